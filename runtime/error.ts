@@ -1,0 +1,34 @@
+/** Stable identifiers of everything a user can get wrong. */
+export type ErrorCode =
+  | 'INVALID_ARGUMENT' // a value of the wrong type, count, shape or range
+  | 'INVALID_DTYPE' // an operator that has no meaning for this dtype
+  | 'UNSUPPORTED_DTYPE' // PyTorch has it, this build does not
+  | 'INVALID_FILE' // a damaged or unknown model file
+  | 'UNSUPPORTED_FILE' // a well-formed file that cannot be run here
+  | 'MISSING_OPERATOR' // the build has no such operator
+  | 'UNKNOWN_METHOD'
+  | 'UNKNOWN_ATTRIBUTE'
+  | 'MODEL_ERROR' // the model raised an exception
+  | 'DISPOSED' // a tensor or module used after dispose()
+  | 'OUT_OF_MEMORY'
+  | 'NATIVE_LIBRARY' // the kernel library is absent or does not fit
+  | 'ABORTED'
+  | 'INTERNAL'
+
+/** The only error type that leaves the library. `message` says what was expected and what was found. */
+export class PtliteError extends Error {
+  override readonly name = 'PtliteError'
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+/** Throws INVALID_ARGUMENT unless `condition` holds; `message` is only built on failure. */
+export function check(condition: boolean, message: () => string): asserts condition {
+  if (!condition) throw new PtliteError('INVALID_ARGUMENT', message())
+}

@@ -1,0 +1,68 @@
+import { PtliteError } from '../error.js'
+import { nativeLaunch } from './library.js'
+
+/**
+ * The one frame of this thread. A kernel takes a pointer to a plain struct; generated writers fill it in place
+ * and `launch` hands it over. It belongs to JavaScript: nothing here views native memory.
+ */
+export const FRAME_BYTES = 4096
+const frame = new ArrayBuffer(FRAME_BYTES)
+export const frameBytes = new Uint8Array(frame)
+export const i32 = new Int32Array(frame)
+export const f32 = new Float32Array(frame)
+export const f64 = new Float64Array(frame)
+
+/** Writes an int64 or address (an integer number) at 32-bit word `word`. */
+export function putI64(word: number, value: number): void {
+  i32[word] = value | 0
+  i32[word + 1] = Math.floor(value / 4294967296) | 0
+}
+
+/** Reads an int64 at word `word`; beyond 2^53 it is rounded. */
+export function getI64(word: number): number {
+  return i32[word + 1]! * 4294967296 + (i32[word]! >>> 0)
+}
+
+/** Writes `values` from word `word` on; throws where the frame has room for fewer. */
+export function putI64s(word: number, values: readonly number[], room: number): void {
+  if (values.length > room) tooMany(values.length, room)
+  for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
+}
+
+export function putI32s(word: number, values: readonly number[], room: number): void {
+  if (values.length > room) tooMany(values.length, room)
+  for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
+}
+
+export function putF64s(word: number, values: readonly number[], room: number): void {
+  if (values.length > room) tooMany(values.length, room)
+  for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
+}
+
+function tooMany(count: number, room: number): never {
+  throw new PtliteError('INVALID_ARGUMENT', `expected at most ${room} dimensions or operands, found ${count}`)
+}
+
+const STATUS: Record<number, readonly [ErrorCodeOfStatus, string]> = {
+  1: ['OUT_OF_MEMORY', 'the system has no memory left for this tensor'],
+  2: ['INVALID_ARGUMENT', 'an index is out of range'],
+  3: ['UNSUPPORTED_DTYPE', 'this kernel was built without this dtype'],
+  4: ['INVALID_FILE', 'the file cannot be mapped'],
+  5: ['INVALID_ARGUMENT', 'the matrix is singular or not positive definite'],
+}
+type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE'
+
+/**
+ * Runs kernel `id` on the frame: the only way native work starts. `host` is JavaScript memory that the kernel
+ * reads or writes during the call (data in, data out, a path). Throws PtliteError on a non-zero status.
+ */
+export function launch(id: number, name: string, host: ArrayBufferView | null = null): void {
+  i32[0] = id
+  const status = nativeLaunch(frameBytes, host)
+  if (status !== 0) fail(name, status)
+}
+
+function fail(name: string, status: number): never {
+  const [code, text] = STATUS[status] ?? (['INTERNAL', `status ${status}`] as const)
+  throw new PtliteError(code, `kernel ${name}: ${text}`)
+}

@@ -1,0 +1,92 @@
+import * as kernels from './generated/kernels.js'
+
+/**
+ * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
+ * when released, so that a model's second run asks the operating system for nothing. Classes step by an eighth
+ * of a power of two; small blocks are cut from slabs.
+ */
+
+const SLAB_BYTES = 1 << 18
+const SMALL_BYTES = 1 << 14
+/** Released large blocks kept for reuse; beyond it they go back to the system. */
+const CACHE_LIMIT = 256 * 1024 * 1024
+
+const free = new Map<number, number[]>()
+let slab = 0
+let slabLeft = 0
+let cachedBytes = 0
+let liveBytes = 0
+let peakBytes = 0
+
+/** Bytes that a request of `bytes` occupies. */
+export function blockSize(bytes: number): number {
+  if (bytes <= 512) return bytes <= 64 ? 64 : Math.ceil(bytes / 64) * 64
+  const step = 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
+  const size = Math.ceil(bytes / step) * step
+  return size <= SMALL_BYTES ? Math.ceil(size / 64) * 64 : Math.ceil(size / 4096) * 4096
+}
+
+/** Address of a new block with undefined contents. Throws OUT_OF_MEMORY. */
+export function allocate(bytes: number): number {
+  const size = blockSize(bytes)
+  liveBytes += size
+  if (liveBytes > peakBytes) peakBytes = liveBytes
+  const list = free.get(size)
+  if (list !== undefined && list.length > 0) {
+    if (size > SMALL_BYTES) cachedBytes -= size
+    return list.pop()!
+  }
+  if (size > SMALL_BYTES) return fromSystem(size)
+  if (slabLeft < size) {
+    slab = fromSystem(SLAB_BYTES)
+    slabLeft = SLAB_BYTES
+  }
+  const address = slab
+  slab += size
+  slabLeft -= size
+  return address
+}
+
+/** Gives a block of `allocate(bytes)` back. */
+export function release(address: number, bytes: number): void {
+  const size = blockSize(bytes)
+  liveBytes -= size
+  if (size > SMALL_BYTES) {
+    if (cachedBytes + size > CACHE_LIMIT) {
+      kernels.mem_free({ address })
+      return
+    }
+    cachedBytes += size
+  }
+  const list = free.get(size)
+  if (list === undefined) free.set(size, [address])
+  else list.push(address)
+}
+
+/** Returns the cached large blocks to the system. */
+export function trimMemory(): void {
+  for (const [size, list] of free) {
+    if (size <= SMALL_BYTES) continue
+    for (const address of list) kernels.mem_free({ address })
+    list.length = 0
+  }
+  cachedBytes = 0
+}
+
+export interface MemoryStats {
+  /** Bytes of blocks in use, rounded up to their size classes. */
+  readonly live: number
+  /** Largest `live` so far. */
+  readonly peak: number
+  /** Bytes of large blocks kept for reuse. */
+  readonly cached: number
+}
+
+export function memoryStats(): MemoryStats {
+  return { live: liveBytes, peak: peakBytes, cached: cachedBytes }
+}
+
+function fromSystem(bytes: number): number {
+  // the kernel throws OUT_OF_MEMORY itself
+  return kernels.mem_alloc({ bytes })
+}

@@ -1,0 +1,80 @@
+import { check } from '../error.js'
+
+/** Elements of a tensor of these sizes. */
+export function numelOf(shape: readonly number[]): number {
+  let n = 1
+  for (let i = 0; i < shape.length; i++) n *= shape[i]!
+  return n
+}
+
+/** Row-major strides, in elements. */
+export function contiguousStrides(shape: readonly number[]): number[] {
+  const strides = new Array<number>(shape.length)
+  let step = 1
+  for (let i = shape.length - 1; i >= 0; i--) {
+    strides[i] = step
+    step *= Math.max(shape[i]!, 1)
+  }
+  return strides
+}
+
+export function isContiguous(shape: readonly number[], strides: readonly number[]): boolean {
+  let step = 1
+  for (let i = shape.length - 1; i >= 0; i--) {
+    const size = shape[i]!
+    if (size === 0) return true
+    if (size !== 1) {
+      if (strides[i] !== step) return false
+      step *= size
+    }
+  }
+  return true
+}
+
+/** Channels-last strides of an N C H W (or N C D H W) shape, in elements. */
+export function channelsLastStrides(shape: readonly number[]): number[] {
+  const rank = shape.length
+  const strides = new Array<number>(rank)
+  let step = 1
+  for (const d of [1, ...Array.from({ length: rank - 2 }, (_, i) => rank - 1 - i), 0]) {
+    strides[d] = step
+    step *= Math.max(shape[d]!, 1)
+  }
+  return strides
+}
+
+/** Elements from the first to the last one that the view can touch, plus one; 0 for an empty view. */
+export function extentOf(shape: readonly number[], strides: readonly number[]): number {
+  let last = 0
+  for (let i = 0; i < shape.length; i++) {
+    if (shape[i] === 0) return 0
+    last += (shape[i]! - 1) * strides[i]!
+  }
+  return last + 1
+}
+
+/** NumPy broadcasting. Throws INVALID_ARGUMENT naming both shapes. */
+export function broadcastShapes(a: readonly number[], b: readonly number[]): number[] {
+  const rank = Math.max(a.length, b.length)
+  const out = new Array<number>(rank)
+  for (let i = 1; i <= rank; i++) {
+    const x = i <= a.length ? a[a.length - i]! : 1
+    const y = i <= b.length ? b[b.length - i]! : 1
+    check(x === y || x === 1 || y === 1, () => `shapes [${a.join(', ')}] and [${b.join(', ')}] cannot be broadcast together`)
+    out[rank - i] = x === 1 ? y : x
+  }
+  return out
+}
+
+/** A dimension index in 0..rank-1; negative ones count from the end. A 0-d tensor has dimension 0 and -1. */
+export function wrapDim(dim: number, rank: number): number {
+  const n = Math.max(rank, 1)
+  check(Number.isInteger(dim) && dim >= -n && dim < n, () => `dimension out of range: expected ${-n} to ${n - 1}, found ${dim}`)
+  return dim < 0 ? dim + n : dim
+}
+
+export function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

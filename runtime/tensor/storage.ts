@@ -1,0 +1,69 @@
+import { PtliteError } from '../error.js'
+import { allocate, release } from '../native/memory.js'
+
+const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
+
+/**
+ * A block of 64-byte-aligned native memory. Counted by the tensors that view it; the last one to be
+ * released gives it back at once. A storage that has left the library is also given back when it is collected.
+ */
+export class Storage {
+  /** Tensors that view this storage. */
+  users = 0
+  /** Bumped by every write, so that whatever was derived from the contents can be checked. */
+  version = 0
+  /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
+  derived: DerivedData[] | undefined
+  private watched = false
+
+  private constructor(
+    private base: number,
+    readonly byteLength: number,
+    /** False for memory that somebody else releases, such as a mapped file. */
+    private readonly owned: boolean,
+    /** Keeps the owner of unowned memory alive. */
+    readonly keep: unknown,
+  ) {}
+
+  static allocate(byteLength: number): Storage {
+    return new Storage(allocate(byteLength), byteLength, true, undefined)
+  }
+
+  /** Memory inside something else, e.g. a mapped file; `keep` is held as long as the storage lives. */
+  static borrow(address: number, byteLength: number, keep: unknown): Storage {
+    return new Storage(address, byteLength, false, keep)
+  }
+
+  /** Throws DISPOSED where the memory was given back. */
+  get address(): number {
+    if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
+    return this.base
+  }
+
+  get live(): boolean {
+    return this.base !== 0
+  }
+
+  /** From here on the garbage collector may decide when the memory goes back. */
+  watch(): void {
+    if (this.owned && !this.watched && this.base !== 0) {
+      this.watched = true
+      abandoned.register(this, { address: this.base, bytes: this.byteLength }, this)
+    }
+  }
+
+  free(): void {
+    if (this.base === 0) return
+    if (this.watched) abandoned.unregister(this)
+    for (const d of this.derived ?? []) d.storage.free()
+    this.derived = undefined
+    if (this.owned) release(this.base, this.byteLength)
+    this.base = 0
+  }
+}
+
+export interface DerivedData {
+  readonly key: string
+  readonly version: number
+  readonly storage: Storage
+}

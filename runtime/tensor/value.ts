@@ -1,0 +1,75 @@
+import type { Float } from './scalar.js'
+import type { Tensor } from './tensor.js'
+
+/** A TorchScript tuple; `fields` names the elements of a NamedTuple. */
+export class Tuple {
+  constructor(
+    readonly items: Value[],
+    readonly fields?: readonly string[],
+  ) {}
+}
+
+/** A module or an instance of a TorchScript class. Slots are addressed by number; `names` follow the slots. */
+export class ScriptObject {
+  constructor(
+    readonly typeName: string,
+    readonly names: string[],
+    readonly slots: Value[],
+  ) {}
+}
+
+/** An instance of a C++ class (`__torch__.torch.classes.*`), such as packed weights: its class and serialised state. */
+export class CustomObject {
+  /** What the operators of the class keep between calls, e.g. weights in kernel layout. */
+  cache: unknown
+
+  constructor(
+    readonly className: string,
+    readonly state: Value,
+  ) {}
+}
+
+/** A device of a program. Everything runs on the CPU; other types only name where a tensor once was. */
+export class Device {
+  constructor(
+    readonly type: string,
+    readonly index: number | null = null,
+  ) {}
+
+  toString(): string {
+    return this.index === null ? this.type : `${this.type}:${this.index}`
+  }
+}
+
+/** Keys of a dict: floats are plain numbers here, since a dict's type says what its keys are. */
+export type DictKey = number | bigint | string | boolean | Tensor
+
+/**
+ * Every value that a register can hold. Ints are numbers or bigints, floats are Float, lists are arrays,
+ * dicts are Maps in insertion order. Layouts, dtypes and memory formats are ints, as in bytecode.
+ */
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | Float
+  | string
+  | Tensor
+  | Value[]
+  | Tuple
+  | Map<DictKey, Value>
+  | ScriptObject
+  | CustomObject
+  | Device
+
+const listTypes = new WeakMap<Value[], string>()
+
+/** Remembers the element type of a list whose elements cannot tell it, i.e. an empty one. */
+export function setListType(list: Value[], elementType: string): void {
+  listTypes.set(list, elementType)
+}
+
+export function listType(list: Value[]): string | undefined {
+  return listTypes.get(list)
+}

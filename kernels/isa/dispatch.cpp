@@ -1,0 +1,83 @@
+#include <stdlib.h>
+
+#include <atomic>
+
+#include "isa_levels.h"
+#include "kernel.h"
+
+namespace ptlite {
+namespace {
+
+int32_t resolve(void* frame);
+
+// What serves each kernel. A slot starts at resolve, which looks the kernel up, puts it in the slot and runs it;
+// threads that race find the same answer.
+struct Slot {
+  std::atomic<Kernel> kernel{&resolve};
+};
+Slot slots[KernelId_count];
+
+// Filled by static initialisers before the first launch; zero before them, whatever their order.
+Kernel implementations[KernelId_count][PTLITE_LEVEL_COUNT];
+
+int32_t level_of(uint32_t id) {
+  for (int32_t level = ptlite_current_level(); level >= 0; level--) {
+    if (implementations[id][level] != nullptr) return level;
+  }
+  return -1;
+}
+
+int32_t resolve(void* frame) {
+  const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;
+  const int32_t level = level_of(id);
+  if (level < 0) return PTLITE_NO_KERNEL;
+  const Kernel kernel = implementations[id][level];
+  slots[id].kernel.store(kernel, std::memory_order_relaxed);
+  return kernel(frame);
+}
+
+constexpr const char* kNames[] = {
+#define PTLITE_KERNEL_NAME(name) #name,
+    PTLITE_FOR_EACH_KERNEL(PTLITE_KERNEL_NAME)
+#undef PTLITE_KERNEL_NAME
+};
+
+struct Scratch {
+  void* memory = nullptr;
+  size_t size = 0;
+  ~Scratch() { free(memory); }
+};
+thread_local Scratch scratch;
+
+}  // namespace
+
+Registration::Registration(KernelId id, int32_t level, Kernel kernel) { implementations[id][level] = kernel; }
+
+void* ptlite_scratch(size_t bytes) {
+  if (bytes <= scratch.size) return scratch.memory;
+  const size_t size = (bytes + bytes / 2 + 4095) & ~size_t{4095};
+  free(scratch.memory);
+  scratch.memory = aligned_alloc(64, size);
+  scratch.size = scratch.memory == nullptr ? 0 : size;
+  return scratch.memory;
+}
+
+}  // namespace ptlite
+
+extern "C" {
+
+int32_t ptlite_launch(void* frame, void* host) {
+  auto* header = static_cast<ptlite_frame_header*>(frame);
+  header->host = reinterpret_cast<uint64_t>(host);
+  const uint32_t id = header->kernel;
+  if (id >= ptlite::KernelId_count) return PTLITE_NO_KERNEL;
+  return ptlite::slots[id].kernel.load(std::memory_order_relaxed)(frame);
+}
+
+uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; }
+
+int32_t ptlite_kernel_level(uint32_t kernel) { return kernel < ptlite::KernelId_count ? ptlite::level_of(kernel) : -1; }
+
+const char* ptlite_kernel_name(uint32_t kernel) { return kernel < ptlite::KernelId_count ? ptlite::kNames[kernel] : ""; }
+
+}  // extern "C"

@@ -20,7 +20,7 @@ export type Operand =
   | 'index' // an element number
 
 /** Values taken from or left on the stack: a number, an operand, or what the operator's or function's schema says. */
-export type Effect = number | 'X' | 'N' | 'schema' | 'N+2'
+export type Effect = number | 'X' | 'N' | 'N+1' | 'schema'
 
 export interface OpcodeRow {
   readonly code: number
@@ -48,7 +48,8 @@ const ROWS: readonly Row[] = [
   ['LOADC', 'constant', '-', 0, 1, 'push constant X'],
   ['JF', 'jump', '-', 1, 0, 'pop a bool, jump by X if it is false'],
   ['JMP', 'jump', '-', 0, 0, 'jump by X'],
-  ['LOOP', 'jump', 'count', 'N+2', 'N+2', 'next iteration, or drop the counters and jump by X'],
+  // where it jumps, LOOP leaves N-2 values
+  ['LOOP', 'jump', 'count', 'N+1', 'N+1', 'next iteration, or keep the N-2 carried values and jump by X'],
   ['RET', '-', '-', 0, 0, 'leave the function'],
   ['WAIT', '-', '-', 1, 1, ''],
   ['CALL', 'function', '-', 'schema', 1, 'call function X'],

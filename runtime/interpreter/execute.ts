@@ -1,0 +1,302 @@
+import { PtliteError } from '../error.js'
+import type { Stack } from '../tensor/stack.js'
+import { Tensor } from '../tensor/tensor.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
+import * as step from './instructions.js'
+import { drop, retain } from './lifetime.js'
+import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
+
+/** Calls of functions inside functions; deeper recursion is an error of the model. */
+const MAX_DEPTH = 1000
+
+/**
+ * Runs `fn` on the arguments that lie on the stack, `self` first, and leaves its result there. The code has
+ * passed the verifier: operands and stack depths are in range.
+ */
+export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
+  if (run.frames.length >= MAX_DEPTH) throw new PtliteError('MODEL_ERROR', `functions call each other more than ${MAX_DEPTH} deep`)
+  const { code, constants, registerSize } = fn.source
+  const { operators } = fn
+  const values = stack.values
+  const registers = new Array<Value>(registerSize + 1).fill(null)
+  run.frames.push(registers)
+  let pc = 0
+  try {
+    for (;;) {
+      const x = code[pc + 1]!
+      switch (code[pc]) {
+        case 0: // OP
+          runOperator(operators[x]!, operators[x]!.given, stack, run)
+          pc += 3
+          continue
+        case 1: // OPN
+          runOperator(operators[x]!, code[pc + 2]!, stack, run)
+          pc += 3
+          continue
+        case 2: { // LOAD
+          const v = registers[x]!
+          if (v instanceof Tensor) v.uses++
+          values[stack.top++] = v
+          pc += 3
+          continue
+        }
+        case 3: // MOVE
+          values[stack.top++] = registers[x]!
+          registers[x] = null
+          pc += 3
+          continue
+        case 4: { // STOREN
+          const n = code[pc + 2]!
+          stack.top -= n
+          for (let i = 0; i < n; i++) store(registers, x + i, values[stack.top + i]!, run)
+          pc += 3
+          continue
+        }
+        case 5: // STORE
+          store(registers, x, values[--stack.top]!, run)
+          pc += 3
+          continue
+        case 6: // DROP
+          drop(values[--stack.top]!)
+          pc += 3
+          continue
+        case 7: // DROPR
+          drop(registers[x]!)
+          registers[x] = null
+          pc += 3
+          continue
+        case 8: // LOADC
+          values[stack.top++] = constants[x]!
+          pc += 3
+          continue
+        case 9: // JF
+          if (step.toBool(values[--stack.top]!)) pc += 3
+          else {
+            if (x < 0) spend(run)
+            pc += 3 * x
+          }
+          continue
+        case 10: // JMP
+          if (x <= 0) spend(run)
+          pc += 3 * x
+          continue
+        case 11: { // LOOP
+          const n = code[pc + 2]!
+          if (step.nextIteration(stack, n)) {
+            spend(run)
+            pc += 3
+          } else pc += 3 * x
+          continue
+        }
+        case 12: // RET
+          for (let i = 1; i <= registerSize; i++) {
+            const v = registers[i]!
+            if (typeof v === 'object' && v !== null) drop(v)
+          }
+          run.frames.pop()
+          return
+        case 14: // CALL
+          execute(run.program.functions[x]!, stack, run)
+          pc += 3
+          continue
+        case 20: // INTERFACE_CALL
+          execute(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run)
+          pc += 3
+          continue
+        case 21: { // GET_ATTR
+          const object = step.toObject(values[stack.top - 1]!)
+          if (x >= object.slots.length) step.noSlot(object, x)
+          values[stack.top - 1] = object.slots[x]!
+          pc += 3
+          continue
+        }
+        case 22: { // SET_ATTR
+          const value = values[--stack.top]!
+          const object = step.toObject(values[--stack.top]!)
+          run.lifetimes.pin(value)
+          while (object.slots.length < x) object.slots.push(null)
+          object.slots[x] = value
+          pc += 3
+          continue
+        }
+        case 23: // LIST_UNPACK
+          step.unpackList(stack, x)
+          pc += 3
+          continue
+        case 24: // TUPLE_CONSTRUCT
+          step.construct(stack, x, (items) => new Tuple(items))
+          pc += 3
+          continue
+        case 25: { // NAMED_TUPLE_CONSTRUCT
+          const { fields } = fn.types[x]!
+          step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
+          pc += 3
+          continue
+        }
+        case 26: // LIST_CONSTRUCT
+          step.constructList(stack, fn.types[x]!, code[pc + 2]!)
+          pc += 3
+          continue
+        case 27: { // DICT_CONSTRUCT
+          const dict = step.constructDict(stack, code[pc + 2]!)
+          run.lifetimes.pin(dict)
+          pc += 3
+          continue
+        }
+        case 28: // CREATE_OBJECT
+          values[stack.top++] = run.program.createObject(fn.source.types[x]!)
+          pc += 3
+          continue
+        case 29: { // ISINSTANCE
+          const v = values[stack.top - 1]!
+          const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
+          drop(v)
+          values[stack.top - 1] = is
+          pc += 3
+          continue
+        }
+        case 30: // TUPLE_SLICE
+          step.sliceTuple(stack, x, code[pc + 2]!, run.lifetimes)
+          pc += 3
+          continue
+        case 31: // TUPLE_INDEX
+          step.indexTuple(stack, run.lifetimes)
+          pc += 3
+          continue
+        case 32: // RAISE_EXCEPTION
+          step.raise(values[stack.top - 2]!, values[stack.top - 1]!)
+        // eslint-disable-next-line no-fallthrough -- raise never returns
+        case 33: // DICT_INDEX
+          step.indexDict(stack)
+          pc += 3
+          continue
+        case 34: // UNCHECKED_CAST
+          pc += 3
+          continue
+        case 35: // __IS__
+        case 37: { // __ISNOT__
+          const b = values[--stack.top]!
+          const a = values[stack.top - 1]!
+          values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)
+          drop(a)
+          drop(b)
+          pc += 3
+          continue
+        }
+        case 36: // UN_INITIALIZED
+          values[stack.top++] = null
+          pc += 3
+          continue
+        case 38: // FORMAT
+          runOperator(fn.promoted.get(pc)!, x, stack, run)
+          pc += 3
+          continue
+        case 39: // DEVICE
+        case 40: // DTYPE
+        case 41: // DIM
+        case 45: { // IS_CUDA
+          const v = values[stack.top - 1]!
+          values[stack.top - 1] = step.describeTensor(code[pc]!, v)
+          drop(v)
+          pc += 3
+          continue
+        }
+        case 42: // __NOT__
+          values[stack.top - 1] = !step.toBool(values[stack.top - 1]!)
+          pc += 3
+          continue
+        case 43: // TO_LIST
+        case 44: { // NUM_TO_TENSOR
+          const op = fn.promoted.get(pc)!
+          runOperator(op, op.given, stack, run)
+          pc += 3
+          continue
+        }
+        case 47: { // WARN
+          drop(values[--stack.top]!)
+          run.program.warn(String(values[--stack.top]))
+          pc += 3
+          continue
+        }
+        default:
+          throw new PtliteError('INTERNAL', `opcode ${code[pc]} reached the interpreter`)
+      }
+    }
+  } catch (error) {
+    run.trace.push({ fn, pc: pc / 3 })
+    throw error
+  }
+}
+
+function store(registers: Value[], index: number, value: Value, run: Run): void {
+  const old = registers[index]!
+  registers[index] = value
+  if (typeof value === 'object' && value !== null && !(value instanceof Tensor)) run.lifetimes.pin(value)
+  if (typeof old === 'object' && old !== null) drop(old)
+}
+
+function spend(run: Run): void {
+  if (--run.budget < 0) throw new PtliteError('MODEL_ERROR', 'the run took more loop iterations than it was allowed')
+}
+
+/** Calls one operator: fills defaults, counts results in, arguments out, and releases temporaries. */
+function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run): void {
+  const { values } = stack
+  if (op.defaults !== null) insertDefaults(op, stack)
+  const argc = op.defaults === null ? given : given + op.defaults.length
+  const base = stack.top - argc
+  const held = run.held
+  for (let i = 0; i < argc; i++) held[i] = values[base + i]!
+  if (op.vararg) values[stack.top++] = argc
+  const started = run.profiler === null ? 0 : run.profiler.now()
+  op.call(stack)
+  if (run.profiler !== null) run.profiler.record(op.qualifiedName, started)
+  if (op.use !== ArgumentUse.move) {
+    if (op.use === ArgumentUse.keep) pinArguments(argc, run)
+    for (let i = base; i < stack.top; i++) {
+      const v = values[i]!
+      if (v instanceof Tensor) v.uses++
+      else if (typeof v === 'object' && v !== null) retainResult(v, argc, run)
+    }
+    for (let i = 0; i < argc; i++) {
+      const v = held[i]!
+      if (typeof v === 'object' && v !== null) {
+        drop(v)
+        held[i] = null
+      }
+    }
+  }
+  const { created } = run.scope
+  while (created.length > 0) {
+    const t = created.pop()!
+    if (t.uses === 0 && !t.pinned) t.release()
+  }
+  if (run.lifetimes.crowded) collect(stack, run)
+}
+
+function retainResult(value: object & Value, argc: number, run: Run): void {
+  if (value instanceof CustomObject || value instanceof ScriptObject || value instanceof Map) {
+    pinArguments(argc, run)
+    for (const t of run.scope.created) run.lifetimes.pin(t)
+    run.lifetimes.pin(value)
+  } else retain(value)
+}
+
+/** Pins containers among the arguments, and tensors that could end up inside one of them. */
+function pinArguments(argc: number, run: Run): void {
+  for (let i = 0; i < argc; i++) run.lifetimes.pin(run.held[i]!)
+}
+
+function insertDefaults(op: LinkedOperator, stack: Stack): void {
+  const { values } = stack
+  const defaults = op.defaults!
+  const n = defaults.length
+  const first = stack.top - op.outs
+  for (let i = stack.top - 1; i >= first; i--) values[i + n] = values[i]!
+  for (let i = 0; i < n; i++) values[first + i] = defaults[i]!
+  stack.top += n
+}
+
+function collect(stack: Stack, run: Run): void {
+  run.lifetimes.sweep([...stack.values.slice(0, stack.top), ...run.frames.flat(), ...run.roots])
+}

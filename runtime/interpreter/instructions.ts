@@ -1,0 +1,182 @@
+import { PtliteError } from '../error.js'
+import { Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
+import type { Stack } from '../tensor/stack.js'
+import { Tensor } from '../tensor/tensor.js'
+import { Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
+import type { Lifetimes } from './lifetime.js'
+import type { LinkedFunction, Program } from './program.js'
+import { matchesType, type TypeNode, typeText } from './types.js'
+
+/** What the instructions do that is more than a move. All of them work on the top of the stack. */
+
+function modelError(message: string): never {
+  throw new PtliteError('MODEL_ERROR', message)
+}
+
+/** Kind of a value, for messages. */
+export function kindOf(value: Value): string {
+  if (value === null) return 'None'
+  if (value instanceof Tensor) return 'Tensor'
+  if (value instanceof Float) return 'float'
+  if (value instanceof Tuple) return 'tuple'
+  if (Array.isArray(value)) return 'list'
+  if (value instanceof Map) return 'dict'
+  if (value instanceof ScriptObject) return value.typeName
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int'
+  if (typeof value === 'boolean') return 'bool'
+  return typeof value === 'string' ? 'str' : 'object'
+}
+
+export function toBool(value: Value): boolean {
+  if (typeof value === 'boolean') return value
+  return modelError(`a condition must be a bool, found ${kindOf(value)}`)
+}
+
+export function toObject(value: Value): ScriptObject {
+  if (value instanceof ScriptObject) return value
+  return modelError(`expected an object with attributes, found ${kindOf(value)}`)
+}
+
+export function noSlot(object: ScriptObject, slot: number): never {
+  return modelError(`object of ${object.typeName} has ${object.slots.length} attributes, the code asks for number ${slot}`)
+}
+
+function toTensor(value: Value): Tensor {
+  if (value instanceof Tensor) return value
+  return modelError(`expected a Tensor, found ${kindOf(value)}`)
+}
+
+function toTuple(value: Value): Tuple {
+  if (value instanceof Tuple) return value
+  return modelError(`expected a tuple, found ${kindOf(value)}`)
+}
+
+/**
+ * LOOP: the topmost n+1 values are trip count, maximum, condition and the carried values. Steps to the next
+ * iteration and returns true, or leaves only the carried values and returns false.
+ */
+export function nextIteration(stack: Stack, n: number): boolean {
+  const { values } = stack
+  const frame = stack.top - n - 1
+  const trip = scalarToBigInt(values[frame] as number)
+  const max = scalarToBigInt(values[frame + 1] as number)
+  if (toBool(values[frame + 2]!) && trip < max) {
+    values[frame + 2] = values[frame]!
+    values[frame] = toInt(trip + 1n)
+    return true
+  }
+  for (let i = 0; i < n - 2; i++) values[frame + i] = values[frame + 3 + i]!
+  stack.top -= 3
+  return false
+}
+
+export function findInterfaceMethod(program: Program, stack: Stack, name: Value, n: number): LinkedFunction {
+  const object = toObject(stack.values[stack.top - n]!)
+  const fn = program.findMethod(object.typeName, String(name))
+  if (fn === undefined) return modelError(`${object.typeName} has no method '${String(name)}'`)
+  return fn
+}
+
+export function unpackList(stack: Stack, n: number): void {
+  const list = stack.values[--stack.top]!
+  if (!Array.isArray(list)) return modelError(`expected a list to unpack, found ${kindOf(list)}`)
+  if (list.length !== n) return modelError(`expected a list of ${n} values to unpack, found ${list.length}`)
+  for (let i = 0; i < n; i++) {
+    stack.values[stack.top++] = list[i]!
+  }
+}
+
+/** Replaces the `n` topmost values with what `make` builds of them; their counts move into it. */
+export function construct(stack: Stack, n: number, make: (items: Value[]) => Value): void {
+  const base = stack.top - n
+  stack.values[base] = make(stack.values.slice(base, stack.top))
+  stack.top = base + 1
+}
+
+export function constructList(stack: Stack, type: TypeNode, n: number): void {
+  const base = stack.top - n
+  const items = stack.values.slice(base, stack.top)
+  if (n === 0 && type.args.length > 0) setListType(items, typeText(type.args[0]!))
+  stack.values[base] = items
+  stack.top = base + 1
+}
+
+/** A dict key of a value: floats are plain numbers. */
+export function dictKey(value: Value): DictKey {
+  if (value instanceof Float) return value.value
+  if (value instanceof Tensor) return value
+  if (typeof value === 'object') return modelError(`a dict key must be a str, number, bool or Tensor, found ${kindOf(value)}`)
+  return value
+}
+
+export function constructDict(stack: Stack, n: number): Map<DictKey, Value> {
+  if (n % 2 !== 0) return modelError(`a dict needs keys and values in pairs, found ${n} values`)
+  const dict = new Map<DictKey, Value>()
+  const base = stack.top - n
+  for (let i = base; i < stack.top; i += 2) dict.set(dictKey(stack.values[i]!), stack.values[i + 1]!)
+  stack.values[base] = dict
+  stack.top = base + 1
+  return dict
+}
+
+export function isInstance(value: Value, types: readonly TypeNode[], first: number, count: number): boolean {
+  for (let i = first; i < first + count; i++) if (matchesType(value, types[i]!)) return true
+  return false
+}
+
+export function sliceTuple(stack: Stack, start: number, count: number, lifetimes: Lifetimes): void {
+  const tuple = toTuple(stack.values[stack.top - 1]!)
+  if (start < 0 || start + count > tuple.items.length) {
+    return modelError(`tuple of ${tuple.items.length} has no elements ${start} to ${start + count - 1}`)
+  }
+  lifetimes.pin(tuple)
+  stack.values[stack.top - 1] = new Tuple(tuple.items.slice(start, start + count))
+}
+
+export function indexTuple(stack: Stack, lifetimes: Lifetimes): void {
+  const index = stack.values[--stack.top]!
+  const tuple = toTuple(stack.values[stack.top - 1]!)
+  const n = tuple.items.length
+  if (typeof index !== 'number' || index < -n || index >= n) return modelError(`tuple of ${n} has no element ${String(index)}`)
+  lifetimes.pin(tuple)
+  stack.values[stack.top - 1] = tuple.items[index < 0 ? index + n : index]!
+}
+
+export function indexDict(stack: Stack): void {
+  const key = dictKey(stack.values[--stack.top]!)
+  const dict = stack.values[stack.top - 1]!
+  if (!(dict instanceof Map)) return modelError(`expected a dict, found ${kindOf(dict)}`)
+  if (!dict.has(key)) return modelError(`KeyError: ${typeof key === 'string' ? `'${key}'` : String(key)}`)
+  stack.values[stack.top - 1] = dict.get(key)!
+}
+
+/** Python's exception of the model: the message, after the class name where one is given. */
+export function raise(message: Value, className: Value): never {
+  const text = typeof message === 'string' ? message : kindOf(message)
+  modelError(typeof className === 'string' ? `${className}: ${text}` : text)
+}
+
+/** `is` of Python: one object for references, equality for plain values. */
+export function isSame(a: Value, b: Value): boolean {
+  if (a instanceof Float && b instanceof Float) return a.value === b.value
+  if (a instanceof Device && b instanceof Device) return a.toString() === b.toString()
+  return a === b
+}
+
+const CPU = new Device('cpu')
+
+/** DEVICE, DTYPE, DIM and IS_CUDA of a tensor. */
+export function describeTensor(opcode: number, value: Value): Value {
+  const tensor = toTensor(value)
+  switch (opcode) {
+    case 39:
+      return CPU
+    case 40:
+      return tensor.type
+    case 41:
+      return tensor.dim
+    default:
+      return false
+  }
+}
+

@@ -1,0 +1,118 @@
+import { Tensor } from '../tensor/tensor.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
+
+/**
+ * When memory goes back. Registers and stack slots count the tensors they hold (`uses`); the last holder to go
+ * releases the tensor. A list or tuple that has only been on the stack owns its elements in the same way. Once it
+ * is stored anywhere, its tensors are pinned: no longer counted, and looked at when the run ends or when they
+ * hold too much memory, by marking what can still be reached.
+ */
+export class Lifetimes {
+  /** Tensors of this run that were pinned. */
+  private pinned: Tensor[] = []
+  private pinnedBytes = 0
+  private limit = COLLECT_BYTES
+
+  /** True when enough pinned memory has gathered for `sweep` to be worth while. */
+  get crowded(): boolean {
+    return this.pinnedBytes > this.limit
+  }
+
+  get anyPinned(): boolean {
+    return this.pinned.length > 0
+  }
+
+  /** Stops counting every tensor in `value`. Stops at tensors that are pinned, not at containers: they may be cyclic. */
+  pin(value: Value): void {
+    if (value instanceof Tensor) {
+      if (!value.pinned) this.pinTensor(value)
+    } else if (typeof value === 'object' && value !== null) {
+      visitTensors(value, new Set(), (t) => {
+        if (!t.pinned) this.pinTensor(t)
+      })
+    }
+  }
+
+  private pinTensor(tensor: Tensor): void {
+    tensor.pinned = true
+    this.pinned.push(tensor)
+    this.pinnedBytes += tensor.storage.byteLength
+  }
+
+  /** Releases the pinned tensors of this run that `roots` does not reach; the others stay pinned. */
+  sweep(roots: Iterable<Value>): void {
+    const reached = reachable(roots)
+    const kept: Tensor[] = []
+    let bytes = 0
+    for (const tensor of this.pinned) {
+      if (reached.has(tensor)) {
+        kept.push(tensor)
+        bytes += tensor.storage.byteLength
+      } else {
+        tensor.release()
+      }
+    }
+    this.pinned = kept
+    this.pinnedBytes = bytes
+    this.limit = Math.max(COLLECT_BYTES, 2 * bytes)
+  }
+
+  /** Gives the pinned tensors that are left to the caller, who has found them reachable. */
+  survivors(): readonly Tensor[] {
+    return this.pinned
+  }
+}
+
+const COLLECT_BYTES = 256 * 1024 * 1024
+
+/** One more holder. Only tensors count; lists on the stack carry their elements' counts. */
+export function retain(value: Value): void {
+  if (value instanceof Tensor) value.uses++
+  else if (Array.isArray(value)) for (const item of value) retain(item)
+  else if (value instanceof Tuple) for (const item of value.items) retain(item)
+}
+
+/** One holder less. Releases a tensor that nobody holds. */
+export function drop(value: Value): void {
+  if (value instanceof Tensor) {
+    if (!value.pinned && --value.uses <= 0) value.release()
+  } else if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object') drop(item)
+  } else if (value instanceof Tuple) {
+    for (const item of value.items) drop(item)
+  }
+}
+
+/** Every tensor that can be reached from `roots`. */
+export function reachable(roots: Iterable<Value>): Set<Tensor> {
+  const tensors = new Set<Tensor>()
+  const seen = new Set<object>()
+  for (const root of roots) visitTensors(root, seen, (t) => tensors.add(t))
+  return tensors
+}
+
+/** Calls `visit` for each tensor in `value`, at any depth. Cycles are fine. */
+export function visitTensors(value: Value, seen: Set<object>, visit: (tensor: Tensor) => void): void {
+  const pending: Value[] = [value]
+  while (pending.length > 0) {
+    const v = pending.pop()!
+    if (typeof v !== 'object' || v === null) continue
+    if (v instanceof Tensor) {
+      visit(v)
+      continue
+    }
+    if (seen.has(v)) continue
+    seen.add(v)
+    if (Array.isArray(v)) {
+      for (const item of v) if (typeof item === 'object') pending.push(item)
+    } else if (v instanceof Tuple) {
+      for (const item of v.items) pending.push(item)
+    } else if (v instanceof Map) {
+      for (const [k, item] of v) pending.push(k, item)
+    } else if (v instanceof ScriptObject) {
+      for (const item of v.slots) pending.push(item)
+    } else if (v instanceof CustomObject) {
+      pending.push(v.state)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Stack } from '../tensor/stack.js'
+import type { ScriptObject, Value } from '../tensor/value.js'
+import type { FunctionCode } from './code.js'
+import type { Lifetimes } from './lifetime.js'
+import type { Profiler } from './profile.js'
+import type { TypeNode } from './types.js'
+import type { Scope } from '../tensor/scope.js'
+
+/** How the interpreter treats the arguments of an operator when it returns. */
+export const ArgumentUse = {
+  /** Reads them: their counts go down by one. */
+  read: 0,
+  /** May keep or hand out what is inside containers: pins what it was given. */
+  keep: 1,
+  /** Hands its arguments on as results (`prim::TupleUnpack`): counts move along. */
+  move: 2,
+} as const
+export type ArgumentUse = (typeof ArgumentUse)[keyof typeof ArgumentUse]
+
+/** An operator of a function, resolved. */
+export interface LinkedOperator {
+  readonly qualifiedName: string
+  readonly call: (stack: Stack) => void
+  /** Arguments on the stack before defaults are filled in; -1 for vararg operators, where the instruction says. */
+  readonly given: number
+  /** Values to insert for omitted arguments, before the last `outs` ones; null if none is omitted. */
+  readonly defaults: readonly Value[] | null
+  readonly outs: number
+  readonly use: ArgumentUse
+  /** Takes the number of arguments from the instruction. */
+  readonly vararg: boolean
+  readonly returns: number
+}
+
+/** A function ready to run. */
+export interface LinkedFunction {
+  readonly source: FunctionCode
+  readonly operators: readonly LinkedOperator[]
+  readonly types: readonly TypeNode[]
+  /** Indexed by pc: the operator behind a promoted instruction (FORMAT, TO_LIST, NUM_TO_TENSOR). */
+  readonly promoted: ReadonlyMap<number, LinkedOperator>
+}
+
+/** What instructions need of their module. */
+export interface Program {
+  readonly functions: readonly LinkedFunction[]
+  findMethod(className: string, method: string): LinkedFunction | undefined
+  createObject(typeName: string): ScriptObject
+  warn(text: string): void
+}
+
+/** State of one call from outside. */
+export interface Run {
+  readonly program: Program
+  readonly lifetimes: Lifetimes
+  readonly scope: Scope
+  /** Register files of the active functions, outermost first. */
+  readonly frames: Value[][]
+  /** What the garbage marker starts from besides registers and stack: arguments and the module. */
+  readonly roots: readonly Value[]
+  /** Arguments of the operator that is running. */
+  readonly held: Value[]
+  readonly profiler: Profiler | null
+  /** Backward jumps left before the run is given up. */
+  budget: number
+  /** Where an error passed through, innermost first. */
+  readonly trace: { readonly fn: LinkedFunction; readonly pc: number }[]
+}

@@ -1,0 +1,152 @@
+import { PtliteError } from '../error.js'
+import { Float } from '../tensor/scalar.js'
+import { Tensor } from '../tensor/tensor.js'
+import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../tensor/value.js'
+
+/** A parsed type text: `Dict[str, List[int]]`, a class name, or a NamedTuple with its fields. */
+export interface TypeNode {
+  readonly name: string
+  readonly args: readonly TypeNode[]
+  readonly fields?: readonly string[]
+}
+
+/** NamedTuples by name: a file defines each one inline where it first occurs and uses its bare name afterwards. */
+export type NamedTuples = Map<string, TypeNode>
+
+const MAX_NESTING = 64
+
+/** Parses a type as TorchScript prints it. Unknown names are class names. Throws INVALID_FILE for text that is not a type. */
+export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
+  const tokens = text.match(/[^\s[\],]+|[[\],]/g) ?? []
+  let at = 0
+
+  const bad = (what: string): never => {
+    throw new PtliteError('INVALID_FILE', `type '${text.slice(0, 200)}': expected ${what}`)
+  }
+  const eat = (token: string): void => {
+    if (tokens[at++] !== token) bad(`'${token}'`)
+  }
+
+  const parse = (depth: number): TypeNode => {
+    if (depth > MAX_NESTING) bad(`at most ${MAX_NESTING} levels`)
+    const name = tokens[at++]
+    if (name === undefined || name === '[' || name === ']' || name === ',') return bad('a name')
+    if (tokens[at] !== '[') return namedTuples.get(name) ?? { name, args: [] }
+    at++
+    if (tokens[at] === 'NamedTuple') return parseNamedTuple(name, depth)
+    const args: TypeNode[] = []
+    while (tokens[at] !== ']') {
+      if (args.length > 0) eat(',')
+      args.push(parse(depth + 1))
+    }
+    at++
+    return { name, args }
+  }
+
+  const parseNamedTuple = (name: string, depth: number): TypeNode => {
+    at++
+    eat(',')
+    eat('[')
+    const fields: string[] = []
+    const args: TypeNode[] = []
+    while (tokens[at] !== ']') {
+      if (args.length > 0) eat(',')
+      eat('[')
+      fields.push(tokens[at++] ?? bad('a field name'))
+      eat(',')
+      args.push(parse(depth + 1))
+      eat(']')
+    }
+    at++
+    eat(']')
+    const node = { name, args, fields }
+    namedTuples.set(name, node)
+    return node
+  }
+
+  const node = parse(0)
+  if (at !== tokens.length) bad('the end')
+  return node
+}
+
+export function typeText(type: TypeNode): string {
+  if (type.args.length === 0 || type.fields !== undefined) return type.name
+  return `${type.name}[${type.args.map(typeText).join(', ')}]`
+}
+
+/**
+ * Whether a value is of a type, as TorchScript's isinstance sees it. An empty list answers by the element type
+ * it was made with, or, if that is unknown, is a list of anything.
+ */
+export function matchesType(value: Value, type: TypeNode): boolean {
+  switch (type.name) {
+    case 'Any':
+      return true
+    case 'None':
+    case 'NoneType':
+      return value === null
+    case 'bool':
+      return typeof value === 'boolean'
+    case 'int':
+      return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
+    case 'float':
+      return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value))
+    case 'number':
+    case 'Scalar':
+      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Float
+    case 'str':
+      return typeof value === 'string'
+    case 'Tensor':
+      return value instanceof Tensor
+    case 'Device':
+      return value instanceof Device
+    case 'list':
+      return Array.isArray(value)
+    case 'tuple':
+      return value instanceof Tuple
+    case 'List':
+      return Array.isArray(value) && matchesList(value, type)
+    case 'Dict':
+      return value instanceof Map && matchesDict(value, type)
+    case 'Tuple':
+      return value instanceof Tuple && matchesItems(value.items, type.args)
+    case 'Optional':
+      return value === null || type.args.some((arg) => matchesType(value, arg))
+    case 'Union':
+      return type.args.some((arg) => matchesType(value, arg))
+    default:
+      return matchesClass(value, type)
+  }
+}
+
+function matchesItems(items: readonly Value[], types: readonly TypeNode[]): boolean {
+  return items.length === types.length && items.every((item, i) => matchesType(item, types[i]!))
+}
+
+function matchesList(list: Value[], type: TypeNode): boolean {
+  const element = type.args[0]
+  if (element === undefined) return true
+  if (list.length > 0) return list.every((item) => matchesType(item, element))
+  const known = listType(list)
+  return known === undefined || known === typeText(element)
+}
+
+function matchesDict(dict: Map<unknown, Value>, type: TypeNode): boolean {
+  const [key, item] = type.args
+  if (key === undefined || item === undefined) return true
+  for (const [k, v] of dict) {
+    // float keys are plain numbers
+    if (key.name === 'float' ? typeof k !== 'number' : !matchesType(k as Value, key)) return false
+    if (!matchesType(v, item)) return false
+  }
+  return true
+}
+
+function matchesClass(value: Value, type: TypeNode): boolean {
+  if (value instanceof ScriptObject) return value.typeName === type.name
+  if (value instanceof CustomObject) return type.name.endsWith(`.${value.className}`)
+  if (value instanceof Tuple && type.fields !== undefined) {
+    return value.fields !== undefined && value.fields.join() === type.fields.join() && matchesItems(value.items, type.args)
+  }
+  return false
+}

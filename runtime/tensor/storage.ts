@@ -52,6 +52,11 @@ export class Storage {
     }
   }
 
+  /** True once the garbage collector may decide; nobody else should release it then. */
+  get isWatched(): boolean {
+    return this.watched
+  }
+
   free(): void {
     if (this.base === 0) return
     if (this.watched) abandoned.unregister(this)

@@ -1,0 +1,147 @@
+import { PtliteError } from '../error.js'
+import type { FunctionSchema } from '../interpreter/code.js'
+import { linkFunctions } from '../interpreter/link.js'
+import type { LinkedFunction, Program } from '../interpreter/program.js'
+import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
+import { reachable } from '../interpreter/lifetime.js'
+import { verifyFunction } from '../interpreter/verifier.js'
+import { ScriptObject, type Value } from '../tensor/value.js'
+import { loadModelFile } from './load.js'
+import type { ModelFile } from './model.js'
+
+export interface LoadOptions extends RunOptions {
+  /** Receives what the model warns about; the console by default. */
+  readonly onWarning?: (text: string) => void
+}
+
+/** A loaded model: its functions linked and verified, its state, and what keeps both alive. */
+export class ScriptModule implements Program {
+  readonly functions: readonly LinkedFunction[]
+  private readonly byName = new Map<string, LinkedFunction>()
+  private readonly attributes = new AttributeTensors()
+  private disposed = false
+
+  private constructor(
+    readonly file: ModelFile,
+    functions: readonly LinkedFunction[],
+    private readonly options: LoadOptions,
+  ) {
+    this.functions = functions
+    for (const fn of functions) this.byName.set(fn.source.name, fn)
+  }
+
+  /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
+  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ScriptModule {
+    let functions: readonly LinkedFunction[] = []
+    const loading = new LoadingProgram(() => functions, options)
+    const file = loadModelFile(source, {
+      onFunctions: (codes, operatorVersion) => {
+        functions = linkFunctions(codes, operatorVersion)
+        for (const fn of functions) verifyFunction(fn, functions)
+      },
+      runSetState: (code, object, state) => {
+        const fn = functions.find((f) => f.source === code)!
+        runFunction(fn, [object, state], loading, object, loading.attributes, options)
+      },
+    })
+    const module = new ScriptModule(file, functions, options)
+    for (const t of reachable([file.root, ...functions.flatMap((f) => f.source.constants)])) t.pinned = true
+    return module
+  }
+
+  get root(): ScriptObject {
+    return this.file.root
+  }
+
+  /** Methods of the root object. */
+  get methods(): LinkedFunction[] {
+    return this.functions.filter((fn) => fn.source.className === this.root.typeName)
+  }
+
+  findMethod(className: string, method: string): LinkedFunction | undefined {
+    return this.byName.get(`${className}.${method}`)
+  }
+
+  /** The method, or UNKNOWN_METHOD naming those there are. */
+  method(name: string): LinkedFunction {
+    this.checkAlive()
+    const fn = this.findMethod(this.root.typeName, name)
+    if (fn === undefined) {
+      const known = this.methods.map((m) => m.source.method).join(', ')
+      throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${name}'; it has ${known === '' ? 'none' : known}`)
+    }
+    return fn
+  }
+
+  /** Calls a method; `args` come without `self` and have been fitted to its schema. */
+  call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
+    this.checkAlive()
+    return runFunction(fn, [this.root, ...args], this, this.root, this.attributes, {
+      describe: (f, pc) => this.file.debug?.stackTraceAt(f.source.name, pc),
+      ...this.options,
+      ...options,
+    })
+  }
+
+  attribute(name: string): Value {
+    this.checkAlive()
+    const index = this.root.names.indexOf(name)
+    if (index < 0) {
+      throw new PtliteError('UNKNOWN_ATTRIBUTE', `the module has no attribute '${name}'; it has ${this.root.names.join(', ')}`)
+    }
+    return this.root.slots[index] ?? null
+  }
+
+  createObject(typeName: string): ScriptObject {
+    return new ScriptObject(typeName, [], [])
+  }
+
+  warn(text: string): void {
+    warn(text, this.options)
+  }
+
+  /** Gives the module's memory back. Its tensors, and views on them that were returned, are dead from here on. */
+  dispose(): void {
+    if (this.disposed) return
+    this.disposed = true
+    for (const t of reachable([this.root, ...this.functions.flatMap((f) => f.source.constants)])) t.release()
+    this.file.close()
+  }
+
+  private checkAlive(): void {
+    if (this.disposed) throw new PtliteError('DISPOSED', 'the module was disposed')
+  }
+}
+
+/** What `__setstate__` may use while the module is being read. */
+class LoadingProgram implements Program {
+  readonly attributes = new AttributeTensors()
+
+  constructor(
+    private readonly linked: () => readonly LinkedFunction[],
+    private readonly options: LoadOptions,
+  ) {}
+
+  get functions(): readonly LinkedFunction[] {
+    return this.linked()
+  }
+
+  findMethod(className: string, method: string): LinkedFunction | undefined {
+    return this.functions.find((fn) => fn.source.name === `${className}.${method}`)
+  }
+
+  createObject(typeName: string): ScriptObject {
+    return new ScriptObject(typeName, [], [])
+  }
+
+  warn(text: string): void {
+    warn(text, this.options)
+  }
+}
+
+function warn(text: string, options: LoadOptions): void {
+  if (options.onWarning !== undefined) options.onWarning(text)
+  else console.warn(`ptlite: model warns: ${text}`)
+}
+
+export type { FunctionSchema }

@@ -1,0 +1,146 @@
+import { PtliteError } from '../runtime/error.js'
+import { kindOf } from '../runtime/interpreter/instructions.js'
+import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
+import { Float, type Int, int } from '../runtime/tensor/scalar.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+
+/**
+ * What callers may pass. A plain number becomes what the schema asks for; where the schema takes any number, an
+ * integral one is an int. Arrays are lists and Maps are dicts, both by reference.
+ */
+export type Input =
+  | null
+  | undefined
+  | boolean
+  | number
+  | bigint
+  | Float
+  | string
+  | Tensor
+  | Tuple
+  | readonly Input[]
+  | ReadonlyMap<DictKey, Input>
+  | ScriptObject
+  | CustomObject
+  | Device
+
+/** What callers get: ints and floats are numbers (bigint past 2^53), tuples are arrays, devices are strings. */
+export type Output = null | boolean | number | bigint | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
+
+/** A tuple argument. */
+export function tuple(...items: Input[]): Tuple {
+  return new Tuple(items.map((item) => toValue(item)))
+}
+
+/** The runtime's value of an argument whose type the operator itself will check. */
+export function toValue(input: Input): Value {
+  switch (typeof input) {
+    case 'undefined':
+      return null
+    case 'number':
+      return Number.isInteger(input) ? int(input) : new Float(input)
+    case 'bigint':
+      return int(input)
+    case 'boolean':
+    case 'string':
+      return input
+    case 'object':
+      if (input === null || isRuntimeObject(input)) return input
+      if (Array.isArray(input)) return input as Value[]
+      if (input instanceof Map) return input as Map<DictKey, Value>
+  }
+  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${describe(input)}`)
+}
+
+/** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
+export function toTyped(input: Input, type: TypeNode, where: string): Value {
+  const value = coerce(toValue(input), type)
+  if (!fits(value, type)) {
+    throw new PtliteError('INVALID_ARGUMENT', `${where}: expected ${typeText(type)}, found ${describe(value)}`)
+  }
+  return value
+}
+
+function coerce(value: Value, type: TypeNode): Value {
+  switch (type.name) {
+    case 'float':
+      return typeof value === 'number' ? new Float(value) : typeof value === 'bigint' ? new Float(Number(value)) : value
+    case 'Device':
+      return typeof value === 'string' ? new Device(value) : value
+    case 'Optional':
+      return value === null ? null : coerce(value, type.args[0]!)
+    case 'List':
+      return Array.isArray(value) ? coerceItems(value, type.args[0]!) : value
+    case 'Tuple': {
+      const items = value instanceof Tuple ? value.items : Array.isArray(value) ? value : null
+      if (items === null || items.length !== type.args.length) return value
+      return new Tuple(
+        items.map((item, i) => coerce(toValue(item as Input), type.args[i]!)),
+        type.fields,
+      )
+    }
+    case 'Dict':
+      return value instanceof Map ? coerceEntries(value, type.args[1]!) : value
+    default:
+      return value
+  }
+}
+
+/** The same array unless an element has to change, so that what the model appends is seen by the caller. */
+function coerceItems(list: Value[], element: TypeNode): Value[] {
+  const items = list.map((item) => coerce(toValue(item as Input), element))
+  return items.every((item, i) => item === list[i]) ? list : items
+}
+
+function coerceEntries(dict: Map<DictKey, Value>, element: TypeNode): Map<DictKey, Value> {
+  const entries = [...dict].map(([k, v]) => [k, coerce(toValue(v as Input), element)] as const)
+  return entries.every(([k, v]) => dict.get(k) === v) ? dict : new Map(entries)
+}
+
+/** Types that the runtime knows are checked; class names and enums are left to the code. */
+function fits(value: Value, type: TypeNode): boolean {
+  if (type.name.includes('.') || type.name.endsWith('Tensor')) return type.name.includes('.') || value instanceof Tensor
+  if (!KNOWN_TYPES.has(type.name)) return true
+  return matchesType(value, type)
+}
+
+const KNOWN_TYPES = new Set(['int', 'float', 'bool', 'str', 'number', 'Scalar', 'List', 'Dict', 'Tuple', 'Optional', 'NoneType', 'None'])
+
+/** The caller's form of a result. */
+export function toOutput(value: Value): Output {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Float) return value.value
+  if (value instanceof Tuple) return value.items.map(toOutput)
+  if (Array.isArray(value)) return value.some(needsConversion) ? value.map(toOutput) : (value as Output[])
+  if (value instanceof Map) {
+    if (![...value.values()].some(needsConversion)) return value as Map<DictKey, Output>
+    return new Map([...value].map(([k, v]) => [k, toOutput(v)]))
+  }
+  return value instanceof Device ? value.toString() : value
+}
+
+function needsConversion(value: Value): boolean {
+  return typeof value === 'object' && value !== null && toOutput(value) !== value
+}
+
+function isRuntimeObject(x: object): x is Float | Tensor | Tuple | ScriptObject | CustomObject | Device {
+  return (
+    x instanceof Tensor ||
+    x instanceof Float ||
+    x instanceof Tuple ||
+    x instanceof CustomObject ||
+    x instanceof ScriptObject ||
+    x instanceof Device
+  )
+}
+
+function describe(x: unknown): string {
+  if (x === undefined || typeof x === 'function' || typeof x === 'symbol') return typeof x
+  if (typeof x === 'object' && x !== null && !isRuntimeObject(x) && !Array.isArray(x) && !(x instanceof Map)) {
+    return `an object of ${(x.constructor as { name?: string } | undefined)?.name ?? 'no class'}`
+  }
+  return kindOf(x as Value)
+}
+
+export type { Int }

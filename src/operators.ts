@@ -1,0 +1,64 @@
+import { entryAt, fillDefaults, operatorCount, requireOperator } from '../runtime/operators/registry.js'
+import { printSchema } from '../runtime/operators/schema.js'
+import { visitTensors } from '../runtime/interpreter/lifetime.js'
+import { enterScope, type Scope } from '../runtime/tensor/scope.js'
+import { newStack } from '../runtime/tensor/stack.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { type Input, type Output, toOutput, toValue } from './convert.js'
+
+/**
+ * Calls one operator by its qualified name (`aten::add.Tensor`). Arguments are positional, in the schema's
+ * order with keyword-only and `out` arguments included; trailing ones that have defaults may be left out.
+ * Several results come as an array, none as null. Throws PtliteError.
+ */
+export function callOperator(name: string, args: readonly Input[]): Output {
+  const entry = requireOperator(name)
+  const stack = newStack()
+  for (const arg of args) stack.values[stack.top++] = toValue(arg)
+  const given = stack.values.slice()
+  const scope: Scope = { created: [] }
+  const before = enterScope(scope)
+  let results: Value[] = []
+  try {
+    fillDefaults(stack, entry, args.length)
+    entry.call(stack)
+    results = stack.values.slice(0, stack.top)
+  } finally {
+    enterScope(before)
+    settle(scope.created, results, given)
+  }
+  const outputs = results.map(toOutput)
+  return outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs
+}
+
+/** Releases the temporaries of a call; what the caller can still reach is left to it. */
+function settle(created: readonly Tensor[], results: readonly Value[], args: readonly Value[]): void {
+  const kept = new Set<Tensor>()
+  const seen = new Set<object>()
+  for (const v of results) visitTensors(v, seen, (t) => kept.add(t))
+  for (const v of args) if (typeof v === 'object') visitTensors(v, seen, (t) => kept.add(t))
+  for (const t of created) {
+    if (kept.has(t) || t.pinned) {
+      t.pinned = true
+      t.storage.watch()
+    } else t.release()
+  }
+}
+
+export interface OperatorInfo {
+  /** With namespace: `aten::add`. */
+  readonly name: string
+  /** '' for the default overload. */
+  readonly overload: string
+  /** As PyTorch writes it. */
+  readonly schema: string
+}
+
+/** The flat operator table, sorted by name. */
+export function operators(): OperatorInfo[] {
+  return Array.from({ length: operatorCount() }, (_, i) => {
+    const entry = entryAt(i)
+    return { name: entry.name, overload: entry.overload, schema: printSchema(entry.schema) }
+  })
+}

@@ -1,10 +1,10 @@
 import { PtliteError } from '../error.js'
-import type { FunctionSchema } from '../interpreter/code.js'
 import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
 import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
 import { reachable } from '../interpreter/lifetime.js'
 import { verifyFunction } from '../interpreter/verifier.js'
+import { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
 import { loadModelFile } from './load.js'
 import type { ModelFile } from './model.js'
@@ -92,6 +92,24 @@ export class ScriptModule implements Program {
     return this.root.slots[index] ?? null
   }
 
+  /** Tensors among the attributes of the root and its submodules, by dotted name. */
+  parameters(): Map<string, Tensor> {
+    this.checkAlive()
+    const found = new Map<string, Tensor>()
+    const seen = new Set<ScriptObject>()
+    const visit = (object: ScriptObject, prefix: string): void => {
+      if (seen.has(object)) return
+      seen.add(object)
+      object.slots.forEach((value, i) => {
+        const name = prefix + (object.names[i] ?? `slot${i}`)
+        if (value instanceof Tensor) found.set(name, value)
+        else if (value instanceof ScriptObject) visit(value, `${name}.`)
+      })
+    }
+    visit(this.root, '')
+    return found
+  }
+
   createObject(typeName: string): ScriptObject {
     return new ScriptObject(typeName, [], [])
   }
@@ -143,5 +161,3 @@ function warn(text: string, options: LoadOptions): void {
   if (options.onWarning !== undefined) options.onWarning(text)
   else console.warn(`ptlite: model warns: ${text}`)
 }
-
-export type { FunctionSchema }

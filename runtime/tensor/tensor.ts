@@ -1,6 +1,9 @@
-import { type DType, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
+import { PtliteError } from '../error.js'
+import { arrayTypeOf, bfloat16ToNumber, halfToNumber, itemOf, readTensor, type TypedArray, writeTensor } from './data.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
+import { Float } from './scalar.js'
 import { noteCreated } from './scope.js'
-import { contiguousStrides, isContiguous, numelOf } from './shape.js'
+import { contiguousStrides, extentOf, isContiguous, numelOf } from './shape.js'
 import { Storage } from './storage.js'
 
 /** real = (integer - zeroPoint) * scale */
@@ -77,6 +80,64 @@ export class Tensor {
     return this.storage.address + this.offset * this.itemSize
   }
 
+  /**
+   * A copy of the elements in row-major order: raw bits for float16 and bfloat16, bytes of 0 and 1 for bool, raw
+   * integers for quantized tensors. Throws DISPOSED.
+   */
+  data(): Exclude<TypedArray, Uint8ClampedArray> {
+    return readTensor(this)
+  }
+
+  /** The only element as a number, boolean, or bigint past 2^53. Throws INVALID_ARGUMENT for other sizes. */
+  item(): number | bigint | boolean {
+    const value = itemOf(this)
+    return value instanceof Float ? value.value : value
+  }
+
+  /** The elements as numbers (bigints for int64, booleans for bool) in nested arrays; a number for a 0-d tensor. */
+  toArray(): NestedNumbers {
+    const data = readTensor(this)
+    let at = 0
+    const element = (): number | bigint | boolean => {
+      const x = data[at++]!
+      if (this.type === DType.bool) return x !== 0
+      if (this.type === DType.float16) return halfToNumber(x as number)
+      return this.type === DType.bfloat16 ? bfloat16ToNumber(x as number) : x
+    }
+    const build = (dim: number): NestedNumbers =>
+      dim === this.shape.length ? element() : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
+    return build(0)
+  }
+
+  /** Gives the memory back now rather than when the tensor is collected. Views on it are dead then. */
+  dispose(): void {
+    this.release()
+  }
+
+  /**
+   * A tensor over a copy of `data`, which is its whole storage: `strides` and `offset`, in elements, place the
+   * view inside it. Throws INVALID_ARGUMENT where the view leaves the storage or the array does not fit the dtype.
+   */
+  static fromStorage(data: TypedArray, options: StorageOptions): Tensor {
+    const type = dtypeFromName(options.dtype)
+    const { shape, offset = 0, quant = null } = options
+    const strides = options.strides ?? contiguousStrides(shape)
+    if (!(data instanceof arrayTypeOf(type))) {
+      throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} data must be a ${arrayTypeOf(type).name}, found ${data.constructor.name}`)
+    }
+    checkView(data.length, shape, strides, offset)
+    if (isQuantized(type) !== (quant !== null)) {
+      throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
+    }
+    const flat = empty([data.length], type)
+    writeTensor(flat, data)
+    const t = new Tensor(flat.storage, offset, [...shape], [...strides], type, quant)
+    flat.release()
+    t.pinned = true
+    t.storage.watch()
+    return t
+  }
+
   /** Gives up this tensor's share of its storage; the last share frees it. Harmless the second time. */
   release(): void {
     if (this.released) return
@@ -98,6 +159,31 @@ export class Tensor {
     this.offset = offset
     this.shape = shape
     this.strides = strides
+  }
+}
+
+/** Numbers in nested arrays. */
+export type NestedNumbers = number | bigint | boolean | NestedNumbers[]
+
+export interface StorageOptions {
+  readonly dtype: DTypeName
+  readonly shape: readonly number[]
+  /** In elements; row-major without. */
+  readonly strides?: readonly number[] | undefined
+  /** First element of the view, in elements. */
+  readonly offset?: number | undefined
+  /** Required for quantized dtypes. */
+  readonly quant?: Quant | null | undefined
+}
+
+function checkView(length: number, shape: readonly number[], strides: readonly number[], offset: number): void {
+  const natural = (x: number): boolean => Number.isSafeInteger(x) && x >= 0
+  if (strides.length !== shape.length || ![...shape, ...strides, offset].every(natural)) {
+    throw new PtliteError('INVALID_ARGUMENT', 'sizes, strides and offset must be integers of at least 0, one stride per size')
+  }
+  const extent = extentOf(shape, strides)
+  if (extent > 0 && offset + extent > length) {
+    throw new PtliteError('INVALID_ARGUMENT', `the view needs ${offset + extent} elements, the storage has ${length}`)
   }
 }
 

@@ -1,0 +1,121 @@
+import { PtliteError } from '../runtime/error.js'
+import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import { Profiler } from '../runtime/interpreter/profile.js'
+import { type NamedTuples, parseType } from '../runtime/interpreter/types.js'
+import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import { type Input, type Output, toOutput, toTyped, toValue } from './convert.js'
+
+export interface LoadOptions {
+  /** Receives what the model warns about; the console by default. */
+  readonly onWarning?: (text: string) => void
+  /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */
+  readonly maxIterations?: number
+}
+
+export interface CallOptions {
+  /** Collects every operator call. */
+  readonly profiler?: Profiler
+}
+
+/** A loaded model. */
+export class Module {
+  private readonly namedTuples: NamedTuples = new Map()
+
+  constructor(private readonly script: ScriptModule) {
+    for (const fn of script.functions) for (const text of fn.source.types) parseType(text, this.namedTuples)
+  }
+
+  /** Names of the methods that can be called. */
+  get methods(): string[] {
+    return this.script.methods.map((fn) => fn.source.method)
+  }
+
+  /** Qualified names of the operators that the code calls, sorted. */
+  get operators(): string[] {
+    const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
+    return [...new Set(names)].sort()
+  }
+
+  get bytecodeVersion(): number {
+    return this.script.file.bytecodeVersion
+  }
+
+  /** Operator version of the file, which upgraders go by. */
+  get operatorVersion(): number {
+    return this.script.file.operatorVersion
+  }
+
+  /** Files that the exporter put beside the model, by name. */
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.script.file.extraFiles
+  }
+
+  /** Parameters and buffers by qualified attribute name (`features.0.weight`), in the file's order. */
+  parameters(): Map<string, Tensor> {
+    return this.script.parameters()
+  }
+
+  /** Calls `forward`. */
+  forward(...args: Input[]): Output {
+    return this.call('forward', args)
+  }
+
+  /**
+   * Calls a method and waits for it. Arguments are positional and without `self`; trailing ones that have
+   * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
+   */
+  call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
+    const fn = this.script.method(method)
+    const values = this.fit(fn, args)
+    return toOutput(this.script.call(fn, values, options.profiler === undefined ? {} : { profiler: options.profiler }))
+  }
+
+  /** The value of an attribute of the root object, as the last call left it. */
+  getAttribute(name: string): Output {
+    return toOutput(this.script.attribute(name))
+  }
+
+  /** Gives weights and state back at once. The module and views on its weights cannot be used afterwards. */
+  dispose(): void {
+    this.script.dispose()
+  }
+
+  private fit(fn: LinkedFunction, args: readonly Input[]) {
+    const { schema, method } = fn.source
+    if (schema === null) return args.map(toValue)
+    const params = schema.args.slice(1)
+    if (args.length > params.length) {
+      throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${params.length} arguments, found ${args.length}`)
+    }
+    return params.map((param, i) => {
+      if (i >= args.length) {
+        if (param.default !== undefined) return param.default
+        const missing = params.slice(i).filter((p) => p.default === undefined)
+        throw new PtliteError('INVALID_ARGUMENT', `${method}() needs ${missing.map((p) => `${p.name}: ${p.type}`).join(', ')}; found ${args.length} arguments`)
+      }
+      return toTyped(args[i], parseType(param.type, this.namedTuples), `${method}() argument ${i + 1} (${param.name})`)
+    })
+  }
+}
+
+/**
+ * Loads a `.ptl` or `.ff` model from a path or from bytes; the content tells which it is. Weights of a file are
+ * mapped and used in place. The model is verified and its operators are resolved before the promise fulfils;
+ * it rejects with a PtliteError.
+ */
+export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
+  // the work is synchronous today; a promise lets compilation move into loading
+  return new Promise((resolve) => {
+    resolve(new Module(ScriptModule.load(source, scriptOptions(options))))
+  })
+}
+
+function scriptOptions(options: LoadOptions): ScriptLoadOptions {
+  return {
+    ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
+    ...(options.maxIterations === undefined ? {} : { maxIterations: options.maxIterations }),
+  }
+}
+
+export { Profiler }

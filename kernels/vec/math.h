@@ -1,0 +1,263 @@
+// Elementary functions on vectors. float32: at most 2 ULP. float64: exp and log 2 ULP, the others libm lane by lane.
+// NaN gives NaN; infinities, signed zeros and denormals are as in libm.
+#pragma once
+
+#include <math.h>
+
+#include "vec/vec.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+
+using F32 = Vec<float>;
+using F64 = Vec<double>;
+
+namespace detail {
+
+// c[0] + x c[1] + x^2 c[2] + ...
+template <class V, int n>
+PTLITE_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {
+  V r(c[n - 1]);
+  for (int i = n - 2; i >= 0; i--) r = fma(r, x, V(c[i]));
+  return r;
+}
+
+// a * 2^n for |n| <= 252, in two steps so that denormal results come out right
+PTLITE_INLINE F32 scale_by_power(F32 a, Vec<int32_t> n) {
+  const Vec<int32_t> half = n >> 1;
+  const Vec<int32_t> bias(127);
+  return a * bit_cast<float>((half + bias) << 23) * bit_cast<float>((n - half + bias) << 23);
+}
+PTLITE_INLINE F64 scale_by_power(F64 a, Vec<int64_t> n) {
+  const Vec<int64_t> half = n >> 1;
+  const Vec<int64_t> bias(1023);
+  return a * bit_cast<double>((half + bias) << 52) * bit_cast<double>((n - half + bias) << 52);
+}
+
+// e^r - 1 on |r| <= ln(2)/2
+PTLITE_INLINE F32 exp_reduced(F32 r) {
+  static constexpr float c[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326299f, 0.00139472249f, 0.000199193775f};
+  return fma(polynomial(r, c), r * r, r);
+}
+PTLITE_INLINE F64 exp_reduced(F64 r) {
+  static constexpr double c[] = {0.50000000000000011, 0.16666666666666669, 0.04166666666662068, 0.0083333333333297961,
+                                 0.0013888888918918907, 0.00019841269864364933, 2.4801518672268355e-05, 2.7557266442353424e-06,
+                                 2.7621324269313687e-07, 2.5101335854788522e-08};
+  return fma(polynomial(r, c), r * r, r);
+}
+
+// x = n ln(2) + r
+PTLITE_INLINE F32 split_ln2(F32 x, F32& n) {
+  n = rint(x * F32(1.44269504f));
+  const F32 r = x - n * F32(0x1.62e4p-1f);
+  return r - n * F32(0x1.7f7d1cp-20f);
+}
+PTLITE_INLINE F64 split_ln2(F64 x, F64& n) {
+  n = rint(x * F64(1.4426950408889634));
+  const F64 r = x - n * F64(0x1.62e42fefa2000p-1);
+  return r - n * F64(0x1.9ef35793c7673p-41);
+}
+
+// Applies a function of double vectors to the lanes of a float vector.
+template <class F>
+PTLITE_INLINE F32 through_double(F32 a, F f) {
+  alignas(PTLITE_VEC_BYTES) float lanes[F32::size];
+  a.store(lanes);
+  for (int i = 0; i < F32::size; i += F64::size) f(F64::load_from(lanes + i)).store_to(lanes + i);
+  return F32::load(lanes);
+}
+template <class F>
+PTLITE_INLINE F32 through_double(F32 a, F32 b, F f) {
+  alignas(PTLITE_VEC_BYTES) float x[F32::size];
+  alignas(PTLITE_VEC_BYTES) float y[F32::size];
+  a.store(x);
+  b.store(y);
+  for (int i = 0; i < F32::size; i += F64::size) f(F64::load_from(x + i), F64::load_from(y + i)).store_to(x + i);
+  return F32::load(x);
+}
+
+}  // namespace detail
+
+PTLITE_INLINE F32 exp(F32 x) {
+  // beyond these bounds the result is 0 or infinity whatever x is
+  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(-104.f), F32(-104.f), x));
+  F32 n;
+  const F32 r = detail::split_ln2(bounded, n);
+  const F32 result = detail::scale_by_power(detail::exp_reduced(r) + F32(1.f), convert<int32_t>(n));
+  return select(is_nan(x), x, select(x > F32(88.7228394f), F32(__builtin_inff()), result));
+}
+
+PTLITE_INLINE F64 exp(F64 x) {
+  const F64 bounded = select(x > F64(710.0), F64(710.0), select(x < F64(-746.0), F64(-746.0), x));
+  F64 n;
+  const F64 r = detail::split_ln2(bounded, n);
+  const F64 result = detail::scale_by_power(detail::exp_reduced(r) + F64(1.0), convert<int64_t>(n));
+  return select(is_nan(x), x, select(x > F64(709.782712893384), F64(__builtin_inf()), result));
+}
+
+PTLITE_INLINE F32 expm1(F32 x) {
+  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(-30.f), F32(-30.f), x));
+  F32 n;
+  const F32 r = detail::split_ln2(bounded, n);
+  const Vec<int32_t> k = convert<int32_t>(n);
+  const F32 p = detail::exp_reduced(r);
+  const F32 result = detail::scale_by_power(p + (F32(1.f) - detail::scale_by_power(F32(1.f), Vec<int32_t>::zero() - k)), k);
+  const F32 small = select(k == Vec<int32_t>::zero(), p, result);
+  return select(is_nan(x) | (x == F32::zero()), x, select(x > F32(88.7228394f), F32(__builtin_inff()), small));
+}
+
+PTLITE_INLINE F32 log(F32 x) {
+  const auto tiny = x < F32(1.17549435e-38f);
+  const F32 normal = select(tiny, x * F32(0x1p25f), x);
+  const Vec<int32_t> bits = bit_cast<int32_t>(normal);
+  // the exponent counts from sqrt(1/2), so that the mantissa lies around 1
+  const Vec<int32_t> shifted = bits - Vec<int32_t>(0x3f3504f3);
+  const Vec<int32_t> k = shifted >> 23;
+  const F32 m = bit_cast<float>(bits - (k << 23));
+  const F32 n = convert<float>(k) - select(tiny, F32(25.f), F32::zero());
+  const F32 f = m - F32(1.f);
+  static constexpr float c[] = {0.333333105f,  -0.249999866f, 0.20002228f,   -0.166692436f, 0.142186165f,
+                                -0.123844616f, 0.118734263f,  -0.117892504f, 0.0691356733f};
+  const F32 s = f * f;
+  const F32 tail = fma(detail::polynomial(f, c), s * f, n * F32(0x1.7f7d1cp-20f)) - s * F32(0.5f);
+  const F32 result = fma(n, F32(0x1.62e4p-1f), f + tail);
+  const F32 special = select(x == F32::zero(), F32(-__builtin_inff()), select(x < F32::zero(), F32(__builtin_nanf("")), x));
+  return select((x > F32::zero()) & (x < F32(__builtin_inff())), result, special);
+}
+
+PTLITE_INLINE F64 log(F64 x) {
+  const auto tiny = x < F64(2.2250738585072014e-308);
+  const F64 normal = select(tiny, x * F64(0x1p54), x);
+  const Vec<int64_t> bits = bit_cast<int64_t>(normal);
+  const Vec<int64_t> shifted = bits - Vec<int64_t>(0x3fe6a09e667f3bcd);
+  const Vec<int64_t> k = shifted >> 52;
+  const F64 m = bit_cast<double>(bits - (k << 52));
+  const F64 n = convert<double>(k) - select(tiny, F64(54.0), F64::zero());
+  const F64 f = m - F64(1.0);
+  // log(1 + f) = 2 atanh(s) with s = f / (2 + f), written so that f - f^2/2 carries the leading part
+  static constexpr double c[] = {0.66666666666665986, 0.40000000000198949, 0.28571428573755453, 0.22222214704059182,
+                                 0.18182901771642374, 0.15319522468210664, 0.15116588338424911, -0.062199034516188967};
+  const F64 s = f / (F64(2.0) + f);
+  const F64 z = s * s;
+  const F64 half_square = f * f * F64(0.5);
+  const F64 tail = fma(s, half_square + z * detail::polynomial(z, c), n * F64(0x1.9ef35793c7673p-41));
+  const F64 result = fma(n, F64(0x1.62e42fefa2000p-1), f - (half_square - tail));
+  const F64 special = select(x == F64::zero(), F64(-__builtin_inf()), select(x < F64::zero(), F64(__builtin_nan("")), x));
+  return select((x > F64::zero()) & (x < F64(__builtin_inf())), result, special);
+}
+
+PTLITE_INLINE F32 log1p(F32 x) {
+  const F32 u = x + F32(1.f);
+  const F32 lost = (x - (u - F32(1.f))) / u;
+  const F32 result = log(u) + lost;
+  return select((u == F32(1.f)) | (x == F32(__builtin_inff())), x, select(x == F32(-1.f), F32(-__builtin_inff()), result));
+}
+
+PTLITE_INLINE F32 log2(F32 x) {
+  return detail::through_double(x, [](F64 a) { return log(a) * F64(1.4426950408889634); });
+}
+PTLITE_INLINE F32 log10(F32 x) {
+  return detail::through_double(x, [](F64 a) { return log(a) * F64(0.43429448190325183); });
+}
+PTLITE_INLINE F32 exp2(F32 x) {
+  return detail::through_double(x, [](F64 a) { return exp(a * F64(0.6931471805599453)); });
+}
+
+PTLITE_INLINE F32 sigmoid(F32 x) { return F32(1.f) / (F32(1.f) + exp(-x)); }
+PTLITE_INLINE F64 sigmoid(F64 x) { return F64(1.0) / (F64(1.0) + exp(-x)); }
+
+PTLITE_INLINE F32 tanh(F32 x) {
+  const F32 t = abs(x);
+  static constexpr float c[] = {-0.333333313f, 0.133331954f, -0.0539453775f, 0.0216926057f, -0.00815627631f, 0.00212274259f};
+  const F32 s = x * x;
+  const F32 small = fma(detail::polynomial(s, c) * s, x, x);
+  const F32 large = F32(1.f) - F32(2.f) / (exp(t + t) + F32(1.f));
+  return select(t < F32(0.63f), small, copysign(large, x));
+}
+
+PTLITE_INLINE F32 erf(F32 x) {
+  const F32 t = abs(x);
+  static constexpr float near[] = {0.128379166f,   -0.376126379f,   0.112837821f,    -0.0268654004f,
+                                   0.00522094546f, -0.000848282885f, 0.000112569476f, -9.64151604e-06f};
+  // log(1 - erf(t)) / t + 1 on 1..4
+  static constexpr float far[] = {-0.128420696f,  -0.636363745f,   -0.10346476f,     0.0201975796f,  -0.000808764191f,
+                                  -0.0011184935f, 0.00045724638f, -9.39432066e-05f, 1.0613122e-05f, -5.23386234e-07f};
+  const F32 small = fma(detail::polynomial(x * x, near), x, x);
+  const F32 bounded = select(t > F32(4.f), F32(4.f), t);
+  const F32 large = F32(1.f) - exp(fma(detail::polynomial(bounded, far), bounded, -bounded));
+  return select(is_nan(x), x, select(t < F32(1.f), small, copysign(large, x)));
+}
+
+namespace detail {
+
+// sin(x + quarter * pi/2) for |x| < 1e5
+PTLITE_INLINE F64 sin_reduced(F64 x, int64_t quarter) {
+  const F64 n = rint(x * F64(0.63661977236758134));
+  const F64 r = ((x - n * F64(0x1.921fb54400000p+0)) - n * F64(0x1.0b4611a600000p-34)) - n * F64(0x1.3198a2e037073p-69);
+  static constexpr double sine[] = {-0.16666666666666943,   0.0083333333334070642,   -0.00019841269897959458,
+                                    2.7557337794785854e-06, -2.5054643427866488e-08, 1.613013262559538e-10};
+  static constexpr double cosine[] = {0.041666666666666984,    -0.0013888888888951537, 2.4801587335422107e-05,
+                                      -2.7557326537264263e-07, 2.0877191043131369e-09, -1.1424222004281298e-11};
+  const F64 z = r * r;
+  const F64 s = fma(polynomial(z, sine) * z, r, r);
+  const F64 c = fma(polynomial(z, cosine), z * z, fma(z, F64(-0.5), F64(1.0)));
+  const Vec<int64_t> q = convert<int64_t>(n) + Vec<int64_t>(quarter);
+  const F64 value = select((q & Vec<int64_t>(1)) == Vec<int64_t>::zero(), s, c);
+  return select((q & Vec<int64_t>(2)) == Vec<int64_t>::zero(), value, -value);
+}
+
+}  // namespace detail
+
+PTLITE_INLINE F32 sin(F32 x) {
+  if (any(abs(x) > F32(1e5f)) || any(is_nan(x))) return map_lanes(x, [](float a) { return ::sinf(a); });
+  const F32 result = detail::through_double(x, [](F64 a) { return detail::sin_reduced(a, 0); });
+  return select(x == F32::zero(), x, result);
+}
+PTLITE_INLINE F32 cos(F32 x) {
+  if (any(abs(x) > F32(1e5f)) || any(is_nan(x))) return map_lanes(x, [](float a) { return ::cosf(a); });
+  return detail::through_double(x, [](F64 a) { return detail::sin_reduced(a, 1); });
+}
+
+PTLITE_INLINE F32 pow(F32 x, F32 y) {
+  const F32 inf(__builtin_inff());
+  if (any(~((x > F32::zero()) & (x < inf) & (abs(y) < inf)))) return map_lanes(x, y, [](float a, float b) { return ::powf(a, b); });
+  return detail::through_double(x, y, [](F64 a, F64 b) { return exp(log(a) * b); });
+}
+
+#define PTLITE_LANES_F32(name, fn) \
+  PTLITE_INLINE F32 name(F32 x) { return map_lanes(x, [](float a) { return ::fn(a); }); }
+#define PTLITE_LANES_F64(name, fn) \
+  PTLITE_INLINE F64 name(F64 x) { return map_lanes(x, [](double a) { return ::fn(a); }); }
+#define PTLITE_LANES(name)       \
+  PTLITE_LANES_F32(name, name##f) \
+  PTLITE_LANES_F64(name, name)
+PTLITE_LANES(erfc)
+PTLITE_LANES(tan)
+PTLITE_LANES(asin)
+PTLITE_LANES(acos)
+PTLITE_LANES(atan)
+PTLITE_LANES(sinh)
+PTLITE_LANES(cosh)
+PTLITE_LANES(asinh)
+PTLITE_LANES(acosh)
+PTLITE_LANES(atanh)
+PTLITE_LANES(lgamma)
+PTLITE_LANES_F64(expm1, expm1)
+PTLITE_LANES_F64(log1p, log1p)
+PTLITE_LANES_F64(log2, log2)
+PTLITE_LANES_F64(log10, log10)
+PTLITE_LANES_F64(exp2, exp2)
+PTLITE_LANES_F64(tanh, tanh)
+PTLITE_LANES_F64(erf, erf)
+PTLITE_LANES_F64(sin, sin)
+PTLITE_LANES_F64(cos, cos)
+#undef PTLITE_LANES
+#undef PTLITE_LANES_F32
+#undef PTLITE_LANES_F64
+
+PTLITE_INLINE F64 pow(F64 x, F64 y) {
+  return map_lanes(x, y, [](double a, double b) { return ::pow(a, b); });
+}
+
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

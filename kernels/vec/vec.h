@@ -1,0 +1,323 @@
+// One vector class over the registers of the level that the including file is compiled for: 16 bytes at DEFAULT, 32 at
+// AVX2, 64 from AVX512 on. Kernels are written on it once.
+//
+//   using F = Vec<float>;
+//   int64_t i = 0;
+//   for (; i + F::size <= n; i += F::size) fma(F::load(a + i), F::load(b + i), c).store(out + i);
+//   if (i < n) fma(F::load(a + i, n - i), F::load(b + i, n - i), c).store(out + i, n - i);
+//
+// Loads and stores need no alignment. Those with a count touch `count` elements only; lanes beyond it read as zero.
+#pragma once
+
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#if !defined(CPU_CAPABILITY)
+#define CPU_CAPABILITY BASE
+#endif
+
+#if defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_VEC_BYTES 64
+#elif defined(CPU_CAPABILITY_AVX2)
+#define PTLITE_VEC_BYTES 32
+#else
+#define PTLITE_VEC_BYTES 16
+#endif
+
+#define PTLITE_INLINE inline __attribute__((always_inline))
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+
+namespace detail {
+template <int bytes>
+struct SignedOf;
+template <>
+struct SignedOf<1> {
+  using type = int8_t;
+};
+template <>
+struct SignedOf<2> {
+  using type = int16_t;
+};
+template <>
+struct SignedOf<4> {
+  using type = int32_t;
+};
+template <>
+struct SignedOf<8> {
+  using type = int64_t;
+};
+
+// `lanes` elements of T as one GCC vector.
+template <class T, int lanes>
+struct Raw {
+  typedef T type __attribute__((vector_size(sizeof(T) * lanes)));
+  typedef T unaligned __attribute__((vector_size(sizeof(T) * lanes), aligned(1), may_alias));
+};
+
+template <class T>
+constexpr bool is_real = T(0.5) != T(0);
+}  // namespace detail
+
+template <class T>
+struct Vec {
+  static constexpr int size = PTLITE_VEC_BYTES / sizeof(T);
+  using Scalar = T;
+  using Raw = typename detail::Raw<T, size>::type;
+  // Comparisons give integers of T's width: all bits set where true.
+  using Mask = Vec<typename detail::SignedOf<sizeof(T)>::type>;
+
+  Raw v;
+
+  Vec() = default;
+  PTLITE_INLINE Vec(Raw raw) : v(raw) {}
+  // every lane = x
+  PTLITE_INLINE Vec(T x) : v(x - Raw{}) {}
+
+  static PTLITE_INLINE Vec zero() { return Vec(Raw{}); }
+  // start, start + 1, ...
+  static PTLITE_INLINE Vec iota(T start = T(0)) {
+    Vec r;
+    for (int i = 0; i < size; i++) r.v[i] = start + T(i);
+    return r;
+  }
+
+  static PTLITE_INLINE Vec load(const T* p) { return Vec(*reinterpret_cast<const typename detail::Raw<T, size>::unaligned*>(p)); }
+  PTLITE_INLINE void store(T* p) const { *reinterpret_cast<typename detail::Raw<T, size>::unaligned*>(p) = v; }
+
+  static PTLITE_INLINE Vec load(const T* p, int64_t count) {
+    if (count >= size) return load(p);
+#if defined(CPU_CAPABILITY_AVX512)
+    if constexpr (sizeof(T) == 4) return Vec((Raw)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), p));
+    if constexpr (sizeof(T) == 8) return Vec((Raw)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p));
+#endif
+    Vec r = zero();
+    memcpy(&r.v, p, static_cast<size_t>(count) * sizeof(T));
+    return r;
+  }
+
+  PTLITE_INLINE void store(T* p, int64_t count) const {
+    if (count >= size) return store(p);
+#if defined(CPU_CAPABILITY_AVX512)
+    if constexpr (sizeof(T) == 4) return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1), (__m512i)v);
+    if constexpr (sizeof(T) == 8) return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), (__m512i)v);
+#endif
+    memcpy(p, &v, static_cast<size_t>(count) * sizeof(T));
+  }
+
+  // size elements of another type, converted as by static_cast
+  template <class S>
+  static PTLITE_INLINE Vec load_from(const S* p) {
+    return Vec(__builtin_convertvector(*reinterpret_cast<const typename detail::Raw<S, size>::unaligned*>(p), Raw));
+  }
+  template <class S>
+  PTLITE_INLINE void store_to(S* p) const {
+    *reinterpret_cast<typename detail::Raw<S, size>::unaligned*>(p) = __builtin_convertvector(v, typename detail::Raw<S, size>::type);
+  }
+
+  PTLITE_INLINE T operator[](int lane) const { return v[lane]; }
+
+  friend PTLITE_INLINE Vec operator+(Vec a, Vec b) { return Vec(Raw(a.v + b.v)); }
+  friend PTLITE_INLINE Vec operator-(Vec a, Vec b) { return Vec(Raw(a.v - b.v)); }
+  friend PTLITE_INLINE Vec operator*(Vec a, Vec b) { return Vec(Raw(a.v * b.v)); }
+  friend PTLITE_INLINE Vec operator/(Vec a, Vec b) { return Vec(Raw(a.v / b.v)); }
+  friend PTLITE_INLINE Vec operator-(Vec a) { return Vec(Raw(-a.v)); }
+  PTLITE_INLINE Vec& operator+=(Vec b) { return *this = *this + b; }
+  PTLITE_INLINE Vec& operator-=(Vec b) { return *this = *this - b; }
+  PTLITE_INLINE Vec& operator*=(Vec b) { return *this = *this * b; }
+
+  // integers and masks only
+  friend PTLITE_INLINE Vec operator&(Vec a, Vec b) { return Vec(Raw(a.v & b.v)); }
+  friend PTLITE_INLINE Vec operator|(Vec a, Vec b) { return Vec(Raw(a.v | b.v)); }
+  friend PTLITE_INLINE Vec operator^(Vec a, Vec b) { return Vec(Raw(a.v ^ b.v)); }
+  friend PTLITE_INLINE Vec operator~(Vec a) { return Vec(Raw(~a.v)); }
+  friend PTLITE_INLINE Vec operator<<(Vec a, int n) { return Vec(Raw(a.v << n)); }
+  friend PTLITE_INLINE Vec operator>>(Vec a, int n) { return Vec(Raw(a.v >> n)); }
+
+  // comparisons with NaN are false, != is true
+  friend PTLITE_INLINE Mask operator<(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v < b.v)); }
+  friend PTLITE_INLINE Mask operator<=(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v <= b.v)); }
+  friend PTLITE_INLINE Mask operator>(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v > b.v)); }
+  friend PTLITE_INLINE Mask operator>=(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v >= b.v)); }
+  friend PTLITE_INLINE Mask operator==(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v == b.v)); }
+  friend PTLITE_INLINE Mask operator!=(Vec a, Vec b) { return Mask((typename Mask::Raw)(a.v != b.v)); }
+
+  // mask ? a : b, lane by lane
+  friend PTLITE_INLINE Vec select(Mask mask, Vec a, Vec b) { return Vec(Raw(mask.v ? a.v : b.v)); }
+
+  friend PTLITE_INLINE bool any(Vec mask) {
+    if constexpr (detail::is_real<T>) return false;
+    const auto wide = (typename detail::Raw<int64_t, PTLITE_VEC_BYTES / 8>::type)mask.v;
+#if defined(CPU_CAPABILITY_AVX512)
+    return _mm512_test_epi64_mask((__m512i)wide, (__m512i)wide) != 0;
+#elif defined(CPU_CAPABILITY_AVX2)
+    return !_mm256_testz_si256((__m256i)wide, (__m256i)wide);
+#else
+    return (wide[0] | wide[1]) != 0;
+#endif
+  }
+};
+
+template <class T, class S>
+PTLITE_INLINE Vec<T> bit_cast(Vec<S> a) {
+  return Vec<T>((typename Vec<T>::Raw)a.v);
+}
+
+// Between types of the same width, as by static_cast.
+template <class T, class S>
+PTLITE_INLINE Vec<T> convert(Vec<S> a) {
+  static_assert(sizeof(T) == sizeof(S), "convert keeps the number of lanes");
+  return Vec<T>(__builtin_convertvector(a.v, typename Vec<T>::Raw));
+}
+
+// a * b + c; one rounding from AVX2 on, two at DEFAULT
+template <class T>
+PTLITE_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
+  return a * b + c;
+}
+
+template <class T>
+PTLITE_INLINE typename Vec<T>::Mask is_nan(Vec<T> a) {
+  return a != a;
+}
+
+// A NaN in either operand gives NaN, as torch.minimum and torch.maximum.
+template <class T>
+PTLITE_INLINE Vec<T> minimum(Vec<T> a, Vec<T> b) {
+  if constexpr (detail::is_real<T>) return select((a < b) | is_nan(a), a, b);
+  return select(a < b, a, b);
+}
+template <class T>
+PTLITE_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
+  if constexpr (detail::is_real<T>) return select((a > b) | is_nan(a), a, b);
+  return select(a > b, a, b);
+}
+// One instruction; b where either operand is NaN.
+template <class T>
+PTLITE_INLINE Vec<T> fast_min(Vec<T> a, Vec<T> b) {
+#if defined(CPU_CAPABILITY_AVX512)
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm512_min_ps((__m512)a.v, (__m512)b.v));
+#elif defined(CPU_CAPABILITY_AVX2)
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm256_min_ps((__m256)a.v, (__m256)b.v));
+#else
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm_min_ps((__m128)a.v, (__m128)b.v));
+#endif
+  return select(a < b, a, b);
+}
+template <class T>
+PTLITE_INLINE Vec<T> fast_max(Vec<T> a, Vec<T> b) {
+#if defined(CPU_CAPABILITY_AVX512)
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm512_max_ps((__m512)a.v, (__m512)b.v));
+#elif defined(CPU_CAPABILITY_AVX2)
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm256_max_ps((__m256)a.v, (__m256)b.v));
+#else
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm_max_ps((__m128)a.v, (__m128)b.v));
+#endif
+  return select(a > b, a, b);
+}
+
+PTLITE_INLINE Vec<float> abs(Vec<float> a) { return bit_cast<float>(bit_cast<int32_t>(a) & Vec<int32_t>(0x7fffffff)); }
+PTLITE_INLINE Vec<double> abs(Vec<double> a) { return bit_cast<double>(bit_cast<int64_t>(a) & Vec<int64_t>(INT64_MAX)); }
+PTLITE_INLINE Vec<int32_t> abs(Vec<int32_t> a) { return select(a < Vec<int32_t>::zero(), Vec<int32_t>::zero() - a, a); }
+PTLITE_INLINE Vec<int64_t> abs(Vec<int64_t> a) { return select(a < Vec<int64_t>::zero(), Vec<int64_t>::zero() - a, a); }
+
+// magnitude of a, sign of b
+PTLITE_INLINE Vec<float> copysign(Vec<float> a, Vec<float> b) {
+  const Vec<int32_t> magnitude(0x7fffffff);
+  return bit_cast<float>((bit_cast<int32_t>(a) & magnitude) | (bit_cast<int32_t>(b) & ~magnitude));
+}
+PTLITE_INLINE Vec<double> copysign(Vec<double> a, Vec<double> b) {
+  const Vec<int64_t> magnitude(INT64_MAX);
+  return bit_cast<double>((bit_cast<int64_t>(a) & magnitude) | (bit_cast<int64_t>(b) & ~magnitude));
+}
+
+// A function of one lane on every lane, for what has no vector form.
+template <class T, class F>
+PTLITE_INLINE Vec<T> map_lanes(Vec<T> a, F f) {
+  alignas(PTLITE_VEC_BYTES) T lanes[Vec<T>::size];
+  a.store(lanes);
+  for (int i = 0; i < Vec<T>::size; i++) lanes[i] = f(lanes[i]);
+  return Vec<T>::load(lanes);
+}
+template <class T, class F>
+PTLITE_INLINE Vec<T> map_lanes(Vec<T> a, Vec<T> b, F f) {
+  alignas(PTLITE_VEC_BYTES) T x[Vec<T>::size];
+  alignas(PTLITE_VEC_BYTES) T y[Vec<T>::size];
+  a.store(x);
+  b.store(y);
+  for (int i = 0; i < Vec<T>::size; i++) x[i] = f(x[i], y[i]);
+  return Vec<T>::load(x);
+}
+
+#if defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
+  PTLITE_INLINE Vec<float> name(Vec<float> a) { return Vec<float>((Vec<float>::Raw)_mm512_roundscale_ps((__m512)a.v, mode)); } \
+  PTLITE_INLINE Vec<double> name(Vec<double> a) { return Vec<double>((Vec<double>::Raw)_mm512_roundscale_pd((__m512d)a.v, mode)); }
+#elif defined(CPU_CAPABILITY_AVX2)
+#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
+  PTLITE_INLINE Vec<float> name(Vec<float> a) { return Vec<float>((Vec<float>::Raw)_mm256_round_ps((__m256)a.v, mode)); } \
+  PTLITE_INLINE Vec<double> name(Vec<double> a) { return Vec<double>((Vec<double>::Raw)_mm256_round_pd((__m256d)a.v, mode)); }
+#else
+#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
+  PTLITE_INLINE Vec<float> name(Vec<float> a) { return map_lanes(a, [](float x) { return scalar_f(x); }); }     \
+  PTLITE_INLINE Vec<double> name(Vec<double> a) { return map_lanes(a, [](double x) { return scalar_d(x); }); }
+#endif
+PTLITE_VEC_ROUND(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC, __builtin_floorf, __builtin_floor)
+PTLITE_VEC_ROUND(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC, __builtin_ceilf, __builtin_ceil)
+PTLITE_VEC_ROUND(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC, __builtin_truncf, __builtin_trunc)
+// to nearest, ties to even
+PTLITE_VEC_ROUND(rint, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC, __builtin_rintf, __builtin_rint)
+#undef PTLITE_VEC_ROUND
+
+PTLITE_INLINE Vec<float> sqrt(Vec<float> a) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return Vec<float>((Vec<float>::Raw)_mm512_sqrt_ps((__m512)a.v));
+#elif defined(CPU_CAPABILITY_AVX2)
+  return Vec<float>((Vec<float>::Raw)_mm256_sqrt_ps((__m256)a.v));
+#else
+  return Vec<float>((Vec<float>::Raw)_mm_sqrt_ps((__m128)a.v));
+#endif
+}
+PTLITE_INLINE Vec<double> sqrt(Vec<double> a) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return Vec<double>((Vec<double>::Raw)_mm512_sqrt_pd((__m512d)a.v));
+#elif defined(CPU_CAPABILITY_AVX2)
+  return Vec<double>((Vec<double>::Raw)_mm256_sqrt_pd((__m256d)a.v));
+#else
+  return Vec<double>((Vec<double>::Raw)_mm_sqrt_pd((__m128d)a.v));
+#endif
+}
+
+namespace detail {
+// f over all lanes, halving; f takes and gives GCC vectors
+template <class T, int lanes, class F>
+PTLITE_INLINE T reduce_tree(typename Raw<T, lanes>::type v, F f) {
+  if constexpr (lanes == 1) {
+    return v[0];
+  } else {
+    typename Raw<T, lanes / 2>::type low, high;
+    memcpy(&low, &v, sizeof(low));
+    memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof(low), sizeof(high));
+    return reduce_tree<T, lanes / 2>(f(low, high), f);
+  }
+}
+}  // namespace detail
+
+template <class T>
+PTLITE_INLINE T reduce_add(Vec<T> a) {
+  return detail::reduce_tree<T, Vec<T>::size>(a.v, [](auto x, auto y) { return x + y; });
+}
+// A NaN lane gives NaN.
+template <class T>
+PTLITE_INLINE T reduce_max(Vec<T> a) {
+  return detail::reduce_tree<T, Vec<T>::size>(a.v, [](auto x, auto y) { return ((x > y) | (x != x)) ? x : y; });
+}
+template <class T>
+PTLITE_INLINE T reduce_min(Vec<T> a) {
+  return detail::reduce_tree<T, Vec<T>::size>(a.v, [](auto x, auto y) { return ((x < y) | (x != x)) ? x : y; });
+}
+
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -39,6 +39,11 @@ export function putF64s(word: number, values: readonly number[], room: number): 
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
 }
 
+export function putF32s(word: number, values: readonly number[], room: number): void {
+  if (values.length > room) tooMany(values.length, room)
+  for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!
+}
+
 function tooMany(count: number, room: number): never {
   throw new PtliteError('INVALID_ARGUMENT', `expected at most ${room} dimensions or operands, found ${count}`)
 }

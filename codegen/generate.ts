@@ -1,0 +1,56 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { emitBoxed } from './emit/boxed.js'
+import { emitDispatch } from './emit/dispatch.js'
+import { emitInterfaces } from './emit/interfaces.js'
+import { emitKernelsHeader } from './emit/kernels-header.js'
+import { emitKernelsTs } from './emit/kernels-ts.js'
+import { emitSchemas } from './emit/schemas.js'
+import { emitTable } from './emit/table.js'
+import type { KernelAbi } from './kernel-abi/model.js'
+import { parseKernels } from './kernel-abi/parse.js'
+import type { Operator } from './model/operator.js'
+import { parseEntry } from './model/parse-entry.js'
+import { resolveOperators } from './model/resolve.js'
+import type { BuildOptions } from './options.js'
+import { type Entry, readEntries } from './yaml-file.js'
+
+/** Path, relative to the output folder, and text of each generated file. */
+export type GeneratedFiles = ReadonlyMap<string, string>
+
+/** Entries of all YAML files of a folder, in the order of file names. `root` shortens paths in messages. */
+export function readFolder(folder: string, root: string): Entry[] {
+  if (!existsSync(folder)) return []
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
+  return files.sort().flatMap((name) => readEntries(join(folder, name), relative(root, join(folder, name))))
+}
+
+export function readOperators(folder: string, root: string): Operator[] {
+  return resolveOperators(readFolder(folder, root).map(parseEntry))
+}
+
+export function readKernels(folder: string, root: string): KernelAbi {
+  return parseKernels(readFolder(folder, root))
+}
+
+/** Everything that operator declarations give. */
+export function emitOperators(all: readonly Operator[], options: BuildOptions): GeneratedFiles {
+  const operators = all.filter((o) => options.selector.operator(o))
+  return new Map([
+    ['runtime/operators/generated/schemas.ts', emitSchemas(operators)],
+    ['runtime/operators/generated/boxed.ts', emitBoxed(operators)],
+    ['runtime/operators/generated/table.ts', emitTable(operators)],
+    // composite functions call operators that a model does not name, so these two are never cut
+    ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],
+    ['runtime/backends/generated/interfaces.ts', emitInterfaces(all, options)],
+  ])
+}
+
+/** Both sides of the kernel ABI. */
+export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFiles {
+  const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => options.selector.kernel(k.name)) }
+  return new Map([
+    ['runtime/native/generated/kernels.ts', emitKernelsTs(selected)],
+    ['kernels/generated/ptlite_kernels.h', emitKernelsHeader(selected)],
+  ])
+}

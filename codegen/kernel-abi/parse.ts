@@ -1,0 +1,100 @@
+import { at, failAt } from '../error.js'
+import type { Entry, Field } from '../yaml-file.js'
+import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type KernelEnum, MAX_FRAME_BYTES, type ScalarKind, SIZE_OF } from './model.js'
+
+const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'fields', 'results'])
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const TYPE = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d+)\])?$/
+
+/** Reads kernel declarations and lays their frames out. Kernels are sorted by name. Throws CodegenError. */
+export function parseKernels(entries: readonly Entry[]): KernelAbi {
+  const enums = new Map<string, KernelEnum>()
+  for (const entry of entries) if (entry.fields[0]?.key === 'enum') addEnum(enums, entry)
+  const kernels = new Map<string, Kernel>()
+  for (const entry of entries) {
+    if (entry.fields[0]?.key === 'enum') continue
+    const kernel = parseKernel(entry, enums)
+    const other = kernels.get(kernel.name)
+    if (other !== undefined) failAt(entry.source, kernel.name, `declared twice; the other declaration is at ${at(other.source)}`)
+    kernels.set(kernel.name, kernel)
+  }
+  const byName = <T extends { name: string }>(a: T, b: T): number => (a.name < b.name ? -1 : 1)
+  return { enums: [...enums.values()].sort(byName), kernels: [...kernels.values()].sort(byName) }
+}
+
+function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
+  const name = String(entry.fields[0]!.value)
+  const values = entry.fields.find((f) => f.key === 'values')?.value
+  const unknown = entry.fields.find((f) => f.key !== 'enum' && f.key !== 'values' && f.key !== 'doc')
+  if (unknown !== undefined) failAt(unknown.source, name, `unknown key '${unknown.key}'`)
+  if (!NAME.test(name) || !Array.isArray(values) || values.length === 0) failAt(entry.source, name, 'an enum needs a name and a list of values')
+  const names = values.map(String)
+  for (const value of names) if (!NAME.test(value)) failAt(entry.source, name, `'${value}' is no identifier`)
+  if (new Set(names).size !== names.length) failAt(entry.source, name, 'a value is listed twice')
+  const other = enums.get(name)
+  if (other !== undefined && other.values.join() !== names.join()) {
+    failAt(entry.source, name, `declared twice with other values; the other declaration is at ${at(other.source)}`)
+  }
+  enums.set(name, { name, values: names, source: entry.source })
+}
+
+function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>): Kernel {
+  const get = (key: string): Field | undefined => entry.fields.find((f) => f.key === key)
+  const name = String(get('kernel')?.value ?? '')
+  if (!NAME.test(name)) failAt(entry.source, name || 'entry', "expected 'kernel: name' or 'enum: Name'")
+  for (const field of entry.fields) if (!KEYS.has(field.key)) failAt(field.source, name, `unknown key '${field.key}'`)
+  const flag = (key: string): boolean => {
+    const value = get(key)?.value ?? false
+    if (typeof value !== 'boolean') failAt(get(key)!.source, name, `'${key}' must be true or false`)
+    return value
+  }
+  const layout = new Layout(name, entry, enums)
+  const fields = layout.members(get('fields'))
+  const results = layout.members(get('results'))
+  for (const result of results) if (result.length !== null) failAt(entry.source, name, `result '${result.name}' cannot be an array`)
+  const size = layout.finish()
+  const doc = String(get('doc')?.value ?? '').trim()
+  return { name, doc, vectorized: flag('vectorized'), host: flag('host'), fields, results, size, source: entry.source }
+}
+
+/** Places members in declared order at their natural alignment, as C does. */
+class Layout {
+  private offset = HEADER_BYTES
+  private readonly names = new Set<string>(['header'])
+
+  constructor(
+    private readonly kernel: string,
+    private readonly entry: Entry,
+    private readonly enums: ReadonlyMap<string, KernelEnum>,
+  ) {}
+
+  members(field: Field | undefined): FrameField[] {
+    if (field === undefined || field.value === null) return []
+    if (typeof field.value !== 'object') failAt(field.source, this.kernel, `'${field.key}' must be a map of names to types`)
+    return Object.entries(field.value).map(([name, type]) => this.member(name, String(type), field))
+  }
+
+  private member(name: string, type: string, field: Field): FrameField {
+    const match = TYPE.exec(type)
+    if (!NAME.test(name) || this.names.has(name)) failAt(field.source, this.kernel, `'${name}' is no name or used twice`)
+    if (match === null) failAt(field.source, this.kernel, `'${name}' has no type of frames: '${type}'`)
+    this.names.add(name)
+    const base = match[1]!
+    const isEnum = this.enums.has(base)
+    if (!isEnum && !(base in SIZE_OF)) {
+      failAt(field.source, this.kernel, `'${name}' has unknown type '${base}', expected ${Object.keys(SIZE_OF).join(', ')} or an enum`)
+    }
+    const kind = isEnum ? 'i32' : (base as ScalarKind)
+    const length = match[2] === undefined ? null : Number(match[2])
+    const size = SIZE_OF[kind]
+    const offset = Math.ceil(this.offset / size) * size
+    this.offset = offset + size * (length ?? 1)
+    return { name, kind, enumName: isEnum ? base : null, length, offset }
+  }
+
+  finish(): number {
+    const size = Math.ceil(this.offset / 8) * 8
+    if (size > MAX_FRAME_BYTES) failAt(this.entry.source, this.kernel, `its frame has ${size} bytes, at most ${MAX_FRAME_BYTES} fit`)
+    return size
+  }
+}

@@ -1,0 +1,33 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { CodegenError } from './error.js'
+import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
+import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything } from './options.js'
+import { writeFiles } from './write.js'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+function main(): void {
+  const { values } = parseArgs({
+    options: {
+      backends: { type: 'string', default: DEVICE_BACKENDS.join(',') },
+      out: { type: 'string', default: root },
+    },
+  })
+  const start = performance.now()
+  const options: BuildOptions = { backends: backendsFrom(values.backends.split(',')), selector: everything }
+  const operators = readOperators(join(root, 'codegen/native_functions'), root)
+  const kernels = readKernels(join(root, 'codegen/kernels'), root)
+  const written = writeFiles(new Map([...emitOperators(operators, options), ...emitKernels(kernels, options)]), values.out)
+  const time = Math.round(performance.now() - start)
+  console.log(`codegen: ${operators.length} operators, ${kernels.kernels.length} kernels, ${written.length} files written in ${time} ms`)
+}
+
+try {
+  main()
+} catch (error) {
+  if (!(error instanceof CodegenError)) throw error
+  console.error(`codegen: ${error.message}`)
+  process.exitCode = 1
+}

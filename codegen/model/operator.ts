@@ -1,0 +1,116 @@
+import { type Argument, type FunctionSchema, isOutArgument, qualifiedName, type SchemaType } from '../schema/model.js'
+import type { TypeStyle } from '../types/typescript.js'
+import { defaultKernelName, flatName, identifier, type NativeFunction } from './native-function.js'
+
+/** Modules that hold native functions. */
+export type Backend = 'CPU' | 'QuantizedCPU' | 'Composite' | 'Builtin'
+
+/** One way to serve an operator. */
+export interface Branch {
+  readonly backend: Backend
+  /** Native function in the backend's module. */
+  readonly kernel: string
+  /** Structured functions take the tensors to write as further arguments: none, `self`, or the `out` arguments. */
+  readonly outs: readonly string[]
+  readonly structured: boolean
+}
+
+/** An argument of the unboxed function; `TensorOptions` stands for four schema arguments. */
+export interface Parameter {
+  readonly name: string
+  /** Position of its first schema argument. */
+  readonly position: number
+  /** null for the gathered TensorOptions. */
+  readonly type: SchemaType | null
+}
+
+/** Variant that autogen derives from another operator. */
+export interface Derivation {
+  readonly from: Operator
+  readonly kind: 'out' | 'functional'
+}
+
+/** An operator overload, ready to be emitted. */
+export interface Operator {
+  readonly qualifiedName: string
+  readonly schema: FunctionSchema
+  readonly native: NativeFunction
+  /** Name of the unboxed function. */
+  readonly unboxedName: string
+  readonly style: TypeStyle
+  readonly parameters: readonly Parameter[]
+  readonly branches: readonly Branch[]
+  readonly derivation: Derivation | null
+}
+
+/** `add_Tensor`; operators outside aten carry their namespace: `quantized_add`. */
+export function unboxedName(schema: FunctionSchema): string {
+  const flat = flatName(schema).replaceAll('.', '_')
+  return schema.namespace === null || schema.namespace === 'aten' ? identifier(flat) : `${schema.namespace}_${flat}`
+}
+
+const OPTIONS = ['dtype', 'layout', 'device', 'pin_memory'] as const
+const OPTION_TYPES = ['ScalarType', 'Layout', 'Device', 'bool'] as const
+export const OPTIONS_PARAMETER = 'options'
+
+/** The arguments of the unboxed function, with (dtype, layout, device, pin_memory) gathered into one. */
+export function parametersOf(schema: FunctionSchema): Parameter[] {
+  const parameters: Parameter[] = []
+  for (let i = 0; i < schema.arguments.length; i++) {
+    if (isOptionsAt(schema.arguments, i)) {
+      parameters.push({ name: OPTIONS_PARAMETER, position: i, type: null })
+      i += OPTIONS.length - 1
+    } else {
+      const argument = schema.arguments[i]!
+      parameters.push({ name: identifier(argument.name), position: i, type: argument.type })
+    }
+  }
+  return parameters
+}
+
+function isOptionsAt(args: readonly Argument[], at: number): boolean {
+  return OPTIONS.every((name, k) => {
+    const argument = args[at + k]
+    if (argument === undefined || argument.name !== name) return false
+    const type = argument.type.kind === 'optional' ? argument.type.inner : argument.type
+    return type.kind === 'base' && type.name === OPTION_TYPES[k]
+  })
+}
+
+/** Names of the `out=` arguments. */
+export function outNames(schema: FunctionSchema): string[] {
+  return schema.arguments.filter(isOutArgument).map((a) => identifier(a.name))
+}
+
+/** `add_`: writes into self. */
+export function isInplace(schema: FunctionSchema): boolean {
+  const first = schema.arguments[0]
+  return schema.name.endsWith('_') && !schema.name.endsWith('__') && first !== undefined && first.name === 'self'
+}
+
+const BACKEND_OF_KEY: Record<string, Backend> = {
+  CPU: 'CPU',
+  QuantizedCPU: 'QuantizedCPU',
+  Builtin: 'Builtin',
+  CompositeImplicitAutograd: 'Composite',
+  CompositeExplicitAutograd: 'Composite',
+  CompositeExplicitAutogradNonFunctional: 'Composite',
+}
+
+/** The branches that an entry's own dispatch table gives; without a table it is composite. */
+export function ownBranches(native: NativeFunction): Branch[] {
+  const outs = native.structured ? outNames(native.schema) : []
+  const rows =
+    native.dispatch.length > 0 || native.structuredDelegate !== null
+      ? native.dispatch
+      : [{ key: 'CompositeImplicitAutograd', kernel: defaultKernelName(native.schema) }]
+  const branches: Branch[] = []
+  for (const row of rows) {
+    const backend = BACKEND_OF_KEY[row.key]
+    if (backend === undefined || branches.some((b) => b.backend === backend)) continue
+    branches.push({ backend, kernel: identifier(row.kernel.split('::').pop()!), outs, structured: native.structured })
+  }
+  return branches
+}
+
+export { qualifiedName }

@@ -1,0 +1,32 @@
+import { PtliteError } from '../error.js'
+import { isQuantized } from '../tensor/dtype.js'
+import type { Tensor } from '../tensor/tensor.js'
+
+/** Backend keys, one bit each; a higher bit has priority. */
+export const CPU = 1
+export const QuantizedCPU = 2
+
+const NAMES: Record<number, string> = { [CPU]: 'CPU', [QuantizedCPU]: 'QuantizedCPU' }
+
+/** The key of a tensor; none for an absent one. */
+export function keyOf(tensor: Tensor | null): number {
+  return tensor === null ? 0 : isQuantized(tensor.type) ? QuantizedCPU : CPU
+}
+
+/** The keys of all tensors of a list. */
+export function keyOfList(tensors: readonly (Tensor | null)[] | null): number {
+  let keys = 0
+  if (tensors !== null) for (let i = 0; i < tensors.length; i++) keys |= keyOf(tensors[i]!)
+  return keys
+}
+
+/** The key with priority in a set of keys; CPU for an empty set, as factories have. */
+export function highestKey(keys: number): number {
+  return keys >= QuantizedCPU ? QuantizedCPU : CPU
+}
+
+/** The operator has no kernel for these arguments in this build. */
+export function noBackend(operator: string, key: number): never {
+  const name = NAMES[key] ?? String(key)
+  throw new PtliteError('MISSING_OPERATOR', `${operator} has no kernel for the ${name} backend in this build`)
+}

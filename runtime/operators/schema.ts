@@ -1,0 +1,33 @@
+import type { Stack } from '../tensor/stack.js'
+import type { Value } from '../tensor/value.js'
+
+/** Runs an operator on the stack: takes its arguments, leaves its results. */
+export type BoxedFunction = (stack: Stack) => void
+
+export interface SchemaArgument {
+  readonly name: string
+  /** As PyTorch writes it, without alias annotation: `Tensor?[]`, `int[2]`, `Dict(str, t)`. */
+  readonly type: string
+  /** Alias annotation without parentheses: `a!`, `a -> *`; null for none. */
+  readonly alias: string | null
+  readonly kwargOnly: boolean
+  /** An `out=` argument. */
+  readonly isOut: boolean
+  /** undefined where the argument has none. Lists must be copied before use. */
+  readonly defaultValue: Value | undefined
+}
+
+export interface SchemaReturn {
+  readonly name: string | null
+  readonly type: string
+  readonly alias: string | null
+}
+
+/** A schema as data; nothing is parsed to make one. */
+export interface OperatorSchema {
+  readonly arguments: readonly SchemaArgument[]
+  /** Takes any number of further values. */
+  readonly isVararg: boolean
+  readonly returns: readonly SchemaReturn[]
+  readonly isVarret: boolean
+}

@@ -27,15 +27,15 @@ function levelName(level: number): string {
 export const cpu = {
   /** In use: the minimum of what the CPU has, what the library holds and ATEN_CPU_CAPABILITY. */
   currentLevel(): string {
-    return levelName(kernels.cpu_info({}).current_level)
+    return levelName(kernels.cpu_info().current_level)
   },
 
   highestCpuLevel(): string {
-    return levelName(kernels.cpu_info({}).highest_cpu_level)
+    return levelName(kernels.cpu_info().highest_cpu_level)
   },
 
   highestBinaryLevel(): string {
-    return levelName(kernels.cpu_info({}).highest_binary_level)
+    return levelName(kernels.cpu_info().highest_binary_level)
   },
 
   /** Instruction set extensions by CPUID, whether or not the operating system supports them. */
@@ -44,7 +44,7 @@ export const cpu = {
   },
 
   info(): CpuInfo {
-    const { xcr0, cores, l1d, l2, l3 } = kernels.cpu_info({})
+    const { xcr0, cores, l1d, l2, l3 } = kernels.cpu_info()
     return { xcr0, cores, caches: { l1d, l2, l3 } }
   },
 

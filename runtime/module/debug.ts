@@ -1,0 +1,114 @@
+import type { FunctionCode } from '../interpreter/code.js'
+import { PtliteError } from '../error.js'
+import type { Value } from '../tensor/value.js'
+import { damaged, integerOf, textOf, tupleOf } from './file-error.js'
+import type { DebugInfo } from './model.js'
+import { ListOnlyGlobals } from './pickle-lists.js'
+import { type SourceRange, sourceRangesOf } from './source-range.js'
+import { unpickle } from './unpickler.js'
+
+/** The debug records of an archive. */
+export interface DebugRecords {
+  /** callstack_debug_map.pkl */
+  readonly callStacks: Uint8Array
+  /** The .debug_pkl records below code/. */
+  readonly ranges: readonly Uint8Array[]
+}
+
+/** One call that was inlined: where the call stands, and into which function it goes. */
+interface InlinedCall {
+  readonly rangeTag: number
+  readonly functionName: string
+}
+
+/** Where one instruction comes from. */
+interface Origin {
+  readonly rangeTag: number
+  /** Outermost first. */
+  readonly calls: readonly InlinedCall[]
+}
+
+interface LoadedRecords {
+  readonly origins: ReadonlyMap<number, Origin>
+  readonly ranges: ReadonlyMap<number, SourceRange>
+}
+
+const MAX_INLINED = 1000
+
+/** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
+export function debugHandlesOf(bytes: Uint8Array, label: string): Map<string, Int32Array> {
+  const [, ...functions] = tupleOf(unpickle(bytes, new ListOnlyGlobals(label)), label)
+  return new Map(
+    functions.map((item) => {
+      const [name, parts] = tupleOf(item, label, 2)
+      const [pair] = tupleOf(parts, label, 1)
+      const [handles] = tupleOf(tupleOf(pair, label, 2)[1], label, 1)
+      if (!Array.isArray(handles)) throw damaged(`${label}: expected a list of debug handles`)
+      return [textOf(name, label), Int32Array.from(handles, (handle) => integerOf(handle, label))]
+    }),
+  )
+}
+
+/** Debug information of a .ptl file. Nothing is parsed before the first question. */
+export class PickledDebugInfo implements DebugInfo {
+  private readonly functions: ReadonlyMap<string, FunctionCode>
+  private loaded: LoadedRecords | undefined
+
+  constructor(
+    functions: readonly FunctionCode[],
+    private readonly records: () => DebugRecords,
+    private readonly label: string,
+  ) {
+    this.functions = new Map(functions.map((fn) => [fn.name, fn]))
+  }
+
+  stackTraceAt(functionName: string, pc: number): string | undefined {
+    const fn = this.functions.get(functionName)
+    const handle = fn?.debugHandles?.[pc]
+    if (fn === undefined || handle === undefined) return undefined
+    try {
+      return this.describe(fn.method, handle)
+    } catch (error) {
+      // the records are damaged or the file was closed: the error that is being explained is worth more than this one
+      if (error instanceof PtliteError) return undefined
+      throw error
+    }
+  }
+
+  private describe(method: string, handle: number): string | undefined {
+    const { origins, ranges } = (this.loaded ??= this.load())
+    const origin = origins.get(handle)
+    if (origin === undefined) return undefined
+    const places = [...origin.calls.map((call) => call.rangeTag), origin.rangeTag]
+    const names = [method, ...origin.calls.map((call) => call.functionName)]
+    const lines = places.flatMap((tag, i) => ranges.get(tag)?.describe(names[i]!) ?? [])
+    return lines.length > 0 ? lines.join('\n') : undefined
+  }
+
+  private load(): LoadedRecords {
+    const { callStacks, ranges } = this.records()
+    return { origins: originsOf(callStacks, this.label), ranges: sourceRangesOf(ranges, this.label) }
+  }
+}
+
+/** (handle, source range tag, node name, inlined call stack) each */
+function originsOf(bytes: Uint8Array, label: string): Map<number, Origin> {
+  const origins = new Map<number, Origin>()
+  for (const item of tupleOf(unpickle(bytes, new ListOnlyGlobals(label)), label)) {
+    const [handle, rangeTag, , stack] = tupleOf(item, label, 4)
+    origins.set(integerOf(handle, label), { rangeTag: integerOf(rangeTag, label), calls: callsOf(stack, label) })
+  }
+  return origins
+}
+
+/** ((class name, instance name), source range tag, callee or None, function name), nested */
+function callsOf(stack: Value | undefined, label: string): InlinedCall[] {
+  const calls: InlinedCall[] = []
+  for (let next = stack; next !== null && next !== undefined; ) {
+    const [, rangeTag, callee, functionName] = tupleOf(next, label, 4)
+    if (calls.length === MAX_INLINED) throw damaged(`${label}: endless call stack`)
+    calls.push({ rangeTag: integerOf(rangeTag, label), functionName: textOf(functionName, label) })
+    next = callee
+  }
+  return calls
+}

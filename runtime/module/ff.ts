@@ -1,0 +1,73 @@
+import { ScriptObject } from '../tensor/value.js'
+import type { Storage } from '../tensor/storage.js'
+import type { ByteSource } from './bytes.js'
+import { damaged, describe, unsupported } from './file-error.js'
+import { FlatValues } from './ff-values.js'
+import { FlatReader, type FlatTable } from './flat-reader.js'
+import { Field } from './flat-schema.js'
+import { type ParsedModule, versionProblem } from './parsed.js'
+import { scalarTypeSize, type TensorPool } from './tensor-pool.js'
+
+/** Reads a flatbuffer module (module.fbs). */
+export function readFlatbuffer(source: ByteSource, pool: TensorPool): ParsedModule {
+  const { label } = source
+  const field = Field.module
+  const reader = new FlatReader(source)
+  const module = reader.root()
+  const bytecodeVersion = module.uint32(field.bytecodeVersion)
+  const operatorVersion = module.uint32(field.operatorVersion)
+  const problem = versionProblem(bytecodeVersion, operatorVersion)
+  if (problem !== undefined) throw unsupported(`${label}: ${problem}`)
+  const storages = new FlatStorages(reader, module, source)
+  const values = new FlatValues(reader, module, pool, (index, scalarType) => storages.get(index, scalarType))
+  if (values.functions.length === 0 && module.vector(field.jitSources, 4).length > 0) {
+    throw unsupported(`${label}: this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter`)
+  }
+  const extraFiles = new Map(module.tables(field.extraFiles).map((file) => [file.text(Field.extraFile.name), contentOf(file)]))
+  return {
+    kind: 'ff',
+    bytecodeVersion,
+    operatorVersion,
+    functions: values.functions,
+    extraFiles,
+    debug: undefined,
+    readState: () => {
+      const root = values.get(module.uint32(field.state))
+      if (!(root instanceof ScriptObject)) throw damaged(`${label}: expected the module, found ${describe(root)}`)
+      return { root, pending: values.pending }
+    },
+  }
+}
+
+function contentOf(file: FlatTable): Uint8Array {
+  const { start, length } = file.vector(Field.extraFile.content, 1)
+  return file.reader.copy(start, length)
+}
+
+/** The storages of a flatbuffer: one that several tensors or tables refer to is one Storage. */
+class FlatStorages {
+  private readonly known = new Map<string, Storage>()
+  private readonly tables: readonly FlatTable[]
+
+  constructor(
+    private readonly reader: FlatReader,
+    module: FlatTable,
+    private readonly source: ByteSource,
+  ) {
+    this.tables = module.tables(Field.module.storages)
+  }
+
+  get(index: number, scalarType: number): Storage {
+    const table = this.tables[index]
+    if (table === undefined) throw this.reader.error(`a tensor is on storage ${index}; there are ${this.tables.length}`)
+    const { start, length } = table.vector(Field.storage.data, 1)
+    const key = `${start} ${length}`
+    let storage = this.known.get(key)
+    if (storage === undefined) {
+      this.reader.spend(length)
+      storage = this.source.storage(start, length, scalarTypeSize(scalarType) ?? 1)
+      this.known.set(key, storage)
+    }
+    return storage
+  }
+}

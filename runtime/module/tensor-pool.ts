@@ -1,0 +1,107 @@
+import { readTensor } from '../tensor/data.js'
+import { DType, isQuantized, itemSize } from '../tensor/dtype.js'
+import { extentOf, numelOf } from '../tensor/shape.js'
+import type { Storage } from '../tensor/storage.js'
+import { type Quant, Tensor } from '../tensor/tensor.js'
+import { CustomObject } from '../tensor/value.js'
+import type { ByteSource } from './bytes.js'
+import { damaged, MAX_RANK } from './file-error.js'
+
+/** c10::ScalarType numbers that this runtime has no elements for. */
+const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 9: 'complex64', 10: 'complex128', 17: 'quint2x4' }
+/** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
+const MAX_QUANT_NUMBERS = 2 ** 24
+
+/** A view on a storage as a file describes it. */
+export interface TensorLayout {
+  /** c10::ScalarType number. */
+  readonly scalarType: number
+  /** In elements. */
+  readonly offset: number
+  readonly sizes: readonly number[]
+  readonly strides: readonly number[]
+  readonly quant: Quant | null
+}
+
+/** A value that PyTorch can store and this runtime cannot use. Operators refuse it by its class name. */
+export function unsupportedValue(what: string): CustomObject {
+  return new CustomObject(`${what} (not supported by this runtime)`, null)
+}
+
+/** Bytes per element of a c10::ScalarType number, or undefined for numbers that mean nothing. */
+export function scalarTypeSize(scalarType: number): number | undefined {
+  return scalarType in UNSUPPORTED_TYPES ? 1 : isKnown(scalarType) ? itemSize(scalarType) : undefined
+}
+
+function isKnown(scalarType: number): scalarType is DType {
+  return (Object.values(DType) as number[]).includes(scalarType)
+}
+
+/** Makes the tensors of one file, and gives them up together. All are pinned. */
+export class TensorPool {
+  private readonly tensors: Tensor[] = []
+  private readonly storages = new Set<Storage>()
+  private quantNumbers = 0
+
+  constructor(private readonly source: ByteSource) {}
+
+  /**
+   * A tensor on `storage`, or a stand-in where the dtype is one that this runtime lacks.
+   * Throws INVALID_FILE where it would reach outside the storage.
+   */
+  build(storage: Storage, layout: TensorLayout): Tensor | CustomObject {
+    const { scalarType, offset, sizes, strides, quant } = layout
+    const missing = UNSUPPORTED_TYPES[scalarType]
+    if (missing !== undefined) return unsupportedValue(`a ${missing} tensor`)
+    if (!isKnown(scalarType)) throw this.error(`the scalar type number ${scalarType} means nothing`)
+    if (sizes.length !== strides.length || sizes.length > MAX_RANK) {
+      throw this.error(`a tensor has ${sizes.length} sizes and ${strides.length} strides; expected as many of both, at most ${MAX_RANK}`)
+    }
+    const extent = extentOf(sizes, strides)
+    const elements = extent === 0 ? 0 : offset + extent
+    const bytes = scalarType === DType.quint4x2 ? Math.ceil(elements / 2) : elements * itemSize(scalarType)
+    if (!(offset >= 0 && Number.isSafeInteger(offset) && Number.isSafeInteger(numelOf(sizes)) && bytes <= storage.byteLength)) {
+      throw this.error(`a tensor of shape [${sizes.join(', ')}] at ${offset} reaches outside its storage of ${storage.byteLength} bytes`)
+    }
+    if (isQuantized(scalarType) && quant === null) throw this.error('a quantized tensor has no scale and zero point')
+    if (quant !== null && 'axis' in quant) this.checkChannels(quant, sizes)
+    const tensor = new Tensor(storage, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
+    tensor.pinned = true
+    this.tensors.push(tensor)
+    this.storages.add(storage)
+    return tensor
+  }
+
+  /** The numbers of a 1-d tensor of the file: scales, zero points, configurations. */
+  numbers(tensor: unknown, what: string): number[] {
+    if (!(tensor instanceof Tensor) || tensor.dim !== 1) throw this.error(`${what}: expected a 1-d tensor`)
+    const count = tensor.shape[0]!
+    this.quantNumbers += count
+    if (this.quantNumbers > MAX_QUANT_NUMBERS) throw this.error('more scales and zero points than any model has')
+    if (tensor.type !== DType.int64 && tensor.type !== DType.float32 && tensor.type !== DType.float64) {
+      throw this.error(`${what}: expected int64, float32 or float64, found ${tensor.dtype}`)
+    }
+    return Array.from(readTensor(tensor), Number)
+  }
+
+  /** Releases every tensor. Closes the file too unless tensors made elsewhere still view its storages. */
+  close(): void {
+    for (const tensor of this.tensors) tensor.release()
+    const inUse = [...this.storages].some((storage) => storage.live)
+    this.tensors.length = 0
+    this.storages.clear()
+    if (!inUse) this.source.close()
+  }
+
+  private checkChannels(quant: { axis: number; scales: readonly number[]; zeroPoints: readonly number[] }, sizes: readonly number[]): void {
+    const channels = sizes[quant.axis]
+    if (channels === undefined || quant.scales.length !== channels || quant.zeroPoints.length !== channels) {
+      const found = `${quant.scales.length} scales and ${quant.zeroPoints.length} zero points on axis ${quant.axis}`
+      throw this.error(`a tensor of shape [${sizes.join(', ')}] has ${found}`)
+    }
+  }
+
+  private error(message: string): Error {
+    return damaged(`${this.source.label}: ${message}`)
+  }
+}

@@ -1,5 +1,7 @@
-import { entryAt, fillDefaults, operatorCount, requireOperator } from '../runtime/operators/registry.js'
-import { printSchema } from '../runtime/operators/schema.js'
+import { fillDefaults } from '../runtime/operators/fill-defaults.js'
+import { missingOperators } from '../runtime/operators/missing-operator.js'
+import { entryAt, findOperator, operatorCount } from '../runtime/operators/registry.js'
+import { schemaText } from '../runtime/operators/schema-text.js'
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
 import { enterScope, type Scope } from '../runtime/tensor/scope.js'
 import { newStack } from '../runtime/tensor/stack.js'
@@ -13,7 +15,8 @@ import { type Input, type Output, toOutput, toValue } from './convert.js'
  * Several results come as an array, none as null. Throws PtliteError.
  */
 export function callOperator(name: string, args: readonly Input[]): Output {
-  const entry = requireOperator(name)
+  const entry = findOperator(name)
+  if (entry === undefined) throw missingOperators([name])
   const stack = newStack()
   for (const arg of args) stack.values[stack.top++] = toValue(arg)
   const given = stack.values.slice()
@@ -21,7 +24,8 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   const before = enterScope(scope)
   let results: Value[] = []
   try {
-    fillDefaults(stack, entry, args.length)
+    if (entry.schema.isVararg) stack.values[stack.top++] = args.length
+    else fillDefaults(stack, entry, args.length)
     entry.call(stack)
     results = stack.values.slice(0, stack.top)
   } finally {
@@ -59,6 +63,6 @@ export interface OperatorInfo {
 export function operators(): OperatorInfo[] {
   return Array.from({ length: operatorCount() }, (_, i) => {
     const entry = entryAt(i)
-    return { name: entry.name, overload: entry.overload, schema: printSchema(entry.schema) }
+    return { name: entry.name, overload: entry.overload, schema: schemaText(entry.qualifiedName, entry.schema) }
   })
 }

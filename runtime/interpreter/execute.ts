@@ -293,7 +293,11 @@ function insertDefaults(op: LinkedOperator, stack: Stack): void {
   const n = defaults.length
   const first = stack.top - op.outs
   for (let i = stack.top - 1; i >= first; i--) values[i + n] = values[i]!
-  for (let i = 0; i < n; i++) values[first + i] = defaults[i]!
+  // operators may keep or change a list
+  for (let i = 0; i < n; i++) {
+    const value = defaults[i]!
+    values[first + i] = Array.isArray(value) ? value.slice() : value
+  }
   stack.top += n
 }
 

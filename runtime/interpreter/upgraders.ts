@@ -1,0 +1,80 @@
+import type { OperatorEntry } from '../operators/registry.js'
+import { isFloatScalar } from '../tensor/scalar.js'
+import { isFloating } from '../tensor/dtype.js'
+import type { Stack } from '../tensor/stack.js'
+import { Tensor } from '../tensor/tensor.js'
+import type { Value } from '../tensor/value.js'
+
+/**
+ * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:
+ * the call is rewritten on the stack before one of today's operators runs.
+ */
+export interface Upgrader {
+  /** Last operator version with the old meaning. */
+  readonly until: number
+  /** Arguments the old operator has, its defaults in place of what a call leaves out. */
+  readonly defaults: readonly Value[]
+  readonly argCount: number
+  /** Today's operators that it calls. */
+  readonly uses: readonly string[]
+  readonly run: (stack: Stack, operators: readonly OperatorEntry[]) => void
+}
+
+/** True division when any operand is floating point, else division of integers that truncates. */
+function divide(plain: string, withMode: string, argCount: number): Upgrader {
+  return {
+    until: 3,
+    defaults: [],
+    argCount,
+    uses: [plain, withMode],
+    run: (stack, [trueDivide, divideMode]) => {
+      const base = stack.top - argCount
+      if (stack.values.slice(base, stack.top).some(isFloatingOperand)) trueDivide!.call(stack)
+      else {
+        // the mode stands between the operands and `out`
+        for (let i = stack.top; i > base + 2; i--) stack.values[i] = stack.values[i - 1]!
+        stack.values[base + 2] = 'trunc'
+        stack.top++
+        divideMode!.call(stack)
+      }
+    },
+  }
+}
+
+function isFloatingOperand(value: Value): boolean {
+  return value instanceof Tensor ? isFloating(value.type) : isFloatScalar(value)
+}
+
+/** `steps` used to be optional: 100. It is the third argument. */
+function hundredSteps(name: string, until: number, argCount: number): Upgrader {
+  return {
+    until,
+    defaults: [null],
+    argCount,
+    uses: [name],
+    run: (stack, [operator]) => {
+      const at = stack.top - argCount + 2
+      stack.values[at] ??= 100
+      operator!.call(stack)
+    },
+  }
+}
+
+export const UPGRADERS: Readonly<Record<string, Upgrader>> = {
+  'aten::div.Tensor': divide('aten::div.Tensor', 'aten::div.Tensor_mode', 2),
+  'aten::div.Scalar': divide('aten::div.Scalar', 'aten::div.Scalar_mode', 2),
+  'aten::div_.Tensor': divide('aten::div_.Tensor', 'aten::div_.Tensor_mode', 2),
+  'aten::div_.Scalar': divide('aten::div_.Scalar', 'aten::div_.Scalar_mode', 2),
+  'aten::div.out': divide('aten::div.out', 'aten::div.out_mode', 3),
+  'aten::linspace': hundredSteps('aten::linspace', 7, 7),
+  'aten::linspace.out': hundredSteps('aten::linspace.out', 7, 4),
+  'aten::logspace': hundredSteps('aten::logspace', 8, 8),
+  'aten::logspace.out': hundredSteps('aten::logspace.out', 8, 5),
+}
+
+/** The upgrader for an operator of a file, or undefined where its meaning is today's. `gelu` only gained a default. */
+export function upgraderFor(qualifiedName: string, operatorVersion: number): Upgrader | undefined {
+  const upgrader = Object.hasOwn(UPGRADERS, qualifiedName) ? UPGRADERS[qualifiedName] : undefined
+  return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
+}
+

@@ -1,0 +1,81 @@
+import { check } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import type { DType } from '../../../tensor/dtype.js'
+import { checkOverlap, emptyLike, planLoop } from '../../../tensor/iterator.js'
+import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { noteWrite } from '../../../tensor/write.js'
+
+const NONE: readonly number[] = []
+
+/** dst = src, broadcast to dst's shape and converted to its dtype. Integers of quantized tensors are copied as they are. */
+export function copyInto(dst: Tensor, src: Tensor): void {
+  if (dst === src) return
+  check(
+    sameShape(dst.shape, src.shape) || sameShape(broadcastShapes(dst.shape, src.shape), dst.shape),
+    () => `a tensor of shape [${src.shape.join(', ')}] cannot be copied into one of shape [${dst.shape.join(', ')}]`,
+  )
+  checkOverlap(dst, [src])
+  runCopy(dst, src)
+  noteWrite(dst)
+}
+
+function runCopy(dst: Tensor, src: Tensor): void {
+  if (dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)) {
+    copyDense(dst, src)
+    return
+  }
+  const loop = planLoop(dst.shape, [dst, src])
+  kernels.copy({
+    ndim: loop.ndim,
+    out_dtype: dst.type,
+    in_dtype: src.type,
+    n: loop.n,
+    out: dst.address,
+    in: src.address,
+    sizes: loop.sizes,
+    out_strides: loop.strides[0]!,
+    in_strides: loop.strides[1]!,
+  })
+}
+
+function copyDense(dst: Tensor, src: Tensor): void {
+  kernels.copy({
+    ndim: 0,
+    out_dtype: dst.type,
+    in_dtype: src.type,
+    n: dst.numel,
+    out: dst.address,
+    in: src.address,
+    sizes: NONE,
+    out_strides: NONE,
+    in_strides: NONE,
+  })
+}
+
+/** `t` itself where it is row-major, else a row-major copy. */
+export function contiguousOf(t: Tensor): Tensor {
+  return t.isContiguous ? t : contiguousCopy(t)
+}
+
+/** A row-major copy that shares nothing with `t`. */
+export function contiguousCopy(t: Tensor): Tensor {
+  const copy = empty(t.shape, t.type, t.quant)
+  runCopy(copy, t)
+  return copy
+}
+
+/** A copy that keeps the order of dimensions in memory. */
+export function cloneOf(t: Tensor): Tensor {
+  const copy = emptyLike(t)
+  runCopy(copy, t)
+  return copy
+}
+
+/** `t` itself where it has this dtype, else a converted copy. */
+export function castTo(t: Tensor, type: DType): Tensor {
+  if (t.type === type) return t
+  const copy = emptyLike(t, type)
+  runCopy(copy, t)
+  return copy
+}

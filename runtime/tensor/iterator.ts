@@ -1,0 +1,212 @@
+import { check, PtliteError } from '../error.js'
+import { canCast, type DType, dtypeName, itemSize } from './dtype.js'
+import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape } from './shape.js'
+import { Storage } from './storage.js'
+import { emptyStrided, type Tensor } from './tensor.js'
+
+/** Dimensions that a kernel frame has room for, after merging. */
+export const MAX_LOOP_DIMS = 12
+
+/**
+ * How a kernel walks its operands: dimensions innermost first, merged where every operand allows it, strides in
+ * elements, 0 where an operand is broadcast. ndim 0 says that every operand is `n` dense elements.
+ * There is one per thread, overwritten by the next `planLoop`; a frame is filled from it at once.
+ */
+export interface Loop {
+  ndim: number
+  n: number
+  readonly sizes: number[]
+  /** One row per operand, the written one first. */
+  readonly strides: number[][]
+}
+
+const loop: Loop = { ndim: 0, n: 0, sizes: [], strides: [[], [], [], [], []] }
+const order: number[] = []
+const rows: number[][] = [[], [], [], [], []]
+
+/** Strides of `t` seen as `shape`: 0 along dimensions where it is repeated. `shape` must be a broadcast of its own. */
+export function stridesAs(t: Tensor, shape: readonly number[], into: number[] = []): number[] {
+  const rank = shape.length
+  const lead = rank - t.shape.length
+  into.length = rank
+  for (let d = 0; d < rank; d++) into[d] = d < lead || (t.shape[d - lead] === 1 && shape[d] !== 1) ? 0 : t.strides[d - lead]!
+  return into
+}
+
+/**
+ * Dimensions in the order of memory, innermost first, as TensorIterator orders them: by the strides of the first
+ * operand that tells two dimensions apart; a broadcast dimension tells nothing.
+ */
+function orderDims(shape: readonly number[], strides: readonly (readonly number[])[], count: number): void {
+  const rank = shape.length
+  order.length = rank
+  for (let i = 0; i < rank; i++) order[i] = rank - 1 - i
+  for (let i = 1; i < rank; i++) {
+    let at = i
+    for (let j = i - 1; j >= 0; j--) {
+      const sign = compareDims(order[j]!, order[at]!, shape, strides, count)
+      if (sign > 0) {
+        const d = order[j]!
+        order[j] = order[at]!
+        order[at] = d
+        at = j
+      } else if (sign < 0) break
+    }
+  }
+}
+
+/** Above 0 where dimension `a` lies outside of `b` in memory, below where inside, 0 where nothing tells. */
+function compareDims(a: number, b: number, shape: readonly number[], strides: readonly (readonly number[])[], count: number): number {
+  for (let k = 0; k < count; k++) {
+    const x = strides[k]![a]!
+    const y = strides[k]![b]!
+    if (x === 0 || y === 0) continue
+    if (x !== y) return x < y ? -1 : 1
+    if (shape[a]! > shape[b]!) return 1
+  }
+  return 0
+}
+
+/**
+ * Plans a walk of `operands` (the written one first, at most five) over `shape`, to which each is broadcast.
+ * Throws INVALID_ARGUMENT where more than 12 dimensions are left after merging.
+ */
+export function planLoop(shape: readonly number[], operands: readonly Tensor[]): Loop {
+  const count = operands.length
+  for (let k = 0; k < count; k++) stridesAs(operands[k]!, shape, rows[k])
+  return planStrides(shape, rows, count)
+}
+
+/** As planLoop, from rows of strides that fit `shape`. */
+export function planStrides(shape: readonly number[], strides: readonly (readonly number[])[], count: number): Loop {
+  orderDims(shape, strides, count)
+  let ndim = 0
+  let n = 1
+  const { sizes } = loop
+  sizes.length = 0
+  for (let k = 0; k < count; k++) loop.strides[k]!.length = 0
+  for (let i = 0; i < order.length; i++) {
+    const d = order[i]!
+    const size = shape[d]!
+    n *= size
+    if (size === 1) continue
+    if (ndim > 0 && mergeable(ndim - 1, d, strides, count)) {
+      sizes[ndim - 1]! *= size
+      continue
+    }
+    sizes[ndim] = size
+    for (let k = 0; k < count; k++) loop.strides[k]![ndim] = strides[k]![d]!
+    ndim++
+  }
+  loop.n = n
+  loop.ndim = ndim === 0 || (ndim === 1 && allOnes(count)) ? 0 : ndim
+  if (n <= 1 || loop.ndim === 0) flatten(count)
+  check(ndim <= MAX_LOOP_DIMS, () => `expected strides that merge to at most ${MAX_LOOP_DIMS} dimensions, found ${ndim}`)
+  return loop
+}
+
+function mergeable(inner: number, d: number, strides: readonly (readonly number[])[], count: number): boolean {
+  const size = loop.sizes[inner]!
+  for (let k = 0; k < count; k++) if (strides[k]![d]! !== loop.strides[k]![inner]! * size) return false
+  return true
+}
+
+function allOnes(count: number): boolean {
+  for (let k = 0; k < count; k++) if (loop.strides[k]![0] !== 1) return false
+  return true
+}
+
+function flatten(count: number): void {
+  loop.ndim = 0
+  loop.sizes.length = 0
+  for (let k = 0; k < count; k++) loop.strides[k]!.length = 0
+}
+
+/** Dense strides for a result over `shape` that lies in memory in the order of its inputs (TensorIterator's rule). */
+export function resultStrides(shape: readonly number[], inputs: readonly Tensor[]): number[] {
+  if (inputs.every((t) => isContiguous(t.shape, t.strides) && t.shape.length === shape.length)) return contiguousStrides(shape)
+  const strides = inputs.map((t) => stridesAs(t, shape))
+  orderDims(shape, strides, strides.length)
+  const result = new Array<number>(shape.length)
+  let step = 1
+  for (const d of order) {
+    result[d] = step
+    step *= Math.max(shape[d]!, 1)
+  }
+  return result
+}
+
+/** A new tensor of `t`'s shape; dense inputs keep their strides, others their order of dimensions (preserve_format). */
+export function emptyLike(t: Tensor, type: DType = t.type): Tensor {
+  return emptyStrided(t.shape, resultStrides(t.shape, [t]), type, type === t.type ? t.quant : null)
+}
+
+/** True where no two indices share memory and none lies between that no index reaches. */
+export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
+  const dims = shape.map((_, d) => d).filter((d) => shape[d]! !== 1)
+  dims.sort((a, b) => strides[a]! - strides[b]!)
+  let step = 1
+  for (const d of dims) {
+    if (strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return true
+}
+
+/** Gives `out` the shape of a result; its storage is replaced where it is too small. */
+export function resizeOut(out: Tensor, shape: readonly number[]): void {
+  if (sameShape(out.shape, shape)) return
+  const bytes = numelOf(shape) * itemSize(out.type)
+  const fits = out.offset * itemSize(out.type) + bytes <= out.storage.byteLength
+  out.become(fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
+}
+
+/**
+ * The tensor that an operator writes: a new one, `out` after a resize, or `out` as it is where it is an operand
+ * (in place), whose shape must then be the result's. Throws where the result cannot be cast to it, or where it
+ * shares memory with itself or in part with an input.
+ */
+export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
+  if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
+  checkCast(type, out.type)
+  if (inputs.includes(out)) {
+    check(sameShape(out.shape, shape), () => `output with shape [${out.shape.join(', ')}] doesn't match the broadcast shape [${shape.join(', ')}]`)
+  } else {
+    resizeOut(out, shape)
+  }
+  checkOverlap(out, inputs)
+  return out
+}
+
+/** Throws INVALID_DTYPE where a result of dtype `from` must not be written into `to`. */
+export function checkCast(from: DType, to: DType): void {
+  if (!canCast(from, to)) {
+    throw new PtliteError('INVALID_DTYPE', `result type ${dtypeName(from)} can't be cast to the desired output type ${dtypeName(to)}`)
+  }
+}
+
+/** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
+export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
+  for (let d = 0; d < out.shape.length; d++) {
+    check(out.strides[d] !== 0 || out.shape[d]! <= 1, () => 'more than one element of the written-to tensor refers to a single memory location')
+  }
+  for (const t of inputs) {
+    if (t === out || t.storage !== out.storage) continue
+    check(!overlapsInPart(out, t), () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
+  }
+}
+
+/** As PyTorch, only judges dense views. */
+function overlapsInPart(a: Tensor, b: Tensor): boolean {
+  if (!isDense(a.shape, a.strides) || !isDense(b.shape, b.strides)) return false
+  const startA = a.offset * a.itemSize
+  const startB = b.offset * b.itemSize
+  const endA = startA + extentOf(a.shape, a.strides) * a.itemSize
+  const endB = startB + extentOf(b.shape, b.strides) * b.itemSize
+  if (startA === startB && endA === endB && sameStrides(a, b)) return false
+  return startA < endB && startB < endA
+}
+
+function sameStrides(a: Tensor, b: Tensor): boolean {
+  return a.type === b.type && sameShape(a.shape, b.shape) && a.strides.every((s, d) => s === b.strides[d] || a.shape[d] === 1)
+}

@@ -3,7 +3,6 @@ import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
 import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
 import { reachable } from '../interpreter/lifetime.js'
-import { verifyFunction } from '../interpreter/verifier.js'
 import { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
 import { loadModelFile } from './load.js'
@@ -37,7 +36,6 @@ export class ScriptModule implements Program {
     const file = loadModelFile(source, {
       onFunctions: (codes, operatorVersion) => {
         functions = linkFunctions(codes, operatorVersion)
-        for (const fn of functions) verifyFunction(fn, functions)
       },
       runSetState: (code, object, state) => {
         const fn = functions.find((f) => f.source === code)!

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { emitBoxed } from './emit/boxed.js'
+import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
 import { emitInterfaces } from './emit/interfaces.js'
 import { emitKernelsHeader } from './emit/kernels-header.js'
@@ -39,6 +40,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
   return new Map([
     ['runtime/operators/generated/schemas.ts', emitSchemas(operators)],
     ['runtime/operators/generated/boxed.ts', emitBoxed(operators)],
+    ['runtime/operators/generated/derived.ts', emitDerived(operators)],
     ['runtime/operators/generated/table.ts', emitTable(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],

@@ -1,7 +1,7 @@
 import type { Operator, Parameter } from '../model/operator.js'
 import { boxing, unboxing } from '../types/unboxing.js'
-import { isDispatched, nativeCall } from './dispatch.js'
-import { banner, OPERATOR_INPUTS, typeImports, used } from './file.js'
+import { unboxedCall } from './dispatch.js'
+import { banner, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 
 /** Name of the boxed wrapper. */
 export function wrapperName(operator: Operator): string {
@@ -11,13 +11,15 @@ export function wrapperName(operator: Operator): string {
 /** runtime/operators/generated/boxed.ts. Operators are given in table order: their position is the number in error messages. */
 export function emitBoxed(operators: readonly Operator[]): string {
   const body = operators.map((operator, index) => wrapper(operator, index)).join('')
-  const words = used(body, [...new Set(body.match(/\b(?:as|box|pack|count)[A-Z]?\w*(?=\()/g))].sort())
+  const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|box\w+|pack|countVarargs)(?=\()/g))].sort()
+  const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
-    (body.includes('at.') ? `import * as at from '../../backends/generated/dispatch.js'\n` : '') +
-    (body.includes('composite.') ? `import * as composite from '../../backends/composite/index.js'\n` : '') +
+    module('at', '../../backends/generated/dispatch.js') +
+    module('composite', '../../backends/composite/index.js') +
     typeImports(body, '../../tensor') +
-    importLine(words.filter((w) => w.startsWith('as')), '../unbox.js') +
-    importLine(words.filter((w) => !w.startsWith('as')), '../pack.js')
+    importLine(helpers.filter((h) => !h.startsWith('as')), '../pack.js') +
+    importLine(helpers.filter((h) => h.startsWith('as')), '../unbox.js') +
+    module('derived', './derived.js')
   return `${banner('boxed.ts', OPERATOR_INPUTS)}${imports}\n${body}`
 }
 
@@ -26,32 +28,15 @@ function importLine(names: readonly string[], path: string): string {
 }
 
 function wrapper(operator: Operator, index: number): string {
-  const text = (p: Parameter): string => unboxed(operator, p, index)
-  const [composite] = operator.branches
-  const call = isDispatched(operator)
-    ? `at.${operator.unboxedName}(${callArguments(operator, text).join(', ')})`
-    : nativeCall(operator, composite!, text)
-  const head = `export function ${wrapperName(operator)}(s: Stack): void {\n  ${prologue(operator, index)}\n`
-  return `${head}${results(operator, call)}}\n`
-}
-
-function callArguments(operator: Operator, text: (p: Parameter) => string): string[] {
-  const list = operator.parameters.map(text)
-  if (operator.schema.isVararg) list.push(restArguments(operator))
-  return list
-}
-
-function restArguments(operator: Operator): string {
-  return `v.slice(${slot(operator.schema.arguments.length)}, b + n)`
+  const rest = `v.slice(${slot(operator.schema.arguments.length)}, b + n)`
+  const call = unboxedCall(operator, (p) => unboxed(operator, p, index), rest)
+  return `export function ${wrapperName(operator)}(s: Stack): void {\n  ${prologue(operator, index)}\n${results(operator, call)}}\n`
 }
 
 /** Takes the arguments off the stack: they stay readable from `b` on. */
 function prologue(operator: Operator, index: number): string {
   const count = operator.schema.arguments.length
-  if (operator.schema.isVararg) {
-    const rest = isDispatched(operator) ? '' : `, rest = ${restArguments(operator)}`
-    return `const v = s.values, n = countVarargs(s, ${count}, ${index}), b = (s.top -= n)${rest}`
-  }
+  if (operator.schema.isVararg) return `const v = s.values, n = countVarargs(s, ${count}, ${index}), b = (s.top -= n)`
   return `const v = s.values, b = ${count === 0 ? 's.top' : `(s.top -= ${count})`}`
 }
 

@@ -2,7 +2,7 @@ import type { Backend, Branch, Operator, Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { printSchema } from '../schema/printer.js'
 import { isTensorLike } from '../types/typescript.js'
-import { banner, importOf, OPERATOR_INPUTS, typeImports } from './file.js'
+import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { branchArguments, parameterList, returnType } from './signature.js'
 
 export const MODULE_OF: Record<Backend, string> = { CPU: 'cpu', QuantizedCPU: 'quantized', Composite: 'composite', Builtin: 'builtin' }
@@ -15,16 +15,25 @@ const PATH_OF: Record<string, string> = {
 /** Highest priority first. */
 const PRIORITY: readonly Backend[] = ['QuantizedCPU', 'CPU']
 
-/** True for operators whose unboxed function lives in dispatch.ts; the others are composite functions, called directly. */
+/** True for operators whose unboxed function is in dispatch.ts. */
 export function isDispatched(operator: Operator): boolean {
-  return operator.branches.some((b) => b.backend !== 'Composite') || operator.branches.length === 0
+  return operator.derivation === null && (operator.branches.length === 0 || operator.branches.some((b) => b.backend !== 'Composite'))
+}
+
+/** A call of the operator's unboxed function: in dispatch.ts, in derived.ts, or the composite function itself. */
+export function unboxedCall(operator: Operator, text: (p: Parameter) => string, rest = 'rest'): string {
+  const [branch] = operator.branches
+  if (!isDispatched(operator) && branch !== undefined) return nativeCall(operator, branch, text, rest)
+  const args = operator.parameters.map(text)
+  if (operator.schema.isVararg) args.push(rest)
+  return `${operator.derivation === null ? 'at' : 'derived'}.${operator.unboxedName}(${args.join(', ')})`
 }
 
 /** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch. */
 export function emitDispatch(operators: readonly Operator[], options: BuildOptions): string {
   const functions = operators.filter(isDispatched).map((o) => unboxedFunction(o, options))
   const body = functions.join('\n')
-  const modules = Object.keys(PATH_OF).filter((name) => body.includes(`${name}.`))
+  const modules = Object.keys(PATH_OF).filter((name) => usesModule(body, name))
   const imports =
     modules.map((name) => `import * as ${name} from '${PATH_OF[name]!}'\n`).join('') +
     importOf(body, ['CPU', 'highestKey', 'keyOf', 'keyOfList', 'noBackend', 'QuantizedCPU'], '../key.js') +
@@ -64,6 +73,6 @@ function keyExpression(operator: Operator): string {
   return keys.length === 0 ? 'CPU' : `highestKey(${keys.join(' | ')})`
 }
 
-export function nativeCall(operator: Operator, branch: Branch, text: (p: Parameter) => string = (p) => p.name): string {
-  return `${MODULE_OF[branch.backend]}.${branch.kernel}(${branchArguments(operator, branch, text).join(', ')})`
+export function nativeCall(operator: Operator, branch: Branch, text: (p: Parameter) => string = (p) => p.name, rest = 'rest'): string {
+  return `${MODULE_OF[branch.backend]}.${branch.kernel}(${branchArguments(operator, branch, text, rest).join(', ')})`
 }

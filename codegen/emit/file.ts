@@ -29,3 +29,8 @@ export function typeImports(text: string, tensor: string): string {
     importOf(text, ['CustomObject', 'Device', 'DictKey', 'Tuple', 'Value'], `${tensor}/value.js`, true),
   ].join('')
 }
+
+/** True where the code calls a function of the namespace `module`. */
+export function usesModule(code: string, module: string): boolean {
+  return new RegExp(`(?<![.\\w])${module}\\.\\w+\\(`).test(code)
+}

@@ -14,13 +14,14 @@ export function emitKernelsTs(abi: KernelAbi): string {
 /** Fingerprint of the declarations; the library must have been built from the same ones. */
 export const KERNEL_ABI_HASH = ${abiHash(abi)}
 
-${enums}
+${functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''}${enums}
 ${functions}`
 }
 
 function kernelFunction(kernel: Kernel, id: number): string {
   const parameters: string[] = []
-  if (kernel.fields.length > 0) parameters.push(`args: {\n${kernel.fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`)
+  if (kernel.fields.length === 0) parameters.push(kernel.host ? '_args: NoFields' : '_args?: NoFields')
+  else parameters.push(`args: {\n${kernel.fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`)
   if (kernel.host) parameters.push('host: ArrayBufferView | null')
   const returns = kernel.results.length === 0 ? 'void' : kernel.results.length === 1 ? 'number' : `{ ${kernel.results.map((r) => `${r.name}: number`).join(', ')} }`
   const writes = kernel.fields.map((f) => `  ${write(f)}\n`).join('')

@@ -17,11 +17,11 @@ export function returnType(operator: Operator): string {
 }
 
 /** What a branch passes to its native function, given the text of each parameter. */
-export function branchArguments(operator: Operator, branch: Branch, text: (parameter: Parameter) => string): string[] {
+export function branchArguments(operator: Operator, branch: Branch, text: (parameter: Parameter) => string, rest = 'rest'): string[] {
   const outs = new Set(branch.outs)
   const isOutForm = operator.parameters.some((p) => outs.has(p.name)) && !(branch.outs.length === 1 && branch.outs[0] === 'self')
   const list = operator.parameters.filter((p) => !isOutForm || !outs.has(p.name)).map(text)
-  if (operator.schema.isVararg) list.push('rest')
+  if (operator.schema.isVararg) list.push(rest)
   for (const out of branch.outs) list.push(text(operator.parameters.find((p) => p.name === out)!))
   return list
 }

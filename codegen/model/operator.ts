@@ -1,4 +1,4 @@
-import { type Argument, type FunctionSchema, isOutArgument, qualifiedName, type SchemaType } from '../schema/model.js'
+import { type Argument, type FunctionSchema, isOutArgument, isWritten, type SchemaType } from '../schema/model.js'
 import type { TypeStyle } from '../types/typescript.js'
 import { defaultKernelName, flatName, identifier, type NativeFunction } from './native-function.js'
 
@@ -53,7 +53,7 @@ const OPTIONS = ['dtype', 'layout', 'device', 'pin_memory'] as const
 const OPTION_TYPES = ['ScalarType', 'Layout', 'Device', 'bool'] as const
 export const OPTIONS_PARAMETER = 'options'
 
-/** The arguments of the unboxed function, with (dtype, layout, device, pin_memory) gathered into one. */
+/** The arguments of the unboxed function, with keyword-only (dtype, layout, device, pin_memory) gathered into one. */
 export function parametersOf(schema: FunctionSchema): Parameter[] {
   const parameters: Parameter[] = []
   for (let i = 0; i < schema.arguments.length; i++) {
@@ -71,7 +71,7 @@ export function parametersOf(schema: FunctionSchema): Parameter[] {
 function isOptionsAt(args: readonly Argument[], at: number): boolean {
   return OPTIONS.every((name, k) => {
     const argument = args[at + k]
-    if (argument === undefined || argument.name !== name) return false
+    if (argument === undefined || !argument.kwargOnly || argument.name !== name) return false
     const type = argument.type.kind === 'optional' ? argument.type.inner : argument.type
     return type.kind === 'base' && type.name === OPTION_TYPES[k]
   })
@@ -82,10 +82,10 @@ export function outNames(schema: FunctionSchema): string[] {
   return schema.arguments.filter(isOutArgument).map((a) => identifier(a.name))
 }
 
-/** `add_`: writes into self. */
+/** `add_`, `__iand__`: writes into self. */
 export function isInplace(schema: FunctionSchema): boolean {
-  const first = schema.arguments[0]
-  return schema.name.endsWith('_') && !schema.name.endsWith('__') && first !== undefined && first.name === 'self'
+  const self = schema.arguments[0]
+  return self !== undefined && self.name === 'self' && isWritten(self.type) && /^(?:.*[^_]_|__i\w+__)$/.test(schema.name)
 }
 
 const BACKEND_OF_KEY: Record<string, Backend> = {
@@ -101,9 +101,11 @@ const BACKEND_OF_KEY: Record<string, Backend> = {
 export function ownBranches(native: NativeFunction): Branch[] {
   const outs = native.structured ? outNames(native.schema) : []
   const rows =
-    native.dispatch.length > 0 || native.structuredDelegate !== null
-      ? native.dispatch
-      : [{ key: 'CompositeImplicitAutograd', kernel: defaultKernelName(native.schema) }]
+    native.ufuncInnerLoop !== null
+      ? [...native.dispatch, { key: 'CPU', kernel: `ufunc_${native.schema.name}_CPU` }]
+      : native.dispatch.length > 0 || native.structuredDelegate !== null
+        ? native.dispatch
+        : [{ key: 'CompositeImplicitAutograd', kernel: defaultKernelName(native.schema) }]
   const branches: Branch[] = []
   for (const row of rows) {
     const backend = BACKEND_OF_KEY[row.key]
@@ -112,5 +114,3 @@ export function ownBranches(native: NativeFunction): Branch[] {
   }
   return branches
 }
-
-export { qualifiedName }

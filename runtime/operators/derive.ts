@@ -1,0 +1,39 @@
+import * as composite from '../backends/composite/index.js'
+import * as at from '../backends/generated/dispatch.js'
+import { check } from '../error.js'
+import type { TensorOptions } from '../tensor/options.js'
+import { contiguousStrides, numelOf, sameShape } from '../tensor/shape.js'
+import { Storage } from '../tensor/storage.js'
+import type { Tensor } from '../tensor/tensor.js'
+
+/** Gives `tensor` this shape, in new storage where its own is too small. */
+function resize(tensor: Tensor, shape: readonly number[]): void {
+  const bytes = (tensor.offset + numelOf(shape)) * tensor.itemSize
+  const storage = bytes <= tensor.storage.byteLength ? tensor.storage : Storage.allocate(bytes)
+  tensor.become(storage, tensor.offset, shape, contiguousStrides(shape))
+}
+
+/** Copies a result into an `out` tensor, which takes the result's shape and keeps its dtype. */
+export function writeOut(out: Tensor, result: Tensor): Tensor {
+  if (!sameShape(out.shape, result.shape)) resize(out, result.shape)
+  return at.copy_(out, result, false)
+}
+
+/** writeOut for each tensor of a list; both must have as many. */
+export function writeOuts(outs: readonly Tensor[], results: readonly Tensor[]): void {
+  check(outs.length === results.length, () => `expected ${results.length} out tensors, found ${outs.length}`)
+  results.forEach((result, i) => writeOut(outs[i]!, result))
+}
+
+export function copyOf(tensor: Tensor): Tensor {
+  return composite.clone(tensor, null)
+}
+
+export function copyOfEach(tensors: readonly Tensor[]): Tensor[] {
+  return tensors.map(copyOf)
+}
+
+/** The options of a factory whose result goes into `out`. */
+export function optionsOf(out: Tensor): TensorOptions {
+  return { dtype: out.type, layout: null, device: null, pinMemory: null }
+}

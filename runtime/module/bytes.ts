@@ -70,7 +70,7 @@ class MemoryBytes implements ByteSource {
 
 interface Mapping {
   readonly address: number
-  readonly bytes: number
+  readonly size: number
 }
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
@@ -89,10 +89,10 @@ class MappedFile implements ByteSource {
     this.label = path
     this.size = fileSize(path)
     if (this.size === 0) return
-    this.mapping = kernels.mem_map({}, Buffer.from(`${resolve(path)}\0`))
+    this.mapping = kernels.mem_map(Buffer.from(`${resolve(path)}\0`))
     abandoned.register(this.mapping, { ...this.mapping }, this.mapping)
     // the file may have been replaced since it was measured
-    this.size = Math.min(this.size, this.mapping.bytes)
+    this.size = Math.min(this.size, this.mapping.size)
   }
 
   read(offset: number, length: number): Uint8Array {

@@ -120,7 +120,11 @@ export class ScriptModule implements Program {
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
-    for (const t of reachable([this.root, ...this.functions.flatMap((f) => f.source.constants)])) t.release()
+    for (const t of reachable([this.root, ...this.functions.flatMap((f) => f.source.constants)])) {
+      t.release()
+      // returned views must not reach into memory that is no longer mapped
+      t.storage.free()
+    }
     this.file.close()
   }
 

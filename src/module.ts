@@ -2,6 +2,7 @@ import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { Profiler } from '../runtime/interpreter/profile.js'
 import { type NamedTuples, parseType } from '../runtime/interpreter/types.js'
+import { argumentCount } from '../runtime/interpreter/verifier.js'
 import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import { type Input, type Output, toOutput, toTyped, toValue } from './convert.js'
@@ -83,7 +84,11 @@ export class Module {
 
   private fit(fn: LinkedFunction, args: readonly Input[]) {
     const { schema, method } = fn.source
-    if (schema === null) return args.map(toValue)
+    if (schema === null) {
+      const count = argumentCount(fn.source) - 1
+      if (args.length !== count) throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${count} arguments, found ${args.length}`)
+      return args.map(toValue)
+    }
     const params = schema.args.slice(1)
     if (args.length > params.length) {
       throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${params.length} arguments, found ${args.length}`)

@@ -26,7 +26,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
       const x = code[pc + 1]!
       switch (code[pc]) {
         case 0: // OP
-          runOperator(operators[x]!, operators[x]!.given, stack, run)
+          runOperator(operators[x]!, operators[x]!.given, stack, run, code[pc + 2]!)
           pc += 3
           continue
         case 1: // OPN
@@ -239,8 +239,8 @@ function spend(run: Run): void {
   if (--run.budget < 0) throw new PtliteError('MODEL_ERROR', 'the run took more loop iterations than it was allowed')
 }
 
-/** Calls one operator: fills defaults, counts results in, arguments out, and releases temporaries. */
-function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run): void {
+/** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
+function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results = 1): void {
   const { values } = stack
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
@@ -251,6 +251,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run):
   const started = run.profiler === null ? 0 : run.profiler.now()
   op.call(stack)
   if (run.profiler !== null) run.profiler.record(op.qualifiedName, started)
+  if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {
     if (op.use === ArgumentUse.keep) pinArguments(argc, run)
     for (let i = base; i < stack.top; i++) {

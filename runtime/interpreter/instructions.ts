@@ -6,6 +6,7 @@ import { Device, type DictKey, ScriptObject, setListType, Tuple, type Value } fr
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction, Program } from './program.js'
 import { matchesType, type TypeNode, typeText } from './types.js'
+import { argumentCount } from './verifier.js'
 
 /** What the instructions do that is more than a move. All of them work on the top of the stack. */
 
@@ -74,7 +75,13 @@ export function findInterfaceMethod(program: Program, stack: Stack, name: Value,
   const object = toObject(stack.values[stack.top - n]!)
   const fn = program.findMethod(object.typeName, String(name))
   if (fn === undefined) return modelError(`${object.typeName} has no method '${String(name)}'`)
+  const expected = argumentCount(fn.source)
+  if (n !== expected) return modelError(`${fn.source.name} takes ${expected} arguments, the call gives ${n}`)
   return fn
+}
+
+export function wrongResults(name: string, found: number, expected: number): never {
+  return modelError(`${name}: expected ${expected} values to unpack, found ${found}`)
 }
 
 export function unpackList(stack: Stack, n: number): void {

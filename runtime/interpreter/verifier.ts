@@ -171,6 +171,8 @@ class Verifier {
 
   /** PyTorch stores several results of an operator at once, right behind it; a single one may stay on the stack. */
   private unpacked(pc: number): number {
+    // OPN has its own use of N
+    if (this.code[3 * pc] === OPN) return 1
     const results = this.code[3 * pc + 3] === STOREN ? this.code[3 * pc + 5]! : 1
     this.code[3 * pc + 2] = results
     return results

@@ -1,0 +1,24 @@
+// Resident set over 2,000 forwards of MobileNetV2: after the 20th and after the last. Exits 1 where it grows by more than 5 %.
+//
+//   node --expose-gc memory.mjs [FILE.ptl INPUT.npy [RUNS]]
+import { loadModule, memoryStats, Tensor } from '../dist/index.js'
+import { modelPath } from './lib/models.mjs'
+import { readNpy } from './lib/npy.mjs'
+
+const [file = modelPath('mobilenet_v2', 'ptl'), inputFile = modelPath('mobilenet_v2', 'npy'), runs = '2000'] = process.argv.slice(2)
+const module = await loadModule(file)
+const { dtype, shape, data } = readNpy(inputFile)
+const input = Tensor.fromStorage(data, { dtype, shape })
+const megabytes = () => process.memoryUsage.rss() / 1e6
+
+let early = 0
+for (let i = 1; i <= Number(runs); i++) {
+  module.forward(input).dispose()
+  if (i === 20) early = megabytes()
+  if (i === 20 || i % 200 === 0) console.log(`after ${String(i).padStart(5)}: resident ${megabytes().toFixed(1)} MB, tensors ${(memoryStats().live / 1e6).toFixed(1)} MB`)
+  // lets finalizers and the garbage collector's own work run, as a server's event loop would
+  if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+}
+const growth = megabytes() / early - 1
+console.log(`resident set: ${early.toFixed(1)} MB after the 20th forward, ${megabytes().toFixed(1)} MB after the last (${(100 * growth).toFixed(1)} %)`)
+process.exitCode = growth > 0.05 ? 1 : 0

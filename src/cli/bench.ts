@@ -1,0 +1,130 @@
+import { loadModelFile } from '../../runtime/module/load.js'
+import { cpu, loadModule, memoryStats, type Module } from '../index.js'
+import { formatBytes, formatMilliseconds, table } from './format.js'
+import { type BenchInputs, bundledInputs, dispose, guessInputs, randomTensor } from './guess.js'
+import { readInputs } from './inputs.js'
+import { listParameters } from './parameters.js'
+import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
+
+const WARM_UP = 5
+
+export const bench: Command = {
+  usage: 'bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--json]',
+  help: `Times a method.
+
+Arguments are those of --input or --shape, else the inputs bundled with the model, else a guess from its weights.
+
+      --threads N    threads of the kernels (1)
+  -i, --input FILE   as for run
+      --shape N,...  a random float32 tensor of this shape
+  -m, --method NAME  forward without it
+      --runs N       this many runs; without it as many as fit the time, at least 20
+      --seconds N    time to spend (3)
+      --json         as JSON`,
+
+  async run(args) {
+    const { model, inputs, values } = parseModelArguments(args, {
+      threads: { type: 'string', default: '1' },
+      shape: { type: 'string' },
+      method: { type: 'string', short: 'm', default: 'forward' },
+      runs: { type: 'string' },
+      seconds: { type: 'string', default: '3' },
+      json: { type: 'boolean', default: false },
+    })
+    if (parseCount(values.threads, '--threads', 1) !== 1) throw new UsageError('--threads: the kernels of this build run on one thread')
+    const runs = values.runs === undefined ? undefined : parseCount(values.runs, '--runs', 1)
+    const seconds = parseCount(values.seconds, '--seconds', 1)
+
+    const loadStart = performance.now()
+    const module = await loadModule(model)
+    const loadMs = performance.now() - loadStart
+    const { args: call, source } = chooseInputs(module, model, values.method, inputs, values.shape)
+
+    const firstStart = performance.now()
+    dispose(module.call(values.method, call))
+    const firstMs = performance.now() - firstStart
+    const times = measure(() => dispose(module.call(values.method, call)), runs, seconds * 1000)
+    const report = {
+      model,
+      method: values.method,
+      input: source,
+      cpuLevel: cpu.currentLevel(),
+      threads: 1,
+      runs: times.length,
+      loadMs,
+      firstMs,
+      medianMs: quantile(times, 0.5),
+      p95Ms: quantile(times, 0.95),
+      minMs: times[0]!,
+      maxMs: times.at(-1)!,
+      peakBytes: memoryStats().peak,
+    }
+    console.log(values.json ? JSON.stringify(report) : textOf(report))
+    module.dispose()
+  },
+}
+
+function chooseInputs(module: Module, model: string, method: string, files: readonly string[], shape: string | undefined): BenchInputs {
+  if (files.length > 0) return { args: readInputs(files), source: files.join(', ') }
+  if (shape !== undefined) {
+    const sizes = shape.split(',').map((size) => parseCount(size, '--shape', 0))
+    return { args: [randomTensor(sizes)], source: `random float32[${sizes.join(', ')}]` }
+  }
+  const bundled = method === 'forward' ? bundledInputs(module) : null
+  if (bundled !== null) return bundled
+  const file = loadModelFile(model, {})
+  const weights = listParameters(file).map((p) => p.tensor)
+  const schema = file.functions.find((fn) => fn.className === file.root.typeName && fn.method === method)?.schema
+  const guess = schema?.args.length === 1 ? { args: [], source: 'no arguments' } : guessInputs(module, method, weights)
+  file.close()
+  if (guess === null) throw new UsageError(`cannot tell what ${method} takes; give --input or --shape`)
+  return guess
+}
+
+/** Milliseconds of single runs, sorted. */
+function measure(run: () => void, runs: number | undefined, milliseconds: number): number[] {
+  for (let i = 0; i < WARM_UP; i++) run()
+  const times: number[] = []
+  const begin = performance.now()
+  while (runs === undefined ? times.length < 20 || performance.now() - begin < milliseconds : times.length < runs) {
+    const start = performance.now()
+    run()
+    times.push(performance.now() - start)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+/** Linear interpolation between the nearest ranks of sorted `values`. */
+function quantile(values: readonly number[], q: number): number {
+  const at = q * (values.length - 1)
+  const low = values[Math.floor(at)]!
+  return low + (values[Math.ceil(at)]! - low) * (at - Math.floor(at))
+}
+
+interface Report {
+  readonly input: string
+  readonly cpuLevel: string
+  readonly threads: number
+  readonly runs: number
+  readonly loadMs: number
+  readonly firstMs: number
+  readonly medianMs: number
+  readonly p95Ms: number
+  readonly minMs: number
+  readonly maxMs: number
+  readonly peakBytes: number
+}
+
+function textOf(r: Report): string {
+  return table([
+    ['input', r.input],
+    ['kernels', `${r.cpuLevel}, ${r.threads} thread${r.threads === 1 ? '' : 's'}`],
+    ['load', formatMilliseconds(r.loadMs)],
+    ['first run', formatMilliseconds(r.firstMs)],
+    ['median', formatMilliseconds(r.medianMs)],
+    ['p95', formatMilliseconds(r.p95Ms)],
+    ['range', `${formatMilliseconds(r.minMs)} to ${formatMilliseconds(r.maxMs)}`],
+    ['runs', String(r.runs)],
+    ['peak memory', `${formatBytes(r.peakBytes)} of tensors, weights of mapped files aside`],
+  ])
+}

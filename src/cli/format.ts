@@ -1,0 +1,145 @@
+import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/data.js'
+import { ScriptObject } from '../../runtime/tensor/value.js'
+import { type Output, Tensor } from '../index.js'
+
+/** Tensors with more elements show only the first and last EDGE of each dimension. */
+const THRESHOLD = 1000
+const EDGE = 3
+const LINE = 100
+
+/** A result as text, in the manner of NumPy: `float32[2, 3]` and the elements below it. */
+export function formatValue(value: Output, indent = ''): string {
+  if (value === null) return 'None'
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object') return String(value)
+  if (value instanceof Tensor) return formatTensor(value, indent)
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]'
+    if (value.every((item) => typeof item !== 'object' || item === null)) return `[${value.map((item) => formatValue(item)).join(', ')}]`
+    return `[\n${value.map((item) => `${inner}${formatValue(item, inner)},\n`).join('')}${indent}]`
+  }
+  if (value instanceof Map) {
+    if (value.size === 0) return '{}'
+    const entries = [...value].map(([key, item]) => `${inner}${formatValue(key)}: ${formatValue(item, inner)},\n`)
+    return `{\n${entries.join('')}${indent}}`
+  }
+  return `<${value instanceof ScriptObject ? value.typeName : value.className}>`
+}
+
+/** `float32[1, 10]`, with the scale of quantized tensors. */
+export function describeTensor(t: Tensor): string {
+  const quant = t.quant === null ? '' : 'scale' in t.quant ? ` (scale ${t.quant.scale}, zero point ${t.quant.zeroPoint})` : ` (per channel, axis ${t.quant.axis})`
+  return `${t.dtype}[${t.shape.join(', ')}]${quant}`
+}
+
+export function formatTensor(t: Tensor, indent = ''): string {
+  const head = describeTensor(t)
+  const data = t.data()
+  if (data.length === 0) return head
+  const number = elementReader(t)
+  const positions = t.shape.map((size) => shownPositions(size, data.length > THRESHOLD))
+  const shown: (number | bigint | boolean)[] = []
+  const strides = rowMajor(t.shape)
+  const collect = (dim: number, at: number): void => {
+    if (dim === t.shape.length) shown.push(number(data[at]!))
+    else for (const p of positions[dim]!) if (p !== null) collect(dim + 1, at + p * strides[dim]!)
+  }
+  collect(0, 0)
+  const texts = alignedTexts(shown)
+  if (t.shape.length === 0) return `${head} ${texts[0]!.trim()}`
+  let next = 0
+  const body = (dim: number, margin: string): string => {
+    const cells = positions[dim]!
+    if (dim === t.shape.length - 1) return wrap(cells.map((p) => (p === null ? '...' : texts[next++]!)), margin)
+    const gap = `,${'\n'.repeat(t.shape.length - 1 - dim)}${margin} `
+    return `[${cells.map((p) => (p === null ? '...' : body(dim + 1, `${margin} `))).join(gap)}]`
+  }
+  return `${head}\n${indent}${body(0, indent)}`
+}
+
+/** Indices along a dimension; null stands for those left out. */
+function shownPositions(size: number, summarize: boolean): (number | null)[] {
+  if (!summarize || size <= 2 * EDGE) return Array.from({ length: size }, (_, i) => i)
+  return [0, 1, 2, null, size - 3, size - 2, size - 1]
+}
+
+function rowMajor(shape: readonly number[]): number[] {
+  const strides = new Array<number>(shape.length)
+  for (let i = shape.length - 1, step = 1; i >= 0; i--) {
+    strides[i] = step
+    step *= shape[i]!
+  }
+  return strides
+}
+
+function elementReader(t: Tensor): (x: number | bigint) => number | bigint | boolean {
+  if (t.dtype === 'bool') return (x) => x !== 0
+  if (t.dtype === 'float16') return (x) => halfToNumber(Number(x))
+  if (t.dtype === 'bfloat16') return (x) => bfloat16ToNumber(Number(x))
+  // floats are told from integers by their type, so an integral float gets its point below
+  return t.dtype.startsWith('float') ? (x) => x : (x) => BigInt(x)
+}
+
+/** Texts of one width: integers as they are, floats with up to four decimals, in scientific notation where the range asks for it. */
+function alignedTexts(values: readonly (number | bigint | boolean)[]): string[] {
+  const floats = values.filter((x): x is number => typeof x === 'number' && Number.isFinite(x))
+  const sizes = floats.filter((x) => x !== 0).map(Math.abs)
+  const largest = sizes.reduce((a, b) => Math.max(a, b), 0)
+  const smallest = sizes.reduce((a, b) => Math.min(a, b), Infinity)
+  const scientific = largest >= 1e8 || (sizes.length > 0 && (smallest < 1e-4 || largest / smallest > 1e3) && largest < 1)
+  const integral = floats.every((x) => Number.isInteger(x))
+  const text = (x: number | bigint | boolean): string => {
+    if (typeof x === 'boolean') return x ? 'True' : 'False'
+    if (typeof x === 'bigint') return x.toString()
+    if (Number.isNaN(x)) return 'nan'
+    if (!Number.isFinite(x)) return x > 0 ? 'inf' : '-inf'
+    if (scientific) return x.toExponential(4).replace(/e([+-])(\d)$/, 'e$10$2')
+    return integral ? `${x.toFixed(0)}.` : x.toFixed(4)
+  }
+  const texts = values.map(text)
+  const width = texts.reduce((w, s) => Math.max(w, s.length), 0)
+  return texts.map((s) => s.padStart(width))
+}
+
+function wrap(cells: readonly string[], margin: string): string {
+  const lines: string[] = []
+  let line = ''
+  cells.forEach((cell, i) => {
+    const piece = i === cells.length - 1 ? cell : `${cell}, `
+    if (line !== '' && margin.length + 1 + line.length + piece.length > LINE) {
+      lines.push(line.trimEnd())
+      line = ''
+    }
+    line += piece
+  })
+  lines.push(line)
+  return `[${lines.join(`\n${margin} `)}]`
+}
+
+/** Rows of text in aligned columns; columns in `right` are flushed right. */
+export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string {
+  const widths: number[] = []
+  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)))
+  const line = (row: readonly string[]): string =>
+    row.map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join('  ')
+  return rows.map((row) => line(row).trimEnd()).join('\n')
+}
+
+/** `1.5 kB`, `3.4 MB` */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  const units = ['kB', 'MB', 'GB', 'TB']
+  let value = bytes / 1000
+  let unit = 0
+  while (value >= 999.95 && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return `${value.toFixed(1)} ${units[unit]}`
+}
+
+/** Milliseconds with three significant digits: `0.0123 ms`, `4.56 ms`. */
+export function formatMilliseconds(ms: number): string {
+  return `${Number(ms.toPrecision(3))} ms`
+}

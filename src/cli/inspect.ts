@@ -1,0 +1,103 @@
+import type { FunctionCode } from '../../runtime/interpreter/code.js'
+import { constantText, disassemble } from '../../runtime/interpreter/disassemble.js'
+import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
+import { loadModelFile } from '../../runtime/module/load.js'
+import type { ModelFile } from '../../runtime/module/model.js'
+import { findOperator } from '../../runtime/operators/registry.js'
+import { describeTensor, formatBytes, table } from './format.js'
+import { byteSize, listParameters, type Parameter } from './parameters.js'
+import { type Command, parse, UsageError } from './usage.js'
+
+export const inspect: Command = {
+  usage: 'inspect MODEL [--code] [--json]',
+  help: `Says what a model file holds, without running it.
+
+Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions.
+
+      --code  also the instructions of every function
+      --json  as JSON`,
+
+  run(args) {
+    const { values, positionals } = parse({
+      args,
+      options: { code: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    })
+    if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
+    // without runSetState nothing of the file is executed
+    const file = loadModelFile(positionals[0]!, {})
+    try {
+      const report = reportOf(file, values.code)
+      console.log(values.json ? JSON.stringify(report) : textOf(report, listParameters(file)))
+    } finally {
+      file.close()
+    }
+  },
+}
+
+type Report = ReturnType<typeof reportOf>
+
+function reportOf(file: ModelFile, withCode: boolean) {
+  const methods = file.functions.filter((fn) => fn.className === file.root.typeName)
+  const operators = operatorsOf(file)
+  const parameters = listParameters(file)
+  return {
+    kind: file.kind,
+    bytecodeVersion: file.bytecodeVersion,
+    operatorVersion: file.operatorVersion,
+    class: file.root.typeName,
+    methods: methods.map((fn) => ({ name: fn.method, schema: schemaText(fn), instructions: fn.code.length / 3 })),
+    functions: file.functions.length,
+    operators,
+    missing: operators.filter((op) => !op.present).map((op) => op.name),
+    parameters: parameters.map(({ name, tensor }) => ({ name, dtype: tensor.dtype, shape: [...tensor.shape], bytes: byteSize(tensor) })),
+    parameterBytes: parameters.reduce((sum, { tensor }) => sum + byteSize(tensor), 0),
+    extraFiles: [...file.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
+    ...(withCode ? { code: file.functions.map((fn) => ({ name: fn.name, text: disassemble(fn) })) } : {}),
+  }
+}
+
+/** `forward(Tensor x, int n=2) -> Tensor`, without self. */
+function schemaText(fn: FunctionCode): string {
+  if (fn.schema === null) return `${fn.method}(...)`
+  const args = fn.schema.args.slice(1).map((a) => `${a.type} ${a.name}${a.default === undefined ? '' : `=${constantText(a.default)}`}`)
+  const returns = fn.schema.returns.map((r) => r.type)
+  return `${fn.method}(${args.join(', ')}) -> ${returns.length === 1 ? returns[0] : `(${returns.join(', ')})`}`
+}
+
+/** Qualified names with the number of functions that call them, sorted. */
+function operatorsOf(file: ModelFile): { name: string; functions: number; present: boolean }[] {
+  const counts = new Map<string, number>()
+  for (const fn of file.functions) {
+    const names = new Set(fn.operators.map((op) => (op.overload === '' ? op.name : `${op.name}.${op.overload}`)))
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const present = (name: string): boolean => {
+    const upgrader = upgraderFor(name, file.operatorVersion)
+    return (upgrader?.uses ?? [name]).every((used) => findOperator(used) !== undefined)
+  }
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, functions]) => ({ name, functions, present: present(name) }))
+}
+
+function textOf(report: Report, parameters: readonly Parameter[]): string {
+  const sections = [
+    `${report.class}\n${report.kind === 'ptl' ? 'zip (.ptl)' : 'flatbuffer (.ff)'}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
+    section('Methods', report.methods.map((m) => [m.schema, `${m.instructions} instructions`])),
+    section(
+      `Operators (${report.operators.length}${report.missing.length > 0 ? `, ${report.missing.length} missing` : ', all present'})`,
+      report.operators.map((op) => [op.name, op.present ? '' : 'MISSING']),
+    ),
+    section(
+      `Parameters (${parameters.length}, ${formatBytes(report.parameterBytes)})`,
+      parameters.map(({ name, tensor }) => [name, describeTensor(tensor), formatBytes(byteSize(tensor))]),
+      [2],
+    ),
+  ]
+  if (report.extraFiles.length > 0) sections.push(section('Extra files', report.extraFiles.map((f) => [f.name, formatBytes(f.bytes)])))
+  if (report.code !== undefined) sections.push(`Code\n${report.code.map((fn) => fn.text.replace(/^/gm, '  ')).join('\n\n')}`)
+  return sections.join('\n\n')
+}
+
+function section(title: string, rows: readonly (readonly string[])[], right: readonly number[] = []): string {
+  return rows.length === 0 ? `${title}\n  none` : `${title}\n${table(rows, right).replace(/^/gm, '  ')}`
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { PtliteError } from '../../runtime/error.js'
+import { bench } from './bench.js'
+import { cpu } from './cpu.js'
+import { inspect } from './inspect.js'
+import { run } from './run.js'
+import { type Command, UsageError } from './usage.js'
+
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, bench, cpu }
+
+function overview(): string {
+  const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
+  return `Runs PyTorch mobile modules (.ptl and .ff).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  return manifest.version
+}
+
+/** Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
+async function main(args: string[]): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    console.log(overview())
+    return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-V') {
+    console.log(version())
+    return 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) {
+    console.error(`ptlite: unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`)
+    return 2
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    console.log(`ptlite ${command.usage}\n\n${command.help}`)
+    return 0
+  }
+  try {
+    await command.run(rest)
+    return 0
+  } catch (error) {
+    return report(error, command)
+  }
+}
+
+function report(error: unknown, command: Command): number {
+  if (error instanceof UsageError) {
+    console.error(`ptlite: ${error.message}\nusage: ptlite ${command.usage}`)
+    return 2
+  }
+  if (error instanceof PtliteError) {
+    console.error(`ptlite: ${error.message} (${error.code})`)
+    return 1
+  }
+  console.error('ptlite: internal error', error)
+  return 1
+}
+
+// a reader such as `head` that closes the pipe is not an error
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,34 @@
+import type { ModelFile } from '../../runtime/module/model.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { Tensor } from '../index.js'
+
+/** A tensor that a model file holds. */
+export interface Parameter {
+  /** Dotted attribute name; weights of packed objects carry their place in it (`conv.packed[0]`), constants of code their function's. */
+  readonly name: string
+  readonly tensor: Tensor
+}
+
+/** All tensors of a file in its order: attributes of the modules, packed weights, constants of the code. */
+export function listParameters(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
+  const found: Parameter[] = []
+  const seen = new Set<object>()
+  const visit = (value: Value, name: string): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return
+    seen.add(value)
+    if (value instanceof Tensor) found.push({ name, tensor: value })
+    else if (value instanceof ScriptObject) {
+      value.slots.forEach((slot, i) => visit(slot, `${name === '' ? '' : `${name}.`}${value.names[i] ?? `slot${i}`}`))
+    } else if (value instanceof CustomObject) visit(value.state, name)
+    else if (value instanceof Tuple) value.items.forEach((item, i) => visit(item, `${name}[${i}]`))
+    else if (Array.isArray(value)) value.forEach((item, i) => visit(item, `${name}[${i}]`))
+    else if (value instanceof Map) for (const [key, item] of value) visit(item, `${name}[${String(key)}]`)
+  }
+  visit(file.root, '')
+  for (const fn of file.functions) fn.constants.forEach((constant, i) => visit(constant, `${fn.method} constant ${i}`))
+  return found
+}
+
+export function byteSize(t: Tensor): number {
+  return t.numel * t.itemSize
+}

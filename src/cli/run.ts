@@ -1,0 +1,54 @@
+import { writeFileSync } from 'node:fs'
+import { PtliteError } from '../../runtime/error.js'
+import { loadModule, type Output, Profiler, Tensor } from '../index.js'
+import { formatValue } from './format.js'
+import { readInputs } from './inputs.js'
+import { toJson } from './json-values.js'
+import { writeNpy } from './npy.js'
+import { type Command, parseModelArguments, UsageError } from './usage.js'
+
+export const run: Command = {
+  usage: 'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json]',
+  help: `Calls a method and prints its result.
+
+  -i, --input FILE    an argument, in order: a NumPy array, or JSON (nested numbers, or {"dtype", "shape", "data"},
+                      {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments)
+  -m, --method NAME   forward without it
+      --json          the result as JSON
+  -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
+      --profile FILE  write the operators of the run as a Chrome trace`,
+
+  async run(args) {
+    const { model, inputs, values } = parseModelArguments(args, {
+      method: { type: 'string', short: 'm', default: 'forward' },
+      json: { type: 'boolean', default: false },
+      output: { type: 'string', short: 'o' },
+      profile: { type: 'string' },
+    })
+    const module = await loadModule(model)
+    const profiler = values.profile === undefined ? undefined : new Profiler()
+    const result = module.call(values.method, readInputs(inputs), profiler === undefined ? {} : { profiler })
+    if (profiler !== undefined) writeText(values.profile!, profiler.toChromeTrace())
+    if (values.output !== undefined) writeTensors(values.output, result)
+    console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
+  },
+}
+
+function writeTensors(file: string, result: Output): void {
+  if (!/\.npy$/.test(file)) throw new UsageError(`--output: expected a .npy file, found '${file}'`)
+  const tensors = Array.isArray(result) ? result : [result]
+  if (!tensors.every((t) => t instanceof Tensor)) throw new UsageError('--output: the result is not a tensor or a list of tensors')
+  tensors.forEach((t, i) => writeFile(Array.isArray(result) ? file.replace(/\.npy$/, `.${i}.npy`) : file, writeNpy(t)))
+}
+
+function writeText(file: string, text: string): void {
+  writeFile(file, new TextEncoder().encode(text))
+}
+
+function writeFile(file: string, bytes: Uint8Array): void {
+  try {
+    writeFileSync(file, bytes)
+  } catch (cause) {
+    throw new PtliteError('INVALID_ARGUMENT', `cannot write ${file}: ${(cause as Error).message}`, { cause })
+  }
+}

@@ -1,0 +1,63 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+
+/** A command line that makes no sense: message and usage go to stderr, exit status 2. */
+export class UsageError extends Error {}
+
+export interface Command {
+  /** What stands behind `ptlite`, e.g. `cpu [--kernels] [--json]`. */
+  readonly usage: string
+  /** One line for the overview, and what the options mean. */
+  readonly help: string
+  run(args: string[]): Promise<void> | void
+}
+
+export interface ModelArguments<V> {
+  readonly model: string
+  /** In the order of the command line. */
+  readonly inputs: readonly string[]
+  readonly values: V
+}
+
+/** util.parseArgs with its errors as UsageError. */
+export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+/**
+ * Arguments of a command on a model. `--input` takes one file or several: every further `.npy` or `.json` file
+ * counts as an input, whichever side of the model it stands on.
+ */
+export function parseModelArguments<O extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: O) {
+  const config = {
+    args,
+    options: { ...options, input: { type: 'string', short: 'i', multiple: true } },
+    allowPositionals: true,
+    tokens: true,
+  } as const
+  const { values, tokens } = parse(config)
+  const models: string[] = []
+  const inputs: string[] = []
+  for (const token of tokens) {
+    if (token.kind === 'option' && token.name === 'input') inputs.push(String(token.value))
+    else if (token.kind === 'positional') (isInputFile(token.value) ? inputs : models).push(token.value)
+  }
+  if (models.length !== 1) throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
+  return { model: models[0]!, inputs, values }
+}
+
+function isInputFile(path: string): boolean {
+  return path.endsWith('.npy') || path.endsWith('.json')
+}
+
+/** A whole number of at least `minimum`. */
+export function parseCount(text: string, option: string, minimum: number): number {
+  const n = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n) || n < minimum) {
+    throw new UsageError(`${option}: expected a whole number of at least ${minimum}, found '${text}'`)
+  }
+  return n
+}

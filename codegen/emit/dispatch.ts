@@ -70,7 +70,7 @@ function keyExpression(operator: Operator): string {
     if (isTensorLike(p.type)) return [`keyOf(${p.name})`]
     return p.type.kind === 'list' && isTensorLike(p.type.inner) ? [`keyOfList(${p.name})`] : []
   })
-  return keys.length === 0 ? 'CPU' : `highestKey(${keys.join(' | ')})`
+  return `highestKey(${keys.join(' | ') || '0'})`
 }
 
 export function nativeCall(operator: Operator, branch: Branch, text: (p: Parameter) => string = (p) => p.name, rest = 'rest'): string {

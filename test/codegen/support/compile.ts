@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { writeFiles } from '../../../codegen/write.js'
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..')
+
+/**
+ * Type-checks files as if they stood in the repository, over the repository's own files where names are equal.
+ * Returns their errors as `file(line): text`.
+ */
+export function typeErrors(files: ReadonlyMap<string, string>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-codegen-'))
+  try {
+    writeFiles(new Map([...files, ['package.json', '{"type":"module"}']]), folder)
+    const roots = [...files.keys()].filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
+    const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config as { compilerOptions: object }
+    const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
+    const program = ts.createProgram(roots, { ...options, noEmit: true, rootDirs: [folder, root], typeRoots: [join(root, 'node_modules/@types')] })
+    const own = ts.getPreEmitDiagnostics(program).filter((d) => d.file === undefined || d.file.fileName.startsWith(folder))
+    return own.map((d) => text(d, folder))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function text(diagnostic: ts.Diagnostic, folder: string): string {
+  const message = ts.flattenDiagnosticMessageText(diagnostic.messageText, ' ')
+  if (diagnostic.file === undefined) return message
+  const { line } = diagnostic.file.getLineAndCharacterOfPosition(diagnostic.start ?? 0)
+  return `${diagnostic.file.fileName.replace(`${folder}/`, '')}(${line + 1}): ${message}`
+}
+
+/** Backend modules whose native functions are declared as the interfaces say. */
+export function stubModules(interfaces: string): Map<string, string> {
+  const files = new Map<string, string>()
+  const modules = { CPU: 'cpu', QuantizedCPU: 'quantized-cpu', Composite: 'composite', Builtin: 'builtin' }
+  for (const [backend, name] of Object.entries(modules)) {
+    const body = new RegExp(`export interface ${backend} \\{\\n([^]*?)^\\}`, 'm').exec(interfaces)?.[1] ?? ''
+    const names = [...body.matchAll(/^ {2}(\w+): /gm)].map((m) => m[1]!)
+    const lines = names.map((n) => `export declare const ${n}: ${backend}['${n}']\n`).join('')
+    files.set(`runtime/backends/${name}/index.ts`, `import type { ${backend} } from '../generated/interfaces.js'\n${lines || 'export {}\n'}`)
+  }
+  return files
+}

@@ -7,15 +7,17 @@ const OP = 0
 const OPN = 1
 const STOREN = 4
 const STORE = 5
+const JMP = 10
 const LOOP = 11
 const RET = 12
 const CALL = 14
 const NAMED_TUPLE_CONSTRUCT = 25
 const DICT_CONSTRUCT = 27
 const RAISE_EXCEPTION = 32
+const RAISE = 'prim::RaiseException'
 
 /** Instructions after which execution does not go on with the next one. */
-const ENDS: ReadonlySet<number> = new Set([RET, RAISE_EXCEPTION, 10])
+const ENDS: ReadonlySet<number> = new Set([JMP, RET, RAISE_EXCEPTION])
 /** Registers and attributes are arrays of this many entries at most. */
 const MAX_REGISTERS = 1 << 20
 const MAX_SLOTS = 1 << 16
@@ -152,8 +154,14 @@ class Verifier {
         const left = row.code === LOOP ? depth - 3 : after
         reach(pc, pc + this.code[3 * pc + 1]!, left)
       }
-      if (!ENDS.has(row.code)) reach(pc, pc + 1, after)
+      if (!this.ends(pc)) reach(pc, pc + 1, after)
     }
+  }
+
+  /** Older files raise exceptions by an operator, and leave what they like on the stack behind it. */
+  private ends(pc: number): boolean {
+    const opcode = this.code[3 * pc]!
+    return ENDS.has(opcode) || (opcode === OP && this.fn.operators[this.code[3 * pc + 1]!]!.qualifiedName === RAISE)
   }
 
   private effect(pc: number, effect: Effect, pops: boolean): number {

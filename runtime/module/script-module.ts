@@ -2,6 +2,7 @@ import { PtliteError } from '../error.js'
 import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
 import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
+import { verifyFunction } from '../interpreter/verifier.js'
 import { reachable } from '../interpreter/lifetime.js'
 import { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
@@ -36,6 +37,7 @@ export class ScriptModule implements Program {
     const file = loadModelFile(source, {
       onFunctions: (codes, operatorVersion) => {
         functions = linkFunctions(codes, operatorVersion)
+        for (const fn of functions) verifyFunction(fn, functions)
       },
       runSetState: (code, object, state) => {
         const fn = functions.find((f) => f.source === code)!

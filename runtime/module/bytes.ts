@@ -89,7 +89,7 @@ class MappedFile implements ByteSource {
     this.label = path
     this.size = fileSize(path)
     if (this.size === 0) return
-    this.mapping = kernels.mem_map(Buffer.from(`${resolve(path)}\0`))
+    this.mapping = kernels.mem_map({}, Buffer.from(`${resolve(path)}\0`))
     abandoned.register(this.mapping, { ...this.mapping }, this.mapping)
     // the file may have been replaced since it was measured
     this.size = Math.min(this.size, this.mapping.size)

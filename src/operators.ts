@@ -1,8 +1,10 @@
 import { fillDefaults } from '../runtime/operators/fill-defaults.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
 import { entryAt, findOperator, operatorCount } from '../runtime/operators/registry.js'
+import type { SchemaArgument } from '../runtime/operators/schema.js'
 import { schemaText } from '../runtime/operators/schema-text.js'
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
+import { dtypeFromName } from '../runtime/tensor/dtype.js'
 import { enterScope, type Scope } from '../runtime/tensor/scope.js'
 import { newStack } from '../runtime/tensor/stack.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -18,7 +20,8 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   const entry = findOperator(name)
   if (entry === undefined) throw missingOperators([name])
   const stack = newStack()
-  for (const arg of args) stack.values[stack.top++] = toValue(arg)
+  const declared = entry.schema.arguments
+  args.forEach((arg, i) => (stack.values[stack.top++] = toArgument(arg, declared[i])))
   const given = stack.values.slice()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)
@@ -34,6 +37,17 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   }
   const outputs = results.map(toOutput)
   return outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs
+}
+
+/**
+ * The value of an argument as PyTorch's boxed calls from Python convert it: a dtype name where the schema has an int,
+ * and a bool as an int where it has a Scalar.
+ */
+function toArgument(arg: Input, declared: SchemaArgument | undefined): Value {
+  const type = declared?.type
+  if (typeof arg === 'string' && (type === 'int' || type === 'int?') && declared!.name === 'dtype') return dtypeFromName(arg)
+  if (typeof arg === 'boolean' && (type === 'Scalar' || type === 'Scalar?')) return arg ? 1 : 0
+  return toValue(arg)
 }
 
 /** Releases the temporaries of a call; what the caller can still reach is left to it. */

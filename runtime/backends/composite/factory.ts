@@ -1,1 +1,186 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import { DType, isQuantized } from '../../tensor/dtype.js'
+import { resultStrides } from '../../tensor/iterator.js'
+import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
+import { outputFor, resize } from '../../tensor/resize.js'
+import { Float, type Scalar } from '../../tensor/scalar.js'
+import * as newTensor from '../../tensor/tensor.js'
+import { isPerChannel, type Tensor } from '../../tensor/tensor.js'
+import { diagonal } from '../../tensor/view.js'
+import { stridesFor } from '../../tensor/view-strides.js'
+import { fillScalar } from '../cpu/support/fill.js'
+import { checkStridedLayout } from './convert.js'
+
+/** Operators that make tensors from sizes and numbers. The default dtype is float32. */
+
+export * from './sequence.js'
+export * from './window.js'
+
+function checkSizes(size: readonly number[]): void {
+  check(size.every((n) => n >= 0), () => `expected sizes of at least 0, found [${size.join(', ')}]`)
+}
+
+function make(size: readonly number[], options: TensorOptions, format: number | null = null): Tensor {
+  checkStridedLayout(options.layout)
+  checkSizes(size)
+  const type = options.dtype ?? DType.float32
+  if (isQuantized(type)) throw new PtliteError('INVALID_DTYPE', 'a quantized tensor needs a scale and a zero point; use _empty_affine_quantized')
+  if (format === null || format === MemoryFormat.contiguous) return newTensor.empty(size.slice(), type)
+  check(format !== MemoryFormat.preserve, () => 'there is no layout to preserve; expected another memory format')
+  return newTensor.emptyStrided(size.slice(), stridesFor(size, format), type)
+}
+
+function filled(out: Tensor, value: Scalar): Tensor {
+  fillScalar(out, value)
+  return out
+}
+
+export function empty_memory_format(size: number[], options: TensorOptions, format: number | null): Tensor {
+  return make(size, options, format)
+}
+
+export function empty_out(size: number[], format: number | null, out: Tensor): Tensor {
+  return resize(out, size, format === null ? undefined : stridesFor(size, format))
+}
+
+export function empty_strided(size: number[], stride: number[], options: TensorOptions): Tensor {
+  checkStridedLayout(options.layout)
+  checkSizes(size)
+  check(size.length === stride.length && stride.every((n) => n >= 0), () =>
+    `expected one stride of at least 0 per size, found sizes [${size.join(', ')}] and strides [${stride.join(', ')}]`)
+  const type = options.dtype ?? DType.float32
+  const base = newTensor.empty([spanOf(size, stride)], type)
+  return newTensor.viewOf(base, size.slice(), stride.slice())
+}
+
+function spanOf(size: readonly number[], stride: readonly number[]): number {
+  return size.includes(0) ? 0 : size.reduce((last, n, d) => last + (n - 1) * stride[d]!, 1)
+}
+
+export function zeros(size: number[], options: TensorOptions): Tensor {
+  return filled(make(size, options), 0)
+}
+
+export { zeros as _efficientzerotensor }
+
+export function zeros_out(size: number[], out: Tensor): Tensor {
+  return filled(resized(out, size), 0)
+}
+
+export function ones(size: number[], options: TensorOptions): Tensor {
+  return filled(make(size, options), 1)
+}
+
+export function ones_out(size: number[], out: Tensor): Tensor {
+  return filled(resized(out, size), 1)
+}
+
+function resized(out: Tensor, size: readonly number[]): Tensor {
+  checkSizes(size)
+  return outputFor(out, size, out.type)
+}
+
+function typeOfScalar(value: Scalar): DType {
+  if (typeof value === 'boolean') return DType.bool
+  return value instanceof Float ? DType.float32 : DType.int64
+}
+
+export function full(size: number[], value: Scalar, options: TensorOptions): Tensor {
+  return filled(make(size, { ...options, dtype: options.dtype ?? typeOfScalar(value) }), value)
+}
+
+export function full_out(size: number[], value: Scalar, out: Tensor): Tensor {
+  return filled(resized(out, size), value)
+}
+
+export function scalar_tensor(value: Scalar, options: TensorOptions): Tensor {
+  return filled(make([], options), value)
+}
+
+export function empty_like(self: Tensor, options: TensorOptions, format: number | null): Tensor {
+  checkStridedLayout(options.layout)
+  const type = options.dtype ?? self.type
+  check(isQuantized(type) === self.isQuantized || !isQuantized(type), () => 'empty_like cannot make a quantized tensor from a plain one')
+  const keep = format === null || format === MemoryFormat.preserve
+  const strides = keep ? resultStrides(self.shape, [self]) : stridesFor(self.shape, format)
+  return newTensor.emptyStrided(self.shape, strides, type, isQuantized(type) ? self.quant : null)
+}
+
+export function zeros_like(self: Tensor, options: TensorOptions, format: number | null): Tensor {
+  return full_like(self, 0, options, format)
+}
+
+export function ones_like(self: Tensor, options: TensorOptions, format: number | null): Tensor {
+  return full_like(self, 1, options, format)
+}
+
+export function full_like(self: Tensor, value: Scalar, options: TensorOptions, format: number | null): Tensor {
+  const out = empty_like(self, options, format)
+  const { quant } = out
+  if (quant === null) return filled(out, value)
+  check(!isPerChannel(quant), () => 'a tensor quantized per channel cannot be filled')
+  return fillQuantized(out, Number(value), quant)
+}
+
+const RANGES: Partial<Record<DType, readonly [DType, number, number]>> = {
+  [DType.qint8]: [DType.int8, -128, 127],
+  [DType.quint8]: [DType.uint8, 0, 255],
+  [DType.qint32]: [DType.int32, -(2 ** 31), 2 ** 31 - 1],
+}
+
+function fillQuantized(out: Tensor, value: number, quant: newTensor.PerTensorQuant): Tensor {
+  const range = RANGES[out.type]
+  if (range === undefined) throw new PtliteError('INVALID_DTYPE', `tensors of dtype ${out.dtype} cannot be filled`)
+  const [type, low, high] = range
+  const integer = Math.min(Math.max(Math.round(value / quant.scale) + quant.zeroPoint, low), high)
+  fillScalar(new newTensor.Tensor(out.storage, out.offset, out.shape, out.strides, type), integer)
+  return out
+}
+
+/** Options of a `new_*` operator: what is not given is as in `self`. */
+function optionsLike(self: Tensor, options: TensorOptions): TensorOptions {
+  return options.dtype === null ? { ...options, dtype: self.type } : options
+}
+
+export function new_empty(self: Tensor, size: number[], options: TensorOptions): Tensor {
+  return make(size, optionsLike(self, options))
+}
+
+export function new_empty_strided(self: Tensor, size: number[], stride: number[], options: TensorOptions): Tensor {
+  return empty_strided(size, stride, optionsLike(self, options))
+}
+
+export function new_full(self: Tensor, size: number[], value: Scalar, options: TensorOptions): Tensor {
+  return filled(make(size, optionsLike(self, options)), value)
+}
+
+export function new_zeros(self: Tensor, size: number[], options: TensorOptions): Tensor {
+  return filled(make(size, optionsLike(self, options)), 0)
+}
+
+export function new_ones(self: Tensor, size: number[], options: TensorOptions): Tensor {
+  return filled(make(size, optionsLike(self, options)), 1)
+}
+
+export function eye(n: number, options: TensorOptions): Tensor {
+  return eye_m(n, n, options)
+}
+
+export function eye_m(n: number, m: number, options: TensorOptions): Tensor {
+  return withOnes(make([n, m], options))
+}
+
+export function eye_out(n: number, out: Tensor): Tensor {
+  return withOnes(resized(out, [n, n]))
+}
+
+export function eye_m_out(n: number, m: number, out: Tensor): Tensor {
+  return withOnes(resized(out, [n, m]))
+}
+
+function withOnes(out: Tensor): Tensor {
+  fillScalar(out, 0)
+  fillScalar(diagonal(out), 1)
+  return out
+}
+

@@ -1,1 +1,177 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { canCast, DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
+import type { Quant, Tensor } from '../../tensor/tensor.js'
+import type { Device } from '../../tensor/value.js'
+import { expand } from '../../tensor/view.js'
+import { isContiguousAs } from '../../tensor/view-strides.js'
+import { itemOf, readTensor } from '../../tensor/data.js'
+import { tensorOfInts } from '../../tensor/host-values.js'
+import { castTo, contiguousOf } from '../cpu/support/copy.js'
+
+/** Operators that ask about tensors: shapes, dtypes, single values, equality. */
+
+export function size(self: Tensor): number[] {
+  return self.shape.slice()
+}
+
+export function size_int(self: Tensor, dim: number): number {
+  check(self.shape.length > 0, () => 'a 0-d tensor has no dimensions to ask the size of')
+  return self.shape[wrapDim(dim, self.shape.length)]!
+}
+
+export function stride(self: Tensor): number[] {
+  return self.strides.slice()
+}
+
+export function stride_int(self: Tensor, dim: number): number {
+  check(self.shape.length > 0, () => 'a 0-d tensor has no dimensions to ask the stride of')
+  return self.strides[wrapDim(dim, self.shape.length)]!
+}
+
+export function numel(self: Tensor): number {
+  return self.numel
+}
+
+export function dim(self: Tensor): number {
+  return self.shape.length
+}
+
+export function storage_offset(self: Tensor): number {
+  return self.offset
+}
+
+export function element_size(self: Tensor): number {
+  return self.itemSize
+}
+
+export function is_contiguous(self: Tensor): boolean {
+  return self.isContiguous
+}
+
+export function is_contiguous_memory_format(self: Tensor, format: number): boolean {
+  return isContiguousAs(self.shape, self.strides, format)
+}
+
+export function is_floating_point(self: Tensor): boolean {
+  return isFloating(self.type)
+}
+
+export function is_signed(self: Tensor): boolean {
+  return self.type !== DType.uint8 && self.type !== DType.bool && self.type !== DType.quint8
+}
+
+export function is_same_size(self: Tensor, other: Tensor): boolean {
+  return sameShape(self.shape, other.shape)
+}
+
+function never(_self: Tensor): boolean {
+  return false
+}
+
+export { never as is_complex, never as is_conj, never as is_neg, never as is_inference, never as is_distributed, never as _is_zerotensor }
+export { never as retains_grad }
+
+export function is_pinned(_self: Tensor, _device: Device | null): boolean {
+  return false
+}
+
+export function is_leaf(_self: Tensor): boolean {
+  return true
+}
+
+export function output_nr(_self: Tensor): number {
+  return 0
+}
+
+export function _version(self: Tensor): number {
+  return self.storage.version
+}
+
+export function _has_same_storage_numel(self: Tensor, other: Tensor): boolean {
+  return self.storage.byteLength / self.itemSize === other.storage.byteLength / other.itemSize
+}
+
+export function _shape_as_tensor(self: Tensor): Tensor {
+  return tensorOfInts(self.shape)
+}
+
+/** The one element as a number. */
+export function item(self: Tensor): Scalar {
+  check(self.numel === 1, () => `item() expects a tensor of one element, found shape [${self.shape.join(', ')}]`)
+  return itemOf(self)
+}
+
+export { item as _local_scalar_dense }
+
+export function is_nonzero(self: Tensor): boolean {
+  check(self.numel === 1, () => `the truth of a tensor is that of its one element, found shape [${self.shape.join(', ')}]`)
+  return scalarToNumber(itemOf(self)) !== 0
+}
+
+/** Whether sizes and elements agree; NaN differs from itself. Throws INVALID_ARGUMENT for different dtypes. */
+export function equal(self: Tensor, other: Tensor): boolean {
+  if (!sameShape(self.shape, other.shape)) return false
+  check(self.type === other.type, () => `equal expects one dtype, found ${self.dtype} and ${other.dtype}`)
+  if (self.numel === 0) return true
+  if (!sameQuant(self.quant, other.quant)) return false
+  const a = contiguousOf(self)
+  const b = contiguousOf(other)
+  return kernels.equal({ dtype: self.type, count: self.numel, a: a.address, b: b.address }) !== 0
+}
+
+function sameQuant(a: Quant | null, b: Quant | null): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+export function allclose(self: Tensor, other: Tensor, rtol: number, atol: number, equalNan: boolean): boolean {
+  check(self.type === other.type, () => `allclose expects one dtype, found ${self.dtype} and ${other.dtype}`)
+  check(rtol >= 0 && atol >= 0, () => `expected tolerances of at least 0, found rtol ${rtol} and atol ${atol}`)
+  const shape = broadcastShapes(self.shape, other.shape)
+  const [a, b] = [doubles(expand(self, shape)), doubles(expand(other, shape))]
+  return a.every((x, i) => {
+    const y = b[i]!
+    return x === y || (equalNan && Number.isNaN(x) && Number.isNaN(y)) || (Number.isFinite(x) && Math.abs(x - y) <= atol + Math.abs(rtol * y))
+  })
+}
+
+function doubles(self: Tensor): Float64Array {
+  return readTensor(castTo(self, DType.float64)) as Float64Array
+}
+
+/** Where a dtype ranks in promotion: bool, integers, floating point. */
+function category(type: DType): number {
+  return type === DType.bool ? 0 : isFloating(type) ? 2 : 1
+}
+
+function scalarType(value: Scalar): DType {
+  if (value instanceof Float) return DType.float32
+  return typeof value === 'boolean' ? DType.bool : Number.isInteger(Number(value)) ? DType.int64 : DType.float32
+}
+
+/** The dtype that a stronger operand keeps unless the weaker one is of a higher category. */
+function strongest(strong: DType, weak: DType): DType {
+  return category(weak) > category(strong) ? promoteTypes(strong, weak) : strong
+}
+
+export function result_type_Tensor(self: Tensor, other: Tensor): DType {
+  const a = self.shape.length === 0
+  if (a === (other.shape.length === 0)) return promoteTypes(self.type, other.type)
+  return a ? strongest(other.type, self.type) : strongest(self.type, other.type)
+}
+
+export function result_type_Scalar(self: Tensor, other: Scalar): DType {
+  return strongest(self.type, scalarType(other))
+}
+
+export function result_type_Scalar_Tensor(scalar: Scalar, tensor: Tensor): DType {
+  return result_type_Scalar(tensor, scalar)
+}
+
+export function result_type_Scalar_Scalar(a: Scalar, b: Scalar): DType {
+  return promoteTypes(scalarType(a), scalarType(b))
+}
+
+export { canCast as can_cast, promoteTypes as promote_types }

@@ -1,1 +1,214 @@
-export {}
+import { check } from '../../error.js'
+import { DType } from '../../tensor/dtype.js'
+import { readInts, tensorOfInts } from '../../tensor/host-values.js'
+import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
+import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
+import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
+import * as v from '../../tensor/view.js'
+import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { clone } from './convert.js'
+import { flatten_using_ints, reshape } from './views.js'
+
+/** Operators that rearrange or repeat elements into new memory. */
+
+export * from './storage.js'
+export * from './diagonal.js'
+export * from './scatter-view.js'
+export * from './view-copy.js'
+
+function emptyLike(self: Tensor, shape: readonly number[]): Tensor {
+  return empty(shape, self.type, self.quant)
+}
+
+/** The dimensions as a list without repetition. Throws INVALID_ARGUMENT for a dimension that occurs twice. */
+function distinctDims(dims: readonly number[], rank: number): number[] {
+  const wrapped = dims.map((d) => wrapDim(d, rank))
+  check(new Set(wrapped).size === wrapped.length, () => `expected each dimension once, found [${dims.join(', ')}]`)
+  return wrapped
+}
+
+export function flip(self: Tensor, dims: readonly number[]): Tensor {
+  const flipped = distinctDims(dims, self.shape.length).filter((d) => self.shape.length > 0 && self.shape[d]! > 1)
+  const out = emptyLike(self, self.shape)
+  if (out.numel === 0) return out
+  const strides = self.strides.slice()
+  let offset = self.offset
+  for (const d of flipped) {
+    offset += (self.shape[d]! - 1) * strides[d]!
+    strides[d] = -strides[d]!
+  }
+  copyInto(out, viewOf(self, self.shape, strides, offset))
+  return out
+}
+
+export function fliplr(self: Tensor): Tensor {
+  check(self.shape.length >= 2, () => `fliplr expects at least two dimensions, found shape [${self.shape.join(', ')}]`)
+  return flip(self, [1])
+}
+
+export function flipud(self: Tensor): Tensor {
+  check(self.shape.length >= 1, () => 'flipud expects at least one dimension, found a 0-d tensor')
+  return flip(self, [0])
+}
+
+/** Moves the elements along `dims` (or along the flattened tensor), those that leave at the end enter at the start. */
+export function roll(self: Tensor, shifts: readonly number[], dims: readonly number[]): Tensor {
+  check(shifts.length > 0, () => 'roll expects at least one shift, found none')
+  if (dims.length === 0) {
+    check(shifts.length === 1, () => `roll without dimensions expects one shift, found [${shifts.join(', ')}]`)
+    return v.view(rollDim(flatten_using_ints(self), shifts[0]!, 0), self.shape)
+  }
+  check(dims.length === shifts.length, () => `expected as many dimensions as shifts, found [${dims.join(', ')}] and [${shifts.join(', ')}]`)
+  return dims.reduce((out, d, i) => rollDim(out, shifts[i]!, d), self)
+}
+
+function rollDim(self: Tensor, shift: number, dim: number): Tensor {
+  const out = emptyLike(self, self.shape)
+  if (out.numel === 0) return out
+  check(self.shape.length > 0, () => 'roll along a dimension needs at least one, found a 0-d tensor')
+  const d = wrapDim(dim, self.shape.length)
+  const size = self.shape[d]!
+  const moved = ((shift % size) + size) % size
+  copyInto(v.narrowed(out, d, 0, moved), v.narrowed(self, d, size - moved, moved))
+  copyInto(v.narrowed(out, d, moved, size - moved), v.narrowed(self, d, 0, size - moved))
+  return out
+}
+
+export function rot90(self: Tensor, k: number, dims: readonly number[]): Tensor {
+  check(self.shape.length >= 2, () => `rot90 expects at least two dimensions, found shape [${self.shape.join(', ')}]`)
+  check(dims.length === 2, () => `rot90 expects two dimensions to rotate, found [${dims.join(', ')}]`)
+  const [a, b] = distinctDims(dims, self.shape.length) as [number, number]
+  switch (((k % 4) + 4) % 4) {
+    case 1:
+      return v.transpose(flip(self, [b]), a, b)
+    case 2:
+      return flip(self, [a, b])
+    case 3:
+      return v.transpose(flip(self, [a]), a, b)
+    default:
+      return clone(self, MemoryFormat.contiguous)
+  }
+}
+
+/** The tensor `repeats[i]` times along dimension i; further dimensions are added in front. */
+export function repeat(self: Tensor, repeats: readonly number[]): Tensor {
+  const added = repeats.length - self.shape.length
+  check(added >= 0, () => `expected at least ${self.shape.length} repeats for shape [${self.shape.join(', ')}], found [${repeats.join(', ')}]`)
+  check(repeats.every((n) => n >= 0), () => `expected repeats of at least 0, found [${repeats.join(', ')}]`)
+  const sizes: number[] = []
+  const strides: number[] = []
+  const shape = repeats.map((times, i) => {
+    const size = i < added ? 1 : self.shape[i - added]!
+    if (times !== 1) {
+      sizes.push(times)
+      strides.push(0)
+    }
+    if (i >= added) {
+      sizes.push(size)
+      strides.push(self.strides[i - added]!)
+    }
+    return times * size
+  })
+  const out = emptyLike(self, shape)
+  if (out.numel > 0) copyInto(viewOf(out, sizes, contiguousStrides(sizes)), viewOf(self, sizes, strides))
+  return out
+}
+
+export function tile(self: Tensor, dims: readonly number[]): Tensor {
+  const missing = Math.max(self.shape.length - dims.length, 0)
+  return repeat(self, [...new Array<number>(missing).fill(1), ...dims])
+}
+
+export function repeat_interleave_self_int(self: Tensor, repeats: number, dim: number | null, _outputSize: number | null): Tensor {
+  check(repeats >= 0, () => `expected repeats of at least 0, found ${repeats}`)
+  const source = dim === null ? flatten_using_ints(self) : self
+  const d = wrapDim(dim ?? 0, source.shape.length)
+  if (source.shape.length === 0) return repeat(v.view(source, [1]), [repeats])
+  const shape = source.shape.slice()
+  shape.splice(d + 1, 0, repeats)
+  const out = emptyLike(self, [...source.shape.slice(0, d), source.shape[d]! * repeats, ...source.shape.slice(d + 1)])
+  if (out.numel > 0) copyInto(v.view(out, shape), v.expand(v.unsqueeze(source, d + 1), shape))
+  return out
+}
+
+/** The index of each element as often as `repeats` says. */
+export function repeat_interleave_Tensor(repeats: Tensor, outputSize: number | null): Tensor {
+  check(repeats.shape.length === 1, () => `expected a vector of repeats, found shape [${repeats.shape.join(', ')}]`)
+  check(repeats.type === DType.int64 || repeats.type === DType.int32, () => `expected repeats of dtype int64 or int32, found ${repeats.dtype}`)
+  const indices = readInts(repeats).flatMap((times, i) => {
+    check(times >= 0, () => `expected repeats of at least 0, found ${times}`)
+    return new Array<number>(times).fill(i)
+  })
+  check(outputSize === null || outputSize === indices.length, () => `expected repeats that add up to ${outputSize}, found ${indices.length}`)
+  const out = tensorOfInts(indices)
+  if (repeats.type === DType.int64) return out
+  const narrow = empty(out.shape, repeats.type)
+  copyInto(narrow, out)
+  return narrow
+}
+
+/** Blocks of channels become blocks of pixels: (C r r, H, W) to (C, H r, W r). */
+export function pixel_shuffle(self: Tensor, factor: number): Tensor {
+  check(self.shape.length >= 3, () => `pixel_shuffle expects at least three dimensions, found shape [${self.shape.join(', ')}]`)
+  check(factor > 0, () => `expected an upscale factor above 0, found ${factor}`)
+  const [c, h, w] = self.shape.slice(-3) as [number, number, number]
+  const batch = self.shape.slice(0, -3)
+  check(c % (factor * factor) === 0, () => `expected channels divisible by ${factor * factor}, found ${c}`)
+  const blocks = reshape(self, [...batch, c / (factor * factor), factor, factor, h, w])
+  return rearranged(blocks, batch.length, [0, 3, 1, 4, 2], [...batch, c / (factor * factor), h * factor, w * factor])
+}
+
+export function pixel_unshuffle(self: Tensor, factor: number): Tensor {
+  check(self.shape.length >= 3, () => `pixel_unshuffle expects at least three dimensions, found shape [${self.shape.join(', ')}]`)
+  check(factor > 0, () => `expected a downscale factor above 0, found ${factor}`)
+  const [c, h, w] = self.shape.slice(-3) as [number, number, number]
+  const batch = self.shape.slice(0, -3)
+  check(h % factor === 0 && w % factor === 0, () => `expected a height and width divisible by ${factor}, found ${h} and ${w}`)
+  const blocks = reshape(self, [...batch, c, h / factor, factor, w / factor, factor])
+  return rearranged(blocks, batch.length, [0, 2, 4, 1, 3], [...batch, c * factor * factor, h / factor, w / factor])
+}
+
+/** Exchanges the order of channels within and between groups. */
+export function channel_shuffle(self: Tensor, groups: number): Tensor {
+  check(self.shape.length > 2, () => `channel_shuffle expects more than two dimensions, found shape [${self.shape.join(', ')}]`)
+  const [n, c] = self.shape as [number, number]
+  check(groups > 0 && c % groups === 0, () => `expected a number of groups that divides ${c} channels, found ${groups}`)
+  const inner = numelOf(self.shape.slice(2))
+  return rearranged(reshape(self, [n, groups, c / groups, inner]), 0, [0, 2, 1, 3], self.shape)
+}
+
+export { channel_shuffle as native_channel_shuffle }
+
+/** A dense copy with the last dimensions in `order` (counted after `batch` leading ones), as `shape`. */
+function rearranged(self: Tensor, batch: number, order: readonly number[], shape: readonly number[]): Tensor {
+  const dims = [...Array.from({ length: batch }, (_, i) => i), ...order.map((d) => d + batch)]
+  const dense = contiguousOf(v.permute(self, dims))
+  return new Tensor(dense.storage, dense.offset, shape, contiguousStrides(shape), dense.type, dense.quant)
+}
+
+/** Row and column of each element of a triangle of a rows x columns matrix, in row-major order. */
+function triangleIndices(rows: number, columns: number, from: (row: number) => number, to: (row: number) => number, options: TensorOptions): Tensor {
+  check(rows >= 0 && columns >= 0, () => `expected sizes of at least 0, found ${rows} and ${columns}`)
+  const first: number[] = []
+  const second: number[] = []
+  for (let r = 0; r < rows; r++) {
+    const end = Math.min(to(r), columns)
+    for (let c = Math.max(from(r), 0); c < end; c++) {
+      first.push(r)
+      second.push(c)
+    }
+  }
+  const out = tensorOfInts([...first, ...second], [2, first.length])
+  if ((options.dtype ?? DType.int64) === DType.int64) return out
+  const converted = empty(out.shape, options.dtype!)
+  copyInto(converted, out)
+  return converted
+}
+
+export function tril_indices(rows: number, columns: number, offset: number, options: TensorOptions): Tensor {
+  return triangleIndices(rows, columns, () => 0, (r) => r + offset + 1, options)
+}
+
+export function triu_indices(rows: number, columns: number, offset: number, options: TensorOptions): Tensor {
+  return triangleIndices(rows, columns, (r) => r + offset, () => columns, options)
+}

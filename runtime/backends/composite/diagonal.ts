@@ -1,0 +1,82 @@
+import { check } from '../../error.js'
+import { outputFor } from '../../tensor/resize.js'
+import type { Scalar } from '../../tensor/scalar.js'
+import { wrapDim } from '../../tensor/shape.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import * as v from '../../tensor/view.js'
+import { noteWrite } from '../../tensor/write.js'
+import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { fillScalar } from '../cpu/support/fill.js'
+import { zeroTriangle } from '../cpu/support/triangle.js'
+
+/** Diagonals and triangles of matrices. */
+
+/** Zero outside the part on and below (`lower`) or above the diagonal. */
+function triangle(self: Tensor, diagonal: number, lower: boolean, out?: Tensor): Tensor {
+  check(self.shape.length >= 2, () => `expected at least two dimensions, found shape [${self.shape.join(', ')}]`)
+  const result = outputFor(out, self.shape, self.type)
+  const dense = result.isContiguous ? result : empty(self.shape, result.type)
+  if (dense !== self) copyInto(dense, self)
+  zeroTriangle(dense, diagonal, lower)
+  if (dense !== result) copyInto(result, dense)
+  noteWrite(result)
+  return result
+}
+
+export function tril(self: Tensor, diagonal: number, out?: Tensor): Tensor {
+  return triangle(self, diagonal, true, out)
+}
+
+export function triu(self: Tensor, diagonal: number, out?: Tensor): Tensor {
+  return triangle(self, diagonal, false, out)
+}
+
+/** A vector becomes the diagonal of a matrix, of a matrix the diagonal is taken. */
+export function diag(self: Tensor, diagonal: number, out?: Tensor): Tensor {
+  check(self.shape.length === 1 || self.shape.length === 2, () => `diag expects a vector or matrix, found shape [${self.shape.join(', ')}]`)
+  if (self.shape.length === 2) {
+    const source = v.diagonal(self, diagonal)
+    const result = outputFor(out, source.shape, self.type)
+    copyInto(result, source)
+    return result
+  }
+  const size = self.shape[0]! + Math.abs(diagonal)
+  const result = outputFor(out, [size, size], self.type)
+  fillScalar(result, 0)
+  copyInto(v.diagonal(result, diagonal), self)
+  return result
+}
+
+export function diagflat(self: Tensor, offset: number): Tensor {
+  return diag(v.view(contiguousOf(self), [-1]), offset)
+}
+
+/** The last dimension becomes the diagonal of the matrix in dimensions `dim1` and `dim2`. */
+export function diag_embed(self: Tensor, offset: number, dim1: number, dim2: number): Tensor {
+  const rank = self.shape.length + 1
+  const a = wrapDim(dim1, rank)
+  const b = wrapDim(dim2, rank)
+  check(a !== b, () => `expected two different dimensions, found ${dim1} and ${dim2}`)
+  check(self.shape.length > 0, () => 'diag_embed needs at least one dimension, found a 0-d tensor')
+  const size = self.shape[self.shape.length - 1]! + Math.abs(offset)
+  const shape = self.shape.slice(0, -1)
+  for (const d of a < b ? [a, b] : [b, a]) shape.splice(d, 0, size)
+  const out = empty(shape, self.type)
+  fillScalar(out, 0)
+  copyInto(v.diagonal(out, offset, a, b), self)
+  return out
+}
+
+export function fill_diagonal_(self: Tensor, value: Scalar, wrap: boolean): Tensor {
+  const { shape, strides } = self
+  check(shape.length >= 2, () => `fill_diagonal_ expects at least two dimensions, found shape [${shape.join(', ')}]`)
+  check(shape.length === 2 || shape.every((n) => n === shape[0]), () => `fill_diagonal_ expects equal sizes, found [${shape.join(', ')}]`)
+  const step = strides.reduce((sum, n) => sum + n, 0)
+  const size = Math.min(...shape)
+  fillScalar(viewOf(self, [size], [step]), value)
+  if (wrap && shape.length === 2 && shape[0]! > shape[1]! + 1) {
+    const rest = Math.floor((self.numel + step - 1) / step) - size
+    fillScalar(viewOf(self, [rest], [step], self.offset + strides[0]! * (shape[1]! + 1)), value)
+  }
+  return self
+}

@@ -1,0 +1,144 @@
+import { check } from '../../error.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import type { TensorOptions } from '../../tensor/options.js'
+import { outputFor } from '../../tensor/resize.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { copyInto } from '../cpu/support/copy.js'
+import { arithmetic, geometric, spaced } from '../cpu/support/sequence.js'
+import { checkStridedLayout } from './convert.js'
+
+/** Arithmetic and geometric sequences as vectors. */
+
+/** The int64 behind a scalar, as a number, truncated toward zero. */
+function integer(value: Scalar): number {
+  return Math.trunc(scalarToNumber(value))
+}
+
+/** Throws INVALID_ARGUMENT unless `step` leads from `start` to `end`. */
+function checkBounds(start: number, end: number, step: number): void {
+  check(step !== 0 && !Number.isNaN(step), () => `expected a step other than 0, found ${step}`)
+  check(Number.isFinite(start) && Number.isFinite(end), () => `expected finite bounds, found ${start} and ${end}`)
+  check(step > 0 ? end >= start : end <= start, () => `a step of ${step} does not lead from ${start} to ${end}`)
+}
+
+function checkArange(start: Scalar, end: Scalar, step: Scalar, type: DType): void {
+  const convert = isFloating(type) ? scalarToNumber : integer
+  checkBounds(convert(start), convert(end), convert(step))
+}
+
+/** Elements of `arange`: the end is left out. In int64 the bounds are truncated first. */
+function arangeLength(start: Scalar, end: Scalar, step: Scalar, type: DType): number {
+  const convert = type === DType.int64 ? integer : scalarToNumber
+  return Math.max(Math.ceil((convert(end) - convert(start)) / convert(step)), 0)
+}
+
+function fillArange(out: Tensor, start: Scalar, step: Scalar): Tensor {
+  const exact = isFloating(out.type) ? scalarToNumber : integer
+  return written(out, (target) => arithmetic(target, exact(start), exact(step)))
+}
+
+/** Has `write` fill `out`, by way of a vector of a dtype that the sequence kernels write where it is another. */
+function written(out: Tensor, write: (target: Tensor) => void): Tensor {
+  const kernelType = out.type === DType.float32 || out.type === DType.float64 || out.type === DType.int64
+  if (out.isContiguous && kernelType) {
+    write(out)
+    return out
+  }
+  const target = empty(out.shape, kernelType ? out.type : isFloating(out.type) ? DType.float32 : DType.int64)
+  write(target)
+  copyInto(out, target)
+  return out
+}
+
+function isIntegralScalar(value: Scalar): boolean {
+  return !(value instanceof Float)
+}
+
+export function arange_start_step(start: Scalar, end: Scalar, step: Scalar, options: TensorOptions): Tensor {
+  checkStridedLayout(options.layout)
+  const integral = isIntegralScalar(start) && isIntegralScalar(end) && isIntegralScalar(step)
+  const type = options.dtype ?? (integral ? DType.int64 : DType.float32)
+  checkArange(start, end, step, type)
+  return fillArange(empty([arangeLength(start, end, step, type)], type), start, step)
+}
+
+export function arange(end: Scalar, options: TensorOptions): Tensor {
+  return arange_start_step(0, end, 1, options)
+}
+
+export function arange_start(start: Scalar, end: Scalar, options: TensorOptions): Tensor {
+  return arange_start_step(start, end, 1, options)
+}
+
+export function arange_start_out(start: Scalar, end: Scalar, step: Scalar, out: Tensor): Tensor {
+  checkArange(start, end, step, out.type)
+  const length = arangeLength(start, end, step, out.type)
+  return fillArange(out.numel === length ? out : outputFor(out, [length], out.type), start, step)
+}
+
+export function arange_out(end: Scalar, out: Tensor): Tensor {
+  return arange_start_out(0, end, 1, out)
+}
+
+/** The indices of dimension `dim` of `like`. */
+export function _dim_arange(like: Tensor, dim: number): Tensor {
+  check(dim >= -like.shape.length && dim < like.shape.length, () => `dimension ${dim} is out of range for shape [${like.shape.join(', ')}]`)
+  return arange(like.shape.at(dim)!, { dtype: DType.int64, layout: null, device: null, pinMemory: null })
+}
+
+/** As arange, with the end included. */
+export function range_step(start: Scalar, end: Scalar, step: Scalar, options: TensorOptions): Tensor {
+  checkStridedLayout(options.layout)
+  return range_out(start, end, step, empty([0], options.dtype ?? DType.float32))
+}
+
+export function range(start: Scalar, end: Scalar, options: TensorOptions): Tensor {
+  return range_step(start, end, 1, options)
+}
+
+export function range_out(start: Scalar, end: Scalar, step: Scalar, out: Tensor): Tensor {
+  const [from, to, by] = [scalarToNumber(start), scalarToNumber(end), scalarToNumber(step)]
+  checkBounds(from, to, by)
+  const length = Math.floor((to - from) / by) + 1
+  return fillArange(out.numel === length ? out : outputFor(out, [length], out.type), start, step)
+}
+
+export function range_out_(start: Scalar, end: Scalar, out: Tensor): Tensor {
+  return range_out(start, end, 1, out)
+}
+
+/** `steps` values from `start` to `end`, both included. */
+export function linspace(start: Scalar, end: Scalar, steps: number, options: TensorOptions): Tensor {
+  checkStridedLayout(options.layout)
+  return linspace_out(start, end, steps, vector(steps, options))
+}
+
+function vector(steps: number, options: TensorOptions): Tensor {
+  checkSteps(steps)
+  return empty([steps], options.dtype ?? DType.float32)
+}
+
+function checkSteps(steps: number): void {
+  check(steps >= 0, () => `expected a number of steps of at least 0, found ${steps}`)
+}
+
+export function linspace_out(start: Scalar, end: Scalar, steps: number, out: Tensor): Tensor {
+  checkSteps(steps)
+  const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
+  const exact = isFloating(out.type) ? scalarToNumber : integer
+  return written(result, (target) => spaced(target, exact(start), exact(end)))
+}
+
+/** Powers of `base`, the exponents being those of linspace. */
+export function logspace(start: Scalar, end: Scalar, steps: number, base: number, options: TensorOptions): Tensor {
+  checkStridedLayout(options.layout)
+  return logspace_out(start, end, steps, base, vector(steps, options))
+}
+
+export function logspace_out(start: Scalar, end: Scalar, steps: number, base: number, out: Tensor): Tensor {
+  checkSteps(steps)
+  const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
+  const exact = isFloating(out.type) ? scalarToNumber : integer
+  return written(result, (target) => geometric(target, exact(start), exact(end), isFloating(out.type) ? base : Math.trunc(base)))
+}

@@ -1,0 +1,69 @@
+import { check } from '../../error.js'
+import { MemoryFormat } from '../../tensor/options.js'
+import { resize } from '../../tensor/resize.js'
+import { contiguousStrides } from '../../tensor/shape.js'
+import { Storage } from '../../tensor/storage.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import type { Device } from '../../tensor/value.js'
+import { checkStrided } from '../../tensor/view.js'
+import { stridesFor } from '../../tensor/view-strides.js'
+
+/** Operators that change which memory a tensor is a view of. */
+
+function checkSameType(self: Tensor, other: Tensor): void {
+  check(self.type === other.type, () => `expected a tensor of dtype ${self.dtype}, found ${other.dtype}`)
+}
+
+export function resize_(self: Tensor, size: number[], format: number | null): Tensor {
+  if (format === null || format === MemoryFormat.contiguous) return resize(self, size)
+  check(format !== MemoryFormat.preserve, () => 'resize_ cannot keep the layout; expected a memory format other than preserve')
+  return resize(self, size, stridesFor(size, format))
+}
+
+export function resize_as_(self: Tensor, template: Tensor, format: number | null): Tensor {
+  const keep = format === MemoryFormat.preserve && template.shape.length > 0
+  return keep ? resize(self, template.shape, template.strides) : resize_(self, [...template.shape], keep ? null : format)
+}
+
+export function _resize_output_(self: Tensor, size: number[], _device: Device): Tensor {
+  return resize(self, size)
+}
+
+export function set__source_Tensor(self: Tensor, source: Tensor): Tensor {
+  checkSameType(self, source)
+  self.become(source.storage, source.offset, source.shape, source.strides)
+  return self
+}
+
+export function set__source_Tensor_storage_offset(self: Tensor, source: Tensor, offset: number, size: number[], stride: number[]): Tensor {
+  checkSameType(self, source)
+  const strides = stride.length === 0 ? contiguousStrides(size) : stride.slice()
+  checkStrided(source, size, strides, offset)
+  self.become(source.storage, offset, size.slice(), strides)
+  return self
+}
+
+export function set_(self: Tensor): Tensor {
+  self.become(Storage.allocate(0), 0, [0], [1])
+  return self
+}
+
+export function set_data(self: Tensor, source: Tensor): void {
+  self.become(source.storage, source.offset, source.shape, source.strides)
+  self.type = source.type
+  self.quant = source.quant
+}
+
+/** The same elements, as a tensor that is not part of any later change of `self`'s shape. */
+export function data(self: Tensor): Tensor {
+  return viewOf(self, self.shape, self.strides)
+}
+
+export function is_set_to(self: Tensor, other: Tensor): boolean {
+  return (
+    self.storage === other.storage &&
+    self.offset === other.offset &&
+    self.shape.join() === other.shape.join() &&
+    self.strides.join() === other.strides.join()
+  )
+}

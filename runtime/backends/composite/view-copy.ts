@@ -1,0 +1,100 @@
+import type { DType } from '../../tensor/dtype.js'
+import { MemoryFormat } from '../../tensor/options.js'
+import { outputFor } from '../../tensor/resize.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import * as v from '../../tensor/view.js'
+import { copyInto } from '../cpu/support/copy.js'
+import { clone } from './convert.js'
+import { t, view_dtype } from './views.js'
+
+/** The view operators as copies: each returns a dense tensor of its own. */
+
+function copied(view: Tensor): Tensor {
+  return clone(view, MemoryFormat.contiguous)
+}
+
+export function alias_copy(self: Tensor): Tensor {
+  return copied(self)
+}
+
+export { alias_copy as detach_copy, alias_copy as _conj_copy }
+
+export function as_strided_copy(self: Tensor, size: number[], stride: number[], offset: number | null): Tensor {
+  return copied(v.asStrided(self, size, stride, offset))
+}
+
+export function _reshape_alias_copy(self: Tensor, size: number[], stride: number[]): Tensor {
+  return copied(v.asStrided(self, size, stride))
+}
+
+export function diagonal_copy(self: Tensor, offset: number, dim1: number, dim2: number): Tensor {
+  return copied(v.diagonal(self, offset, dim1, dim2))
+}
+
+export function expand_copy(self: Tensor, size: number[], _implicit: boolean): Tensor {
+  return copied(v.expand(self, size))
+}
+
+export function permute_copy(self: Tensor, dims: number[]): Tensor {
+  return copied(v.permute(self, dims))
+}
+
+export function select_copy_int(self: Tensor, dim: number, index: number): Tensor {
+  return copied(v.select(self, dim, index))
+}
+
+export function slice_copy_Tensor(self: Tensor, dim: number, start: number | null, end: number | null, step: number): Tensor {
+  return copied(v.slice(self, dim, start, end, step))
+}
+
+export function squeeze_copy(self: Tensor): Tensor {
+  return copied(v.squeeze(self))
+}
+
+export function squeeze_copy_dim(self: Tensor, dim: number): Tensor {
+  return copied(v.squeeze(self, dim))
+}
+
+export function t_copy(self: Tensor): Tensor {
+  return copied(t(self))
+}
+
+export function transpose_copy_int(self: Tensor, dim0: number, dim1: number): Tensor {
+  return copied(v.transpose(self, dim0, dim1))
+}
+
+export function unsqueeze_copy(self: Tensor, dim: number): Tensor {
+  return copied(v.unsqueeze(self, dim))
+}
+
+export function view_copy(self: Tensor, size: number[]): Tensor {
+  return copied(v.view(self, size))
+}
+
+export function view_copy_dtype(self: Tensor, dtype: DType): Tensor {
+  return copied(view_dtype(self, dtype))
+}
+
+export function unfold_copy(self: Tensor, dim: number, size: number, step: number): Tensor {
+  return copied(v.unfold(self, dim, size, step))
+}
+
+export function split_copy_Tensor(self: Tensor, size: number, dim: number): Tensor[] {
+  return v.split(self, size, dim).map(copied)
+}
+
+export function split_with_sizes_copy(self: Tensor, sizes: number[], dim: number): Tensor[] {
+  return v.splitWithSizes(self, sizes, dim).map(copied)
+}
+
+export function unbind_copy_int(self: Tensor, dim: number): Tensor[] {
+  return v.unbind(self, dim).map(copied)
+}
+
+export function narrow_copy(self: Tensor, dim: number, start: number, length: number, out?: Tensor): Tensor {
+  const part = v.narrow(self, dim, start, length)
+  if (out === undefined) return copied(part)
+  const result = outputFor(out, part.shape, part.type)
+  copyInto(result, part)
+  return result
+}

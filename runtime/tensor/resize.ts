@@ -1,0 +1,32 @@
+import { check } from '../error.js'
+import { canCast, dtypeName, type DType } from './dtype.js'
+import { contiguousStrides, extentOf, numelOf, sameShape } from './shape.js'
+import { Storage } from './storage.js'
+import * as kernels from '../native/generated/kernels.js'
+import { empty, type Tensor } from './tensor.js'
+
+/**
+ * Gives `self` this shape in place (`resize_`): what fits keeps its elements in storage order, new elements are
+ * undefined. A storage that is too small is replaced, so other views keep the old one.
+ */
+export function resize(self: Tensor, shape: readonly number[], strides: readonly number[] = contiguousStrides(shape)): Tensor {
+  check(shape.every((n) => n >= 0), () => `expected sizes of at least 0, found [${shape.join(', ')}]`)
+  const needed = numelOf(shape) === 0 ? 0 : (self.offset + extentOf(shape, strides)) * self.itemSize
+  let storage = self.storage
+  if (needed > storage.byteLength) {
+    storage = Storage.allocate(needed)
+    kernels.mem_copy({ to: storage.address, from: self.storage.address, bytes: self.storage.byteLength })
+  }
+  self.become(storage, self.offset, shape.slice(), strides.slice())
+  return self
+}
+
+/**
+ * Where an operator writes a result of this shape and dtype: a new tensor without `out`, else `out`, resized to the
+ * shape where it differs. Throws INVALID_ARGUMENT where the dtype cannot be written into `out`.
+ */
+export function outputFor(out: Tensor | undefined, shape: readonly number[], dtype: DType): Tensor {
+  if (out === undefined) return empty(shape, dtype)
+  check(canCast(dtype, out.type), () => `a result of dtype ${dtypeName(dtype)} cannot be written into an out tensor of dtype ${out.dtype}`)
+  return sameShape(out.shape, shape) ? out : resize(out, shape)
+}

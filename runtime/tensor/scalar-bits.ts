@@ -1,0 +1,56 @@
+import { DType } from './dtype.js'
+import { type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
+
+const words = new Int32Array(2)
+const doubles = new Float64Array(words.buffer)
+const floats = new Float32Array(words.buffer)
+const longs = new BigInt64Array(words.buffer)
+
+/** The element of dtype `type` that holds a scalar, as the low and high word of its bits. Integers wrap around. */
+export function scalarBits(type: DType, value: Scalar): readonly [low: number, high: number] {
+  switch (type) {
+    case DType.bool:
+      return [scalarToNumber(value) !== 0 ? 1 : 0, 0]
+    case DType.float64:
+      doubles[0] = scalarToNumber(value)
+      break
+    case DType.float32:
+      floats[0] = scalarToNumber(value)
+      return [words[0]!, 0]
+    case DType.float16:
+      return [numberToHalf(scalarToNumber(value)), 0]
+    case DType.bfloat16:
+      return [numberToBfloat16(scalarToNumber(value)), 0]
+    default:
+      longs[0] = scalarToBigInt(value)
+  }
+  return [words[0]!, words[1]!]
+}
+
+/** IEEE half-precision bits of a number, rounded to nearest even by way of float32. */
+export function numberToHalf(value: number): number {
+  floats[0] = value
+  const bits = words[0]!
+  const sign = (bits >>> 16) & 0x8000
+  const exponent = (bits >>> 23) & 255
+  const fraction = bits & 0x7fffff
+  if (exponent === 255) return sign | 0x7c00 | (fraction === 0 ? 0 : 0x200)
+  const magnitude = Math.abs(floats[0]!)
+  if (magnitude >= 65520) return sign | 0x7c00
+  if (magnitude < 2 ** -14) return sign | roundEven(magnitude * 2 ** 24)
+  const mantissa = (exponent - 112) * 1024 + fraction / 8192
+  return sign | roundEven(mantissa)
+}
+
+/** bfloat16 bits of a number, rounded to nearest even by way of float32. */
+export function numberToBfloat16(value: number): number {
+  if (Number.isNaN(value)) return 0x7fc0
+  floats[0] = value
+  return roundEven((words[0]! >>> 0) / 65536) & 0xffff
+}
+
+function roundEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+}

@@ -25,6 +25,7 @@ enum {
   PTLITE_FILE = 4,         // a file cannot be opened or mapped; detail holds errno
   PTLITE_SINGULAR = 5,     // a matrix is singular or not positive definite
   PTLITE_NO_KERNEL = 6,    // the library holds no kernel of this id
+  PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
 };
 
 // Element types, numbered as c10::ScalarType.

@@ -152,24 +152,25 @@ inline void convert_run(D* __restrict__ to, int64_t to_stride, const S* __restri
   }
 }
 
-// n elements of a dtype, read with a stride in elements, as C
+// n elements of a dtype, read or written with a stride in elements, as C: float, double, int64_t or int32_t. Compiled
+// once per level, in ops/convert.cpp, so for files of ops/ only.
 template <class C>
-inline int32_t load_as(C* to, int32_t dtype, const void* from, int64_t stride, int64_t n) {
-  return with_dtype(dtype, [&](auto tag) {
-    using S = decltype(tag);
-    convert_run<C, S>(to, 1, static_cast<const S*>(from), stride, n);
-    return PTLITE_OK;
-  });
-}
+int32_t load_as(C* to, int32_t dtype, const void* from, int64_t stride, int64_t n);
+template <class C>
+int32_t store_as(int32_t dtype, void* to, int64_t stride, const C* from, int64_t n);
 
+// A walk over dimensions, innermost first, strides in elements.
+struct Dims {
+  int32_t ndim;
+  const int64_t* sizes;
+  const int64_t* strides;
+};
+
+// n elements that follow the one at `start` (an index per dimension) in the order of the walk.
 template <class C>
-inline int32_t store_as(int32_t dtype, void* to, int64_t stride, const C* from, int64_t n) {
-  return with_dtype(dtype, [&](auto tag) {
-    using D = decltype(tag);
-    convert_run<D, C>(static_cast<D*>(to), stride, from, 1, n);
-    return PTLITE_OK;
-  });
-}
+int32_t gather_as(C* to, int32_t dtype, const void* from, const Dims& dims, const int64_t* start, int64_t n);
+template <class C>
+int32_t scatter_as(int32_t dtype, void* to, const Dims& dims, const int64_t* start, const C* from, int64_t n);
 
 template <class C>
 constexpr int32_t dtype_of = -1;

@@ -54,8 +54,10 @@ const STATUS: Record<number, readonly [ErrorCodeOfStatus, string]> = {
   3: ['UNSUPPORTED_DTYPE', 'this kernel was built without this dtype'],
   4: ['INVALID_FILE', 'the file cannot be mapped'],
   5: ['INVALID_ARGUMENT', 'the matrix is singular or not positive definite'],
+  6: ['NATIVE_LIBRARY', 'the library was built without this kernel'],
+  7: ['INVALID_ARGUMENT', 'integer division by zero'],
 }
-type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE'
+type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE' | 'NATIVE_LIBRARY'
 
 /**
  * Runs kernel `id` on the frame: the only way native work starts. `host` is JavaScript memory that the kernel

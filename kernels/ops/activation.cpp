@@ -1,0 +1,111 @@
+#include "ops/elementwise.h"
+
+namespace {
+
+using namespace ptlite;
+
+#define PTLITE_OP(Name, expression)                                      \
+  struct Name {                                                          \
+    template <class V>                                                   \
+    PTLITE_INLINE V operator()(V a, const typename V::Scalar* p) const { \
+      using T = typename V::Scalar;                                      \
+      (void)sizeof(T);                                                   \
+      (void)p;                                                           \
+      return expression;                                                 \
+    }                                                                    \
+  };
+
+// A NaN among the elements stays.
+template <class V>
+PTLITE_INLINE V at_least(V a, V low) {
+  return select(a < low, low, a);
+}
+template <class V>
+PTLITE_INLINE V at_most(V a, V high) {
+  return select(a > high, high, a);
+}
+
+template <class V>
+PTLITE_INLINE V number(double x) {
+  return V(static_cast<typename V::Scalar>(x));
+}
+
+template <class V>
+PTLITE_INLINE V gelu(V a) {
+  return a * number<V>(0.5) * (number<V>(1) + erf(a * number<V>(M_SQRT1_2)));
+}
+
+template <class V>
+PTLITE_INLINE V gelu_tanh(V a) {
+  const V inner = number<V>(M_SQRT2 * M_2_SQRTPI * 0.5) * (a + number<V>(0.044715) * a * a * a);
+  return number<V>(0.5) * a * (number<V>(1) + tanh(inner));
+}
+
+// log(1 + e^a) without overflow
+template <class V>
+PTLITE_INLINE V log1p_exp(V a) {
+  return select(a > number<V>(30), a, log1p(exp(a)));
+}
+
+PTLITE_OP(Relu, at_least(a, V::zero()))
+PTLITE_OP(Clamp, at_most(at_least(a, V(p[0])), V(p[1])))
+PTLITE_OP(ClampMin, at_least(a, V(p[0])))
+PTLITE_OP(ClampMax, at_most(a, V(p[0])))
+PTLITE_OP(Gelu, gelu(a))
+PTLITE_OP(GeluTanh, gelu_tanh(a))
+PTLITE_OP(Silu, a / (number<V>(1) + exp(-a)))
+PTLITE_OP(Mish, a* tanh(log1p_exp(a)))
+PTLITE_OP(HardSwish, a* at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6))
+PTLITE_OP(HardSigmoid, at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6))
+PTLITE_OP(Softplus, select(a* V(p[0]) > V(p[1]), a, log1p(exp(a * V(p[0]))) / V(p[0])))
+PTLITE_OP(Elu, select(a <= V::zero(), expm1(a * V(p[2])) * V(p[0]), a* V(p[1])))
+PTLITE_OP(LeakyRelu, select(a > V::zero(), a, a* V(p[0])))
+PTLITE_OP(Softshrink, select(a > V(p[0]), a - V(p[0]), select(a < V(-p[0]), a + V(p[0]), V::zero())))
+PTLITE_OP(Hardshrink, select((a >= V(-p[0])) & (a <= V(p[0])), V::zero(), a))
+PTLITE_OP(LogSigmoid, at_most(a, V::zero()) - log1p(exp(-abs(a))))
+PTLITE_OP(Threshold, select(a <= V(p[0]), V(p[1]), a))
+
+#define PTLITE_CASE(name, Name) \
+  case ActivationOp_##name:     \
+    return run_unary<C, Name>;
+
+template <class C>
+Run<C> choose(int32_t op) {
+  switch (op) {
+    PTLITE_CASE(relu, Relu)
+    PTLITE_CASE(clamp, Clamp)
+    PTLITE_CASE(clamp_min, ClampMin)
+    PTLITE_CASE(clamp_max, ClampMax)
+    PTLITE_CASE(threshold, Threshold)
+  }
+  if constexpr (is_real<C>) {
+    switch (op) {
+      PTLITE_CASE(gelu, Gelu)
+      PTLITE_CASE(gelu_tanh, GeluTanh)
+      PTLITE_CASE(silu, Silu)
+      PTLITE_CASE(mish, Mish)
+      PTLITE_CASE(hardswish, HardSwish)
+      PTLITE_CASE(hardsigmoid, HardSigmoid)
+      PTLITE_CASE(softplus, Softplus)
+      PTLITE_CASE(elu, Elu)
+      PTLITE_CASE(leaky_relu, LeakyRelu)
+      PTLITE_CASE(softshrink, Softshrink)
+      PTLITE_CASE(hardshrink, Hardshrink)
+      PTLITE_CASE(log_sigmoid, LogSigmoid)
+    }
+  }
+  return nullptr;
+}
+
+int32_t activation(activation_frame* f) {
+  return with_compute(f->compute, [&](auto tag) {
+    using C = decltype(tag);
+    const C p[] = {parameter<C>(f->p0), parameter<C>(f->p1), parameter<C>(f->p2)};
+    const Walk<C, 1> w = {f->ndim, f->n, f->sizes, {f->out, f->in}, {f->out_dtype, f->in_dtype}, {f->out_strides, f->in_strides}, {}};
+    return walk(w, choose<C>(f->op), p);
+  });
+}
+
+}  // namespace
+
+PTLITE_KERNEL(activation, activation)

@@ -1,0 +1,138 @@
+// Binary operators on single elements, for those without a useful vector form.
+#pragma once
+
+#include <cmath>
+
+#include "isa/kernel.h"
+#include "vec/vec.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace lanes {
+
+// Quotient rounded down. Floating point as Python's //: consistent with the sign and exactness of fmod.
+template <class T>
+inline T div_floor(T a, T b) {
+  if constexpr (detail::is_real<T>) {
+    if (b == 0) return a / b;
+    const T mod = std::fmod(a, b);
+    T quotient = (a - mod) / b;
+    if (mod != 0 && (b < 0) != (mod < 0)) quotient -= 1;
+    if (quotient == 0) return std::copysign(T(0), a / b);
+    const T rounded = std::floor(quotient);
+    return quotient - rounded > T(0.5) ? rounded + 1 : rounded;
+  } else {
+    if (b == -1) return -a;
+    const T quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+  }
+}
+
+template <class T>
+inline T div_trunc(T a, T b) {
+  if constexpr (detail::is_real<T>) return std::trunc(a / b);
+  return b == -1 ? -a : a / b;
+}
+
+// Takes the sign of the divisor.
+template <class T>
+inline T remainder(T a, T b) {
+  if constexpr (detail::is_real<T>) {
+    const T mod = std::fmod(a, b);
+    return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
+  } else {
+    if (b == -1) return 0;
+    const T mod = a % b;
+    return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
+  }
+}
+
+// Takes the sign of the dividend.
+template <class T>
+inline T modulo(T a, T b) {
+  if constexpr (detail::is_real<T>) {
+    return std::fmod(a, b);
+  } else {
+    return b == -1 ? 0 : a % b;
+  }
+}
+
+// Integer power modulo 2^64; negative exponents give 0 but for bases 1 and -1.
+inline int64_t power(int64_t a, int64_t b) {
+  if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+  uint64_t result = 1, base = static_cast<uint64_t>(a);
+  for (; b > 0; b >>= 1, base *= base) {
+    if ((b & 1) != 0) result *= base;
+  }
+  return static_cast<int64_t>(result);
+}
+
+inline int64_t gcd(int64_t a, int64_t b) {
+  uint64_t x = a < 0 ? 0 - static_cast<uint64_t>(a) : static_cast<uint64_t>(a);
+  uint64_t y = b < 0 ? 0 - static_cast<uint64_t>(b) : static_cast<uint64_t>(b);
+  while (y != 0) {
+    const uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return static_cast<int64_t>(x);
+}
+
+inline int64_t lcm(int64_t a, int64_t b) {
+  const int64_t divisor = gcd(a, b);
+  if (divisor == 0) return 0;
+  const int64_t product = a / divisor * b;
+  return product < 0 ? -product : product;
+}
+
+template <class T>
+inline T xlogy(T a, T b) {
+  if (b != b) return b;
+  return a == 0 ? T(0) : a * std::log(b);
+}
+
+template <class T>
+inline T xlog1py(T a, T b) {
+  if (b != b) return b;
+  return a == 0 ? T(0) : a * std::log1p(b);
+}
+
+template <class T>
+inline T logaddexp(T a, T b) {
+  if (std::isinf(a) && a == b) return a;
+  return (a > b ? a : b) + std::log1p(std::exp(-std::fabs(a - b)));
+}
+
+template <class T>
+inline T logaddexp2(T a, T b) {
+  if (std::isinf(a) && a == b) return a;
+  return (a > b ? a : b) + std::log1p(std::exp2(-std::fabs(a - b))) * T(M_LOG2E);
+}
+
+template <class T>
+inline T fmax_ignoring_nan(T a, T b) {
+  return a != a ? b : b != b ? a : a > b ? a : b;
+}
+template <class T>
+inline T fmin_ignoring_nan(T a, T b) {
+  return a != a ? b : b != b ? a : a < b ? a : b;
+}
+
+// The bfloat16 after a on the way to b; both hold bfloat16 values.
+inline float nextafter_bf16(float a, float b) {
+  if (a != a || b != b) return a + b;
+  if (a == b) return b;
+  int32_t bits;
+  memcpy(&bits, &a, 4);
+  if (a == 0) {
+    bits = b > 0 ? 0x00010000 : static_cast<int32_t>(0x80010000u);
+  } else {
+    bits += (a < b) == (a > 0) ? 0x10000 : -0x10000;
+  }
+  memcpy(&a, &bits, 4);
+  return a;
+}
+
+}  // namespace lanes
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

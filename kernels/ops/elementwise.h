@@ -1,0 +1,276 @@
+// The walk that all elementwise kernels share. An operator is a function on dense runs of one compute type C (float,
+// double or int64_t); the walk hands it memory directly where the dtype is C's and the run is dense, and else converts
+// through buffers that stay in the first-level cache. So every operator serves every dtype and every stride.
+#pragma once
+
+#include "isa/kernel.h"
+#include "vec/convert.h"
+#include "vec/math.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+
+template <class C>
+constexpr bool is_real = detail::is_real<C>;
+
+// out[i] = f(in[0][i], ...) for i < n; p holds the operator's parameters. Returns a status.
+template <class C>
+using Run = int32_t (*)(C* out, const C* const* in, int64_t n, const C* p);
+
+// Operand 0 is written. An input with address 0 is the number in scalar.
+template <class C, int inputs>
+struct Walk {
+  int32_t ndim;
+  int64_t n;
+  const int64_t* sizes;
+  uint64_t address[inputs + 1];
+  int32_t dtype[inputs + 1];
+  const int64_t* strides[inputs + 1];
+  C scalar[inputs];
+};
+
+namespace detail {
+
+constexpr int64_t kChunk = 512;
+
+// The order of the walk is the order of memory, without gaps.
+inline bool is_flat(int32_t ndim, const int64_t* sizes, const int64_t* strides) {
+  int64_t step = 1;
+  for (int d = 0; d < ndim; d++) {
+    if (strides[d] != step) return false;
+    step *= sizes[d];
+  }
+  return true;
+}
+
+template <class C, int inputs>
+struct Walker {
+  const Walk<C, inputs>& w;
+  const Run<C> run;
+  const C* const p;
+  alignas(64) C buffer[inputs + 1][kChunk];
+  int64_t item[inputs + 1];
+
+  // leaves the buffers as they are: clearing them would cost more than a small operator
+  Walker(const Walk<C, inputs>& walk, Run<C> f, const C* parameters) : w(walk), run(f), p(parameters) {}
+
+  // Dense runs of operand k need no buffer.
+  bool direct(int k) const { return w.dtype[k] == dtype_of<C>; }
+  char* place(int k, int64_t offset) const { return reinterpret_cast<char*>(w.address[k]) + offset * item[k]; }
+
+  int32_t start() {
+    for (int k = 0; k <= inputs; k++) item[k] = element_size(w.dtype[k]);
+    for (int k = 1; k <= inputs; k++) {
+      if (w.address[k] != 0) continue;
+      const int64_t m = w.n < kChunk ? w.n : kChunk;
+      for (int64_t i = 0; i < m; i++) buffer[k][i] = w.scalar[k - 1];
+    }
+    if (w.ndim == 0) return row(nullptr, w.n);
+    if (w.ndim == 1 || w.sizes[0] >= 48) return rows();
+    return stretches();
+  }
+
+  // n elements from these offsets on, with the strides of dimension 0 (1 where offsets is null).
+  int32_t row(const int64_t* offsets, int64_t n) {
+    const C* in[inputs];
+    char* at[inputs + 1];
+    int64_t stride[inputs + 1];
+    bool fixed[inputs + 1];  // the same run for every chunk
+    bool buffered = false;
+    for (int k = 0; k <= inputs; k++) {
+      const bool scalar = k > 0 && w.address[k] == 0;
+      stride[k] = offsets == nullptr || scalar ? 1 : w.strides[k][0];
+      at[k] = scalar ? nullptr : place(k, offsets == nullptr ? 0 : offsets[k]);
+      fixed[k] = scalar || (k > 0 && stride[k] == 0);
+      buffered |= fixed[k] || stride[k] != 1 || !direct(k);
+    }
+    const int64_t chunk = buffered ? kChunk : n;
+    for (int k = 1; k <= inputs; k++) {
+      if (fixed[k] && at[k] != nullptr) load_as<C>(buffer[k], w.dtype[k], at[k], 0, n < chunk ? n : chunk);
+    }
+    for (int64_t i = 0; i < n; i += chunk) {
+      const int64_t m = n - i < chunk ? n - i : chunk;
+      for (int k = 1; k <= inputs; k++) {
+        if (fixed[k]) {
+          in[k - 1] = buffer[k];
+        } else if (stride[k] == 1 && direct(k)) {
+          in[k - 1] = reinterpret_cast<const C*>(at[k]) + i;
+        } else {
+          const int32_t status = load_as<C>(buffer[k], w.dtype[k], at[k] + i * stride[k] * item[k], stride[k], m);
+          if (status != PTLITE_OK) return status;
+          in[k - 1] = buffer[k];
+        }
+      }
+      if (stride[0] == 1 && direct(0)) {
+        const int32_t status = run(reinterpret_cast<C*>(at[0]) + i, in, m, p);
+        if (status != PTLITE_OK) return status;
+      } else {
+        int32_t status = run(buffer[0], in, m, p);
+        if (status != PTLITE_OK) return status;
+        status = store_as<C>(w.dtype[0], at[0] + i * stride[0] * item[0], stride[0], buffer[0], m);
+        if (status != PTLITE_OK) return status;
+      }
+    }
+    return PTLITE_OK;
+  }
+
+  // Long rows, one by one.
+  int32_t rows() {
+    int64_t index[12] = {};
+    int64_t offset[inputs + 1] = {};
+    for (;;) {
+      const int32_t status = row(offset, w.sizes[0]);
+      if (status != PTLITE_OK) return status;
+      int d = 1;
+      for (; d < w.ndim; d++) {
+        const bool wraps = ++index[d] == w.sizes[d];
+        if (wraps) index[d] = 0;
+        for (int k = 0; k <= inputs; k++) {
+          if (k == 0 || w.address[k] != 0) offset[k] += wraps ? -(w.sizes[d] - 1) * w.strides[k][d] : w.strides[k][d];
+        }
+        if (!wraps) break;
+      }
+      if (d >= w.ndim) return PTLITE_OK;
+    }
+  }
+
+  // Short rows: stretches of many rows at a time.
+  int32_t stretches() {
+    bool flat[inputs + 1];
+    for (int k = 0; k <= inputs; k++) flat[k] = (k == 0 || w.address[k] != 0) && is_flat(w.ndim, w.sizes, w.strides[k]);
+    int64_t index[12] = {};
+    const C* in[inputs];
+    for (int64_t i = 0; i < w.n; i += kChunk) {
+      const int64_t m = w.n - i < kChunk ? w.n - i : kChunk;
+      for (int k = 1; k <= inputs; k++) {
+        in[k - 1] = buffer[k];
+        if (w.address[k] == 0) continue;
+        int32_t status = PTLITE_OK;
+        if (flat[k] && direct(k)) {
+          in[k - 1] = reinterpret_cast<const C*>(w.address[k]) + i;
+        } else if (flat[k]) {
+          status = load_as<C>(buffer[k], w.dtype[k], place(k, i), 1, m);
+        } else {
+          status = gather_as<C>(buffer[k], w.dtype[k], place(k, 0), {w.ndim, w.sizes, w.strides[k]}, index, m);
+        }
+        if (status != PTLITE_OK) return status;
+      }
+      const bool straight = flat[0] && direct(0);
+      int32_t status = run(straight ? reinterpret_cast<C*>(w.address[0]) + i : buffer[0], in, m, p);
+      if (status != PTLITE_OK) return status;
+      if (!straight) {
+        status = flat[0] ? store_as<C>(w.dtype[0], place(0, i), 1, buffer[0], m)
+                         : scatter_as<C>(w.dtype[0], place(0, 0), {w.ndim, w.sizes, w.strides[0]}, index, buffer[0], m);
+        if (status != PTLITE_OK) return status;
+      }
+      int64_t carry = m;
+      for (int d = 0; d < w.ndim && carry > 0; d++) {
+        const int64_t sum = index[d] + carry;
+        index[d] = sum % w.sizes[d];
+        carry = sum / w.sizes[d];
+      }
+    }
+    return PTLITE_OK;
+  }
+};
+
+}  // namespace detail
+
+template <class C, int inputs>
+int32_t walk(const Walk<C, inputs>& w, Run<C> run, const C* p) {
+  if (run == nullptr) return PTLITE_NO_DTYPE;
+  if (w.n == 0) return PTLITE_OK;
+  detail::Walker<C, inputs> walker(w, run, p);
+  return walker.start();
+}
+
+// A parameter of a frame as C; beyond int64 it is the nearest end.
+template <class C>
+PTLITE_INLINE C parameter(double x) {
+  if constexpr (is_real<C>) return static_cast<C>(x);
+  if (x != x) return C(0);
+  return x >= 0x1p63 ? INT64_MAX : x <= -0x1p63 ? INT64_MIN : static_cast<C>(x);
+}
+
+// A scalar operand of a frame: a number for the floating compute types, two words of an int64 else.
+template <class C>
+PTLITE_INLINE C scalar_operand(double number, int32_t low, int32_t high) {
+  if constexpr (is_real<C>) return static_cast<C>(number);
+  return static_cast<C>(static_cast<uint32_t>(low) | (static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32));
+}
+
+// Calls f(C{}) for the compute type of a frame.
+template <class F>
+PTLITE_INLINE int32_t with_compute(int32_t compute, F f) {
+  switch (compute) {
+    case Compute_f32:
+      return f(float{});
+    case Compute_f64:
+      return f(double{});
+    case Compute_i64:
+      return f(int64_t{});
+    default:
+      return PTLITE_NO_DTYPE;
+  }
+}
+
+// Runs of one, two and three inputs from a function object on vectors: f(Vec<C>, ..., p) -> Vec<C>.
+template <class C, class F>
+int32_t run_unary(C* out, const C* const* in, int64_t n, const C* p) {
+  using V = Vec<C>;
+  const F f{};
+  const C* a = in[0];
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) f(V::load(a + i), p).store(out + i);
+  if (i < n) f(V::load(a + i, n - i), p).store(out + i, n - i);
+  return PTLITE_OK;
+}
+
+template <class C, class F>
+int32_t run_binary(C* out, const C* const* in, int64_t n, const C* p) {
+  using V = Vec<C>;
+  const F f{};
+  const C* a = in[0];
+  const C* b = in[1];
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) f(V::load(a + i), V::load(b + i), p).store(out + i);
+  if (i < n) f(V::load(a + i, n - i), V::load(b + i, n - i), p).store(out + i, n - i);
+  return PTLITE_OK;
+}
+
+template <class C, class F>
+int32_t run_ternary(C* out, const C* const* in, int64_t n, const C* p) {
+  using V = Vec<C>;
+  const F f{};
+  const C* a = in[0];
+  const C* b = in[1];
+  const C* c = in[2];
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) f(V::load(a + i), V::load(b + i), V::load(c + i), p).store(out + i);
+  if (i < n) f(V::load(a + i, n - i), V::load(b + i, n - i), V::load(c + i, n - i), p).store(out + i, n - i);
+  return PTLITE_OK;
+}
+
+// The same from a function object on single elements, for what has no vector form.
+template <class C, class F>
+int32_t run_unary_lanes(C* out, const C* const* in, int64_t n, const C* p) {
+  const F f{};
+  for (int64_t i = 0; i < n; i++) out[i] = f(in[0][i], p);
+  return PTLITE_OK;
+}
+
+template <class C, class F>
+int32_t run_binary_lanes(C* out, const C* const* in, int64_t n, const C* p) {
+  const F f{};
+  for (int64_t i = 0; i < n; i++) out[i] = f(in[0][i], in[1][i], p);
+  return PTLITE_OK;
+}
+
+// 1 where the mask is set, else 0.
+template <class C>
+PTLITE_INLINE Vec<C> truth(typename Vec<C>::Mask mask) {
+  return select(mask, Vec<C>(C(1)), Vec<C>::zero());
+}
+
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

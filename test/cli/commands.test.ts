@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { readNpy, writeNpy } from '../../src/cli/npy.js'
+import { tensor } from '../../src/index.js'
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const digits = (name: string): string => fileURLToPath(new URL(`../../examples/digits/${name}`, import.meta.url))
+
+if (!existsSync(cli)) throw new Error(`${cli} is missing; run 'npm run build'`)
+
+function ptlite(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+const images = readNpy(readFileSync(digits('images.npy')))
+const expected = JSON.parse(readFileSync(digits('expected.json'), 'utf8')) as { files: Record<string, { predictions: number[] }> }
+
+/** A file with the first `count` images, as the network takes them. */
+function inputFile(dir: string, count: number): string {
+  const path = join(dir, 'input.npy')
+  writeFileSync(path, writeNpy(tensor(images.data.slice(0, 64 * count), [count, 1, 8, 8], 'uint8')))
+  return path
+}
+
+t.test('run', (t) => {
+  const dir = t.testdir({})
+  const input = inputFile(dir, 3)
+  for (const [file, { predictions }] of Object.entries(expected.files)) {
+    const { status, stdout, stderr } = ptlite('run', digits(file), '--input', input, '--json')
+    t.equal(status, 0, stderr)
+    const output = JSON.parse(stdout) as { dtype: string; shape: number[]; data: number[][] }
+    t.strictSame([output.dtype, output.shape], ['float32', [3, 10]])
+    const found = output.data.map((row) => row.indexOf(Math.max(...row)))
+    t.strictSame(found, predictions.slice(0, 3), `${file} agrees with PyTorch`)
+  }
+  t.match(ptlite('run', digits('digits.ptl'), '-i', input).stdout, /^float32\[3, 10\]\n\[\[/)
+  t.end()
+})
+
+t.test('run with JSON input, another method, an output file and a profile', (t) => {
+  const dir = t.testdir({ 'x.json': JSON.stringify({ args: [{ dtype: 'uint8', shape: [1, 1, 8, 8], data: [...(images.data.slice(0, 64) as Uint8Array)] }] }) })
+  const [input, output, profile] = [join(dir, 'x.json'), join(dir, 'y.npy'), join(dir, 'trace.json')]
+  const { status, stderr } = ptlite('run', digits('digits.ptl'), input, '--method', 'logits', '--output', output, '--profile', profile)
+  t.equal(status, 0, stderr)
+  t.strictSame(readNpy(readFileSync(output)).shape, [1, 10])
+  const trace = JSON.parse(readFileSync(profile, 'utf8')) as { traceEvents: { name: string; ph: string; ts: number; dur: number }[] }
+  t.ok(trace.traceEvents.some((e) => e.name === 'aten::conv2d' && e.ph === 'X' && e.dur >= 0))
+  t.end()
+})
+
+t.test('inspect', (t) => {
+  const text = ptlite('inspect', digits('digits.ptl'), '--code')
+  t.equal(text.status, 0, text.stderr)
+  t.match(text.stdout, /forward\(Tensor pixels\) -> Tensor/)
+  t.match(text.stdout, /features\.0\.weight +float32\[16, 1, 3, 3\] +576 B/)
+  t.match(text.stdout, /OP +\d+ +aten::conv2d/)
+  const report = JSON.parse(ptlite('inspect', digits('digits.ff'), '--json').stdout) as Record<string, unknown>
+  t.match(report, { kind: 'ff', bytecodeVersion: 9, missing: [], methods: [{ name: 'forward' }] })
+  t.notOk('code' in report)
+  t.end()
+})
+
+t.test('bench', (t) => {
+  const { status, stdout, stderr } = ptlite('bench', digits('digits.mobile.ptl'), '--runs', '20', '--json')
+  t.equal(status, 0, stderr)
+  const report = JSON.parse(stdout) as { runs: number; medianMs: number; p95Ms: number; input: string }
+  t.equal(report.runs, 20)
+  t.ok(report.medianMs > 0 && report.p95Ms >= report.medianMs)
+  t.match(report.input, /guess from the weights/)
+  t.match(ptlite('bench', digits('digits.ptl'), '--shape', '2,1,8,8', '--runs', '2').stdout, /input +random float32\[2, 1, 8, 8\]/)
+  t.end()
+})
+
+t.test('cpu', (t) => {
+  t.match(ptlite('cpu').stdout, /level in use/)
+  const report = JSON.parse(ptlite('cpu', '--kernels', '--json').stdout) as { currentLevel: string; kernels: Record<string, string> }
+  t.ok(['DEFAULT', 'AVX2', 'AVX512'].some((level) => report.currentLevel.startsWith(level)))
+  t.ok(Object.keys(report.kernels).length > 0)
+  t.end()
+})
+
+t.test('errors a user can cause exit with 1 and one message', (t) => {
+  const dir = t.testdir({ 'bad.ptl': 'not a model', 'bad.npy': 'not npy', 'bad.json': '{' })
+  const cases: [RegExp, ...string[]][] = [
+    [/INVALID_FILE/, 'run', join(dir, 'bad.ptl')],
+    [/INVALID_FILE/, 'inspect', join(dir, 'absent.ptl')],
+    [/bad\.npy.*INVALID_FILE/s, 'run', digits('digits.ptl'), '--input', join(dir, 'bad.npy')],
+    [/bad\.json.*not JSON/s, 'run', digits('digits.ptl'), '--input', join(dir, 'bad.json')],
+    [/no method 'backward'/, 'run', digits('digits.ptl'), '--method', 'backward'],
+    [/needs pixels: Tensor/, 'run', digits('digits.ptl')],
+  ]
+  for (const [message, ...args] of cases) {
+    const { status, stdout, stderr } = ptlite(...args)
+    t.equal(status, 1, args.slice(0, 1).concat(args.slice(2)).join(' '))
+    t.match(stderr, message)
+    t.notMatch(stderr, /\n\s+at /, 'no JavaScript stack')
+    t.equal(stdout, '')
+  }
+  t.end()
+})
+
+t.test('wrong command lines exit with 2 and the usage', (t) => {
+  for (const args of [['run'], ['run', 'a.ptl', 'b.ptl'], ['run', 'a.ptl', '--nonsense'], ['bench', 'a.ptl', '--runs', 'x'], ['inspect'], ['cpu', 'x']]) {
+    const { status, stderr } = ptlite(...args)
+    t.equal(status, 2, args.join(' '))
+    t.match(stderr, new RegExp(`usage: ptlite ${args[0]!}`))
+  }
+  t.equal(ptlite('fly').status, 2)
+  t.equal(ptlite().status, 2)
+  t.end()
+})
+
+t.test('help and version', (t) => {
+  t.match(ptlite('--help'), { status: 0, stdout: /ptlite run MODEL/ })
+  t.match(ptlite('run', '--help'), { status: 0, stdout: /--profile FILE/ })
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  t.equal(ptlite('--version').stdout.trim(), manifest.version)
+  t.end()
+})

@@ -98,10 +98,10 @@ function finish(run: Run, result: Value, args: readonly Value[], root: ScriptObj
 
 /** The error as a PtliteError whose message ends with where in the model it happened. */
 function withTrace(error: unknown, run: Run, options: RunOptions): PtliteError {
-  const places = run.trace.map(({ fn, pc }) => options.describe?.(fn, pc) ?? `  ${fn.source.name}, instruction ${pc}`)
+  const places = run.trace.map(({ fn, pc }) => options.describe?.(fn, pc) ?? `  ${fn.source.name}, instruction ${pc}`).reverse()
   const [code, message] =
     error instanceof PtliteError
       ? ([error.code, error.message] as const)
       : (['INTERNAL', error instanceof Error ? `${error.name}: ${error.message}` : String(error)] as const)
-  return new PtliteError(code, `${message}\nTorchScript stack, innermost first:\n${places.join('\n')}`, { cause: error })
+  return new PtliteError(code, `${message}\nTraceback of TorchScript (most recent call last):\n${places.join('\n')}`, { cause: error })
 }

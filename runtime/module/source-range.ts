@@ -15,7 +15,7 @@ export class SourceRange {
     /** The source that the range is in. Joined from pieces only when asked for. */
     private readonly source: () => string,
     private readonly file: string,
-    /** Line of the file at which the source begins, from 0. */
+    /** Line of the file at which the source begins, from 1. */
     private readonly firstLine: number,
     /** In bytes of the source as UTF-8. */
     private readonly start: number,
@@ -33,7 +33,7 @@ export class SourceRange {
     const first = Math.min(lineAt(text, start), lines.length - 1)
     const last = Math.min(Math.max(first, lineAt(text, end - 1)), lines.length - 1)
     const out: string[] = []
-    if (this.file !== '') out.push(`  File "${this.file}", line ${this.firstLine + first + 1}, in ${functionName}`)
+    if (this.file !== '') out.push(`  File "${this.file}", line ${this.firstLine + first}, in ${functionName}`)
     let offset = 0
     lines.forEach((line, i) => {
       if (i >= first - CONTEXT_LINES && i <= last + CONTEXT_LINES) out.push(line)

@@ -42,6 +42,7 @@ export class TensorPool {
   private readonly tensors: Tensor[] = []
   private readonly storages = new Set<Storage>()
   private quantNumbers = 0
+  private closed = false
 
   constructor(private readonly source: ByteSource) {}
 
@@ -86,6 +87,8 @@ export class TensorPool {
 
   /** Releases every tensor. Closes the file too unless tensors made elsewhere still view its storages. */
   close(): void {
+    if (this.closed) return
+    this.closed = true
     for (const tensor of this.tensors) tensor.release()
     const inUse = [...this.storages].some((storage) => storage.live)
     this.tensors.length = 0

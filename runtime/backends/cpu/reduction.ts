@@ -1,1 +1,165 @@
-export {}
+import { PtliteError } from '../../error.js'
+import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
+import { wrapDim } from '../../tensor/shape.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { castTo } from './support/copy.js'
+import { checkOutType, deliver, deliverExact } from './support/deliver.js'
+import { flattened } from './support/make.js'
+import { checkNotEmpty, computeType, reduce, reduceArg } from './support/reduce.js'
+
+/** Results of sums and products: integers and bool go to int64 unless a dtype is asked for. */
+function accumulated(self: Tensor, dtype: DType | null, out?: Tensor): DType {
+  return dtype ?? out?.type ?? (isIntegral(self.type, true) ? DType.int64 : self.type)
+}
+
+/** The input as the kernel should read it: a narrower or integral result dtype applies before folding, not after. */
+function folding(self: Tensor, type: DType): Tensor {
+  const halves = type === DType.float16 || type === DType.bfloat16 || type === DType.float32
+  const before = isFloating(type) ? halves && self.type !== type && isFloating(self.type) : self.type !== type && isFloating(self.type)
+  return before || (type === DType.bool && self.type !== type) ? castTo(self, type) : self
+}
+
+/** torch.sum over `dim` (null or empty: all dims). */
+export function sum_dim_IntList(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+  const type = accumulated(self, dtype, out)
+  if (out !== undefined) checkOutType(out, type, 'sum')
+  return deliver(reduce('sum', folding(self, type), dim, keepdim, type), out)
+}
+
+export function sum(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
+  return sum_dim_IntList(self, null, false, dtype, out)
+}
+
+/** torch.nansum: NaN counts as zero. */
+export function nansum(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+  if (isIntegral(self.type, true)) return sum_dim_IntList(self, dim, keepdim, dtype, out)
+  const type = accumulated(self, dtype, out)
+  if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `nansum: expected a floating point dtype, found ${dtypeName(type)}`)
+  return deliver(reduce('nansum', folding(self, type), dim, keepdim, type), out)
+}
+
+/** torch.mean over `dim` (null or empty: all dims). The result is floating point. */
+export function mean_dim(self: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+  const type = dtype ?? self.type
+  if (!isFloating(type)) {
+    throw new PtliteError('INVALID_DTYPE', `mean: expected a floating point dtype, found ${dtypeName(type)}`)
+  }
+  return deliver(reduce('mean', folding(self, type), dim, keepdim, type), out)
+}
+
+export function mean(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
+  return mean_dim(self, null, false, dtype, out)
+}
+
+export function prod(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
+  const type = accumulated(self, dtype, out)
+  return deliver(reduce('prod', folding(self, type), null, false, type), out)
+}
+
+export function prod_dim_int(self: Tensor, dim: number, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+  const type = accumulated(self, dtype, out)
+  return deliver(reduce('prod', folding(self, type), [dim], keepdim, type), out)
+}
+
+export function max(self: Tensor): Tensor {
+  checkNotEmpty(self, null, 'max')
+  return reduce('max', self, null, false, self.type)
+}
+
+export function min(self: Tensor): Tensor {
+  checkNotEmpty(self, null, 'min')
+  return reduce('min', self, null, false, self.type)
+}
+
+/** torch.amax: the largest element over `dim` (empty: all dims); NaN wins. */
+export function amax(self: Tensor, dim: number[], keepdim: boolean, out?: Tensor): Tensor {
+  checkNotEmpty(self, dim, 'amax')
+  return deliverExact(reduce('max', self, dim, keepdim, self.type), out, 'amax')
+}
+
+export function amin(self: Tensor, dim: number[], keepdim: boolean, out?: Tensor): Tensor {
+  checkNotEmpty(self, dim, 'amin')
+  return deliverExact(reduce('min', self, dim, keepdim, self.type), out, 'amin')
+}
+
+/** torch.aminmax over one dim, or over all where `dim` is null. */
+export function aminmax(self: Tensor, dim: number | null, keepdim: boolean, outMin?: Tensor, outMax?: Tensor): [Tensor, Tensor] {
+  const dims = dim === null ? null : [dim]
+  checkNotEmpty(self, dims, 'aminmax')
+  return [
+    deliverExact(reduce('min', self, dims, keepdim, self.type), outMin, 'aminmax'),
+    deliverExact(reduce('max', self, dims, keepdim, self.type), outMax, 'aminmax'),
+  ]
+}
+
+export function _aminmax(self: Tensor): [Tensor, Tensor] {
+  return aminmax(self, null, false)
+}
+
+export function _aminmax_dim(self: Tensor, dim: number, keepdim: boolean): [Tensor, Tensor] {
+  return aminmax(self, dim, keepdim)
+}
+
+function extreme(op: 'max' | 'min', self: Tensor, dim: number, keepdim: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+  checkNotEmpty(self, [dim], op)
+  const { values, indices } = reduceArg(op, self, wrapDim(dim, self.dim), keepdim, true)
+  return [deliverExact(values!, outValues, op), deliverExact(indices, outIndices, op)]
+}
+
+/** torch.max along `dim`: values and the positions of the first such element. */
+export function max_dim(self: Tensor, dim: number, keepdim: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+  return extreme('max', self, dim, keepdim, outValues, outIndices)
+}
+
+export function min_dim(self: Tensor, dim: number, keepdim: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+  return extreme('min', self, dim, keepdim, outValues, outIndices)
+}
+
+function argExtreme(op: 'max' | 'min', self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
+  if (self.type === DType.bool) throw new PtliteError('INVALID_DTYPE', `arg${op}: expected a numeric dtype, found bool`)
+  checkNotEmpty(self, dim === null ? null : [dim], `arg${op}`)
+  if (dim !== null) return deliverExact(reduceArg(op, self, wrapDim(dim, self.dim), keepdim, false).indices, out, `arg${op}`)
+  const { indices } = reduceArg(op, flattened(self), 0, false, false)
+  if (keepdim) indices.become(indices.storage, 0, self.shape.map(() => 1), self.shape.map(() => 1)) // prettier-ignore
+  return deliverExact(indices, out, `arg${op}`)
+}
+
+/** torch.argmax: the first position (int64), of the flattened tensor where `dim` is null. */
+export function argmax(self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
+  return argExtreme('max', self, dim, keepdim, out)
+}
+
+export function argmin(self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
+  return argExtreme('min', self, dim, keepdim, out)
+}
+
+function truth(op: 'any' | 'all', self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
+  if (out !== undefined && out.type !== DType.bool && out.type !== DType.uint8) checkOutType(out, DType.bool, op)
+  const type = self.type === DType.uint8 ? DType.uint8 : DType.bool
+  return deliver(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
+}
+
+/** torch.any: bool, or uint8 for uint8 tensors. */
+export function any(self: Tensor, out?: Tensor): Tensor {
+  return truth('any', self, null, false, out)
+}
+
+export function any_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tensor): Tensor {
+  return truth('any', self, [dim], keepdim, out)
+}
+
+export function all(self: Tensor, out?: Tensor): Tensor {
+  return truth('all', self, null, false, out)
+}
+
+export function all_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tensor): Tensor {
+  return truth('all', self, [dim], keepdim, out)
+}
+
+export function count_nonzero_dim_IntList(self: Tensor, dim: number[]): Tensor {
+  return reduce('count_nonzero', self, dim, false, DType.int64, { compute: computeType(self.type) })
+}
+
+export function count_nonzero(self: Tensor, dim: number | null): Tensor {
+  return count_nonzero_dim_IntList(self, dim === null ? [] : [dim])
+}

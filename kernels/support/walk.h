@@ -1,0 +1,60 @@
+// A walk over strided dims, innermost first, that keeps two operands and up to eight index tensors in step.
+#pragma once
+
+#include <cstdint>
+
+#include "ptlite_abi.h"
+#include "support/element.h"
+
+namespace {
+
+constexpr int32_t kMaxIndices = 8;
+
+template <class Frame>
+struct IndexWalk {
+  const Frame* f;
+  const int64_t* a_strides;
+  const int64_t* b_strides;
+  int64_t a = 0, b = 0;
+  int64_t at[kMaxIndices] = {};
+  int64_t position[12] = {};
+
+  IndexWalk(const Frame* frame, const int64_t* a_step, const int64_t* b_step) : f(frame), a_strides(a_step), b_strides(b_step) {}
+
+  /// Steps through dims 1 and up.
+  void next_row() {
+    for (int32_t d = 1; d < f->ndim; d++) {
+      const bool carry = ++position[d] == f->sizes[d];
+      const int64_t by = carry ? 1 - f->sizes[d] : 1;
+      a += a_strides[d] * by;
+      b += b_strides[d] * by;
+      for (int32_t k = 0; k < f->indices; k++) at[k] += f->index_strides[12 * k + d] * by;
+      if (!carry) return;
+      position[d] = 0;
+    }
+  }
+
+  int64_t rows() const {
+    int64_t n = 1;
+    for (int32_t d = 1; d < f->ndim; d++) n *= f->sizes[d];
+    return n;
+  }
+
+  /// Adds index k at `offset` of its tensor to `to`; false where it is out of range.
+  bool add(int32_t k, int64_t offset, int64_t& to) const {
+    int64_t value = f->index_dtype == elem::I32 ? ((const int32_t*)f->index[k])[offset] : ((const int64_t*)f->index[k])[offset];
+    const int64_t limit = f->limits[k];
+    if (f->wrap && value < 0) value += limit;
+    if (value < 0 || value >= limit) return false;
+    to += value * f->steps[k];
+    return true;
+  }
+
+  bool row_is_uniform() const {
+    for (int32_t k = 0; k < f->indices; k++)
+      if (f->index_strides[12 * k] != 0) return false;
+    return true;
+  }
+};
+
+}  // namespace

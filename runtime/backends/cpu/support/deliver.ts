@@ -1,0 +1,32 @@
+import { check, PtliteError } from '../../../error.js'
+import { canCast, type DType, dtypeName } from '../../../tensor/dtype.js'
+import { sameShape } from '../../../tensor/shape.js'
+import type { Tensor } from '../../../tensor/tensor.js'
+import { resizeOut } from '../../../tensor/iterator.js'
+import { copyInto } from './copy.js'
+
+/** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
+export function deliver(result: Tensor, out: Tensor | undefined): Tensor {
+  if (out === undefined) return result
+  check(canCast(result.type, out.type), () => `a result of dtype ${result.dtype} cannot be written into a tensor of dtype ${out.dtype}`)
+  resizeOut(out, result.shape)
+  copyInto(out, result)
+  return out
+}
+
+/** Like `deliver`, for operators that take no other dtype for `out` than their own. */
+export function deliverExact(result: Tensor, out: Tensor | undefined, operator: string): Tensor {
+  if (out !== undefined) checkOutType(out, result.type, operator)
+  return deliver(result, out)
+}
+
+export function checkOutType(out: Tensor, type: DType, operator: string): void {
+  if (out.type === type) return
+  throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
+}
+
+/** Copies a result of an in-place operator back into `self`; shapes must agree. */
+export function deliverInPlace(result: Tensor, self: Tensor): Tensor {
+  check(sameShape(result.shape, self.shape), () => `the result has shape [${result.shape.join(', ')}], the tensor written to [${self.shape.join(', ')}]`)
+  return deliver(result, self)
+}

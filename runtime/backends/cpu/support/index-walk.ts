@@ -1,0 +1,117 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { DType, type DType as Type } from '../../../tensor/dtype.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { noteWrite } from '../../../tensor/write.js'
+import { contiguousOf } from './copy.js'
+import { coalesce } from './dims.js'
+
+const KERNEL_DIMS = 12
+const KERNEL_INDICES = 8
+
+/** One index tensor of a walk: its strides over the walked shape, and the dim of the indexed tensor that it counts in. */
+export interface IndexOperand {
+  readonly index: Tensor
+  readonly strides: readonly number[]
+  /** Elements that an index may count up to. */
+  readonly limit: number
+  /** Elements from one index value to the next. */
+  readonly step: number
+}
+
+/** A walk over `shape` with two operands that have strides, plus index tensors of one dtype. */
+export interface IndexedWalk {
+  readonly shape: readonly number[]
+  readonly indexed: readonly number[]
+  readonly plain: readonly number[]
+  readonly indices: readonly IndexOperand[]
+}
+
+function frameOf(walk: IndexedWalk, wrap: boolean) {
+  check(walk.indices.length <= KERNEL_INDICES, () => `expected at most ${KERNEL_INDICES} index tensors, found ${walk.indices.length}`)
+  const merged = coalesce(walk.shape, [walk.plain, walk.indexed, ...walk.indices.map((o) => o.strides)])
+  const [plain, indexed, ...rest] = merged.strides
+  const indexStrides = new Array<number>(walk.indices.length * KERNEL_DIMS).fill(0)
+  rest.forEach((strides, k) => strides.forEach((s, d) => (indexStrides[k * KERNEL_DIMS + d] = s)))
+  return {
+    ndim: merged.sizes.length,
+    indices: walk.indices.length,
+    index_dtype: walk.indices[0]?.index.type ?? DType.int64,
+    wrap: wrap ? 1 : 0,
+    sizes: merged.sizes,
+    plain: plain!,
+    indexed: indexed!,
+    index: walk.indices.map((o) => o.index.address),
+    index_strides: indexStrides,
+    limits: walk.indices.map((o) => o.limit),
+    steps: walk.indices.map((o) => o.step),
+  }
+}
+
+/** out[walk] = self[walk + indices]; `plain` strides are those of `out`. Throws for an index out of range. */
+export function getIndexed(out: Tensor, self: Tensor, walk: IndexedWalk, wrap: boolean): void {
+  if (walk.shape.includes(0)) return
+  const { plain, indexed, ...frame } = frameOf(walk, wrap)
+  kernels.index_get({ item_size: self.itemSize, ...frame, out_strides: plain, in_strides: indexed, in: self.address, out: out.address })
+}
+
+/** self[walk + indices] = op(self[...], src[walk]); `plain` strides are those of `src`. Throws for an index out of range. */
+export function putIndexed(
+  op: keyof typeof kernels.PutOp,
+  self: Tensor,
+  src: Tensor,
+  walk: IndexedWalk,
+  { wrap = false, alpha = 1 }: { readonly wrap?: boolean; readonly alpha?: number } = {},
+): void {
+  if (walk.shape.includes(0)) return
+  const { plain, indexed, ...frame } = frameOf(walk, wrap)
+  kernels.index_put({
+    op: kernels.PutOp[op],
+    dtype: self.type,
+    ...frame,
+    self_strides: indexed,
+    src_strides: plain,
+    alpha,
+    self: self.address,
+    src: src.address,
+  })
+  noteWrite(self)
+}
+
+/** Throws INVALID_DTYPE unless the index tensor has one of these dtypes. */
+export function checkIndexType(index: Tensor, operator: string, allowed: readonly Type[] = [DType.int64]): void {
+  if (allowed.includes(index.type)) return
+  throw new PtliteError('INVALID_DTYPE', `${operator}: expected an index of dtype ${allowed.length > 1 ? 'int32 or int64' : 'int64'}, found ${index.dtype}`)
+}
+
+/** The rows of `self` along `dim` that the one-dimensional `index` names, in its order. */
+export function indexSelect(self: Tensor, dim: number, index: Tensor): Tensor {
+  const list = contiguousOf(index)
+  const n = list.numel
+  if (self.dim === 0) {
+    const out = empty([], self.type, self.quant)
+    const operand = { index: list, strides: [], limit: 1, step: 0 }
+    getIndexed(out, self, { shape: [], indexed: [], plain: [], indices: [operand] }, false)
+    return out
+  }
+  const shape = self.shape.map((size, d) => (d === dim ? n : size))
+  const out = empty(shape, self.type, self.quant)
+  const operand = {
+    index: list,
+    strides: shape.map((_, d) => (d === dim ? 1 : 0)),
+    limit: self.shape[dim]!,
+    step: self.strides[dim]!,
+  }
+  const indexed = self.strides.map((s, d) => (d === dim ? 0 : s))
+  getIndexed(out, self, { shape, indexed, plain: out.strides, indices: [operand] }, false)
+  return out
+}
+
+/** The walk of gather and scatter: over `index`, with `dim` of `self` replaced by the index values. */
+export function alongDim(self: Tensor, dim: number, index: Tensor, plain: readonly number[]): IndexedWalk {
+  const operand = { index, strides: index.strides, limit: self.shape[dim] ?? 1, step: self.strides[dim] ?? 0 }
+  // a 0-d tensor stands for one dimension of one element
+  const own = self.dim < index.dim ? index.shape.map(() => 0) : self.strides
+  const indexed = index.shape.map((_, d) => (d === dim ? 0 : own[d]!))
+  return { shape: index.shape, indexed, plain, indices: [operand] }
+}

@@ -1,0 +1,66 @@
+import * as kernels from '../../../native/generated/kernels.js'
+import { DType } from '../../../tensor/dtype.js'
+import { contiguousStrides } from '../../../tensor/shape.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { without } from './dims.js'
+import { linesAlong } from './reduce.js'
+
+/** The whole line along `dim` in order, stable; `withValues` also gathers the elements. */
+export function sortLines(self: Tensor, dim: number, descending: boolean, withValues: boolean): { values: Tensor | null; indices: Tensor } {
+  const indices = empty([...self.shape], DType.int64)
+  const values = withValues ? empty([...self.shape], self.type) : null
+  if (indices.numel === 0) return { values, indices }
+  const lines = linesAlong(dim, self, indices)
+  kernels.sort({
+    dtype: self.type,
+    descending: descending ? 1 : 0,
+    ndim: lines.sizes.length,
+    sizes: lines.sizes,
+    in_strides: lines.strides[0]!,
+    values_strides: lines.strides[1]!,
+    indices_strides: lines.strides[1]!,
+    count: lines.count,
+    in_step: lines.steps[0]!,
+    values_step: lines.steps[1]!,
+    indices_step: lines.steps[1]!,
+    in: self.address,
+    values_out: values === null ? 0 : values.address,
+    indices_out: indices.address,
+  })
+  return { values, indices }
+}
+
+/** `results` elements of each line along `dim` with their positions; the dim goes away unless `keepdim`. */
+export function selectLines(
+  op: keyof typeof kernels.SelectOp,
+  self: Tensor,
+  dim: number,
+  { k = 1, results = 1, keepdim = false, sorted = true }: { k?: number; results?: number; keepdim?: boolean; sorted?: boolean },
+): [Tensor, Tensor] {
+  const kept = self.shape.map((n, d) => (d === dim ? results : n))
+  const shape = keepdim ? kept : without(kept, dim)
+  const values = empty(shape, self.type)
+  const indices = empty(shape, DType.int64)
+  if (values.numel === 0) return [values, indices]
+  const strides = contiguousStrides(kept)
+  const lines = linesAlong(dim, self, { shape: kept, strides })
+  kernels.select({
+    op: kernels.SelectOp[op],
+    dtype: self.type,
+    sorted: sorted ? 1 : 0,
+    ndim: lines.sizes.length,
+    sizes: lines.sizes,
+    in_strides: lines.strides[0]!,
+    values_strides: lines.strides[1]!,
+    indices_strides: lines.strides[1]!,
+    count: lines.count,
+    k,
+    in_step: lines.steps[0]!,
+    values_step: lines.steps[1]!,
+    indices_step: lines.steps[1]!,
+    in: self.address,
+    values_out: values.address,
+    indices_out: indices.address,
+  })
+  return [values, indices]
+}

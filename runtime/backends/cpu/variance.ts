@@ -1,0 +1,97 @@
+import { PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { isFloating } from '../../tensor/dtype.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { deliver } from './support/deliver.js'
+import { reducedDims } from './support/dims.js'
+import { computeType, splitDims } from './support/reduce.js'
+
+type Dims = readonly number[] | null
+
+/** Variance (or its root) and mean over `dims`; the divisor is the count less `correction`. */
+function moments(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean, wantMean: boolean): [Tensor, Tensor | null] {
+  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `std and var: expected a floating point dtype, found ${self.dtype}`)
+  const split = splitDims(self, reducedDims(dims, self.dim), keepdim)
+  const spread = empty(split.shape, self.type)
+  const mean = wantMean ? empty(split.shape, self.type) : null
+  if (spread.numel > 0) {
+    kernels.reduce_var({
+      compute: computeType(self.type),
+      in_dtype: self.type,
+      out_dtype: self.type,
+      take_root: root ? 1 : 0,
+      kept_ndim: split.kept.sizes.length,
+      red_ndim: split.folded.sizes.length,
+      kept_sizes: split.kept.sizes,
+      kept_in: split.kept.strides[0]!,
+      kept_out: split.kept.strides[1]!,
+      red_sizes: split.folded.sizes,
+      red_in: split.folded.strides[0]!,
+      in: self.address,
+      var_out: spread.address,
+      mean_out: mean === null ? 0 : mean.address,
+      correction,
+    })
+  }
+  return [spread, mean]
+}
+
+function one(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean, out?: Tensor): Tensor {
+  return deliver(moments(self, dims, correction, keepdim, root, false)[0], out)
+}
+
+function both(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean): [Tensor, Tensor] {
+  const [spread, mean] = moments(self, dims, correction, keepdim, root, true)
+  return [spread, mean!]
+}
+
+/** torch.var: sample variance over all dims, or population variance where not `unbiased`. */
+export function variance(self: Tensor, unbiased: boolean): Tensor {
+  return one(self, null, Number(unbiased), false, false)
+}
+
+export function variance_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean, out?: Tensor): Tensor {
+  return one(self, dim, Number(unbiased), keepdim, false, out)
+}
+
+/** torch.var with the number of degrees of freedom taken off the count (null: 1). */
+export function variance_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean, out?: Tensor): Tensor {
+  return one(self, dim, correction ?? 1, keepdim, false, out)
+}
+
+/** torch.std, as `variance`. */
+export function deviation(self: Tensor, unbiased: boolean): Tensor {
+  return one(self, null, Number(unbiased), false, true)
+}
+
+export function deviation_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean, out?: Tensor): Tensor {
+  return one(self, dim, Number(unbiased), keepdim, true, out)
+}
+
+export function deviation_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean, out?: Tensor): Tensor {
+  return one(self, dim, correction ?? 1, keepdim, true, out)
+}
+
+export function var_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
+  return both(self, null, Number(unbiased), false, false)
+}
+
+export function var_mean_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, Number(unbiased), keepdim, false)
+}
+
+export function var_mean_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, correction ?? 1, keepdim, false)
+}
+
+export function std_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
+  return both(self, null, Number(unbiased), false, true)
+}
+
+export function std_mean_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, Number(unbiased), keepdim, true)
+}
+
+export function std_mean_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, correction ?? 1, keepdim, true)
+}

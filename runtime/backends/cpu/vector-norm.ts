@@ -1,0 +1,74 @@
+import { PtliteError } from '../../error.js'
+import { canCast, DType, dtypeName, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { castTo } from './support/copy.js'
+import { deliver } from './support/deliver.js'
+import { reduce, type ReduceOpName } from './support/reduce.js'
+import { reducedDims, reducedShape } from './support/dims.js'
+import { zerosOf } from './support/make.js'
+
+/** The fold that computes the norm of this order; general orders also need `p`. */
+function foldOf(order: number): ReduceOpName {
+  if (order === 0) return 'count_nonzero'
+  if (order === 1) return 'norm1'
+  if (order === 2) return 'norm2'
+  if (order === Infinity) return 'norm_max'
+  return order === -Infinity ? 'norm_min' : 'normp'
+}
+
+function vectorNorm(self: Tensor, order: number, dim: readonly number[] | null, keepdim: boolean, type: DType): Tensor {
+  return reduce(foldOf(order), castTo(self, type), dim, keepdim, type, { p: order })
+}
+
+function floatingType(operator: string, what: string, type: DType): DType {
+  if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point ${what}, found ${dtypeName(type)}`)
+  return type
+}
+
+function norm(self: Tensor, p: Scalar | null, dim: readonly number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
+  if (dtype === null) floatingType('norm', 'input', self.type)
+  const type = floatingType('norm', 'dtype', dtype ?? self.type)
+  if (self.numel === 0) return deliver(zerosOf(reducedShape(self.shape, reducedDims(dim, self.dim), keepdim), type), out)
+  return deliver(vectorNorm(self, p === null ? 2 : scalarToNumber(p), dim, keepdim, type), out)
+}
+
+/** torch.norm over all dims: the p-norm of the elements, 0 where there are none. */
+export function norm_Scalar(self: Tensor, p: Scalar, out?: Tensor): Tensor {
+  return norm(self, p, null, false, null, out)
+}
+
+export function norm_ScalarOpt_dim(self: Tensor, p: Scalar | null, dim: number[], keepdim: boolean, out?: Tensor): Tensor {
+  return norm(self, p, dim, keepdim, null, out)
+}
+
+export function norm_ScalarOpt_dtype(self: Tensor, p: Scalar | null, dtype: DType, out?: Tensor): Tensor {
+  return norm(self, p, null, false, dtype, out)
+}
+
+export function norm_ScalarOpt_dim_dtype(self: Tensor, p: Scalar | null, dim: number[], keepdim: boolean, dtype: DType, out?: Tensor): Tensor {
+  return norm(self, p, dim, keepdim, dtype, out)
+}
+
+/** torch.linalg.vector_norm. Orders without an identity need elements in each folded dim. */
+export function linalg_vector_norm(
+  self: Tensor,
+  ord: Scalar,
+  dim: number[] | null,
+  keepdim: boolean,
+  dtype: DType | null,
+  out?: Tensor,
+): Tensor {
+  floatingType('linalg_vector_norm', 'input', self.type)
+  const type = floatingType('linalg_vector_norm', 'dtype', dtype ?? self.type)
+  if (promoteTypes(self.type, type) !== type || !canCast(self.type, type)) {
+    throw new PtliteError('INVALID_DTYPE', `linalg_vector_norm: ${self.dtype} cannot be narrowed to ${dtypeName(type)}`)
+  }
+  const order = scalarToNumber(ord)
+  const folded = reducedDims(dim, self.dim)
+  const elements = self.shape.every((n, d) => !folded[d] || n > 0)
+  if (!elements && (order < 0 || order === Infinity)) {
+    throw new PtliteError('INVALID_ARGUMENT', `linalg_vector_norm: the norm of order ${order} of no elements has no value`)
+  }
+  return deliver(vectorNorm(self, order, dim, keepdim, type), out)
+}

@@ -10,7 +10,10 @@ import { empty, type Tensor } from './tensor.js'
  * undefined. A storage that is too small is replaced, so other views keep the old one.
  */
 export function resize(self: Tensor, shape: readonly number[], strides: readonly number[] = contiguousStrides(shape)): Tensor {
-  check(shape.every((n) => n >= 0), () => `expected sizes of at least 0, found [${shape.join(', ')}]`)
+  check(
+    shape.every((n) => n >= 0),
+    () => `expected sizes of at least 0, found [${shape.join(', ')}]`,
+  )
   const needed = numelOf(shape) === 0 ? 0 : (self.offset + extentOf(shape, strides)) * self.itemSize
   let storage = self.storage
   if (needed > storage.byteLength) {

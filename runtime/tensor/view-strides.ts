@@ -77,7 +77,10 @@ export function isContiguousAs(shape: readonly number[], strides: readonly numbe
 /** Strides of a new tensor in this memory format. Throws INVALID_ARGUMENT where the rank does not fit the format. */
 export function stridesFor(shape: readonly number[], format: number): number[] {
   if (format === MemoryFormat.contiguous) return contiguousStrides(shape)
-  check(format === MemoryFormat.channelsLast || format === MemoryFormat.channelsLast3d, () => `memory format ${format} has no strides of its own`)
+  check(
+    format === MemoryFormat.channelsLast || format === MemoryFormat.channelsLast3d,
+    () => `memory format ${format} has no strides of its own`,
+  )
   const rank = format === MemoryFormat.channelsLast ? 4 : 5
   check(shape.length === rank, () => `expected a shape of ${rank} dimensions for this memory format, found [${shape.join(', ')}]`)
   return channelsLastStrides(shape)

@@ -1,6 +1,6 @@
 import { check } from '../error.js'
 import { extentOf, numelOf, wrapDim } from './shape.js'
-import { isPerChannel, Tensor, viewOf } from './tensor.js'
+import { isPerChannel, type Tensor, viewOf } from './tensor.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
 /** A view with other sizes and strides. Per-channel quantized tensors have no such views, as in PyTorch. */
@@ -28,8 +28,11 @@ export function alias(self: Tensor): Tensor {
 export function view(self: Tensor, shape: readonly number[]): Tensor {
   const sizes = inferSize(shape, self.numel)
   const strides = viewStrides(self.shape, self.strides, sizes)
-  check(strides !== null, () =>
-    `a tensor of shape [${self.shape.join(', ')}] and strides [${self.strides.join(', ')}] cannot be viewed as [${sizes.join(', ')}]; use reshape`)
+  check(
+    strides !== null,
+    () =>
+      `a tensor of shape [${self.shape.join(', ')}] and strides [${self.strides.join(', ')}] cannot be viewed as [${sizes.join(', ')}]; use reshape`,
+  )
   return viewOf(self, sizes, strides)
 }
 
@@ -43,12 +46,21 @@ export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {
 /** Throws INVALID_ARGUMENT unless a view of these sizes, strides and offset stays inside the storage of `self`. */
 export function checkStrided(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number): void {
   check(shape.length === strides.length, () => `expected as many strides as sizes, found ${strides.length} and ${shape.length}`)
-  check(shape.every((n) => n >= 0), () => `expected sizes of at least 0, found [${shape.join(', ')}]`)
-  check(strides.every((n) => n >= 0), () => `expected strides of at least 0, found [${strides.join(', ')}]`)
+  check(
+    shape.every((n) => n >= 0),
+    () => `expected sizes of at least 0, found [${shape.join(', ')}]`,
+  )
+  check(
+    strides.every((n) => n >= 0),
+    () => `expected strides of at least 0, found [${strides.join(', ')}]`,
+  )
   check(offset >= 0, () => `expected a storage offset of at least 0, found ${offset}`)
   const needed = numelOf(shape) === 0 ? 0 : (offset + extentOf(shape, strides)) * self.itemSize
-  check(needed <= self.storage.byteLength, () =>
-    `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset} need ${needed} bytes, the storage has ${self.storage.byteLength}`)
+  check(
+    needed <= self.storage.byteLength,
+    () =>
+      `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset} need ${needed} bytes, the storage has ${self.storage.byteLength}`,
+  )
 }
 
 /** `as_strided`; without `offset` the view starts where `self` does. */
@@ -127,8 +139,10 @@ export function narrow(self: Tensor, dim: number, start: number, length: number)
   const d = wrapDim(dim, self.shape.length)
   const size = self.shape[d]!
   const from = start < 0 ? start + size : start
-  check(length >= 0 && from >= 0 && from <= size - length, () =>
-    `start ${start} and length ${length} exceed dimension ${d} of size ${size}`)
+  check(
+    length >= 0 && from >= 0 && from <= size - length,
+    () => `start ${start} and length ${length} exceed dimension ${d} of size ${size}`,
+  )
   return narrowed(self, d, from, length)
 }
 
@@ -149,8 +163,10 @@ export function expand(self: Tensor, sizes: readonly number[]): Tensor {
   for (let i = sizes.length - 1; i >= 0; i--) {
     const size = i >= added ? self.shape[i - added]! : 1
     const wanted = sizes[i] === -1 && i >= added ? size : sizes[i]!
-    check(wanted >= 0 && (wanted === size || size === 1), () =>
-      `shape [${self.shape.join(', ')}] cannot be expanded to [${sizes.join(', ')}]`)
+    check(
+      wanted >= 0 && (wanted === size || size === 1),
+      () => `shape [${self.shape.join(', ')}] cannot be expanded to [${sizes.join(', ')}]`,
+    )
     shape[i] = wanted
     const own = i >= added ? self.strides[i - added]! : i + 1 < sizes.length ? shape[i + 1]! * strides[i + 1]! : 1
     strides[i] = wanted === size ? own : 0
@@ -237,8 +253,10 @@ export function splitWithSizes(self: Tensor, sizes: readonly number[], dim: numb
   check(self.shape.length > 0, () => 'split needs at least one dimension, found a 0-d tensor')
   const d = wrapDim(dim, self.shape.length)
   const total = sizes.reduce((sum, n) => sum + n, 0)
-  check(total === self.shape[d] && sizes.every((n) => n >= 0), () =>
-    `expected split sizes that add up to ${self.shape[d]}, the size of dimension ${d}, found [${sizes.join(', ')}]`)
+  check(
+    total === self.shape[d] && sizes.every((n) => n >= 0),
+    () => `expected split sizes that add up to ${self.shape[d]}, the size of dimension ${d}, found [${sizes.join(', ')}]`,
+  )
   let start = 0
   return sizes.map((size) => {
     const part = narrowed(self, d, start, size)
@@ -279,16 +297,24 @@ export function unbind(self: Tensor, dim: number): Tensor[] {
 /** `movedim`: dimension source[i] goes to destination[i], the others keep their order. */
 export function movedim(self: Tensor, source: readonly number[], destination: readonly number[]): Tensor {
   const rank = self.shape.length
-  check(source.length === destination.length, () => `expected as many destinations as sources, found ${destination.length} and ${source.length}`)
+  check(
+    source.length === destination.length,
+    () => `expected as many destinations as sources, found ${destination.length} and ${source.length}`,
+  )
   const from = source.map((d) => wrapDim(d, rank))
   const to = destination.map((d) => wrapDim(d, rank))
-  check(new Set(from).size === from.length && new Set(to).size === to.length, () =>
-    `expected each dimension once, found [${source.join(', ')}] to [${destination.join(', ')}]`)
+  check(
+    new Set(from).size === from.length && new Set(to).size === to.length,
+    () => `expected each dimension once, found [${source.join(', ')}] to [${destination.join(', ')}]`,
+  )
   if (rank === 0) return alias(self)
   const order = new Array<number>(rank).fill(-1)
   from.forEach((d, i) => (order[to[i]!] = d))
   const others = self.shape.map((_, d) => d).filter((d) => !from.includes(d))
-  return permute(self, order.map((d) => (d < 0 ? others.shift()! : d)))
+  return permute(
+    self,
+    order.map((d) => (d < 0 ? others.shift()! : d)),
+  )
 }
 
 /** The view shape of `flatten`: dimensions start..end as one. Null where there is nothing to join. */

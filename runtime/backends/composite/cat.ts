@@ -42,8 +42,10 @@ function joinedShape(parts: readonly Tensor[], dim: number): number[] {
   const shape = first.slice()
   for (let i = 1; i < parts.length; i++) {
     const other = parts[i]!.shape
-    check(other.length === first.length && other.every((size, k) => k === d || size === first[k]), () =>
-      `cat along dimension ${d} expects sizes that agree in the others, found [${first.join(', ')}] and [${other.join(', ')}]`)
+    check(
+      other.length === first.length && other.every((size, k) => k === d || size === first[k]),
+      () => `cat along dimension ${d} expects sizes that agree in the others, found [${first.join(', ')}] and [${other.join(', ')}]`,
+    )
     shape[d] = shape[d]! + other[d]!
   }
   return shape
@@ -69,7 +71,8 @@ function joinInto(out: Tensor, parts: readonly Tensor[], dim: number, format: nu
   let start = 0
   for (const one of parts) {
     const size = one.shape[dim]!
-    if (plain && one.type === out.type && isContiguousAs(one.shape, one.strides, format)) joined.push({ from: one, start: start * inner, length: size * inner })
+    if (plain && one.type === out.type && isContiguousAs(one.shape, one.strides, format))
+      joined.push({ from: one, start: start * inner, length: size * inner })
     else copyInto(narrowed(out, dim, start, size), one)
     start += size
   }
@@ -85,14 +88,21 @@ export function stack(tensors: readonly Tensor[], dim: number, out?: Tensor): Te
     check(sameShape(one.shape, shape), () => `stack expects one shape, found [${shape.join(', ')}] and [${one.shape.join(', ')}]`)
   }
   const d = wrapDim(dim, shape.length + 1)
-  return cat(tensors.map((one) => unsqueeze(one, d)), d, out)
+  return cat(
+    tensors.map((one) => unsqueeze(one, d)),
+    d,
+    out,
+  )
 }
 
 /** The result takes the scale and zero point of the first tensor; others are requantized to them. */
 function catQuantized(tensors: readonly Tensor[], dim: number, out?: Tensor): Tensor {
   const quant = out === undefined ? tensors[0]!.quant : out.quant
   const type = tensors[0]!.type
-  check(tensors.every((one) => one.type === type && one.quant !== null && !isPerChannel(one.quant)), () => 'cat expects tensors quantized per tensor to one dtype')
+  check(
+    tensors.every((one) => one.type === type && one.quant !== null && !isPerChannel(one.quant)),
+    () => 'cat expects tensors quantized per tensor to one dtype',
+  )
   const target = quant as Exclude<Quant, { axis: number }>
   const parts = tensors
     .filter((one) => !isPlaceholder(one))

@@ -12,7 +12,8 @@ import { copyInto } from '../cpu/support/copy.js'
 
 /** Throws UNSUPPORTED_DTYPE for a layout other than strided. */
 export function checkStridedLayout(layout: number | null): void {
-  if (layout !== null && layout !== Layout.strided) throw new PtliteError('UNSUPPORTED_DTYPE', `expected the strided layout, found layout ${layout}`)
+  if (layout !== null && layout !== Layout.strided)
+    throw new PtliteError('UNSUPPORTED_DTYPE', `expected the strided layout, found layout ${layout}`)
 }
 
 /** Strides of a copy of `self` in this memory format; null keeps the layout. */
@@ -47,7 +48,14 @@ export function to_dtype(self: Tensor, dtype: DType, _nonBlocking: boolean, copy
   return convert(self, dtype, copy, format)
 }
 
-export function to_device(self: Tensor, _device: Device, dtype: DType, _nonBlocking: boolean, copy: boolean, format: number | null): Tensor {
+export function to_device(
+  self: Tensor,
+  _device: Device,
+  dtype: DType,
+  _nonBlocking: boolean,
+  copy: boolean,
+  format: number | null,
+): Tensor {
   return convert(self, dtype, copy, format)
 }
 

@@ -17,14 +17,18 @@ export * from './sequence.js'
 export * from './window.js'
 
 function checkSizes(size: readonly number[]): void {
-  check(size.every((n) => n >= 0), () => `expected sizes of at least 0, found [${size.join(', ')}]`)
+  check(
+    size.every((n) => n >= 0),
+    () => `expected sizes of at least 0, found [${size.join(', ')}]`,
+  )
 }
 
 function make(size: readonly number[], options: TensorOptions, format: number | null = null): Tensor {
   checkStridedLayout(options.layout)
   checkSizes(size)
   const type = options.dtype ?? DType.float32
-  if (isQuantized(type)) throw new PtliteError('INVALID_DTYPE', 'a quantized tensor needs a scale and a zero point; use _empty_affine_quantized')
+  if (isQuantized(type))
+    throw new PtliteError('INVALID_DTYPE', 'a quantized tensor needs a scale and a zero point; use _empty_affine_quantized')
   if (format === null || format === MemoryFormat.contiguous) return newTensor.empty(size.slice(), type)
   check(format !== MemoryFormat.preserve, () => 'there is no layout to preserve; expected another memory format')
   return newTensor.emptyStrided(size.slice(), stridesFor(size, format), type)
@@ -46,8 +50,10 @@ export function empty_out(size: number[], format: number | null, out: Tensor): T
 export function empty_strided(size: number[], stride: number[], options: TensorOptions): Tensor {
   checkStridedLayout(options.layout)
   checkSizes(size)
-  check(size.length === stride.length && stride.every((n) => n >= 0), () =>
-    `expected one stride of at least 0 per size, found sizes [${size.join(', ')}] and strides [${stride.join(', ')}]`)
+  check(
+    size.length === stride.length && stride.every((n) => n >= 0),
+    () => `expected one stride of at least 0 per size, found sizes [${size.join(', ')}] and strides [${stride.join(', ')}]`,
+  )
   const type = options.dtype ?? DType.float32
   const base = newTensor.empty([spanOf(size, stride)], type)
   return newTensor.viewOf(base, size.slice(), stride.slice())
@@ -183,4 +189,3 @@ function withOnes(out: Tensor): Tensor {
   fillScalar(diagonal(out), 1)
   return out
 }
-

@@ -133,7 +133,9 @@ export function allclose(self: Tensor, other: Tensor, rtol: number, atol: number
   const [a, b] = [doubles(expand(self, shape)), doubles(expand(other, shape))]
   return a.every((x, i) => {
     const y = b[i]!
-    return x === y || (equalNan && Number.isNaN(x) && Number.isNaN(y)) || (Number.isFinite(x) && Math.abs(x - y) <= atol + Math.abs(rtol * y))
+    return (
+      x === y || (equalNan && Number.isNaN(x) && Number.isNaN(y)) || (Number.isFinite(x) && Math.abs(x - y) <= atol + Math.abs(rtol * y))
+    )
   })
 }
 

@@ -44,7 +44,10 @@ export function dstack(tensors: Tensor[], out?: Tensor): Tensor {
 
 export function column_stack(tensors: Tensor[], out?: Tensor): Tensor {
   check(tensors.length > 0, () => 'column_stack expects at least one tensor, found none')
-  return hstack(tensors.map((one) => (one.shape.length <= 1 ? reshape(one, [one.numel, 1]) : one)), out)
+  return hstack(
+    tensors.map((one) => (one.shape.length <= 1 ? reshape(one, [one.numel, 1]) : one)),
+    out,
+  )
 }
 
 /** Matrices along the diagonal of a zero matrix; vectors count as rows. */
@@ -83,12 +86,18 @@ export function tensor_split_sections(self: Tensor, sections: number, dim: numbe
   const d = wrapDim(dim, self.shape.length)
   const size = Math.floor(self.shape[d]! / sections)
   const longer = self.shape[d]! % sections
-  return v.splitWithSizes(self, Array.from({ length: sections }, (_, i) => size + (i < longer ? 1 : 0)), d)
+  return v.splitWithSizes(
+    self,
+    Array.from({ length: sections }, (_, i) => size + (i < longer ? 1 : 0)),
+    d,
+  )
 }
 
 export function tensor_split_tensor_indices_or_sections(self: Tensor, which: Tensor, dim: number): Tensor[] {
-  check(which.dtype === 'int64' && which.shape.length <= 1, () =>
-    `expected sections or indices as an int64 tensor of at most one dimension, found ${which.dtype} of ${which.shape.length}`)
+  check(
+    which.dtype === 'int64' && which.shape.length <= 1,
+    () => `expected sections or indices as an int64 tensor of at most one dimension, found ${which.dtype} of ${which.shape.length}`,
+  )
   const values = readInts(which)
   return which.shape.length === 0 ? tensor_split_sections(self, values[0]!, dim) : tensor_split_indices(self, values, dim)
 }
@@ -96,8 +105,10 @@ export function tensor_split_tensor_indices_or_sections(self: Tensor, which: Ten
 /** hsplit, vsplit and dsplit: the dimension to split, checked. */
 function splitDim(self: Tensor, name: string, least: number, dim: number, sections?: number): number {
   check(self.shape.length >= least, () => `${name} expects at least ${least} dimensions, found shape [${self.shape.join(', ')}]`)
-  check(sections === undefined || (sections > 0 && self.shape[dim]! % sections === 0), () =>
-    `${name} expects sections that divide dimension ${dim} of size ${self.shape[dim]}, found ${sections}`)
+  check(
+    sections === undefined || (sections > 0 && self.shape[dim]! % sections === 0),
+    () => `${name} expects sections that divide dimension ${dim} of size ${self.shape[dim]!}, found ${String(sections)}`,
+  )
   return dim
 }
 
@@ -139,7 +150,15 @@ export function meshgrid_indexing(tensors: Tensor[], indexing: string): Tensor[]
   const swap = indexing === 'xy' && tensors.length > 1
   const axes = swap ? [tensors[1]!, tensors[0]!, ...tensors.slice(2)] : tensors
   const shape = axes.map((one) => one.numel)
-  const grids = axes.map((one, d) => v.expand(reshape(one, shape.map((n, i) => (i === d ? n : 1))), shape))
+  const grids = axes.map((one, d) =>
+    v.expand(
+      reshape(
+        one,
+        shape.map((n, i) => (i === d ? n : 1)),
+      ),
+      shape,
+    ),
+  )
   return swap ? [grids[1]!, grids[0]!, ...grids.slice(2)] : grids
 }
 
@@ -157,8 +176,11 @@ export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingVa
   check(sequences.length > 0, () => 'pad_sequence expects at least one sequence, found none')
   const first = sequences[0]!
   for (const one of sequences) {
-    check(one.shape.length > 0 && one.shape.slice(1).join() === first.shape.slice(1).join(), () =>
-      `expected sequences that differ in their first size alone, found shapes [${first.shape.join(', ')}] and [${one.shape.join(', ')}]`)
+    check(
+      one.shape.length > 0 && one.shape.slice(1).join() === first.shape.slice(1).join(),
+      () =>
+        `expected sequences that differ in their first size alone, found shapes [${first.shape.join(', ')}] and [${one.shape.join(', ')}]`,
+    )
   }
   const length = Math.max(...sequences.map((one) => one.shape[0]!))
   const leading = batchFirst ? [sequences.length, length] : [length, sequences.length]
@@ -169,7 +191,10 @@ export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingVa
 }
 
 export function flatten_dense_tensors(tensors: Tensor[]): Tensor {
-  return cat(tensors.map((one) => v.view(contiguousOf(one), [-1])), 0)
+  return cat(
+    tensors.map((one) => v.view(contiguousOf(one), [-1])),
+    0,
+  )
 }
 
 export function unflatten_dense_tensors(flat: Tensor, tensors: Tensor[]): Tensor[] {

@@ -10,7 +10,10 @@ import { clone } from './convert.js'
 function withView(self: Tensor, src: Tensor, part: (copy: Tensor) => Tensor): Tensor {
   const out = clone(self, null)
   const target = part(out)
-  check(sameShape(target.shape, src.shape), () => `expected a source of shape [${target.shape.join(', ')}], found [${src.shape.join(', ')}]`)
+  check(
+    sameShape(target.shape, src.shape),
+    () => `expected a source of shape [${target.shape.join(', ')}], found [${src.shape.join(', ')}]`,
+  )
   copyInto(target, src)
   return out
 }

@@ -93,8 +93,14 @@ export function rot90(self: Tensor, k: number, dims: readonly number[]): Tensor 
 /** The tensor `repeats[i]` times along dimension i; further dimensions are added in front. */
 export function repeat(self: Tensor, repeats: readonly number[]): Tensor {
   const added = repeats.length - self.shape.length
-  check(added >= 0, () => `expected at least ${self.shape.length} repeats for shape [${self.shape.join(', ')}], found [${repeats.join(', ')}]`)
-  check(repeats.every((n) => n >= 0), () => `expected repeats of at least 0, found [${repeats.join(', ')}]`)
+  check(
+    added >= 0,
+    () => `expected at least ${self.shape.length} repeats for shape [${self.shape.join(', ')}], found [${repeats.join(', ')}]`,
+  )
+  check(
+    repeats.every((n) => n >= 0),
+    () => `expected repeats of at least 0, found [${repeats.join(', ')}]`,
+  )
   const sizes: number[] = []
   const strides: number[] = []
   const shape = repeats.map((times, i) => {
@@ -134,12 +140,18 @@ export function repeat_interleave_self_int(self: Tensor, repeats: number, dim: n
 /** The index of each element as often as `repeats` says. */
 export function repeat_interleave_Tensor(repeats: Tensor, outputSize: number | null): Tensor {
   check(repeats.shape.length === 1, () => `expected a vector of repeats, found shape [${repeats.shape.join(', ')}]`)
-  check(repeats.type === DType.int64 || repeats.type === DType.int32, () => `expected repeats of dtype int64 or int32, found ${repeats.dtype}`)
+  check(
+    repeats.type === DType.int64 || repeats.type === DType.int32,
+    () => `expected repeats of dtype int64 or int32, found ${repeats.dtype}`,
+  )
   const indices = readInts(repeats).flatMap((times, i) => {
     check(times >= 0, () => `expected repeats of at least 0, found ${times}`)
     return new Array<number>(times).fill(i)
   })
-  check(outputSize === null || outputSize === indices.length, () => `expected repeats that add up to ${outputSize}, found ${indices.length}`)
+  check(
+    outputSize === null || outputSize === indices.length,
+    () => `expected repeats that add up to ${String(outputSize)}, found ${indices.length}`,
+  )
   const out = tensorOfInts(indices)
   if (repeats.type === DType.int64) return out
   const narrow = empty(out.shape, repeats.type)
@@ -187,7 +199,13 @@ function rearranged(self: Tensor, batch: number, order: readonly number[], shape
 }
 
 /** Row and column of each element of a triangle of a rows x columns matrix, in row-major order. */
-function triangleIndices(rows: number, columns: number, from: (row: number) => number, to: (row: number) => number, options: TensorOptions): Tensor {
+function triangleIndices(
+  rows: number,
+  columns: number,
+  from: (row: number) => number,
+  to: (row: number) => number,
+  options: TensorOptions,
+): Tensor {
   check(rows >= 0 && columns >= 0, () => `expected sizes of at least 0, found ${rows} and ${columns}`)
   const first: number[] = []
   const second: number[] = []
@@ -206,9 +224,21 @@ function triangleIndices(rows: number, columns: number, from: (row: number) => n
 }
 
 export function tril_indices(rows: number, columns: number, offset: number, options: TensorOptions): Tensor {
-  return triangleIndices(rows, columns, () => 0, (r) => r + offset + 1, options)
+  return triangleIndices(
+    rows,
+    columns,
+    () => 0,
+    (r) => r + offset + 1,
+    options,
+  )
 }
 
 export function triu_indices(rows: number, columns: number, offset: number, options: TensorOptions): Tensor {
-  return triangleIndices(rows, columns, (r) => r + offset, () => columns, options)
+  return triangleIndices(
+    rows,
+    columns,
+    (r) => r + offset,
+    () => columns,
+    options,
+  )
 }

@@ -83,7 +83,10 @@ function checkMatrix(self: Tensor): void {
 
 /** All dimensions in reverse order. */
 export function numpy_T(self: Tensor): Tensor {
-  return v.permute(self, self.shape.map((_, d) => self.shape.length - 1 - d))
+  return v.permute(
+    self,
+    self.shape.map((_, d) => self.shape.length - 1 - d),
+  )
 }
 
 export { numpy_T as numpy_T_a }
@@ -235,8 +238,11 @@ export function view_dtype(self: Tensor, dtype: DType): Tensor {
   if (to > from) {
     const ratio = to / from
     const fits = (n: number): boolean => n % ratio === 0
-    check(fits(shape[rank - 1]!) && fits(self.offset) && self.strides.slice(0, -1).every(fits), () =>
-      `expected a last size, offset and strides divisible by ${ratio}, found [${shape.join(', ')}], ${self.offset} and [${self.strides.join(', ')}]`)
+    check(
+      fits(shape[rank - 1]!) && fits(self.offset) && self.strides.slice(0, -1).every(fits),
+      () =>
+        `expected a last size, offset and strides divisible by ${ratio}, found [${shape.join(', ')}], ${self.offset} and [${self.strides.join(', ')}]`,
+    )
   }
   shape[rank - 1] = convert(shape[rank - 1]!)
   const strides = self.strides.map((stride, d) => (d === rank - 1 ? 1 : convert(stride)))
@@ -251,4 +257,3 @@ export function _reshape_from_tensor(self: Tensor, shape: Tensor): Tensor {
 export function imag(self: Tensor): Tensor {
   throw new PtliteError('INVALID_DTYPE', `imag is not implemented for tensors of dtype ${self.dtype}`)
 }
-

@@ -41,7 +41,13 @@ export function blackman_window(length: number, options: TensorOptions): Tensor 
   return blackman_window_periodic(length, true, options)
 }
 
-export function hamming_window_periodic_alpha_beta(length: number, periodic: boolean, alpha: number, beta: number, options: TensorOptions): Tensor {
+export function hamming_window_periodic_alpha_beta(
+  length: number,
+  periodic: boolean,
+  alpha: number,
+  beta: number,
+  options: TensorOptions,
+): Tensor {
   return window(length, periodic, options, (i, last) => alpha - beta * cosine(i, last))
 }
 

@@ -1,1 +1,144 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { outputFor } from '../../tensor/resize.js'
+import { broadcastShapes, sameShape } from '../../tensor/shape.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { expand } from '../../tensor/view.js'
+import { noteWrite } from '../../tensor/write.js'
+import { castTo, contiguousOf, copyInto } from './support/copy.js'
+import { checkFloating, checkProbability, draw } from './support/draw.js'
+import { generator, seedGenerator } from './support/generator.js'
+
+/**
+ * Random numbers in place. The sequence after a seed is PyTorch's on the CPU. Generator arguments can only be None:
+ * each thread has one generator.
+ */
+
+const { RandomOp } = kernels
+
+export function manual_seed(seed: number): void {
+  seedGenerator(seed)
+}
+
+export function uniform_(self: Tensor, from: number, to: number, _generator: unknown): Tensor {
+  checkFloating(self, 'uniform_')
+  check(from <= to, () => `uniform_ expects from to be at most to, found ${from} and ${to}`)
+  return draw(self, { op: RandomOp.uniform, a: from, b: to })
+}
+
+/** Elements from which PyTorch draws normal samples in blocks. */
+const BLOCK = 16
+
+export function normal_(self: Tensor, mean: number, std: number, _generator: unknown): Tensor {
+  checkFloating(self, 'normal_')
+  check(std >= 0, () => `normal_ expects a deviation of at least 0, found ${std}`)
+  const blocks = self.numel >= BLOCK && self.isContiguous
+  return draw(self, { op: blocks ? RandomOp.normal : RandomOp.normal_serial, a: mean, b: std })
+}
+
+export function log_normal_(self: Tensor, mean: number, std: number, _generator: unknown): Tensor {
+  checkFloating(self, 'log_normal_')
+  check(std > 0, () => `log_normal_ expects a deviation above 0, found ${std}`)
+  return draw(self, { op: RandomOp.log_normal, a: mean, b: std })
+}
+
+export function exponential_(self: Tensor, lambda: number, _generator: unknown): Tensor {
+  checkFloating(self, 'exponential_')
+  check(lambda >= 0, () => `exponential_ expects lambda to be at least 0, found ${lambda}`)
+  return draw(self, { op: RandomOp.exponential, a: lambda })
+}
+
+export function cauchy_(self: Tensor, median: number, sigma: number, _generator: unknown): Tensor {
+  checkFloating(self, 'cauchy_')
+  return draw(self, { op: RandomOp.cauchy, a: median, b: sigma })
+}
+
+export function geometric_(self: Tensor, p: number, _generator: unknown): Tensor {
+  check(p > 0 && p < 1, () => `geometric_ expects a probability between 0 and 1, found ${p}`)
+  return draw(self, { op: RandomOp.geometric, a: p })
+}
+
+export function bernoulli__float(self: Tensor, p: number, _generator: unknown): Tensor {
+  checkProbability(p, 'bernoulli_')
+  return draw(self, { op: RandomOp.bernoulli, a: p })
+}
+
+/** Ones with the probabilities `p`, which are broadcast to the shape of `self`. */
+export function bernoulli__Tensor(self: Tensor, p: Tensor, _generator: unknown): Tensor {
+  checkFloating(p, 'bernoulli_')
+  check(
+    sameShape(broadcastShapes(self.shape, p.shape), self.shape),
+    () => `probabilities of shape [${p.shape.join(', ')}] cannot be broadcast to [${self.shape.join(', ')}]`,
+  )
+  const given = contiguousOf(expand(castTo(p, p.type === DType.float64 ? DType.float64 : DType.float32), self.shape))
+  const trials = empty(self.shape, given.type)
+  kernels.random_trials({ dtype: given.type, state: generator(), count: self.numel, p: given.address, out: trials.address })
+  copyInto(self, trials)
+  noteWrite(self)
+  return self
+}
+
+/** Largest number that `random_` without an end gives, plus one. */
+const LIMITS: Partial<Record<DType, number>> = {
+  [DType.uint8]: 2 ** 8,
+  [DType.int8]: 2 ** 7,
+  [DType.int16]: 2 ** 15,
+  [DType.int32]: 2 ** 31,
+  [DType.int64]: 2 ** 63,
+  [DType.float16]: 2 ** 11 + 1,
+  [DType.bfloat16]: 2 ** 8 + 1,
+  [DType.float32]: 2 ** 24 + 1,
+  [DType.float64]: 2 ** 53 + 1,
+  [DType.bool]: 2,
+}
+
+function integers(self: Tensor, base: number, range: number, wide: boolean): Tensor {
+  return draw(self, { op: wide ? RandomOp.integer64 : RandomOp.integer32, base, range })
+}
+
+export function random_(self: Tensor, _generator: unknown): Tensor {
+  return integers(self, 0, LIMITS[self.type] ?? 1, self.type === DType.int64 || self.type === DType.float64)
+}
+
+/** Integers from `from` up to but without `to`; without `to`, as far as the dtype goes. */
+export function random__from(self: Tensor, from: number, to: number | null, _generator: unknown): Tensor {
+  const end = to ?? LIMITS[self.type] ?? 1
+  check(from < end, () => `random_ expects from to be below to, found ${from} and ${end}`)
+  const range = end - from
+  const can = self.type === DType.int64 || self.type === DType.bfloat16 || (isFloating(self.type) && self.type !== DType.float16)
+  return integers(self, from, range, can && range >= 2 ** 32)
+}
+
+export function random__to(self: Tensor, to: number, generatorOrNull: unknown): Tensor {
+  return random__from(self, 0, to, generatorOrNull)
+}
+
+/** Fills a vector with a random order of the numbers 0 to n - 1. */
+export function randperm_out(n: number, out: Tensor): Tensor {
+  check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
+  const result = outputFor(out, [n], out.type)
+  const direct = result.type === DType.int64 && result.isContiguous
+  const order = direct ? result : empty([n], DType.int64)
+  kernels.random_permutation({ state: generator(), count: n, out: order.address })
+  if (!direct) copyInto(result, order)
+  noteWrite(result)
+  return result
+}
+
+/** Indices drawn with replacement by the weights in each row of `self`, a matrix or vector. */
+export function drawChoices(self: Tensor, samples: number): Tensor {
+  const weights = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
+  const columns = self.shape[self.shape.length - 1]!
+  const out = empty([...self.shape.slice(0, -1), samples], DType.int64)
+  kernels.random_choices({
+    dtype: weights.type,
+    state: generator(),
+    rows: self.numel / columns,
+    columns,
+    samples,
+    weights: weights.address,
+    out: out.address,
+  })
+  return out
+}

@@ -1,0 +1,222 @@
+// Random numbers: every distribution takes the generator's words in the order in which PyTorch's serial kernels do.
+#include <math.h>
+
+#include "isa/kernel.h"
+#include "vec/normal16.h"
+#include "vec/random.h"
+
+namespace {
+
+using namespace ptlite;
+
+template <class Frame>
+Generator& generator_of(Frame* f) {
+  return *reinterpret_cast<Generator*>(f->state);
+}
+
+double uniform53(Generator& g) { return static_cast<double>(g.bits64() & ((1ull << 53) - 1)) * 0x1p-53; }
+
+// A number in 0..1 with this many random bits, as float.
+float uniform_bits(Generator& g, int32_t digits) {
+  return static_cast<float>(g.bits32() & ((1u << digits) - 1)) * (1.0f / static_cast<float>(1u << digits));
+}
+
+// Normal samples come in pairs; the second one of a pair waits in the generator.
+double normal_serial(Generator& g) {
+  if (g.has_normal) {
+    g.has_normal = 0;
+    return g.normal;
+  }
+  const double first = uniform53(g);
+  const double second = uniform53(g);
+  const double radius = ::sqrt(-2.0 * ::log1p(-second));
+  const double theta = 2.0 * M_PI * first;
+  g.normal = radius * ::sin(theta);
+  g.has_normal = 1;
+  return radius * ::cos(theta);
+}
+
+void uniform(Generator& g, float* out, int64_t n, const random_fill_frame* f) {
+  const float from = static_cast<float>(f->a);
+  const float width = static_cast<float>(f->b) - from;
+  for (int64_t i = 0; i < n; ++i) out[i] = __builtin_fmaf(uniform_bits(g, f->digits), width, from);
+}
+
+void uniform(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
+  for (int64_t i = 0; i < n; ++i) out[i] = __builtin_fma(uniform53(g), f->b - f->a, f->a);
+}
+
+// Blocks of 16; where the count is no multiple, the last 16 elements are drawn anew.
+template <class T, class Uniform>
+void normal_blocks(T* out, int64_t n, const random_fill_frame* f, Uniform next) {
+  for (int64_t i = 0; i < n; ++i) out[i] = next();
+  const T mean = static_cast<T>(f->a), deviation = static_cast<T>(f->b);
+  for (int64_t i = 0; i + 16 <= n; i += 16) normal16(out + i, mean, deviation);
+  if (n % 16 == 0) return;
+  for (int64_t i = n - 16; i < n; ++i) out[i] = next();
+  normal16(out + n - 16, mean, deviation);
+}
+
+void normal(Generator& g, float* out, int64_t n, const random_fill_frame* f) {
+  normal_blocks(out, n, f, [&] { return uniform_bits(g, f->digits); });
+}
+
+void normal(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
+  normal_blocks(out, n, f, [&] { return uniform53(g); });
+}
+
+template <class T, class Sample>
+void each(T* out, int64_t n, Sample sample) {
+  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(sample());
+}
+
+// Distributions that are computed in double whatever the element type is.
+template <class T>
+int32_t through_double(Generator& g, T* out, const random_fill_frame* f) {
+  const double a = f->a, b = f->b;
+  const int64_t n = f->count;
+  switch (f->op) {
+    case RandomOp_normal_serial:
+      each(out, n, [&] { return __builtin_fma(normal_serial(g), b, a); });
+      return PTLITE_OK;
+    case RandomOp_log_normal:
+      each(out, n, [&] { return ::exp(__builtin_fma(normal_serial(g), b, a)); });
+      return PTLITE_OK;
+    case RandomOp_exponential:
+      each(out, n, [&] { return -1.0 / a * ::log1p(-uniform53(g)); });
+      return PTLITE_OK;
+    case RandomOp_cauchy:
+      each(out, n, [&] { return a + b * ::tan(M_PI * (uniform53(g) - 0.5)); });
+      return PTLITE_OK;
+    case RandomOp_geometric:
+      each(out, n, [&] { return ::ceil(::log(uniform53(g)) / ::log1p(-a)); });
+      return PTLITE_OK;
+    case RandomOp_bernoulli:
+      each(out, n, [&] { return uniform53(g) < a ? 1 : 0; });
+      return PTLITE_OK;
+    case RandomOp_integer32:
+    case RandomOp_integer64:
+      each(out, n, [&] {
+        const uint64_t word = f->op == RandomOp_integer64 ? g.bits64() : g.bits32();
+        const uint64_t range = static_cast<uint64_t>(f->range);
+        return static_cast<int64_t>((range == 0 ? word : word % range) + static_cast<uint64_t>(f->base));
+      });
+      return PTLITE_OK;
+    default:
+      return PTLITE_NO_DTYPE;
+  }
+}
+
+template <class T>
+int32_t fill_float(const random_fill_frame* f) {
+  Generator& g = generator_of(f);
+  T* out = reinterpret_cast<T*>(f->out);
+  if (f->op == RandomOp_uniform) {
+    uniform(g, out, f->count, f);
+    return PTLITE_OK;
+  }
+  if (f->op == RandomOp_normal) {
+    normal(g, out, f->count, f);
+    return PTLITE_OK;
+  }
+  return through_double(g, out, f);
+}
+
+int32_t random_fill(random_fill_frame* f) {
+  switch (f->dtype) {
+    case PTLITE_FLOAT32: return fill_float<float>(f);
+    case PTLITE_FLOAT64: return fill_float<double>(f);
+    case PTLITE_INT64: return through_double(generator_of(f), reinterpret_cast<int64_t*>(f->out), f);
+    default: return PTLITE_NO_DTYPE;
+  }
+}
+
+template <class T, class Uniform>
+int32_t trials(const random_trials_frame* f, Uniform next) {
+  const T* p = reinterpret_cast<const T*>(f->p);
+  T* out = reinterpret_cast<T*>(f->out);
+  for (int64_t i = 0; i < f->count; ++i) {
+    if (!(p[i] >= 0 && p[i] <= 1)) return PTLITE_INDEX_RANGE;
+    out[i] = next() < p[i] ? 1 : 0;
+  }
+  return PTLITE_OK;
+}
+
+int32_t random_trials(random_trials_frame* f) {
+  Generator& g = generator_of(f);
+  if (f->dtype == PTLITE_FLOAT64) return trials<double>(f, [&] { return uniform53(g); });
+  if (f->dtype == PTLITE_FLOAT32) return trials<float>(f, [&] { return uniform_bits(g, 24); });
+  return PTLITE_NO_DTYPE;
+}
+
+int32_t random_permutation(random_permutation_frame* f) {
+  Generator& g = generator_of(f);
+  int64_t* out = reinterpret_cast<int64_t*>(f->out);
+  for (int64_t i = 0; i < f->count; ++i) out[i] = i;
+  for (int64_t i = 0; i + 1 < f->count; ++i) {
+    const int64_t other = i + static_cast<int64_t>(g.bits32() % static_cast<uint64_t>(f->count - i));
+    const int64_t kept = out[i];
+    out[i] = out[other];
+    out[other] = kept;
+  }
+  return PTLITE_OK;
+}
+
+// Draws from the running sums of the weights.
+template <class T>
+int32_t choices(const random_choices_frame* f) {
+  Generator& g = generator_of(f);
+  T* sums = static_cast<T*>(ptlite_scratch(static_cast<size_t>(f->columns) * sizeof(T)));
+  if (sums == nullptr) return PTLITE_NO_MEMORY;
+  const T* weights = reinterpret_cast<const T*>(f->weights);
+  int64_t* out = reinterpret_cast<int64_t*>(f->out);
+  for (int64_t r = 0; r < f->rows; ++r, weights += f->columns) {
+    T sum = 0;
+    for (int64_t c = 0; c < f->columns; ++c) {
+      if (!(weights[c] >= 0 && weights[c] <= __DBL_MAX__)) return PTLITE_INDEX_RANGE;
+      sum += weights[c];
+      sums[c] = sum;
+    }
+    if (!(sum > 0)) return PTLITE_INDEX_RANGE;
+    if (sum < 0.99999 || sum > 1.00001)
+      for (int64_t c = 0; c < f->columns; ++c) sums[c] /= sum;
+    for (int64_t s = 0; s < f->samples; ++s) {
+      const double at = uniform53(g);
+      int64_t low = 0, high = f->columns;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (static_cast<double>(sums[middle]) < at) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      *out++ = low < f->columns ? low : f->columns - 1;
+    }
+  }
+  return PTLITE_OK;
+}
+
+int32_t random_choices(random_choices_frame* f) {
+  if (f->dtype == PTLITE_FLOAT64) return choices<double>(f);
+  return f->dtype == PTLITE_FLOAT32 ? choices<float>(f) : PTLITE_NO_DTYPE;
+}
+
+int32_t random_seed(random_seed_frame* f) {
+  generator_of(f).seed(static_cast<uint32_t>(f->seed));
+  return PTLITE_OK;
+}
+
+int32_t random_state_bytes(random_state_bytes_frame* f) {
+  f->bytes = sizeof(Generator);
+  return PTLITE_OK;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(random_seed, random_seed)
+PTLITE_KERNEL(random_state_bytes, random_state_bytes)
+PTLITE_KERNEL(random_fill, random_fill)
+PTLITE_KERNEL(random_trials, random_trials)
+PTLITE_KERNEL(random_permutation, random_permutation)
+PTLITE_KERNEL(random_choices, random_choices)

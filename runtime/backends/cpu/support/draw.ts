@@ -1,0 +1,56 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { DType, isFloating, isQuantized } from '../../../tensor/dtype.js'
+import { isDense } from '../../../tensor/iterator.js'
+import { empty, type Tensor, viewOf } from '../../../tensor/tensor.js'
+import { noteWrite } from '../../../tensor/write.js'
+import { copyInto } from './copy.js'
+import { generator } from './generator.js'
+
+/** Parameters of a distribution, as the kernel random_fill describes them. */
+export interface Distribution {
+  readonly op: number
+  readonly a?: number
+  readonly b?: number
+  readonly base?: number
+  readonly range?: number
+}
+
+/** Random bits in a uniform sample of a dtype: the digits of its mantissa. */
+function digitsOf(type: DType): number {
+  return type === DType.float16 ? 11 : type === DType.bfloat16 ? 8 : 24
+}
+
+/** Fills `self` in place, in the order of memory, with samples in the dtype's own precision. */
+export function draw(self: Tensor, distribution: Distribution): Tensor {
+  if (isQuantized(self.type)) throw new PtliteError('INVALID_DTYPE', `random numbers of dtype ${self.dtype} are not supported`)
+  const direct = self.type === DType.float32 || self.type === DType.float64 || self.type === DType.int64
+  const dense = isDense(self.shape, self.strides)
+  const flat = dense ? viewOf(self, [self.numel], [1]) : self
+  const target = direct && dense ? flat : empty(self.shape, direct ? self.type : isFloating(self.type) ? DType.float32 : DType.int64)
+  const { op, a = 0, b = 0, base = 0, range = 0 } = distribution
+  kernels.random_fill({
+    op,
+    dtype: target.type,
+    digits: digitsOf(self.type),
+    state: generator(),
+    count: self.numel,
+    out: target.address,
+    a,
+    b,
+    base,
+    range,
+  })
+  if (target !== flat) copyInto(flat, dense ? viewOf(target, [self.numel], [1]) : target)
+  noteWrite(self)
+  return self
+}
+
+/** Throws INVALID_DTYPE for distributions over fractions. */
+export function checkFloating(self: Tensor, name: string): void {
+  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${name} expects a floating-point tensor, found ${self.dtype}`)
+}
+
+export function checkProbability(p: number, name: string): void {
+  check(p >= 0 && p <= 1, () => `${name} expects a probability between 0 and 1, found ${p}`)
+}

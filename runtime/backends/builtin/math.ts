@@ -1,1 +1,167 @@
-export {}
+import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import { checkedIntFromDouble } from './support/integer.js'
+import * as real from './support/real.js'
+import { intOf, isFloat, type Real } from './support/scalar.js'
+
+/*
+ * Functions of the math module. Each serves the int and the float overload; the `_Scalar` one takes a number whose
+ * type is known only at run time.
+ */
+
+type Unary = (a: Real) => number
+type ScalarUnary = (a: Scalar) => Scalar
+
+const ofReal = (f: (x: number) => number): Unary => (a) => f(Number(a))
+const ofScalar = (f: (x: number) => number): ScalarUnary => (a) => new Float(f(Number(a)))
+
+const angleOf = (x: number): number => (real.isNegative(x) ? Math.PI : 0)
+const toDegrees = (x: number): number => x * (180 / Math.PI)
+const toRadians = (x: number): number => x * (Math.PI / 180)
+
+export const log = /* @__PURE__ */ ofReal(Math.log)
+export const log1p = /* @__PURE__ */ ofReal(Math.log1p)
+export const log10 = /* @__PURE__ */ ofReal(Math.log10)
+export const sqrt = /* @__PURE__ */ ofReal(Math.sqrt)
+export const exp = /* @__PURE__ */ ofReal(Math.exp)
+export const expm1 = /* @__PURE__ */ ofReal(Math.expm1)
+export const sin = /* @__PURE__ */ ofReal(Math.sin)
+export const cos = /* @__PURE__ */ ofReal(Math.cos)
+export const tan = /* @__PURE__ */ ofReal(Math.tan)
+export const asin = /* @__PURE__ */ ofReal(Math.asin)
+export const acos = /* @__PURE__ */ ofReal(Math.acos)
+export const atan = /* @__PURE__ */ ofReal(Math.atan)
+export const sinh = /* @__PURE__ */ ofReal(Math.sinh)
+export const cosh = /* @__PURE__ */ ofReal(Math.cosh)
+export const tanh = /* @__PURE__ */ ofReal(Math.tanh)
+export const asinh = /* @__PURE__ */ ofReal(Math.asinh)
+export const acosh = /* @__PURE__ */ ofReal(Math.acosh)
+export const atanh = /* @__PURE__ */ ofReal(Math.atanh)
+export const gamma = /* @__PURE__ */ ofReal(real.gamma)
+/** Logarithm of the absolute value of the gamma function. */
+export const lgamma = /* @__PURE__ */ ofReal(real.logGamma)
+export const erf = /* @__PURE__ */ ofReal(real.erf)
+export const erfc = /* @__PURE__ */ ofReal(real.erfc)
+export const fabs = /* @__PURE__ */ ofReal(Math.abs)
+/** To the nearest integer, ties to even. */
+export const round = /* @__PURE__ */ ofReal(real.roundHalfEven)
+/** 0, or pi for a negative number or zero. */
+export const angle = /* @__PURE__ */ ofReal(angleOf)
+export const degrees = /* @__PURE__ */ ofReal(toDegrees)
+export const radians = /* @__PURE__ */ ofReal(toRadians)
+
+export const log_Scalar = /* @__PURE__ */ ofScalar(Math.log)
+export const log1p_Scalar = /* @__PURE__ */ ofScalar(Math.log1p)
+export const log10_Scalar = /* @__PURE__ */ ofScalar(Math.log10)
+export const sqrt_Scalar = /* @__PURE__ */ ofScalar(Math.sqrt)
+export const exp_Scalar = /* @__PURE__ */ ofScalar(Math.exp)
+export const expm1_Scalar = /* @__PURE__ */ ofScalar(Math.expm1)
+export const sin_Scalar = /* @__PURE__ */ ofScalar(Math.sin)
+export const cos_Scalar = /* @__PURE__ */ ofScalar(Math.cos)
+export const tan_Scalar = /* @__PURE__ */ ofScalar(Math.tan)
+export const asin_Scalar = /* @__PURE__ */ ofScalar(Math.asin)
+export const acos_Scalar = /* @__PURE__ */ ofScalar(Math.acos)
+export const atan_Scalar = /* @__PURE__ */ ofScalar(Math.atan)
+export const sinh_Scalar = /* @__PURE__ */ ofScalar(Math.sinh)
+export const cosh_Scalar = /* @__PURE__ */ ofScalar(Math.cosh)
+export const tanh_Scalar = /* @__PURE__ */ ofScalar(Math.tanh)
+export const asinh_Scalar = /* @__PURE__ */ ofScalar(Math.asinh)
+export const acosh_Scalar = /* @__PURE__ */ ofScalar(Math.acosh)
+export const atanh_Scalar = /* @__PURE__ */ ofScalar(Math.atanh)
+export const gamma_Scalar = /* @__PURE__ */ ofScalar(real.gamma)
+export const lgamma_Scalar = /* @__PURE__ */ ofScalar(real.logGamma)
+export const erf_Scalar = /* @__PURE__ */ ofScalar(real.erf)
+export const erfc_Scalar = /* @__PURE__ */ ofScalar(real.erfc)
+export const fabs_Scalar = /* @__PURE__ */ ofScalar(Math.abs)
+export const round_Scalar = /* @__PURE__ */ ofScalar(real.roundHalfEven)
+export const angle_Scalar = /* @__PURE__ */ ofScalar(angleOf)
+export const degrees_Scalar = /* @__PURE__ */ ofScalar(toDegrees)
+export const radians_Scalar = /* @__PURE__ */ ofScalar(toRadians)
+
+/** Rounded down to an int. Throws MODEL_ERROR where an int64 cannot hold it. */
+export function floor(a: Real): Int {
+  return typeof a === 'number' ? checkedIntFromDouble(Math.floor(a)) : a
+}
+
+export function floor_Scalar(a: Scalar): Scalar {
+  return isFloat(a) ? floor(a.value) : intOf(a)
+}
+
+/** Rounded up to an int. Throws MODEL_ERROR where an int64 cannot hold it. */
+export function ceil(a: Real): Int {
+  return typeof a === 'number' ? checkedIntFromDouble(Math.ceil(a)) : a
+}
+
+export function ceil_Scalar(a: Scalar): Scalar {
+  return isFloat(a) ? ceil(a.value) : intOf(a)
+}
+
+/** Logarithm of `a` to the base `b`. */
+export function log_base(a: Real, b: Real): number {
+  return Math.log(Number(a)) / Math.log(Number(b))
+}
+
+export function log_base_Scalar(a: Scalar, b: Scalar): number {
+  return Math.log(Number(a)) / Math.log(Number(b))
+}
+
+export function atan2(a: Real, b: Real): number {
+  return Math.atan2(Number(a), Number(b))
+}
+
+export function atan2_Scalar(a: Scalar, b: Scalar): number {
+  return Math.atan2(Number(a), Number(b))
+}
+
+/** C's fmod: the remainder has the sign of `a`. */
+export function fmod(a: Real, b: Real): number {
+  return Number(a) % Number(b)
+}
+
+export function fmod_Scalar(a: Scalar, b: Scalar): number {
+  return Number(a) % Number(b)
+}
+
+/** IEEE 754 remainder: the quotient is rounded to the nearest integer. */
+export function mathremainder(a: Real, b: Real): number {
+  return real.ieeeRemainder(Number(a), Number(b))
+}
+
+export function mathremainder_Scalar(a: Scalar, b: Scalar): number {
+  return real.ieeeRemainder(Number(a), Number(b))
+}
+
+export function copysign(a: Real, b: Real): number {
+  return real.copySign(Number(a), Number(b))
+}
+
+export function copysign_Scalar(a: Scalar, b: Scalar): number {
+  return real.copySign(Number(a), Number(b))
+}
+
+/** Fractional and whole part. */
+export function modf(a: number): [number, number] {
+  return real.modf(a)
+}
+
+/** Mantissa in [0.5, 1) and exponent. */
+export function frexp(a: number): [number, Int] {
+  const { mantissa, exponent } = real.frexp(a)
+  return [mantissa, exponent]
+}
+
+export function ldexp(x: number, i: Int): number {
+  // C takes an int: the count is cut to 32 bits
+  return real.ldexp(x, Number(BigInt.asIntN(32, BigInt(i))))
+}
+
+export function isnan(a: number): boolean {
+  return Number.isNaN(a)
+}
+
+export function isinf(a: number): boolean {
+  return Math.abs(a) === Infinity
+}
+
+export function isfinite(a: number): boolean {
+  return Number.isFinite(a)
+}

@@ -1,1 +1,174 @@
-export {}
+import { PtliteError } from '../../error.js'
+import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import {
+  absInt,
+  addInt,
+  divisionByZero,
+  floorDivInt,
+  gcdInt,
+  factorialInt,
+  mulInt,
+  negInt,
+  remainderInt,
+  subInt,
+  truncDivInt,
+} from './support/integer.js'
+import { intOf, isFloat, type Real, scalarBinary } from './support/scalar.js'
+
+/*
+ * Arithmetic of ints and floats. `_float` functions also serve the overloads that mix an int and a float: the int is
+ * converted to a double first. `_Scalar` functions take numbers whose type is known only at run time.
+ */
+
+const boxed = (value: number): Float => new Float(value)
+
+export { addInt as add_int, subInt as sub_int, mulInt as mul_int, negInt as neg_int, absInt as abs_int, gcdInt as gcd_int }
+export { floorDivInt as floordiv_int, remainderInt as remainder_int, truncDivInt as round_to_zero_floordiv, factorialInt as factorial_int }
+
+export function add_float(a: Real, b: Real): number {
+  return Number(a) + Number(b)
+}
+
+export function add_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, addInt, (x, y) => boxed(x + y))
+}
+
+export function sub_float(a: Real, b: Real): number {
+  return Number(a) - Number(b)
+}
+
+export function sub_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, subInt, (x, y) => boxed(x - y))
+}
+
+export function mul_float(a: Real, b: Real): number {
+  return Number(a) * Number(b)
+}
+
+export function mul_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, mulInt, (x, y) => boxed(x * y))
+}
+
+/** True division; of ints too. A zero divisor gives an infinity or NaN. */
+export function div_float(a: Real, b: Real): number {
+  return Number(a) / Number(b)
+}
+
+export function div_Scalar(a: Scalar, b: Scalar): number {
+  return Number(a) / Number(b)
+}
+
+export function floordiv_float(a: Real, b: Real): number {
+  return Math.floor(Number(a) / Number(b))
+}
+
+export function floordiv_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, floorDivInt, (x, y) => boxed(floordiv_float(x, y)))
+}
+
+/** Remainder with the divisor's sign, computed as fmod(b + fmod(a, b), b), whose rounding TorchScript shows. */
+export function remainder_float(a: Real, b: Real): number {
+  const divisor = Number(b)
+  return (divisor + (Number(a) % divisor)) % divisor
+}
+
+export function remainder_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, remainderInt, (x, y) => boxed(remainder_float(x, y)))
+}
+
+/** Floored quotient and remainder. Throws MODEL_ERROR for a zero divisor. */
+export function divmod_int(x: Int, y: Int): [Int, Int] {
+  if (y === 0) throw divisionByZero('integer division or modulo by zero')
+  return [floorDivInt(x, y), remainderInt(x, y)]
+}
+
+export function divmod_float(x: number, y: number): [number, number] {
+  if (y === 0) throw divisionByZero('float divmod()')
+  const rest = x % y
+  const remainder = rest !== 0 && x < 0 !== y < 0 ? rest + y : rest
+  return [(x - remainder) / y, remainder]
+}
+
+/** divmod of an int and a float. */
+export function divmod_mixed(x: Real, y: Real): [number, number] {
+  const [a, b] = [Number(x), Number(y)]
+  if (b === 0) throw divisionByZero('float divmod()')
+  const quotient = Math.floor(a / b)
+  return [quotient, a - quotient * b]
+}
+
+/** Power as C's pow, where 1 to any power and anything to the power 0 are 1 (JavaScript gives NaN for 1 ** NaN and 1 ** Infinity). */
+function pow(base: number, exponent: number): number {
+  if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1
+  return base ** exponent
+}
+
+/** Power of ints or floats, always a float. Throws MODEL_ERROR for zero to a negative power. */
+export function pow_float(a: Real, b: Real): number {
+  const [base, exponent] = [Number(a), Number(b)]
+  if (base === 0 && exponent < 0) throw divisionByZero('0.0 cannot be raised to a negative power')
+  return pow(base, exponent)
+}
+
+export function pow_Scalar(a: Scalar, b: Scalar): number {
+  return pow(Number(a), Number(b))
+}
+
+/** Power of ints computed in doubles, as PyTorch does; with a negative exponent it is a fraction. */
+export function pow_int_to_int(a: Int, b: Int): Int {
+  return pow_float(a, b)
+}
+
+export function neg_float(a: number): number {
+  return -a
+}
+
+export function neg_Scalar(a: Scalar): Scalar {
+  return isFloat(a) ? boxed(-a.value) : negInt(intOf(a))
+}
+
+export function abs_float(a: number): number {
+  return Math.abs(a)
+}
+
+export function abs_Scalar(a: Scalar): Scalar {
+  return isFloat(a) ? boxed(Math.abs(a.value)) : absInt(intOf(a))
+}
+
+export function min_int(a: Int, b: Int): Int {
+  return a < b ? a : b
+}
+
+export function max_int(a: Int, b: Int): Int {
+  return a > b ? a : b
+}
+
+/** The second argument unless the first one is less: a NaN on either side gives the second. */
+export function min_float(a: Real, b: Real): number {
+  return Number(a) < Number(b) ? Number(a) : Number(b)
+}
+
+export function max_float(a: Real, b: Real): number {
+  return Number(a) > Number(b) ? Number(a) : Number(b)
+}
+
+export function min_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, min_int, (x, y) => boxed(min_float(x, y)))
+}
+
+export function max_Scalar(a: Scalar, b: Scalar): Scalar {
+  return scalarBinary(a, b, max_int, (x, y) => boxed(max_float(x, y)))
+}
+
+/** Number of steps of range(lo, hi, step). Throws MODEL_ERROR for a zero step. */
+export function range_length(lo: Int, hi: Int, step: Int): Int {
+  if (step === 0) throw new PtliteError('MODEL_ERROR', 'ValueError: range() arg 3 must not be zero')
+  if (step > 0 && lo < hi) return addInt(1, truncDivInt(subInt(subInt(hi, 1), lo), step))
+  if (step < 0 && lo > hi) return addInt(1, truncDivInt(subInt(subInt(lo, 1), hi), negInt(step)))
+  return 0
+}
+
+/** The value of a range at a step. */
+export function derive_index(index: Int, start: Int, step: Int): Int {
+  return addInt(start, mulInt(index, step))
+}

@@ -1,0 +1,142 @@
+import { check, PtliteError } from '../../error.js'
+import type { DType } from '../../tensor/dtype.js'
+import { Layout, MemoryFormat } from '../../tensor/options.js'
+import type { Int } from '../../tensor/scalar.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { Device, ScriptObject, type Value } from '../../tensor/value.js'
+import { isChannelsLastContiguous, isChannelsLastStrides, isNonOverlappingAndDense } from './support/layout.js'
+import { enumSlot } from './support/equality.js'
+
+/* What a program can ask of a tensor, a device or an object without looking at data. */
+
+const CPU = new Device('cpu')
+
+export function tensor_len(t: Tensor): Int {
+  check(t.dim > 0, () => 'len() of a tensor without dimensions')
+  return t.shape[0]!
+}
+
+export function dim(self: Tensor): Int {
+  return self.dim
+}
+
+export function numel(self: Tensor): Int {
+  return self.numel
+}
+
+export function sizes(self: Tensor): Value[] {
+  return self.shape.slice()
+}
+
+export function strides(self: Tensor): Value[] {
+  return self.strides.slice()
+}
+
+export function storage_offset(self: Tensor): Int {
+  return self.offset
+}
+
+/** Bytes of an element. */
+export function element_size(self: Tensor): Int {
+  return self.itemSize
+}
+
+/** -1: the CPU has no index. */
+export function get_device(_self: Tensor): Int {
+  return -1
+}
+
+export function is_contiguous(self: Tensor): boolean {
+  return self.isContiguous
+}
+
+export function is_contiguous_format(self: Tensor, memory_format: number): boolean {
+  if (memory_format === MemoryFormat.channelsLast) return isChannelsLastContiguous(self.shape, self.strides, 4)
+  if (memory_format === MemoryFormat.channelsLast3d) return isChannelsLastContiguous(self.shape, self.strides, 5)
+  return self.isContiguous
+}
+
+/** Whether the strides suggest the memory format, without the memory having to be dense. Only the channels-last ones can be asked for. */
+export function is_strides_like(self: Tensor, memory_format: number): boolean {
+  if (memory_format === MemoryFormat.channelsLast) return isChannelsLastStrides(self.shape, self.strides, 4)
+  if (memory_format === MemoryFormat.channelsLast3d) return isChannelsLastStrides(self.shape, self.strides, 5)
+  return false
+}
+
+export function is_dense(self: Tensor): boolean {
+  return isNonOverlappingAndDense(self.shape, self.strides)
+}
+
+export function device(_a: Tensor): Device {
+  return CPU
+}
+
+export function dtype(a: Tensor): DType {
+  return a.type
+}
+
+export function layout(_a: Tensor): number {
+  return Layout.strided
+}
+
+export function is_cpu(_a: Tensor): boolean {
+  return true
+}
+
+/** Devices and layouts that tensors never have here. */
+export function is_never(_a: Tensor): boolean {
+  return false
+}
+
+export function is_quantized(a: Tensor): boolean {
+  return a.isQuantized
+}
+
+/** The same data without history: another tensor on the same storage. */
+export function data(a: Tensor): Tensor {
+  return viewOf(a, a.shape, a.strides)
+}
+
+/** None: there are no named tensors here. */
+export function tensor_name(_a: Tensor): string | null {
+  return null
+}
+
+let nextId = 1
+const ids = new WeakMap<object, number>()
+
+/** A number that no other object has; 0 for None. */
+export function id(x: Value): Int {
+  if (x === null || typeof x !== 'object') return 0
+  const known = ids.get(x) ?? nextId++
+  ids.set(x, known)
+  return known
+}
+
+/** The element of a module container that has this number as its name. Throws MODEL_ERROR. */
+export function module_at_index(self: Value, ind: Int): Value {
+  return module_at_key(self, String(ind))
+}
+
+export function module_at_key(self: Value, ind: string): Value {
+  check(self instanceof ScriptObject, () => 'expected a module container')
+  const slot = self.names.indexOf(ind)
+  if (slot < 0) throw new PtliteError('MODEL_ERROR', `AttributeError: ${self.typeName} has no element '${ind}'`)
+  return self.slots[slot]!
+}
+
+export function enum_name(enum_: Value): string {
+  return enumSlot(enum_, 'name') as string
+}
+
+export function enum_value_int(enum_: Value): Int {
+  return enumSlot(enum_, 'value') as Int
+}
+
+export function enum_value_float(enum_: Value): number {
+  return Number(enumSlot(enum_, 'value'))
+}
+
+export function enum_value_str(enum_: Value): string {
+  return enumSlot(enum_, 'value') as string
+}

@@ -1,0 +1,134 @@
+import { PtliteError } from '../../error.js'
+import type { Int } from '../../tensor/scalar.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import type { Value } from '../../tensor/value.js'
+import { compareBytes } from './support/bytes.js'
+import { addInt, wrapInt32 } from './support/integer.js'
+import { tensorLess } from './support/equality.js'
+import { floatOf } from './support/scalar.js'
+
+/* Sorting, extremes and sums of lists. */
+
+type Compare<T> = (a: T, b: T) => number
+
+const compareNumbers: Compare<Value> = (a, b) => (a! < b! ? -1 : a! > b! ? 1 : 0)
+const compareFloats: Compare<Value> = (a, b) => compareNumbers(floatOf(a), floatOf(b))
+const compareStrings: Compare<Value> = (a, b) => compareBytes(a as string, b as string)
+const compareTensors: Compare<Tensor> = (a, b) => (tensorLess(a, b) ? -1 : tensorLess(b, a) ? 1 : 0)
+
+function sortBy<T>(list: T[], compare: Compare<T>, reverse: boolean): void {
+  list.sort(reverse ? (a, b) => compare(b, a) : compare)
+}
+
+/** Ints or bools, in place. */
+export function list_sort(self: Value[], reverse: boolean): void {
+  sortBy(self, compareNumbers, reverse)
+}
+
+export function list_sort_float(self: Value[], reverse: boolean): void {
+  sortBy(self, compareFloats, reverse)
+}
+
+export function list_sort_str(self: Value[], reverse: boolean): void {
+  sortBy(self, compareStrings, reverse)
+}
+
+/** Tensors of one element each. */
+export function list_sort_tensor(self: Tensor[], reverse: boolean): void {
+  sortBy(self, compareTensors, reverse)
+}
+
+export function list_sorted(input: Value[]): Value[] {
+  return input.slice().sort(compareNumbers)
+}
+
+export function list_sorted_float(input: Value[]): Value[] {
+  return input.slice().sort(compareFloats)
+}
+
+export function list_sorted_str(input: Value[]): Value[] {
+  return input.slice().sort(compareStrings)
+}
+
+export function list_sorted_tensor(input: Tensor[]): Tensor[] {
+  return input.slice().sort(compareTensors)
+}
+
+function extreme(list: Value[], better: (a: Value, b: Value) => boolean, what: string): Value {
+  if (list.length === 0) throw new PtliteError('MODEL_ERROR', `ValueError: ${what}() arg is an empty sequence`)
+  let best = list[0]!
+  for (let i = 1; i < list.length; i++) if (better(list[i]!, best)) best = list[i]!
+  return best
+}
+
+export function list_min_int(self: Value[]): Int {
+  return extreme(self, (a, b) => a! < b!, 'min') as Int
+}
+
+export function list_max_int(self: Value[]): Int {
+  return extreme(self, (a, b) => a! > b!, 'max') as Int
+}
+
+export function list_min_float(self: Value[]): number {
+  return floatOf(extreme(self, (a, b) => floatOf(a) < floatOf(b), 'min'))
+}
+
+export function list_max_float(self: Value[]): number {
+  return floatOf(extreme(self, (a, b) => floatOf(a) > floatOf(b), 'max'))
+}
+
+export function list_min_bool(self: Value[]): boolean {
+  return extreme(self, (a, b) => a! < b!, 'min') as boolean
+}
+
+export function list_max_bool(self: Value[]): boolean {
+  return extreme(self, (a, b) => a! > b!, 'max') as boolean
+}
+
+/** Compares element by element, then by length. */
+function compareLists(l: Value[], r: Value[]): number {
+  const count = Math.min(l.length, r.length)
+  for (let i = 0; i < count; i++) {
+    const [a, b] = [Number(l[i]), Number(r[i])]
+    if (a !== b) return a < b ? -1 : 1
+  }
+  return l.length - r.length
+}
+
+/** The lesser of two lists of numbers or bools; the right one where they are equal. */
+export function list_min_of(l: Value[], r: Value[]): Value[] {
+  return compareLists(l, r) < 0 ? l : r
+}
+
+export function list_max_of(l: Value[], r: Value[]): Value[] {
+  return compareLists(l, r) > 0 ? l : r
+}
+
+/** Sum of ints, in 32 bits as PyTorch adds them. */
+export function list_sum_int(self: Value[]): Int {
+  let sum: Int = 0
+  for (const v of self) sum = addInt(sum, v as Int)
+  return wrapInt32(sum)
+}
+
+export function list_sum_float(self: Value[]): number {
+  let sum = 0
+  for (const v of self) sum += floatOf(v)
+  return sum
+}
+
+/** Number of true elements. */
+export function list_sum_bool(self: Value[]): number {
+  return self.filter((v) => v === true).length
+}
+
+const isTrue = (v: Value): boolean => (typeof v === 'string' ? v !== '' : Number(v) !== 0)
+
+/** Ints, floats, bools or strings; a NaN counts as true. */
+export function list_any(self: Value[]): boolean {
+  return self.some(isTrue)
+}
+
+export function list_all(self: Value[]): boolean {
+  return self.every(isTrue)
+}

@@ -4,7 +4,7 @@ import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
-import { isChannelsLastContiguous, isChannelsLastStrides, isNonOverlappingAndDense } from './support/layout.js'
+import { isChannelsLastStrides, isNonOverlappingAndDense } from './support/layout.js'
 import { enumSlot } from './support/equality.js'
 
 /* What a program can ask of a tensor, a device or an object without looking at data. */
@@ -16,44 +16,9 @@ export function tensor_len(t: Tensor): Int {
   return t.shape[0]!
 }
 
-export function dim(self: Tensor): Int {
-  return self.dim
-}
-
-export function numel(self: Tensor): Int {
-  return self.numel
-}
-
-export function sizes(self: Tensor): Value[] {
-  return self.shape.slice()
-}
-
-export function strides(self: Tensor): Value[] {
-  return self.strides.slice()
-}
-
-export function storage_offset(self: Tensor): Int {
-  return self.offset
-}
-
-/** Bytes of an element. */
-export function element_size(self: Tensor): Int {
-  return self.itemSize
-}
-
 /** -1: the CPU has no index. */
 export function get_device(_self: Tensor): Int {
   return -1
-}
-
-export function is_contiguous(self: Tensor): boolean {
-  return self.isContiguous
-}
-
-export function is_contiguous_format(self: Tensor, memory_format: number): boolean {
-  if (memory_format === MemoryFormat.channelsLast) return isChannelsLastContiguous(self.shape, self.strides, 4)
-  if (memory_format === MemoryFormat.channelsLast3d) return isChannelsLastContiguous(self.shape, self.strides, 5)
-  return self.isContiguous
 }
 
 /** Whether the strides suggest the memory format, without the memory having to be dense. Only the channels-last ones can be asked for. */

@@ -1,17 +1,6 @@
 /** Order of a channels-last tensor's dimensions, innermost first. */
 const ORDER: Readonly<Record<number, readonly number[]>> = { 4: [1, 3, 2, 0], 5: [1, 4, 3, 2, 0] }
 
-/** Whether a tensor of this rank is dense in channels-last order. */
-export function isChannelsLastContiguous(shape: readonly number[], strides: readonly number[], rank: number): boolean {
-  if (shape.length !== rank) return false
-  let step = 1
-  for (const d of ORDER[rank]!) {
-    if (shape[d] !== 1 && strides[d] !== step) return false
-    step *= shape[d]!
-  }
-  return true
-}
-
 /** Whether the strides grow in channels-last order; shapes for which this says nothing (N x 1 x 1 x 1) count as not. */
 export function isChannelsLastStrides(shape: readonly number[], strides: readonly number[], rank: number): boolean {
   if (shape.length !== rank || strides[1] === 0) return false

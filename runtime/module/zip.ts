@@ -92,6 +92,6 @@ export class ZipArchive {
       throw damaged(`${this.source.label}: the record ${name} does not inflate to ${entry.size} bytes (${(error as Error).message})`)
     }
     if (result.length !== entry.size) throw damaged(`${this.source.label}: the record ${name} inflates to ${result.length} bytes, not ${entry.size}`)
-    return result
+    return new Uint8Array(result.buffer, result.byteOffset, result.length)
   }
 }

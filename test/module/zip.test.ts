@@ -1,0 +1,79 @@
+import t from 'tap'
+import { openSource } from '../../runtime/module/bytes.js'
+import { ZipArchive } from '../../runtime/module/zip.js'
+import { errorOf } from './fixtures.js'
+import { zip } from './zip-writer.js'
+
+const HELLO = new Uint8Array(Buffer.from('hello'))
+
+function open(bytes: Uint8Array): ZipArchive {
+  return new ZipArchive(openSource(bytes))
+}
+
+function refused(bytes: Uint8Array, read?: string): string {
+  const error = errorOf(() => {
+    const archive = open(bytes)
+    if (read !== undefined) archive.read(read)
+  })
+  if (error.code !== 'INVALID_FILE' && error.code !== 'UNSUPPORTED_FILE') throw new Error(`unexpected ${error.code}`)
+  return error.message
+}
+
+t.test('records below the folder of the first entry', (t) => {
+  const archive = open(
+    zip([
+      { name: 'my model/version', data: HELLO },
+      { name: 'my model/extra/a b/c.txt', data: new Uint8Array(0) },
+      { name: 'my model/folder/', data: new Uint8Array(0) },
+      { name: 'elsewhere/x', data: HELLO },
+    ]),
+  )
+  t.same([...archive.names()], ['version', 'extra/a b/c.txt'])
+  t.same(archive.read('version'), HELLO)
+  t.equal(archive.read('extra/a b/c.txt').length, 0)
+  t.equal(archive.has('x'), false)
+  t.match(errorOf(() => archive.read('x')).message, /the record x is missing/)
+  t.end()
+})
+
+t.test('stored, deflated, with descriptors, zip64, with a comment', (t) => {
+  const text = new Uint8Array(Buffer.from('abc'.repeat(1000)))
+  const records = [
+    { name: 'm/plain', data: HELLO },
+    { name: 'm/deflated', data: text, deflate: true },
+    { name: 'm/descriptor', data: text, deflate: true, descriptor: true },
+    { name: 'm/stored', data: text, descriptor: true },
+    { name: 'm/large', data: HELLO, zip64: true },
+  ]
+  for (const options of [{}, { zip64: true }, { comment: 'PK\x05\x06 is no end here, this is' }]) {
+    const archive = open(zip(records, options))
+    for (const { name, data } of records) t.same(archive.read(name.slice(2)), data, name)
+    t.equal(archive.locate('deflated'), null)
+    t.equal(archive.locate('stored')!.length, text.length)
+  }
+  t.end()
+})
+
+t.test('damaged archives', (t) => {
+  const good = zip([{ name: 'm/a', data: HELLO }, { name: 'm/b', data: HELLO }])
+  for (let cut = 0; cut < good.length; cut++) t.match(refused(good.subarray(0, cut)), /zip directory|ends at/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO }, { name: 'm/a', data: HELLO }])), /the record a is there twice/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO }, { name: 'm/b', data: HELLO, claims: { headerOffset: 0 } }])), /overlap/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { stored: 30, size: 30 } }, { name: 'm/b', data: HELLO }]), 'a'), /runs into what follows/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 1 } }]), 'a'), /no local header/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 2 ** 31 } }]), 'a'), /past the data/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { size: 4 } }]), 'a'), /has two sizes/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { method: 12 } }]), 'a'), /compressed by method 12/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { flags: 1 } }]), 'a'), /encrypted/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { method: 8 } }]), 'a'), /does not inflate/)
+  t.end()
+})
+
+t.test('zip bombs', (t) => {
+  const zeros = new Uint8Array(1 << 20)
+  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 } }]), 'a'), /does not inflate to 1000 bytes/)
+  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 2 ** 31 } }]), 'a'), /claims to inflate/)
+  const many = Array.from({ length: 5 }, (_, i) => ({ name: `m/${i}`, data: zeros, deflate: true }))
+  t.equal(open(zip(many)).read('4').length, zeros.length)
+  t.end()
+})

@@ -125,7 +125,8 @@ class Verifier {
   /** Vararg operators learn their number of arguments from OPN, and no others do. */
   private checkOperator(pc: number, row: OpcodeRow, x: number, n: number): void {
     const operator = this.fn.operators[x]!
-    if (row.code === OP && operator.vararg) throw this.error(pc, `${operator.qualifiedName} takes any number of arguments, and OP gives none`)
+    if (row.code === OP && operator.vararg)
+      throw this.error(pc, `${operator.qualifiedName} takes any number of arguments, and OP gives none`)
     if (row.code === OPN && !operator.vararg && n !== operator.given) {
       throw this.error(pc, `${operator.qualifiedName} takes ${operator.given} arguments, OPN gives ${n}`)
     }

@@ -104,7 +104,7 @@ function originsOf(bytes: Uint8Array, label: string): Map<number, Origin> {
 /** ((class name, instance name), source range tag, callee or None, function name), nested */
 function callsOf(stack: Value | undefined, label: string): InlinedCall[] {
   const calls: InlinedCall[] = []
-  for (let next = stack; next !== null && next !== undefined; ) {
+  for (let next = stack; next !== null && next !== undefined;) {
     const [, rangeTag, callee, functionName] = tupleOf(next, label, 4)
     if (calls.length === MAX_INLINED) throw damaged(`${label}: endless call stack`)
     calls.push({ rangeTag: integerOf(rangeTag, label), functionName: textOf(functionName, label) })

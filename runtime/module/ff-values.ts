@@ -101,13 +101,22 @@ export class FlatValues {
       case ValueKind.object:
         return this.object(table)
       case ValueKind.intList:
-        return typed(table.list(Field.list.items, 8, (at): Value => reader.int64(at)), 'int')
+        return typed(
+          table.list(Field.list.items, 8, (at): Value => reader.int64(at)),
+          'int',
+        )
       case ValueKind.doubleList:
-        return typed(table.list(Field.list.items, 8, (at): Value => new Float(reader.float64(at))), 'float')
+        return typed(
+          table.list(Field.list.items, 8, (at): Value => new Float(reader.float64(at))),
+          'float',
+        )
       case ValueKind.boolList:
-        return typed(table.list(Field.list.items, 1, (at): Value => reader.uint8(at) !== 0), 'bool')
+        return typed(
+          table.list(Field.list.items, 1, (at): Value => reader.uint8(at) !== 0),
+          'bool',
+        )
       case ValueKind.device:
-        return deviceOf(table.text(Field.text.value), 'a device') 
+        return deviceOf(table.text(Field.text.value), 'a device')
       case ValueKind.enumValue:
         return this.enumValue(table)
       case ValueKind.function:
@@ -175,17 +184,24 @@ export class FlatValues {
     if (type === undefined) throw this.reader.error(`an object is of type ${table.uint32(field.type)}; there are ${this.types.length}`)
     switch (type.kind) {
       case ObjectKind.custom:
-        return new CustomObject(type.name.startsWith(CUSTOM_CLASS) ? type.name.slice(CUSTOM_CLASS.length) : type.name, this.get(table.uint32(field.state)))
+        return new CustomObject(
+          type.name.startsWith(CUSTOM_CLASS) ? type.name.slice(CUSTOM_CLASS.length) : type.name,
+          this.get(table.uint32(field.state)),
+        )
       case ObjectKind.setState: {
         const setState = this.get(table.uint32(field.setState))
-        if (!(setState instanceof FunctionValue)) throw this.reader.error(`expected the __setstate__ of ${type.name}, found ${describe(setState)}`)
+        if (!(setState instanceof FunctionValue))
+          throw this.reader.error(`expected the __setstate__ of ${type.name}, found ${describe(setState)}`)
         const object = new ScriptObject(type.name, [], [])
         this.pending.push({ object, state: this.get(table.uint32(field.state)), setState: setState.code })
         return object
       }
       case ObjectKind.fields: {
         const slots = this.items(table, field.attributes)
-        const names = type.attributes.length === slots.length ? [...type.attributes] : fail(this.reader, `an object of ${type.name} has ${slots.length} attributes`)
+        const names =
+          type.attributes.length === slots.length
+            ? [...type.attributes]
+            : fail(this.reader, `an object of ${type.name} has ${slots.length} attributes`)
         return new ScriptObject(type.name, names, slots)
       }
       default:

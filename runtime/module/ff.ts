@@ -21,7 +21,9 @@ export function readFlatbuffer(source: ByteSource, pool: TensorPool): ParsedModu
   const storages = new FlatStorages(reader, module, source)
   const values = new FlatValues(reader, module, pool, (index, scalarType) => storages.get(index, scalarType))
   if (values.functions.length === 0 && module.vector(field.jitSources, 4).length > 0) {
-    throw unsupported(`${label}: this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter`)
+    throw unsupported(
+      `${label}: this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter`,
+    )
   }
   const extraFiles = new Map(module.tables(field.extraFiles).map((file) => [file.text(Field.extraFile.name), contentOf(file)]))
   return {

@@ -85,7 +85,8 @@ export function deviceOf(text: string, what: string): Device {
 export function dictKeyOf(value: Value, what: string): DictKey {
   if (value instanceof Float) return value.value
   if (value instanceof Tensor) return value
-  if (value === null || typeof value === 'object') throw damaged(`${what}: expected a str, number or tensor as key of a dict, found ${describe(value)}`)
+  if (value === null || typeof value === 'object')
+    throw damaged(`${what}: expected a str, number or tensor as key of a dict, found ${describe(value)}`)
   return value
 }
 

@@ -51,7 +51,8 @@ export class FlatReader {
     const position = at + this.uint32(at)
     const length = this.uint32(position)
     const start = position + 4
-    if (start + length * elementBytes > this.source.size) throw this.error(`a vector of ${length} elements at ${position} runs over the end`)
+    if (start + length * elementBytes > this.source.size)
+      throw this.error(`a vector of ${length} elements at ${position} runs over the end`)
     return { start, length }
   }
 
@@ -115,7 +116,8 @@ export class FlatReader {
   /** Makes sure of `length` bytes at `at`, which it returns. */
   private need(at: number, length: number): number {
     const end = at + length
-    if (!(at >= 0 && end <= this.source.size)) throw this.error(`expected ${length} bytes at offset ${at}, but the file ends at ${this.source.size}`)
+    if (!(at >= 0 && end <= this.source.size))
+      throw this.error(`expected ${length} bytes at offset ${at}, but the file ends at ${this.source.size}`)
     if (this.loaded !== null) this.load(this.loaded, at, end)
     return at
   }
@@ -146,7 +148,8 @@ export class FlatTable {
     if (entry + 2 > this.vtableBytes) return 0
     const offset = this.reader.uint16(this.vtable + entry)
     if (offset === 0) return 0
-    if (offset < 4 || offset + bytes > this.tableBytes) throw this.reader.error(`field ${field} of the table at ${this.position} is outside of it`)
+    if (offset < 4 || offset + bytes > this.tableBytes)
+      throw this.reader.error(`field ${field} of the table at ${this.position} is outside of it`)
     return this.position + offset
   }
 

@@ -1,6 +1,17 @@
 /** Field numbers of the tables in module.fbs, in its order. A union takes two: its kind and its value. */
 export const Field = {
-  module: { bytecodeVersion: 0, extraFiles: 1, methods: 2, state: 3, values: 4, storages: 6, objectTypes: 7, jitSources: 8, operatorVersion: 10, mobileValues: 11 },
+  module: {
+    bytecodeVersion: 0,
+    extraFiles: 1,
+    methods: 2,
+    state: 3,
+    values: 4,
+    storages: 6,
+    objectTypes: 7,
+    jitSources: 8,
+    operatorVersion: 10,
+    mobileValues: 11,
+  },
   value: { kind: 0, value: 1 },
   quantization: { scheme: 0, scale: 1, zeroPoint: 2, scales: 3, zeroPoints: 4, axis: 5 },
   tensor: { storage: 0, scalarType: 1, offset: 2, sizes: 3, strides: 4, quantization: 6 },

@@ -58,7 +58,9 @@ function parse(source: ByteSource, pool: TensorPool): ParsedModule {
     case 'flatbuffer':
       return readFlatbuffer(source, pool)
     case 'pickle':
-      throw unsupported(`${source.label}: this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md`)
+      throw unsupported(
+        `${source.label}: this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md`,
+      )
     case 'other':
       throw damaged(`${source.label}: expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(head)}`)
   }

@@ -72,7 +72,11 @@ export class ModuleGlobals implements PickleMeaning {
     const [kind, type, key, , count] = this.exactly(id, 5, 'a storage')
     const scalarType = type instanceof PickleGlobal && type.module === 'torch' ? STORAGE_TYPES.get(type.name) : undefined
     if (kind !== 'storage' || scalarType === undefined) throw damaged(`${this.label}: expected a storage, found ${describe(type)}`)
-    return new StorageReference(scalarType, textOf(key, `${this.label}: key of a storage`), integerOf(count, `${this.label}: size of a storage`, 0))
+    return new StorageReference(
+      scalarType,
+      textOf(key, `${this.label}: key of a storage`),
+      integerOf(count, `${this.label}: size of a storage`, 0),
+    )
   }
 
   call(global: PickleGlobal, args: readonly Value[]): Value {
@@ -90,7 +94,8 @@ export class ModuleGlobals implements PickleMeaning {
 
   setState(instance: Value, state: Value): Value {
     if (instance instanceof PendingCustom) return new CustomObject(instance.className, state)
-    if (!(instance instanceof ScriptObject) || this.built.has(instance)) throw damaged(`${this.label}: state for ${describe(instance)}, which takes none`)
+    if (!(instance instanceof ScriptObject) || this.built.has(instance))
+      throw damaged(`${this.label}: state for ${describe(instance)}, which takes none`)
     this.built.add(instance)
     const setState = this.setStateOf(instance.typeName)
     if (setState !== undefined) {
@@ -122,7 +127,8 @@ export class ModuleGlobals implements PickleMeaning {
   /** A list that says what its elements are. */
   typedList(args: readonly Value[], elementType: string): Value {
     const list = args[0]
-    if (!Array.isArray(list) || args.length !== 1) throw damaged(`${this.label}: expected a list of ${elementType}, found ${describe(list)}`)
+    if (!Array.isArray(list) || args.length !== 1)
+      throw damaged(`${this.label}: expected a list of ${elementType}, found ${describe(list)}`)
     if (this.checked.has(list)) return list
     this.checked.add(list)
     const wrong = list.find((item) => !isA(item, elementType))
@@ -149,8 +155,15 @@ export class ModuleGlobals implements PickleMeaning {
     return args
   }
 
-  private tensor(reference: Value | undefined, offset: Value | undefined, sizes: Value | undefined, strides: Value | undefined, quant: Quant | null): Value {
-    if (!(reference instanceof StorageReference)) throw damaged(`${this.label}: expected the storage of a tensor, found ${describe(reference)}`)
+  private tensor(
+    reference: Value | undefined,
+    offset: Value | undefined,
+    sizes: Value | undefined,
+    strides: Value | undefined,
+    quant: Quant | null,
+  ): Value {
+    if (!(reference instanceof StorageReference))
+      throw damaged(`${this.label}: expected the storage of a tensor, found ${describe(reference)}`)
     const storage = this.storage(reference.key, reference.scalarType, reference.count)
     return this.pool.build(storage, {
       scalarType: reference.scalarType,
@@ -164,7 +177,8 @@ export class ModuleGlobals implements PickleMeaning {
   private quant(params: Value | undefined): Quant {
     const items = tupleOf(params, `${this.label}: quantization of a tensor`)
     const scheme = items[0]
-    if (!(scheme instanceof PickleGlobal) || !SCHEMES.has(scheme.name)) throw damaged(`${this.label}: unknown quantization scheme: ${describe(scheme)}`)
+    if (!(scheme instanceof PickleGlobal) || !SCHEMES.has(scheme.name))
+      throw damaged(`${this.label}: unknown quantization scheme: ${describe(scheme)}`)
     if (scheme.name.startsWith('per_tensor')) {
       const [, scale, zeroPoint] = items
       if (!(scale instanceof Float)) throw damaged(`${this.label}: expected a float as scale, found ${describe(scale)}`)
@@ -173,7 +187,9 @@ export class ModuleGlobals implements PickleMeaning {
     const scales = this.pool.numbers(items[1], `${this.label}: scales`)
     const zeroPoints = this.pool.numbers(items[2], `${this.label}: zero points`)
     const axis = integerOf(items[3], `${this.label}: quantization axis`, 0)
-    return scheme.name === 'per_channel_affine_float_qparams' ? { axis, scales, zeroPoints, floatZeroPoints: true } : { axis, scales, zeroPoints }
+    return scheme.name === 'per_channel_affine_float_qparams'
+      ? { axis, scales, zeroPoints, floatZeroPoints: true }
+      : { axis, scales, zeroPoints }
   }
 
   /** Members of an enum class are one object per value, since programs compare them by identity. */

@@ -56,7 +56,8 @@ function readInstructions(value: Value | undefined, where: string): Int32Array {
 
 function readOperator(value: Value, where: string): OperatorName {
   const parts = tupleOf(value, where)
-  if (parts.length !== 2 && parts.length !== 3) throw damaged(`${where}: expected a name, overload and number of arguments, found ${parts.length} parts`)
+  if (parts.length !== 2 && parts.length !== 3)
+    throw damaged(`${where}: expected a name, overload and number of arguments, found ${parts.length} parts`)
   return {
     name: textOf(parts[0], where),
     overload: textOf(parts[1], where),

@@ -81,7 +81,8 @@ function readOperatorVersion(zip: ZipArchive, label: string): number {
 
 function readExtraFiles(zip: ZipArchive): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>()
-  for (const name of zip.names()) if (name.startsWith(EXTRA) && name.length > EXTRA.length) files.set(name.slice(EXTRA.length), zip.read(name))
+  for (const name of zip.names())
+    if (name.startsWith(EXTRA) && name.length > EXTRA.length) files.set(name.slice(EXTRA.length), zip.read(name))
   return files
 }
 
@@ -112,7 +113,8 @@ class RecordStorages {
   get(record: string, scalarType: number, count: number): Storage {
     const itemSize = scalarTypeSize(scalarType) ?? 1
     // records of empty storages may be absent
-    const storage = this.known.get(record) ?? (count === 0 && !this.zip.has(record) ? storageFrom(new Uint8Array(0)) : this.open(record, itemSize))
+    const storage =
+      this.known.get(record) ?? (count === 0 && !this.zip.has(record) ? storageFrom(new Uint8Array(0)) : this.open(record, itemSize))
     this.known.set(record, storage)
     if (count * itemSize > storage.byteLength) {
       throw damaged(`${this.source.label}: expected ${count * itemSize} bytes in the record ${record}, found ${storage.byteLength}`)

@@ -203,7 +203,8 @@ class Unpickler {
   }
 
   private popMany(count: number): Value[] {
-    if (this.stack.length - count < this.floor()) throw this.error(`the pickle takes ${count} values that are not there, before byte ${this.at}`)
+    if (this.stack.length - count < this.floor())
+      throw this.error(`the pickle takes ${count} values that are not there, before byte ${this.at}`)
     return this.stack.splice(this.stack.length - count)
   }
 

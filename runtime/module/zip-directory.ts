@@ -46,7 +46,11 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
     if (next > bytes) throw damaged(`${source.label}: entry ${i} runs over the end of the zip directory`)
     const name = text.decode(directory.subarray(at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes))
     const extra = directory.subarray(at + ENTRY_BYTES + nameBytes, at + ENTRY_BYTES + nameBytes + extraBytes)
-    const fields = { size: view.getUint32(at + 24, true), compressedSize: view.getUint32(at + 20, true), headerOffset: view.getUint32(at + 42, true) }
+    const fields = {
+      size: view.getUint32(at + 24, true),
+      compressedSize: view.getUint32(at + 20, true),
+      headerOffset: view.getUint32(at + 42, true),
+    }
     applyZip64(source, name, extra, fields)
     if (fields.headerOffset >= offset) throw damaged(`${source.label}: the record ${name} starts at ${fields.headerOffset}, past the data`)
     entries.push({ name, flags: view.getUint16(at + 8, true), method: view.getUint16(at + 10, true), ...fields, end: offset })
@@ -82,7 +86,9 @@ function readZip64End(source: ByteSource, endOffset: number): { offset: number; 
 
 function checkedDirectory<T extends { offset: number; bytes: number; count: number }>(source: ByteSource, found: T): T {
   if (!(found.offset + found.bytes <= source.size) || found.count * ENTRY_BYTES > found.bytes) {
-    throw damaged(`${source.label}: a zip directory of ${found.count} entries and ${found.bytes} bytes does not fit at offset ${found.offset}`)
+    throw damaged(
+      `${source.label}: a zip directory of ${found.count} entries and ${found.bytes} bytes does not fit at offset ${found.offset}`,
+    )
   }
   return found
 }

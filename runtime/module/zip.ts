@@ -71,10 +71,13 @@ export class ZipArchive {
   private dataOffset(entry: ZipEntry): number {
     const header = this.source.read(entry.headerOffset, LOCAL_HEADER_BYTES)
     const view = new DataView(header.buffer, header.byteOffset, header.length)
-    if (view.getUint32(0, true) !== LOCAL_HEADER) throw damaged(`${this.source.label}: no local header of ${entry.name} at ${entry.headerOffset}`)
+    if (view.getUint32(0, true) !== LOCAL_HEADER)
+      throw damaged(`${this.source.label}: no local header of ${entry.name} at ${entry.headerOffset}`)
     const start = entry.headerOffset + LOCAL_HEADER_BYTES + view.getUint16(26, true) + view.getUint16(28, true)
     if (start + entry.compressedSize > entry.end) {
-      throw damaged(`${this.source.label}: the record ${entry.name} of ${entry.compressedSize} bytes at ${start} runs into what follows at ${entry.end}`)
+      throw damaged(
+        `${this.source.label}: the record ${entry.name} of ${entry.compressedSize} bytes at ${start} runs into what follows at ${entry.end}`,
+      )
     }
     return start
   }
@@ -91,7 +94,8 @@ export class ZipArchive {
     } catch (error) {
       throw damaged(`${this.source.label}: the record ${name} does not inflate to ${entry.size} bytes (${(error as Error).message})`)
     }
-    if (result.length !== entry.size) throw damaged(`${this.source.label}: the record ${name} inflates to ${result.length} bytes, not ${entry.size}`)
+    if (result.length !== entry.size)
+      throw damaged(`${this.source.label}: the record ${name} inflates to ${result.length} bytes, not ${entry.size}`)
     return new Uint8Array(result.buffer, result.byteOffset, result.length)
   }
 }

@@ -62,7 +62,9 @@ for (const name of ['quantized.ptl', 'quantized.ff']) {
       t.ok(conv!.quant.scales.every((scale) => scale > 0 && scale < 1))
       t.same(conv!.quant.zeroPoints, [0, 0, 0])
     }
-    const packed = [...states, file.root].flatMap((state) => customObjects(state)).find((o) => o.className === 'quantized.LinearPackedParamsBase')
+    const packed = [...states, file.root]
+      .flatMap((state) => customObjects(state))
+      .find((o) => o.className === 'quantized.LinearPackedParamsBase')
     t.ok(packed, 'Linear has a packed object')
     t.ok(packed!.state instanceof Tuple && packed!.state.items.length === 2)
     file.close()

@@ -20,7 +20,11 @@ export const p = {
   build: [0x62],
   persistent: [0x51],
   int: (value: number): number[] => [0x4a, ...littleEndian(value, 4)],
-  long: (value: bigint, length = 8): number[] => [0x8a, length, ...Array.from({ length }, (_, i) => Number((value >> BigInt(8 * i)) & 255n))],
+  long: (value: bigint, length = 8): number[] => [
+    0x8a,
+    length,
+    ...Array.from({ length }, (_, i) => Number((value >> BigInt(8 * i)) & 255n)),
+  ],
   float: (value: number): number[] => [0x47, ...new Uint8Array(new Float64Array([value]).buffer).reverse()],
   text: (value: string): number[] => [0x58, ...littleEndian(Buffer.byteLength(value), 4), ...Buffer.from(value)],
   global: (module: string, name: string): number[] => [0x63, ...Buffer.from(`${module}\n${name}\n`)],

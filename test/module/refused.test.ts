@@ -72,7 +72,15 @@ t.test('versions', (t) => {
 t.test('bytecode of the wrong shape', (t) => {
   const pair = (key: string, value: number[]): number[] => [...p.text(key), ...value, ...p.tuple2]
   const code = (instructions: number[]): number[] =>
-    [p.mark, pair('instructions', instructions), pair('operators', p.emptyTuple), pair('constants', p.emptyTuple), pair('types', p.emptyTuple), pair('register_size', p.int(1)), p.tuple].flat()
+    [
+      p.mark,
+      pair('instructions', instructions),
+      pair('operators', p.emptyTuple),
+      pair('constants', p.emptyTuple),
+      pair('types', p.emptyTuple),
+      pair('register_size', p.int(1)),
+      p.tuple,
+    ].flat()
   const file = (...fn: readonly (readonly number[])[]): Uint8Array => archive(pickle(p.mark, p.int(8), p.mark, ...fn, p.tuple, p.tuple))
   const message = (bytes: Uint8Array): string => errorOf(() => loadModelFile(bytes)).message
   const instruction = (name: string, x: number, n: number): number[] => [p.mark, p.text(name), p.int(x), p.int(n), p.tuple].flat()
@@ -80,7 +88,10 @@ t.test('bytecode of the wrong shape', (t) => {
   t.match(message(file(p.text('f'))), /expected a name, code and schema/)
   t.match(message(file(p.int(1), p.emptyTuple)), /expected a text, found the int 1/)
   t.match(message(file(p.text('f'), p.emptyTuple)), /expected a tuple of 5/)
-  t.match(message(file(p.text('f'), code([...p.mark, ...instruction('JUMP', 0, 0), ...p.tuple]))), /instruction 0 is unknown: the text 'JUMP'/)
+  t.match(
+    message(file(p.text('f'), code([...p.mark, ...instruction('JUMP', 0, 0), ...p.tuple]))),
+    /instruction 0 is unknown: the text 'JUMP'/,
+  )
   t.match(message(file(p.text('f'), code([...p.mark, ...instruction('RET', 0, -1), ...p.tuple]))), /expected an int from 0 to 65535/)
   t.end()
 })

@@ -5,7 +5,7 @@ import { TensorPool } from '../../runtime/module/tensor-pool.js'
 import { openSource, storageFrom } from '../../runtime/module/bytes.js'
 import { unpickle } from '../../runtime/module/unpickler.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { errorOf, numbers } from './fixtures.js'
 import { p, pickle } from './pickle-writer.js'
@@ -31,7 +31,16 @@ function messageOf(...parts: readonly (readonly number[])[]): string {
   return error.message
 }
 
-const STORAGE = [p.mark, p.text('storage'), p.global('torch', 'FloatStorage'), p.text('0'), p.text('cuda:0'), p.int(6), p.tuple, p.persistent].flat()
+const STORAGE = [
+  p.mark,
+  p.text('storage'),
+  p.global('torch', 'FloatStorage'),
+  p.text('0'),
+  p.text('cuda:0'),
+  p.int(6),
+  p.tuple,
+  p.persistent,
+].flat()
 const HOOKS = [p.global('collections', 'OrderedDict'), p.emptyTuple, p.reduce].flat()
 
 function tensor(offset: number, sizes: readonly number[], strides: readonly number[]): number[] {
@@ -84,7 +93,14 @@ t.test('objects', (t) => {
   const net = read(object, p.emptyDict, p.mark, p.text('b'), p.int(2), p.text('a'), p.int(1), p.setItems, p.build)
   if (!(net instanceof ScriptObject)) throw new Error('expected an object')
   t.equal(net.typeName, '__torch__.m.Net')
-  t.same([net.names, net.slots], [['b', 'a'], [2, 1]], 'slots are in the order of the dict')
+  t.same(
+    [net.names, net.slots],
+    [
+      ['b', 'a'],
+      [2, 1],
+    ],
+    'slots are in the order of the dict',
+  )
   t.match(messageOf(object, p.none, p.build), /expected a dict as state of __torch__\.m\.Net, which has no __setstate__, found None/)
   t.match(messageOf(object, p.put(0), p.emptyDict, p.build, p.emptyDict, p.build), /takes none/)
   const custom = read(p.global('__torch__.torch.classes.quantized', 'LinearPackedParamsBase'), p.emptyTuple, p.newObject, p.int(1), p.build)
@@ -138,7 +154,18 @@ t.test('broken pickles', (t) => {
 t.test('values that contain themselves', (t) => {
   const cycle = read(p.emptyList, p.put(0), p.mark, p.get(0), p.appends)
   t.match(errorOf(() => checkNesting([cycle], 'test')).message, /contains itself/)
-  const object = read(p.global('__torch__', 'A'), p.emptyTuple, p.newObject, p.put(0), p.emptyDict, p.mark, p.text('me'), p.get(0), p.setItems, p.build)
+  const object = read(
+    p.global('__torch__', 'A'),
+    p.emptyTuple,
+    p.newObject,
+    p.put(0),
+    p.emptyDict,
+    p.mark,
+    p.text('me'),
+    p.get(0),
+    p.setItems,
+    p.build,
+  )
   t.match(errorOf(() => checkNesting([object], 'test')).message, /contains itself/)
   t.end()
 })

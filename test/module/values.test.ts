@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, listType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { attribute, load, numbers, tensorAttribute } from './fixtures.js'
 

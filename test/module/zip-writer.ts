@@ -8,7 +8,13 @@ export interface ZipRecord {
   readonly descriptor?: boolean
   readonly zip64?: boolean
   /** What the directory claims instead of the truth. */
-  readonly claims?: { readonly size?: number; readonly method?: number; readonly flags?: number; readonly headerOffset?: number; readonly stored?: number }
+  readonly claims?: {
+    readonly size?: number
+    readonly method?: number
+    readonly flags?: number
+    readonly headerOffset?: number
+    readonly stored?: number
+  }
 }
 
 /** Writes a zip file of these records. */
@@ -27,7 +33,20 @@ export function zip(records: readonly ZipRecord[], options: { readonly zip64?: b
     const flags = record.claims?.flags ?? (record.descriptor === true ? 0x0808 : 0x0800)
     const headerOffset = offset
     const known = record.descriptor !== true
-    push(fields([4, 0x04034b50], [2, 20], [2, flags], [2, method], [4, 0], [4, 0], [4, known ? data.length : 0], [4, known ? record.data.length : 0], [2, name.length], [2, 3]))
+    push(
+      fields(
+        [4, 0x04034b50],
+        [2, 20],
+        [2, flags],
+        [2, method],
+        [4, 0],
+        [4, 0],
+        [4, known ? data.length : 0],
+        [4, known ? record.data.length : 0],
+        [2, name.length],
+        [2, 3],
+      ),
+    )
     push(name)
     push(Buffer.from('pad'))
     push(data)
@@ -49,7 +68,9 @@ export function zip(records: readonly ZipRecord[], options: { readonly zip64?: b
   const comment = Buffer.from(options.comment ?? '')
   if (options.zip64 === true) {
     const end = offset
-    push(fields([4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, records.length], [8, records.length], [8, bytes], [8, start]))
+    push(
+      fields([4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, records.length], [8, records.length], [8, bytes], [8, start]),
+    )
     push(fields([4, 0x07064b50], [4, 0], [8, end], [4, 1]))
     push(fields([4, 0x06054b50], [2, 0], [2, 0], [2, 0xffff], [2, 0xffff], [4, 0xffffffff], [4, 0xffffffff], [2, comment.length]))
   } else {

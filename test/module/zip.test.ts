@@ -55,11 +55,39 @@ t.test('stored, deflated, with descriptors, zip64, with a comment', (t) => {
 })
 
 t.test('damaged archives', (t) => {
-  const good = zip([{ name: 'm/a', data: HELLO }, { name: 'm/b', data: HELLO }])
+  const good = zip([
+    { name: 'm/a', data: HELLO },
+    { name: 'm/b', data: HELLO },
+  ])
   for (let cut = 0; cut < good.length; cut++) t.match(refused(good.subarray(0, cut)), /zip directory|ends at/)
-  t.match(refused(zip([{ name: 'm/a', data: HELLO }, { name: 'm/a', data: HELLO }])), /the record a is there twice/)
-  t.match(refused(zip([{ name: 'm/a', data: HELLO }, { name: 'm/b', data: HELLO, claims: { headerOffset: 0 } }])), /overlap/)
-  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { stored: 30, size: 30 } }, { name: 'm/b', data: HELLO }]), 'a'), /runs into what follows/)
+  t.match(
+    refused(
+      zip([
+        { name: 'm/a', data: HELLO },
+        { name: 'm/a', data: HELLO },
+      ]),
+    ),
+    /the record a is there twice/,
+  )
+  t.match(
+    refused(
+      zip([
+        { name: 'm/a', data: HELLO },
+        { name: 'm/b', data: HELLO, claims: { headerOffset: 0 } },
+      ]),
+    ),
+    /overlap/,
+  )
+  t.match(
+    refused(
+      zip([
+        { name: 'm/a', data: HELLO, claims: { stored: 30, size: 30 } },
+        { name: 'm/b', data: HELLO },
+      ]),
+      'a',
+    ),
+    /runs into what follows/,
+  )
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 1 } }]), 'a'), /no local header/)
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 2 ** 31 } }]), 'a'), /past the data/)
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { size: 4 } }]), 'a'), /has two sizes/)

@@ -17,8 +17,14 @@ export function emitBoxed(operators: readonly Operator[]): string {
     module('at', '../../backends/generated/dispatch.js') +
     module('composite', '../../backends/composite/index.js') +
     typeImports(body, '../../tensor') +
-    importLine(helpers.filter((h) => !h.startsWith('as')), '../pack.js') +
-    importLine(helpers.filter((h) => h.startsWith('as')), '../unbox.js') +
+    importLine(
+      helpers.filter((h) => !h.startsWith('as')),
+      '../pack.js',
+    ) +
+    importLine(
+      helpers.filter((h) => h.startsWith('as')),
+      '../unbox.js',
+    ) +
     module('derived', './derived.js')
   return `${banner('boxed.ts', OPERATOR_INPUTS)}${imports}\n${body}`
 }

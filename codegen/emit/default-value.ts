@@ -1,7 +1,16 @@
 import type { DefaultValue, SchemaType } from '../schema/model.js'
 
 /** Enumerators that schemas use as defaults: at::Reduction, c10::ScalarType, MemoryFormat and Layout numbers. */
-const SYMBOLS: Record<string, number> = { Mean: 1, Sum: 2, long: 4, float: 6, double: 7, contiguous_format: 0, preserve_format: 1, strided: 0 }
+const SYMBOLS: Record<string, number> = {
+  Mean: 1,
+  Sum: 2,
+  long: 4,
+  float: 6,
+  double: 7,
+  contiguous_format: 0,
+  preserve_format: 1,
+  strided: 0,
+}
 
 /** A default as the text of a stack value; null where it does not fit the type. */
 export function defaultLiteral(value: DefaultValue, type: SchemaType): string | null {

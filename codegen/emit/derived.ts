@@ -7,7 +7,9 @@ import { parameterList, returnType } from './signature.js'
 
 /** runtime/operators/generated/derived.ts: the variants that `autogen` asks for, made of the operator they derive from. */
 export function emitDerived(operators: readonly Operator[]): string {
-  const body = operators.flatMap((o) => (o.derivation === null ? [] : [derivedFunction(o, o.derivation.from, o.derivation.kind)])).join('\n')
+  const body = operators
+    .flatMap((o) => (o.derivation === null ? [] : [derivedFunction(o, o.derivation.from, o.derivation.kind)]))
+    .join('\n')
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
     module('at', '../../backends/generated/dispatch.js') +
@@ -18,7 +20,8 @@ export function emitDerived(operators: readonly Operator[]): string {
 }
 
 function derivedFunction(operator: Operator, from: Operator, kind: 'out' | 'functional'): string {
-  const body = kind === 'functional' ? functionalBody(from) : isInplace(from.schema) ? outOfInplace(operator, from) : outBody(operator, from)
+  const body =
+    kind === 'functional' ? functionalBody(from) : isInplace(from.schema) ? outOfInplace(operator, from) : outBody(operator, from)
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
   return `/** ${printSchema(operator.schema)} */\n${head}${body.map((line) => `  ${line}\n`).join('')}}\n`
 }
@@ -27,7 +30,9 @@ function derivedFunction(operator: Operator, from: Operator, kind: 'out' | 'func
 function outBody(operator: Operator, from: Operator): string[] {
   const known = new Set(from.parameters.map((p) => p.name))
   const outs = operator.parameters.filter((p) => p.type !== null && !known.has(p.name))
-  const call = unboxedCall(from, (p) => (p.type === null && !operator.parameters.some((q) => q.type === null) ? `optionsOf(${outs[0]!.name})` : p.name))
+  const call = unboxedCall(from, (p) =>
+    p.type === null && !operator.parameters.some((q) => q.type === null) ? `optionsOf(${outs[0]!.name})` : p.name,
+  )
   const writer = (out: Parameter, value: string): string => `${isList(out.type!) ? 'writeOuts' : 'writeOut'}(${out.name}, ${value})`
   if (from.schema.returns.length === 1) return [`${operator.schema.returns.length > 0 ? 'return ' : ''}${writer(outs[0]!, call)}`]
   const lines = [`const r = ${call}`]
@@ -43,7 +48,11 @@ function outOfInplace(operator: Operator, from: Operator): string[] {
   const self = from.parameters[0]!
   const list = isList(self.type!)
   const call = unboxedCall(from, (p) => (p === self ? out.name : p.name))
-  return [`${list ? 'writeOuts' : 'writeOut'}(${out.name}, ${self.name})`, call, ...(operator.schema.returns.length > 0 ? [`return ${out.name}`] : [])]
+  return [
+    `${list ? 'writeOuts' : 'writeOut'}(${out.name}, ${self.name})`,
+    call,
+    ...(operator.schema.returns.length > 0 ? [`return ${out.name}`] : []),
+  ]
 }
 
 /** Runs the operator on copies of what it writes and returns the copies after its other results. */

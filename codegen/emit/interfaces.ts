@@ -12,7 +12,9 @@ const MODULES: readonly (readonly [Backend, string])[] = [
 
 /** runtime/backends/generated/interfaces.ts: what each backend module must export. Types only. */
 export function emitInterfaces(operators: readonly Operator[], options: BuildOptions): string {
-  const sections = MODULES.filter(([backend]) => options.backends.has(backend)).map(([backend, folder]) => section(operators, backend, folder))
+  const sections = MODULES.filter(([backend]) => options.backends.has(backend)).map(([backend, folder]) =>
+    section(operators, backend, folder),
+  )
   const body = sections.join('\n')
   const modules = MODULES.filter(([backend]) => options.backends.has(backend))
     .map(([, folder]) => `import type * as ${folder.replace('-', '_')}Module from '../${folder}/index.js'\n`)
@@ -26,8 +28,11 @@ ${body}`
 
 function section(operators: readonly Operator[], backend: Backend, folder: string): string {
   const members = new Map<string, Member>()
-  for (const operator of operators) for (const branch of operator.branches) if (branch.backend === backend) addMember(members, operator, branch)
-  const lines = [...members].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, m]) => `  ${name}: ${[...m.types].map((t) => (m.types.size > 1 ? `(${t})` : t)).join(' & ')}\n`)
+  for (const operator of operators)
+    for (const branch of operator.branches) if (branch.backend === backend) addMember(members, operator, branch)
+  const lines = [...members]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, m]) => `  ${name}: ${[...m.types].map((t) => (m.types.size > 1 ? `(${t})` : t)).join(' & ')}\n`)
   return `export interface ${backend} {
 ${lines.join('')}}
 export type ${backend}Module = Provides<${backend}, typeof ${folder.replace('-', '_')}Module>

@@ -21,9 +21,17 @@ ${functions}`
 function kernelFunction(kernel: Kernel, id: number): string {
   const parameters: string[] = []
   if (kernel.fields.length === 0) parameters.push(kernel.host ? '_args: NoFields' : '_args?: NoFields')
-  else parameters.push(`args: {\n${kernel.fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`)
+  else
+    parameters.push(
+      `args: {\n${kernel.fields.map((f) => `  ${f.name}: ${f.length === null ? 'number' : 'readonly number[]'}\n`).join('')}}`,
+    )
   if (kernel.host) parameters.push('host: ArrayBufferView | null')
-  const returns = kernel.results.length === 0 ? 'void' : kernel.results.length === 1 ? 'number' : `{ ${kernel.results.map((r) => `${r.name}: number`).join(', ')} }`
+  const returns =
+    kernel.results.length === 0
+      ? 'void'
+      : kernel.results.length === 1
+        ? 'number'
+        : `{ ${kernel.results.map((r) => `${r.name}: number`).join(', ')} }`
   const writes = kernel.fields.map((f) => `  ${write(f)}\n`).join('')
   const call = `  launch(${id}, '${kernel.name}'${kernel.host ? ', host' : ''})\n`
   return `/** ${kernel.doc} */\nexport function ${kernel.name}(${parameters.join(', ')}): ${returns} {\n${writes}${call}${results(kernel)}}\n`

@@ -81,7 +81,11 @@ function outSchema(schema: FunctionSchema): FunctionSchema {
   })
   const isPlain = outs.every((a) => a.type.kind === 'base')
   const others = inplace ? [] : schema.returns.filter((r) => !isTensors(r.type))
-  return { ...schema, arguments: [...args, ...outs], returns: isPlain ? [...outs.map((a) => ({ name: null, type: a.type })), ...others] : [] }
+  return {
+    ...schema,
+    arguments: [...args, ...outs],
+    returns: isPlain ? [...outs.map((a) => ({ name: null, type: a.type })), ...others] : [],
+  }
 }
 
 function isTensors(type: SchemaType): boolean {
@@ -94,5 +98,7 @@ function written(type: SchemaType, set: string): SchemaType {
 }
 
 function withoutAlias(type: SchemaType): SchemaType {
-  return type.kind === 'list' || type.kind === 'optional' ? { ...type, alias: null, inner: withoutAlias(type.inner) } : { ...type, alias: null }
+  return type.kind === 'list' || type.kind === 'optional'
+    ? { ...type, alias: null, inner: withoutAlias(type.inner) }
+    : { ...type, alias: null }
 }

@@ -39,9 +39,11 @@ export interface NativeFunction {
 }
 
 const RESERVED = new Set(
-  ('break case catch class const continue debugger default delete do else enum export extends false finally for function if import in ' +
+  (
+    'break case catch class const continue debugger default delete do else enum export extends false finally for function if import in ' +
     'instanceof new null return super switch this throw true try typeof var void while with yield let static implements interface package ' +
-    'private protected public await async eval arguments').split(' '),
+    'private protected public await async eval arguments'
+  ).split(' '),
 )
 
 /** A JavaScript identifier: reserved words get a trailing underscore. */

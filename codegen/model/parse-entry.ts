@@ -137,7 +137,8 @@ class FieldReader {
     const field = this.fields.get('dispatch')
     const rows: DispatchRow[] = []
     for (const [keys, kernel] of Object.entries(this.map('dispatch') ?? {})) {
-      if (typeof kernel !== 'string' || !/^[A-Za-z_][A-Za-z0-9_:]*$/.test(kernel)) this.fail(field!, `'${keys}' needs the name of a native function`)
+      if (typeof kernel !== 'string' || !/^[A-Za-z_][A-Za-z0-9_:]*$/.test(kernel))
+        this.fail(field!, `'${keys}' needs the name of a native function`)
       for (const key of keys.split(',').map((k) => k.trim())) {
         if (!DISPATCH_KEYS.has(key)) this.fail(field!, `unknown dispatch key '${key}'`)
         if (rows.some((row) => row.key === key)) this.fail(field!, `dispatch key '${key}' is given twice`)

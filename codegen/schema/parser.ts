@@ -3,8 +3,12 @@ import { SchemaError, type Token, tokenize } from './tokenizer.js'
 
 const GENERICS = new Set(['Dict', 'Future', 'RRef', 'Await'])
 
+/** Schemas parsed so far in this process: a test asserts that the runtime adds none. */
+export let parseCount = 0
+
 /** Parses `ns::name.overload(arguments) -> returns`. Throws SchemaError. */
 export function parseSchema(text: string): FunctionSchema {
+  parseCount++
   return new Parser(text).schema()
 }
 

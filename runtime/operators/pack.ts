@@ -2,6 +2,7 @@ import { PtliteError } from '../error.js'
 import { Float } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import type { Value } from '../tensor/value.js'
+import { describe } from './describe.js'
 import { operatorNameAt } from './names.js'
 
 /** Puts several results on the stack from `base` on; returns the new top. */
@@ -26,7 +27,7 @@ export function boxFloats(values: readonly number[]): Float[] {
 export function countVarargs(stack: Stack, fixed: number, operator: number): number {
   const count = stack.values[--stack.top]
   if (typeof count !== 'number' || count < fixed || count > stack.top) {
-    throw new PtliteError('INVALID_ARGUMENT', `${operatorNameAt(operator)}: expected at least ${fixed} inputs, found ${String(count)}`)
+    throw new PtliteError('INVALID_ARGUMENT', `${operatorNameAt(operator)}: expected at least ${fixed} inputs, found ${describe(count)}`)
   }
   return count
 }

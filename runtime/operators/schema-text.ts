@@ -1,4 +1,5 @@
 import { Float } from '../tensor/scalar.js'
+import type { Value } from '../tensor/value.js'
 import type { OperatorSchema, SchemaArgument, SchemaReturn } from './schema.js'
 
 /** The schema in PyTorch's syntax: `aten::relu(Tensor self) -> Tensor`. */
@@ -37,11 +38,12 @@ function annotated(type: string, alias: string | null): string {
   return `${type.slice(0, type.length - suffix.length)}(${alias})${suffix}`
 }
 
-function defaultText(value: unknown): string {
+function defaultText(value: Value): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'string') return JSON.stringify(value)
-  if (value instanceof Float) return Number.isInteger(value.value) && Math.abs(value.value) < 1e16 ? value.value.toFixed(1) : String(value.value)
+  if (value instanceof Float)
+    return Number.isInteger(value.value) && Math.abs(value.value) < 1e16 ? value.value.toFixed(1) : String(value.value)
   if (Array.isArray(value)) return `[${value.map(defaultText).join(', ')}]`
-  return String(value)
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : '?'
 }

@@ -8,5 +8,8 @@ export function wrongType(found: Value, operator: number, position: number, elem
   const argument = schemaAt(operator).arguments[position]
   const name = argument?.name ?? `argument ${position}`
   const culprit = element === undefined ? describe(found) : `${describe((found as Value[])[element])} at index ${element}`
-  throw new PtliteError('INVALID_ARGUMENT', `${operatorNameAt(operator)}: '${name}' must be ${argument?.type ?? 'another type'}, found ${culprit}`)
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `${operatorNameAt(operator)}: '${name}' must be ${argument?.type ?? 'another type'}, found ${culprit}`,
+  )
 }

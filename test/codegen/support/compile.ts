@@ -16,9 +16,14 @@ export function typeErrors(files: ReadonlyMap<string, string>): string[] {
   try {
     writeFiles(new Map([...files, ['package.json', '{"type":"module"}']]), folder)
     const roots = [...files.keys()].filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
-    const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config as { compilerOptions: object }
+    const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as { compilerOptions: object }
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
-    const program = ts.createProgram(roots, { ...options, noEmit: true, rootDirs: [folder, root], typeRoots: [join(root, 'node_modules/@types')] })
+    const program = ts.createProgram(roots, {
+      ...options,
+      noEmit: true,
+      rootDirs: [folder, root],
+      typeRoots: [join(root, 'node_modules/@types')],
+    })
     const own = ts.getPreEmitDiagnostics(program).filter((d) => d.file === undefined || d.file.fileName.startsWith(folder))
     return own.map((d) => text(d, folder))
   } finally {
@@ -41,7 +46,10 @@ export function stubModules(interfaces: string): Map<string, string> {
     const body = new RegExp(`export interface ${backend} \\{\\n([^]*?)^\\}`, 'm').exec(interfaces)?.[1] ?? ''
     const names = [...body.matchAll(/^ {2}(\w+): /gm)].map((m) => m[1]!)
     const lines = names.map((n) => `export declare const ${n}: ${backend}['${n}']\n`).join('')
-    files.set(`runtime/backends/${name}/index.ts`, `import type { ${backend} } from '../generated/interfaces.js'\n${lines || 'export {}\n'}`)
+    files.set(
+      `runtime/backends/${name}/index.ts`,
+      `import type { ${backend} } from '../generated/interfaces.js'\n${lines || 'export {}\n'}`,
+    )
   }
   return files
 }

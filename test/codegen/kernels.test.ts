@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { emitKernelsHeader } from '../../codegen/emit/kernels-header.js'
+import { emitKernelsTs } from '../../codegen/emit/kernels-ts.js'
+import { abiHash } from '../../codegen/kernel-abi/hash.js'
+import { parseKernels } from '../../codegen/kernel-abi/parse.js'
+import { parseEntries } from '../../codegen/yaml-file.js'
+import { root } from './support/compile.js'
+import { functionText } from './support/declare.js'
+
+const yaml = `
+- enum: Kind
+  values: [small, large]
+- kernel: scale
+  doc: out = in * factor
+  fields: { kind: Kind, ndim: i32, sizes: 'i64[3]', flag: i32, out: ptr, factor: f64, small: f32, ks: 'i32[2]' }
+  results: { count: i64, peak: f32 }
+- kernel: load
+  doc: reads
+  results: { address: ptr }
+  host: true
+`
+const parse = (text: string) => parseKernels(parseEntries(text, 'k.yaml'))
+const abi = parse(yaml)
+
+await t.test('members stand at their natural alignment, after the header', (t) => {
+  const scale = abi.kernels.find((k) => k.name === 'scale')!
+  t.same(
+    [...scale.fields, ...scale.results].map((f) => [f.name, f.offset]),
+    [
+      ['kind', 16],
+      ['ndim', 20],
+      ['sizes', 24],
+      ['flag', 48],
+      ['out', 56],
+      ['factor', 64],
+      ['small', 72],
+      ['ks', 76],
+      ['count', 88],
+      ['peak', 96],
+    ],
+  )
+  t.equal(scale.size, 104)
+  t.end()
+})
+
+await t.test('frame writers', (t) => {
+  const text = emitKernelsTs(abi)
+  t.equal(
+    functionText(text, 'scale').slice(functionText(text, 'scale').indexOf('})')),
+    `}): { count: number, peak: number } {
+  i32[4] = args.kind
+  i32[5] = args.ndim
+  putI64s(6, args.sizes, 3)
+  i32[12] = args.flag
+  putI64(14, args.out)
+  f64[8] = args.factor
+  f32[18] = args.small
+  putI32s(19, args.ks, 2)
+  launch(1, 'scale')
+  return { count: getI64(22), peak: f32[24]! }
+}`,
+  )
+  t.match(functionText(text, 'load'), "launch(0, 'load', host)\n  return getI64(4)")
+  t.match(text, 'export const Kind = { small: 0, large: 1 } as const')
+  t.end()
+})
+
+await t.test('the header compiles: C++ lays the frames out alike', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-header-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'ptlite_kernels.h')
+  writeFileSync(path, emitKernelsHeader(abi))
+  const flags = '-std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++'.split(' ')
+  const args = [...flags, '-I', join(root, 'kernels/include'), '-include', path, '/dev/null']
+  const { status, stderr, error } = spawnSync('g++', args, { encoding: 'utf8' })
+  if (error === undefined) t.equal(status, 0, stderr)
+  else t.pass('no g++ here')
+  t.end()
+})
+
+await t.test('the fingerprint changes with every part of the ABI', (t) => {
+  const changed = [
+    yaml.replace('small, large', 'large, small'),
+    yaml.replace('i64[3]', 'i64[4]'),
+    yaml.replace('factor: f64', 'factor: i64'),
+    yaml.replace('load', 'fetch'),
+  ]
+  const hashes = new Set([abi, ...changed.map(parse)].map(abiHash))
+  t.equal(hashes.size, changed.length + 1)
+  t.end()
+})
+
+await t.test('mistakes name file, line and kernel', (t) => {
+  const cases: [string, string][] = [
+    ['- kernel: f\n  fields: { a: i16 }\n', "k.yaml:2: f: 'a' has unknown type 'i16', expected ptr, i64, f64, i32, f32 or an enum"],
+    ['- kernel: f\n  fields: { a: "i64[600]" }\n', 'k.yaml:1: f: its frame has 4816 bytes, at most 4096 fit'],
+    ['- kernel: f\n- kernel: f\n', 'k.yaml:2: f: declared twice; the other declaration is at k.yaml:1'],
+    ['- kernel: f\n  resluts: { a: i32 }\n', "k.yaml:2: f: unknown key 'resluts'"],
+    ['- kernel: f\n  results: { a: "i32[2]" }\n', "k.yaml:1: f: result 'a' cannot be an array"],
+    [
+      '- enum: E\n  values: [a]\n- enum: E\n  values: [b]\n',
+      'k.yaml:3: E: declared twice with other values; the other declaration is at k.yaml:1',
+    ],
+  ]
+  for (const [text, message] of cases) t.throws(() => parse(text), { name: 'CodegenError', message })
+  t.end()
+})

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { parseCount } from '../../codegen/schema/parser.js'
+import { fillDefaults } from '../../runtime/operators/fill-defaults.js'
+import { missingOperators } from '../../runtime/operators/missing-operator.js'
+import { entryAt, findOperator, operatorCount, registerOperator } from '../../runtime/operators/registry.js'
+import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
+import { schemaText } from '../../runtime/operators/schema-text.js'
+import type { Stack } from '../../runtime/tensor/stack.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import { root } from '../codegen/support/compile.js'
+
+const argument = (name: string, defaultValue?: Value, isOut = false): SchemaArgument => ({
+  name,
+  type: 'int[]',
+  alias: isOut ? 'a!' : null,
+  kwargOnly: isOut,
+  isOut,
+  defaultValue,
+})
+
+const schema: OperatorSchema = {
+  arguments: [argument('a'), argument('b', 2), argument('c', [7]), argument('out', undefined, true)],
+  isVararg: false,
+  returns: [{ name: null, type: 'int', alias: null }],
+  isVarret: false,
+}
+
+await t.test('the table is sorted, and every operator is found by name', (t) => {
+  for (let i = 0; i < operatorCount(); i++) {
+    const { qualifiedName, name, overload } = entryAt(i)
+    if (i > 0) t.ok(entryAt(i - 1).qualifiedName < qualifiedName, `order at ${qualifiedName}`)
+    t.equal(findOperator(qualifiedName), entryAt(i))
+    t.equal(overload === '' ? name : `${name}.${overload}`, qualifiedName)
+    t.ok(schemaText(qualifiedName, entryAt(i).schema).startsWith(`${qualifiedName}(`))
+  }
+  t.equal(findOperator('aten::no_such_operator'), undefined)
+  t.equal(parseCount, 0, 'schemas parsed')
+  t.end()
+})
+
+/** All files that `file` needs at run time, itself included. */
+function importsOf(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  const text = readFileSync(file, 'utf8')
+  for (const [, path] of text.matchAll(/^(?:import|export) (?!type).*from '(\.[^']+)'/gm)) {
+    importsOf(join(dirname(file), path.replace(/\.js$/, '.ts')), seen)
+  }
+  return seen
+}
+
+await t.test('the runtime holds no schema parser', (t) => {
+  const files = [...importsOf(join(root, 'runtime/operators/registry.ts'))]
+  t.ok(files.includes(join(root, 'runtime/operators/generated/table.ts')))
+  t.same(
+    files.filter((file) => file.includes('/codegen/')),
+    [],
+  )
+  t.end()
+})
+
+await t.test('custom operators: found, and a second one names both sources', (t) => {
+  const custom = { qualifiedName: 'test::f.x', call: () => undefined, schema, source: 'custom_ops.yaml:3' }
+  const index = registerOperator(custom)
+  t.match(findOperator('test::f.x'), { index, name: 'test::f', overload: 'x', argumentCount: 4, source: 'custom_ops.yaml:3' })
+  t.throws(() => registerOperator({ ...custom, source: 'other.yaml:9' }), {
+    name: 'PtliteError',
+    message: 'test::f.x is registered twice: at custom_ops.yaml:3 and at other.yaml:9',
+  })
+  t.end()
+})
+
+await t.test('defaults go before the out arguments', (t) => {
+  const entry = findOperator('test::f.x')!
+  const filled = (...given: Value[]): Value[] => {
+    const stack: Stack = { values: ['below', ...given], top: given.length + 1 }
+    fillDefaults(stack, entry, given.length)
+    return stack.values.slice(0, stack.top)
+  }
+  t.same(filled(1, 'out'), ['below', 1, 2, [7], 'out'])
+  t.same(filled(1, 5, 'out'), ['below', 1, 5, [7], 'out'])
+  t.same(filled(1, 5, [6], 'out'), ['below', 1, 5, [6], 'out'])
+  t.not(filled(1, 'out')[3], entry.schema.arguments[2]!.defaultValue, 'lists are copied')
+  t.throws(() => filled('out'), { message: "test::f.x: argument 'a' (int[]) is missing" })
+  t.throws(() => filled(), { message: "test::f.x: argument 'out' (int[]) is missing" })
+  t.throws(() => filled(1, 2, 3, 4, 5), { message: 'test::f.x: expected at most 4 arguments, found 5' })
+  t.end()
+})
+
+await t.test('missing operators come with what is closest', (t) => {
+  const { code, message } = missingOperators(['test::f.y', 'test::nothing_like_it'])
+  t.equal(code, 'MISSING_OPERATOR')
+  t.match(message, '2 operators:\n  test::f.y (there is test::f.x)\n  test::nothing_like_it\n')
+  t.end()
+})

@@ -1,0 +1,109 @@
+import t from 'tap'
+import { setOperatorNames } from '../../runtime/operators/names.js'
+import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
+import * as unbox from '../../runtime/operators/unbox.js'
+import { Float } from '../../runtime/tensor/scalar.js'
+import { CustomObject, Device, Tuple, type Value } from '../../runtime/tensor/value.js'
+
+const argument = (name: string, type: string): SchemaArgument => ({
+  name,
+  type,
+  alias: null,
+  kwargOnly: false,
+  isOut: false,
+  defaultValue: undefined,
+})
+const schema: OperatorSchema = {
+  arguments: [argument('self', 'Tensor'), argument('dims', 'int[]')],
+  isVararg: false,
+  returns: [],
+  isVarret: false,
+}
+setOperatorNames({ nameAt: () => 'aten::test.op', schemaAt: () => schema })
+
+type Rule = (v: Value, op: number, arg: number, size?: number) => unknown
+
+await t.test('each rule takes its type and plain values of the API', (t) => {
+  const object = new CustomObject('quantized.LinearPackedParamsBase', null)
+  const cases: [Rule, Value, unknown][] = [
+    [unbox.asInt, 3, 3],
+    [unbox.asInt, 9223372036854775807n, 2 ** 63],
+    [unbox.asLong, 9223372036854775807n, 9223372036854775807n],
+    [unbox.asFloat, new Float(2), 2],
+    [unbox.asFloat, 2, 2],
+    [unbox.asFloatOrNull, null, null],
+    [unbox.asScalar, 2, 2],
+    [unbox.asScalar, true, true],
+    [unbox.asScalar, 2.5, new Float(2.5)],
+    [unbox.asScalar, new Float(2), new Float(2)],
+    [unbox.asDType, 'float32', 6],
+    [unbox.asDType, 11, 11],
+    [unbox.asDTypeOrNull, null, null],
+    [unbox.asLayout, 'strided', 0],
+    [unbox.asMemoryFormat, 'channels_last', 2],
+    [unbox.asMemoryFormatOrNull, 1, 1],
+    [unbox.asDevice, 'cuda:1', new Device('cuda', 1)],
+    [unbox.asDevice, new Device('cpu'), new Device('cpu')],
+    [unbox.asGenerator, null, null],
+    [unbox.asInts, [1, 2], [1, 2]],
+    [unbox.asInts, new Tuple([1, 2n]), [1, 2]],
+    [unbox.asFloats, [new Float(1), 2], [1, 2]],
+    [unbox.asBools, [true], [true]],
+    [unbox.asStrs, ['a'], ['a']],
+    [unbox.asScalars, [1, new Float(1)], [1, new Float(1)]],
+    [unbox.asCustom, object, object],
+    [unbox.asAny, 0.5, new Float(0.5)],
+    [unbox.asAny, 1, 1],
+  ]
+  for (const [rule, value, expected] of cases) t.strictSame(rule(value, 0, 0), expected, rule.name)
+  t.strictSame(unbox.asInts(2, 0, 0, 3), [2, 2, 2], 'a single int for int[3]')
+  t.strictSame(unbox.asOptions(['float64', null, 'cpu', false], 0, 0, 0), {
+    dtype: 7,
+    layout: null,
+    device: new Device('cpu'),
+    pinMemory: false,
+  })
+  t.end()
+})
+
+await t.test('lists and dicts go through by reference', (t) => {
+  const list: Value[] = [1, new Float(2)]
+  t.equal(unbox.asList(list, 0, 0), list)
+  const ints: Value[] = [1, 2]
+  t.equal(unbox.asInts(ints, 0, 0), ints)
+  const dict = new Map<string, Value>()
+  t.equal(unbox.asDict(dict as Map<never, Value>, 0, 0), dict)
+  t.end()
+})
+
+await t.test('a wrong type names operator, argument, expected and found', (t) => {
+  const cases: [() => unknown, string][] = [
+    [() => unbox.asTensor(3, 0, 0), "aten::test.op: 'self' must be Tensor, found int 3"],
+    [() => unbox.asTensorOrNull('x', 0, 0), 'aten::test.op: \'self\' must be Tensor, found str "x"'],
+    [() => unbox.asTensors([1], 0, 0), "aten::test.op: 'self' must be Tensor, found int 1 at index 0"],
+    [() => unbox.asInts([1, new Float(2)], 0, 1), "aten::test.op: 'dims' must be int[], found float 2"],
+    [() => unbox.asInts(3, 0, 1), "aten::test.op: 'dims' must be int[], found int 3"],
+    [() => unbox.asInts(null, 0, 1), "aten::test.op: 'dims' must be int[], found None"],
+    [() => unbox.asInt(2.5, 0, 0), "'self' must be Tensor, found float 2.5"],
+    [() => unbox.asInt(true, 0, 0), 'found bool true'],
+    [() => unbox.asBool(1, 0, 0), 'found int 1'],
+    [() => unbox.asScalar('1', 0, 0), 'found str "1"'],
+    [() => unbox.asList(new Tuple([]), 0, 0), 'found a tuple of 0'],
+    [() => unbox.asDict([], 0, 0), 'found an empty list'],
+    [() => unbox.asDevice('gpu!', 0, 0), 'found str "gpu!"'],
+    [() => unbox.asMemoryFormat('nhwc', 0, 0), 'found str "nhwc"'],
+    [() => unbox.asDType('float', 0, 0), "unknown dtype 'float'"],
+    [() => unbox.asGenerator(1, 0, 0), 'found int 1'],
+    [() => unbox.asCustom(null, 0, 0), 'found None'],
+  ]
+  for (const [call, message] of cases) {
+    try {
+      call()
+      t.fail(`no error, expected ${message}`)
+    } catch (error) {
+      t.match(error, { name: 'PtliteError', code: 'INVALID_ARGUMENT' })
+      t.ok((error as Error).message.includes(message), `${(error as Error).message} says ${message}`)
+    }
+  }
+  t.end()
+})

@@ -11,18 +11,18 @@ export function wrapperName(operator: Operator): string {
 /** runtime/operators/generated/boxed.ts. Operators are given in table order: their position is the number in error messages. */
 export function emitBoxed(operators: readonly Operator[]): string {
   const body = operators.map((operator, index) => wrapper(operator, index)).join('')
-  const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|box\w+|pack|countVarargs)(?=\()/g))].sort()
+  const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|give\w*|take\w*|rest)(?=\(s\b)/g))].sort()
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
     module('at', '../../backends/generated/dispatch.js') +
     module('composite', '../../backends/composite/index.js') +
     typeImports(body, '../../tensor') +
     importLine(
-      helpers.filter((h) => !h.startsWith('as')),
+      helpers.filter((h) => h.startsWith('give')),
       '../pack.js',
     ) +
     importLine(
-      helpers.filter((h) => h.startsWith('as')),
+      helpers.filter((h) => !h.startsWith('give')),
       '../unbox.js',
     ) +
     module('derived', './derived.js')
@@ -34,40 +34,26 @@ function importLine(names: readonly string[], path: string): string {
 }
 
 function wrapper(operator: Operator, index: number): string {
-  const rest = `v.slice(${slot(operator.schema.arguments.length)}, b + n)`
-  const call = unboxedCall(operator, (p) => unboxed(operator, p, index), rest)
-  return `export function ${wrapperName(operator)}(s: Stack): void {\n  ${prologue(operator, index)}\n${results(operator, call)}}\n`
-}
-
-/** Takes the arguments off the stack: they stay readable from `b` on. */
-function prologue(operator: Operator, index: number): string {
   const count = operator.schema.arguments.length
-  if (operator.schema.isVararg) return `const v = s.values, n = countVarargs(s, ${count}, ${index}), b = (s.top -= n)`
-  return `const v = s.values, b = ${count === 0 ? 's.top' : `(s.top -= ${count})`}`
+  const taken = operator.schema.isVararg ? `const n = takeVarargs(s, ${count}, ${index})` : `take(s, ${count}, ${index})`
+  const call = unboxedCall(operator, (p) => unboxed(operator, p), `rest(s, ${count}, n)`)
+  return `export function ${wrapperName(operator)}(s: Stack): void {\n  ${taken}\n${results(operator, call)}}\n`
 }
 
-function unboxed(operator: Operator, parameter: Parameter, index: number): string {
-  const at = parameter.position
-  if (parameter.type === null) return `asOptions(v, ${slot(at)}, ${index}, ${at})`
+function unboxed(operator: Operator, parameter: Parameter): string {
+  if (parameter.type === null) return `asOptions(s, ${parameter.position})`
   const { helper, extra } = unboxing(parameter.type, operator.style)
-  return `${helper}(v[${slot(at)}], ${[index, at, ...extra].join(', ')})`
-}
-
-function slot(position: number): string {
-  return position === 0 ? 'b' : `b + ${position}`
+  return `${helper}(${['s', parameter.position, ...extra].join(', ')})`
 }
 
 function results(operator: Operator, call: string): string {
   const { returns, isVarret } = operator.schema
-  if (isVarret) return `  s.top = pack(v, b, ${call})\n`
-  if (returns.length === 0) return `  ${call}\n`
-  const kinds = returns.map((r) => boxing(r.type, operator.style))
-  const boxed = (text: string, i: number): string => {
-    const kind = kinds[i]!
-    return kind === 'asIs' ? text : `box${kind[0]!.toUpperCase()}${kind.slice(1)}(${text})`
-  }
-  if (returns.length === 1) return `  v[b] = ${boxed(call, 0)}\n  s.top = b + 1\n`
-  if (kinds.every((k) => k === 'asIs')) return `  s.top = pack(v, b, ${call})\n`
-  const stores = kinds.map((_, i) => `  v[${slot(i)}] = ${boxed(`r[${i}]`, i)}\n`).join('')
-  return `  const r = ${call}\n${stores}  s.top = b + ${returns.length}\n`
+  const givers = returns.map((r) => GIVERS[boxing(r.type, operator.style)])
+  if (isVarret) return `  giveAll(s, ${call})\n`
+  if (givers.length === 0) return `  ${call}\n`
+  if (givers.length === 1) return `  ${givers[0]!}(s, ${call})\n`
+  if (givers.every((giver) => giver === 'give')) return `  giveAll(s, ${call})\n`
+  return `  const r = ${call}\n${givers.map((giver, i) => `  ${giver}(s, r[${i}])\n`).join('')}`
 }
+
+const GIVERS = { asIs: 'give', float: 'giveFloat', floatOrNull: 'giveFloatOrNull', floats: 'giveFloats' } as const

@@ -1,6 +1,15 @@
 import { at, failAt } from '../error.js'
 import type { Entry, Field } from '../yaml-file.js'
-import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type KernelEnum, MAX_FRAME_BYTES, type ScalarKind, SIZE_OF } from './model.js'
+import {
+  type FrameField,
+  HEADER_BYTES,
+  type Kernel,
+  type KernelAbi,
+  type KernelEnum,
+  MAX_FRAME_BYTES,
+  type ScalarKind,
+  SIZE_OF,
+} from './model.js'
 
 const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'fields', 'results'])
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
@@ -27,7 +36,8 @@ function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
   const values = entry.fields.find((f) => f.key === 'values')?.value
   const unknown = entry.fields.find((f) => f.key !== 'enum' && f.key !== 'values' && f.key !== 'doc')
   if (unknown !== undefined) failAt(unknown.source, name, `unknown key '${unknown.key}'`)
-  if (!NAME.test(name) || !Array.isArray(values) || values.length === 0) failAt(entry.source, name, 'an enum needs a name and a list of values')
+  if (!NAME.test(name) || !Array.isArray(values) || values.length === 0)
+    failAt(entry.source, name, 'an enum needs a name and a list of values')
   const names = values.map(String)
   for (const value of names) if (!NAME.test(value)) failAt(entry.source, name, `'${value}' is no identifier`)
   if (new Set(names).size !== names.length) failAt(entry.source, name, 'a value is listed twice')
@@ -40,7 +50,11 @@ function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
 
 function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>): Kernel {
   const get = (key: string): Field | undefined => entry.fields.find((f) => f.key === key)
-  const name = String(get('kernel')?.value ?? '')
+  const text = (key: string): string => {
+    const value = get(key)?.value
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const name = text('kernel')
   if (!NAME.test(name)) failAt(entry.source, name || 'entry', "expected 'kernel: name' or 'enum: Name'")
   for (const field of entry.fields) if (!KEYS.has(field.key)) failAt(field.source, name, `unknown key '${field.key}'`)
   const flag = (key: string): boolean => {
@@ -53,8 +67,7 @@ function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>): Kern
   const results = layout.members(get('results'))
   for (const result of results) if (result.length !== null) failAt(entry.source, name, `result '${result.name}' cannot be an array`)
   const size = layout.finish()
-  const doc = String(get('doc')?.value ?? '').trim()
-  return { name, doc, vectorized: flag('vectorized'), host: flag('host'), fields, results, size, source: entry.source }
+  return { name, doc: text('doc'), vectorized: flag('vectorized'), host: flag('host'), fields, results, size, source: entry.source }
 }
 
 /** Places members in declared order at their natural alignment, as C does. */

@@ -2,16 +2,9 @@ import * as composite from '../backends/composite/index.js'
 import * as at from '../backends/generated/dispatch.js'
 import { check } from '../error.js'
 import type { TensorOptions } from '../tensor/options.js'
-import { contiguousStrides, numelOf, sameShape } from '../tensor/shape.js'
-import { Storage } from '../tensor/storage.js'
+import { resize } from '../tensor/resize.js'
+import { sameShape } from '../tensor/shape.js'
 import type { Tensor } from '../tensor/tensor.js'
-
-/** Gives `tensor` this shape, in new storage where its own is too small. */
-function resize(tensor: Tensor, shape: readonly number[]): void {
-  const bytes = (tensor.offset + numelOf(shape)) * tensor.itemSize
-  const storage = bytes <= tensor.storage.byteLength ? tensor.storage : Storage.allocate(bytes)
-  tensor.become(storage, tensor.offset, shape, contiguousStrides(shape))
-}
 
 /** Copies a result into an `out` tensor, which takes the result's shape and keeps its dtype. */
 export function writeOut(out: Tensor, result: Tensor): Tensor {

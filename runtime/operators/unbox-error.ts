@@ -3,13 +3,22 @@ import type { Value } from '../tensor/value.js'
 import { describe } from './describe.js'
 import { operatorNameAt, schemaAt } from './names.js'
 
+let running = -1
+
+/** Says whose arguments are being unboxed, for the errors below. */
+export function noteOperator(operator: number): void {
+  running = operator
+}
+
 /** Throws INVALID_ARGUMENT naming operator, argument, expected type and what was found; `element` is the culprit in a list. */
-export function wrongType(found: Value, operator: number, position: number, element?: number): never {
-  const argument = schemaAt(operator).arguments[position]
+export function wrongType(found: Value, position: number, element?: number): never {
+  const argument = schemaAt(running).arguments[position]
   const name = argument?.name ?? `argument ${position}`
   const culprit = element === undefined ? describe(found) : `${describe((found as Value[])[element])} at index ${element}`
-  throw new PtliteError(
-    'INVALID_ARGUMENT',
-    `${operatorNameAt(operator)}: '${name}' must be ${argument?.type ?? 'another type'}, found ${culprit}`,
-  )
+  const text = `${operatorNameAt(running)}: '${name}' must be ${argument?.type ?? 'another type'}, found ${culprit}`
+  throw new PtliteError('INVALID_ARGUMENT', text)
+}
+
+export function tooFewInputs(expected: number, found: Value): never {
+  throw new PtliteError('INVALID_ARGUMENT', `${operatorNameAt(running)}: expected at least ${expected} inputs, found ${describe(found)}`)
 }

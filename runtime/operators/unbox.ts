@@ -1,276 +1,244 @@
-import { type DType, dtypeFromCode, dtypeFromName } from '../tensor/dtype.js'
-import { MemoryFormat, type TensorOptions } from '../tensor/options.js'
+import type { DType } from '../tensor/dtype.js'
+import type { TensorOptions } from '../tensor/options.js'
 import { Float, type Int, type Scalar } from '../tensor/scalar.js'
-import { Tensor } from '../tensor/tensor.js'
-import { CustomObject, Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
-import { wrongType } from './unbox-error.js'
+import type { Stack } from '../tensor/stack.js'
+import type { Tensor } from '../tensor/tensor.js'
+import { type CustomObject, type Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
+import * as rule from './unbox-value.js'
+import { noteOperator, tooFewInputs, wrongType } from './unbox-error.js'
 
 /*
- * What generated wrappers call on each argument: a stack value becomes what the native function takes. `op` and
- * `arg` are the operator's number in the table and the argument's position; only errors use them.
+ * What generated wrappers call. `take` moves the top of the stack below the arguments; they stay readable above it,
+ * and `asX(s, i)` gives argument i as the native function wants it. Errors name operator and argument.
  */
 
-export function asTensor(v: Value, op: number, arg: number): Tensor {
-  if (v instanceof Tensor) return v
-  return wrongType(v, op, arg)
+/** Takes `count` arguments off the stack; `operator` is the number of the operator in the table. */
+export function take(s: Stack, count: number, operator: number): void {
+  noteOperator(operator)
+  s.top -= count
 }
 
-export function asTensorOrNull(v: Value, op: number, arg: number): Tensor | null {
-  if (v === null || v instanceof Tensor) return v
-  return wrongType(v, op, arg)
+/** Like take, where the number of arguments is on top of the stack; `fixed` of them are named. Returns the number. */
+export function takeVarargs(s: Stack, fixed: number, operator: number): number {
+  noteOperator(operator)
+  const count = s.values[--s.top]!
+  if (typeof count !== 'number' || count < fixed || count > s.top) tooFewInputs(fixed, count)
+  s.top -= count
+  return count
 }
 
-/** An int for sizes and positions; beyond 2^53 it is rounded. */
-export function asInt(v: Value, op: number, arg: number): number {
-  if (typeof v === 'number' && Number.isInteger(v)) return v
-  if (typeof v === 'bigint') return Number(v)
-  return wrongType(v, op, arg)
+/** The arguments of a vararg operator after the `fixed` ones. */
+export function rest(s: Stack, fixed: number, count: number): Value[] {
+  return s.values.slice(s.top + fixed, s.top + count)
 }
 
-export function asIntOrNull(v: Value, op: number, arg: number): number | null {
-  return v === null ? null : asInt(v, op, arg)
+function at(s: Stack, arg: number): Value {
+  return s.values[s.top + arg]!
 }
 
-/** An int kept exact. */
-export function asLong(v: Value, op: number, arg: number): Int {
-  if (typeof v === 'bigint' || (typeof v === 'number' && Number.isInteger(v))) return v
-  return wrongType(v, op, arg)
+export function asTensor(s: Stack, arg: number): Tensor {
+  return rule.toTensor(at(s, arg), arg)
 }
 
-export function asLongOrNull(v: Value, op: number, arg: number): Int | null {
-  return v === null ? null : asLong(v, op, arg)
+export function asTensorOrNull(s: Stack, arg: number): Tensor | null {
+  return at(s, arg) === null ? null : asTensor(s, arg)
 }
 
-export function asFloat(v: Value, op: number, arg: number): number {
-  if (v instanceof Float) return v.value
-  if (typeof v === 'number') return v
-  if (typeof v === 'bigint') return Number(v)
-  return wrongType(v, op, arg)
+export function asInt(s: Stack, arg: number): number {
+  return rule.toNumber(at(s, arg), arg)
 }
 
-export function asFloatOrNull(v: Value, op: number, arg: number): number | null {
-  return v === null ? null : asFloat(v, op, arg)
+export function asIntOrNull(s: Stack, arg: number): number | null {
+  return at(s, arg) === null ? null : asInt(s, arg)
 }
 
-export function asBool(v: Value, op: number, arg: number): boolean {
-  if (typeof v === 'boolean') return v
-  return wrongType(v, op, arg)
+export function asLong(s: Stack, arg: number): Int {
+  return rule.toLong(at(s, arg), arg)
 }
 
-export function asBoolOrNull(v: Value, op: number, arg: number): boolean | null {
-  return v === null ? null : asBool(v, op, arg)
+export function asLongOrNull(s: Stack, arg: number): Int | null {
+  return at(s, arg) === null ? null : asLong(s, arg)
 }
 
-export function asStr(v: Value, op: number, arg: number): string {
-  if (typeof v === 'string') return v
-  return wrongType(v, op, arg)
+export function asFloat(s: Stack, arg: number): number {
+  return rule.toFloat(at(s, arg), arg)
 }
 
-export function asStrOrNull(v: Value, op: number, arg: number): string | null {
-  return v === null ? null : asStr(v, op, arg)
+export function asFloatOrNull(s: Stack, arg: number): number | null {
+  return at(s, arg) === null ? null : asFloat(s, arg)
 }
 
-/** A plain fraction counts as a float. */
-export function asScalar(v: Value, op: number, arg: number): Scalar {
-  if (typeof v === 'number') return Number.isInteger(v) ? v : new Float(v)
-  if (v instanceof Float || typeof v === 'bigint' || typeof v === 'boolean') return v
-  return wrongType(v, op, arg)
+export function asBool(s: Stack, arg: number): boolean {
+  return rule.toBool(at(s, arg), arg)
 }
 
-export function asScalarOrNull(v: Value, op: number, arg: number): Scalar | null {
-  return v === null ? null : asScalar(v, op, arg)
+export function asBoolOrNull(s: Stack, arg: number): boolean | null {
+  return at(s, arg) === null ? null : asBool(s, arg)
 }
 
-/** A number of c10::ScalarType or a dtype's name. */
-export function asDType(v: Value, op: number, arg: number): DType {
-  if (typeof v === 'number') return dtypeFromCode(v)
-  if (typeof v === 'string') return dtypeFromName(v)
-  return wrongType(v, op, arg)
+export function asStr(s: Stack, arg: number): string {
+  return rule.toStr(at(s, arg), arg)
 }
 
-export function asDTypeOrNull(v: Value, op: number, arg: number): DType | null {
-  return v === null ? null : asDType(v, op, arg)
+export function asStrOrNull(s: Stack, arg: number): string | null {
+  return at(s, arg) === null ? null : asStr(s, arg)
 }
 
-const LAYOUTS: Readonly<Record<string, number>> = { strided: 0, sparse: 1, sparse_coo: 1, sparse_csr: 2, mkldnn: 3, _mkldnn: 3 }
-
-export function asLayout(v: Value, op: number, arg: number): number {
-  return byName(v, LAYOUTS, op, arg)
+export function asScalar(s: Stack, arg: number): Scalar {
+  return rule.toScalar(at(s, arg), arg)
 }
 
-export function asLayoutOrNull(v: Value, op: number, arg: number): number | null {
-  return v === null ? null : asLayout(v, op, arg)
+export function asScalarOrNull(s: Stack, arg: number): Scalar | null {
+  return at(s, arg) === null ? null : asScalar(s, arg)
 }
 
-const MEMORY_FORMATS: Readonly<Record<string, number>> = {
-  contiguous: MemoryFormat.contiguous,
-  contiguous_format: MemoryFormat.contiguous,
-  preserve: MemoryFormat.preserve,
-  preserve_format: MemoryFormat.preserve,
-  channels_last: MemoryFormat.channelsLast,
-  channels_last_3d: MemoryFormat.channelsLast3d,
+export function asDType(s: Stack, arg: number): DType {
+  return rule.toDType(at(s, arg), arg)
 }
 
-export function asMemoryFormat(v: Value, op: number, arg: number): number {
-  return byName(v, MEMORY_FORMATS, op, arg)
+export function asDTypeOrNull(s: Stack, arg: number): DType | null {
+  return at(s, arg) === null ? null : asDType(s, arg)
 }
 
-export function asMemoryFormatOrNull(v: Value, op: number, arg: number): number | null {
-  return v === null ? null : asMemoryFormat(v, op, arg)
+export function asLayout(s: Stack, arg: number): number {
+  return rule.toLayout(at(s, arg), arg)
 }
 
-function byName(v: Value, names: Readonly<Record<string, number>>, op: number, arg: number): number {
-  const code = typeof v === 'string' && Object.hasOwn(names, v) ? names[v] : v
-  return typeof code === 'number' && Number.isInteger(code) ? code : wrongType(v, op, arg)
+export function asLayoutOrNull(s: Stack, arg: number): number | null {
+  return at(s, arg) === null ? null : asLayout(s, arg)
 }
 
-/** A device or its text: `cpu`, `cuda:0`. */
-export function asDevice(v: Value, op: number, arg: number): Device {
-  if (v instanceof Device) return v
-  const match = typeof v === 'string' ? /^([a-z]+)(?::(\d+))?$/.exec(v) : null
-  return match === null ? wrongType(v, op, arg) : new Device(match[1]!, match[2] === undefined ? null : Number(match[2]))
+export function asMemoryFormat(s: Stack, arg: number): number {
+  return rule.toMemoryFormat(at(s, arg), arg)
 }
 
-export function asDeviceOrNull(v: Value, op: number, arg: number): Device | null {
-  return v === null ? null : asDevice(v, op, arg)
+export function asMemoryFormatOrNull(s: Stack, arg: number): number | null {
+  return at(s, arg) === null ? null : asMemoryFormat(s, arg)
 }
 
-/** Gathers dtype, layout, device and pin_memory, which stand at `base` and after it. */
-export function asOptions(values: readonly Value[], base: number, op: number, arg: number): TensorOptions {
+export function asDevice(s: Stack, arg: number): Device {
+  return rule.toDevice(at(s, arg), arg)
+}
+
+export function asDeviceOrNull(s: Stack, arg: number): Device | null {
+  return at(s, arg) === null ? null : asDevice(s, arg)
+}
+
+/** Gathers dtype, layout, device and pin_memory, which start at `arg`. */
+export function asOptions(s: Stack, arg: number): TensorOptions {
   return {
-    dtype: asDTypeOrNull(values[base]!, op, arg),
-    layout: asLayoutOrNull(values[base + 1]!, op, arg + 1),
-    device: asDeviceOrNull(values[base + 2]!, op, arg + 2),
-    pinMemory: asBoolOrNull(values[base + 3]!, op, arg + 3),
+    dtype: asDTypeOrNull(s, arg),
+    layout: asLayoutOrNull(s, arg + 1),
+    device: asDeviceOrNull(s, arg + 2),
+    pinMemory: asBoolOrNull(s, arg + 3),
   }
 }
 
 /** Generators of a caller are not supported: only None passes. */
-export function asGenerator(v: Value, op: number, arg: number): null {
-  return v === null ? null : wrongType(v, op, arg)
+export function asGenerator(s: Stack, arg: number): null {
+  const v = at(s, arg)
+  return v === null ? null : wrongType(v, arg)
 }
 
-export function asTensors(v: Value, op: number, arg: number): Tensor[] {
-  const list = items(v)
-  if (list === null) return wrongType(v, op, arg)
-  for (let i = 0; i < list.length; i++) if (!(list[i] instanceof Tensor)) wrongType(v, op, arg, i)
-  return list as Tensor[]
+export function asTensors(s: Stack, arg: number): Tensor[] {
+  return rule.toTensors(at(s, arg), arg, false) as Tensor[]
 }
 
-export function asTensorsOrNull(v: Value, op: number, arg: number): Tensor[] | null {
-  return v === null ? null : asTensors(v, op, arg)
+export function asTensorsOrNull(s: Stack, arg: number): Tensor[] | null {
+  return at(s, arg) === null ? null : asTensors(s, arg)
 }
 
-export function asOptionalTensors(v: Value, op: number, arg: number): (Tensor | null)[] {
-  const list = items(v)
-  if (list === null) return wrongType(v, op, arg)
-  for (let i = 0; i < list.length; i++) if (list[i] !== null && !(list[i] instanceof Tensor)) wrongType(v, op, arg, i)
-  return list as (Tensor | null)[]
+export function asOptionalTensors(s: Stack, arg: number): (Tensor | null)[] {
+  return rule.toTensors(at(s, arg), arg, true) as (Tensor | null)[]
 }
 
-export function asOptionalTensorsOrNull(v: Value, op: number, arg: number): (Tensor | null)[] | null {
-  return v === null ? null : asOptionalTensors(v, op, arg)
+export function asOptionalTensorsOrNull(s: Stack, arg: number): (Tensor | null)[] | null {
+  return at(s, arg) === null ? null : asOptionalTensors(s, arg)
 }
 
-/** A list of ints; where the schema says int[size], a single int stands for `size` equal ones. */
-export function asInts(v: Value, op: number, arg: number, size = 0): number[] {
-  if (!Array.isArray(v)) return listOf(v, op, arg, size, asInt)
-  for (let i = 0; i < v.length; i++) {
-    const item = v[i]
-    if (typeof item !== 'number' || !Number.isInteger(item)) return listOf(v, op, arg, size, asInt)
-  }
-  return v as number[]
+/** Of a sized list, `size` says how many equal ints a single one stands for; likewise below. */
+export function asInts(s: Stack, arg: number, size = 0): number[] {
+  return rule.toNumbers(at(s, arg), arg, size)
 }
 
-export function asIntsOrNull(v: Value, op: number, arg: number, size = 0): number[] | null {
-  return v === null ? null : asInts(v, op, arg, size)
+export function asIntsOrNull(s: Stack, arg: number, size = 0): number[] | null {
+  return at(s, arg) === null ? null : asInts(s, arg, size)
 }
 
-export function asFloats(v: Value, op: number, arg: number, size = 0): number[] {
-  return listOf(v, op, arg, size, asFloat)
+export function asFloats(s: Stack, arg: number, size = 0): number[] {
+  return rule.toList(at(s, arg), arg, size, rule.toFloat)
 }
 
-export function asFloatsOrNull(v: Value, op: number, arg: number, size = 0): number[] | null {
-  return v === null ? null : asFloats(v, op, arg, size)
+export function asFloatsOrNull(s: Stack, arg: number, size = 0): number[] | null {
+  return at(s, arg) === null ? null : asFloats(s, arg, size)
 }
 
-export function asBools(v: Value, op: number, arg: number, size = 0): boolean[] {
-  return listOf(v, op, arg, size, asBool)
+export function asBools(s: Stack, arg: number, size = 0): boolean[] {
+  return rule.toList(at(s, arg), arg, size, rule.toBool)
 }
 
-export function asBoolsOrNull(v: Value, op: number, arg: number, size = 0): boolean[] | null {
-  return v === null ? null : asBools(v, op, arg, size)
+export function asBoolsOrNull(s: Stack, arg: number, size = 0): boolean[] | null {
+  return at(s, arg) === null ? null : asBools(s, arg, size)
 }
 
-export function asStrs(v: Value, op: number, arg: number, size = 0): string[] {
-  return listOf(v, op, arg, size, asStr)
+export function asStrs(s: Stack, arg: number, size = 0): string[] {
+  return rule.toList(at(s, arg), arg, size, rule.toStr)
 }
 
-export function asStrsOrNull(v: Value, op: number, arg: number, size = 0): string[] | null {
-  return v === null ? null : asStrs(v, op, arg, size)
+export function asStrsOrNull(s: Stack, arg: number, size = 0): string[] | null {
+  return at(s, arg) === null ? null : asStrs(s, arg, size)
 }
 
-export function asScalars(v: Value, op: number, arg: number, size = 0): Scalar[] {
-  return listOf(v, op, arg, size, asScalar)
+export function asScalars(s: Stack, arg: number, size = 0): Scalar[] {
+  return rule.toList(at(s, arg), arg, size, rule.toScalar)
 }
 
-export function asScalarsOrNull(v: Value, op: number, arg: number, size = 0): Scalar[] | null {
-  return v === null ? null : asScalars(v, op, arg, size)
+export function asScalarsOrNull(s: Stack, arg: number, size = 0): Scalar[] | null {
+  return at(s, arg) === null ? null : asScalars(s, arg, size)
 }
 
-export function asCustom(v: Value, op: number, arg: number): CustomObject {
-  if (v instanceof CustomObject) return v
-  return wrongType(v, op, arg)
+export function asCustom(s: Stack, arg: number): CustomObject {
+  return rule.toCustom(at(s, arg), arg)
 }
 
-export function asCustomOrNull(v: Value, op: number, arg: number): CustomObject | null {
-  return v === null ? null : asCustom(v, op, arg)
+export function asCustomOrNull(s: Stack, arg: number): CustomObject | null {
+  return at(s, arg) === null ? null : asCustom(s, arg)
 }
 
-export function asCustoms(v: Value, op: number, arg: number): CustomObject[] {
-  return listOf(v, op, arg, 0, asCustom)
+export function asCustoms(s: Stack, arg: number): CustomObject[] {
+  return rule.toList(at(s, arg), arg, 0, rule.toCustom)
 }
 
 /** The list itself, so that its changes are seen by all who hold it. */
-export function asList(v: Value, op: number, arg: number): Value[] {
-  if (Array.isArray(v)) return v
-  return wrongType(v, op, arg)
+export function asList(s: Stack, arg: number): Value[] {
+  const v = at(s, arg)
+  return Array.isArray(v) ? v : wrongType(v, arg)
 }
 
-export function asListOrNull(v: Value, op: number, arg: number): Value[] | null {
-  return v === null ? null : asList(v, op, arg)
+export function asListOrNull(s: Stack, arg: number): Value[] | null {
+  return at(s, arg) === null ? null : asList(s, arg)
 }
 
-export function asDict(v: Value, op: number, arg: number): Map<DictKey, Value> {
-  if (v instanceof Map) return v
-  return wrongType(v, op, arg)
+export function asDict(s: Stack, arg: number): Map<DictKey, Value> {
+  const v = at(s, arg)
+  return v instanceof Map ? v : wrongType(v, arg)
 }
 
-export function asDictOrNull(v: Value, op: number, arg: number): Map<DictKey, Value> | null {
-  return v === null ? null : asDict(v, op, arg)
+export function asDictOrNull(s: Stack, arg: number): Map<DictKey, Value> | null {
+  return at(s, arg) === null ? null : asDict(s, arg)
 }
 
-export function asTuple(v: Value, op: number, arg: number): Tuple {
-  if (v instanceof Tuple) return v
-  return wrongType(v, op, arg)
+export function asTuple(s: Stack, arg: number): Tuple {
+  const v = at(s, arg)
+  return v instanceof Tuple ? v : wrongType(v, arg)
 }
 
-export function asTupleOrNull(v: Value, op: number, arg: number): Tuple | null {
-  return v === null ? null : asTuple(v, op, arg)
+export function asTupleOrNull(s: Stack, arg: number): Tuple | null {
+  return at(s, arg) === null ? null : asTuple(s, arg)
 }
 
 /** Any value; a plain fraction is a float. */
-export function asAny(v: Value, _op: number, _arg: number): Value {
+export function asAny(s: Stack, arg: number): Value {
+  const v = at(s, arg)
   return typeof v === 'number' && !Number.isInteger(v) ? new Float(v) : v
-}
-
-/** The items of a list or tuple. */
-function items(v: Value): Value[] | null {
-  return Array.isArray(v) ? v : v instanceof Tuple ? v.items : null
-}
-
-function listOf<T>(v: Value, op: number, arg: number, size: number, element: (v: Value, op: number, arg: number) => T): T[] {
-  const list = items(v)
-  if (list !== null) return list.map((item) => element(item, op, arg))
-  return size === 0 ? wrongType(v, op, arg) : new Array<T>(size).fill(element(v, op, arg))
 }

@@ -99,19 +99,19 @@ await t.test('boxed wrappers', (t) => {
   const index = (name: string): number => operators.findIndex((o) => o.qualifiedName === name)
   const body = (name: string): string => functionText(boxed, name).split('\n').slice(1, -1).join('\n')
   t.equal(
-    body('w_cat'),
-    `  const v = s.values, b = (s.top -= 2)
-  v[b] = at.cat(asTensors(v[b], ${index('aten::cat')}, 0), asInt(v[b + 1], ${index('aten::cat')}, 1))
-  s.top = b + 1`,
+    functionText(boxed, 'w_cat'),
+    `export function w_cat(s: Stack): void {
+  take(s, 2, ${index('aten::cat')})
+  give(s, at.cat(asTensors(s, 0), asInt(s, 1)))
+}`,
   )
-  t.match(body('w_zeros'), `composite.zeros(asInts(v[b], ${index('aten::zeros')}, 0), asOptions(v, b + 1, ${index('aten::zeros')}, 1))`)
-  t.match(body('w_q_scale'), 'v[b] = boxFloat(at.q_scale(')
-  t.match(body('w_var_mean'), 's.top = pack(v, b, composite.var_mean(')
-  t.match(body('w_var_mean'), /asIntsOrNull\(v\[b \+ 1\], \d+, 1, 1\)/)
-  t.match(body('w__set_item_str'), /^ {2}at\._set_item_str\(asDict\(.*asAny\(v\[b \+ 2\], \d+, 2\)\)$/m)
-  t.match(body('w_format'), /n = countVarargs\(s, 1, \d+\), b = \(s\.top -= n\)\n {2}v\[b\] = at\.format\(.*v\.slice\(b \+ 1, b \+ n\)\)/)
-  t.match(body('w_prim_TupleUnpack'), 's.top = pack(v, b, at.prim_TupleUnpack(')
-  t.match(body('w_divmod_int'), 'asLong(v[b]')
+  t.match(body('w_zeros'), 'give(s, composite.zeros(asInts(s, 0), asOptions(s, 1)))')
+  t.match(body('w_q_scale'), 'giveFloat(s, at.q_scale(')
+  t.match(body('w_var_mean'), 'giveAll(s, composite.var_mean(asTensor(s, 0), asIntsOrNull(s, 1, 1), asBool(s, 2)))')
+  t.match(body('w__set_item_str'), /^ {2}at\._set_item_str\(asDict\(s, 0\), asStr\(s, 1\), asAny\(s, 2\)\)$/m)
+  t.match(body('w_format'), /const n = takeVarargs\(s, 1, \d+\)\n {2}give\(s, at\.format\(asStr\(s, 0\), rest\(s, 1, n\)\)\)/)
+  t.match(body('w_prim_TupleUnpack'), 'giveAll(s, at.prim_TupleUnpack(asAny(s, 0)))')
+  t.match(body('w_divmod_int'), 'asLong(s, 0)')
   t.end()
 })
 

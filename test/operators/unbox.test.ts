@@ -2,6 +2,7 @@ import t from 'tap'
 import { setOperatorNames } from '../../runtime/operators/names.js'
 import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
 import * as unbox from '../../runtime/operators/unbox.js'
+import type { Stack } from '../../runtime/tensor/stack.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { CustomObject, Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 
@@ -21,7 +22,14 @@ const schema: OperatorSchema = {
 }
 setOperatorNames({ nameAt: () => 'aten::test.op', schemaAt: () => schema })
 
-type Rule = (v: Value, op: number, arg: number, size?: number) => unknown
+type Rule = (s: Stack, arg: number, size?: number) => unknown
+
+/** A stack whose arguments `values` were just taken. */
+function taken(...values: Value[]): Stack {
+  const stack: Stack = { values, top: values.length }
+  unbox.take(stack, values.length, 0)
+  return stack
+}
 
 await t.test('each rule takes its type and plain values of the API', (t) => {
   const object = new CustomObject('quantized.LinearPackedParamsBase', null)
@@ -55,9 +63,9 @@ await t.test('each rule takes its type and plain values of the API', (t) => {
     [unbox.asAny, 0.5, new Float(0.5)],
     [unbox.asAny, 1, 1],
   ]
-  for (const [rule, value, expected] of cases) t.strictSame(rule(value, 0, 0), expected, rule.name)
-  t.strictSame(unbox.asInts(2, 0, 0, 3), [2, 2, 2], 'a single int for int[3]')
-  t.strictSame(unbox.asOptions(['float64', null, 'cpu', false], 0, 0, 0), {
+  for (const [rule, value, expected] of cases) t.strictSame(rule(taken(value), 0), expected, rule.name)
+  t.strictSame(unbox.asInts(taken(2), 0, 3), [2, 2, 2], 'a single int for int[3]')
+  t.strictSame(unbox.asOptions(taken('float64', null, 'cpu', false), 0), {
     dtype: 7,
     layout: null,
     device: new Device('cpu'),
@@ -68,33 +76,33 @@ await t.test('each rule takes its type and plain values of the API', (t) => {
 
 await t.test('lists and dicts go through by reference', (t) => {
   const list: Value[] = [1, new Float(2)]
-  t.equal(unbox.asList(list, 0, 0), list)
+  t.equal(unbox.asList(taken(list), 0), list)
   const ints: Value[] = [1, 2]
-  t.equal(unbox.asInts(ints, 0, 0), ints)
+  t.equal(unbox.asInts(taken(ints), 0), ints)
   const dict = new Map<string, Value>()
-  t.equal(unbox.asDict(dict as Map<never, Value>, 0, 0), dict)
+  t.equal(unbox.asDict(taken(dict as Map<never, Value>), 0), dict)
   t.end()
 })
 
 await t.test('a wrong type names operator, argument, expected and found', (t) => {
   const cases: [() => unknown, string][] = [
-    [() => unbox.asTensor(3, 0, 0), "aten::test.op: 'self' must be Tensor, found int 3"],
-    [() => unbox.asTensorOrNull('x', 0, 0), 'aten::test.op: \'self\' must be Tensor, found str "x"'],
-    [() => unbox.asTensors([1], 0, 0), "aten::test.op: 'self' must be Tensor, found int 1 at index 0"],
-    [() => unbox.asInts([1, new Float(2)], 0, 1), "aten::test.op: 'dims' must be int[], found float 2"],
-    [() => unbox.asInts(3, 0, 1), "aten::test.op: 'dims' must be int[], found int 3"],
-    [() => unbox.asInts(null, 0, 1), "aten::test.op: 'dims' must be int[], found None"],
-    [() => unbox.asInt(2.5, 0, 0), "'self' must be Tensor, found float 2.5"],
-    [() => unbox.asInt(true, 0, 0), 'found bool true'],
-    [() => unbox.asBool(1, 0, 0), 'found int 1'],
-    [() => unbox.asScalar('1', 0, 0), 'found str "1"'],
-    [() => unbox.asList(new Tuple([]), 0, 0), 'found a tuple of 0'],
-    [() => unbox.asDict([], 0, 0), 'found an empty list'],
-    [() => unbox.asDevice('gpu!', 0, 0), 'found str "gpu!"'],
-    [() => unbox.asMemoryFormat('nhwc', 0, 0), 'found str "nhwc"'],
-    [() => unbox.asDType('float', 0, 0), "unknown dtype 'float'"],
-    [() => unbox.asGenerator(1, 0, 0), 'found int 1'],
-    [() => unbox.asCustom(null, 0, 0), 'found None'],
+    [() => unbox.asTensor(taken(3), 0), "aten::test.op: 'self' must be Tensor, found int 3"],
+    [() => unbox.asTensorOrNull(taken('x'), 0), 'aten::test.op: \'self\' must be Tensor, found str "x"'],
+    [() => unbox.asTensors(taken([1]), 0), "aten::test.op: 'self' must be Tensor, found int 1 at index 0"],
+    [() => unbox.asInts(taken(null, [1, new Float(2)]), 1), "aten::test.op: 'dims' must be int[], found float 2"],
+    [() => unbox.asInts(taken(null, 3), 1), "aten::test.op: 'dims' must be int[], found int 3"],
+    [() => unbox.asInts(taken(null, null), 1), "aten::test.op: 'dims' must be int[], found None"],
+    [() => unbox.asInt(taken(2.5), 0), "'self' must be Tensor, found float 2.5"],
+    [() => unbox.asInt(taken(true), 0), 'found bool true'],
+    [() => unbox.asBool(taken(1), 0), 'found int 1'],
+    [() => unbox.asScalar(taken('1'), 0), 'found str "1"'],
+    [() => unbox.asList(taken(new Tuple([])), 0), 'found a tuple of 0'],
+    [() => unbox.asDict(taken([]), 0), 'found an empty list'],
+    [() => unbox.asDevice(taken('gpu!'), 0), 'found str "gpu!"'],
+    [() => unbox.asMemoryFormat(taken('nhwc'), 0), 'found str "nhwc"'],
+    [() => unbox.asDType(taken('float'), 0), "unknown dtype 'float'"],
+    [() => unbox.asGenerator(taken(1), 0), 'found int 1'],
+    [() => unbox.asCustom(taken(null), 0), 'found None'],
   ]
   for (const [call, message] of cases) {
     try {
@@ -105,5 +113,16 @@ await t.test('a wrong type names operator, argument, expected and found', (t) =>
       t.ok((error as Error).message.includes(message), `${(error as Error).message} says ${message}`)
     }
   }
+  t.end()
+})
+
+await t.test('varargs', (t) => {
+  const stack: Stack = { values: ['below', 'a', 1, 2, 3], top: 5 }
+  const count = unbox.takeVarargs(stack, 1, 0)
+  t.equal(count, 3)
+  t.equal(stack.top, 1)
+  t.equal(unbox.asStr(stack, 0), 'a')
+  t.same(unbox.rest(stack, 1, count), [1, 2])
+  t.throws(() => unbox.takeVarargs({ values: [0], top: 1 }, 1, 0), { message: 'aten::test.op: expected at least 1 inputs, found int 0' })
   t.end()
 })

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "ops/elementwise.h"
 
 namespace {
@@ -77,6 +79,28 @@ PTLITE_INLINE V sinc(V a) {
   return select(a == V::zero(), V(T(1)), sin(x) / x);
 }
 
+template <class V>
+PTLITE_INLINE V angle(V a) {
+  using T = typename V::Scalar;
+  return select(is_nan(a), a, select(a < V::zero(), V(static_cast<T>(M_PI)), V::zero()));
+}
+
+struct FrexpMantissa {
+  template <class T>
+  T operator()(T a, const T*) const {
+    int exponent;
+    return std::frexp(a, &exponent);
+  }
+};
+struct FrexpExponent {
+  template <class T>
+  T operator()(T a, const T*) const {
+    int exponent = 0;
+    std::frexp(a, &exponent);
+    return std::isfinite(a) ? static_cast<T>(exponent) : T(0);
+  }
+};
+
 PTLITE_OP(Neg, -a)
 PTLITE_OP(Abs, abs(a))
 PTLITE_OP(Sign, sign_of(a))
@@ -121,6 +145,7 @@ PTLITE_OP(LogicalNot, truth<T>(a == V::zero()))
 PTLITE_OP(BitwiseNot, ~a)
 PTLITE_OP(Sinc, sinc(a))
 PTLITE_OP(Identity, a)
+PTLITE_OP(Angle, angle(a))
 PTLITE_OP_WITH_NUMBERS(Scale, a* V(p[0]))
 PTLITE_OP_WITH_NUMBERS(RoundDecimals, round_decimals(a, p))
 PTLITE_OP_WITH_NUMBERS(Logit, logit(a, p))
@@ -189,6 +214,11 @@ Run<C> choose(int32_t op) {
       PTLITE_CASE(isfinite, IsFinite)
       PTLITE_CASE(nan_to_num, NanToNum)
       PTLITE_CASE(sinc, Sinc)
+      PTLITE_CASE(angle, Angle)
+      case UnaryOp_frexp_mantissa:
+        return run_unary_lanes<C, FrexpMantissa>;
+      case UnaryOp_frexp_exponent:
+        return run_unary_lanes<C, FrexpExponent>;
       default:
         return nullptr;
     }

@@ -1,1 +1,162 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { resultTensor } from '../../tensor/iterator.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { wrapDim } from '../../tensor/shape.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { clamp_out } from './clamp.js'
+import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+
+/** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
+
+const { ActivationOp, BinaryOp } = kernels
+
+function floating(name: string, op: number, self: Tensor, out: Tensor | undefined, p0 = 0, p1 = 0, p2 = 0): Tensor {
+  if (!isFloating(self.type)) notFor(name, self.type)
+  return runUnary(kernels.activation, op, self, self.type, computeFor(self.type), out, p0, p1, p2)
+}
+
+export function relu_out(self: Tensor, out?: Tensor): Tensor {
+  checkPlain('relu', self)
+  if (self.type === DType.bool) notFor('relu', self.type)
+  return runUnary(kernels.activation, ActivationOp.relu, self, self.type, computeFor(self.type), out)
+}
+
+/** `approximate` is 'none' (by erf) or 'tanh'. */
+export function gelu_out(self: Tensor, approximate: string, out?: Tensor): Tensor {
+  check(approximate === 'none' || approximate === 'tanh', () => `gelu expects approximate 'none' or 'tanh', found '${approximate}'`)
+  return floating('gelu', approximate === 'none' ? ActivationOp.gelu : ActivationOp.gelu_tanh, self, out)
+}
+
+/** x * sigmoid(x) */
+export function silu_out(self: Tensor, out?: Tensor): Tensor {
+  return floating('silu', ActivationOp.silu, self, out)
+}
+
+/** x * tanh(softplus(x)) */
+export function mish_out(self: Tensor, out?: Tensor): Tensor {
+  return floating('mish', ActivationOp.mish, self, out)
+}
+
+/** x * relu6(x + 3) / 6 */
+export function hardswish_out(self: Tensor, out?: Tensor): Tensor {
+  return floating('hardswish', ActivationOp.hardswish, self, out)
+}
+
+/** relu6(x + 3) / 6 */
+export function hardsigmoid_out(self: Tensor, out?: Tensor): Tensor {
+  return floating('hardsigmoid', ActivationOp.hardsigmoid, self, out)
+}
+
+/** clamp that keeps the dtype. */
+export function hardtanh_out(self: Tensor, min: Scalar, max: Scalar, out?: Tensor): Tensor {
+  checkPlain('hardtanh', self)
+  if (self.type === DType.bool) notFor('hardtanh', self.type)
+  if (self.type === DType.uint8) check(scalarToNumber(min) >= 0, () => 'hardtanh with a negative bound is not for unsigned tensors')
+  if (isFloating(self.type)) return clamp_out(self, min, max, out)
+  const bounds = [Math.trunc(scalarToNumber(min)), Math.trunc(scalarToNumber(max))] as const
+  return runUnary(kernels.activation, ActivationOp.clamp, self, self.type, computeFor(self.type), out, bounds[0], bounds[1])
+}
+
+/** log(1 + exp(beta * x)) / beta, x itself where beta * x is above the threshold. */
+export function softplus_out(self: Tensor, beta: Scalar, threshold: Scalar, out?: Tensor): Tensor {
+  return floating('softplus', ActivationOp.softplus, self, out, scalarToNumber(beta), scalarToNumber(threshold))
+}
+
+/** scale * (x above 0, else alpha * (exp(x * inputScale) - 1)) */
+export function elu_out(self: Tensor, alpha: Scalar, scale: Scalar, inputScale: Scalar, out?: Tensor): Tensor {
+  const factor = scalarToNumber(scale)
+  return floating('elu', ActivationOp.elu, self, out, scalarToNumber(alpha) * factor, factor, scalarToNumber(inputScale))
+}
+
+/** max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
+export function celu_out(self: Tensor, alpha: Scalar, out?: Tensor): Tensor {
+  const a = scalarToNumber(alpha)
+  check(a !== 0, () => 'celu expects an alpha other than 0')
+  return floating('celu', ActivationOp.elu, self, out, a, 1, 1 / a)
+}
+
+/** x above 0, else slope * x. */
+export function leaky_relu_out(self: Tensor, slope: Scalar, out?: Tensor): Tensor {
+  return floating('leaky_relu', ActivationOp.leaky_relu, self, out, scalarToNumber(slope))
+}
+
+/** Moves elements towards 0 by lambda, those within it to 0. */
+export function softshrink_out(self: Tensor, lambda: Scalar, out?: Tensor): Tensor {
+  check(scalarToNumber(lambda) >= 0, () => `softshrink expects a lambda of at least 0, found ${scalarToNumber(lambda)}`)
+  return floating('softshrink', ActivationOp.softshrink, self, out, scalarToNumber(lambda))
+}
+
+/** Elements within lambda of 0 become 0. */
+export function hardshrink_out(self: Tensor, lambda: Scalar, out?: Tensor): Tensor {
+  return floating('hardshrink', ActivationOp.hardshrink, self, out, scalarToNumber(lambda))
+}
+
+/** log(1 / (1 + exp(-x))) */
+export function log_sigmoid_out(self: Tensor, out?: Tensor): Tensor {
+  return floating('log_sigmoid', ActivationOp.log_sigmoid, self, out)
+}
+
+/** log_sigmoid and a buffer that only its gradient uses, which stays empty. */
+export function log_sigmoid_forward_out(self: Tensor, output?: Tensor, buffer?: Tensor): [Tensor, Tensor] {
+  const empties = resultTensor(buffer, [0], self.type, [self])
+  return [log_sigmoid_out(self, output), empties]
+}
+
+/** x above the threshold, else value. */
+export function threshold_out(self: Tensor, threshold: Scalar, value: Scalar, out?: Tensor): Tensor {
+  checkPlain('threshold', self)
+  if (self.type === DType.bool) notFor('threshold', self.type)
+  const numbers = [scalarToNumber(threshold), scalarToNumber(value)] as const
+  return runUnary(kernels.activation, ActivationOp.threshold, self, self.type, computeFor(self.type), out, ...numbers)
+}
+
+/** x above 0, else weight * x; one weight, or one per channel (dimension 1). */
+export function prelu_out(self: Tensor, weight: Tensor, out?: Tensor): Tensor {
+  if (!isFloating(self.type)) notFor('prelu', self.type)
+  check(self.type === weight.type, () => `prelu expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
+  check(weight.shape.length <= 1, () => `prelu expects a weight of at most 1 dimension, found ${weight.shape.length}`)
+  return runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, out)
+}
+
+function channelView(self: Tensor, weight: Tensor): Tensor {
+  if (weight.numel === 1) return viewOf(weight, [], [])
+  const rank = self.shape.length
+  const channels = rank === 0 ? 1 : rank === 1 ? 1 : self.shape[1]!
+  check(weight.numel === channels, () => `prelu expects 1 or ${channels} weights, found ${weight.numel}`)
+  const shape = new Array<number>(rank).fill(1)
+  const strides = new Array<number>(rank).fill(0)
+  shape[1] = channels
+  strides[1] = weight.strides[0]!
+  return viewOf(weight, shape, strides)
+}
+
+/** The slope of negative elements is the middle of its range; training draws it at random and is not supported. */
+export function rrelu_with_noise_out(
+  self: Tensor,
+  _noise: Tensor,
+  lower: Scalar,
+  upper: Scalar,
+  training: boolean,
+  _generator: unknown,
+  out?: Tensor,
+): Tensor {
+  check(!training, () => 'rrelu in training mode is not supported')
+  return leaky_relu_out(self, new Float((scalarToNumber(lower) + scalarToNumber(upper)) / 2), out)
+}
+
+/** The first half along `dim`, times the sigmoid of the second. */
+export function glu_out(self: Tensor, dim: number, out?: Tensor): Tensor {
+  if (!isFloating(self.type)) notFor('glu', self.type)
+  check(self.shape.length > 0, () => 'glu does not support 0-dimensional tensors')
+  const d = wrapDim(dim, self.shape.length)
+  const size = self.shape[d]!
+  check(size % 2 === 0, () => `glu expects an even size in dimension ${d}, found ${size}`)
+  const shape = self.shape.slice()
+  shape[d] = size / 2
+  const first = viewOf(self, shape, self.strides)
+  const second = viewOf(self, shape, self.strides, self.offset + (size / 2) * self.strides[d]!)
+  const gate = runUnary(kernels.unary, kernels.UnaryOp.sigmoid, second, self.type, computeFor(self.type), undefined)
+  return runBinary(BinaryOp.mul, first, gate, self.type, self.type, out)
+}

@@ -1,1 +1,23 @@
-export {}
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { type Operand, promotePair } from '../../tensor/promote.js'
+import { Tensor } from '../../tensor/tensor.js'
+import { checkPlain, runBinary } from './support/elementwise.js'
+
+/** Comparisons: bool results, any NaN unequal. A number is compared as the tensor's dtype holds it. */
+function comparing(name: string, op: number): (self: Tensor, other: Operand, out?: Tensor) => Tensor {
+  return (self, other, out) => {
+    checkPlain(name, self)
+    if (other instanceof Tensor) checkPlain(name, other)
+    return runBinary(op, self, other, promotePair(self, other), DType.bool, out)
+  }
+}
+
+const { BinaryOp } = kernels
+
+export const eq_out = comparing('eq', BinaryOp.eq)
+export const ne_out = comparing('ne', BinaryOp.ne)
+export const lt_out = comparing('lt', BinaryOp.lt)
+export const le_out = comparing('le', BinaryOp.le)
+export const gt_out = comparing('gt', BinaryOp.gt)
+export const ge_out = comparing('ge', BinaryOp.ge)

@@ -1,1 +1,67 @@
-export {}
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isIntegral } from '../../tensor/dtype.js'
+import { type Operand, promotePair } from '../../tensor/promote.js'
+import { Tensor } from '../../tensor/tensor.js'
+import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+
+const { BinaryOp, UnaryOp } = kernels
+
+/** Truth of elements (anything but 0), whatever their dtypes; bool results. */
+function logical(name: string, op: number): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {
+  return (self, other, out) => {
+    checkPlain(name, self)
+    checkPlain(name, other)
+    return runBinary(op, self, other, promotePair(self, other), DType.bool, out)
+  }
+}
+
+export const logical_and_out = logical('logical_and', BinaryOp.logical_and)
+export const logical_or_out = logical('logical_or', BinaryOp.logical_or)
+export const logical_xor_out = logical('logical_xor', BinaryOp.logical_xor)
+
+export function logical_not_out(self: Tensor, out?: Tensor): Tensor {
+  checkPlain('logical_not', self)
+  return runUnary(kernels.unary, UnaryOp.logical_not, self, DType.bool, computeFor(self.type), out)
+}
+
+type Bitwise = (self: Operand, other: Operand, out?: Tensor) => Tensor
+
+/** Bits of integers; bools where `bool` says so. */
+function bitwise(name: string, op: number, bool: boolean): Bitwise {
+  return (self, other, out) => {
+    const common = promotePair(self, other)
+    if (!isIntegral(common, bool)) notFor(name, common)
+    return runBinary(op, self, other, common, common, out)
+  }
+}
+
+export const bitwise_and_out = bitwise('bitwise_and', BinaryOp.bitwise_and, true)
+export const bitwise_or_out = bitwise('bitwise_or', BinaryOp.bitwise_or, true)
+export const bitwise_xor_out = bitwise('bitwise_xor', BinaryOp.bitwise_xor, true)
+export const bitwise_left_shift_out = bitwise('bitwise_left_shift', BinaryOp.shift_left, false)
+export const bitwise_right_shift_out = bitwise('bitwise_right_shift', BinaryOp.shift_right, false)
+
+export function bitwise_and(self: Tensor, other: Operand): Tensor {
+  return bitwise_and_out(self, other)
+}
+export function bitwise_or(self: Tensor, other: Operand): Tensor {
+  return bitwise_or_out(self, other)
+}
+export function bitwise_xor(self: Tensor, other: Operand): Tensor {
+  return bitwise_xor_out(self, other)
+}
+export function bitwise_and_(self: Tensor, other: Operand): Tensor {
+  return bitwise_and_out(self, other, self)
+}
+export function bitwise_or_(self: Tensor, other: Operand): Tensor {
+  return bitwise_or_out(self, other, self)
+}
+export function bitwise_xor_(self: Tensor, other: Operand): Tensor {
+  return bitwise_xor_out(self, other, self)
+}
+export function bitwise_left_shift_(self: Tensor, other: Operand): Tensor {
+  return bitwise_left_shift_out(self, other, self)
+}
+export function bitwise_right_shift_(self: Tensor, other: Operand): Tensor {
+  return bitwise_right_shift_out(self, other, self)
+}

@@ -1,1 +1,45 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { type Operand, promote, promotePair } from '../../tensor/promote.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { Tensor } from '../../tensor/tensor.js'
+import { notFor, runTernary } from './support/elementwise.js'
+
+const { TernaryOp } = kernels
+
+/** self + value * tensor1 * tensor2 */
+export function addcmul_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
+  const common = promote([self, tensor1, tensor2])
+  if (common === DType.bool) notFor('addcmul', common)
+  check(isFloating(common) || !(value instanceof Float), () => 'for integer inputs value must not be a float')
+  return runTernary(TernaryOp.addcmul, self, tensor1, tensor2, common, out, scalarToNumber(value))
+}
+
+/** self + value * tensor1 / tensor2; integers alone are an error. */
+export function addcdiv_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
+  check(isFloating(tensor1.type) || isFloating(tensor2.type), () => 'addcdiv does not divide integers; make one of them floating-point')
+  const common = promote([self, tensor1, tensor2])
+  return runTernary(TernaryOp.addcdiv, self, tensor1, tensor2, common, out, scalarToNumber(value))
+}
+
+/** self + weight * (end - self); all tensors must have one floating dtype. */
+export function lerp_out(self: Tensor, end: Tensor, weight: Operand, out?: Tensor): Tensor {
+  check(self.type === end.type, () => `lerp expects tensors of one dtype, found ${self.dtype} and ${end.dtype}`)
+  if (weight instanceof Tensor) check(self.type === weight.type, () => `lerp expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
+  if (!isFloating(self.type)) notFor('lerp', self.type)
+  return runTernary(TernaryOp.lerp, self, end, weight, self.type, out)
+}
+
+/** Elements of self where condition is true, of other elsewhere. */
+export function where_out(condition: Tensor, self: Operand, other: Operand, out?: Tensor): Tensor {
+  check(
+    condition.type === DType.bool || condition.type === DType.uint8,
+    () => `where expects a condition of dtype bool, found ${condition.dtype}`,
+  )
+  return runTernary(TernaryOp.where, condition, self, other, promotePair(self, other), out)
+}
+
+export function where(condition: Tensor, self: Operand, other: Operand): Tensor {
+  return where_out(condition, self, other)
+}

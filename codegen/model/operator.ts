@@ -43,10 +43,14 @@ export interface Operator {
   readonly derivation: Derivation | null
 }
 
-/** `add_Tensor`; operators outside aten carry their namespace: `quantized_add`. */
+/**
+ * `add_Tensor`; operators outside aten carry their namespace and set the overload off by two underscores
+ * (`quantized_add__out`), since names such as `quantized::add_out` exist beside overloads such as `add.out`.
+ */
 export function unboxedName(schema: FunctionSchema): string {
-  const flat = flatName(schema).replaceAll('.', '_')
-  return schema.namespace === null || schema.namespace === 'aten' ? identifier(flat) : `${schema.namespace}_${flat}`
+  const flat = flatName(schema)
+  if (schema.namespace === null || schema.namespace === 'aten') return identifier(flat.replaceAll('.', '_'))
+  return `${schema.namespace}_${flat.replaceAll('.', '__')}`
 }
 
 const OPTIONS = ['dtype', 'layout', 'device', 'pin_memory'] as const

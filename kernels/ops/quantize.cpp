@@ -44,6 +44,18 @@ int32_t dequantize(dequantize_frame* f) {
   return 0;
 }
 
+int32_t float_range(float_range_frame* f) {
+  const auto* in = reinterpret_cast<const float*>(f->in);
+  float min = in[0], max = in[0];
+  for (int64_t i = 0; i < f->n; i++) {
+    min = in[i] < min ? in[i] : min;
+    max = in[i] > max ? in[i] : max;
+  }
+  f->min = min;
+  f->max = max;
+  return 0;
+}
+
 int32_t quantized_lookup(quantized_lookup_frame* f) {
   const auto* table = reinterpret_cast<const uint8_t*>(f->header.host);
   const auto* in = reinterpret_cast<const uint8_t*>(f->in);
@@ -93,5 +105,6 @@ int32_t quantized_binary(quantized_binary_frame* f) {
 
 PTLITE_KERNEL(quantize, quantize)
 PTLITE_KERNEL(dequantize, dequantize)
+PTLITE_KERNEL(float_range, float_range)
 PTLITE_KERNEL(quantized_lookup, quantized_lookup)
 PTLITE_KERNEL(quantized_binary, quantized_binary)

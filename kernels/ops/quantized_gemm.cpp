@@ -178,7 +178,10 @@ void finish(const quantized_gemm_frame* f, const int32_t* sums, int64_t m0, int6
     if (f->out_dtype == kFloat32) {
       auto* out = reinterpret_cast<float*>(f->out) + at;
       const auto* bias = reinterpret_cast<const float*>(f->bias) + n0;
-      for (int64_t i = 0; i < n; i++) out[i] = static_cast<float>(sums[i]) * scales[i] + bias[i];
+      for (int64_t i = 0; i < n; i++) {
+        const float x = static_cast<float>(sums[i]) * scales[i] + bias[i];
+        out[i] = f->relu && x < 0 ? 0 : x;
+      }
     } else {
       const auto* bias = reinterpret_cast<const int32_t*>(f->bias) + n0;
       if (f->out_dtype == kQInt8) {

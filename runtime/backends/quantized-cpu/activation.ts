@@ -1,1 +1,111 @@
-export {}
+import { DType } from '../../tensor/dtype.js'
+import type { Scalar } from '../../tensor/scalar.js'
+import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
+import { noteWrite } from '../../tensor/write.js'
+import { copyInto } from '../cpu/support/copy.js'
+import { dequantized, mapElements, perTensor, quantizePerTensor } from '../cpu/support/quantization.js'
+import { numberOf } from './support/params.js'
+
+/** Functions of one 8-bit element go through a table of all 256 values. */
+
+function sigmoidOf(x: number): number {
+  return 1 / (1 + Math.exp(-x))
+}
+
+function hardswishOf(x: number): number {
+  return (x * Math.min(Math.max(x + 3, 0), 6)) / 6
+}
+
+function sameParameters(t: Tensor): PerTensorQuant {
+  return perTensor(t, 'this operator')
+}
+
+function inPlace(self: Tensor, result: Tensor): Tensor {
+  copyInto(self, result)
+  noteWrite(self)
+  return self
+}
+
+/** Scale and zero point that cover 0 to 1, as PyTorch fixes them for sigmoid. */
+function unitRange(t: Tensor): PerTensorQuant {
+  return { scale: 1 / 256, zeroPoint: t.type === DType.qint8 ? -128 : 0 }
+}
+
+export function quantized_relu(t: Tensor): Tensor {
+  return mapElements(t, sameParameters(t), (x) => Math.max(x, 0))
+}
+
+export function quantized_relu_(t: Tensor): Tensor {
+  return inPlace(t, quantized_relu(t))
+}
+
+export function relu6(t: Tensor, inplace: boolean): Tensor {
+  const result = mapElements(t, sameParameters(t), (x) => Math.min(Math.max(x, 0), 6))
+  return inplace ? inPlace(t, result) : result
+}
+
+export function quantized_clamp(t: Tensor, min: Scalar | null, max: Scalar | null): Tensor {
+  const low = min === null ? -Infinity : numberOf(min)
+  const high = max === null ? Infinity : numberOf(max)
+  return mapElements(t, sameParameters(t), (x) => Math.min(Math.max(x, low), high))
+}
+
+export function quantized_hardtanh(t: Tensor, min: Scalar, max: Scalar): Tensor {
+  return quantized_clamp(t, min, max)
+}
+
+export function quantized_hardtanh_(t: Tensor, min: Scalar, max: Scalar): Tensor {
+  return inPlace(t, quantized_clamp(t, min, max))
+}
+
+export function threshold(t: Tensor, limit: Scalar, value: Scalar): Tensor {
+  const bound = numberOf(limit)
+  const replacement = numberOf(value)
+  return mapElements(t, sameParameters(t), (x) => (x > bound ? x : replacement))
+}
+
+export function quantized_sigmoid(t: Tensor): Tensor {
+  return mapElements(t, unitRange(t), sigmoidOf)
+}
+
+export function sigmoid(t: Tensor, scale: number, zeroPoint: number): Tensor {
+  return mapElements(t, { scale, zeroPoint }, sigmoidOf)
+}
+
+export function quantized_hardsigmoid(t: Tensor): Tensor {
+  return mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6)
+}
+
+export function quantized_tanh(t: Tensor): Tensor {
+  return mapElements(t, { scale: 2 / 256, zeroPoint: t.type === DType.qint8 ? 0 : 128 }, Math.tanh)
+}
+
+export function hardswish(t: Tensor, scale: number, zeroPoint: number): Tensor {
+  return mapElements(t, { scale, zeroPoint }, hardswishOf)
+}
+
+export function leaky_relu(t: Tensor, slope: Scalar, inplace: boolean, scale: number, zeroPoint: number): Tensor {
+  const factor = numberOf(slope)
+  const result = mapElements(t, { scale, zeroPoint }, (x) => (x > 0 ? x : x * factor))
+  return inplace ? inPlace(t, result) : result
+}
+
+export function quantized_leaky_relu(t: Tensor, slope: Scalar): Tensor {
+  const { scale, zeroPoint } = sameParameters(t)
+  return leaky_relu(t, slope, false, scale, zeroPoint)
+}
+
+export function elu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar, outer: Scalar, inner: Scalar): Tensor {
+  const [a, s, i] = [numberOf(alpha), numberOf(outer), numberOf(inner)]
+  return mapElements(t, { scale, zeroPoint }, (x) => (x <= 0 ? Math.expm1(x * i) * a * s : x * s))
+}
+
+export function celu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar): Tensor {
+  const a = numberOf(alpha)
+  return mapElements(t, { scale, zeroPoint }, (x) => (x <= 0 ? Math.expm1(x / a) * a : x))
+}
+
+/** Inference only: dropout then is a change of parameters. */
+export function dropout(t: Tensor, scale: number, zeroPoint: number, _p: Scalar, _training: boolean): Tensor {
+  return quantizePerTensor(dequantized(t), scale, zeroPoint, t.type)
+}

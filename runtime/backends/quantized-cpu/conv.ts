@@ -1,1 +1,269 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { contiguousStrides } from '../../tensor/shape.js'
+import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
+import type { Value } from '../../tensor/value.js'
+import { contiguousOf } from '../cpu/support/copy.js'
+import { perTensor, quantRange } from '../cpu/support/quantization.js'
+import { biasNumbers, channelQuant, packDepthwise, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
+import { type ConvParams, convParams } from './support/params.js'
+
+type Triple = readonly [number, number, number]
+
+/** Spatial lists of 1 to 3 dimensions as three: depth, height, width. */
+function triple(values: readonly number[], fill: number): Triple {
+  return [...new Array<number>(3 - values.length).fill(fill), ...values] as unknown as Triple
+}
+
+interface Geometry {
+  readonly kernel: Triple
+  readonly stride: Triple
+  readonly padding: Triple
+  readonly dilation: Triple
+  readonly inSize: Triple
+  readonly outSize: Triple
+  readonly inChannels: number
+  readonly outChannels: number
+}
+
+function geometryOf(x: Tensor, p: ConvParams, what: string): Geometry {
+  const dims = p.stride.length
+  const { weight } = p
+  check(x.dim === dims + 2, () => `${what}: expected an input of ${dims + 2} dimensions, found shape [${x.shape.join(', ')}]`)
+  const inChannels = p.transposed ? weight.shape[0]! : weight.shape[1]! * p.groups
+  const outChannels = p.transposed ? weight.shape[1]! * p.groups : weight.shape[0]!
+  check(x.shape[1] === inChannels, () => `${what}: expected ${inChannels} input channels, found ${x.shape[1]}`)
+  check(inChannels % p.groups === 0 && outChannels % p.groups === 0, () => `${what}: ${p.groups} groups do not divide the channels`)
+  const kernel = weight.shape.slice(2)
+  const outSize = kernel.map((k, i) => {
+    const size = x.shape[2 + i]!
+    const reach = p.dilation[i]! * (k - 1)
+    return p.transposed
+      ? (size - 1) * p.stride[i]! - 2 * p.padding[i]! + reach + p.outputPadding[i]! + 1
+      : Math.floor((size + 2 * p.padding[i]! - reach - 1) / p.stride[i]!) + 1
+  })
+  check(outSize.every((s) => s > 0), () => `${what}: an input of [${x.shape.slice(2).join(', ')}] is too small for this kernel`)
+  return {
+    kernel: triple(kernel, 1),
+    stride: triple(p.stride, 1),
+    padding: triple(p.padding, 0),
+    dilation: triple(p.dilation, 1),
+    inSize: triple(x.shape.slice(2), 1),
+    outSize: triple(outSize, 1),
+    inChannels,
+    outChannels,
+  }
+}
+
+function isDepthwise(p: ConvParams, g: Geometry): boolean {
+  return !p.transposed && p.groups === g.inChannels && g.outChannels === g.inChannels && p.groups > 1
+}
+
+/** Packs the weights once per module: one matrix per group, [out channels][taps][in channels]. */
+function packedConv(p: ConvParams, g: Geometry): PackedWeights[] {
+  if (p.packed !== undefined) return p.packed
+  const axis = p.transposed ? 1 : 0
+  const groupOut = g.outChannels / p.groups
+  const perGroup = p.transposed && p.weight.quant !== null && 'axis' in p.weight.quant
+  check(!perGroup || p.groups === 1, () => 'transposed convolutions with groups need per-tensor weights')
+  const { scales, zeroPoints } = channelQuant(p.weight, axis)
+  const scaleOf = (i: number): number => scales[p.transposed ? i % groupOut : i]!
+  const zeroOf = (i: number): number => zeroPoints[p.transposed ? i % groupOut : i]!
+  const bias = biasNumbers(p.bias, g.outChannels)
+  const taps = g.kernel[0] * g.kernel[1] * g.kernel[2]
+  const all = Array.from({ length: g.outChannels }, (_, i) => i)
+  if (isDepthwise(p, g)) {
+    p.packed = [packDepthwise(p.weight, g.outChannels, taps, all.map(scaleOf), all.map(zeroOf), bias)]
+    return p.packed
+  }
+  p.packed = Array.from({ length: p.groups }, (_, group) => {
+    const rows = all.slice(group * groupOut, (group + 1) * groupOut)
+    const matrix = groupMatrix(p, group, g)
+    const depth = taps * (g.inChannels / p.groups)
+    return packMatrix(
+      matrix,
+      groupOut,
+      depth,
+      rows.map(scaleOf),
+      rows.map(zeroOf),
+      bias === null ? null : rows.map((i) => bias[i]!),
+    )
+  })
+  return p.packed
+}
+
+/** The weights of one group with dimensions [out, taps..., in], as a view. */
+function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
+  const { shape, strides } = p.weight
+  const [outAxis, inAxis] = p.transposed ? [1, 0] : [0, 1]
+  const groupIn = g.inChannels / p.groups
+  const groupOut = g.outChannels / p.groups
+  const offset = p.weight.offset + group * (p.transposed ? groupIn * strides[0]! : groupOut * strides[0]!)
+  const rest = shape.map((_, i) => i).slice(2)
+  return viewOf(
+    p.weight,
+    [groupOut, ...rest.map((i) => shape[i]!), groupIn],
+    [strides[outAxis]!, ...rest.map((i) => strides[i]!), strides[inAxis]!],
+    offset,
+  )
+}
+
+/** Channels-last strides for a shape [N, C, spatial...] of any rank. */
+function channelsLast(shape: readonly number[]): number[] {
+  const moved = contiguousStrides([shape[0]!, ...shape.slice(2), shape[1]!])
+  return [moved[0]!, moved[moved.length - 1]!, ...moved.slice(1, -1)]
+}
+
+/** The same elements with channels innermost in memory; `x` itself where they are. */
+function toChannelsLast(x: Tensor): Tensor {
+  const order = [0, ...x.shape.map((_, i) => i).slice(2), 1]
+  const moved = viewOf(x, order.map((d) => x.shape[d]!), order.map((d) => x.strides[d]!))
+  const dense = contiguousOf(moved)
+  return dense === moved ? x : viewOf(dense, x.shape, channelsLast(x.shape))
+}
+
+function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string): Tensor {
+  const p = convParams(weights)
+  const quant = perTensor(x, what)
+  const g = geometryOf(x, p, what)
+  const packed = packedConv(p, g)
+  const output = { scale, zeroPoint }
+  const shape = [x.shape[0]!, g.outChannels, ...triplePart(g.outSize, p.stride.length)]
+  const out = emptyStrided(shape, channelsLast(shape), x.type, output)
+  if (out.numel === 0) return out
+  const source = toChannelsLast(x)
+  const [min, max] = quantRange(x.type)
+  const common = {
+    a_dtype: x.type,
+    a_zero: quant.zeroPoint,
+    out_zero: zeroPoint,
+    min: relu ? Math.max(min, zeroPoint) : min,
+    max,
+    in_size: g.inSize,
+    out_size: g.outSize,
+    kernel: g.kernel,
+    stride: g.stride,
+    padding: g.padding,
+    dilation: g.dilation,
+  }
+  if (isDepthwise(p, g)) {
+    const e = requantization(packed[0]!, quant, output)
+    kernels.quantized_depthwise({
+      ...common,
+      batch: x.shape[0]!,
+      channels: g.inChannels,
+      a: source.address,
+      w: packed[0]!.storage.address,
+      scales: e.scales.address,
+      bias: e.bias.address,
+      out: out.address,
+    })
+    return out
+  }
+  packed.forEach((group, i) => {
+    launchGroup(source, out, p, g, group, i, requantization(group, quant, output), common)
+  })
+  return out
+}
+
+function launchGroup(
+  source: Tensor,
+  out: Tensor,
+  p: ConvParams,
+  g: Geometry,
+  packed: PackedWeights,
+  group: number,
+  e: { scales: Tensor; bias: Tensor },
+  common: object & Pick<Parameters<typeof kernels.quantized_gemm>[0], 'a_dtype' | 'a_zero' | 'out_zero' | 'min' | 'max' | 'in_size' | 'out_size' | 'kernel' | 'stride' | 'padding' | 'dilation'>,
+): void {
+  const groupIn = g.inChannels / p.groups
+  const pixels = source.shape[0]! * g.outSize[0] * g.outSize[1] * g.outSize[2]
+  const pointwise = !p.transposed && packed.depth === groupIn && [0, 1, 2].every((i) => g.stride[i] === 1 && g.padding[i] === 0)
+  kernels.quantized_gemm({
+    ...ROWS,
+    ...common,
+    m: pixels,
+    n: packed.rows,
+    k: packed.depth,
+    a: source.address + group * groupIn,
+    a_stride: g.inChannels,
+    w: packed.storage.address,
+    scales: e.scales.address,
+    bias: e.bias.address,
+    out: out.address + group * packed.rows,
+    out_dtype: out.type,
+    out_stride: g.outChannels,
+    relu: 0,
+    taps: pointwise ? 0 : packed.depth / groupIn,
+    transposed: p.transposed ? 1 : 0,
+    channels: groupIn,
+    pixel_stride: g.inChannels,
+  })
+}
+
+function triplePart(sizes: Triple, dims: number): number[] {
+  return sizes.slice(3 - dims)
+}
+
+/** conv1d runs as a 2-d convolution of height 1, which is also how its parameters are stored. */
+function withHeight(x: Tensor): Tensor {
+  check(x.dim === 3, () => `expected an input of 3 dimensions, found shape [${x.shape.join(', ')}]`)
+  return viewOf(x, [x.shape[0]!, x.shape[1]!, 1, x.shape[2]!], [x.strides[0]!, x.strides[1]!, 0, x.strides[2]!])
+}
+
+function withoutHeight(x: Tensor): Tensor {
+  return viewOf(x, [x.shape[0]!, x.shape[1]!, x.shape[3]!], [x.strides[0]!, x.strides[1]!, x.strides[3]!])
+}
+
+export function conv1d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, false, 'quantized::conv1d'))
+}
+
+export function conv1d_relu(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, true, 'quantized::conv1d_relu'))
+}
+
+export function conv2d_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv2d')
+}
+
+export function conv2d_relu_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, true, 'quantized::conv2d_relu')
+}
+
+/** The old form repeats geometry that the packed parameters hold; PyTorch ignores it too. */
+export function conv2d(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+  return convolution(x, weights, scale, zero, false, 'quantized::conv2d')
+}
+
+export function conv2d_relu(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+  return convolution(x, weights, scale, zero, true, 'quantized::conv2d_relu')
+}
+
+export function conv3d_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv3d')
+}
+
+export function conv3d_relu_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, true, 'quantized::conv3d_relu')
+}
+
+export function conv3d(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+  return convolution(x, weights, scale, zero, false, 'quantized::conv3d')
+}
+
+export function conv3d_relu(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+  return convolution(x, weights, scale, zero, true, 'quantized::conv3d_relu')
+}
+
+export function conv_transpose1d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, false, 'quantized::conv_transpose1d'))
+}
+
+export function conv_transpose2d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv_transpose2d')
+}
+
+export function conv_transpose3d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv_transpose3d')
+}

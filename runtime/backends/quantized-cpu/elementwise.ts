@@ -1,1 +1,232 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { itemOf } from '../../tensor/data.js'
+import { DType } from '../../tensor/dtype.js'
+import type { Scalar } from '../../tensor/scalar.js'
+import { broadcastShapes, sameShape } from '../../tensor/shape.js'
+import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { noteWrite } from '../../tensor/write.js'
+import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { checkQuant, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
+import { numberOf } from './support/params.js'
+
+/** `t` broadcast to `shape`, dense. */
+function broadcastDense(t: Tensor, shape: readonly number[]): Tensor {
+  if (sameShape(t.shape, shape)) return contiguousOf(t)
+  const lead = shape.length - t.dim
+  const strides = shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
+  return contiguousOf(viewOf(t, shape, strides))
+}
+
+/** Bits below the point of add's multipliers: two terms of 8 bits stay inside int32. */
+function addShift(a: number, b: number): number {
+  return Math.max(0, Math.min(30, 21 - Math.ceil(Math.log2(Math.max(a, b, 2 ** -20)))))
+}
+
+/**
+ * a + b or a * b on integers of one 8-bit dtype, broadcast, with the parameters `to` (quantized::add, quantized::mul).
+ * Ratios of scales beyond 2^21 saturate.
+ */
+function binary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, relu: boolean): Tensor {
+  const what = `quantized::${op}`
+  const qa = perTensor(a, what)
+  const qb = perTensor(b, what)
+  check(a.type === b.type, () => `${what}: both operands must have one dtype, found ${a.dtype} and ${b.dtype}`)
+  if (a.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', `${what}: expected 8-bit tensors, found qint32`)
+  checkQuant(to.scale, to.zeroPoint, a.type)
+  const shape = broadcastShapes(a.shape, b.shape)
+  const x = broadcastDense(a, shape)
+  const y = broadcastDense(b, shape)
+  const out = empty(shape, a.type, to)
+  const [min, max] = quantRange(a.type)
+  const ratioA = Math.min(qa.scale / to.scale, 2 ** 21)
+  const ratioB = Math.min(qb.scale / to.scale, 2 ** 21)
+  const shift = addShift(ratioA, ratioB)
+  kernels.quantized_binary({
+    op: kernels.QuantizedBinaryOp[op],
+    dtype: a.type,
+    n: out.numel,
+    a: x.address,
+    b: y.address,
+    out: out.address,
+    a_zero: qa.zeroPoint,
+    b_zero: qb.zeroPoint,
+    out_zero: to.zeroPoint,
+    min: relu ? Math.max(min, to.zeroPoint) : min,
+    max,
+    a_multiplier: Math.round(ratioA * 2 ** shift),
+    b_multiplier: Math.round(ratioB * 2 ** shift),
+    shift,
+    scale: Math.fround((qa.scale * qb.scale) / to.scale),
+  })
+  return out
+}
+
+export function add(a: Tensor, b: Tensor, scale: number, zeroPoint: number): Tensor {
+  return binary('add', a, b, { scale, zeroPoint }, false)
+}
+
+export function add_relu(a: Tensor, b: Tensor, scale: number, zeroPoint: number): Tensor {
+  return binary('add', a, b, { scale, zeroPoint }, true)
+}
+
+export function mul(a: Tensor, b: Tensor, scale: number, zeroPoint: number): Tensor {
+  return binary('mul', a, b, { scale, zeroPoint }, false)
+}
+
+export function mul_relu(a: Tensor, b: Tensor, scale: number, zeroPoint: number): Tensor {
+  return binary('mul', a, b, { scale, zeroPoint }, true)
+}
+
+function into(out: Tensor, result: Tensor): Tensor {
+  check(sameShape(out.shape, result.shape), () => `expected out of shape [${result.shape.join(', ')}], found [${out.shape.join(', ')}]`)
+  check(out.type === result.type, () => `expected out of dtype ${result.dtype}, found ${out.dtype}`)
+  copyInto(out, result)
+  noteWrite(out)
+  return out
+}
+
+export function add_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
+  return into(out, binary('add', a, b, perTensor(out, 'quantized::add'), false))
+}
+
+export function add_relu_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
+  return into(out, binary('add', a, b, perTensor(out, 'quantized::add_relu'), true))
+}
+
+export function mul_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
+  return into(out, binary('mul', a, b, perTensor(out, 'quantized::mul'), false))
+}
+
+export function mul_relu_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
+  return into(out, binary('mul', a, b, perTensor(out, 'quantized::mul_relu'), true))
+}
+
+/** Maps integers through `f`, given and giving quantized integers; both saturated. */
+function remap(t: Tensor, to: PerTensorQuant, f: (q: number) => number): Tensor {
+  const [min, max] = quantRange(t.type)
+  if (t.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', 'expected an 8-bit quantized tensor, found qint32')
+  const table = new Uint8Array(256)
+  for (let bits = 0; bits < 256; bits++) {
+    const q = t.type === DType.qint8 && bits > 127 ? bits - 256 : bits
+    table[bits] = Math.max(min, Math.min(max, f(q))) & 255
+  }
+  return lookUp(t, table, to)
+}
+
+/**
+ * Adds a number by moving the zero point; where that would leave the range, the scale grows and elements are
+ * requantized (PyTorch's add_scalar).
+ */
+function addNumber(t: Tensor, b: Scalar, relu: boolean): Tensor {
+  const quant = perTensor(t, 'quantized::add_scalar')
+  const [min, max] = quantRange(t.type)
+  const { scale, zeroPoint } = quant
+  const c = Math.round(numberOf(b) / scale)
+  const moved = zeroPoint - c
+  if (moved >= min && moved <= max) {
+    return remap(t, { scale, zeroPoint: moved }, (q) => (relu ? Math.max(q, moved) : q))
+  }
+  const edge = moved < min ? min : max
+  const span = moved < min ? max - moved : moved - min
+  const to = { scale: (span / (max - min)) * scale, zeroPoint: edge }
+  return remap(t, to, (q) => {
+    const r = quantizeNumber((q - moved) * scale, to, t.type)
+    return relu ? Math.max(r, edge) : r
+  })
+}
+
+/** Multiplies by a number by scaling the scale; a negative one mirrors the integers (PyTorch's mul_scalar). */
+function mulNumber(t: Tensor, b: Scalar, relu: boolean): Tensor {
+  const { scale, zeroPoint } = perTensor(t, 'quantized::mul_scalar')
+  const [min, max] = quantRange(t.type)
+  const factor = numberOf(b)
+  if (factor > 0) {
+    return remap(t, { scale: scale * factor, zeroPoint }, (q) => (relu ? Math.max(q, zeroPoint) : q))
+  }
+  if (factor === 0) return remap(t, { scale: 1, zeroPoint: 0 }, () => 0)
+  const mirrored = max - (zeroPoint - min)
+  return remap(t, { scale: scale * Math.abs(factor), zeroPoint: mirrored }, (q) => {
+    const r = max + min - q
+    return relu ? Math.max(r, mirrored) : r
+  })
+}
+
+export function add_scalar(t: Tensor, b: Scalar): Tensor {
+  return addNumber(t, b, false)
+}
+
+export function add_scalar_relu(t: Tensor, b: Scalar): Tensor {
+  return addNumber(t, b, true)
+}
+
+export function mul_scalar(t: Tensor, b: Scalar): Tensor {
+  return mulNumber(t, b, false)
+}
+
+export function mul_scalar_relu(t: Tensor, b: Scalar): Tensor {
+  return mulNumber(t, b, true)
+}
+
+export function add_scalar_Tensor(t: Tensor, b: Tensor): Tensor {
+  return addNumber(t, itemOf(b), false)
+}
+
+export function add_scalar_relu_Tensor(t: Tensor, b: Tensor): Tensor {
+  return addNumber(t, itemOf(b), true)
+}
+
+export function mul_scalar_Tensor(t: Tensor, b: Tensor): Tensor {
+  return mulNumber(t, itemOf(b), false)
+}
+
+export function mul_scalar_relu_Tensor(t: Tensor, b: Tensor): Tensor {
+  return mulNumber(t, itemOf(b), true)
+}
+
+export function add_Scalar2(b: Scalar, t: Tensor): Tensor {
+  return addNumber(t, b, false)
+}
+
+export function add_relu_Scalar2(b: Scalar, t: Tensor): Tensor {
+  return addNumber(t, b, true)
+}
+
+export function mul_Scalar2(b: Scalar, t: Tensor): Tensor {
+  return mulNumber(t, b, false)
+}
+
+export function mul_relu_Scalar2(b: Scalar, t: Tensor): Tensor {
+  return mulNumber(t, b, true)
+}
+
+/** `out` takes the parameters of the result. */
+function adopt(out: Tensor, result: Tensor): Tensor {
+  into(out, result)
+  out.quant = result.quant
+  return out
+}
+
+export function add_scalar_out(t: Tensor, b: Scalar, out: Tensor): Tensor {
+  return adopt(out, addNumber(t, b, false))
+}
+
+export function add_scalar_relu_out(t: Tensor, b: Scalar, out: Tensor): Tensor {
+  return adopt(out, addNumber(t, b, true))
+}
+
+export function mul_scalar_out(t: Tensor, b: Scalar, out: Tensor): Tensor {
+  return adopt(out, mulNumber(t, b, false))
+}
+
+export function mul_scalar_relu_out(t: Tensor, b: Scalar, out: Tensor): Tensor {
+  return adopt(out, mulNumber(t, b, true))
+}
+
+export function add_scalar_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor {
+  return adopt(out, addNumber(t, itemOf(b), false))
+}
+
+export function mul_scalar_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor {
+  return adopt(out, mulNumber(t, itemOf(b), false))
+}

@@ -1,1 +1,101 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
+import type { Value } from '../../tensor/value.js'
+import { castTo, contiguousOf } from '../cpu/support/copy.js'
+import { chooseQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
+import { type LinearParams, linearParams } from './support/params.js'
+
+function packedLinear(params: LinearParams): PackedWeights {
+  if (params.packed !== undefined) return params.packed
+  const { weight } = params
+  const [rows, depth] = weight.shape as [number, number]
+  const { scales, zeroPoints } = channelQuant(weight, 0)
+  params.packed = packMatrix(weight, rows, depth, scales, zeroPoints, biasNumbers(params.bias, rows))
+  return params.packed
+}
+
+function checkInput(x: Tensor, weight: Tensor): void {
+  const depth = weight.shape[1]!
+  check(x.dim >= 1 && x.shape[x.dim - 1] === depth, () => `the last dimension of the input must be ${depth}, found shape [${x.shape.join(', ')}]`)
+}
+
+function launchRows(x: Tensor, quant: PerTensorQuant, packed: PackedWeights, e: Epilogue, out: Tensor, clamp: { min: number; max: number; relu: number }): void {
+  kernels.quantized_gemm({
+    ...ROWS,
+    m: x.numel / packed.depth,
+    n: packed.rows,
+    k: packed.depth,
+    a: x.address,
+    a_dtype: x.type,
+    a_zero: quant.zeroPoint,
+    a_stride: packed.depth,
+    w: packed.storage.address,
+    scales: e.scales.address,
+    bias: e.bias.address,
+    out: out.address,
+    out_dtype: out.type,
+    out_zero: out.quant === null ? 0 : perTensor(out, 'quantized::linear').zeroPoint,
+    out_stride: packed.rows,
+    ...clamp,
+  })
+}
+
+function quantizedLinear(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean): Tensor {
+  const params = linearParams(weights)
+  const quant = perTensor(x, 'quantized::linear')
+  checkInput(x, params.weight)
+  const packed = packedLinear(params)
+  const output = { scale, zeroPoint }
+  const out = empty([...x.shape.slice(0, -1), packed.rows], x.type, output)
+  const [min, max] = quantRange(x.type)
+  if (x.numel > 0) {
+    launchRows(contiguousOf(x), quant, packed, requantization(packed, quant, output), out, {
+      min: relu ? Math.max(min, zeroPoint) : min,
+      max,
+      relu: 0,
+    })
+  } else if (out.numel > 0) {
+    throw new PtliteError('INVALID_ARGUMENT', 'quantized::linear: expected at least one input feature')
+  }
+  return out
+}
+
+export function linear(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return quantizedLinear(x, weights, scale, zeroPoint, false)
+}
+
+export function linear_relu(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
+  return quantizedLinear(x, weights, scale, zeroPoint, true)
+}
+
+/** float32 input quantized by its own range, int8 product, float32 result. */
+function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
+  const params = linearParams(weights)
+  checkInput(x, params.weight)
+  const packed = packedLinear(params)
+  const out = empty([...x.shape.slice(0, -1), packed.rows], DType.float32)
+  if (out.numel === 0) return out
+  const source = contiguousOf(castTo(x, DType.float32))
+  const quant = dynamicQuant(source)
+  const integers = quantizePerTensor(source, quant.scale, quant.zeroPoint, DType.quint8)
+  launchRows(integers, quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: relu ? 1 : 0 })
+  return out
+}
+
+/** Parameters over the range of the data. */
+function dynamicQuant(x: Tensor): PerTensorQuant {
+  const { min, max } = kernels.float_range({ n: x.numel, in: x.address })
+  return chooseQuant(min, max, 0, 255)
+}
+
+/** Takes `reduce_range` for the schema's sake: QNNPACK, PyTorch's engine on phones, uses all 8 bits in any case. */
+export function linear_dynamic(x: Tensor, weights: Value, _reduceRange: boolean): Tensor {
+  return dynamicLinear(x, weights, false)
+}
+
+export function linear_relu_dynamic(x: Tensor, weights: Value, _reduceRange: boolean): Tensor {
+  return dynamicLinear(x, weights, true)
+}

@@ -1,1 +1,150 @@
-export {}
+import { check } from '../../error.js'
+import { DType } from '../../tensor/dtype.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import type { CustomObject, Value } from '../../tensor/value.js'
+import { castTo } from '../cpu/support/copy.js'
+import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, makeConv, makeLinear } from './support/params.js'
+
+/** Packing only checks and keeps the weights: kernels lay them out at their first use. */
+
+export function linear_prepack(weight: Tensor, bias: Tensor | null): CustomObject {
+  check(weight.dim === 2 && weight.isQuantized, () => `linear_prepack: expected a quantized matrix, found ${weight.dtype}[${weight.shape.join(', ')}]`)
+  checkBias(bias, weight.shape[0]!)
+  return makeLinear(weight, bias)
+}
+
+export function linear_prepack_fp16(weight: Tensor, bias: Tensor | null): CustomObject {
+  check(weight.dim === 2, () => `linear_prepack_fp16: expected a matrix, found shape [${weight.shape.join(', ')}]`)
+  // weights are kept in half precision, i.e. rounded to it
+  return makeLinear(castTo(castTo(weight, DType.float16), DType.float32), bias)
+}
+
+export function linear_unpack(weights: Value): [Tensor, Tensor | null] {
+  const { weight, bias } = linearParams(weights)
+  return [weight, bias]
+}
+
+function checkBias(bias: Tensor | null, n: number): void {
+  check(bias === null || (bias.dim === 1 && bias.shape[0] === n), () => `expected a bias of ${n} elements, found [${bias!.shape.join(', ')}]`)
+}
+
+function conv(
+  className: string,
+  weight: Tensor,
+  bias: Tensor | null,
+  lists: Pick<ConvParams, 'stride' | 'padding' | 'dilation' | 'outputPadding'>,
+  groups: number,
+  transposed: boolean,
+): CustomObject {
+  const dims = weight.dim - 2
+  check(weight.isQuantized, () => `expected a quantized weight, found ${weight.dtype}`)
+  for (const list of Object.values(lists)) {
+    check(list.length === dims, () => `expected ${dims} values for stride, padding and dilation, found ${list.length}`)
+  }
+  check(groups >= 1 && Number.isInteger(groups), () => `expected at least one group, found ${groups}`)
+  check(lists.stride.every((s) => s > 0) && lists.dilation.every((d) => d > 0), () => 'strides and dilations must be positive')
+  check(lists.padding.every((p) => p >= 0), () => 'padding must not be negative')
+  checkBias(bias, transposed ? weight.shape[1]! * groups : weight.shape[0]!)
+  return makeConv(className, { weight, bias, ...lists, groups, transposed })
+}
+
+/** A weight of one spatial dimension with a height of 1 before it. */
+function withHeight(weight: Tensor): Tensor {
+  check(weight.dim === 3, () => `expected a weight of 3 dimensions, found shape [${weight.shape.join(', ')}]`)
+  const { shape, strides } = weight
+  return viewOf(weight, [shape[0]!, shape[1]!, 1, shape[2]!], [strides[0]!, strides[1]!, shape[2]! * strides[2]!, strides[2]!])
+}
+
+function zeros(list: readonly number[]): number[] {
+  return list.map(() => 0)
+}
+
+export function conv1d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+  const lists = { stride: [1, ...stride], padding: [0, ...padding], dilation: [1, ...dilation], outputPadding: [0, 0] }
+  return conv(CONV2D_CLASS, withHeight(weight), bias, lists, groups, false)
+}
+
+export function conv2d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+  return conv(CONV2D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
+}
+
+export const conv_prepack = conv2d_prepack
+
+export function conv3d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+  return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
+}
+
+export function conv_transpose1d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  outputPadding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
+  const lists = { stride: [1, ...stride], padding: [0, ...padding], dilation: [1, ...dilation], outputPadding: [0, ...outputPadding] }
+  return conv(CONV2D_CLASS, withHeight(weight), bias, lists, groups, true)
+}
+
+export function conv_transpose2d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  outputPadding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
+  return conv(CONV2D_CLASS, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
+}
+
+export function conv_transpose3d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  outputPadding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
+  return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
+}
+
+export function conv2d_unpack(weights: Value): [Tensor, Tensor | null] {
+  const { weight, bias } = convParams(weights)
+  return [weight, bias]
+}
+
+export const conv3d_unpack = conv2d_unpack
+
+/** conv1d weights lose the height that packing added. */
+export function conv1d_unpack(weights: Value): [Tensor, Tensor | null] {
+  const { weight, bias } = convParams(weights)
+  const { shape, strides } = weight
+  return [viewOf(weight, [shape[0]!, shape[1]!, shape[3]!], [strides[0]!, strides[1]!, strides[3]!]), bias]
+}
+
+export function conv_stride(weights: Value): number[] {
+  return [...convParams(weights).stride]
+}
+
+export function conv_padding(weights: Value): number[] {
+  return [...convParams(weights).padding]
+}
+
+export function conv_output_padding(weights: Value): number[] {
+  return [...convParams(weights).outputPadding]
+}
+
+export function conv_dilation(weights: Value): number[] {
+  return [...convParams(weights).dilation]
+}
+
+export function conv_groups(weights: Value): number {
+  return convParams(weights).groups
+}
+
+export function conv_transpose(weights: Value): number {
+  return convParams(weights).transposed ? 1 : 0
+}

@@ -1,0 +1,190 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { readTensor } from '../../../tensor/data.js'
+import { DType, dtypeName, isQuantized } from '../../../tensor/dtype.js'
+import { empty, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
+import { castTo, contiguousOf } from './copy.js'
+
+/** Smallest and largest integer of a quantized dtype. */
+export function quantRange(type: DType): readonly [min: number, max: number] {
+  if (type === DType.quint8) return [0, 255]
+  if (type === DType.qint8) return [-128, 127]
+  return [-2147483648, 2147483647]
+}
+
+/** The scale and zero point of a per-tensor quantized tensor; throws for any other. */
+export function perTensor(t: Tensor, what: string): PerTensorQuant {
+  const { quant } = t
+  if (quant === null) throw new PtliteError('INVALID_DTYPE', `${what}: expected a quantized tensor, found ${t.dtype}`)
+  if (isPerChannel(quant)) throw new PtliteError('INVALID_ARGUMENT', `${what}: expected per-tensor quantization, found per-channel`)
+  return quant
+}
+
+export function perChannel(t: Tensor, what: string): PerChannelQuant {
+  if (t.quant === null || !isPerChannel(t.quant)) throw new PtliteError('INVALID_ARGUMENT', `${what}: expected a per-channel quantized tensor`)
+  return t.quant
+}
+
+/** Parameters that fit the dtype. Throws INVALID_ARGUMENT. */
+export function checkQuant(scale: number, zeroPoint: number, type: DType): PerTensorQuant {
+  if (!isQuantized(type) || type === DType.quint4x2) {
+    throw new PtliteError('INVALID_DTYPE', `expected quint8, qint8 or qint32, found ${dtypeName(type)}`)
+  }
+  const [min, max] = quantRange(type)
+  check(Number.isInteger(zeroPoint) && zeroPoint >= min && zeroPoint <= max, () => `zero point ${zeroPoint} is outside ${min} to ${max}`)
+  return { scale, zeroPoint }
+}
+
+/** float32 to a per-tensor quantized tensor of the same shape (at::quantize_per_tensor). */
+export function quantizePerTensor(x: Tensor, scale: number, zeroPoint: number, type: DType): Tensor {
+  const quant = checkQuant(scale, zeroPoint, type)
+  const out = empty(x.shape, type, quant)
+  quantizeInto(contiguousOf(castTo(x, DType.float32)), out.address, x.numel, quant, type)
+  return out
+}
+
+function quantizeInto(x: Tensor, out: number, n: number, quant: PerTensorQuant, type: DType, offset = 0): void {
+  kernels.quantize({
+    n,
+    dtype: type,
+    zero_point: quant.zeroPoint,
+    inv_scale: Math.fround(1 / Math.fround(quant.scale)),
+    in: x.address + 4 * offset,
+    out,
+  })
+}
+
+/** float32 to a tensor with a scale and zero point per index of dimension `quant.axis`. */
+export function quantizePerChannel(x: Tensor, quant: PerChannelQuant, type: DType): Tensor {
+  const source = contiguousOf(castTo(x, DType.float32))
+  const out = empty(x.shape, type, quant)
+  forEachChannel(x.shape, quant, (offset, n, scale, zeroPoint) => {
+    quantizeInto(source, out.address + offset * out.itemSize, n, { scale, zeroPoint }, type, offset)
+  })
+  return out
+}
+
+/** Runs of elements that share a channel, in a dense tensor of this shape. */
+function forEachChannel(
+  shape: readonly number[],
+  quant: PerChannelQuant,
+  visit: (offset: number, n: number, scale: number, zeroPoint: number) => void,
+): void {
+  const channels = shape[quant.axis]!
+  const inner = shape.slice(quant.axis + 1).reduce((a, b) => a * b, 1)
+  const outer = shape.slice(0, quant.axis).reduce((a, b) => a * b, 1)
+  if (inner === 0) return
+  for (let o = 0; o < outer; o++) {
+    for (let c = 0; c < channels; c++) visit((o * channels + c) * inner, inner, quant.scales[c]!, quant.zeroPoints[c]!)
+  }
+}
+
+/** The float32 values of a quantized tensor; any other is converted to float32. */
+export function dequantized(t: Tensor): Tensor {
+  const { quant } = t
+  if (quant === null) return castTo(t, DType.float32)
+  if (t.type === DType.quint4x2) return dequantizeNibbles(t, quant)
+  const source = contiguousOf(t)
+  const out = empty(t.shape, DType.float32)
+  const run = (offset: number, n: number, scale: number, zeroPoint: number): void => {
+    kernels.dequantize({
+      n,
+      dtype: t.type,
+      zero_point: zeroPoint,
+      scale,
+      in: source.address + offset * t.itemSize,
+      out: out.address + 4 * offset,
+    })
+  }
+  if (isPerChannel(quant)) forEachChannel(t.shape, quant, run)
+  else run(0, t.numel, quant.scale, quant.zeroPoint)
+  return out
+}
+
+/** Two values a byte, low nibble first, rows of an even number of values. */
+function dequantizeNibbles(t: Tensor, quant: Quant): Tensor {
+  check(isPerChannel(quant) && t.dim === 2, () => 'a quint4x2 tensor must be a matrix with parameters per row')
+  throw new PtliteError('UNSUPPORTED_DTYPE', `quint4x2 tensors can only be used by the embedding operators, found shape [${t.shape.join(', ')}]`)
+}
+
+/** The integers of an 8-bit or 32-bit quantized tensor as a plain tensor on the same storage. */
+export function integersOf(t: Tensor): Tensor {
+  const type = t.type === DType.quint8 ? DType.uint8 : t.type === DType.qint8 ? DType.int8 : DType.int32
+  return new Tensor(t.storage, t.offset, t.shape, t.strides, type)
+}
+
+/** A tensor of integers seen as quantized, on the same storage. */
+export function asQuantized(t: Tensor, quant: Quant): Tensor {
+  const type = t.type === DType.uint8 ? DType.quint8 : t.type === DType.int8 ? DType.qint8 : t.type === DType.int32 ? DType.qint32 : null
+  if (type === null) throw new PtliteError('INVALID_DTYPE', `expected uint8, int8 or int32 integers, found ${t.dtype}`)
+  return new Tensor(t.storage, t.offset, t.shape, t.strides, type, quant)
+}
+
+/** Scale and zero point for data between `min` and `max` (PyTorch's ChooseQuantizationParams). */
+export function chooseQuant(min: number, max: number, qmin: number, qmax: number): PerTensorQuant {
+  const low = Math.min(min, 0)
+  const high = Math.max(max, 0)
+  let scale = (high - low) / (qmax - qmin)
+  if (Math.fround(scale) === 0 || !Number.isFinite(1 / Math.fround(scale))) scale = 0.1
+  scale = Math.fround(scale)
+  const fromMin = qmin - low / scale
+  const fromMax = qmax - high / scale
+  const errorMin = Math.abs(qmin) - Math.abs(low / scale)
+  const errorMax = Math.abs(qmax) - Math.abs(high / scale)
+  const initial = errorMin < errorMax ? fromMin : fromMax
+  const zeroPoint = initial < qmin ? qmin : initial > qmax ? qmax : roundHalfEven(initial)
+  return { scale, zeroPoint }
+}
+
+export function roundHalfEven(x: number): number {
+  const floor = Math.floor(x)
+  const rest = x - floor
+  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor
+}
+
+/** The integer that a number quantizes to, saturated. */
+export function quantizeNumber(x: number, quant: PerTensorQuant, type: DType): number {
+  const [min, max] = quantRange(type)
+  const q = roundHalfEven(Math.fround(Math.fround(x) * Math.fround(1 / Math.fround(quant.scale)))) + quant.zeroPoint
+  return q >= max ? max : q > min ? q : min
+}
+
+/** Numbers of a small tensor, e.g. of scales. */
+export function numbersOf(t: Tensor): number[] {
+  return Array.from(readTensor(castTo(t, DType.float64)) as Float64Array)
+}
+
+/**
+ * Applies `f` to every element of an 8-bit tensor through a table of its 256 possible values; `to` are the
+ * parameters of the result. Keeps the strides of dense tensors.
+ */
+export function mapElements(t: Tensor, to: PerTensorQuant, f: (x: number) => number): Tensor {
+  const from = perTensor(t, 'this operator')
+  if (t.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', 'expected an 8-bit quantized tensor, found qint32')
+  const table = new Uint8Array(256)
+  const signed = t.type === DType.qint8
+  for (let bits = 0; bits < 256; bits++) {
+    const q = signed && bits > 127 ? bits - 256 : bits
+    table[bits] = quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type) & 255
+  }
+  return lookUp(t, table, to)
+}
+
+export function lookUp(t: Tensor, table: Uint8Array, quant: PerTensorQuant): Tensor {
+  const source = isDense(t) ? t : contiguousOf(t)
+  const out = new Tensor(empty([source.numel], t.type).storage, 0, source.shape, source.strides, t.type, quant)
+  kernels.quantized_lookup({ n: source.numel, in: source.address, out: out.address }, table)
+  return out
+}
+
+/** True where the elements fill one block of memory, in whatever order of dimensions. */
+export function isDense(t: Tensor): boolean {
+  const order = t.shape.map((_, d) => d).filter((d) => t.shape[d] !== 1)
+  order.sort((a, b) => t.strides[a]! - t.strides[b]!)
+  let step = 1
+  for (const d of order) {
+    if (t.strides[d] !== step) return false
+    step *= t.shape[d]!
+  }
+  return true
+}

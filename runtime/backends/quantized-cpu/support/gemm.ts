@@ -1,0 +1,129 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { readTensor, writeTensor } from '../../../tensor/data.js'
+import { DType } from '../../../tensor/dtype.js'
+import { Storage } from '../../../tensor/storage.js'
+import { empty, isPerChannel, type PerTensorQuant, type Tensor } from '../../../tensor/tensor.js'
+import { castTo, contiguousOf } from '../../cpu/support/copy.js'
+
+/** Weights in the layout of the quantized kernels, with what the epilogue needs of them. */
+export interface PackedWeights {
+  readonly storage: Storage
+  /** Rows of the weight matrix: output channels. */
+  readonly rows: number
+  /** Row length: input channels times kernel taps. */
+  readonly depth: number
+  readonly scales: readonly number[]
+  readonly zeroPoints: readonly number[]
+  readonly bias: readonly number[] | null
+}
+
+/** Scales and zero points per output channel, which is dimension `axis` of the weight. */
+export function channelQuant(weight: Tensor, axis: number): { scales: readonly number[]; zeroPoints: readonly number[] } {
+  const { quant } = weight
+  if (quant === null) throw new PtliteError('INVALID_DTYPE', `expected a quantized weight, found ${weight.dtype}`)
+  const n = weight.shape[axis]!
+  if (isPerChannel(quant)) {
+    check(quant.axis === axis && quant.scales.length === n, () => `expected a scale for each of ${n} output channels on dimension ${axis}`)
+    return quant
+  }
+  return { scales: new Array<number>(n).fill(quant.scale), zeroPoints: new Array<number>(n).fill(quant.zeroPoint) }
+}
+
+/** A float32 bias as numbers. */
+export function biasNumbers(bias: Tensor | null, n: number): readonly number[] | null {
+  if (bias === null) return null
+  check(bias.numel === n, () => `expected a bias of ${n} elements, found ${bias.numel}`)
+  return Array.from(readTensor(castTo(bias, DType.float32)), Number)
+}
+
+/** Packs a dense [rows, depth] matrix of 8-bit weights for quantized_gemm. */
+export function packMatrix(
+  weight: Tensor,
+  rows: number,
+  depth: number,
+  scales: readonly number[],
+  zeroPoints: readonly number[],
+  bias: readonly number[] | null,
+): PackedWeights {
+  const dense = contiguousOf(weight)
+  const columns = kernels.quantized_gemm_tile({})
+  const storage = Storage.allocate(Math.ceil(rows / columns) * Math.ceil(depth / 2) * columns * 4)
+  storage.watch()
+  const zeros = ints(zeroPoints)
+  kernels.quantized_gemm_pack({ n: rows, k: depth, dtype: weight.type, w: dense.address, zero_points: zeros.address, out: storage.address })
+  zeros.release()
+  return { storage, rows, depth, scales, zeroPoints, bias }
+}
+
+/** int16 weights [taps, channels] for quantized_depthwise, from a dense [channels, taps] matrix. */
+export function packDepthwise(
+  weight: Tensor,
+  channels: number,
+  taps: number,
+  scales: readonly number[],
+  zeroPoints: readonly number[],
+  bias: readonly number[] | null,
+): PackedWeights {
+  const data = readTensor(weight)
+  const packed = new Int16Array(channels * taps)
+  for (let c = 0; c < channels; c++) {
+    for (let tap = 0; tap < taps; tap++) packed[tap * channels + c] = Number(data[c * taps + tap]) - zeroPoints[c]!
+  }
+  const t = empty([packed.length], DType.int16)
+  writeTensor(t, packed)
+  t.pinned = true
+  t.storage.watch()
+  return { storage: t.storage, rows: channels, depth: taps, scales, zeroPoints, bias }
+}
+
+export interface Epilogue {
+  readonly scales: Tensor
+  /** int32 in units of input scale times weight scale; float32 for a float32 result. */
+  readonly bias: Tensor
+}
+
+/** Per-channel factors from sums of integers to integers of `output`, and the bias in units of the sums. */
+export function requantization(packed: PackedWeights, input: PerTensorQuant, output: PerTensorQuant): Epilogue {
+  const inputScale = Math.fround(input.scale)
+  const scales = new Float32Array(packed.rows)
+  const bias = new Int32Array(packed.rows)
+  for (let i = 0; i < packed.rows; i++) {
+    const weightScale = Math.fround(packed.scales[i]!)
+    const product = Math.fround(inputScale * weightScale)
+    scales[i] = Math.fround(product / Math.fround(output.scale))
+    if (packed.bias !== null) bias[i] = Math.max(-2147483648, Math.min(2147483647, Math.round(packed.bias[i]! / product)))
+  }
+  return { scales: filled(scales, DType.float32), bias: filled(bias, DType.int32) }
+}
+
+/** Per-channel factors from sums of integers to float32, and the float32 bias. */
+export function dequantization(packed: PackedWeights, inputScale: number): Epilogue {
+  const scales = Float32Array.from(packed.scales, (s) => Math.fround(inputScale) * Math.fround(s))
+  const bias = packed.bias === null ? new Float32Array(packed.rows) : Float32Array.from(packed.bias)
+  return { scales: filled(scales, DType.float32), bias: filled(bias, DType.float32) }
+}
+
+function filled(data: Float32Array | Int32Array, type: DType): Tensor {
+  const t = empty([data.length], type)
+  writeTensor(t, data)
+  return t
+}
+
+function ints(values: readonly number[]): Tensor {
+  return filled(Int32Array.from(values), DType.int32)
+}
+
+/** Fields of quantized_gemm for plain rows. */
+export const ROWS = {
+  taps: 0,
+  transposed: 0,
+  channels: 0,
+  pixel_stride: 0,
+  in_size: [0, 0, 0],
+  out_size: [0, 0, 0],
+  kernel: [0, 0, 0],
+  stride: [0, 0, 0],
+  padding: [0, 0, 0],
+  dilation: [0, 0, 0],
+} as const

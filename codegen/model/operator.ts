@@ -48,9 +48,8 @@ export interface Operator {
  * (`quantized_add__out`), since names such as `quantized::add_out` exist beside overloads such as `add.out`.
  */
 export function unboxedName(schema: FunctionSchema): string {
-  const flat = flatName(schema)
-  if (schema.namespace === null || schema.namespace === 'aten') return identifier(flat.replaceAll('.', '_'))
-  return `${schema.namespace}_${flat.replaceAll('.', '__')}`
+  if (schema.namespace === null || schema.namespace === 'aten') return identifier(flatName(schema).replaceAll('.', '_'))
+  return `${schema.namespace}_${schema.name}${schema.overload === '' ? '' : `__${schema.overload}`}`
 }
 
 const OPTIONS = ['dtype', 'layout', 'device', 'pin_memory'] as const

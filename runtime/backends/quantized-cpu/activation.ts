@@ -3,7 +3,7 @@ import type { Scalar } from '../../tensor/scalar.js'
 import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
 import { copyInto } from '../cpu/support/copy.js'
-import { dequantized, mapElements, perTensor, quantizePerTensor } from '../cpu/support/quantization.js'
+import { mapElements, perTensor } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
 
 /** Functions of one 8-bit element go through a table of all 256 values. */
@@ -105,7 +105,7 @@ export function celu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar)
   return mapElements(t, { scale, zeroPoint }, (x) => (x <= 0 ? Math.expm1(x / a) * a : x))
 }
 
-/** Inference only: dropout then is a change of parameters. */
-export function dropout(t: Tensor, scale: number, zeroPoint: number, _p: Scalar, _training: boolean): Tensor {
-  return quantizePerTensor(dequantized(t), scale, zeroPoint, t.type)
+/** The identity: PyTorch's own ignores the parameters given for the result, and in training too drops nothing. */
+export function dropout(t: Tensor, _scale: number, _zeroPoint: number, _p: Scalar, _training: boolean): Tensor {
+  return t
 }

@@ -39,8 +39,8 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
   const operators = all.filter((o) => options.selector.operator(o))
   return new Map([
     ['runtime/operators/generated/schemas.ts', emitSchemas(operators)],
-    ['runtime/operators/generated/boxed.ts', emitBoxed(operators)],
-    ['runtime/operators/generated/derived.ts', emitDerived(operators)],
+    ['runtime/operators/generated/boxed.ts', emitBoxed(operators, options)],
+    ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
     ['runtime/operators/generated/table.ts', emitTable(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],

@@ -1,6 +1,7 @@
 import type { Operator, Parameter } from '../model/operator.js'
+import type { BuildOptions } from '../options.js'
 import { boxing, unboxing } from '../types/unboxing.js'
-import { unboxedCall } from './dispatch.js'
+import { moduleImports, unboxedCall } from './dispatch.js'
 import { banner, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 
 /** Name of the boxed wrapper. */
@@ -9,13 +10,13 @@ export function wrapperName(operator: Operator): string {
 }
 
 /** runtime/operators/generated/boxed.ts. Operators are given in table order: their position is the number in error messages. */
-export function emitBoxed(operators: readonly Operator[]): string {
-  const body = operators.map((operator, index) => wrapper(operator, index)).join('')
+export function emitBoxed(operators: readonly Operator[], options: BuildOptions): string {
+  const body = operators.map((operator, index) => wrapper(operator, index, options)).join('')
   const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|give\w*|take\w*|rest)(?=\(s\b)/g))].sort()
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
     module('at', '../../backends/generated/dispatch.js') +
-    module('composite', '../../backends/composite/index.js') +
+    moduleImports(body, '../../backends') +
     typeImports(body, '../../tensor') +
     importLine(
       helpers.filter((h) => h.startsWith('give')),
@@ -33,10 +34,10 @@ function importLine(names: readonly string[], path: string): string {
   return names.length === 0 ? '' : `import { ${names.join(', ')} } from '${path}'\n`
 }
 
-function wrapper(operator: Operator, index: number): string {
+function wrapper(operator: Operator, index: number, options: BuildOptions): string {
   const count = operator.schema.arguments.length
   const taken = operator.schema.isVararg ? `const n = takeVarargs(s, ${count}, ${index})` : `take(s, ${count}, ${index})`
-  const call = unboxedCall(operator, (p) => unboxed(operator, p), `rest(s, ${count}, n)`)
+  const call = unboxedCall(operator, options, (p) => unboxed(operator, p), `rest(s, ${count}, n)`)
   return `export function ${wrapperName(operator)}(s: Stack): void {\n  ${taken}\n${results(operator, call)}}\n`
 }
 

@@ -1,36 +1,39 @@
-import { isInplace, type Operator, type Parameter } from '../model/operator.js'
+import { type Derivation, isInplace, type Operator, type Parameter } from '../model/operator.js'
+import type { BuildOptions } from '../options.js'
 import { isWritten, type SchemaType } from '../schema/model.js'
 import { printSchema } from '../schema/printer.js'
-import { unboxedCall } from './dispatch.js'
+import { moduleImports, unboxedCall } from './dispatch.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { parameterList, returnType } from './signature.js'
 
 /** runtime/operators/generated/derived.ts: the variants that `autogen` asks for, made of the operator they derive from. */
-export function emitDerived(operators: readonly Operator[]): string {
-  const body = operators
-    .flatMap((o) => (o.derivation === null ? [] : [derivedFunction(o, o.derivation.from, o.derivation.kind)]))
-    .join('\n')
+export function emitDerived(operators: readonly Operator[], options: BuildOptions): string {
+  const body = operators.flatMap((o) => (o.derivation === null ? [] : [derivedFunction(o, o.derivation, options)])).join('\n')
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
     module('at', '../../backends/generated/dispatch.js') +
-    module('composite', '../../backends/composite/index.js') +
+    moduleImports(body, '../../backends') +
     typeImports(body, '../../tensor') +
     importOf(body, ['copyOf', 'copyOfEach', 'optionsOf', 'writeOut', 'writeOuts'], '../derive.js')
   return `${banner('derived.ts', OPERATOR_INPUTS)}${imports}\n${body || 'export {}\n'}`
 }
 
-function derivedFunction(operator: Operator, from: Operator, kind: 'out' | 'functional'): string {
-  const body =
-    kind === 'functional' ? functionalBody(from) : isInplace(from.schema) ? outOfInplace(operator, from) : outBody(operator, from)
+function derivedFunction(operator: Operator, { from, kind }: Derivation, options: BuildOptions): string {
+  const call: Call = (text) => unboxedCall(from, options, text)
+  const outBody = isInplace(from.schema) ? outOfInplace : outOfFunctional
+  const body = kind === 'functional' ? functionalBody(from, call) : outBody(operator, from, call)
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
   return `/** ${printSchema(operator.schema)} */\n${head}${body.map((line) => `  ${line}\n`).join('')}}\n`
 }
 
+/** Calls the operator that a variant derives from, given the text of each of its parameters. */
+type Call = (text: (parameter: Parameter) => string) => string
+
 /** Computes, then copies each tensor result into its `out`. */
-function outBody(operator: Operator, from: Operator): string[] {
+function outOfFunctional(operator: Operator, from: Operator, callFrom: Call): string[] {
   const known = new Set(from.parameters.map((p) => p.name))
   const outs = operator.parameters.filter((p) => p.type !== null && !known.has(p.name))
-  const call = unboxedCall(from, (p) =>
+  const call = callFrom((p) =>
     p.type === null && !operator.parameters.some((q) => q.type === null) ? `optionsOf(${outs[0]!.name})` : p.name,
   )
   const writer = (out: Parameter, value: string): string => `${isList(out.type!) ? 'writeOuts' : 'writeOut'}(${out.name}, ${value})`
@@ -43,11 +46,11 @@ function outBody(operator: Operator, from: Operator): string[] {
 }
 
 /** Copies self into `out` and runs the in-place operator there. */
-function outOfInplace(operator: Operator, from: Operator): string[] {
+function outOfInplace(operator: Operator, from: Operator, callFrom: Call): string[] {
   const out = operator.parameters.at(-1)!
   const self = from.parameters[0]!
   const list = isList(self.type!)
-  const call = unboxedCall(from, (p) => (p === self ? out.name : p.name))
+  const call = callFrom((p) => (p === self ? out.name : p.name))
   return [
     `${list ? 'writeOuts' : 'writeOut'}(${out.name}, ${self.name})`,
     call,
@@ -56,11 +59,11 @@ function outOfInplace(operator: Operator, from: Operator): string[] {
 }
 
 /** Runs the operator on copies of what it writes and returns the copies after its other results. */
-function functionalBody(from: Operator): string[] {
+function functionalBody(from: Operator, callFrom: Call): string[] {
   const written = from.parameters.filter((p) => p.type !== null && isWritten(p.type))
   const copy = (p: Parameter): string => `${p.name}Copy`
   const lines = written.map((p) => `const ${copy(p)} = ${isList(p.type!) ? 'copyOfEach' : 'copyOf'}(${p.name})`)
-  const call = unboxedCall(from, (p) => (written.includes(p) ? copy(p) : p.name))
+  const call = callFrom((p) => (written.includes(p) ? copy(p) : p.name))
   const own = from.schema.returns.flatMap((r, i) => (isWritten(r.type) ? [] : [from.schema.returns.length > 1 ? `r[${i}]` : 'r']))
   const results = [...own, ...written.map(copy)]
   lines.push(own.length > 0 ? `const r = ${call}` : call)

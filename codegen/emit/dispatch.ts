@@ -6,12 +6,8 @@ import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './fi
 import { branchArguments, parameterList, returnType } from './signature.js'
 
 export const MODULE_OF: Record<Backend, string> = { CPU: 'cpu', QuantizedCPU: 'quantized', Composite: 'composite', Builtin: 'builtin' }
-const PATH_OF: Record<string, string> = {
-  cpu: '../cpu/index.js',
-  quantized: '../quantized-cpu/index.js',
-  composite: '../composite/index.js',
-  builtin: '../builtin/index.js',
-}
+/** Folders of the modules, under runtime/backends. */
+export const FOLDER_OF: Record<string, string> = { cpu: 'cpu', quantized: 'quantized-cpu', composite: 'composite', builtin: 'builtin' }
 /** Highest priority first. */
 const PRIORITY: readonly Backend[] = ['QuantizedCPU', 'CPU']
 
@@ -20,10 +16,16 @@ export function isDispatched(operator: Operator): boolean {
   return operator.derivation === null && (operator.branches.length === 0 || operator.branches.some((b) => b.backend !== 'Composite'))
 }
 
-/** A call of the operator's unboxed function: in dispatch.ts, in derived.ts, or the composite function itself. */
-export function unboxedCall(operator: Operator, text: (p: Parameter) => string, rest = 'rest'): string {
-  const [branch] = operator.branches
-  if (!isDispatched(operator) && branch !== undefined) return nativeCall(operator, branch, text, rest)
+/** The one branch that serves an operator whatever its arguments are; undefined where a key decides. */
+export function soleBranch(operator: Operator, options: BuildOptions): Branch | undefined {
+  const branches = operator.branches.filter((b) => options.backends.has(b.backend))
+  return branches.length === 1 ? branches[0] : branches.find((b) => b.backend === 'Builtin')
+}
+
+/** A call of an operator: of its native function where only one can serve, else of the unboxed function. */
+export function unboxedCall(operator: Operator, options: BuildOptions, text: (p: Parameter) => string, rest = 'rest'): string {
+  const branch = operator.derivation === null ? soleBranch(operator, options) : undefined
+  if (branch !== undefined) return nativeCall(operator, branch, text, rest)
   const args = operator.parameters.map(text)
   if (operator.schema.isVararg) args.push(rest)
   return `${operator.derivation === null ? 'at' : 'derived'}.${operator.unboxedName}(${args.join(', ')})`
@@ -33,12 +35,17 @@ export function unboxedCall(operator: Operator, text: (p: Parameter) => string, 
 export function emitDispatch(operators: readonly Operator[], options: BuildOptions): string {
   const functions = operators.filter(isDispatched).map((o) => unboxedFunction(o, options))
   const body = functions.join('\n')
-  const modules = Object.keys(PATH_OF).filter((name) => usesModule(body, name))
   const imports =
-    modules.map((name) => `import * as ${name} from '${PATH_OF[name]!}'\n`).join('') +
+    moduleImports(body, '..') +
     importOf(body, ['CPU', 'highestKey', 'keyOf', 'keyOfList', 'noBackend', 'QuantizedCPU'], '../key.js') +
     typeImports(body, '../../tensor')
   return `${banner('dispatch.ts', OPERATOR_INPUTS)}${imports}\n${body}`
+}
+
+/** Imports of the backend modules in use; `backends` is the path of runtime/backends. */
+export function moduleImports(code: string, backends: string): string {
+  const modules = Object.keys(FOLDER_OF).filter((name) => usesModule(code, name))
+  return modules.map((name) => `import * as ${name} from '${backends}/${FOLDER_OF[name]!}/index.js'\n`).join('')
 }
 
 function unboxedFunction(operator: Operator, options: BuildOptions): string {
@@ -48,13 +55,11 @@ function unboxedFunction(operator: Operator, options: BuildOptions): string {
 }
 
 function dispatchBody(operator: Operator, options: BuildOptions): string {
+  const sole = soleBranch(operator, options)
+  if (sole !== undefined) return `  return ${nativeCall(operator, sole)}\n`
   const branches = operator.branches.filter((b) => options.backends.has(b.backend))
   const fallback = branches.find((b) => b.backend === 'Composite')
   const keyed = PRIORITY.flatMap((key) => branches.filter((b) => b.backend === key))
-  const builtin = branches.find((b) => b.backend === 'Builtin')
-  if (builtin !== undefined) return `  return ${nativeCall(operator, builtin)}\n`
-  if (keyed.length === 1 && fallback === undefined) return `  return ${nativeCall(operator, keyed[0]!)}\n`
-  if (keyed.length === 0 && fallback !== undefined) return `  return ${nativeCall(operator, fallback)}\n`
   const key = keyExpression(operator)
   const name = `'${operator.qualifiedName}'`
   if (keyed.length === 0) return `  return noBackend(${name}, ${key})\n`

@@ -95,7 +95,7 @@ await t.test('no backend: an error naming operator and key', (t) => {
 })
 
 await t.test('boxed wrappers', (t) => {
-  const boxed = emitBoxed(operators)
+  const boxed = emitBoxed(operators, build('CPU', 'QuantizedCPU'))
   const index = (name: string): number => operators.findIndex((o) => o.qualifiedName === name)
   const body = (name: string): string => functionText(boxed, name).split('\n').slice(1, -1).join('\n')
   t.equal(
@@ -116,7 +116,7 @@ await t.test('boxed wrappers', (t) => {
 })
 
 await t.test('autogen variants call what they derive from', (t) => {
-  const derived = emitDerived(operators)
+  const derived = emitDerived(operators, build('CPU', 'QuantizedCPU'))
   t.match(functionText(derived, 'zeros_out'), 'return writeOut(out, composite.zeros(size, optionsOf(out)))')
   t.match(
     functionText(derived, 'bernoulli_float_out'),

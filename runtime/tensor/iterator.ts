@@ -124,7 +124,7 @@ function flatten(count: number): void {
 
 /** Dense strides for a result over `shape` that lies in memory in the order of its inputs (TensorIterator's rule). */
 export function resultStrides(shape: readonly number[], inputs: readonly Tensor[]): number[] {
-  if (inputs.every((t) => isContiguous(t.shape, t.strides) && t.shape.length === shape.length)) return contiguousStrides(shape)
+  if (allContiguous(inputs)) return contiguousStrides(shape)
   const strides = inputs.map((t) => stridesAs(t, shape))
   orderDims(shape, strides, strides.length)
   const result = new Array<number>(shape.length)
@@ -134,6 +134,11 @@ export function resultStrides(shape: readonly number[], inputs: readonly Tensor[
     step *= Math.max(shape[d]!, 1)
   }
   return result
+}
+
+function allContiguous(inputs: readonly Tensor[]): boolean {
+  for (let i = 0; i < inputs.length; i++) if (!inputs[i]!.isContiguous) return false
+  return true
 }
 
 /** A new tensor of `t`'s shape; dense inputs keep their strides, others their order of dimensions (preserve_format). */

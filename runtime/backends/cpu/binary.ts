@@ -6,7 +6,7 @@ import { type Operand, promotePair, scalarType, toFloating } from '../../tensor/
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
-import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+import { checkPlain, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
@@ -28,28 +28,34 @@ function alphaFor(alpha: Scalar, common: DType): number {
   if (alpha === 1) return 1
   check(common === DType.bool || typeof alpha !== 'boolean', () => 'a bool alpha is only for bool results')
   check(isFloating(common) || !(alpha instanceof Float), () => 'for integer inputs alpha must not be a float')
-  return scalarToNumber(alpha)
+  return scalarToNumber(scalarAs(alpha, common))
+}
+
+/** a op alpha * b. float16 rounds the product as PyTorch does, other dtypes once. */
+function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tensor | undefined): Tensor {
+  const common = promotePair(a, b)
+  const factor = alphaFor(alpha, common)
+  if (factor === 1 || common !== DType.float16) return runBinary(op, a, b, common, common, out, factor)
+  const product = b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
+  return runBinary(op, a, product, common, common, out)
 }
 
 export function add_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
   plainPair('add', self, other)
-  const common = promotePair(self, other)
-  return runBinary(BinaryOp.add, self, other, common, common, out, alphaFor(alpha, common))
+  return scaledSum(BinaryOp.add, self, other, alpha, out)
 }
 
 export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
   plainPair('sub', self, other)
   check(!isBool(self) && !isBool(other), () => 'sub does not take bool tensors; use logical_xor or logical_not')
-  const common = promotePair(self, other)
-  return runBinary(BinaryOp.sub, self, other, common, common, out, alphaFor(alpha, common))
+  return scaledSum(BinaryOp.sub, self, other, alpha, out)
 }
 
 /** other - alpha * self */
 export function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
   plainPair('rsub', self, other)
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
-  const common = promotePair(self, other)
-  return runBinary(BinaryOp.sub, other, self, common, common, out, alphaFor(alpha, common))
+  return scaledSum(BinaryOp.sub, other, self, alpha, out)
 }
 
 export function mul_out(self: Tensor, other: Operand, out?: Tensor): Tensor {

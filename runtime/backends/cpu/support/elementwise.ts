@@ -1,5 +1,6 @@
 import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
+import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
 import { DType, dtypeName, isFloating, isQuantized, itemSize } from '../../../tensor/dtype.js'
 import { checkCast, planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
@@ -91,7 +92,9 @@ export function runUnary(
 }
 
 /** A scalar operand as its dtype holds it, so that an integer beyond an int8's range wraps before it is compared. */
-function scalarAs(value: Scalar, type: DType): Scalar {
+export function scalarAs(value: Scalar, type: DType): Scalar {
+  if (type === DType.float16) return new Float(halfToNumber(scalarBits(type, value)[0]))
+  if (type === DType.bfloat16) return new Float(bfloat16ToNumber(scalarBits(type, value)[0]))
   if (isFloating(type)) return value
   if (type === DType.bool) return scalarToNumber(value) !== 0
   const [low, high] = scalarBits(type, value)

@@ -31,12 +31,16 @@ function unitRange(t: Tensor): PerTensorQuant {
   return { scale: 1 / 256, zeroPoint: t.type === DType.qint8 ? -128 : 0 }
 }
 
-export function quantized_relu(t: Tensor): Tensor {
-  return mapElements(t, sameParameters(t), (x) => Math.max(x, 0))
+/** The result itself, or written into `out`, which takes its parameters. */
+function finish(result: Tensor, out: Tensor | undefined): Tensor {
+  if (out === undefined) return result
+  copyInto(out, result)
+  out.quant = result.quant
+  return out
 }
 
-export function quantized_relu_(t: Tensor): Tensor {
-  return inPlace(t, quantized_relu(t))
+export function quantized_relu_out(t: Tensor, out?: Tensor): Tensor {
+  return finish(mapElements(t, sameParameters(t), (x) => Math.max(x, 0)), out)
 }
 
 export function relu6(t: Tensor, inplace: boolean): Tensor {
@@ -50,12 +54,12 @@ export function quantized_clamp(t: Tensor, min: Scalar | null, max: Scalar | nul
   return mapElements(t, sameParameters(t), (x) => Math.min(Math.max(x, low), high))
 }
 
-export function quantized_hardtanh(t: Tensor, min: Scalar, max: Scalar): Tensor {
-  return quantized_clamp(t, min, max)
+export function quantized_clamp_out(t: Tensor, min: Scalar | null, max: Scalar | null, out?: Tensor): Tensor {
+  return finish(quantized_clamp(t, min, max), out)
 }
 
-export function quantized_hardtanh_(t: Tensor, min: Scalar, max: Scalar): Tensor {
-  return inPlace(t, quantized_clamp(t, min, max))
+export function quantized_hardtanh_out(t: Tensor, min: Scalar, max: Scalar, out?: Tensor): Tensor {
+  return finish(quantized_clamp(t, min, max), out)
 }
 
 export function threshold(t: Tensor, limit: Scalar, value: Scalar): Tensor {
@@ -64,20 +68,28 @@ export function threshold(t: Tensor, limit: Scalar, value: Scalar): Tensor {
   return mapElements(t, sameParameters(t), (x) => (x > bound ? x : replacement))
 }
 
-export function quantized_sigmoid(t: Tensor): Tensor {
-  return mapElements(t, unitRange(t), sigmoidOf)
+export function quantized_threshold_out(t: Tensor, limit: Scalar, value: Scalar, out?: Tensor): Tensor {
+  return finish(threshold(t, limit, value), out)
+}
+
+export function quantized_sigmoid_out(t: Tensor, out?: Tensor): Tensor {
+  return finish(mapElements(t, unitRange(t), sigmoidOf), out)
 }
 
 export function sigmoid(t: Tensor, scale: number, zeroPoint: number): Tensor {
   return mapElements(t, { scale, zeroPoint }, sigmoidOf)
 }
 
-export function quantized_hardsigmoid(t: Tensor): Tensor {
-  return mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6)
+export function quantized_hardsigmoid_out(t: Tensor, out?: Tensor): Tensor {
+  return finish(mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6), out)
 }
 
-export function quantized_tanh(t: Tensor): Tensor {
-  return mapElements(t, { scale: 2 / 256, zeroPoint: t.type === DType.qint8 ? 0 : 128 }, Math.tanh)
+export function quantized_tanh_out(t: Tensor, out?: Tensor): Tensor {
+  return finish(mapElements(t, { scale: 2 / 256, zeroPoint: t.type === DType.qint8 ? 0 : 128 }, Math.tanh), out)
+}
+
+export function quantized_hardswish_out(t: Tensor, out?: Tensor): Tensor {
+  return finish(mapElements(t, sameParameters(t), hardswishOf), out)
 }
 
 export function hardswish(t: Tensor, scale: number, zeroPoint: number): Tensor {
@@ -90,14 +102,19 @@ export function leaky_relu(t: Tensor, slope: Scalar, inplace: boolean, scale: nu
   return inplace ? inPlace(t, result) : result
 }
 
-export function quantized_leaky_relu(t: Tensor, slope: Scalar): Tensor {
+export function quantized_leaky_relu_out(t: Tensor, slope: Scalar, out?: Tensor): Tensor {
   const { scale, zeroPoint } = sameParameters(t)
-  return leaky_relu(t, slope, false, scale, zeroPoint)
+  return finish(leaky_relu(t, slope, false, scale, zeroPoint), out)
 }
 
 export function elu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar, outer: Scalar, inner: Scalar): Tensor {
   const [a, s, i] = [numberOf(alpha), numberOf(outer), numberOf(inner)]
   return mapElements(t, { scale, zeroPoint }, (x) => (x <= 0 ? Math.expm1(x * i) * a * s : x * s))
+}
+
+export function quantized_elu_out(t: Tensor, alpha: Scalar, outer: Scalar, inner: Scalar, out?: Tensor): Tensor {
+  const { scale, zeroPoint } = sameParameters(t)
+  return finish(elu(t, scale, zeroPoint, alpha, outer, inner), out)
 }
 
 export function celu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar): Tensor {

@@ -11,11 +11,14 @@ export interface Command {
   run(args: string[]): Promise<void> | void
 }
 
-export interface ModelArguments<V> {
+type Options = NonNullable<ParseArgsConfig['options']>
+type ValuesOf<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>['values']
+
+export interface ModelArguments<O extends Options> {
   readonly model: string
   /** In the order of the command line. */
   readonly inputs: readonly string[]
-  readonly values: V
+  readonly values: ValuesOf<O>
 }
 
 /** util.parseArgs with its errors as UsageError. */
@@ -31,14 +34,13 @@ export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof p
  * Arguments of a command on a model. `--input` takes one file or several: every further `.npy` or `.json` file
  * counts as an input, whichever side of the model it stands on.
  */
-export function parseModelArguments<O extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: O) {
-  const config = {
+export function parseModelArguments<O extends Options>(args: string[], options: O): ModelArguments<O> {
+  const { values, tokens } = parse({
     args,
     options: { ...options, input: { type: 'string', short: 'i', multiple: true } },
     allowPositionals: true,
     tokens: true,
-  } as const
-  const { values, tokens } = parse(config)
+  })
   const models: string[] = []
   const inputs: string[] = []
   for (const token of tokens) {
@@ -46,7 +48,7 @@ export function parseModelArguments<O extends NonNullable<ParseArgsConfig['optio
     else if (token.kind === 'positional') (isInputFile(token.value) ? inputs : models).push(token.value)
   }
   if (models.length !== 1) throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
-  return { model: models[0]!, inputs, values }
+  return { model: models[0]!, inputs, values: values as ValuesOf<O> }
 }
 
 function isInputFile(path: string): boolean {

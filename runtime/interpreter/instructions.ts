@@ -163,6 +163,14 @@ export function raise(message: Value, className: Value): never {
   modelError(typeof className === 'string' ? `${className}: ${text}` : text)
 }
 
+/** The exception of a file that may give a message alone, or one with the name of its class or None above it. */
+export function raiseTopmost(stack: Stack): never {
+  const last = stack.values[stack.top - 1]!
+  const before = stack.top > 1 ? stack.values[stack.top - 2]! : null
+  const hasClass = typeof before === 'string' && (last === null || (typeof last === 'string' && /^[A-Za-z_]\w*(\.\w+)+$/.test(last)))
+  raise(hasClass ? before : last, hasClass ? last : null)
+}
+
 /** `is` of Python: one object for references, equality for plain values. */
 export function isSame(a: Value, b: Value): boolean {
   if (a instanceof Float && b instanceof Float) return a.value === b.value
@@ -186,4 +194,3 @@ export function describeTensor(opcode: number, value: Value): Value {
       return false
   }
 }
-

@@ -3,6 +3,7 @@ import { missingOperators } from '../operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
 import type { FunctionCode, OperatorName } from './code.js'
+import { raiseTopmost } from './instructions.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator } from './program.js'
 import { type NamedTuples, parseType } from './types.js'
 import { upgraderFor } from './upgraders.js'
@@ -17,6 +18,8 @@ const PROMOTED: Readonly<Record<number, string>> = {
   [TO_LIST]: 'prim::tolist',
   [NUM_TO_TENSOR]: 'prim::NumToTensor.Scalar',
 }
+
+const RAISE = 'prim::RaiseException'
 
 /** Operators whose results are their arguments. */
 const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
@@ -70,6 +73,8 @@ const UNRESOLVED: LinkedOperator = {
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator {
+  // files disagree on how many arguments it has, and some say it wrong; the stack tells
+  if (name === RAISE) return { ...UNRESOLVED, qualifiedName: name, call: raiseTopmost, given: argCount < 0 ? 1 : argCount }
   const upgrader = upgraderFor(name, operatorVersion)
   if (upgrader !== undefined) {
     const entries = upgrader.uses.map((use) => findOrNote(use, missing)).filter((entry) => entry !== undefined)

@@ -8,6 +8,7 @@ import { defaultLiteral } from './default-value.js'
 /** Flags of an argument in the generated data. */
 const KWARG_ONLY = 1
 const OUT = 2
+const ALIAS_LAST = 4
 /** Flags of a signature. */
 const VARARG = 1
 const VARRET = 2
@@ -42,7 +43,7 @@ export const types: readonly string[] = [${encoder.types.items.map(quoted).join(
 export const aliases: readonly string[] = [${encoder.aliases.items.map(quoted).join(', ')}]
 /** Default values; the first stands for "none". */
 export const defaults: readonly unknown[] = [${encoder.defaults.items.join(', ')}]
-/** Five numbers per distinct argument or return: name, type, alias, default, flags (1 keyword-only, 2 out). */
+/** Five numbers per distinct argument or return: name, type, alias, default, flags (1 keyword-only, 2 out, 4 alias annotation after the whole type). */
 export const args: readonly number[] = [
 ${rows(encoder.args.items)}]
 /** Per distinct signature: argument count, return count, flags (1 vararg, 2 varret), its arguments, its returns. */
@@ -100,7 +101,8 @@ class Encoder {
       this.types.add(printType(type, false)),
       this.aliases.add(alias === null ? '' : printAlias(alias).slice(1, -1)),
       defaultIndex,
-      flags,
+      // Tensor(a!)[] has it on the element, t[](a!) on the list
+      type.kind !== 'base' && type.alias !== null ? flags | ALIAS_LAST : flags,
     ]
     return this.args.add(row.join(', '))
   }

@@ -14,6 +14,7 @@ export interface SchemaData {
 const ROW = 5
 const KWARG_ONLY = 1
 const OUT = 2
+const ALIAS_LAST = 4
 const VARARG = 1
 const VARRET = 2
 
@@ -25,8 +26,8 @@ export function decodeSchema(data: SchemaData, offset: number): OperatorSchema {
     arguments: data.signatures.slice(at, at + argCount).map((row) => decodeArgument(data, row * ROW)),
     isVararg: (flags & VARARG) !== 0,
     returns: data.signatures.slice(at + argCount, at + argCount + returnCount).map((row) => {
-      const { name, type, alias } = decodeArgument(data, row * ROW)
-      return { name: name === '' ? null : name, type, alias }
+      const { name, type, alias, annotatedType } = decodeArgument(data, row * ROW)
+      return { name: name === '' ? null : name, type, alias, annotatedType }
     }),
     isVarret: (flags & VARRET) !== 0,
   }
@@ -34,13 +35,20 @@ export function decodeSchema(data: SchemaData, offset: number): OperatorSchema {
 
 function decodeArgument(data: SchemaData, at: number): SchemaArgument {
   const flags = data.args[at + 4]!
+  const type = data.types[data.args[at + 1]!]!
   const alias = data.aliases[data.args[at + 2]!]!
   return {
     name: data.names[data.args[at]!]!,
-    type: data.types[data.args[at + 1]!]!,
+    type,
     alias: alias === '' ? null : alias,
+    annotatedType: annotated(type, alias, (flags & ALIAS_LAST) !== 0),
     kwargOnly: (flags & KWARG_ONLY) !== 0,
     isOut: (flags & OUT) !== 0,
     defaultValue: data.defaults[data.args[at + 3]!] as Value | undefined,
   }
+}
+
+function annotated(type: string, alias: string, last: boolean): string {
+  if (alias === '') return type
+  return last ? `${type}(${alias})` : type.replace(/^[\w.]+/, (name) => `${name}(${alias})`)
 }

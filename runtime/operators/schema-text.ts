@@ -16,7 +16,7 @@ export function schemaText(qualifiedName: string, schema: OperatorSchema): strin
 }
 
 function argumentText(argument: SchemaArgument): string {
-  const text = `${annotated(argument.type, argument.alias)} ${argument.name}`
+  const text = `${argument.annotatedType} ${argument.name}`
   return argument.defaultValue === undefined ? text : `${text}=${defaultText(argument.defaultValue)}`
 }
 
@@ -27,23 +27,28 @@ function returnsText(schema: OperatorSchema): string {
 }
 
 function returnText(value: SchemaReturn): string {
-  const text = annotated(value.type, value.alias)
+  const text = value.annotatedType
   return value.name === null ? text : `${text} ${value.name}`
-}
-
-// lists of tensors carry the annotation on their elements, as in Tensor(a!)[]
-function annotated(type: string, alias: string | null): string {
-  if (alias === null) return type
-  const suffix = /^(?:Tensor|t)(\[\d*\]|\?)$/.exec(type)?.[1] ?? ''
-  return `${type.slice(0, type.length - suffix.length)}(${alias})${suffix}`
 }
 
 function defaultText(value: Value): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (value instanceof Float)
-    return Number.isInteger(value.value) && Math.abs(value.value) < 1e16 ? value.value.toFixed(1) : String(value.value)
+  if (typeof value === 'string') return JSON.stringify(value).replaceAll('\\u000b', '\\v')
+  if (value instanceof Float) return floatText(value.value)
   if (Array.isArray(value)) return `[${value.map(defaultText).join(', ')}]`
   return typeof value === 'number' || typeof value === 'bigint' ? String(value) : '?'
+}
+
+/** As C++ prints a double with 17 digits: `1.`, `0.5`, `1.0000000000000001e-05`. */
+function floatText(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+  if (Number.isInteger(value) && Math.abs(value) < 1e16) return `${value}.`
+  const [mantissa, exponent] = value.toExponential(16).split('e') as [string, string]
+  if (Number(exponent) >= -4 && Number(exponent) < 17) return withoutZeros(value.toPrecision(17))
+  return `${withoutZeros(mantissa)}e${exponent[0]!}${exponent.slice(1).padStart(2, '0')}`
+}
+
+function withoutZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
 }

@@ -10,6 +10,8 @@ export interface SchemaArgument {
   readonly type: string
   /** Alias annotation without parentheses: `a!`, `a -> *`; null for none. */
   readonly alias: string | null
+  /** The type with its alias annotation: `Tensor(a!)[]`, `t[](a!)`. */
+  readonly annotatedType: string
   readonly kwargOnly: boolean
   /** An `out=` argument. */
   readonly isOut: boolean
@@ -21,6 +23,7 @@ export interface SchemaReturn {
   readonly name: string | null
   readonly type: string
   readonly alias: string | null
+  readonly annotatedType: string
 }
 
 /** A schema as data; nothing is parsed to make one. */

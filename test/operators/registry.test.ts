@@ -15,6 +15,7 @@ const argument = (name: string, defaultValue?: Value, isOut = false): SchemaArgu
   name,
   type: 'int[]',
   alias: isOut ? 'a!' : null,
+  annotatedType: isOut ? 'int(a!)[]' : 'int[]',
   kwargOnly: isOut,
   isOut,
   defaultValue,
@@ -23,7 +24,7 @@ const argument = (name: string, defaultValue?: Value, isOut = false): SchemaArgu
 const schema: OperatorSchema = {
   arguments: [argument('a'), argument('b', 2), argument('c', [7]), argument('out', undefined, true)],
   isVararg: false,
-  returns: [{ name: null, type: 'int', alias: null }],
+  returns: [{ name: null, type: 'int', alias: null, annotatedType: 'int' }],
   isVarret: false,
 }
 

@@ -10,6 +10,7 @@ const argument = (name: string, type: string): SchemaArgument => ({
   name,
   type,
   alias: null,
+  annotatedType: type,
   kwargOnly: false,
   isOut: false,
   defaultValue: undefined,

@@ -44,6 +44,16 @@ int32_t dequantize(dequantize_frame* f) {
   return 0;
 }
 
+int32_t dequantize_nibbles(dequantize_nibbles_frame* f) {
+  const auto* in = reinterpret_cast<const uint8_t*>(f->in);
+  auto* out = reinterpret_cast<float*>(f->out);
+  for (int64_t i = 0; i < f->n; i++) {
+    const int32_t q = i % 2 == 0 ? in[i / 2] & 15 : in[i / 2] >> 4;
+    out[i] = (static_cast<float>(q) - f->zero_point) * f->scale;
+  }
+  return 0;
+}
+
 int32_t float_range(float_range_frame* f) {
   const auto* in = reinterpret_cast<const float*>(f->in);
   float min = in[0], max = in[0];
@@ -105,6 +115,7 @@ int32_t quantized_binary(quantized_binary_frame* f) {
 
 PTLITE_KERNEL(quantize, quantize)
 PTLITE_KERNEL(dequantize, dequantize)
+PTLITE_KERNEL(dequantize_nibbles, dequantize_nibbles)
 PTLITE_KERNEL(float_range, float_range)
 PTLITE_KERNEL(quantized_lookup, quantized_lookup)
 PTLITE_KERNEL(quantized_binary, quantized_binary)

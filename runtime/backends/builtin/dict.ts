@@ -13,7 +13,10 @@ type Dict = Map<DictKey, Value>
 const floatKey = (key: DictKey): Value => new Float(key as number)
 
 function keyError(key: DictKey): PtliteError {
-  return new PtliteError('MODEL_ERROR', `KeyError: ${typeof key === 'string' ? `'${key}'` : typeof key === 'object' ? 'a tensor' : String(key)}`)
+  return new PtliteError(
+    'MODEL_ERROR',
+    `KeyError: ${typeof key === 'string' ? `'${key}'` : typeof key === 'object' ? 'a tensor' : String(key)}`,
+  )
 }
 
 export function dict_len(self: Dict): number {

@@ -23,7 +23,7 @@ export function percent_format(self: string, rest: Value[]): string {
   const args = last instanceof Tuple ? last.items : [last]
   let used = 0
   const parts: string[] = []
-  for (let at = 0; at < self.length; ) {
+  for (let at = 0; at < self.length;) {
     const percent = self.indexOf('%', at)
     parts.push(self.slice(at, percent < 0 ? undefined : percent))
     if (percent < 0) break
@@ -55,7 +55,8 @@ function formatted(key: string, value: Value): string {
     case 'F':
       return fixed(Math.fround(Number(numberFor(key, value))), 6)
     case 'c':
-      if (typeof value === 'number' || typeof value === 'bigint') return decodeBytes(String.fromCharCode(Number(BigInt.asUintN(8, BigInt(value)))))
+      if (typeof value === 'number' || typeof value === 'bigint')
+        return decodeBytes(String.fromCharCode(Number(BigInt.asUintN(8, BigInt(value)))))
       if (typeof value === 'string' && byteLength(value) === 1) return value
       return fail('TypeError: %c requires an int or a string of one byte')
     case 's':
@@ -78,5 +79,5 @@ function numberFor(key: string, value: Value): number | bigint {
 
 /** Writes the values to the standard output, separated by spaces. */
 export function print(rest: Value[]): void {
-  console.log(joinTexts(rest.flatMap((value, i) => (i === 0 ? [valueText(value)] : [' ', valueText(value)]))))
+  process.stdout.write(`${joinTexts(rest.flatMap((value, i) => (i === 0 ? [valueText(value)] : [' ', valueText(value)])))}\n`)
 }

@@ -15,7 +15,8 @@ const findTensor = (list: Tensor[], el: Tensor): number => list.findIndex((t) =>
 
 /** Throws MODEL_ERROR for a position of -1. */
 function found(position: number, el: Value): number {
-  if (position < 0) throw new PtliteError('MODEL_ERROR', `ValueError: ${typeof el === 'object' ? 'the element' : String(el)} is not in list`)
+  if (position < 0)
+    throw new PtliteError('MODEL_ERROR', `ValueError: ${typeof el === 'object' ? 'the element' : String(el)} is not in list`)
   return position
 }
 

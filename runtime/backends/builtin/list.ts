@@ -75,8 +75,9 @@ export function list_add_(self: Value[], b: Value[]): Value[] {
   return self
 }
 
-/** `n` times the elements; none if `n` is not positive. */
+/** `n` times the elements. Throws MODEL_ERROR for a negative `n` unless the list is empty, as PyTorch does. */
 export function list_mul(l: Value[], n: Int): Value[] {
+  if (n < 0 && l.length > 0) throw new PtliteError('MODEL_ERROR', `ValueError: a list cannot be repeated ${n} times`)
   const out: Value[] = []
   for (let i = 0; i < n; i++) for (const el of l) out.push(el)
   return likeList(out, l)
@@ -96,7 +97,10 @@ export function list_mul_(l: Value[], n: Int): Value[] {
 export function list_slice(l: Value[], start: Int | null, end: Int | null, step: Int): Value[] {
   const range = sliceRange(l.length, start, end, step)
   if (range.step === 1) return likeList(l.slice(range.start, range.start + range.count), l)
-  return likeList(Array.from({ length: range.count }, (_, i) => l[range.start + i * range.step]!), l)
+  return likeList(
+    Array.from({ length: range.count }, (_, i) => l[range.start + i * range.step]!),
+    l,
+  )
 }
 
 /** Numbers 0 to n - 1. */

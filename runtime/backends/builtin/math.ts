@@ -1,7 +1,7 @@
 import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
 import { checkedIntFromDouble } from './support/integer.js'
 import * as real from './support/real.js'
-import { intOf, isFloat, type Real } from './support/scalar.js'
+import type { Real } from './support/scalar.js'
 
 /*
  * Functions of the math module. Each serves the int and the float overload; the `_Scalar` one takes a number whose
@@ -11,8 +11,14 @@ import { intOf, isFloat, type Real } from './support/scalar.js'
 type Unary = (a: Real) => number
 type ScalarUnary = (a: Scalar) => Scalar
 
-const ofReal = (f: (x: number) => number): Unary => (a) => f(Number(a))
-const ofScalar = (f: (x: number) => number): ScalarUnary => (a) => new Float(f(Number(a)))
+const ofReal =
+  (f: (x: number) => number): Unary =>
+  (a) =>
+    f(Number(a))
+const ofScalar =
+  (f: (x: number) => number): ScalarUnary =>
+  (a) =>
+    new Float(f(Number(a)))
 
 const angleOf = (x: number): number => (real.isNegative(x) ? Math.PI : 0)
 const toDegrees = (x: number): number => x * (180 / Math.PI)
@@ -77,22 +83,22 @@ export const angle_Scalar = /* @__PURE__ */ ofScalar(angleOf)
 export const degrees_Scalar = /* @__PURE__ */ ofScalar(toDegrees)
 export const radians_Scalar = /* @__PURE__ */ ofScalar(toRadians)
 
-/** Rounded down to an int. Throws MODEL_ERROR where an int64 cannot hold it. */
+/** Rounded down to an int, an int going through a double. Throws MODEL_ERROR where an int64 cannot hold it. */
 export function floor(a: Real): Int {
-  return typeof a === 'number' ? checkedIntFromDouble(Math.floor(a)) : a
+  return checkedIntFromDouble(Math.floor(Number(a)))
 }
 
 export function floor_Scalar(a: Scalar): Scalar {
-  return isFloat(a) ? floor(a.value) : intOf(a)
+  return floor(Number(a))
 }
 
-/** Rounded up to an int. Throws MODEL_ERROR where an int64 cannot hold it. */
+/** Rounded up to an int, an int going through a double. Throws MODEL_ERROR where an int64 cannot hold it. */
 export function ceil(a: Real): Int {
-  return typeof a === 'number' ? checkedIntFromDouble(Math.ceil(a)) : a
+  return checkedIntFromDouble(Math.ceil(Number(a)))
 }
 
 export function ceil_Scalar(a: Scalar): Scalar {
-  return isFloat(a) ? ceil(a.value) : intOf(a)
+  return ceil(Number(a))
 }
 
 /** Logarithm of `a` to the base `b`. */

@@ -3,6 +3,7 @@ import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
 import {
   absInt,
   addInt,
+  checkedIntFromDouble,
   divisionByZero,
   floorDivInt,
   gcdInt,
@@ -12,6 +13,7 @@ import {
   remainderInt,
   subInt,
   truncDivInt,
+  wrapInt32,
 } from './support/integer.js'
 import { intOf, isFloat, type Real, scalarBinary } from './support/scalar.js'
 
@@ -89,11 +91,19 @@ export function divmod_float(x: number, y: number): [number, number] {
   return [(x - remainder) / y, remainder]
 }
 
-/** divmod of an int and a float. */
-export function divmod_mixed(x: Real, y: Real): [number, number] {
-  const [a, b] = [Number(x), Number(y)]
+/** divmod of a float and an int, the float in single precision and the int in 32 bits, as PyTorch takes them. */
+export function divmod_float_int(x: number, y: Int): [number, number] {
+  return divmodSingle(Math.fround(x), wrapInt32(y))
+}
+
+/** divmod of an int and a float, of the same precisions. */
+export function divmod_int_float(x: Int, y: number): [number, number] {
+  return divmodSingle(wrapInt32(x), Math.fround(y))
+}
+
+function divmodSingle(a: number, b: number): [number, number] {
   if (b === 0) throw divisionByZero('float divmod()')
-  const quotient = Math.floor(a / b)
+  const quotient = Number(checkedIntFromDouble(Math.floor(Math.fround(a / b))))
   return [quotient, a - quotient * b]
 }
 

@@ -59,4 +59,3 @@ function hashOf(value: Value): bigint {
   if (value instanceof Tensor || value instanceof ScriptObject || value instanceof CustomObject) return BigInt(id(value))
   throw new PtliteError('MODEL_ERROR', `TypeError: unhashable type: ${Array.isArray(value) ? 'list' : 'dict'}`)
 }
-

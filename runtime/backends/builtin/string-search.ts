@@ -92,7 +92,10 @@ const WHITESPACE = ` \t${LINE_ENDS}`
 /** Parts between separators, at most `max` splits from the left; without separator, the parts between whitespace. */
 export function str_split(self: string, separator: string | null, max: Int): Value[] {
   const bytes = encodeBytes(self)
-  if (separator === null) return splitAny(bytes, WHITESPACE).filter((p) => p !== '').map(decodeBytes)
+  if (separator === null)
+    return splitAny(bytes, WHITESPACE)
+      .filter((p) => p !== '')
+      .map(decodeBytes)
   const wanted = encodeBytes(separator)
   if (wanted === '') throw new PtliteError('MODEL_ERROR', 'ValueError: empty separator')
   const parts = bytes.split(wanted)

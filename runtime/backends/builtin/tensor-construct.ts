@@ -51,7 +51,10 @@ export function as_tensor_of_list(data: Value[], type: DType | null, _device: De
 
 function flatten(value: Value, shape: readonly number[], level: number, into: Item[]): void {
   if (level === shape.length) {
-    check(isItem(value), () => `expected ints, floats or bools in the list, found ${Array.isArray(value) ? 'a list' : value === null ? 'None' : typeof value}`)
+    check(
+      isItem(value),
+      () => `expected ints, floats or bools in the list, found ${Array.isArray(value) ? 'a list' : value === null ? 'None' : typeof value}`,
+    )
     into.push(value)
     return
   }
@@ -72,7 +75,10 @@ function emptyType(data: Value[], asked: DType | null): DType {
   if (element === 'int') return DType.int64
   if (element === 'bool') return DType.bool
   if (element === 'float' || element === '') return DType.float32
-  throw new PtliteError('INVALID_ARGUMENT', `expected a list of ints, floats or bools${asked === null ? '' : ` for ${dtypeName(asked)}`}, found an empty list of ${element}`)
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `expected a list of ints, floats or bools${asked === null ? '' : ` for ${dtypeName(asked)}`}, found an empty list of ${element}`,
+  )
 }
 
 export function tensor_of_bool(t: boolean, type: DType | null, _device: Device | null, _requires_grad: boolean): Tensor {
@@ -120,7 +126,10 @@ export function list_to_tensor(self: Value[]): Tensor {
 
 /** The elements of an int32 tensor of one dimension. */
 export function tensor_to_list(self: Tensor): Value[] {
-  check(self.type === DType.int32 && self.dim === 1, () => `expected an int32 tensor of one dimension, found ${self.dtype} with ${self.dim}`)
+  check(
+    self.type === DType.int32 && self.dim === 1,
+    () => `expected an int32 tensor of one dimension, found ${self.dtype} with ${self.dim}`,
+  )
   return Array.from(readTensor(self), Number)
 }
 

@@ -30,7 +30,7 @@ export function encodeBytes(text: string): string {
 export function decodeBytes(bytes: string): string {
   if (isAscii(bytes)) return bytes
   let text = ''
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const code = codePointAt(bytes, i)
     if (code < 0) {
       text += String.fromCharCode(0xdc00 + bytes.charCodeAt(i++))

@@ -58,6 +58,9 @@ export function sameEnum(a: Value, b: Value): boolean {
 /** The `name` or `value` of an enum's member. Throws INVALID_ARGUMENT for any other value. */
 export function enumSlot(member: Value, slot: 'name' | 'value'): Value {
   const at = member instanceof ScriptObject ? member.names.indexOf(slot) : -1
-  check(at >= 0, () => `expected a member of an enum with its ${slot}, found ${member instanceof ScriptObject ? member.typeName : typeof member}`)
+  check(
+    at >= 0,
+    () => `expected a member of an enum with its ${slot}, found ${member instanceof ScriptObject ? member.typeName : typeof member}`,
+  )
   return (member as ScriptObject).slots[at]!
 }

@@ -139,9 +139,9 @@ export function intFromDouble(value: number): Int {
   return whole >= -(2 ** 63) && whole < 2 ** 63 ? toInt(BigInt(whole)) : -(2n ** 63n)
 }
 
-/** As intFromDouble, but throws MODEL_ERROR where the value has no int64 (math.floor, math.ceil). */
+/** As intFromDouble, but throws MODEL_ERROR beyond int64 (math.floor, math.ceil). As in PyTorch 2^63 itself passes, and wraps around. */
 export function checkedIntFromDouble(value: number): Int {
-  if (!(value >= -(2 ** 63) && value < 2 ** 63)) {
+  if (!(Math.abs(value) <= 2 ** 63)) {
     throw new PtliteError('MODEL_ERROR', `OverflowError: cannot convert float ${value} to integer`)
   }
   return intFromDouble(value)

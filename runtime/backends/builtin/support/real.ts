@@ -83,7 +83,7 @@ export function erf(x: number): number {
     sum += term
   }
   // the series with only positive terms: erf(x) = 2 / sqrt(pi) * exp(-x²) * sum
-  return ((2 / SQRT_PI) * Math.exp(-square) * sum)
+  return (2 / SQRT_PI) * Math.exp(-square) * sum
 }
 
 /** Complementary error function, without cancellation for large x. */
@@ -140,6 +140,7 @@ export function logGamma(x: number): number {
   if (Number.isNaN(x)) return NaN
   if (!Number.isFinite(x) || (x <= 0 && Number.isInteger(x))) return Infinity
   if (x === 1 || x === 2) return 0
+  if (Math.abs(x) < 1e-20) return -Math.log(Math.abs(x))
   if (x < 0.5) return Math.log(Math.PI / Math.abs(sinPi(x))) - logGamma(1 - x)
   if (x > 1e17) return x * (Math.log(x) - 1)
   const base = x - 1 + LANCZOS_G + 0.5

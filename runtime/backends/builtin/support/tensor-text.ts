@@ -1,6 +1,6 @@
 import { elementScalar, readTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
-import { numelOf } from '../../../tensor/shape.js'
+import { contiguousStrides, numelOf } from '../../../tensor/shape.js'
 import { isPerChannel, type Quant, type Tensor } from '../../../tensor/tensor.js'
 import { fixed, general, scientific } from './number-text.js'
 
@@ -68,12 +68,13 @@ function quantText(quant: Quant | null): string {
 
 const magnitude = (x: number): number => (x === 0 ? 1 : Math.floor(Math.log10(x)) + 1)
 
-/** The form in which all elements of a part line up. */
+/** The form in which the elements of a part line up. As in PyTorch, negative elements do not count for the greatest size, but for the first one. */
 function chooseFormat(data: readonly number[]): Format {
-  const sizes = data.filter(Number.isFinite).map(Math.abs)
-  const integral = sizes.every(Number.isInteger)
-  const low = sizes.length === 0 ? 1 : magnitude(sizes.reduce((a, b) => Math.min(a, b)))
-  const high = sizes.length === 0 ? 1 : magnitude(sizes.reduce((a, b) => Math.max(a, b)))
+  const finite = data.filter(Number.isFinite)
+  const integral = finite.every(Number.isInteger)
+  const first = Math.abs(finite[0] ?? 1)
+  const low = magnitude(finite.reduce((least, x) => Math.min(least, Math.abs(x)), first))
+  const high = magnitude(finite.reduce((most, x) => Math.max(most, x), first))
   const inScience = (width: number): Format => ({ width, scale: 1, text: (x) => scientific(x, 4) })
   if (integral) return high > 9 ? inScience(11) : { width: high + 1, scale: 1, text: (x) => general(x, 6) }
   if (high - low > 4) return inScience(Math.abs(high) > 99 || Math.abs(low) > 99 ? 12 : 11)
@@ -82,31 +83,30 @@ function chooseFormat(data: readonly number[]): Format {
 }
 
 function scaleLine(format: Format): string {
-  return format.scale === 1 ? '' : `${general(format.scale, 6)} *\n`
+  return format.scale === 1 ? '' : `${general(format.scale, 4)} *\n`
 }
 
 function element(x: number, { width, scale, text }: Format): string {
   return text(x / scale).padStart(width)
 }
 
-/** Matrices of the last two dimensions one after the other, each with a heading where there are more dimensions. */
+/** Matrices of the last two dimensions, the first dimension running fastest, each with a heading where there are more dimensions. */
 function matrices(data: readonly number[], shape: readonly number[]): string {
   const [rows, columns] = shape.slice(-2) as [number, number]
   const outer = shape.slice(0, -2)
   if (outer.length === 0) return matrix(data, rows, columns, '')
-  const count = numelOf(outer)
-  const parts: string[] = []
-  for (let i = 0; i < count; i++) {
+  const steps = contiguousStrides(shape).slice(0, -2)
+  const parts = Array.from({ length: numelOf(outer) }, (_, i) => {
     let rest = i
-    const index = outer.map((_, d) => {
-      const inner = numelOf(outer.slice(d + 1))
-      const at = Math.floor(rest / inner)
-      rest %= inner
-      return at + 1
+    let at = 0
+    const index = outer.map((size, d) => {
+      const k = rest % size
+      rest = Math.floor(rest / size)
+      at += k * steps[d]!
+      return k + 1
     })
-    const part = data.slice(i * rows * columns, (i + 1) * rows * columns)
-    parts.push(`(${index.join(',')},.,.) = \n${matrix(part, rows, columns, ' ')}`)
-  }
+    return `(${index.join(',')},.,.) = \n${matrix(data.slice(at, at + rows * columns), rows, columns, ' ')}`
+  })
   return parts.join('\n')
 }
 

@@ -1,6 +1,6 @@
 import { Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
-import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../../tensor/value.js'
+import { type CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../../tensor/value.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
 import { floatText } from './number-text.js'
 import { tensorText } from './tensor-text.js'

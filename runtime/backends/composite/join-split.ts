@@ -3,8 +3,9 @@ import { promoteTypes } from '../../tensor/dtype.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { readInts } from '../../tensor/host-values.js'
+import { readInts, tensorOfInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import * as at from '../generated/dispatch.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { cat } from './cat.js'
 import { atleast_1d, atleast_2d, atleast_3d, reshape } from './views.js'
@@ -169,6 +170,22 @@ export function cartesian_prod(tensors: Tensor[]): Tensor {
   const out = empty([...columns[0]!.shape, tensors.length], tensors[0]!.type)
   columns.forEach((one, i) => copyInto(v.select(out, -1, i), one))
   return v.view(out, [-1, tensors.length])
+}
+
+/** Every choice of `r` elements in index order, as rows. */
+export function combinations(self: Tensor, r: number, withReplacement: boolean): Tensor {
+  check(self.shape.length === 1, () => `combinations expects a vector, found shape [${self.shape.join(', ')}]`)
+  check(r >= 0, () => `expected a length of at least 0, found ${r}`)
+  if (r === 0) return empty([0], self.type)
+  const n = self.shape[0]!
+  const chosen: number[] = []
+  const pick = (row: number[], from: number): void => {
+    if (row.length === r) chosen.push(...row)
+    else for (let i = from; i < n; i++) pick([...row, i], withReplacement ? i : i + 1)
+  }
+  pick([], 0)
+  const rows = at.index_select(self, 0, tensorOfInts(chosen))
+  return v.view(rows, [chosen.length / r, r])
 }
 
 /** Sequences of different length as one tensor, filled up with `paddingValue` at the end. */

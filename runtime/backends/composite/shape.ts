@@ -5,6 +5,7 @@ import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as at from '../generated/dispatch.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
@@ -157,6 +158,19 @@ export function repeat_interleave_Tensor(repeats: Tensor, outputSize: number | n
   const narrow = empty(out.shape, repeats.type)
   copyInto(narrow, out)
   return narrow
+}
+
+export function repeat_interleave_self_Tensor(self: Tensor, repeats: Tensor, dim: number | null, outputSize: number | null): Tensor {
+  const source = dim === null ? flatten_using_ints(self) : self
+  const d = wrapDim(dim ?? 0, source.shape.length)
+  const size = source.shape.length === 0 ? 1 : source.shape[d]!
+  const single = repeats.shape.length === 0 || (repeats.shape.length === 1 && repeats.shape[0] === 1)
+  check(
+    single || (repeats.shape.length === 1 && repeats.shape[0] === size),
+    () => `expected one repeat or a vector of ${size}, the size of dimension ${d}, found shape [${repeats.shape.join(', ')}]`,
+  )
+  const counts = single ? v.expand(reshape(repeats, [1]), [size]) : repeats
+  return at.index_select(source, d, repeat_interleave_Tensor(counts, outputSize))
 }
 
 /** Blocks of channels become blocks of pixels: (C r r, H, W) to (C, H r, W r). */

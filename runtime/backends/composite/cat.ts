@@ -1,4 +1,4 @@
-import { check, PtliteError } from '../../error.js'
+import { check } from '../../error.js'
 import { type DType, isQuantized, promoteTypes } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
 import { numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
@@ -7,6 +7,7 @@ import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
 import { narrowed, unsqueeze } from '../../tensor/view.js'
 import { outputFor } from '../../tensor/resize.js'
 import { noteWrite } from '../../tensor/write.js'
+import * as at from '../generated/dispatch.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { joinRows, type Joined } from '../cpu/support/join.js'
 
@@ -109,7 +110,7 @@ function catQuantized(tensors: readonly Tensor[], dim: number, out?: Tensor): Te
     .map((one) => {
       const own = one.quant as typeof target
       if (own.scale === target.scale && own.zeroPoint === target.zeroPoint) return one
-      throw new PtliteError('INVALID_ARGUMENT', 'cat expects one scale and zero point')
+      return at.quantize_per_tensor(at.dequantize_self(one), target.scale, target.zeroPoint, type)
     })
   const shape = parts.length === 0 ? [0] : joinedShape(parts, dim)
   const format = parts.length === 0 ? MemoryFormat.contiguous : commonFormat(parts)

@@ -1,10 +1,14 @@
 import { check } from '../../error.js'
-import { DType } from '../../tensor/dtype.js'
-import type { TensorOptions } from '../../tensor/options.js'
+import { readTensor } from '../../tensor/data.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
+import { Float } from '../../tensor/scalar.js'
+import { broadcastShapes } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as random from '../cpu/random.js'
-import { copyInto } from '../cpu/support/copy.js'
+import { castTo, copyInto } from '../cpu/support/copy.js'
+import * as at from '../generated/dispatch.js'
 import { empty_like, empty_memory_format } from './factory.js'
 
 /** Random tensors. Every overload with a generator takes None for it. */
@@ -49,12 +53,8 @@ export function randn_like(self: Tensor, options: TensorOptions, format: number 
   return random.normal_(empty_like(self, options, format), 0, 1, null)
 }
 
-function long(options: TensorOptions): TensorOptions {
-  return options.dtype === null ? { ...options, dtype: DType.int64 } : options
-}
-
 export function randint_low(low: number, high: number, size: number[], options: TensorOptions): Tensor {
-  return random.random__from(empty_memory_format(size, long(options), null), low, high, null)
+  return random.random__from(empty_memory_format(size, options, null), low, high, null)
 }
 
 export function randint_low_generator(low: number, high: number, size: number[], _generator: unknown, options: TensorOptions): Tensor {
@@ -95,7 +95,7 @@ export function randint_like(self: Tensor, high: number, options: TensorOptions,
 
 export function randperm(n: number, options: TensorOptions): Tensor {
   check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
-  return random.randperm_out(n, empty_memory_format([n], long(options), null))
+  return random.randperm_out(n, empty_memory_format([n], { ...options, dtype: options.dtype ?? DType.int64 }, null))
 }
 
 export function randperm_generator(n: number, _generator: unknown, options: TensorOptions): Tensor {
@@ -133,4 +133,56 @@ export function normal_float_float(mean: number, std: number, size: number[], ge
 
 export function normal_float_float_out(mean: number, std: number, size: number[], generator: unknown, out: Tensor): Tensor {
   return random.normal_(outputFor(out, size, out.type), mean, std, generator)
+}
+
+/** `out`, or a new tensor, filled with standard samples times `std` plus `mean`. */
+function scaledNormal(mean: Tensor | number, std: Tensor | number, out?: Tensor): Tensor {
+  const shapes = [mean, std].map((t) => (typeof t === 'number' ? [] : t.shape))
+  const shape = broadcastShapes(shapes[0]!, shapes[1]!)
+  const type = typeof mean === 'number' ? (std as Tensor).type : mean.type
+  const result = random.normal_(outputFor(out, shape, type), 0, typeof std === 'number' ? std : 1, null)
+  if (typeof std !== 'number') at.mul__Tensor(result, std)
+  return typeof mean === 'number' ? at.add__Scalar(result, new Float(mean), 1) : at.add__Tensor(result, mean, 1)
+}
+
+export function normal_Tensor_float(mean: Tensor, std: number, _generator: unknown, out?: Tensor): Tensor {
+  return scaledNormal(mean, std, out)
+}
+
+export function normal_float_Tensor(mean: number, std: Tensor, _generator: unknown, out?: Tensor): Tensor {
+  return scaledNormal(mean, std, out)
+}
+
+export function normal_Tensor_Tensor(mean: Tensor, std: Tensor, _generator: unknown, out?: Tensor): Tensor {
+  return scaledNormal(mean, std, out)
+}
+
+/** Indices of categories drawn by the weights in each row, with or without putting them back. */
+export function multinomial(self: Tensor, samples: number, replacement: boolean, _generator: unknown, out?: Tensor): Tensor {
+  const rank = self.shape.length
+  check(rank === 1 || rank === 2, () => `multinomial expects a vector or matrix, found shape [${self.shape.join(', ')}]`)
+  check(isFloating(self.type), () => `multinomial expects floating-point weights, found ${self.dtype}`)
+  const categories = self.shape[rank - 1]!
+  check(samples > 0, () => `multinomial expects at least one sample, found ${samples}`)
+  check(replacement || samples <= categories, () => `${samples} samples cannot be drawn from ${categories} without replacement`)
+  const drawn = replacement && samples > 1 ? random.drawChoices(self, samples) : race(self, samples)
+  if (out === undefined) return drawn
+  copyInto(outputFor(out, drawn.shape, drawn.type), drawn)
+  return out
+}
+
+/** Each category waits for an exponential time by its weight; the first to arrive are drawn. */
+function race(self: Tensor, samples: number): Tensor {
+  const weights = readTensor(castTo(self, DType.float64)) as Float64Array
+  const columns = self.shape[self.shape.length - 1]!
+  for (let i = 0; i < weights.length; i += columns) {
+    const row = weights.subarray(i, i + columns)
+    check(
+      row.every((w) => w >= 0 && w < Infinity) && row.some((w) => w > 0),
+      () => 'multinomial expects weights that are finite, not negative and not all zero',
+    )
+  }
+  const times = random.exponential_(empty_like(self, LIKE, MemoryFormat.contiguous), 1, null)
+  const speed = at.div_Tensor(self, times)
+  return samples === 1 ? at.argmax(speed, -1, true) : at.topk(speed, samples, -1, true, true)[1]
 }

@@ -1,0 +1,223 @@
+// Convolution: implicit GEMM (the columns of a block are gathered while they are packed, there is no im2col buffer)
+// and a direct depthwise form. Both run on the phase-split window of conv_window.h.
+#include "isa/kernel.h"
+
+#include "conv_window.h"
+#include "gemm_core.h"
+
+namespace {
+
+using conv::Window;
+using ptlite::Vec;
+
+/// Whole vectors are read at the ends of runs; windows are followed by this many elements of slack.
+constexpr int64_t kSlack = 64;
+
+/// Consecutive outputs of a panel that are consecutive in the window too.
+struct Run {
+  int32_t at;
+  int32_t length;
+  int64_t offset;
+};
+
+/// Cuts outputs [first, first + count) into runs; returns how many.
+int cut_runs(const Window& w, int64_t first, int64_t count, Run* runs) {
+  const int64_t rows = w.dim[1].out, cols = w.dim[2].out;
+  int n = 0;
+  int64_t done = 0;
+  int64_t ow = first % cols, oh = first / cols % rows, od = first / cols / rows;
+  while (done < count) {
+    const int64_t length = std::min(cols - ow, count - done);
+    const int64_t offset = (od * w.dim[1].size + oh) * w.dim[2].size + ow;
+    if (n > 0 && runs[n - 1].offset + runs[n - 1].length == offset) runs[n - 1].length += int32_t(length);
+    else runs[n++] = Run{int32_t(done), int32_t(length), offset};
+    done += length;
+    ow = 0;
+    if (++oh == rows) {
+      oh = 0;
+      od++;
+    }
+  }
+  return n;
+}
+
+/// Gathers one panel of B: row p holds base[offsets[p] + position of each output]. With kSpill whole vectors are copied
+/// at the ends of runs, in ascending order, so that what spills over is overwritten by what follows.
+template <class T, bool kSpill>
+void gather_panel(const T* base, const int64_t* offsets, int64_t depth, const Run* runs, int run_count, int64_t width, T* out) {
+  constexpr int L = Vec<T>::size;
+  if (run_count == 1 && runs[0].length == gemm::kCols<T>) {
+    const T* from = base + runs[0].offset;
+    for (int64_t p = 0; p < depth; p++, out += width) {
+      for (int v = 0; v < gemm::kVectors; v++) Vec<T>::load(from + offsets[p] + v * L).store(out + v * L);
+    }
+    return;
+  }
+  for (int64_t p = 0; p < depth; p++, out += width) {
+    const T* from = base + offsets[p];
+    for (int r = 0; r < run_count; r++) {
+      const T* src = from + runs[r].offset;
+      T* dst = out + runs[r].at;
+      const int length = runs[r].length;
+      for (int i = 0; i < length; i += L) {
+        (kSpill || length - i >= L ? Vec<T>::load(src + i) : Vec<T>::load(src + i, length - i)).store(dst + i);
+      }
+    }
+  }
+}
+
+template <class T>
+struct Problem {
+  Window window;
+  int64_t groups, in_channels, out_channels;  // channels per group
+  gemm::Epilogue<T> end;                      // source: bias of the group
+};
+
+/// One group of one image.
+template <class T>
+void conv_gemm(const Problem<T>& q, const T* input, const T* weight, T* output, T* window, int64_t* offsets, T* packed) {
+  const Window& w = q.window;
+  const int64_t taps = w.taps(), k = q.in_channels * taps, n = w.pixels();
+  const T* base = input;
+  if (!w.direct) {
+    for (int64_t c = 0; c < q.in_channels; c++) w.fill(input + c * w.in_plane(), window + c * w.channel);
+    base = window;
+  }
+  const int64_t depth = gemm::even_depth(k);
+  Run runs[gemm::kCols<T>];
+  for (int64_t j = 0; j < n; j += gemm::kWidth<T>) {
+    const int64_t nn = std::min(gemm::kWidth<T>, n - j);
+    for (int64_t p = 0; p < k; p += depth) {
+      const int64_t kk = std::min(depth, k - p);
+      for (int64_t jj = 0; jj < nn; jj += gemm::kCols<T>) {
+        const int64_t cols = std::min<int64_t>(gemm::kCols<T>, nn - jj);
+        const int count = cut_runs(w, j + jj, cols, runs);
+        const int64_t width = gemm::round_up(cols, Vec<T>::size);
+        if (w.direct) gather_panel<T, false>(base, offsets + p, kk, runs, count, width, packed + jj * kk);
+        else gather_panel<T, true>(base, offsets + p, kk, runs, count, width, packed + jj * kk);
+      }
+      gemm::multiply_packed<T>(q.out_channels, nn, kk, weight + p * gemm::kRows, k, packed, kk, 0, output + j, n, q.end, p == 0,
+                               p + kk == k, 0, j);
+    }
+  }
+}
+
+/// One channel against one filter: every output of a few rows at a time, the columns between rows included.
+template <class T>
+void depthwise_plane(const Window& w, const T* in, const T* filter, const int64_t* offsets, T bias, const gemm::Epilogue<T>& end, T* out) {
+  constexpr int L = Vec<T>::size, U = 4;
+  constexpr int64_t kBuffer = 2048;
+  alignas(64) T buffer[kBuffer + U * L];
+  const int64_t taps = w.taps(), rows = w.dim[1].out, cols = w.dim[2].out, pitch = w.dim[2].size;
+  const int64_t piece = std::min(cols, kBuffer);
+  const int64_t group = piece < cols ? 1 : std::max<int64_t>(1, kBuffer / pitch);
+  for (int64_t d = 0; d < w.dim[0].out; d++) {
+    for (int64_t r = 0; r < rows; r += group) {
+      const int64_t some = std::min(group, rows - r);
+      for (int64_t c = 0; c < cols; c += piece) {
+        const int64_t width = std::min(piece, cols - c);
+        const T* from = in + (d * w.dim[1].size + r) * pitch + c;
+        const int64_t count = (some - 1) * pitch + width;
+        for (int64_t i = 0; i < count; i += U * L) {
+          Vec<T> acc[U];
+          for (int u = 0; u < U; u++) acc[u] = Vec<T>(bias);
+          for (int64_t t = 0; t < taps; t++) {
+            const Vec<T> f = Vec<T>(filter[t]);
+            const T* p = from + offsets[t] + i;
+            for (int u = 0; u < U; u++) acc[u] += f * Vec<T>::load(p + u * L);
+          }
+          for (int u = 0; u < U; u++) {
+            if (end.clamped) acc[u] = gemm::clamp<T>(acc[u], end.lo, end.hi);
+            acc[u].store(buffer + i + u * L);
+          }
+        }
+        for (int64_t s = 0; s < some; s++) {
+          T* row = out + (d * rows + r + s) * cols + c;
+          const T* result = buffer + s * pitch;
+          int64_t i = 0;
+          for (; i + L <= width; i += L) Vec<T>::load(result + i).store(row + i);
+          if (i < width) Vec<T>::load(result + i).store(row + i, int(width - i));
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+int32_t convolve(const conv_frame& f) {
+  Problem<T> q;
+  for (int i = 0; i < conv::kDims; i++) {
+    q.window.dim[i] = {f.in[i], f.out[i], f.kernel[i], f.stride[i], f.padding[i], f.dilation[i], 0, 0};
+  }
+  Window& w = q.window;
+  // a pointwise convolution sees each channel as one row
+  if (w.taps() == 1 && f.stride[0] == 1 && f.stride[1] == 1 && f.stride[2] == 1 && f.padding[0] == 0 && f.padding[1] == 0 &&
+      f.padding[2] == 0 && w.pixels() == w.in_plane()) {
+    const int64_t pixels = w.pixels();
+    w.dim[0] = w.dim[1] = {1, 1, 1, 1, 0, 1, 0, 0};
+    w.dim[2] = {pixels, pixels, 1, 1, 0, 1, 0, 0};
+  }
+  w.finish();
+  q.groups = f.groups;
+  q.in_channels = f.in_channels / f.groups;
+  q.out_channels = f.out_channels / f.groups;
+  q.end.lo = T(f.lo);
+  q.end.hi = T(f.hi);
+  q.end.clamped = f.clamped != 0;
+  q.end.source_row = 1;
+  const T* input = reinterpret_cast<const T*>(f.input);
+  const T* weight = reinterpret_cast<const T*>(f.weight);
+  const T* bias = reinterpret_cast<const T*>(f.bias);
+  T* output = reinterpret_cast<T*>(f.output);
+  const int64_t taps = w.taps(), k = q.in_channels * taps;
+  const bool depthwise = q.in_channels == 1 && q.groups > 1 && !f.packed;
+  const int64_t windows = w.direct && !depthwise ? 0 : (depthwise ? 1 : q.in_channels) * w.channel + kSlack + 8 * Vec<T>::size;
+  const int64_t pack_size = f.packed || depthwise ? 0 : gemm::packed_a_size<T>(q.out_channels, k) * q.groups;
+  const int64_t block_size = depthwise ? 0 : gemm::even_depth(k) * gemm::kWidth<T> + 2 * kSlack;
+  const size_t bytes = size_t(gemm::round_up(k, 8)) * 8 + size_t(gemm::round_up(windows, 16) + gemm::round_up(pack_size, 16) + block_size) * sizeof(T);
+  char* memory = static_cast<char*>(ptlite_scratch(bytes));
+  if (memory == nullptr) return PTLITE_NO_MEMORY;
+  int64_t* offsets = reinterpret_cast<int64_t*>(memory);
+  T* window = reinterpret_cast<T*>(memory + gemm::round_up(k, 8) * 8);
+  T* own_pack = window + gemm::round_up(windows, 16);
+  T* block = own_pack + gemm::round_up(pack_size, 16);
+  w.tap_offsets(offsets);
+  for (int64_t p = taps; p < k; p++) offsets[p] = offsets[p - taps] + w.channel;
+  const int64_t in_plane = w.in_plane(), pixels = w.pixels();
+  if (depthwise) {
+    for (int64_t i = 0; i < f.batch; i++) {
+      for (int64_t g = 0; g < q.groups; g++) {
+        w.fill(input + (i * q.groups + g) * in_plane, window);
+        for (int64_t m = 0; m < q.out_channels; m++) {
+          const int64_t c = g * q.out_channels + m;
+          depthwise_plane<T>(w, window, weight + c * taps, offsets, bias == nullptr ? T(0) : bias[c], q.end,
+                             output + (i * f.out_channels + c) * pixels);
+        }
+      }
+    }
+    return PTLITE_OK;
+  }
+  const int64_t group_pack = gemm::packed_a_size<T>(q.out_channels, k);
+  if (!f.packed) {
+    for (int64_t g = 0; g < q.groups; g++) gemm::pack_a<T>(q.out_channels, k, weight + g * q.out_channels * k, k, 1, own_pack + g * group_pack);
+    weight = own_pack;
+  }
+  for (int64_t i = 0; i < f.batch; i++) {
+    for (int64_t g = 0; g < q.groups; g++) {
+      q.end.source = bias == nullptr ? nullptr : bias + g * q.out_channels;
+      conv_gemm<T>(q, input + (i * f.in_channels + g * q.in_channels) * in_plane, weight + g * group_pack,
+                   output + (i * f.out_channels + g * q.out_channels) * pixels, window, offsets, block);
+    }
+  }
+  return PTLITE_OK;
+}
+
+int32_t conv_kernel(conv_frame* f) {
+  if (f->dtype == PTLITE_FLOAT32) return convolve<float>(*f);
+  if (f->dtype == PTLITE_FLOAT64) return convolve<double>(*f);
+  return PTLITE_NO_DTYPE;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(conv, conv_kernel)

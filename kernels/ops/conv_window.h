@@ -1,0 +1,128 @@
+// How a convolution sees one channel of its input: padded, and split by the stride into phases, so that every tap of
+// the kernel reads consecutive elements for consecutive outputs, whatever stride, padding and dilation are.
+// Element i of phase p of a dimension is the padded coordinate i * stride + p; tap t reads phase (t * dilation) % stride
+// at index output + (t * dilation) / stride. Include inside per-level translation units only.
+#pragma once
+
+#include "vec/vec.h"
+
+namespace {
+namespace conv {
+
+constexpr int kDims = 3;
+
+struct Dim {
+  int64_t in, out, kernel, stride, padding, dilation;
+  int64_t size;    ///< elements of a phase
+  int64_t phases;  ///< phases that some tap reads
+
+  /// Position among the phases that are kept of the phase that tap t reads.
+  int64_t phase_index(int64_t t) const {
+    const int64_t phase = t * dilation % stride;
+    int64_t index = 0;
+    for (int64_t p = 0; p < phase; p++) index += used(p);
+    return index;
+  }
+  bool used(int64_t phase) const {
+    for (int64_t t = 0; t < kernel; t++) {
+      if (t * dilation % stride == phase) return true;
+    }
+    return false;
+  }
+  void finish() {
+    size = out + (kernel - 1) * dilation / stride;
+    phases = 0;
+    for (int64_t p = 0; p < stride; p++) phases += used(p);
+  }
+};
+
+struct Window {
+  Dim dim[kDims];
+  int64_t plane;    ///< elements of one combination of phases
+  int64_t channel;  ///< elements of all combinations
+  bool direct;      ///< the input itself has this form
+
+  void finish() {
+    plane = 1;
+    int64_t combinations = 1;
+    direct = true;
+    for (Dim& d : dim) {
+      d.finish();
+      plane *= d.size;
+      combinations *= d.phases;
+      direct = direct && d.stride == 1 && d.padding == 0 && d.size == d.in;
+    }
+    channel = plane * combinations;
+  }
+  int64_t taps() const { return dim[0].kernel * dim[1].kernel * dim[2].kernel; }
+  int64_t pixels() const { return dim[0].out * dim[1].out * dim[2].out; }
+  int64_t in_plane() const { return dim[0].in * dim[1].in * dim[2].in; }
+
+  /// Element that the tap reads for output (0, 0, 0), from the start of the channel.
+  void tap_offsets(int64_t* offsets) const {
+    for (int64_t d = 0; d < dim[0].kernel; d++) {
+      for (int64_t h = 0; h < dim[1].kernel; h++) {
+        for (int64_t w = 0; w < dim[2].kernel; w++) {
+          const int64_t combination =
+              (dim[0].phase_index(d) * dim[1].phases + dim[1].phase_index(h)) * dim[2].phases + dim[2].phase_index(w);
+          const int64_t shift_d = d * dim[0].dilation / dim[0].stride;
+          const int64_t shift_h = h * dim[1].dilation / dim[1].stride;
+          const int64_t shift_w = w * dim[2].dilation / dim[2].stride;
+          *offsets++ = combination * plane + (shift_d * dim[1].size + shift_h) * dim[2].size + shift_w;
+        }
+      }
+    }
+  }
+
+  /// Writes one channel of the input in this form.
+  template <class T>
+  void fill(const T* in, T* out) const {
+    for (int64_t pd = 0; pd < dim[0].stride; pd++) {
+      if (!dim[0].used(pd)) continue;
+      for (int64_t ph = 0; ph < dim[1].stride; ph++) {
+        if (!dim[1].used(ph)) continue;
+        for (int64_t pw = 0; pw < dim[2].stride; pw++) {
+          if (!dim[2].used(pw)) continue;
+          fill_plane(in, out, pd, ph, pw);
+          out += plane;
+        }
+      }
+    }
+  }
+
+ private:
+  template <class T>
+  void fill_plane(const T* in, T* out, int64_t pd, int64_t ph, int64_t pw) const {
+    const Dim &D = dim[0], &H = dim[1], &W = dim[2];
+    // outputs [head, tail) of a row lie inside the input
+    const int64_t shift = W.padding - pw;
+    int64_t head = shift <= 0 ? 0 : (shift + W.stride - 1) / W.stride;
+    int64_t tail = W.in + shift <= 0 ? 0 : (W.in + shift + W.stride - 1) / W.stride;
+    if (tail > W.size) tail = W.size;
+    if (head > tail) head = tail;
+    for (int64_t d = 0; d < D.size; d++) {
+      const int64_t id = d * D.stride + pd - D.padding;
+      for (int64_t h = 0; h < H.size; h++, out += W.size) {
+        const int64_t ih = h * H.stride + ph - H.padding;
+        if (id < 0 || id >= D.in || ih < 0 || ih >= H.in) {
+          for (int64_t w = 0; w < W.size; w++) out[w] = 0;
+          continue;
+        }
+        const T* row = in + (id * H.in + ih) * W.in;
+        for (int64_t w = 0; w < head; w++) out[w] = 0;
+        if (W.stride == 1) {
+          const T* from = row - shift;
+          for (int64_t w = head; w < tail; w++) out[w] = from[w];
+        } else if (W.stride == 2) {
+          for (int64_t w = head; w < tail; w++) out[w] = row[w * 2 - shift];
+        } else {
+          for (int64_t w = head; w < tail; w++) out[w] = row[w * W.stride - shift];
+        }
+        for (int64_t w = tail; w < W.size; w++) out[w] = 0;
+      }
+    }
+  }
+};
+
+}  // namespace conv
+}  // namespace

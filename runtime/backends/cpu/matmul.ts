@@ -1,1 +1,277 @@
-export {}
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { type Scalar } from '../../tensor/scalar.js'
+import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { contiguousOf } from './support/copy.js'
+import { deliver } from './support/out.js'
+import { PackSide, packedWeight } from './support/packed-weight.js'
+import { checkSameType, factorOf, product } from './support/product.js'
+
+const shapeText = (t: Tensor): string => `[${t.shape.join(', ')}]`
+
+function checkRank(operator: string, name: string, t: Tensor, rank: number): void {
+  check(t.dim === rank, () => `${operator}: expected ${name} with ${rank} dimensions, found shape ${shapeText(t)}`)
+}
+
+function checkInner(operator: string, a: Tensor, b: Tensor, fits: boolean): void {
+  check(fits, () => `${operator}: shapes ${shapeText(a)} and ${shapeText(b)} cannot be multiplied`)
+}
+
+/** A vector as a matrix of one row. */
+const asRow = (v: Tensor): Tensor => viewOf(v, [1, v.shape[0]!], [0, v.strides[0]!])
+/** A vector as a matrix of one column. */
+const asColumn = (v: Tensor): Tensor => viewOf(v, [v.shape[0]!, 1], [v.strides[0]!, 0])
+
+/** [m, k] x [k, n]. */
+export function mm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
+  checkRank('mm', 'self', self, 2)
+  checkRank('mm', 'mat2', mat2, 2)
+  checkInner('mm', self, mat2, self.shape[1] === mat2.shape[0])
+  checkSameType('mm', self, mat2)
+  return product('mm', [self.shape[0]!, mat2.shape[1]!], self, mat2, 1, null, out)
+}
+
+function checkBatches(operator: string, a: Tensor, b: Tensor): void {
+  checkRank(operator, 'batch1', a, 3)
+  checkRank(operator, 'batch2', b, 3)
+  checkInner(operator, a, b, a.shape[0] === b.shape[0] && a.shape[2] === b.shape[1])
+  checkSameType(operator, a, b)
+}
+
+/** [b, m, k] x [b, k, n]. */
+export function bmm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
+  checkBatches('bmm', self, mat2)
+  return product('bmm', [self.shape[0]!, self.shape[1]!, mat2.shape[2]!], self, mat2, 1, null, out)
+}
+
+/** beta * self + alpha * a b, self broadcast to `shape`; in place `self` must have that shape already. */
+function affineProduct(
+  operator: string,
+  self: Tensor,
+  shape: readonly number[],
+  a: Tensor,
+  b: Tensor,
+  beta: Scalar,
+  alpha: Scalar,
+  out: Tensor | undefined,
+): Tensor {
+  checkSameType(operator, self, a)
+  checkSameType(operator, a, b)
+  check(out !== self || sameShape(self.shape, shape), () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`)
+  const addend = { source: self, beta: factorOf(operator, 'beta', beta, self.type) }
+  const factor = factorOf(operator, 'alpha', alpha, self.type)
+  check(
+    self.dim <= shape.length && sameShape(broadcastShapes(self.shape, shape), shape),
+    () => `${operator}: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,
+  )
+  return product(operator, shape, a, b, factor, addend, out)
+}
+
+/** beta * self + alpha * mat1 mat2. */
+export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  checkRank('addmm', 'mat1', mat1, 2)
+  checkRank('addmm', 'mat2', mat2, 2)
+  checkInner('addmm', mat1, mat2, mat1.shape[1] === mat2.shape[0])
+  return affineProduct('addmm', self, [mat1.shape[0]!, mat2.shape[1]!], mat1, mat2, beta, alpha, out)
+}
+
+/** beta * self + alpha * batch1 batch2, matrix by matrix. */
+export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  checkBatches('baddbmm', batch1, batch2)
+  return affineProduct('baddbmm', self, [batch1.shape[0]!, batch1.shape[1]!, batch2.shape[2]!], batch1, batch2, beta, alpha, out)
+}
+
+/** beta * self + alpha * the sum over the batch of batch1 batch2: one product over batch and inner dimension together. */
+export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  checkBatches('addbmm', batch1, batch2)
+  const [count, m, k] = batch1.shape as [number, number, number]
+  const n = batch2.shape[2]!
+  const [s0, s1, s2] = batch1.strides as [number, number, number]
+  const rows = contiguousOf(viewOf(batch1, [m, count, k], [s1, s0, s2]))
+  const columns = contiguousOf(batch2)
+  const depth = count * k
+  return affineProduct('addbmm', self, [m, n], viewOf(rows, [m, depth], [depth, 1]), viewOf(columns, [depth, n], [n, 1]), beta, alpha, out)
+}
+
+/** beta * self + alpha * mat vec. */
+export function addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  checkRank('addmv', 'mat', mat, 2)
+  checkRank('addmv', 'vec', vec, 1)
+  checkInner('addmv', mat, vec, mat.shape[1] === vec.shape[0])
+  const shape = [mat.shape[0]!]
+  check(
+    self.dim === 0 || (self.dim === 1 && (self.shape[0] === 1 || self.shape[0] === shape[0])),
+    () => `addmv: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,
+  )
+  // a row times the transposed matrix, so that the result and self lie along columns
+  const transposed = viewOf(mat, [mat.shape[1]!, mat.shape[0]!], [mat.strides[1]!, mat.strides[0]!])
+  return affineProduct('addmv', self, shape, asRow(vec), transposed, beta, alpha, out)
+}
+
+/** mat vec. */
+export function mv(self: Tensor, vec: Tensor, out?: Tensor): Tensor {
+  checkRank('mv', 'self', self, 2)
+  checkRank('mv', 'vec', vec, 1)
+  checkInner('mv', self, vec, self.shape[1] === vec.shape[0])
+  checkSameType('mv', self, vec)
+  return product('mv', [self.shape[0]!], self, asColumn(vec), 1, null, out)
+}
+
+/** Sum of products of two vectors, as a 0-dimensional tensor. */
+export function dot(self: Tensor, tensor: Tensor, out?: Tensor): Tensor {
+  check(
+    self.dim === 1 && tensor.dim === 1 && self.shape[0] === tensor.shape[0],
+    () => `dot: expected two vectors of the same size, found shapes ${shapeText(self)} and ${shapeText(tensor)}`,
+  )
+  checkSameType('dot', self, tensor)
+  return product('dot', [], asRow(self), asColumn(tensor), 1, null, out)
+}
+
+/** `dot` of real vectors. */
+export const vdot = dot
+
+/** vec1 x vec2^T. */
+export function outer(self: Tensor, vec2: Tensor, out?: Tensor): Tensor {
+  checkRank('outer', 'self', self, 1)
+  checkRank('outer', 'vec2', vec2, 1)
+  checkSameType('outer', self, vec2)
+  return product('outer', [self.shape[0]!, vec2.shape[0]!], asColumn(self), asRow(vec2), 1, null, out)
+}
+
+/** beta * self + alpha * vec1 vec2^T. */
+export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  checkRank('addr', 'vec1', vec1, 1)
+  checkRank('addr', 'vec2', vec2, 1)
+  return affineProduct('addr', self, [vec1.shape[0]!, vec2.shape[0]!], asColumn(vec1), asRow(vec2), beta, alpha, out)
+}
+
+/** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */
+export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  const ra = self.dim
+  const rb = other.dim
+  check(ra > 0 && rb > 0, () => `matmul: expected tensors with 1 or more dimensions, found shapes ${shapeText(self)} and ${shapeText(other)}`)
+  checkSameType('matmul', self, other)
+  const inner = rb === 1 ? 0 : rb - 2
+  checkInner('matmul', self, other, self.shape[ra - 1] === other.shape[inner])
+  const a = ra === 1 ? asRow(self) : self
+  const b = rb === 1 ? asColumn(other) : other
+  const batchShape = ra <= 2 ? other.shape.slice(0, -2) : rb <= 2 ? self.shape.slice(0, -2) : broadcastShapes(self.shape.slice(0, -2), other.shape.slice(0, -2))
+  const shape = [...batchShape]
+  if (ra > 1) shape.push(self.shape[ra - 2]!)
+  if (rb > 1) shape.push(other.shape[rb - 1]!)
+  if (b.dim === 2 && a.dim > 2) {
+    // all matrices of a against one: their rows make one tall matrix
+    const k = a.shape[a.dim - 1]!
+    const rows = contiguousOf(a)
+    return product('matmul', shape, viewOf(rows, [numelOf(a.shape.slice(0, -1)), k], [k, 1]), b, 1, null, out)
+  }
+  if (batchShape.length === 0) return product('matmul', shape, a, b, 1, null, out)
+  return product('matmul', shape, asBatch(a, batchShape), asBatch(b, batchShape), 1, null, out)
+}
+
+/** A tensor's matrices, broadcast to a batch shape, as one [batch, rows, columns] view; copied where strides do not merge. */
+function asBatch(t: Tensor, batchShape: readonly number[]): Tensor {
+  const rank = t.dim
+  const rows = t.shape[rank - 2]!
+  const cols = t.shape[rank - 1]!
+  const lead = batchShape.length - (rank - 2)
+  const strides = batchShape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
+  const count = numelOf(batchShape)
+  const step = mergedStride(batchShape, strides)
+  if (step !== null) return viewOf(t, [count, rows, cols], [step, t.strides[rank - 2]!, t.strides[rank - 1]!])
+  const all = contiguousOf(viewOf(t, [...batchShape, rows, cols], [...strides, t.strides[rank - 2]!, t.strides[rank - 1]!]))
+  return viewOf(all, [count, rows, cols], [rows * cols, cols, 1])
+}
+
+/** The one stride that walks all of these dimensions in order, or null. */
+function mergedStride(shape: readonly number[], strides: readonly number[]): number | null {
+  let step = 0
+  let size = 0
+  for (let d = shape.length - 1; d >= 0; d--) {
+    if (shape[d] === 1) continue
+    if (size === 0) {
+      step = strides[d]!
+      size = shape[d]!
+    } else if (strides[d] === step * size) {
+      size *= shape[d]!
+    } else return null
+  }
+  return step
+}
+
+/** x weight^T + bias over the last dimension: one kernel call in the usual case of contiguous float tensors. */
+export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
+  const { type } = input
+  if (
+    out === undefined &&
+    (type === DType.float32 || type === DType.float64) &&
+    weight.type === type &&
+    weight.shape.length === 2 &&
+    weight.isContiguous &&
+    input.isContiguous &&
+    input.shape.length > 0 &&
+    input.shape[input.shape.length - 1] === weight.shape[1] &&
+    (bias === null || (bias.type === type && bias.shape.length === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
+  ) {
+    return clampedLinear(input, weight, bias, false, 0, 0)
+  }
+  check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
+  check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
+  checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])
+  checkSameType('linear', input, weight)
+  if (bias === null) return matmul(input, transposed(weight), out)
+  checkSameType('linear', input, bias)
+  const shape = input.shape.slice(0, -1)
+  if (weight.dim === 2) shape.push(weight.shape[0]!)
+  check(
+    bias.dim <= shape.length && sameShape(broadcastShapes(bias.shape, shape), shape),
+    () => `linear: a bias of shape ${shapeText(bias)} cannot be expanded to [${shape.join(', ')}]`,
+  )
+  const k = input.shape[input.dim - 1]!
+  const rows = contiguousOf(input)
+  const m = numelOf(input.shape.slice(0, -1))
+  const matrix = viewOf(rows, [m, k], [k, 1])
+  const b = weight.dim === 1 ? asColumn(weight) : transposed(weight)
+  const n = b.shape[1]!
+  const source = broadcastTo(bias, shape)
+  const added = contiguousOf(source)
+  return deliver(viewOf(product('linear', [m, n], matrix, b, 1, { source: viewOf(added, [m, n], [n, 1]), beta: 1 }), shape, contiguousStrides(shape)), out)
+}
+
+const transposed = (t: Tensor): Tensor => (t.dim === 1 ? t : viewOf(t, [t.shape[1]!, t.shape[0]!], [t.strides[1]!, t.strides[0]!]))
+
+function broadcastTo(t: Tensor, shape: readonly number[]): Tensor {
+  const lead = shape.length - t.dim
+  return viewOf(t, shape, shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!)))
+}
+
+/** Contiguous float input [..., k] and weight [n, k] of one dtype; bias [n]. The result is clamped to [lo, hi] where asked. */
+export function clampedLinear(input: Tensor, weight: Tensor, bias: Tensor | null, clamped: boolean, lo: number, hi: number, packed = 0): Tensor {
+  const n = weight.shape[0]!
+  const k = weight.shape[1]!
+  const rank = input.shape.length
+  const shape = new Array<number>(rank)
+  let m = 1
+  for (let d = 0; d < rank - 1; d++) m *= shape[d] = input.shape[d]!
+  shape[rank - 1] = n
+  const result = empty(shape, input.type)
+  if (m * n === 0) return result
+  const pack = packed === 0 ? packedWeight(weight, PackSide.b, 1, n, k) : packed
+  kernels.linear({
+    dtype: input.type,
+    m,
+    n,
+    k,
+    packed: pack === 0 ? 0 : 1,
+    clamped: clamped ? 1 : 0,
+    x: input.address,
+    weight: pack === 0 ? weight.address : pack,
+    bias: bias === null ? 0 : bias.address,
+    out: result.address,
+    lo,
+    hi,
+  })
+  return result
+}

@@ -1,1 +1,154 @@
-export {}
+import { check } from '../../error.js'
+import { float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import type { Storage } from '../../tensor/storage.js'
+import { DType } from '../../tensor/dtype.js'
+import { Tensor } from '../../tensor/tensor.js'
+import { CustomObject, Tuple, type Value } from '../../tensor/value.js'
+import { clampedLinear } from './matmul.js'
+import { type Clamp, convolve, convolveTransposed, packs } from './support/conv.js'
+import type { ConvSettings } from './support/conv-shape.js'
+import { contiguousOf } from './support/copy.js'
+import { packNow, PackSide } from './support/packed-weight.js'
+
+const CLASSES = '__torch__.torch.classes.xnnpack.'
+
+/** What an object's state says, made ready for the kernels once. */
+interface Context {
+  readonly weight: Tensor
+  readonly bias: Tensor | null
+  readonly clamp: Clamp | null
+  readonly packed: Storage | null
+}
+
+interface ConvContext extends Context {
+  readonly settings: ConvSettings
+  readonly outputPadding: readonly number[]
+}
+
+function stateItems(object: CustomObject, count: number): Value[] {
+  const { state } = object
+  check(state instanceof Tuple && state.items.length === count, () => `${object.className}: expected a state of ${count} values`)
+  return state.items
+}
+
+function tensorOf(object: CustomObject, value: Value, type: DType = DType.float32): Tensor {
+  check(value instanceof Tensor && value.type === type, () => `${object.className}: expected a float32 tensor in the state`)
+  return value
+}
+
+function intsOf(object: CustomObject, value: Value): number[] {
+  check(Array.isArray(value), () => `${object.className}: expected a list of integers in the state`)
+  return value.map(Number)
+}
+
+function clampOf(lo: Value, hi: Value): Clamp | null {
+  if (lo === null && hi === null) return null
+  return { lo: lo === null ? -Infinity : Number(lo), hi: hi === null ? Infinity : Number(hi) }
+}
+
+/** Row-major, and kept as long as the object. */
+function kept(t: Tensor): Tensor {
+  const dense = contiguousOf(t)
+  if (dense !== t) {
+    dense.storage.users++
+    dense.storage.watch()
+  }
+  dense.pinned = true
+  return dense
+}
+
+function keptOrNull(object: CustomObject, value: Value): Tensor | null {
+  return value === null ? null : kept(tensorOf(object, value))
+}
+
+function linearContext(object: CustomObject): Context {
+  if (object.cache !== undefined) return object.cache as Context
+  const [w, b, lo, hi] = stateItems(object, 4) as [Value, Value, Value, Value]
+  const weight = kept(tensorOf(object, w))
+  check(weight.dim === 2, () => `${object.className}: expected a weight with 2 dimensions, found ${weight.dim}`)
+  const packed = packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!)
+  const context: Context = { weight, bias: keptOrNull(object, b), clamp: clampOf(lo, hi), packed }
+  object.cache = context
+  return context
+}
+
+function convContext(object: CustomObject, transposed: boolean): ConvContext {
+  if (object.cache !== undefined) return object.cache as ConvContext
+  const items = stateItems(object, transposed ? 9 : 8)
+  const weight = kept(tensorOf(object, items[0]!))
+  check(weight.dim === 4, () => `${object.className}: expected a weight with 4 dimensions, found ${weight.dim}`)
+  const rest = items.slice(transposed ? 5 : 4)
+  const groups = Number(rest[1])
+  const settings = { stride: intsOf(object, items[2]!), padding: intsOf(object, items[3]!), dilation: intsOf(object, rest[0]!), groups }
+  const outputs = weight.shape[0]!
+  const context: ConvContext = {
+    weight,
+    bias: keptOrNull(object, items[1]!),
+    clamp: clampOf(rest[2]!, rest[3]!),
+    packed: transposed || !packs(weight, groups) || outputs % groups !== 0 ? null : packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs),
+    settings,
+    outputPadding: transposed ? intsOf(object, items[4]!) : [],
+  }
+  object.cache = context
+  return context
+}
+
+function newObject(name: string, state: Value[]): CustomObject {
+  for (const value of state) if (value instanceof Tensor) value.pinned = true
+  return new CustomObject(CLASSES + name, new Tuple(state))
+}
+
+const limit = (value: Scalar | null): Value => (value === null ? null : float(scalarToNumber(value)))
+
+/** Weight [out, in] with bias and limits of the result. */
+export function linear_clamp_prepack(W: Tensor, B: Tensor | null, outputMin: Scalar | null, outputMax: Scalar | null): CustomObject {
+  return newObject('LinearOpContext', [W, B, limit(outputMin), limit(outputMax)])
+}
+
+export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
+  const { weight, bias, clamp, packed } = linearContext(wPrepack)
+  check(
+    X.type === DType.float32 && X.dim > 0 && X.shape[X.dim - 1] === weight.shape[1],
+    () => `prepacked::linear_clamp_run: expected a float32 input with ${weight.shape[1]!} features, found ${X.dtype}[${X.shape.join(', ')}]`,
+  )
+  return clampedLinear(contiguousOf(X), weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packed?.address ?? 0)
+}
+
+/** Weight [out, in / groups, kh, kw] with bias, settings and limits of the result. */
+export function conv2d_clamp_prepack(
+  W: Tensor,
+  B: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+  outputMin: Scalar | null,
+  outputMax: Scalar | null,
+): CustomObject {
+  return newObject('Conv2dOpContext', [W, B, stride, padding, dilation, groups, limit(outputMin), limit(outputMax)])
+}
+
+export function conv2d_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
+  const { weight, bias, clamp, packed, settings } = convContext(wPrepack, false)
+  return convolve('prepacked::conv2d_clamp_run', X, weight, bias, settings, settings.padding, clamp, packed?.address ?? 0)
+}
+
+/** Weight [in, out / groups, kh, kw] with bias, settings and limits of the result. */
+export function conv2d_transpose_clamp_prepack(
+  W: Tensor,
+  B: Tensor | null,
+  stride: number[],
+  padding: number[],
+  outputPadding: number[],
+  dilation: number[],
+  groups: number,
+  outputMin: Scalar | null,
+  outputMax: Scalar | null,
+): CustomObject {
+  return newObject('TransposeConv2dOpContext', [W, B, stride, padding, outputPadding, dilation, groups, limit(outputMin), limit(outputMax)])
+}
+
+export function conv2d_transpose_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
+  const { weight, bias, clamp, settings, outputPadding } = convContext(wPrepack, true)
+  return convolveTransposed('prepacked::conv2d_transpose_clamp_run', X, weight, bias, settings, outputPadding, clamp)
+}

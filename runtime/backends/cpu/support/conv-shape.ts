@@ -1,0 +1,80 @@
+import { check } from '../../../error.js'
+import type { Tensor } from '../../../tensor/tensor.js'
+
+/** What a convolution is called with, its lists as long as the input has spatial dimensions. */
+export interface ConvSettings {
+  readonly stride: readonly number[]
+  /** Zeros in front of each dimension. */
+  readonly padding: readonly number[]
+  readonly dilation: readonly number[]
+  readonly groups: number
+}
+
+/** A list of one setting for every dimension, or of one each. Throws for other lengths. */
+export function perDimension(operator: string, name: string, values: readonly number[], count: number): readonly number[] {
+  if (values.length === count) return values
+  check(values.length === 1, () => `${operator}: expected ${name} with 1 or ${count} elements, found ${values.length}`)
+  return new Array<number>(count).fill(values[0]!)
+}
+
+function checkSettings(operator: string, s: ConvSettings): void {
+  check(
+    s.stride.every((v) => v > 0),
+    () => `${operator}: expected positive strides, found [${s.stride.join(', ')}]`,
+  )
+  check(
+    s.dilation.every((v) => v > 0),
+    () => `${operator}: expected positive dilations, found [${s.dilation.join(', ')}]`,
+  )
+  check(
+    s.padding.every((v) => v >= 0),
+    () => `${operator}: expected paddings of 0 or more, found [${s.padding.join(', ')}]`,
+  )
+  check(s.groups > 0, () => `${operator}: expected 1 or more groups, found ${s.groups}`)
+}
+
+/** Throws unless input [n, c, ...], weight and bias fit together. `transposed` weights are [in, out / groups, ...]. */
+export function checkConv(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null, s: ConvSettings, transposed: boolean): void {
+  checkSettings(operator, s)
+  const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
+  check(
+    input.dim === weight.dim && input.dim >= 3 && input.dim <= 5,
+    () => `${operator}: expected input and weight of the same 3 to 5 dimensions, found shapes ${text(input)} and ${text(weight)}`,
+  )
+  const [first, second] = weight.shape as [number, number]
+  check(first % s.groups === 0 && first >= s.groups, () => `${operator}: ${first} channels of the weight cannot be split into ${s.groups} groups`)
+  const wanted = transposed ? first : second * s.groups
+  check(
+    input.shape[1] === wanted,
+    () => `${operator}: expected input with ${wanted} channels for a weight of shape ${text(weight)} and ${s.groups} groups, found shape ${text(input)}`,
+  )
+  const outputs = transposed ? second * s.groups : first
+  check(
+    bias === null || (bias.dim === 1 && bias.shape[0] === outputs),
+    () => `${operator}: expected a bias of shape [${outputs}], found ${bias === null ? '' : text(bias)}`,
+  )
+}
+
+/** Spatial sizes of a convolution's result; `behind` is the padding at the ends. */
+export function convSizes(operator: string, input: Tensor, weight: Tensor, s: ConvSettings, behind: readonly number[]): number[] {
+  return s.stride.map((stride, d) => {
+    const size = input.shape[d + 2]! + s.padding[d]! + behind[d]!
+    const window = s.dilation[d]! * (weight.shape[d + 2]! - 1) + 1
+    check(size >= window && window > 0, () => `${operator}: a kernel that spans ${window} does not fit into a padded input of ${size}`)
+    return Math.floor((size - window) / stride) + 1
+  })
+}
+
+/** Spatial sizes of a transposed convolution's result. */
+export function transposedSizes(operator: string, input: Tensor, weight: Tensor, s: ConvSettings, outputPadding: readonly number[]): number[] {
+  return s.stride.map((stride, d) => {
+    const extra = outputPadding[d]!
+    check(
+      extra >= 0 && (extra < stride || extra < s.dilation[d]!),
+      () => `${operator}: expected an output padding smaller than stride or dilation, found ${extra}`,
+    )
+    const size = (input.shape[d + 2]! - 1) * stride - 2 * s.padding[d]! + s.dilation[d]! * (weight.shape[d + 2]! - 1) + extra + 1
+    check(size > 0, () => `${operator}: the result would have size ${size} in dimension ${d + 2}`)
+    return size
+  })
+}

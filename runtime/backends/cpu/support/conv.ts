@@ -1,0 +1,136 @@
+import { PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { castTo, contiguousOf } from './copy.js'
+import { checkConv, type ConvSettings, convSizes, transposedSizes } from './conv-shape.js'
+import { PackSide, packedWeight } from './packed-weight.js'
+import { checkReal, computeType, dense, denseAddress } from './real.js'
+
+/** Limits that a fused activation puts on the result. */
+export interface Clamp {
+  readonly lo: number
+  readonly hi: number
+}
+
+/** `values` behind as many `fill` as make three of them: the kernels know depth, height and width. */
+function three(values: readonly number[], fill: number, from = 0): readonly number[] {
+  const n = values.length - from
+  if (n === 3 && from === 0) return values
+  if (n === 2) return [fill, values[from]!, values[from + 1]!]
+  if (n === 1) return [fill, fill, values[from]!]
+  return [values[from]!, values[from + 1]!, values[from + 2]!]
+}
+
+/** Throws INVALID_DTYPE unless all are of one floating-point dtype. */
+function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null): void {
+  checkReal(operator, input.type)
+  if (input.type === weight.type && (bias === null || bias.type === input.type)) return
+  const found = [input, weight, ...(bias === null ? [] : [bias])].map((t) => t.dtype).join(', ')
+  throw new PtliteError('INVALID_DTYPE', `${operator}: expected input, weight and bias of the same dtype, found ${found}`)
+}
+
+/**
+ * Convolution of [n, c, spatial...] with bias and clamp in one kernel call. `behind` is the padding at the ends where
+ * it is not that in front; `packed` the address of the weight packed by `packNow` (side a).
+ */
+export function convolve(
+  operator: string,
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  settings: ConvSettings,
+  behind: readonly number[] = settings.padding,
+  clamp: Clamp | null = null,
+  packed = 0,
+): Tensor {
+  checkTypes(operator, input, weight, bias)
+  checkConv(operator, input, weight, bias, settings, false)
+  const sizes = convSizes(operator, input, weight, settings, behind)
+  const { type } = input
+  const inner = computeType(type)
+  const batch = input.shape[0]!
+  const channels = weight.shape[0]!
+  const result = empty([batch, channels, ...sizes], inner)
+  if (result.numel === 0) return castTo(result, type)
+  const { groups } = settings
+  const x = dense(input, inner)
+  const w = dense(weight, inner)
+  const inChannels = input.shape[1]!
+  // depthwise filters are read as they are
+  const depthwise = groups > 1 && inChannels === groups
+  let pack = packed
+  if (pack === 0 && w === weight && !depthwise) {
+    pack = packedWeight(weight, PackSide.a, groups, channels / groups, weight.numel / channels)
+  }
+  kernels.conv({
+    dtype: inner,
+    batch,
+    groups,
+    in_channels: inChannels,
+    out_channels: channels,
+    packed: pack === 0 ? 0 : 1,
+    clamped: clamp === null ? 0 : 1,
+    in: three(input.shape, 1, 2),
+    kernel: three(weight.shape, 1, 2),
+    stride: three(settings.stride, 1),
+    padding: three(settings.padding, 0),
+    dilation: three(settings.dilation, 1),
+    out: three(sizes, 1),
+    input: x.address,
+    weight: pack === 0 ? w.address : pack,
+    bias: denseAddress(bias, inner),
+    output: result.address,
+    lo: clamp === null ? 0 : clamp.lo,
+    hi: clamp === null ? 0 : clamp.hi,
+  })
+  return castTo(result, type)
+}
+
+/** True where `convolve` can use a packed weight. */
+export function packs(weight: Tensor, groups: number): boolean {
+  return !(groups > 1 && weight.shape[1] === 1)
+}
+
+/** Transposed convolution of [n, c, spatial...] with bias and clamp. */
+export function convolveTransposed(
+  operator: string,
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  settings: ConvSettings,
+  outputPadding: readonly number[],
+  clamp: Clamp | null = null,
+): Tensor {
+  checkTypes(operator, input, weight, bias)
+  checkConv(operator, input, weight, bias, settings, true)
+  const sizes = transposedSizes(operator, input, weight, settings, outputPadding)
+  const { type } = input
+  const inner = computeType(type)
+  const batch = input.shape[0]!
+  const channels = weight.shape[1]! * settings.groups
+  const result = empty([batch, channels, ...sizes], inner)
+  if (result.numel > 0) {
+    const x = contiguousOf(castTo(input, inner))
+    kernels.conv_transpose({
+      dtype: inner,
+      batch,
+      groups: settings.groups,
+      in_channels: input.shape[1]!,
+      out_channels: channels,
+      clamped: clamp === null ? 0 : 1,
+      in: three(input.shape, 1, 2),
+      kernel: three(weight.shape, 1, 2),
+      stride: three(settings.stride, 1),
+      padding: three(settings.padding, 0),
+      dilation: three(settings.dilation, 1),
+      out: three(sizes, 1),
+      input: x.address,
+      weight: denseAddress(weight, inner),
+      bias: denseAddress(bias, inner),
+      output: result.address,
+      lo: clamp === null ? 0 : clamp.lo,
+      hi: clamp === null ? 0 : clamp.hi,
+    })
+  }
+  return castTo(result, type)
+}

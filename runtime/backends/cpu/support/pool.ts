@@ -1,0 +1,135 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { DType, dtypeName } from '../../../tensor/dtype.js'
+import { numelOf } from '../../../tensor/shape.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { castTo } from './copy.js'
+import { computeType, dense } from './real.js'
+
+/** Windows of a pooling operator; an empty stride means the window. */
+export interface PoolSettings {
+  readonly window: readonly number[]
+  readonly stride: readonly number[]
+  readonly padding: readonly number[]
+  readonly dilation: readonly number[]
+  readonly ceil: boolean
+}
+
+const ONES: readonly number[] = [1, 1, 1]
+const ZEROS: readonly number[] = [0, 0, 0]
+
+/** The last `count` sizes as three, 1 in front. */
+function three(values: readonly number[], fill: number): readonly number[] {
+  return values.length === 3 ? values : [...new Array<number>(3 - values.length).fill(fill), ...values]
+}
+
+function checkInput(operator: string, input: Tensor, count: number): void {
+  check(
+    (input.dim === count + 1 || input.dim === count + 2) && input.shape.slice(-count - 1).every((size) => size > 0),
+    () => `${operator}: expected a non-empty input with ${count + 1} or ${count + 2} dimensions, found shape [${input.shape.join(', ')}]`,
+  )
+}
+
+/** Sizes of the pooled dimensions. */
+function pooledSizes(operator: string, input: Tensor, s: PoolSettings): number[] {
+  const count = s.window.length
+  const positive = (name: string, values: readonly number[]): void =>
+    check(
+      values.every((v) => v > 0),
+      () => `${operator}: expected ${name} greater than 0, found [${values.join(', ')}]`,
+    )
+  positive('kernel sizes', s.window)
+  positive('strides', s.stride)
+  positive('dilations', s.dilation)
+  check(
+    s.padding.every((p, d) => p >= 0 && p <= s.window[d]! / 2),
+    () => `${operator}: expected paddings of at most half the kernel [${s.window.join(', ')}], found [${s.padding.join(', ')}]`,
+  )
+  return s.window.map((window, d) => {
+    const size = input.shape[input.dim - count + d]!
+    const stride = s.stride[d]!
+    const padding = s.padding[d]!
+    const span = size + 2 * padding - s.dilation[d]! * (window - 1) - 1
+    let out = Math.floor((span + (s.ceil ? stride - 1 : 0)) / stride) + 1
+    // the last window must start inside the input or the padding in front
+    if (s.ceil && (out - 1) * stride >= size + padding) out--
+    check(out >= 1, () => `${operator}: the kernel does not fit into an input of size ${size}`)
+    return out
+  })
+}
+
+function checkPoolType(operator: string, type: DType, integers: boolean): void {
+  const good = (type >= DType.float16 && type <= DType.float64) || type === DType.bfloat16 || (integers && type === DType.int64)
+  if (!good) throw new PtliteError('INVALID_DTYPE', `${operator}: no pooling of ${dtypeName(type)} tensors`)
+}
+
+interface Launch {
+  readonly mode: number
+  readonly adaptive: boolean
+  readonly sizes: readonly number[]
+  readonly settings: PoolSettings | null
+  readonly countIncludePad: boolean
+  readonly divisor: number
+  readonly indices: boolean
+}
+
+function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
+  const inner = computeType(input.type)
+  const count = p.sizes.length
+  const lead = input.shape.slice(0, -count)
+  const result = empty([...lead, ...p.sizes], inner)
+  const indices = p.indices ? empty(result.shape, DType.int64) : null
+  if (result.numel > 0) {
+    const x = dense(input, inner)
+    kernels.pool({
+      dtype: inner,
+      mode: p.mode,
+      adaptive: p.adaptive ? 1 : 0,
+      count_include_pad: p.countIncludePad ? 1 : 0,
+      planes: numelOf(lead),
+      in: three(input.shape.slice(-count), 1),
+      out: three(p.sizes, 1),
+      window: p.settings === null ? ONES : three(p.settings.window, 1),
+      stride: p.settings === null ? ONES : three(p.settings.stride, 1),
+      padding: p.settings === null ? ZEROS : three(p.settings.padding, 0),
+      dilation: p.settings === null ? ONES : three(p.settings.dilation, 1),
+      divisor: p.divisor,
+      input: x.address,
+      output: result.address,
+      indices: indices === null ? 0 : indices.address,
+    })
+  }
+  return [castTo(result, input.type), indices]
+}
+
+/** `stride` where given, else the window. */
+export function strideOf(window: readonly number[], stride: readonly number[]): readonly number[] {
+  return stride.length === 0 ? window : stride
+}
+
+/** Largest element of each window, and where asked its flat position in the plane. */
+export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
+  checkInput(operator, input, settings.window.length)
+  const sizes = pooledSizes(operator, input, settings)
+  checkPoolType(operator, input.type, true)
+  return launch(input, { mode: kernels.PoolMode.max, adaptive: false, sizes, settings, countIncludePad: false, divisor: 0, indices })
+}
+
+/** Mean of each window; `divisor` replaces the number of elements unless 0. */
+export function averagePool(operator: string, input: Tensor, settings: PoolSettings, countIncludePad: boolean, divisor: number): Tensor {
+  checkInput(operator, input, settings.window.length)
+  const sizes = pooledSizes(operator, input, settings)
+  checkPoolType(operator, input.type, true)
+  return launch(input, { mode: kernels.PoolMode.average, adaptive: false, sizes, settings, countIncludePad, divisor, indices: false })[0]
+}
+
+/** Pools to the sizes given, with windows as even as they can be. */
+export function adaptivePool(operator: string, mode: number, input: Tensor, sizes: readonly number[], indices: boolean): [Tensor, Tensor | null] {
+  checkInput(operator, input, sizes.length)
+  check(
+    sizes.every((size) => size >= 0),
+    () => `${operator}: expected output sizes of 0 or more, found [${sizes.join(', ')}]`,
+  )
+  checkPoolType(operator, input.type, false)
+  return launch(input, { mode, adaptive: true, sizes, settings: null, countIncludePad: false, divisor: 0, indices })
+}

@@ -1,0 +1,118 @@
+import { check, PtliteError } from '../../../error.js'
+import * as kernels from '../../../native/generated/kernels.js'
+import { DType, dtypeName, isIntegral } from '../../../tensor/dtype.js'
+import { isFloatScalar, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
+import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { noteWrite } from '../../../tensor/write.js'
+import { castTo } from './copy.js'
+import { deliver } from './out.js'
+import { computeType } from './real.js'
+
+/** What is added to a product: beta * source, broadcast to the result. */
+export interface Addend {
+  readonly source: Tensor
+  readonly beta: number
+}
+
+/** Throws INVALID_DTYPE unless a product has a meaning for this dtype. */
+export function checkProductType(operator: string, type: DType): void {
+  if (type > DType.float64 && type !== DType.bfloat16) {
+    throw new PtliteError('INVALID_DTYPE', `${operator}: no product of ${dtypeName(type)} tensors`)
+  }
+}
+
+export function checkSameType(operator: string, a: Tensor, b: Tensor): void {
+  if (a.type !== b.type) throw new PtliteError('INVALID_DTYPE', `${operator}: expected tensors of the same dtype, found ${a.dtype} and ${b.dtype}`)
+}
+
+/** alpha or beta as a number. Integer tensors take no floating-point factor. */
+export function factorOf(operator: string, name: string, value: Scalar, type: DType): number {
+  if (isIntegral(type) && isFloatScalar(value)) {
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected an integer ${name} for ${dtypeName(type)} tensors, found ${String(value)}`)
+  }
+  return scalarToNumber(value)
+}
+
+/** Strides of `t` broadcast to `shape`; throws unless that is possible. */
+function broadcastStrides(operator: string, t: Tensor, shape: readonly number[]): number[] {
+  check(
+    t.dim <= shape.length && sameShape(broadcastShapes(t.shape, shape), shape),
+    () => `${operator}: a tensor of shape [${t.shape.join(', ')}] cannot be expanded to [${shape.join(', ')}]`,
+  )
+  const lead = shape.length - t.dim
+  return shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
+}
+
+/**
+ * alpha * a b + addend as a tensor of `shape`, which has the elements of [batch, m, n]. a is [m, k] or [batch, m, k], b
+ * [k, n] or [batch, k, n], with any strides; sizes and dtypes agree. Half precision is computed in float32.
+ * `out` as in structured operators: it may be the addend's source.
+ */
+export function product(operator: string, shape: readonly number[], a: Tensor, b: Tensor, alpha: number, addend: Addend | null, out?: Tensor): Tensor {
+  const { type } = a
+  checkProductType(operator, type)
+  if (out !== undefined && out.type !== type) {
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
+  }
+  const inner = computeType(type)
+  const x = castTo(a, inner)
+  const y = castTo(b, inner)
+  const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, inner)
+  const direct = out !== undefined && inner === type && sameShape(out.shape, shape) && out.isContiguous && writable(out, a, b, source)
+  const result = direct ? out : empty(shape, inner)
+  multiply(operator, x, y, alpha, source, addend === null ? 0 : addend.beta, result)
+  if (direct) {
+    noteWrite(out)
+    return out
+  }
+  return deliver(castTo(result, type), out)
+}
+
+function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source: Tensor | null, beta: number, c: Tensor): void {
+  const ra = a.dim
+  const rb = b.dim
+  const m = a.shape[ra - 2]!
+  const k = a.shape[ra - 1]!
+  const n = b.shape[rb - 1]!
+  const batch = ra === 3 ? a.shape[0]! : rb === 3 ? b.shape[0]! : 1
+  if (batch * m * n === 0) return
+  const strides = source === null ? NO_STRIDES : broadcastStrides(operator, source, c.dim === 2 || c.dim === 3 ? c.shape : [batch, m, n])
+  const rank = strides.length
+  kernels.gemm({
+    dtype: c.type,
+    m,
+    n,
+    k,
+    batch,
+    packed: 0,
+    clamped: 0,
+    a: a.address,
+    b: b.address,
+    c: c.address,
+    source: source === null ? 0 : source.address,
+    a_row: a.strides[ra - 2]!,
+    a_col: a.strides[ra - 1]!,
+    a_batch: ra === 3 ? a.strides[0]! : 0,
+    b_row: b.strides[rb - 2]!,
+    b_col: b.strides[rb - 1]!,
+    b_batch: rb === 3 ? b.strides[0]! : 0,
+    c_row: n,
+    c_batch: m * n,
+    source_row: strides[rank - 2] ?? 0,
+    source_col: strides[rank - 1] ?? 0,
+    source_batch: strides[rank - 3] ?? 0,
+    alpha,
+    beta,
+    lo: 0,
+    hi: 0,
+  })
+}
+
+const NO_STRIDES: readonly number[] = []
+
+/** The kernel may write into `out` while it reads its operands: no operand shares its storage, or the source is `out` itself. */
+function writable(out: Tensor, a: Tensor, b: Tensor, source: Tensor | null): boolean {
+  if (out.storage === a.storage || out.storage === b.storage) return false
+  return source === null || source === out || source.storage !== out.storage
+}

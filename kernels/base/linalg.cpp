@@ -76,14 +76,16 @@ template <class T>
 int32_t linalg_slogdet(const linalg_slogdet_frame& f) {
   for (int64_t i = 0; i < f.batch; i++) {
     T* a = reinterpret_cast<T*>(f.a) + i * f.n * f.n;
-    T sign = T(factor<T>(a, f.n, a, 0)), logabs = 0;
+    T sign = T(factor<T>(a, f.n, a, 0)), logabs = 0, det = sign;
     for (int64_t k = 0; k < f.n; k++) {
       const T d = a[k * f.n + k];
       if (d < 0) sign = -sign;
       logabs += std::log(std::fabs(d));
+      det *= d;
     }
-    reinterpret_cast<T*>(f.sign)[i] = sign;
-    reinterpret_cast<T*>(f.logabs)[i] = sign == 0 ? -INFINITY : logabs;
+    if (f.det != 0) reinterpret_cast<T*>(f.det)[i] = det;
+    if (f.sign != 0) reinterpret_cast<T*>(f.sign)[i] = sign;
+    if (f.logabs != 0) reinterpret_cast<T*>(f.logabs)[i] = sign == 0 ? T(-INFINITY) : logabs;
   }
   return PTLITE_OK;
 }

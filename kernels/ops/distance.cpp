@@ -1,4 +1,4 @@
-// Vector norms and pairwise distances of any order.
+// Pairwise distances of any order, and cross products.
 #include "isa/kernel.h"
 
 #include <cmath>
@@ -10,16 +10,15 @@ namespace {
 
 using ptlite::Vec;
 
-/// Norm of x, or of x - y where y is given.
-template <class T, bool kDifference>
-T norm(const T* x, const T* y, int64_t n, double order) {
-  const auto at = [&](int64_t i) { return std::fabs(kDifference ? x[i] - y[i] : x[i]); };
+/// Norm of x - y.
+template <class T>
+T distance(const T* x, const T* y, int64_t n, double order) {
+  const auto at = [&](int64_t i) { return std::fabs(x[i] - y[i]); };
   if (order == 2) {
     constexpr int L = Vec<T>::size;
     Vec<T> sum = Vec<T>::zero();
     for (int64_t i = 0; i < n; i += L) {
-      Vec<T> v = Vec<T>::load(x + i, n - i);
-      if (kDifference) v -= Vec<T>::load(y + i, n - i);
+      const Vec<T> v = Vec<T>::load(x + i, n - i) - Vec<T>::load(y + i, n - i);
       sum = fma(v, v, sum);
     }
     return std::sqrt(reduce_add(sum));
@@ -48,30 +47,16 @@ T norm(const T* x, const T* y, int64_t n, double order) {
 }
 
 template <class T>
-int32_t vector_norm(const vector_norm_frame& f) {
-  const T* in = reinterpret_cast<const T*>(f.input);
-  T* out = reinterpret_cast<T*>(f.output);
-  for (int64_t r = 0; r < f.rows; r++) out[r] = norm<T, false>(in + r * f.size, nullptr, f.size, f.order);
-  return PTLITE_OK;
-}
-
-template <class T>
 int32_t cdist(const cdist_frame& f) {
   const T* a = reinterpret_cast<const T*>(f.a);
   const T* b = reinterpret_cast<const T*>(f.b);
   T* out = reinterpret_cast<T*>(f.output);
   for (int64_t i = 0; i < f.batch; i++, a += f.m * f.size, b += f.n * f.size) {
     for (int64_t r = 0; r < f.m; r++) {
-      for (int64_t c = 0; c < f.n; c++) *out++ = norm<T, true>(a + r * f.size, b + c * f.size, f.size, f.order);
+      for (int64_t c = 0; c < f.n; c++) *out++ = distance<T>(a + r * f.size, b + c * f.size, f.size, f.order);
     }
   }
   return PTLITE_OK;
-}
-
-int32_t vector_norm_kernel(vector_norm_frame* f) {
-  if (f->dtype == PTLITE_FLOAT32) return vector_norm<float>(*f);
-  if (f->dtype == PTLITE_FLOAT64) return vector_norm<double>(*f);
-  return PTLITE_NO_DTYPE;
 }
 
 int32_t cdist_kernel(cdist_frame* f) {
@@ -80,7 +65,37 @@ int32_t cdist_kernel(cdist_frame* f) {
   return PTLITE_NO_DTYPE;
 }
 
+template <class T>
+int32_t cross(const cross_frame& f) {
+  const T* a = reinterpret_cast<const T*>(f.a);
+  const T* b = reinterpret_cast<const T*>(f.b);
+  T* out = reinterpret_cast<T*>(f.output);
+  const int64_t n = f.inner;
+  for (int64_t o = 0; o < f.outer; o++, a += 3 * n, b += 3 * n, out += 3 * n) {
+    for (int64_t i = 0; i < n; i++) {
+      for (int c = 0; c < 3; c++) {
+        const int64_t p = i + (c + 1) % 3 * n, q = i + (c + 2) % 3 * n;
+        out[i + c * n] = T(a[p] * b[q] - a[q] * b[p]);
+      }
+    }
+  }
+  return PTLITE_OK;
+}
+
+int32_t cross_kernel(cross_frame* f) {
+  switch (f->dtype) {
+    case PTLITE_FLOAT32: return cross<float>(*f);
+    case PTLITE_FLOAT64: return cross<double>(*f);
+    case PTLITE_UINT8: return cross<uint8_t>(*f);
+    case PTLITE_INT8: return cross<int8_t>(*f);
+    case PTLITE_INT16: return cross<int16_t>(*f);
+    case PTLITE_INT32: return cross<uint32_t>(*f);
+    case PTLITE_INT64: return cross<uint64_t>(*f);
+    default: return PTLITE_NO_DTYPE;
+  }
+}
+
 }  // namespace
 
-PTLITE_KERNEL(vector_norm, vector_norm_kernel)
 PTLITE_KERNEL(cdist, cdist_kernel)
+PTLITE_KERNEL(cross, cross_kernel)

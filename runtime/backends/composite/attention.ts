@@ -1,1 +1,49 @@
-export {}
+import { check } from '../../error.js'
+import { DType } from '../../tensor/dtype.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import * as at from '../generated/dispatch.js'
+
+function swapLast(t: Tensor): Tensor {
+  const swap = (v: readonly number[]): number[] => [...v.slice(0, -2), v[t.dim - 1]!, v[t.dim - 2]!]
+  return viewOf(t, swap(t.shape), swap(t.strides))
+}
+
+/** -infinity where the mask is false; true lets a key take part. */
+function maskScores(scores: Tensor, mask: Tensor): Tensor {
+  if (mask.type !== DType.bool) return at.add_Tensor(scores, mask, 1)
+  return at.masked_fill_Scalar(scores, at.logical_not(mask), -Infinity)
+}
+
+/**
+ * softmax(query key^T / sqrt(e) + mask) value, and the attention weights. query [..., l, e], key [..., s, e], value
+ * [..., s, ev]; a bool mask says which keys take part, a floating-point one is added.
+ */
+export function _scaled_dot_product_attention(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  attnMask: Tensor | null,
+  dropoutP: number,
+  _needAttnWeights: boolean,
+  isCausal: boolean,
+): [Tensor, Tensor] {
+  const operator = '_scaled_dot_product_attention'
+  for (const t of [query, key, value]) {
+    check(t.dim >= 2 && t.type === query.type, () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}[${t.shape.join(', ')}]`)
+  }
+  check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
+  const size = query.shape[query.dim - 1]!
+  let scores = at.matmul(at.mul_Scalar(query, 1 / Math.sqrt(size)), swapLast(key))
+  if (isCausal) scores = causal(scores)
+  else if (attnMask !== null) scores = maskScores(scores, attnMask)
+  let weights = at.softmax_int(scores, -1, null)
+  if (dropoutP > 0) weights = at.dropout(weights, dropoutP, true)
+  return [at.matmul(weights, value), weights]
+}
+
+/** Each query sees the keys up to its own position. */
+function causal(scores: Tensor): Tensor {
+  const [rows, cols] = scores.shape.slice(-2) as [number, number]
+  const options = { dtype: DType.bool, layout: null, device: null, pinMemory: null }
+  return maskScores(scores, at.tril(at.ones([rows, cols], options), 0))
+}

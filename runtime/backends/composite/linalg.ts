@@ -1,1 +1,96 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import type { DType } from '../../tensor/dtype.js'
+import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
+import { wrapDim } from '../../tensor/shape.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { deliver } from '../cpu/support/out.js'
+import * as at from '../generated/dispatch.js'
+
+/** Sum of the diagonal of a matrix. */
+export function trace(self: Tensor, out?: Tensor): Tensor {
+  check(self.dim === 2, () => `trace: expected a matrix, found shape [${self.shape.join(', ')}]`)
+  const [rows, cols] = self.shape as [number, number]
+  const diagonal = viewOf(self, [Math.min(rows, cols)], [self.strides[0]! + self.strides[1]!])
+  return deliver(at.sum(diagonal, null), out)
+}
+
+/** Logarithms of determinants; NaN where they are negative. */
+export function logdet(self: Tensor): Tensor {
+  return at.log(at.linalg_det(self))
+}
+
+/** Distance of order p between two tensors. */
+export function dist(self: Tensor, other: Tensor, p: Scalar, out?: Tensor): Tensor {
+  return deliver(at.norm_Scalar(at.sub_Tensor(self, other, 1), p), out)
+}
+
+/** Norms of order p of x1 - x2 + eps along the last dimension. */
+export function pairwise_distance(x1: Tensor, x2: Tensor, p: number, eps: number, keepdim: boolean): Tensor {
+  const rank = Math.max(x1.dim, x2.dim)
+  const difference = at.add_Scalar(at.sub_Tensor(x1, x2, 1), float(eps), 1)
+  return at.norm_ScalarOpt_dim(difference, float(p), [rank - 1], keepdim)
+}
+
+/** Scales slices along `dim` whose norm of order p exceeds maxnorm down to it. */
+export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, out?: Tensor): Tensor {
+  check(self.dim >= 2, () => `renorm: expected a tensor with 2 or more dimensions, found shape [${self.shape.join(', ')}]`)
+  check(scalarToNumber(p) > 0 && scalarToNumber(maxnorm) >= 0, () => `renorm: expected p > 0 and maxnorm >= 0, found ${String(p)} and ${String(maxnorm)}`)
+  const kept = wrapDim(dim, self.dim)
+  const others = self.shape.map((_, d) => d).filter((d) => d !== kept)
+  const norms = at.norm_ScalarOpt_dim(self, p, others, true)
+  // 1e-7 as in PyTorch keeps the quotient finite
+  const factors = at.mul_Scalar(at.reciprocal(at.add_Scalar(norms, float(1e-7), 1)), maxnorm)
+  const one = at.add_Scalar(at.mul_Scalar(norms, 0), 1, 1)
+  const scale = at.where_self(at.gt_Scalar(norms, maxnorm), factors, one)
+  return deliver(at.mul_Tensor(self, scale), out)
+}
+
+export function frobenius_norm(self: Tensor): Tensor {
+  return at.norm_Scalar(self, 2)
+}
+
+/** Square root of the sum of squares over one or two dimensions, or all where none is given. */
+export function frobenius_norm_dim(self: Tensor, dim: number[], keepdim: boolean): Tensor {
+  check(dim.length <= 2, () => `frobenius_norm: expected at most 2 dimensions, found ${dim.length}`)
+  return at.norm_ScalarOpt_dim(self, 2, dim, keepdim)
+}
+
+function matrixDims(self: Tensor, dim: readonly number[]): [number, number] {
+  check(dim.length === 2, () => `linalg_matrix_norm: expected 2 dimensions, found ${dim.length}`)
+  const rows = wrapDim(dim[0]!, self.dim)
+  const cols = wrapDim(dim[1]!, self.dim)
+  check(rows !== cols, () => `linalg_matrix_norm: expected different dimensions, found ${dim.join(' and ')}`)
+  return [rows, cols]
+}
+
+/** Largest (or smallest) sum of absolute values along the rows or columns: orders 1, -1, inf and -inf. */
+export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
+  const order = scalarToNumber(ord)
+  const [rows, cols] = matrixDims(self, dim)
+  if (Math.abs(order) !== 1 && Math.abs(order) !== Infinity) {
+    throw new PtliteError('INVALID_ARGUMENT', `linalg_matrix_norm: order ${order} needs singular values, which this library does not compute`)
+  }
+  const along = Math.abs(order) === 1 ? rows : cols
+  const across = along === rows ? cols : rows
+  const sums = at.linalg_vector_norm(self, 1, [along], keepdim, dtype)
+  const left = keepdim || across < along ? across : across - 1
+  return order > 0 ? at.amax(sums, [left], keepdim) : at.amin(sums, [left], keepdim)
+}
+
+/** The Frobenius norm. */
+export function linalg_matrix_norm_str_ord(self: Tensor, ord: string, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
+  check(ord === 'fro', () => `linalg_matrix_norm: expected 'fro', found '${ord}'`)
+  return at.linalg_vector_norm(self, 2, matrixDims(self, dim), keepdim, dtype)
+}
+
+/** torch.linalg.norm: a matrix norm for an order and two dimensions, else a vector norm. */
+export function linalg_norm(self: Tensor, ord: Scalar | null, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
+  const matrix = ord !== null && (dim === null ? self.dim === 2 : dim.length === 2)
+  if (matrix) return linalg_matrix_norm(self, ord, dim ?? [0, 1], keepdim, dtype)
+  check(ord === null || dim !== null || self.dim <= 2, () => `linalg_norm: expected dimensions for an order and a tensor of ${self.dim} dimensions`)
+  return at.linalg_vector_norm(self, ord ?? 2, dim, keepdim, dtype)
+}
+
+export function linalg_norm_ord_str(self: Tensor, ord: string, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
+  return linalg_matrix_norm_str_ord(self, ord, dim ?? [-2, -1], keepdim, dtype)
+}

@@ -1,1 +1,251 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { arrayTypeOf, writeTensor } from '../../tensor/data.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
+import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { contiguousCopy, contiguousOf } from './support/copy.js'
+import { deliver } from './support/out.js'
+import { checkProductType, checkSameType } from './support/product.js'
+
+const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
+
+/** Throws unless `a` holds square matrices of float32 or float64; gives their size. */
+function checkSquare(operator: string, a: Tensor): number {
+  if (a.type !== DType.float32 && a.type !== DType.float64) {
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected a float32 or float64 tensor, found ${dtypeName(a.type)}`)
+  }
+  const n = a.shape[a.dim - 1]
+  check(a.dim >= 2 && a.shape[a.dim - 2] === n, () => `${operator}: expected square matrices, found shape ${text(a)}`)
+  return n!
+}
+
+const batchOf = (t: Tensor): readonly number[] => t.shape.slice(0, -2)
+
+/** Matrices with rows and columns exchanged. */
+function transposed(t: Tensor): Tensor {
+  const swap = (values: readonly number[]): number[] => [...values.slice(0, -2), values[t.dim - 1]!, values[t.dim - 2]!]
+  return viewOf(t, swap(t.shape), swap(t.strides))
+}
+
+function expanded(t: Tensor, shape: readonly number[]): Tensor {
+  if (sameShape(t.shape, shape)) return t
+  const lead = shape.length - t.dim
+  return viewOf(
+    t,
+    shape,
+    shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!)),
+  )
+}
+
+/** Identity matrices of this shape. */
+function identity(shape: readonly number[], type: DType): Tensor {
+  const n = shape[shape.length - 1]!
+  const t = empty(shape, type)
+  const data = new (arrayTypeOf(type))(numelOf(shape)) as Float32Array
+  for (let i = 0; i < data.length; i += n * n) for (let d = 0; d < n; d++) data[i + d * (n + 1)] = 1
+  writeTensor(t, data)
+  return t
+}
+
+/** Solves a x = b for contiguous copies of the matrices; gives x. */
+function solve(a: Tensor, b: Tensor): Tensor {
+  const n = a.shape[a.dim - 1]!
+  const x = contiguousCopy(b)
+  const factors = contiguousCopy(a)
+  if (x.numel > 0) {
+    kernels.linalg_solve({ dtype: a.type, batch: numelOf(batchOf(a)), n, columns: b.shape[b.dim - 1]!, a: factors.address, b: x.address })
+  }
+  return x
+}
+
+/** torch.linalg.inv. Throws INVALID_ARGUMENT for singular matrices. */
+export function linalg_inv(a: Tensor, out?: Tensor): Tensor {
+  checkSquare('linalg_inv', a)
+  return deliver(solve(a, identity(a.shape, a.type)), out)
+}
+
+const noErrors = (shape: readonly number[]): Tensor => {
+  const info = empty(shape, DType.int32)
+  writeTensor(info, new Int32Array(info.numel))
+  return info
+}
+
+/** linalg_inv with an error code per matrix: always 0, since singular matrices throw. */
+export function linalg_inv_ex(a: Tensor, _checkErrors: boolean): [Tensor, Tensor] {
+  return [linalg_inv(a), noErrors(batchOf(a))]
+}
+
+/** torch.linalg.solve: x with a x = b, or x a = b where `left` is false. b may hold vectors. */
+export function linalg_solve(a: Tensor, b: Tensor, left: boolean, out?: Tensor): Tensor {
+  const operator = 'linalg_solve'
+  const n = checkSquare(operator, a)
+  checkSameType(operator, a, b)
+  const vector = b.dim === 1 || (b.dim === a.dim - 1 && sameShape(b.shape, a.shape.slice(0, -1)))
+  check(left || !vector, () => `${operator}: vectors can only stand on the left`)
+  const columns = vector ? viewOf(b, [...b.shape, 1], [...b.strides, 0]) : b
+  check(columns.dim >= 2, () => `${operator}: expected b with 1 or more dimensions`)
+  const right = left ? columns : transposed(columns)
+  const matrix = left ? a : transposed(a)
+  check(right.shape[right.dim - 2] === n, () => `${operator}: shapes ${text(a)} and ${text(b)} do not fit together`)
+  const batch = broadcastShapes(batchOf(matrix), batchOf(right))
+  const x = solve(expanded(matrix, [...batch, n, n]), expanded(right, [...batch, n, right.shape[right.dim - 1]!]))
+  if (vector) return deliver(viewOf(x, x.shape.slice(0, -1), x.strides.slice(0, -1)), out)
+  return deliver(left ? x : contiguousOf(transposed(x)), out)
+}
+
+export function linalg_solve_ex(a: Tensor, b: Tensor, left: boolean, _checkErrors: boolean): [Tensor, Tensor] {
+  return [linalg_solve(a, b, left), noErrors(batchOf(a))]
+}
+
+/** Cholesky factor: lower triangular, or upper. Throws INVALID_ARGUMENT unless positive definite. */
+export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Tensor {
+  const n = checkSquare('linalg_cholesky', self)
+  const factor = contiguousCopy(self)
+  if (factor.numel > 0) {
+    kernels.linalg_cholesky({ dtype: self.type, upper: upper ? 1 : 0, batch: numelOf(batchOf(self)), n, a: factor.address })
+  }
+  return deliver(factor, out)
+}
+
+/** torch.cholesky, the older name. */
+export const cholesky = linalg_cholesky
+
+export function linalg_cholesky_ex(self: Tensor, upper: boolean, _checkErrors: boolean): [Tensor, Tensor] {
+  return [linalg_cholesky(self, upper), noErrors(batchOf(self))]
+}
+
+function determinants(operator: string, a: Tensor): { det: Tensor; sign: Tensor; logabs: Tensor } {
+  const n = checkSquare(operator, a)
+  const batch = batchOf(a)
+  const det = empty(batch, a.type)
+  const sign = empty(batch, a.type)
+  const logabs = empty(batch, a.type)
+  const factors = contiguousCopy(a)
+  if (det.numel > 0) {
+    kernels.linalg_slogdet({
+      dtype: a.type,
+      batch: det.numel,
+      n,
+      a: factors.address,
+      det: det.address,
+      sign: sign.address,
+      logabs: logabs.address,
+    })
+  }
+  return { det, sign, logabs }
+}
+
+/** Determinants of square matrices. */
+export function linalg_det(a: Tensor, out?: Tensor): Tensor {
+  return deliver(determinants('linalg_det', a).det, out)
+}
+
+/** Signs of the determinants and logarithms of their absolute values. */
+export function linalg_slogdet(a: Tensor, outSign?: Tensor, outLogabs?: Tensor): [Tensor, Tensor] {
+  const { sign, logabs } = determinants('linalg_slogdet', a)
+  return [deliver(sign, outSign), deliver(logabs, outLogabs)]
+}
+
+function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean, unit: boolean): Tensor {
+  const n = checkSquare(operator, a)
+  checkSameType(operator, a, b)
+  check(b.dim >= 2 && b.shape[b.dim - 2] === n, () => `${operator}: shapes ${text(a)} and ${text(b)} do not fit together`)
+  const batch = broadcastShapes(batchOf(a), batchOf(b))
+  const columns = b.shape[b.dim - 1]!
+  const matrix = contiguousOf(expanded(a, [...batch, n, n]))
+  const x = contiguousCopy(expanded(b, [...batch, n, columns]))
+  if (x.numel > 0) {
+    kernels.linalg_triangular_solve({
+      dtype: a.type,
+      upper: upper ? 1 : 0,
+      unit: unit ? 1 : 0,
+      batch: numelOf(batch),
+      n,
+      columns,
+      a: matrix.address,
+      b: x.address,
+    })
+  }
+  return x
+}
+
+/** x with self x = b, or x self = b where `left` is false, for triangular self. */
+export function linalg_solve_triangular(self: Tensor, b: Tensor, upper: boolean, left: boolean, unitriangular: boolean, out?: Tensor): Tensor {
+  const operator = 'linalg_solve_triangular'
+  check(self.dim >= 2 && b.dim >= 2, () => `${operator}: expected matrices, found shapes ${text(self)} and ${text(b)}`)
+  if (left) return deliver(solveTriangular(operator, self, b, upper, unitriangular), out)
+  return deliver(contiguousOf(transposed(solveTriangular(operator, transposed(self), transposed(b), !upper, unitriangular))), out)
+}
+
+/** x with a x = self (a transposed where asked), and a copy of a. */
+export function triangular_solve(self: Tensor, a: Tensor, upper: boolean, transpose: boolean, unitriangular: boolean): [Tensor, Tensor] {
+  check(self.dim >= 2 && a.dim >= 2, () => `triangular_solve: expected matrices, found shapes ${text(self)} and ${text(a)}`)
+  const x = solveTriangular('triangular_solve', transpose ? transposed(a) : a, self, upper !== transpose, unitriangular)
+  return [x, contiguousCopy(a)]
+}
+
+/** x with a x = self, where input2 is the Cholesky factor of a. */
+export function cholesky_solve(self: Tensor, input2: Tensor, upper: boolean, out?: Tensor): Tensor {
+  const lower = upper ? transposed(input2) : input2
+  const half = solveTriangular('cholesky_solve', lower, self, false, false)
+  return deliver(solveTriangular('cholesky_solve', transposed(lower), half, true, false), out)
+}
+
+/** The inverse of the matrix whose Cholesky factor is self. */
+export function cholesky_inverse(self: Tensor, upper: boolean, out?: Tensor): Tensor {
+  checkSquare('cholesky_inverse', self)
+  return cholesky_solve(identity(self.shape, self.type), self, upper, out)
+}
+
+/** Cross products of vectors of size 3 along `dim`. */
+export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Tensor): Tensor {
+  const operator = 'linalg_cross'
+  check(self.dim === other.dim, () => `${operator}: expected tensors of the same number of dimensions, found shapes ${text(self)} and ${text(other)}`)
+  checkSameType(operator, self, other)
+  checkProductType(operator, self.type)
+  const at = wrapDim(dim, self.dim)
+  check(self.shape[at] === 3 && other.shape[at] === 3, () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`)
+  const shape = broadcastShapes(self.shape, other.shape)
+  const result = empty(shape, self.type)
+  const a = contiguousOf(expanded(self, shape))
+  const b = contiguousOf(expanded(other, shape))
+  const outer = numelOf(shape.slice(0, at))
+  const inner = numelOf(shape.slice(at + 1))
+  kernels.cross({ dtype: self.type, outer, inner, a: a.address, b: b.address, output: result.address })
+  return deliver(result, out)
+}
+
+/** torch.cross: without `dim`, along the first dimension of size 3. */
+export function cross(self: Tensor, other: Tensor, dim: number | null, out?: Tensor): Tensor {
+  if (dim !== null) return linalg_cross(self, other, dim, out)
+  const first = self.shape.indexOf(3)
+  check(first >= 0, () => `cross: expected a dimension of size 3, found shape ${text(self)}`)
+  return linalg_cross(self, other, first, out)
+}
+
+/** Distances of order p between the rows of x1 [..., m, d] and those of x2 [..., n, d]. */
+export function cdist(x1: Tensor, x2: Tensor, p: number, computeMode: number | null): Tensor {
+  const operator = 'cdist'
+  check(x1.dim >= 2 && x2.dim >= 2, () => `${operator}: expected tensors with 2 or more dimensions, found shapes ${text(x1)} and ${text(x2)}`)
+  check(x1.shape[x1.dim - 1] === x2.shape[x2.dim - 1], () => `${operator}: expected rows of the same size, found shapes ${text(x1)} and ${text(x2)}`)
+  check(p >= 0, () => `${operator}: expected an order of 0 or more, found ${p}`)
+  check(computeMode === null || (computeMode >= 0 && computeMode <= 2), () => `${operator}: expected compute_mode 0, 1 or 2, found ${String(computeMode)}`)
+  checkSameType(operator, x1, x2)
+  if (x1.type !== DType.float32 && x1.type !== DType.float64) {
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected float32 or float64 tensors, found ${x1.dtype}`)
+  }
+  const batch = broadcastShapes(batchOf(x1), batchOf(x2))
+  const m = x1.shape[x1.dim - 2]!
+  const n = x2.shape[x2.dim - 2]!
+  const size = x1.shape[x1.dim - 1]!
+  const result = empty([...batch, m, n], x1.type)
+  const a = contiguousOf(expanded(x1, [...batch, m, size]))
+  const b = contiguousOf(expanded(x2, [...batch, n, size]))
+  if (result.numel > 0) {
+    kernels.cdist({ dtype: x1.type, batch: numelOf(batch), m, n, size, order: p, a: a.address, b: b.address, output: result.address })
+  }
+  return result
+}
+
+export const _cdist_forward = cdist

@@ -1,6 +1,8 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { tril } from './diagonal.js'
+import { ones } from './factory.js'
 import * as at from '../generated/dispatch.js'
 
 function swapLast(t: Tensor): Tensor {
@@ -45,5 +47,5 @@ export function _scaled_dot_product_attention(
 function causal(scores: Tensor): Tensor {
   const [rows, cols] = scores.shape.slice(-2) as [number, number]
   const options = { dtype: DType.bool, layout: null, device: null, pinMemory: null }
-  return maskScores(scores, at.tril(at.ones([rows, cols], options), 0))
+  return maskScores(scores, tril(ones([rows, cols], options), 0))
 }

@@ -1,5 +1,7 @@
 import { check } from '../../error.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { contiguousOf } from '../cpu/support/copy.js'
+import { deliver } from '../cpu/support/out.js'
 import * as at from '../generated/dispatch.js'
 
 /** The same dimensions in another order. */
@@ -12,13 +14,13 @@ function permuted(t: Tensor, order: readonly number[]): Tensor {
 }
 
 /** Convolution over time: input [time, batch, in], weight [width, in, out], bias [out]. */
-export function conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: number): Tensor {
+export function conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: number, out?: Tensor): Tensor {
   check(
     self.dim === 3 && weight.dim === 3 && bias.dim === 1,
     () => `conv_tbc: expected input, weight and bias with 3, 3 and 1 dimensions, found ${self.dim}, ${weight.dim} and ${bias.dim}`,
   )
   const result = at.conv1d(permuted(self, [1, 2, 0]), permuted(weight, [2, 1, 0]), bias, [1], [pad], [1], 1)
-  return permuted(result, [2, 0, 1])
+  return deliver(contiguousOf(permuted(result, [2, 0, 1])), out)
 }
 
 /** `convolution` with the padding as 'same' or 'valid'. */

@@ -2,6 +2,8 @@ import { check } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, copyInto } from '../cpu/support/copy.js'
+import { deliver } from '../cpu/support/out.js'
+import { reshape } from './views.js'
 import * as at from '../generated/dispatch.js'
 
 /** One copy of a channel vector per image, as [n * c]. */
@@ -36,7 +38,7 @@ export function instance_norm(
     const batch = input.shape[0]!
     const means = runningMean === null ? null : perImage(runningMean, batch)
     const variances = runningVar === null ? null : perImage(runningVar, batch)
-    const images = at.reshape(input, [1, batch * channels, ...input.shape.slice(2)])
+    const images = reshape(input, [1, batch * channels, ...input.shape.slice(2)])
     at.native_batch_norm(images, null, null, means, variances, true, momentum, eps)
     if (runningMean !== null) foldImages(runningMean, means!, batch)
     if (runningVar !== null) foldImages(runningVar, variances!, batch)
@@ -59,7 +61,7 @@ export function _weight_norm(v: Tensor, g: Tensor, dim: number): Tensor {
 }
 
 /** _weight_norm, and the norms of v. */
-export function _weight_norm_interface(v: Tensor, g: Tensor, dim: number): [Tensor, Tensor] {
+export function _weight_norm_interface(v: Tensor, g: Tensor, dim: number, out0?: Tensor, out1?: Tensor): [Tensor, Tensor] {
   const norms = norm_except_dim(v, 2, dim)
-  return [at.mul_Tensor(v, at.div_Tensor(g, norms)), norms]
+  return [deliver(at.mul_Tensor(v, at.div_Tensor(g, norms)), out0), deliver(norms, out1)]
 }

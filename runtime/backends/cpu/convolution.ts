@@ -90,14 +90,19 @@ function convNd(
   bias: Tensor | null,
   stride: number[],
   padding: readonly number[],
-  behind: readonly number[],
+  behind: readonly number[] | null,
   dilation: number[],
   groups: number,
 ): Tensor {
   const operator = `conv${count}d`
-  const settings = { stride, padding, dilation, groups }
-  if (input.dim === count + 2) return convolve(operator, input, weight, bias, settings, behind)
-  return batched(operator, input, count, (x) => convolve(operator, x, weight, bias, settings, behind))
+  const settings = {
+    stride: perDimension(operator, 'stride', stride, count),
+    padding: perDimension(operator, 'padding', padding, count),
+    dilation: perDimension(operator, 'dilation', dilation, count),
+    groups,
+  }
+  if (input.dim === count + 2) return convolve(operator, input, weight, bias, settings, behind ?? settings.padding)
+  return batched(operator, input, count, (x) => convolve(operator, x, weight, bias, settings, behind ?? settings.padding))
 }
 
 type ConvNd = (
@@ -112,11 +117,11 @@ type ConvNd = (
 
 /** torch.conv1d and its kin: input [n, c, ...] or [c, ...]. */
 export const conv1d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
-  convNd(1, input, weight, bias, stride, padding, padding, dilation, groups)
+  convNd(1, input, weight, bias, stride, padding, null, dilation, groups)
 export const conv2d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
-  convNd(2, input, weight, bias, stride, padding, padding, dilation, groups)
+  convNd(2, input, weight, bias, stride, padding, null, dilation, groups)
 export const conv3d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
-  convNd(3, input, weight, bias, stride, padding, padding, dilation, groups)
+  convNd(3, input, weight, bias, stride, padding, null, dilation, groups)
 
 /** padding 'valid' adds nothing; 'same' what keeps the sizes at stride 1, the odd zero at the end. */
 function convPadding(
@@ -133,14 +138,14 @@ function convPadding(
   check(padding === 'same' || padding === 'valid', () => `${operator}: expected padding 'same' or 'valid', found '${padding}'`)
   if (padding === 'valid') {
     const none = new Array<number>(count).fill(0)
-    return convNd(count, input, weight, bias, stride, none, none, dilation, groups)
+    return convNd(count, input, weight, bias, stride, none, null, dilation, groups)
   }
   check(
     stride.every((s) => s === 1),
     () => `${operator}: padding 'same' needs strides of 1, found [${stride.join(', ')}]`,
   )
   check(weight.dim === count + 2, () => `${operator}: expected a weight with ${count + 2} dimensions, found shape [${weight.shape.join(', ')}]`)
-  const total = dilation.map((d, i) => d * (weight.shape[i + 2]! - 1))
+  const total = perDimension(operator, 'dilation', dilation, count).map((d, i) => d * (weight.shape[i + 2]! - 1))
   const front = total.map((t) => Math.floor(t / 2))
   const behind = total.map((t, i) => t - front[i]!)
   return convNd(count, input, weight, bias, stride, front, behind, dilation, groups)
@@ -174,8 +179,14 @@ type ConvTransposeNd = (
 function transposeNd(count: number): ConvTransposeNd {
   const operator = `conv_transpose${count}d`
   return (input, weight, bias, stride, padding, outputPadding, groups, dilation) => {
-    const settings = { stride, padding, dilation, groups }
-    return batched(operator, input, count, (x) => convolveTransposed(operator, x, weight, bias, settings, outputPadding))
+    const settings = {
+      stride: perDimension(operator, 'stride', stride, count),
+      padding: perDimension(operator, 'padding', padding, count),
+      dilation: perDimension(operator, 'dilation', dilation, count),
+      groups,
+    }
+    const extra = perDimension(operator, 'output_padding', outputPadding, count)
+    return batched(operator, input, count, (x) => convolveTransposed(operator, x, weight, bias, settings, extra))
   }
 }
 

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { type Scalar } from '../../tensor/scalar.js'
+import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from './support/copy.js'
@@ -101,6 +101,10 @@ export function addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alph
   checkRank('addmv', 'vec', vec, 1)
   checkInner('addmv', mat, vec, mat.shape[1] === vec.shape[0])
   const shape = [mat.shape[0]!]
+  if (mat.numel === 0 && scalarToNumber(beta) !== 0 && self.numel > 0) {
+    // as PyTorch: beta * self, which is not expanded here
+    return product('addmv', self.shape, viewOf(self, [1, 0], [0, 0]), viewOf(self, [0, self.numel], [0, 0]), 1, { source: self, beta: factorOf('addmv', 'beta', beta, self.type) }, out)
+  }
   check(
     self.dim === 0 || (self.dim === 1 && (self.shape[0] === 1 || self.shape[0] === shape[0])),
     () => `addmv: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,

@@ -6,7 +6,7 @@ import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo } from './copy.js'
 import { computeType, dense } from './real.js'
 
-/** Windows of a pooling operator; an empty stride means the window. */
+/** Windows of a pooling operator. */
 export interface PoolSettings {
   readonly window: readonly number[]
   readonly stride: readonly number[]
@@ -102,11 +102,6 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
   return [castTo(result, input.type), indices]
 }
 
-/** `stride` where given, else the window. */
-export function strideOf(window: readonly number[], stride: readonly number[]): readonly number[] {
-  return stride.length === 0 ? window : stride
-}
-
 /** Largest element of each window, and where asked its flat position in the plane. */
 export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
   checkInput(operator, input, settings.window.length)
@@ -124,11 +119,11 @@ export function averagePool(operator: string, input: Tensor, settings: PoolSetti
 }
 
 /** Pools to the sizes given, with windows as even as they can be. */
-export function adaptivePool(operator: string, mode: number, input: Tensor, sizes: readonly number[], indices: boolean): [Tensor, Tensor | null] {
-  checkInput(operator, input, sizes.length)
+export function adaptivePool(operator: string, count: number, mode: number, input: Tensor, sizes: readonly number[], indices: boolean): [Tensor, Tensor | null] {
+  checkInput(operator, input, count)
   check(
-    sizes.every((size) => size >= 0),
-    () => `${operator}: expected output sizes of 0 or more, found [${sizes.join(', ')}]`,
+    sizes.length === count && sizes.every((size) => size >= 0),
+    () => `${operator}: expected ${count} output sizes of 0 or more, found [${sizes.join(', ')}]`,
   )
   checkPoolType(operator, input.type, false)
   return launch(input, { mode, adaptive: true, sizes, settings: null, countIncludePad: false, divisor: 0, indices })

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../cpu/support/copy.js'
-import { deliver } from '../cpu/support/out.js'
+import { deliver } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
 
 /** The same dimensions in another order. */

@@ -3,7 +3,7 @@ import type { DType } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { deliver } from '../cpu/support/out.js'
+import { deliver } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
 
 /** Sum of the diagonal of a matrix. */

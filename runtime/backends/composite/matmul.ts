@@ -3,7 +3,7 @@ import { isFloating } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
-import { deliver } from '../cpu/support/out.js'
+import { deliver } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
 
 export { einsum } from './einsum.js'

@@ -5,7 +5,7 @@ import { DType, dtypeName } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from './support/copy.js'
-import { deliver } from './support/out.js'
+import { deliver } from './support/deliver.js'
 import { checkProductType, checkSameType } from './support/product.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`

@@ -5,7 +5,7 @@ import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from './support/copy.js'
-import { deliver } from './support/out.js'
+import { deliver } from './support/deliver.js'
 import { PackSide, packedWeight } from './support/packed-weight.js'
 import { checkSameType, factorOf, product } from './support/product.js'
 

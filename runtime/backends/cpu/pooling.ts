@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { perDimension } from './support/conv-shape.js'
-import { deliver } from './support/out.js'
+import { deliver } from './support/deliver.js'
 import { adaptivePool, averagePool, maxPool, type PoolSettings } from './support/pool.js'
 
 type MaxPool = (self: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean) => Tensor

@@ -4,7 +4,7 @@ import type { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
-import { deliver } from './support/out.js'
+import { deliver } from './support/deliver.js'
 import { checkReal, computeType, dense } from './support/real.js'
 
 /** Softmax, or its logarithm, over dimension `dim`; half precision is computed in float32. */

@@ -6,7 +6,7 @@ import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
 import { castTo } from './copy.js'
-import { deliver } from './out.js'
+import { deliver } from './deliver.js'
 import { computeType } from './real.js'
 
 /** What is added to a product: beta * source, broadcast to the result. */

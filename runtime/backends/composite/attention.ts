@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { tril } from './diagonal.js'
+import { dropout } from './dropout.js'
 import { ones } from './factory.js'
 import * as at from '../generated/dispatch.js'
 
@@ -33,13 +34,12 @@ export function _scaled_dot_product_attention(
   for (const t of [query, key, value]) {
     check(t.dim >= 2 && t.type === query.type, () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}[${t.shape.join(', ')}]`)
   }
-  check(dropoutP === 0, () => `${operator}: expected no dropout, found ${dropoutP}`)
   check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
   const size = query.shape[query.dim - 1]!
   let scores = at.matmul(at.mul_Scalar(query, 1 / Math.sqrt(size)), swapLast(key))
   if (isCausal) scores = causal(scores)
   else if (attnMask !== null) scores = maskScores(scores, attnMask)
-  const weights = at.softmax_int(scores, -1, null)
+  const weights = dropout(at.softmax_int(scores, -1, null), dropoutP, dropoutP > 0)
   return [at.matmul(weights, value), weights]
 }
 

@@ -2,7 +2,7 @@ import { PtliteError } from '../runtime/error.js'
 import { DType, dtypeFromName, type DTypeName, isQuantized } from '../runtime/tensor/dtype.js'
 import { arrayTypeOf, type TypedArray, writeTensor } from '../runtime/tensor/data.js'
 import { numelOf } from '../runtime/tensor/shape.js'
-import { empty, Tensor } from '../runtime/tensor/tensor.js'
+import { empty, type Tensor } from '../runtime/tensor/tensor.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
 export type NestedArray = number | bigint | boolean | readonly NestedArray[]

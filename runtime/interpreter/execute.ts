@@ -165,7 +165,6 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           continue
         case 32: // RAISE_EXCEPTION
           step.raise(values[stack.top - 2]!, values[stack.top - 1]!)
-        // eslint-disable-next-line no-fallthrough -- raise never returns
         case 33: // DICT_INDEX
           step.indexDict(stack)
           pc += 3

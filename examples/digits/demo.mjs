@@ -58,7 +58,8 @@ function show(images, labels, results, chosen) {
   for (let i = 0; i < chosen.length; i += PER_ROW) {
     const row = chosen.slice(i, i + PER_ROW)
     const pictures = row.map((n) => picture(images[n]))
-    for (let line = 0; line < pictures[0].length; line++) console.log(`  ${pictures.map((p) => p[line] + ' '.repeat(20 - width)).join('')}`.trimEnd())
+    for (let line = 0; line < pictures[0].length; line++)
+      console.log(`  ${pictures.map((p) => p[line] + ' '.repeat(20 - width)).join('')}`.trimEnd())
     const verdicts = row.map((n) => {
       const { digit, confidence } = results[n]
       const right = digit === labels[n]
@@ -66,7 +67,12 @@ function show(images, labels, results, chosen) {
       return paint(text, right ? 32 : 31) + `${(100 * confidence).toFixed(1).padStart(5)} %`.padEnd(12)
     })
     console.log(`  ${verdicts.join('').trimEnd()}`)
-    console.log(`  ${row.map((n) => paint(bar(results[n].confidence, 14), 36) + ' '.repeat(6)).join('').trimEnd()}\n`)
+    console.log(
+      `  ${row
+        .map((n) => paint(bar(results[n].confidence, 14), 36) + ' '.repeat(6))
+        .join('')
+        .trimEnd()}\n`,
+    )
   }
 }
 

@@ -15,13 +15,7 @@ const common: Options = {
 }
 
 export default defineConfig([
-  {
-    ...common,
-    entry: { index: 'src/index.ts', cli: 'src/cli/main.ts' },
-    format: ['esm'],
-    splitting: true,
-    esbuildOptions: (o) => void (o.chunkNames = 'runtime'),
-  },
+  { ...common, entry: { index: 'src/index.ts', cli: 'src/cli/main.ts' }, format: ['esm'], splitting: true, esbuildOptions: (o) => void (o.chunkNames = 'runtime') },
   // `shims` gives the CommonJS build its import.meta.url
   { ...common, entry: { index: 'src/index.ts' }, format: ['cjs'], splitting: false, shims: true },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true } },

@@ -27,7 +27,7 @@ export function randomTensor(shape: readonly number[]): Tensor {
 }
 
 /**
- * Tries one tensor argument of the shapes that a first layer with these weights may take (4-d weights are a convolution's,
+ * Tries one tensor argument of the shapes that some layer with these weights may take (4-d weights are a convolution's,
  * 3-d a 1-d convolution's, 2-d a linear layer's or an embedding's) until the method accepts one; null if it takes none.
  */
 export function guessInputs(module: Module, method: string, weights: readonly Tensor[]): BenchInputs | null {
@@ -43,19 +43,21 @@ export function guessInputs(module: Module, method: string, weights: readonly Te
 }
 
 function* candidates(weights: readonly Tensor[]): Generator<Tensor> {
-  for (const rank of [4, 3, 2]) {
-    const first = weights.find((w) => w.shape.length === rank)
-    if (first === undefined) continue
-    const channels = first.shape[1]!
-    if (rank === 4) for (const size of [224, 128, 64, 32, 28, 16, 8]) yield randomTensor([1, channels, size, size])
-    if (rank === 3) for (const size of [1000, 128, 32]) yield randomTensor([1, channels, size])
-    if (rank === 2) {
-      yield randomTensor([1, channels])
-      yield randomTensor([channels])
-      yield tensor(new BigInt64Array(32), [1, 32])
-      yield randomTensor([1, 32, channels])
-    }
-  }
+  // the first layer tends to have the fewest channels, wherever it stands in the file
+  for (const channels of inputSizes(weights, 4))
+    for (const size of [224, 128, 64, 32, 28, 16, 8]) yield randomTensor([1, channels, size, size])
+  for (const channels of inputSizes(weights, 3)) for (const size of [1000, 128, 32]) yield randomTensor([1, channels, size])
+  for (const features of inputSizes(weights, 2))
+    for (const shape of [[1, features], [features], [1, 32, features]]) yield randomTensor(shape)
+  // positions may fix the length of a text
+  const lengths = weights.filter((w) => w.shape.length >= 2).map((w) => w.shape.at(-2)!)
+  for (const length of new Set([32, ...lengths.filter((n) => n > 1 && n <= 1024)])) yield tensor(new BigInt64Array(length), [1, length])
+}
+
+/** The different input channels or features of weights of this rank, fewest first. */
+function inputSizes(weights: readonly Tensor[], rank: number): number[] {
+  const sizes = new Set(weights.filter((w) => w.shape.length === rank).map((w) => w.shape[1]!))
+  return [...sizes].sort((a, b) => a - b).slice(0, 6)
 }
 
 /** Gives the tensors of a result back, so that timing does not wait for the garbage collector. */

@@ -15,7 +15,17 @@ const common: Options = {
 }
 
 export default defineConfig([
-  { ...common, entry: { index: 'src/index.ts', cli: 'src/cli/main.ts' }, format: ['esm'], splitting: true, esbuildOptions: (o) => void (o.chunkNames = 'runtime') },
+  {
+    ...common,
+    entry: { index: 'src/index.ts', cli: 'src/cli/main.ts' },
+    format: ['esm'],
+    splitting: true,
+    esbuildOptions: (o) => {
+      o.chunkNames = 'runtime'
+      // yaml's files for Node are CommonJS and call require, which a module has not
+      o.alias = { yaml: './node_modules/yaml/browser/index.js' }
+    },
+  },
   // `shims` gives the CommonJS build its import.meta.url
   { ...common, entry: { index: 'src/index.ts' }, format: ['cjs'], splitting: false, shims: true },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true } },

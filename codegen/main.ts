@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
-import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything } from './options.js'
+import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
 import { writeFiles } from './write.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -16,7 +16,7 @@ function main(): void {
     },
   })
   const start = performance.now()
-  const options: BuildOptions = { backends: backendsFrom(values.backends.split(',')), selector: everything }
+  const options: BuildOptions = { backends: backendsFrom(values.backends.split(',')), selector: everything, names: libraryNames }
   const operators = readOperators(join(root, 'codegen/native_functions'), root)
   const kernels = readKernels(join(root, 'codegen/kernels'), root)
   const written = writeFiles(new Map([...emitOperators(operators, options), ...emitKernels(kernels, options)]), values.out)

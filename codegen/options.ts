@@ -10,10 +10,26 @@ export interface Selector {
 
 export const everything: Selector = { operator: () => true, kernel: () => true, dtypes: null }
 
+/** How emitted code reaches the functions it calls. */
+export interface CallNames {
+  /** Namespace of each backend's native functions. */
+  readonly modules: Readonly<Record<Backend, string>>
+  /** What stands before the name of an unboxed function with dispatch, and of one that autogen derives. */
+  readonly dispatched: string
+  readonly derived: string
+}
+
+export const libraryNames: CallNames = {
+  modules: { CPU: 'cpu', QuantizedCPU: 'quantized', Composite: 'composite', Builtin: 'builtin' },
+  dispatched: 'at.',
+  derived: 'derived.',
+}
+
 export interface BuildOptions {
   /** Backends whose branches exist. Composite and Builtin always do. */
   readonly backends: ReadonlySet<Backend>
   readonly selector: Selector
+  readonly names: CallNames
 }
 
 export const DEVICE_BACKENDS = ['CPU', 'QuantizedCPU'] as const

@@ -33,7 +33,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
     results = stack.values.slice(0, stack.top)
   } finally {
     enterScope(before)
-    settle(scope.created, results, given)
+    settle(scope.created, results, given, before)
   }
   const outputs = results.map(toOutput)
   return outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs
@@ -50,14 +50,18 @@ function toArgument(arg: Input, declared: SchemaArgument | undefined): Value {
   return toValue(arg)
 }
 
-/** Releases the temporaries of a call; what the caller can still reach is left to it. */
-function settle(created: readonly Tensor[], results: readonly Value[], args: readonly Value[]): void {
+/**
+ * Releases the temporaries of a call; what the caller can still reach is left to it, or to the scope around the call:
+ * that of an operator whose native function calls this one.
+ */
+function settle(created: readonly Tensor[], results: readonly Value[], args: readonly Value[], around: Scope | null): void {
   const kept = new Set<Tensor>()
   const seen = new Set<object>()
   for (const v of results) visitTensors(v, seen, (t) => kept.add(t))
   for (const v of args) if (typeof v === 'object') visitTensors(v, seen, (t) => kept.add(t))
   for (const t of created) {
-    if (kept.has(t) || t.pinned) {
+    if (around !== null && kept.has(t) && !t.pinned) around.created.push(t)
+    else if (kept.has(t) || t.pinned) {
       t.pinned = true
       t.storage.watch()
     } else t.release()

@@ -11,7 +11,7 @@ export function wrapperName(operator: Operator): string {
 
 /** runtime/operators/generated/boxed.ts. Operators are given in table order: their position is the number in error messages. */
 export function emitBoxed(operators: readonly Operator[], options: BuildOptions): string {
-  const body = operators.map((operator, index) => wrapper(operator, index, options)).join('')
+  const body = operators.map((operator, index) => boxedFunction(operator, String(index), options)).join('')
   const helpers = [...new Set(body.match(/(?<![.\w])(?:as[A-Z]\w*|give\w*|take\w*|rest)(?=\(s\b)/g))].sort()
   const module = (name: string, path: string): string => (usesModule(body, name) ? `import * as ${name} from '${path}'\n` : '')
   const imports =
@@ -34,11 +34,12 @@ function importLine(names: readonly string[], path: string): string {
   return names.length === 0 ? '' : `import { ${names.join(', ')} } from '${path}'\n`
 }
 
-function wrapper(operator: Operator, index: number, options: BuildOptions): string {
+/** One wrapper. `number` is the text of the operator's number; `first` a statement to begin with. */
+export function boxedFunction(operator: Operator, number: string, options: BuildOptions, first = ''): string {
   const count = operator.schema.arguments.length
-  const taken = operator.schema.isVararg ? `const n = takeVarargs(s, ${count}, ${index})` : `take(s, ${count}, ${index})`
+  const taken = operator.schema.isVararg ? `const n = takeVarargs(s, ${count}, ${number})` : `take(s, ${count}, ${number})`
   const call = unboxedCall(operator, options, (p) => unboxed(operator, p), `rest(s, ${count}, n)`)
-  return `export function ${wrapperName(operator)}(s: Stack): void {\n  ${taken}\n${results(operator, call)}}\n`
+  return `export function ${wrapperName(operator)}(s: Stack): void {\n${first}  ${taken}\n${results(operator, call)}}\n`
 }
 
 function unboxed(operator: Operator, parameter: Parameter): string {

@@ -35,12 +35,12 @@ function baseLiteral(value: DefaultValue, type: string): string | null {
     case 'bool':
       return type === 'bool' || isNumber ? String(value.value) : null
     case 'int':
-      if (type === 'float') return `new Float(${value.text})`
+      if (type === 'float') return `new Float(${Number(value.text)})`
       return type === 'int' || type === 'SymInt' || type === 'ScalarType' || type === 'Layout' || type === 'MemoryFormat' || isNumber
         ? intLiteral(value.text)
         : null
     case 'float':
-      return type === 'float' || isNumber ? `new Float(${value.text})` : null
+      return type === 'float' || isNumber ? `new Float(${Number(value.text)})` : null
     case 'str':
       return type === 'str' ? JSON.stringify(value.value) : null
     case 'symbol':

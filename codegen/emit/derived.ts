@@ -18,7 +18,8 @@ export function emitDerived(operators: readonly Operator[], options: BuildOption
   return `${banner('derived.ts', OPERATOR_INPUTS)}${imports}\n${body || 'export {}\n'}`
 }
 
-function derivedFunction(operator: Operator, { from, kind }: Derivation, options: BuildOptions): string {
+/** One variant, made of the operator it derives from. */
+export function derivedFunction(operator: Operator, { from, kind }: Derivation, options: BuildOptions): string {
   const call: Call = (text) => unboxedCall(from, options, text)
   const outBody = isInplace(from.schema) ? outOfInplace : outOfFunctional
   const body = kind === 'functional' ? functionalBody(from, call) : outBody(operator, from, call)

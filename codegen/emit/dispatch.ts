@@ -5,7 +5,6 @@ import { isTensorLike } from '../types/typescript.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { branchArguments, parameterList, returnType } from './signature.js'
 
-export const MODULE_OF: Record<Backend, string> = { CPU: 'cpu', QuantizedCPU: 'quantized', Composite: 'composite', Builtin: 'builtin' }
 /** Folders of the modules, under runtime/backends. */
 export const FOLDER_OF: Record<string, string> = { cpu: 'cpu', quantized: 'quantized-cpu', composite: 'composite', builtin: 'builtin' }
 /** Highest priority first. */
@@ -25,10 +24,10 @@ export function soleBranch(operator: Operator, options: BuildOptions): Branch | 
 /** A call of an operator: of its native function where only one can serve, else of the unboxed function. */
 export function unboxedCall(operator: Operator, options: BuildOptions, text: (p: Parameter) => string, rest = 'rest'): string {
   const branch = operator.derivation === null ? soleBranch(operator, options) : undefined
-  if (branch !== undefined) return nativeCall(operator, branch, text, rest)
+  if (branch !== undefined) return nativeCall(operator, branch, options, text, rest)
   const args = operator.parameters.map(text)
   if (operator.schema.isVararg) args.push(rest)
-  return `${operator.derivation === null ? 'at' : 'derived'}.${operator.unboxedName}(${args.join(', ')})`
+  return `${operator.derivation === null ? options.names.dispatched : options.names.derived}${operator.unboxedName}(${args.join(', ')})`
 }
 
 /** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch. */
@@ -48,7 +47,8 @@ export function moduleImports(code: string, backends: string): string {
   return modules.map((name) => `import * as ${name} from '${backends}/${FOLDER_OF[name]!}/index.js'\n`).join('')
 }
 
-function unboxedFunction(operator: Operator, options: BuildOptions): string {
+/** The unboxed function of one operator, with its dispatch. */
+export function unboxedFunction(operator: Operator, options: BuildOptions): string {
   const comment = `/** ${printSchema(operator.schema)} */\n`
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
   return `${comment}${head}${dispatchBody(operator, options)}}\n`
@@ -56,15 +56,15 @@ function unboxedFunction(operator: Operator, options: BuildOptions): string {
 
 function dispatchBody(operator: Operator, options: BuildOptions): string {
   const sole = soleBranch(operator, options)
-  if (sole !== undefined) return `  return ${nativeCall(operator, sole)}\n`
+  if (sole !== undefined) return `  return ${nativeCall(operator, sole, options)}\n`
   const branches = operator.branches.filter((b) => options.backends.has(b.backend))
   const fallback = branches.find((b) => b.backend === 'Composite')
   const keyed = PRIORITY.flatMap((key) => branches.filter((b) => b.backend === key))
   const key = keyExpression(operator)
   const name = `'${operator.qualifiedName}'`
   if (keyed.length === 0) return `  return noBackend(${name}, ${key})\n`
-  const cases = keyed.map((b) => `    case ${b.backend}:\n      return ${nativeCall(operator, b)}\n`).join('')
-  const rest = fallback === undefined ? `noBackend(${name}, key)` : nativeCall(operator, fallback)
+  const cases = keyed.map((b) => `    case ${b.backend}:\n      return ${nativeCall(operator, b, options)}\n`).join('')
+  const rest = fallback === undefined ? `noBackend(${name}, key)` : nativeCall(operator, fallback, options)
   return `  const key = ${key}\n  switch (key) {\n${cases}    default:\n      return ${rest}\n  }\n`
 }
 
@@ -78,6 +78,13 @@ function keyExpression(operator: Operator): string {
   return `highestKey(${keys.join(' | ') || '0'})`
 }
 
-export function nativeCall(operator: Operator, branch: Branch, text: (p: Parameter) => string = (p) => p.name, rest = 'rest'): string {
-  return `${MODULE_OF[branch.backend]}.${branch.kernel}(${branchArguments(operator, branch, text, rest).join(', ')})`
+export function nativeCall(
+  operator: Operator,
+  branch: Branch,
+  options: BuildOptions,
+  text: (p: Parameter) => string = (p) => p.name,
+  rest = 'rest',
+): string {
+  const args = branchArguments(operator, branch, text, rest)
+  return `${options.names.modules[branch.backend]}.${branch.kernel}(${args.join(', ')})`
 }

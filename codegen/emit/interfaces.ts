@@ -1,4 +1,4 @@
-import { isInplace, type Backend, type Operator, outNames } from '../model/operator.js'
+import { type Backend, type Branch, isInplace, type Operator, outNames } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { banner, OPERATOR_INPUTS, typeImports } from './file.js'
 import { nativeType } from './signature.js'
@@ -27,28 +27,29 @@ ${body}`
 }
 
 function section(operators: readonly Operator[], backend: Backend, folder: string): string {
-  const members = new Map<string, Member>()
-  for (const operator of operators)
-    for (const branch of operator.branches) if (branch.backend === backend) addMember(members, operator, branch)
-  const lines = [...members]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, m]) => `  ${name}: ${[...m.types].map((t) => (m.types.size > 1 ? `(${t})` : t)).join(' & ')}\n`)
+  const members = interfaceMembers(operators, (b) => b === backend)
   return `export interface ${backend} {
-${lines.join('')}}
+${members}}
 export type ${backend}Module = Provides<${backend}, typeof ${folder.replace('-', '_')}Module>
 `
 }
 
-interface Member {
-  readonly types: Set<string>
+/** A line per native function of the chosen backends. One that serves several operators must have all their types. */
+export function interfaceMembers(operators: readonly Operator[], chosen: (backend: Backend) => boolean): string {
+  const members = new Map<string, Set<string>>()
+  for (const operator of operators) {
+    for (const branch of operator.branches) {
+      if (!chosen(branch.backend)) continue
+      const types = members.get(branch.kernel) ?? new Set<string>()
+      members.set(branch.kernel, types.add(typeOf(operator, branch)))
+    }
+  }
+  const sorted = [...members].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([name, types]) => `  ${name}: ${[...types].map((t) => (types.size > 1 ? `(${t})` : t)).join(' & ')}\n`).join('')
 }
 
-/** One function may serve several operators; then it must have all their types. */
-function addMember(members: Map<string, Member>, operator: Operator, branch: Operator['branches'][number]): void {
+function typeOf(operator: Operator, branch: Branch): string {
   const outs = outNames(operator.schema).length
   const count = branch.structured ? Math.max(outs, isInplace(operator.schema) ? 1 : operator.schema.returns.length) : 0
-  const type = nativeType(operator, branch, count)
-  const member = members.get(branch.kernel)
-  if (member === undefined) members.set(branch.kernel, { types: new Set([type]) })
-  else member.types.add(type)
+  return nativeType(operator, branch, count)
 }

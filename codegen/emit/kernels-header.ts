@@ -6,10 +6,36 @@ const C_TYPE: Record<ScalarKind, string> = { ptr: 'uint64_t', i32: 'int32_t', i6
 
 /** kernels/generated/ptlite_kernels.h: the frame of each kernel as C++ sees it. */
 export function emitKernelsHeader(abi: KernelAbi): string {
+  const rows = abi.kernels.map((k) => ` \\\n  X(${k.name})`).join('')
+  return `${banner('kernels-header.ts', KERNEL_INPUTS)}${frames(abi)}
+// A kernel's id is its position in this list.
+#define PTLITE_FOR_EACH_KERNEL(X)${rows}
+`
+}
+
+/** The header of a user's own kernels, and the functions that make a shared library of them. */
+export function emitCustomKernelsHeader(abi: KernelAbi, first: string): string {
+  const declarations = abi.kernels.map((k) => `int32_t ${k.name}(${k.name}_frame* frame);\n`).join('')
+  const cases = abi.kernels.map((k, id) => `      case ${id}: return ${k.name}(static_cast<${k.name}_frame*>(frame)); \\\n`).join('')
+  return `${first}${frames(abi)}
+// Define each kernel; it returns PTLITE_OK or another status of ptlite_abi.h.
+${declarations}
+// To be written once, at the end of a source file: what ptlite looks for in the library.
+#define PTLITE_KERNEL_LIBRARY \\
+  extern "C" PTLITE_EXPORT uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; } \\
+  extern "C" PTLITE_EXPORT int32_t ptlite_launch(void* frame, void* host) { \\
+    auto* header = static_cast<ptlite_frame_header*>(frame); \\
+    header->host = reinterpret_cast<uint64_t>(host); \\
+    switch (header->kernel) { \\
+${cases}      default: return PTLITE_NO_KERNEL; \\
+    } \\
+  }
+`
+}
+
+function frames(abi: KernelAbi): string {
   const enums = abi.enums.map((e) => `enum ${e.name} : int32_t {\n${e.values.map((v) => `  ${e.name}_${v},\n`).join('')}};\n`).join('\n')
-  const frames = abi.kernels.map(frame).join('\n')
-  const rows = (kernels: readonly Kernel[]): string => kernels.map((k) => ` \\\n  X(${k.name})`).join('')
-  return `${banner('kernels-header.ts', KERNEL_INPUTS)}#pragma once
+  return `#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,10 +48,7 @@ export function emitKernelsHeader(abi: KernelAbi): string {
 static_assert(sizeof(ptlite_frame_header) == ${HEADER_BYTES}, "frame header");
 
 ${enums}
-${frames}
-// A kernel's id is its position in this list.
-#define PTLITE_FOR_EACH_KERNEL(X)${rows(abi.kernels)}
-`
+${abi.kernels.map(frame).join('\n')}`
 }
 
 function frame(kernel: Kernel): string {

@@ -7,15 +7,21 @@ const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putI64s', i64: 'putI64s
 
 /** runtime/native/generated/kernels.ts: one function per kernel that fills the frame and launches it. */
 export function emitKernelsTs(abi: KernelAbi): string {
-  const enums = abi.enums.map((e) => `export const ${e.name} = { ${e.values.map((v, i) => `${v}: ${i}`).join(', ')} } as const\n`).join('')
-  const functions = abi.kernels.map(kernelFunction).join('\n')
-  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}import { ${used(functions, HELPERS).join(', ')} } from '../frame.js'
+  const { helpers, body } = kernelFunctions(abi)
+  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}import { ${helpers.join(', ')} } from '../frame.js'
 
 /** Fingerprint of the declarations; the library must have been built from the same ones. */
 export const KERNEL_ABI_HASH = ${abiHash(abi)}
 
-${functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''}${enums}
-${functions}`
+${body}`
+}
+
+/** The enumerations and functions of all kernels, and what they use of runtime/native/frame.ts. */
+export function kernelFunctions(abi: KernelAbi): { readonly helpers: string[]; readonly body: string } {
+  const enums = abi.enums.map((e) => `export const ${e.name} = { ${e.values.map((v, i) => `${v}: ${i}`).join(', ')} } as const\n`).join('')
+  const functions = abi.kernels.map(kernelFunction).join('\n')
+  const noFields = functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''
+  return { helpers: used(functions, HELPERS), body: `${noFields}${enums}\n${functions}` }
 }
 
 function kernelFunction(kernel: Kernel, id: number): string {

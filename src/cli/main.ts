@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
 import { bench } from './bench.js'
+import { codegen } from './codegen.js'
 import { cpu } from './cpu.js'
 import { inspect } from './inspect.js'
 import { run } from './run.js'
 import { type Command, UsageError } from './usage.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, bench, cpu }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, bench, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

@@ -3,11 +3,11 @@ import t from 'tap'
 import { parseEntry } from '../../codegen/model/parse-entry.js'
 import { resolveOperators } from '../../codegen/model/resolve.js'
 import { emitOperators } from '../../codegen/generate.js'
-import { backendsFrom, everything } from '../../codegen/options.js'
 import { parseSchema } from '../../codegen/schema/parser.js'
 import { printSchema } from '../../codegen/schema/printer.js'
 import { readEntries } from '../../codegen/yaml-file.js'
 import { stubModules, typeErrors } from './support/compile.js'
+import { build } from './support/declare.js'
 
 // Debian's python3-torch carries PyTorch 1.13's own file
 const path = '/usr/lib/python3/dist-packages/torchgen/packaged/ATen/native/native_functions.yaml'
@@ -24,7 +24,7 @@ await t.test("PyTorch's whole file", { skip }, async (t) => {
   })
 
   await t.test('what is emitted type-checks', (t) => {
-    const files = emitOperators(resolveOperators(natives), { backends: backendsFrom(['CPU', 'QuantizedCPU']), selector: everything })
+    const files = emitOperators(resolveOperators(natives), build('CPU', 'QuantizedCPU'))
     t.ok(performance.now() - start < 5000, 'in under 5 s')
     const stubs = stubModules(files.get('runtime/backends/generated/interfaces.ts')!)
     t.same(typeErrors(new Map([...files, ...stubs])).slice(0, 20), [])

@@ -1,7 +1,7 @@
 import type { Backend, Operator } from '../../../codegen/model/operator.js'
 import { parseEntry } from '../../../codegen/model/parse-entry.js'
 import { resolveOperators } from '../../../codegen/model/resolve.js'
-import { type BuildOptions, everything } from '../../../codegen/options.js'
+import { type BuildOptions, everything, libraryNames } from '../../../codegen/options.js'
 import { parseEntries } from '../../../codegen/yaml-file.js'
 
 /** Operators of a YAML text, which errors call `ops.yaml`. */
@@ -10,7 +10,7 @@ export function declare(yaml: string): Operator[] {
 }
 
 export function build(...backends: Backend[]): BuildOptions {
-  return { backends: new Set<Backend>(['Composite', 'Builtin', ...backends]), selector: everything }
+  return { backends: new Set<Backend>(['Composite', 'Builtin', ...backends]), selector: everything, names: libraryNames }
 }
 
 /** The text of one function of a generated file, from its `export` to the closing brace. */

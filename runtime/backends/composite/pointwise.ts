@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { Float } from '../../tensor/scalar.js'
+import { Float, type Scalar } from '../../tensor/scalar.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { emptyLike } from '../../tensor/iterator.js'
 import { fillScalar } from '../cpu/support/fill.js'
@@ -40,4 +40,25 @@ export function isclose(self: Tensor, other: Tensor, rtol: number, atol: number,
   const difference = at.abs(at.sub_Tensor(cast(self), cast(other), 1))
   const near = at.logical_and(at.lt_Scalar(difference, new Float(Infinity)), at.le_Tensor(difference, allowed))
   return at.logical_or(close, near)
+}
+
+/** relu(self + alpha * other), which optimize_for_mobile writes for an addition before a relu. */
+export function _add_relu_Tensor(self: Tensor, other: Tensor, alpha: Scalar): Tensor {
+  return at.relu_(at.add_Tensor(self, other, alpha))
+}
+
+export function _add_relu__Tensor(self: Tensor, other: Tensor, alpha: Scalar): Tensor {
+  return at.relu_(at.add__Tensor(self, other, alpha))
+}
+
+export function _add_relu_out(self: Tensor, other: Tensor, alpha: Scalar, out: Tensor): Tensor {
+  return at.relu_(at.add_out(self, other, alpha, out))
+}
+
+export function _add_relu_Scalar(self: Tensor, other: Scalar, alpha: Scalar): Tensor {
+  return at.relu_(at.add_Scalar(self, other, alpha))
+}
+
+export function _add_relu__Scalar(self: Tensor, other: Scalar, alpha: Scalar): Tensor {
+  return at.relu_(at.add__Scalar(self, other, alpha))
 }

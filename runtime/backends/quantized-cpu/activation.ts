@@ -5,6 +5,7 @@ import { noteWrite } from '../../tensor/write.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { mapElements, perTensor } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
+import { adopt } from './support/through-float.js'
 
 /** Functions of one 8-bit element go through a table of all 256 values. */
 
@@ -31,12 +32,8 @@ function unitRange(t: Tensor): PerTensorQuant {
   return { scale: 1 / 256, zeroPoint: t.type === DType.qint8 ? -128 : 0 }
 }
 
-/** The result itself, or written into `out`, which takes its parameters. */
 function finish(result: Tensor, out: Tensor | undefined): Tensor {
-  if (out === undefined) return result
-  copyInto(out, result)
-  out.quant = result.quant
-  return out
+  return out === undefined ? result : adopt(out, result)
 }
 
 export function quantized_relu_out(t: Tensor, out?: Tensor): Tensor {

@@ -9,6 +9,7 @@ import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import { checkQuant, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
+import { adopt } from './support/through-float.js'
 
 /** `t` broadcast to `shape`, dense. */
 function broadcastDense(t: Tensor, shape: readonly number[]): Tensor {
@@ -198,13 +199,6 @@ export function mul_Scalar2(b: Scalar, t: Tensor): Tensor {
 
 export function mul_relu_Scalar2(b: Scalar, t: Tensor): Tensor {
   return mulNumber(t, b, true)
-}
-
-/** `out` takes the parameters of the result. */
-function adopt(out: Tensor, result: Tensor): Tensor {
-  into(out, result)
-  out.quant = result.quant
-  return out
 }
 
 export function add_scalar_out(t: Tensor, b: Scalar, out: Tensor): Tensor {

@@ -3,6 +3,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
+import { relu_out } from '../cpu/activation.js'
+import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
 import { chooseQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
@@ -98,4 +100,15 @@ export function linear_dynamic(x: Tensor, weights: Value, _reduceRange: boolean)
 
 export function linear_relu_dynamic(x: Tensor, weights: Value, _reduceRange: boolean): Tensor {
   return dynamicLinear(x, weights, true)
+}
+
+/** float32 product with weights that were rounded to half precision when they were packed or written. */
+export function linear_dynamic_fp16(x: Tensor, weights: Value): Tensor {
+  const { weight, bias } = linearParams(weights)
+  checkInput(x, weight)
+  return floatLinear(castTo(x, DType.float32), weight, bias)
+}
+
+export function linear_relu_dynamic_fp16(x: Tensor, weights: Value): Tensor {
+  return relu_out(linear_dynamic_fp16(x, weights))
 }

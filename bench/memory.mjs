@@ -15,10 +15,15 @@ let early = 0
 for (let i = 1; i <= Number(runs); i++) {
   module.forward(input).dispose()
   if (i === 20) early = megabytes()
-  if (i === 20 || i % 200 === 0) console.log(`after ${String(i).padStart(5)}: resident ${megabytes().toFixed(1)} MB, tensors ${(memoryStats().live / 1e6).toFixed(1)} MB`)
+  if (i === 20 || i % 200 === 0)
+    console.log(
+      `after ${String(i).padStart(5)}: resident ${megabytes().toFixed(1)} MB, tensors ${(memoryStats().live / 1e6).toFixed(1)} MB`,
+    )
   // lets finalizers and the garbage collector's own work run, as a server's event loop would
   if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
 }
 const growth = megabytes() / early - 1
-console.log(`resident set: ${early.toFixed(1)} MB after the 20th forward, ${megabytes().toFixed(1)} MB after the last (${(100 * growth).toFixed(1)} %)`)
+console.log(
+  `resident set: ${early.toFixed(1)} MB after the 20th forward, ${megabytes().toFixed(1)} MB after the last (${(100 * growth).toFixed(1)} %)`,
+)
 process.exitCode = growth > 0.05 ? 1 : 0

@@ -66,18 +66,30 @@ for (const name of options.models.split(',')) {
     const row = { model: name, file: kind, error: relativeError(got, want) }
     for (const [peer, { ms, runs }] of result) row[peer.name] = { ms, runs }
     rows.push(row)
-    console.error(`${name}.${kind}: ${[...result].map(([peer, { ms, runs }]) => `${peer.name} ${ms.toPrecision(3)} ms (${runs} runs)`).join(', ')}`)
+    console.error(
+      `${name}.${kind}: ${[...result].map(([peer, { ms, runs }]) => `${peer.name} ${ms.toPrecision(3)} ms (${runs} runs)`).join(', ')}`,
+    )
   }
 }
 await Promise.all([torch.close(), onnx?.close()])
 
 const ms = (row, name) => (row[name] === undefined ? '' : Number(row[name].ms.toPrecision(3)).toString())
 const ratio = (row, name) => (row[name] === undefined ? '' : `${(row.ptlite.ms / row[name].ms).toFixed(2)}×`)
-console.log(`${cpus()[0].model}, one thread, kernels at ${cpu.currentLevel()}, Node ${process.version}, PyTorch ${torch.version}, onnxruntime ${onnx?.version ?? 'absent'}\n`)
+console.log(
+  `${cpus()[0].model}, one thread, kernels at ${cpu.currentLevel()}, Node ${process.version}, PyTorch ${torch.version}, onnxruntime ${onnx?.version ?? 'absent'}\n`,
+)
 console.log('| model | file | ptlite ms | PyTorch lite ms | ptlite / PyTorch | onnxruntime ms | ptlite / onnxruntime | max error |')
 console.log('|---|---|---:|---:|---:|---:|---:|---:|')
 for (const row of rows) {
-  const cells = [row.model, row.file, ms(row, 'ptlite'), ms(row, 'PyTorch lite'), ratio(row, 'PyTorch lite'), ms(row, 'onnxruntime'), ratio(row, 'onnxruntime')]
+  const cells = [
+    row.model,
+    row.file,
+    ms(row, 'ptlite'),
+    ms(row, 'PyTorch lite'),
+    ratio(row, 'PyTorch lite'),
+    ms(row, 'onnxruntime'),
+    ratio(row, 'onnxruntime'),
+  ]
   console.log(`| ${[...cells, row.error.toExponential(0)].join(' | ')} |`)
 }
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(rows, null, 1)}\n`)

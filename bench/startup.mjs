@@ -14,7 +14,11 @@ const report = `const used = process.cpuUsage(begin); console.log(JSON.stringify
 const begin = `const begin = process.cpuUsage(), start = performance.now()`
 const programs = {
   'node alone (whole process)': ['--input-type=module', '-e', `console.log(JSON.stringify({ cpu: 0, wall: 0 }))`],
-  "import('ptlite') to first operator call": ['--input-type=module', '-e', `${begin}; const { tensor, callOperator } = await import('${library}'); ${call}; ${report}`],
+  "import('ptlite') to first operator call": [
+    '--input-type=module',
+    '-e',
+    `${begin}; const { tensor, callOperator } = await import('${library}'); ${call}; ${report}`,
+  ],
   "require('ptlite') to first operator call": ['-e', `${begin}; const { tensor, callOperator } = require('${cjs}'); ${call}; ${report}`],
 }
 

@@ -10,7 +10,9 @@ export function modelPath(name, kind) {
   const path = `${folder}${name}.${kind}`
   if (!existsSync(path)) {
     console.error('exporting the models (once)')
-    execFileSync(process.env.PYTHON ?? 'python3', [fileURLToPath(new URL('../models/export.py', import.meta.url)), folder], { stdio: ['ignore', 2, 2] })
+    execFileSync(process.env.PYTHON ?? 'python3', [fileURLToPath(new URL('../models/export.py', import.meta.url)), folder], {
+      stdio: ['ignore', 2, 2],
+    })
   }
   return path
 }

@@ -8,6 +8,10 @@ export function readNpy(path) {
   const start = 10 + file.readUInt16LE(8)
   const header = file.toString('latin1', 10, start)
   const [dtype, ArrayType] = ARRAYS[/'descr': '([^']*)'/.exec(header)[1]]
-  const shape = /\(([^)]*)\)/.exec(header)[1].split(',').filter((s) => s.trim() !== '').map(Number)
+  const shape = /\(([^)]*)\)/
+    .exec(header)[1]
+    .split(',')
+    .filter((s) => s.trim() !== '')
+    .map(Number)
   return { dtype, shape, data: new ArrayType(new Uint8Array(file.subarray(start)).buffer) }
 }

@@ -58,7 +58,8 @@ function show(images, labels, results, chosen) {
   for (let i = 0; i < chosen.length; i += PER_ROW) {
     const row = chosen.slice(i, i + PER_ROW)
     const pictures = row.map((n) => picture(images[n]))
-    for (let line = 0; line < pictures[0].length; line++) console.log(`  ${pictures.map((p) => p[line] + ' '.repeat(20 - width)).join('')}`.trimEnd())
+    for (let line = 0; line < pictures[0].length; line++)
+      console.log(`  ${pictures.map((p) => p[line] + ' '.repeat(20 - width)).join('')}`.trimEnd())
     const verdicts = row.map((n) => {
       const { digit, confidence } = results[n]
       const right = digit === labels[n]
@@ -66,7 +67,12 @@ function show(images, labels, results, chosen) {
       return paint(text, right ? 32 : 31) + `${(100 * confidence).toFixed(1).padStart(5)} %`.padEnd(12)
     })
     console.log(`  ${verdicts.join('').trimEnd()}`)
-    console.log(`  ${row.map((n) => paint(bar(results[n].confidence, 14), 36) + ' '.repeat(6)).join('').trimEnd()}\n`)
+    console.log(
+      `  ${row
+        .map((n) => paint(bar(results[n].confidence, 14), 36) + ' '.repeat(6))
+        .join('')
+        .trimEnd()}\n`,
+    )
   }
 }
 
@@ -83,19 +89,22 @@ for (const [name, pytorch] of Object.entries(expected.files)) {
   const module = await loadModule(new URL(name, here).pathname)
   const results = images.map((image) => recognise(module, image))
   module.dispose()
-  const right = results.filter((r, i) => r.digit === expected.labels[i]).length
+  const right = results.map((r, i) => r.digit === expected.labels[i])
   const same = results.filter((r, i) => r.digit === pytorch.predictions[i]).length
   const difference = Math.max(...results.map((r, i) => Math.abs(r.confidence - pytorch.confidence[i])))
   agrees &&= same === images.length && difference < 1e-4
   if (rows.length === 0) {
-    // the first images, and the ones it gets wrong
-    const wrong = results.flatMap((r, i) => (r.digit === expected.labels[i] ? [] : [i])).slice(0, 3)
-    const first = expected.labels.map((_, i) => i).filter((i) => !wrong.includes(i))
-    show(images, expected.labels, results, [...first.slice(0, SHOWN - wrong.length), ...wrong])
+    // the first of each digit, then the ones it gets wrong and the ones it is least sure of
+    const sure = expected.labels
+      .map((_, i) => i)
+      .sort((a, b) => Number(right[a]) - Number(right[b]) || results[a].confidence - results[b].confidence)
+    const chosen = new Set([...Array(10).keys()].map((digit) => expected.labels.indexOf(digit)))
+    for (const i of sure) if (chosen.size < SHOWN) chosen.add(i)
+    show(images, expected.labels, results, [...chosen])
   }
   rows.push([
     name,
-    percent(right / images.length),
+    percent(right.filter(Boolean).length / images.length),
     percent(pytorch.accuracy),
     `${same} of ${images.length}`,
     difference.toExponential(0),

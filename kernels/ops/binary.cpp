@@ -70,8 +70,13 @@ PTLITE_LANE_OP(Atan2, static_cast<T>(std::atan2(a, b)))
 PTLITE_LANE_OP(Hypot, static_cast<T>(std::hypot(a, b)))
 PTLITE_LANE_OP(Fmin, lanes::fmin_ignoring_nan(a, b))
 PTLITE_LANE_OP(Fmax, lanes::fmax_ignoring_nan(a, b))
-PTLITE_LANE_OP(ShiftLeft, b < 0 || b > 63 ? T(0) : static_cast<T>(static_cast<uint64_t>(a) << b))
-PTLITE_LANE_OP(ShiftRight, b < 0 || b > 63 ? (a < 0 ? T(-1) : T(0)) : a >> b)
+// p[0] is the width of the type's shifts less one
+struct ShiftLeft {
+  int64_t operator()(int64_t a, int64_t b, const int64_t* p) const { return static_cast<int64_t>(static_cast<uint64_t>(a) << (b & p[0])); }
+};
+struct ShiftRight {
+  int64_t operator()(int64_t a, int64_t b, const int64_t* p) const { return a >> (b & p[0]); }
+};
 PTLITE_LANE_OP(Xlogy, lanes::xlogy(a, b))
 PTLITE_LANE_OP(Xlog1py, lanes::xlog1py(a, b))
 PTLITE_LANE_OP(Logaddexp, lanes::logaddexp(a, b))

@@ -2,10 +2,14 @@
 // and a direct depthwise form. Both run on the phase-split window of conv_window.h.
 #include "isa/kernel.h"
 
+#include <algorithm>
+
 #include "conv_window.h"
 #include "gemm_core.h"
 
 namespace {
+
+namespace gemm = ptlite::gemm;
 
 using conv::Window;
 using ptlite::Vec;

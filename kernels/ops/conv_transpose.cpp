@@ -2,9 +2,13 @@
 // output (col2im), some output channels at a time.
 #include "isa/kernel.h"
 
+#include <algorithm>
+
 #include "gemm_core.h"
 
 namespace {
+
+namespace gemm = ptlite::gemm;
 
 struct Axis {
   int64_t in, out, kernel, stride, padding, dilation;
@@ -72,7 +76,7 @@ int32_t convolve_transposed(const conv_transpose_frame& f) {
         const int64_t count = std::min(some, out_channels - c);
         gemm::pack_a<T>(count * taps, in_channels, weight + c * taps, 1, out_channels * taps, packed_a);
         gemm::multiply<T>(count * taps, in_pixels, in_channels, {packed_a, 0, 0, true}, {packed_b, 0, 0, true}, columns, in_pixels,
-                          gemm::Epilogue<T>{}, [](size_t) { return static_cast<void*>(nullptr); });
+                          gemm::Epilogue<T>{});
         for (int64_t q = 0; q < count; q++) {
           const int64_t channel = g * out_channels + c + q;
           T* out = reinterpret_cast<T*>(f.output) + (i * f.out_channels + channel) * out_pixels;

@@ -7,6 +7,8 @@
 
 namespace {
 
+namespace gemm = ptlite::gemm;
+
 template <class T>
 const T* pointer(uint64_t address) {
   return reinterpret_cast<const T*>(address);
@@ -27,7 +29,7 @@ int32_t gemm_float(const gemm_frame& f) {
     const gemm::Operand<T> a{pointer<T>(f.a) + i * f.a_batch, f.a_row, f.a_col, f.packed == 1};
     const gemm::Operand<T> b{pointer<T>(f.b) + i * f.b_batch, f.b_row, f.b_col, f.packed == 2};
     T* c = reinterpret_cast<T*>(f.c) + i * f.c_batch;
-    if (!gemm::multiply<T>(f.m, f.n, f.k, a, b, c, f.c_row, e, ptlite_scratch)) return PTLITE_NO_MEMORY;
+    if (!gemm::multiply<T>(f.m, f.n, f.k, a, b, c, f.c_row, e)) return PTLITE_NO_MEMORY;
   }
   return PTLITE_OK;
 }
@@ -77,7 +79,7 @@ int32_t linear(const linear_frame& f) {
   e.source_col = 1;
   const gemm::Operand<T> a{pointer<T>(f.x), f.k, 1, false};
   const gemm::Operand<T> b{pointer<T>(f.weight), 1, f.k, f.packed != 0};
-  return gemm::multiply<T>(f.m, f.n, f.k, a, b, reinterpret_cast<T*>(f.out), f.n, e, ptlite_scratch) ? PTLITE_OK : PTLITE_NO_MEMORY;
+  return gemm::multiply<T>(f.m, f.n, f.k, a, b, reinterpret_cast<T*>(f.out), f.n, e) ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 int32_t linear_kernel(linear_frame* f) {

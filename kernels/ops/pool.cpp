@@ -209,9 +209,6 @@ int32_t pool_kernel(pool_frame* f) {
     case PTLITE_FLOAT32: return pool<float>(*f);
     case PTLITE_FLOAT64: return pool<double>(*f);
     case PTLITE_UINT8: return pool<uint8_t>(*f);
-    case PTLITE_INT8: return pool<int8_t>(*f);
-    case PTLITE_INT16: return pool<int16_t>(*f);
-    case PTLITE_INT32: return pool<int32_t>(*f);
     case PTLITE_INT64: return pool<int64_t>(*f);
     default: return PTLITE_NO_DTYPE;
   }

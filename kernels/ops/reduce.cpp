@@ -120,11 +120,14 @@ T fold_run(const T* x, int64_t n, double p) {
   T total = Fold<T>::identity();
   int64_t i = 0;
   if (n >= 4 * kStep) {
-    V<T> acc[4];
-    for (auto& a : acc) a = lanes::splat<T>(Fold<T>::identity());
-    for (; i + 4 * kStep <= n; i += 4 * kStep)
-      for (int k = 0; k < 4; k++) acc[k] = Fold<T>::combine(acc[k], Map::map(lanes::load(x + i + k * kStep), p));
-    V<T> all = Fold<T>::combine(Fold<T>::combine(acc[0], acc[1]), Fold<T>::combine(acc[2], acc[3]));
+    V<T> a = lanes::splat<T>(Fold<T>::identity()), b = a, c = a, d = a;
+    for (; i + 4 * kStep <= n; i += 4 * kStep) {
+      a = Fold<T>::combine(a, Map::map(lanes::load(x + i), p));
+      b = Fold<T>::combine(b, Map::map(lanes::load(x + i + kStep), p));
+      c = Fold<T>::combine(c, Map::map(lanes::load(x + i + 2 * kStep), p));
+      d = Fold<T>::combine(d, Map::map(lanes::load(x + i + 3 * kStep), p));
+    }
+    const V<T> all = Fold<T>::combine(Fold<T>::combine(a, b), Fold<T>::combine(c, d));
     T part[kStep];
     lanes::store(part, all);
     for (int width = kStep / 2; width > 0; width /= 2)

@@ -1,6 +1,7 @@
 import { PtliteError } from '../error.js'
 import { isQuantized } from '../tensor/dtype.js'
-import type { Tensor } from '../tensor/tensor.js'
+import type { Stack } from '../tensor/stack.js'
+import { Tensor } from '../tensor/tensor.js'
 
 /** Backend keys, one bit each; a higher bit has priority. */
 export const CPU = 1
@@ -29,4 +30,15 @@ export function highestKey(keys: number): number {
 export function noBackend(operator: string, key: number): never {
   const name = NAMES[key] ?? String(key)
   throw new PtliteError('MISSING_OPERATOR', `${operator} has no kernel for the ${name} backend in this build`)
+}
+
+/** The key with priority among the `count` values on top of the stack, tensors in lists included. */
+export function keyOfTop(stack: Stack, count: number): number {
+  let keys = 0
+  for (let i = stack.top - count; i < stack.top; i++) {
+    const value = stack.values[i]!
+    if (value instanceof Tensor) keys |= keyOf(value)
+    else if (Array.isArray(value)) for (const item of value) if (item instanceof Tensor) keys |= keyOf(item)
+  }
+  return highestKey(keys)
 }

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { nativeLaunch } from './library.js'
+import { type Launch, nativeLaunch } from './library.js'
 
 /**
  * The one frame of this thread. A kernel takes a pointer to a plain struct; generated writers fill it in place
@@ -64,8 +64,13 @@ type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTY
  * reads or writes during the call (data in, data out, a path). Throws PtliteError on a non-zero status.
  */
 export function launch(id: number, name: string, host: ArrayBufferView | null = null): void {
+  launchWith(nativeLaunch, id, name, host)
+}
+
+/** launch for a kernel of another library (see openLibrary). */
+export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   i32[0] = id
-  const status = nativeLaunch(frameBytes, host)
+  const status = call(frameBytes, host)
   if (status !== 0) fail(name, status)
 }
 

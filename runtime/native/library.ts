@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { PtliteError } from '../error.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
 
-type Launch = (frame: Uint8Array, host: ArrayBufferView | null) => number
+/** ptlite_launch of a kernel library: runs the kernel that the frame names and returns its status. */
+export type Launch = (frame: Uint8Array, host: ArrayBufferView | null) => number
 
 const FILE_NAME = 'libptlite.so'
 const VARIABLE = 'PTLITE_NATIVE_LIBRARY'
@@ -15,7 +16,8 @@ let launchFunction: Launch | undefined
 
 /** Uses the kernel library at `path` instead of the one beside this module. Must come before the first operator call. */
 export function setNativeLibrary(path: string): void {
-  if (launchFunction !== undefined) throw new PtliteError('NATIVE_LIBRARY', 'the native library is loaded already; call setNativeLibrary first')
+  if (launchFunction !== undefined)
+    throw new PtliteError('NATIVE_LIBRARY', 'the native library is loaded already; call setNativeLibrary first')
   explicitPath = path
 }
 
@@ -28,19 +30,23 @@ function load(): Launch {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new PtliteError('NATIVE_LIBRARY', `the kernels need Linux on x86-64, found ${process.platform} on ${process.arch}`)
   }
-  const path = findLibrary()
+  return openLibrary(findLibrary(), KERNEL_ABI_HASH, "was built for another version of ptlite; rebuild it with 'npm run build'")
+}
+
+/**
+ * Loads a kernel library: one that exports ptlite_launch and ptlite_abi_hash, as the generated headers declare them.
+ * Throws NATIVE_LIBRARY where it cannot be loaded, or has another hash; `mismatch` says so.
+ */
+export function openLibrary(path: string, abiHash: number, mismatch: string): Launch {
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
-  let library
   try {
-    library = koffi.load(path)
+    const library = koffi.load(path)
+    const found = library.func('uint32_t ptlite_abi_hash()') as () => number
+    if (found() !== abiHash) throw new Error(`it ${mismatch}`)
+    return library.func('int ptlite_launch(void *frame, void *host)') as Launch
   } catch (cause) {
     throw new PtliteError('NATIVE_LIBRARY', `cannot load ${path}: ${(cause as Error).message}`, { cause })
   }
-  const abiHash = library.func('uint32_t ptlite_abi_hash()') as () => number
-  if (abiHash() !== KERNEL_ABI_HASH) {
-    throw new PtliteError('NATIVE_LIBRARY', `${path} was built for another version of ptlite; rebuild it with 'npm run build'`)
-  }
-  return library.func('int ptlite_launch(void *frame, void *host)') as Launch
 }
 
 function findLibrary(): string {
@@ -49,7 +55,10 @@ function findLibrary(): string {
   const tried = chosen !== undefined && chosen !== '' ? [chosen] : [join(here, FILE_NAME), join(here, '../../dist', FILE_NAME)]
   const found = tried.find((path) => existsSync(path))
   if (found === undefined) {
-    throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; build it with 'npm run build' or set ${VARIABLE} to its path`)
+    throw new PtliteError(
+      'NATIVE_LIBRARY',
+      `no kernel library at ${tried.join(' or ')}; build it with 'npm run build' or set ${VARIABLE} to its path`,
+    )
   }
   return found
 }

@@ -4,6 +4,8 @@ import * as data from './generated/schemas.js'
 import { functions, names } from './generated/table.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema } from './schema.js'
+import { schemaText } from './schema-text.js'
+import type { Stack } from '../tensor/stack.js'
 
 /** One overload of an operator, as modules hold it after load. */
 export class OperatorEntry {
@@ -40,24 +42,32 @@ export class OperatorEntry {
   }
 }
 
-// made at first use
+// made at first use; custom operators are put here when they are registered
 const entries: (OperatorEntry | undefined)[] = []
-const customIndex = new Map<string, number>()
+/** Custom operators that the built-in table does not name. */
+const added = new Map<string, number>()
 
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return names.length + customIndex.size
+  return names.length + added.size
 }
 
 export function entryAt(index: number): OperatorEntry {
-  return (entries[index] ??= new OperatorEntry(index, names[index]!, functions[index]!, () => decodeSchema(data, data.signatureOf[index]!)))
+  return (entries[index] ??= builtinEntry(index))
 }
 
-/** The operator with this name, e.g. `aten::add.Tensor`; a custom one hides one of the table. */
+function builtinEntry(index: number): OperatorEntry {
+  return new OperatorEntry(index, names[index]!, functions[index]!, () => decodeSchema(data, data.signatureOf[index]!))
+}
+
+/** The operator with this name, e.g. `aten::add.Tensor`. */
 export function findOperator(qualifiedName: string): OperatorEntry | undefined {
-  const custom = customIndex.size === 0 ? undefined : customIndex.get(qualifiedName)
-  const index = custom ?? search(qualifiedName)
+  const index = indexOf(qualifiedName)
   return index < 0 ? undefined : entryAt(index)
+}
+
+function indexOf(qualifiedName: string): number {
+  return (added.size > 0 ? added.get(qualifiedName) : undefined) ?? search(qualifiedName)
 }
 
 function search(name: string): number {
@@ -83,22 +93,39 @@ export interface CustomOperator {
 }
 
 /**
- * Adds an operator and returns its number. An operator of the built-in table is replaced from now on; two custom
- * ones of a name are an error that names both sources.
+ * Adds operators and returns their numbers. One that the library has is replaced for modules linked from now on; it
+ * must have the same schema. Two custom ones of a name are an error that names both sources; then none is added.
  */
-export function registerOperator(operator: CustomOperator): number {
-  const before = customIndex.get(operator.qualifiedName)
-  if (before !== undefined) {
-    const other = entries[before]!.source ?? 'an unknown place'
-    throw new PtliteError('INVALID_ARGUMENT', `${operator.qualifiedName} is registered twice: at ${other} and at ${operator.source}`)
+export function registerOperators(operators: readonly CustomOperator[]): number[] {
+  const sources = new Map<string, string>()
+  for (const operator of operators) {
+    checkNew(operator, sources.get(operator.qualifiedName) ?? entries[indexOf(operator.qualifiedName)]?.source ?? null)
+    sources.set(operator.qualifiedName, operator.source)
   }
-  const index = operatorCount()
-  entries[index] = new OperatorEntry(index, operator.qualifiedName, operator.call, () => operator.schema, operator.source)
-  customIndex.set(operator.qualifiedName, index)
-  return index
+  return operators.map(({ qualifiedName, call, schema, source }) => {
+    const known = search(qualifiedName)
+    const index = known < 0 ? operatorCount() : known
+    if (known < 0) added.set(qualifiedName, index)
+    entries[index] = new OperatorEntry(index, qualifiedName, call, () => schema, source)
+    return index
+  })
+}
+
+function checkNew({ qualifiedName, schema, source }: CustomOperator, other: string | null): void {
+  if (other !== null) {
+    throw new PtliteError('INVALID_ARGUMENT', `${qualifiedName} is registered twice: at ${other} and at ${source}`)
+  }
+  const index = search(qualifiedName)
+  const [found, expected] = [schema, index < 0 ? schema : entryAt(index).schema].map((s) => schemaText(qualifiedName, s))
+  if (found !== expected) throw new PtliteError('INVALID_ARGUMENT', `${source}: expected the schema ${expected!}, found ${found!}`)
+}
+
+/** Runs the library's own function of an operator, replaced or not. */
+export function callBuiltin(qualifiedName: string, stack: Stack): void {
+  functions[search(qualifiedName)]!(stack)
 }
 
 setOperatorNames({
-  nameAt: (index) => (index < operatorCount() ? entryAt(index).qualifiedName : `operator ${index}`),
+  nameAt: (index) => (index >= 0 && index < operatorCount() ? entryAt(index).qualifiedName : `operator ${index}`),
   schemaAt: (index) => entryAt(index).schema,
 })

@@ -12,7 +12,7 @@ export function noteOperator(operator: number): void {
 
 /** Throws INVALID_ARGUMENT naming operator, argument, expected type and what was found; `element` is the culprit in a list. */
 export function wrongType(found: Value, position: number, element?: number): never {
-  const argument = schemaAt(running).arguments[position]
+  const argument = running < 0 ? undefined : schemaAt(running).arguments[position]
   const name = argument?.name ?? `argument ${position}`
   const culprit = element === undefined ? describe(found) : `${describe((found as Value[])[element])} at index ${element}`
   const text = `${operatorNameAt(running)}: '${name}' must be ${argument?.type ?? 'another type'}, found ${culprit}`

@@ -29,7 +29,12 @@ export function formatValue(value: Output, indent = ''): string {
 
 /** `float32[1, 10]`, with the scale of quantized tensors. */
 export function describeTensor(t: Tensor): string {
-  const quant = t.quant === null ? '' : 'scale' in t.quant ? ` (scale ${t.quant.scale}, zero point ${t.quant.zeroPoint})` : ` (per channel, axis ${t.quant.axis})`
+  const quant =
+    t.quant === null
+      ? ''
+      : 'scale' in t.quant
+        ? ` (scale ${t.quant.scale}, zero point ${t.quant.zeroPoint})`
+        : ` (per channel, axis ${t.quant.axis})`
   return `${t.dtype}[${t.shape.join(', ')}]${quant}`
 }
 
@@ -51,7 +56,11 @@ export function formatTensor(t: Tensor, indent = ''): string {
   let next = 0
   const body = (dim: number, margin: string): string => {
     const cells = positions[dim]!
-    if (dim === t.shape.length - 1) return wrap(cells.map((p) => (p === null ? '...' : texts[next++]!)), margin)
+    if (dim === t.shape.length - 1)
+      return wrap(
+        cells.map((p) => (p === null ? '...' : texts[next++]!)),
+        margin,
+      )
     const gap = `,${'\n'.repeat(t.shape.length - 1 - dim)}${margin} `
     return `[${cells.map((p) => (p === null ? '...' : body(dim + 1, `${margin} `))).join(gap)}]`
   }

@@ -82,7 +82,10 @@ function operatorsOf(file: ModelFile): { name: string; functions: number; presen
 function textOf(report: Report, parameters: readonly Parameter[]): string {
   const sections = [
     `${report.class}\n${report.kind === 'ptl' ? 'zip (.ptl)' : 'flatbuffer (.ff)'}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
-    section('Methods', report.methods.map((m) => [m.schema, `${m.instructions} instructions`])),
+    section(
+      'Methods',
+      report.methods.map((m) => [m.schema, `${m.instructions} instructions`]),
+    ),
     section(
       `Operators (${report.operators.length}${report.missing.length > 0 ? `, ${report.missing.length} missing` : ', all present'})`,
       report.operators.map((op) => [op.name, op.present ? '' : 'MISSING']),
@@ -93,7 +96,13 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
       [2],
     ),
   ]
-  if (report.extraFiles.length > 0) sections.push(section('Extra files', report.extraFiles.map((f) => [f.name, formatBytes(f.bytes)])))
+  if (report.extraFiles.length > 0)
+    sections.push(
+      section(
+        'Extra files',
+        report.extraFiles.map((f) => [f.name, formatBytes(f.bytes)]),
+      ),
+    )
   if (report.code !== undefined) sections.push(`Code\n${report.code.map((fn) => fn.text.replace(/^/gm, '  ')).join('\n\n')}`)
   return sections.join('\n\n')
 }

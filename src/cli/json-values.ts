@@ -68,7 +68,11 @@ function itemsOf(json: Json, where: string): Input[] {
 }
 
 function dictOf(json: Json, where: string): Map<DictKey, Input> {
-  const entries = Array.isArray(json) ? json : json !== null && typeof json === 'object' ? Object.entries(json) : fail(where, '[key, value] pairs', json)
+  const entries = Array.isArray(json)
+    ? json
+    : json !== null && typeof json === 'object'
+      ? Object.entries(json)
+      : fail(where, '[key, value] pairs', json)
   return new Map(
     entries.map((entry, i) => {
       if (!Array.isArray(entry) || entry.length !== 2) fail(`${where}[${i}]`, 'a [key, value] pair', entry)
@@ -131,7 +135,8 @@ function fromBase64(text: string, type: DType, where: string): Exclude<TypedArra
 }
 
 function quantOf(json: Json, where: string): Quant {
-  if (json === null || typeof json !== 'object' || Array.isArray(json)) fail(where, '{"scale", "zeroPoint"} or {"axis", "scales", "zeroPoints"}', json)
+  if (json === null || typeof json !== 'object' || Array.isArray(json))
+    fail(where, '{"scale", "zeroPoint"} or {"axis", "scales", "zeroPoints"}', json)
   const zeroPoint = json.zeroPoint ?? json.zero_point
   const zeroPoints = json.zeroPoints ?? json.zero_points
   if (Array.isArray(json.scales) && Array.isArray(zeroPoints) && json.axis !== undefined) {
@@ -197,7 +202,8 @@ function tensorJson(t: Tensor): Json {
     return jsonNumber(t.dtype === 'bfloat16' ? bfloat16ToNumber(x) : t.dtype === 'float32' ? shortest(x) : x)
   }
   let at = 0
-  const nest = (dim: number): Json => (dim === t.shape.length ? number(data[at++]!) : Array.from({ length: t.shape[dim]! }, () => nest(dim + 1)))
+  const nest = (dim: number): Json =>
+    dim === t.shape.length ? number(data[at++]!) : Array.from({ length: t.shape[dim]! }, () => nest(dim + 1))
   const quant = t.quant === null ? {} : { quant: { ...t.quant } as unknown as Json }
   return { dtype: t.dtype, shape: [...t.shape], ...quant, data: nest(0) }
 }

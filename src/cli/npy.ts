@@ -45,7 +45,10 @@ export function readNpy(bytes: Uint8Array): NpyArray {
   const shape = parseShape(field(header, 'shape', /\(([^()]*)\)/))
   const kind = KINDS[descr.slice(1)]
   if (!/^[<>|=][a-z]\d+$/.test(descr) || kind === undefined) {
-    throw new PtliteError('UNSUPPORTED_DTYPE', `.npy data type '${descr}' is not supported; expected one of ${Object.keys(KINDS).join(', ')}`)
+    throw new PtliteError(
+      'UNSUPPORTED_DTYPE',
+      `.npy data type '${descr}' is not supported; expected one of ${Object.keys(KINDS).join(', ')}`,
+    )
   }
   const length = countElements(shape, kind.bytes, bytes.length - dataStart)
   const view = new DataView(bytes.buffer, bytes.byteOffset + dataStart, length * kind.bytes)

@@ -47,7 +47,8 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
     if (token.kind === 'option' && token.name === 'input') inputs.push(String(token.value))
     else if (token.kind === 'positional') (isInputFile(token.value) ? inputs : models).push(token.value)
   }
-  if (models.length !== 1) throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
+  if (models.length !== 1)
+    throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   return { model: models[0]!, inputs, values: values as ValuesOf<O> }
 }
 

@@ -42,7 +42,9 @@ t.test('run', (t) => {
 })
 
 t.test('run with JSON input, another method, an output file and a profile', (t) => {
-  const dir = t.testdir({ 'x.json': JSON.stringify({ args: [{ dtype: 'uint8', shape: [1, 1, 8, 8], data: [...(images.data.slice(0, 64) as Uint8Array)] }] }) })
+  const dir = t.testdir({
+    'x.json': JSON.stringify({ args: [{ dtype: 'uint8', shape: [1, 1, 8, 8], data: [...(images.data.slice(0, 64) as Uint8Array)] }] }),
+  })
   const [input, output, profile] = [join(dir, 'x.json'), join(dir, 'y.npy'), join(dir, 'trace.json')]
   const { status, stderr } = ptlite('run', digits('digits.ptl'), input, '--method', 'logits', '--output', output, '--profile', profile)
   t.equal(status, 0, stderr)
@@ -104,7 +106,14 @@ t.test('errors a user can cause exit with 1 and one message', (t) => {
 })
 
 t.test('wrong command lines exit with 2 and the usage', (t) => {
-  for (const args of [['run'], ['run', 'a.ptl', 'b.ptl'], ['run', 'a.ptl', '--nonsense'], ['bench', 'a.ptl', '--runs', 'x'], ['inspect'], ['cpu', 'x']]) {
+  for (const args of [
+    ['run'],
+    ['run', 'a.ptl', 'b.ptl'],
+    ['run', 'a.ptl', '--nonsense'],
+    ['bench', 'a.ptl', '--runs', 'x'],
+    ['inspect'],
+    ['cpu', 'x'],
+  ]) {
     const { status, stderr } = ptlite(...args)
     t.equal(status, 2, args.join(' '))
     t.match(stderr, new RegExp(`usage: ptlite ${args[0]!}`))

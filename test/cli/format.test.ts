@@ -3,7 +3,15 @@ import { formatBytes, formatMilliseconds, formatValue, table } from '../../src/c
 import { tensor } from '../../src/index.js'
 
 t.test('tensors', (t) => {
-  t.equal(formatValue(tensor([[1, 2], [3, 4]])), 'float32[2, 2]\n[[1., 2.],\n [3., 4.]]')
+  t.equal(
+    formatValue(
+      tensor([
+        [1, 2],
+        [3, 4],
+      ]),
+    ),
+    'float32[2, 2]\n[[1., 2.],\n [3., 4.]]',
+  )
   t.equal(formatValue(tensor([[0.5, -2.25]])), 'float32[1, 2]\n[[ 0.5000, -2.2500]]')
   t.equal(formatValue(tensor(new BigInt64Array([1n, -20n]))), 'int64[2]\n[  1, -20]')
   t.equal(formatValue(tensor([true, false])), 'bool[2]\n[ True, False]')
@@ -11,12 +19,25 @@ t.test('tensors', (t) => {
   t.equal(formatValue(tensor([NaN, Infinity, 1.5])), 'float32[3]\n[   nan,    inf, 1.5000]')
   t.equal(formatValue(tensor([1e-9, 0.5])), 'float32[2]\n[1.0000e-09, 5.0000e-01]')
   t.equal(formatValue(tensor(new Float32Array(0), [0, 3])), 'float32[0, 3]')
-  t.equal(formatValue(tensor([[[1], [2]], [[3], [4]]])), 'float32[2, 2, 1]\n[[[1.],\n  [2.]],\n\n [[3.],\n  [4.]]]')
+  t.equal(
+    formatValue(
+      tensor([
+        [[1], [2]],
+        [[3], [4]],
+      ]),
+    ),
+    'float32[2, 2, 1]\n[[[1.],\n  [2.]],\n\n [[3.],\n  [4.]]]',
+  )
   t.end()
 })
 
 t.test('long tensors are cut in the middle of each dimension', (t) => {
-  const text = formatValue(tensor(Float32Array.from({ length: 2000 }, (_, i) => i), [100, 20]))
+  const text = formatValue(
+    tensor(
+      Float32Array.from({ length: 2000 }, (_, i) => i),
+      [100, 20],
+    ),
+  )
   t.match(text, /^float32\[100, 20\]\n\[\[ {3}0\., {4}1\., {4}2\., \.\.\., {3}17\., {3}18\., {3}19\.\],\n/)
   t.match(text, /\n \.\.\.,\n/)
   t.equal(text.split('\n').length, 8)
@@ -40,7 +61,16 @@ t.test('containers', (t) => {
 })
 
 t.test('tables and units', (t) => {
-  t.equal(table([['a', '1'], ['long', '22']], [1]), 'a      1\nlong  22')
+  t.equal(
+    table(
+      [
+        ['a', '1'],
+        ['long', '22'],
+      ],
+      [1],
+    ),
+    'a      1\nlong  22',
+  )
   t.strictSame([999, 1000, 999_949, 999_950, 3_456_789].map(formatBytes), ['999 B', '1.0 kB', '999.9 kB', '1.0 MB', '3.5 MB'])
   t.strictSame([0.012345, 4.5678, 1234.5].map(formatMilliseconds), ['0.0123 ms', '4.57 ms', '1230 ms'])
   t.end()

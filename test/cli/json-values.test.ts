@@ -13,11 +13,31 @@ const readTensor = (json: Json): Tensor => {
 }
 
 t.test('tensors', (t) => {
-  const x = readTensor([[1, 2.5], [3, 4]])
-  t.strictSame([x.dtype, x.shape, x.toArray()], ['float32', [2, 2], [[1, 2.5], [3, 4]]])
+  const x = readTensor([
+    [1, 2.5],
+    [3, 4],
+  ])
+  t.strictSame(
+    [x.dtype, x.shape, x.toArray()],
+    [
+      'float32',
+      [2, 2],
+      [
+        [1, 2.5],
+        [3, 4],
+      ],
+    ],
+  )
   const y = readTensor({ dtype: 'int64', shape: [3], data: [1, '9007199254740993', -2] })
   t.strictSame(y.toArray(), [1n, 9007199254740993n, -2n])
-  t.strictSame(readTensor({ dtype: 'uint8', shape: [2, 2], data: [1, 2, 3, 4] }).toArray(), [[1, 2], [3, 4]], 'flat data')
+  t.strictSame(
+    readTensor({ dtype: 'uint8', shape: [2, 2], data: [1, 2, 3, 4] }).toArray(),
+    [
+      [1, 2],
+      [3, 4],
+    ],
+    'flat data',
+  )
   t.strictSame(readTensor({ dtype: 'bool', data: [true, false, 1] }).toArray(), [true, false, true])
   t.strictSame(readTensor({ dtype: 'float16', data: [1.5, 'inf'] }).toArray(), [1.5, Infinity])
   t.strictSame(readTensor({ dtype: 'bfloat16', data: [[1], [-3]] }).toArray(), [[1], [-3]])
@@ -25,7 +45,10 @@ t.test('tensors', (t) => {
   const q = readTensor({ dtype: 'quint8', shape: [2], data: [3, 4], quant: { scale: 0.5, zero_point: 1 } })
   t.strictSame([q.dtype, q.quant], ['quint8', { scale: 0.5, zeroPoint: 1 }])
   const base64 = Buffer.from(new Uint8Array(new Float32Array([1, 2, 3, 4]).buffer)).toString('base64')
-  t.strictSame(readTensor({ tensor: base64, dtype: 'float32', shape: [2, 2], strides: [1, 2] }).toArray(), [[1, 3], [2, 4]])
+  t.strictSame(readTensor({ tensor: base64, dtype: 'float32', shape: [2, 2], strides: [1, 2] }).toArray(), [
+    [1, 3],
+    [2, 4],
+  ])
   t.end()
 })
 
@@ -38,7 +61,18 @@ t.test('other values', (t) => {
   const pair = read({ tuple: [{ int: 1 }, { list: [] }] })
   t.ok(pair instanceof Tuple)
   t.strictSame((pair as Tuple).items, [1, []])
-  t.strictSame(read({ dict: [[{ str: 'a' }, { int: 1 }], [{ int: 2 }, 'b']] }), new Map<unknown, unknown>([['a', 1], [2, 'b']]))
+  t.strictSame(
+    read({
+      dict: [
+        [{ str: 'a' }, { int: 1 }],
+        [{ int: 2 }, 'b'],
+      ],
+    }),
+    new Map<unknown, unknown>([
+      ['a', 1],
+      [2, 'b'],
+    ]),
+  )
   t.strictSame([read({ dtype: 'float32' }), read({ memory_format: 'channels_last' }), read({ device: 'cpu' })], [6, 2, 'cpu'])
   t.end()
 })
@@ -59,7 +93,22 @@ t.test('errors name the place', (t) => {
 })
 
 t.test('results as JSON', (t) => {
-  t.strictSame(toJson(tensor([[0.1, NaN], [-Infinity, 2]])), { dtype: 'float32', shape: [2, 2], data: [[0.1, 'nan'], ['-inf', 2]] })
+  t.strictSame(
+    toJson(
+      tensor([
+        [0.1, NaN],
+        [-Infinity, 2],
+      ]),
+    ),
+    {
+      dtype: 'float32',
+      shape: [2, 2],
+      data: [
+        [0.1, 'nan'],
+        ['-inf', 2],
+      ],
+    },
+  )
   t.strictSame(toJson(tensor(new BigInt64Array([1n, 2n ** 60n]))), { dtype: 'int64', shape: [2], data: [1, '1152921504606846976'] })
   t.strictSame(toJson(tensor([true, false])), { dtype: 'bool', shape: [2], data: [true, false] })
   t.strictSame(toJson([1, 'a', null, 2n ** 60n]), [1, 'a', null, '1152921504606846976'])

@@ -4,7 +4,7 @@ import t from 'tap'
 import { parseCount } from '../../codegen/schema/parser.js'
 import { fillDefaults } from '../../runtime/operators/fill-defaults.js'
 import { missingOperators } from '../../runtime/operators/missing-operator.js'
-import { entryAt, findOperator, operatorCount, registerOperator } from '../../runtime/operators/registry.js'
+import { entryAt, findOperator, operatorCount, registerOperators } from '../../runtime/operators/registry.js'
 import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
 import { schemaText } from '../../runtime/operators/schema-text.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
@@ -64,12 +64,34 @@ await t.test('the runtime holds no schema parser', (t) => {
 
 await t.test('custom operators: found, and a second one names both sources', (t) => {
   const custom = { qualifiedName: 'test::f.x', call: () => undefined, schema, source: 'custom_ops.yaml:3' }
-  const index = registerOperator(custom)
-  t.match(findOperator('test::f.x'), { index, name: 'test::f', overload: 'x', argumentCount: 4, source: 'custom_ops.yaml:3' })
-  t.throws(() => registerOperator({ ...custom, source: 'other.yaml:9' }), {
-    name: 'PtliteError',
-    message: 'test::f.x is registered twice: at custom_ops.yaml:3 and at other.yaml:9',
+  const count = operatorCount()
+  t.same(registerOperators([custom]), [count])
+  t.match(findOperator('test::f.x'), { index: count, name: 'test::f', overload: 'x', argumentCount: 4, source: 'custom_ops.yaml:3' })
+  t.throws(
+    () =>
+      registerOperators([
+        { ...custom, qualifiedName: 'test::g' },
+        { ...custom, source: 'other.yaml:9' },
+      ]),
+    {
+      name: 'PtliteError',
+      message: 'test::f.x is registered twice: at custom_ops.yaml:3 and at other.yaml:9',
+    },
+  )
+  t.equal(findOperator('test::g'), undefined, 'none is added')
+  t.end()
+})
+
+await t.test("a replacement takes the place of the library's own, with the same schema", (t) => {
+  const own = findOperator('aten::relu')!
+  const call = (): undefined => undefined
+  t.throws(() => registerOperators([{ qualifiedName: 'aten::relu', call, schema, source: 'custom_ops.yaml:3' }]), {
+    message: /^custom_ops.yaml:3: expected the schema aten::relu\(Tensor self\) -> Tensor, found aten::relu\(int\[\] a/,
   })
+  const count = operatorCount()
+  t.same(registerOperators([{ qualifiedName: 'aten::relu', call, schema: own.schema, source: 'custom_ops.yaml:3' }]), [own.index])
+  t.equal(findOperator('aten::relu')!.call, call)
+  t.equal(operatorCount(), count)
   t.end()
 })
 

@@ -1,12 +1,14 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
-import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
-import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+import { copyInto } from './support/copy.js'
+import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 
 /** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
 
@@ -14,6 +16,7 @@ const { ActivationOp, BinaryOp } = kernels
 
 function floating(name: string, op: number, self: Tensor, out: Tensor | undefined, p0 = 0, p1 = 0, p2 = 0): Tensor {
   if (!isFloating(self.type)) notFor(name, self.type)
+  checkSameType(name, out, self.type)
   return runUnary(kernels.activation, op, self, self.type, computeFor(self.type), out, p0, p1, p2)
 }
 
@@ -52,6 +55,7 @@ export function hardsigmoid_out(self: Tensor, out?: Tensor): Tensor {
 /** clamp that keeps the dtype. */
 export function hardtanh_out(self: Tensor, min: Scalar, max: Scalar, out?: Tensor): Tensor {
   checkPlain('hardtanh', self)
+  checkSameType('hardtanh', out, self.type)
   if (self.type === DType.bool) notFor('hardtanh', self.type)
   if (self.type === DType.uint8) check(scalarToNumber(min) >= 0, () => 'hardtanh with a negative bound is not for unsigned tensors')
   if (isFloating(self.type)) return clamp_out(self, min, max, out)
@@ -71,7 +75,14 @@ export function elu_out(self: Tensor, alpha: Scalar, scale: Scalar, inputScale: 
 }
 
 /** max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
-export function celu_out(self: Tensor, alpha: Scalar, out?: Tensor): Tensor {
+export function celu(self: Tensor, alpha: Scalar): Tensor {
+  return continuousElu(self, alpha, undefined)
+}
+export function celu_(self: Tensor, alpha: Scalar): Tensor {
+  return continuousElu(self, alpha, self)
+}
+
+function continuousElu(self: Tensor, alpha: Scalar, out: Tensor | undefined): Tensor {
   const a = scalarToNumber(alpha)
   check(a !== 0, () => 'celu expects an alpha other than 0')
   return floating('celu', ActivationOp.elu, self, out, a, 1, 1 / a)
@@ -107,17 +118,18 @@ export function log_sigmoid_forward_out(self: Tensor, output?: Tensor, buffer?: 
 /** x above the threshold, else value. */
 export function threshold_out(self: Tensor, threshold: Scalar, value: Scalar, out?: Tensor): Tensor {
   checkPlain('threshold', self)
+  checkSameType('threshold', out, self.type)
   if (self.type === DType.bool) notFor('threshold', self.type)
   const numbers = [scalarToNumber(threshold), scalarToNumber(value)] as const
   return runUnary(kernels.activation, ActivationOp.threshold, self, self.type, computeFor(self.type), out, ...numbers)
 }
 
 /** x above 0, else weight * x; one weight, or one per channel (dimension 1). */
-export function prelu_out(self: Tensor, weight: Tensor, out?: Tensor): Tensor {
+export function prelu(self: Tensor, weight: Tensor): Tensor {
   if (!isFloating(self.type)) notFor('prelu', self.type)
   check(self.type === weight.type, () => `prelu expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
   check(weight.shape.length <= 1, () => `prelu expects a weight of at most 1 dimension, found ${weight.shape.length}`)
-  return runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, out)
+  return runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, undefined)
 }
 
 function channelView(self: Tensor, weight: Tensor): Tensor {
@@ -132,18 +144,25 @@ function channelView(self: Tensor, weight: Tensor): Tensor {
   return viewOf(weight, shape, strides)
 }
 
-/** The slope of negative elements is the middle of its range; training draws it at random and is not supported. */
+/** The slope of negative elements is the middle of its range; in training each has one of its own, drawn at random. */
 export function rrelu_with_noise_out(
   self: Tensor,
-  _noise: Tensor,
+  noise: Tensor,
   lower: Scalar,
   upper: Scalar,
   training: boolean,
   _generator: unknown,
   out?: Tensor,
 ): Tensor {
-  check(!training, () => 'rrelu in training mode is not supported')
-  return leaky_relu_out(self, new Float((scalarToNumber(lower) + scalarToNumber(upper)) / 2), out)
+  if (!isFloating(self.type)) notFor('rrelu', self.type)
+  const low = scalarToNumber(lower)
+  const high = scalarToNumber(upper)
+  check(low <= high, () => `rrelu expects a lower bound of at most the upper one, found ${low} and ${high}`)
+  if (!training) return leaky_relu_out(self, new Float((low + high) / 2), out)
+  const slopes = empty(self.shape, DType.float32)
+  writeTensor(slopes, Float32Array.from({ length: self.numel }, () => low + (high - low) * Math.random()))
+  if (noise !== self) copyInto(noise, slopes)
+  return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, out)
 }
 
 /** The first half along `dim`, times the sigmoid of the second. */

@@ -6,7 +6,7 @@ import { type Operand, promotePair, scalarType, toFloating } from '../../tensor/
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
-import { checkPlain, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
+import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
@@ -52,7 +52,7 @@ export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tenso
 }
 
 /** other - alpha * self */
-export function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
+function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
   plainPair('rsub', self, other)
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
   return scaledSum(BinaryOp.sub, other, self, alpha, out)
@@ -151,6 +151,7 @@ export const lcm_out = keeping('lcm', BinaryOp.lcm, (t) => isIntegral(t))
 export function heaviside_out(self: Tensor, values: Tensor, out?: Tensor): Tensor {
   plainPair('heaviside', self, values)
   check(self.type === values.type, () => `heaviside expects operands of one dtype, found ${self.dtype} and ${values.dtype}`)
+  checkSameType('heaviside', out, self.type)
   return runBinary(BinaryOp.heaviside, self, values, self.type, self.type, out)
 }
 
@@ -216,33 +217,54 @@ export function float_power_out(self: Operand, exponent: Operand, out?: Tensor):
   return runBinary(BinaryOp.pow, self, exponent, type, type, out)
 }
 
+// The overloads that take numbers have no structured form in PyTorch: a functional and an in-place function each.
+
+export function add(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+  return add_out(self, other, alpha)
+}
+export function add_(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+  return add_out(self, other, alpha, self)
+}
+
 export function sub(self: Tensor, other: Operand, alpha: Scalar): Tensor {
   return sub_out(self, other, alpha)
 }
 export function sub_(self: Tensor, other: Operand, alpha: Scalar): Tensor {
   return sub_out(self, other, alpha, self)
 }
+
+export function rsub(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+  return rsub_out(self, other, alpha)
+}
+
 export function mul(self: Tensor, other: Operand): Tensor {
   return mul_out(self, other)
 }
 export function mul_(self: Tensor, other: Operand): Tensor {
   return mul_out(self, other, self)
 }
+
 export function div(self: Tensor, other: Operand): Tensor {
   return div_out(self, other)
 }
 export function div_(self: Tensor, other: Operand): Tensor {
   return div_out(self, other, self)
 }
+
+export function floor_divide(self: Tensor, other: Operand): Tensor {
+  return floor_divide_out(self, other)
+}
+export function floor_divide_(self: Tensor, other: Operand): Tensor {
+  return floor_divide_out(self, other, self)
+}
+
 export function div_mode(self: Tensor, other: Operand, mode: string | null): Tensor {
   return div_mode_out(self, other, mode)
 }
 export function div_mode_(self: Tensor, other: Operand, mode: string | null): Tensor {
   return div_mode_out(self, other, mode, self)
 }
-export function floor_divide(self: Tensor, other: Operand): Tensor {
-  return floor_divide_out(self, other)
-}
-export function floor_divide_(self: Tensor, other: Operand): Tensor {
-  return floor_divide_out(self, other, self)
+
+export function remainder(self: Operand, other: Operand): Tensor {
+  return remainder_out(self, other)
 }

@@ -1,11 +1,11 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, isFloating } from '../../tensor/dtype.js'
+import { isFloating } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { type Operand, promote } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { checkPlain, computeFor, notFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
+import { checkPlain, checkSameType, computeFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
 const { ActivationOp, BinaryOp, TernaryOp } = kernels
@@ -22,6 +22,7 @@ export function clamp_out(self: Tensor, min: Scalar | null, max: Scalar | null, 
     fillScalar(result, new Float(NaN))
     return result
   }
+  checkSameType('clamp', out, type)
   const compute = computeFor(type)
   const low = min === null ? 0 : scalarToNumber(min)
   const high = max === null ? 0 : scalarToNumber(max)
@@ -43,13 +44,11 @@ export function clamp_tensor_out(self: Tensor, min: Tensor | null, max: Tensor |
 export function clamp_min_out(self: Tensor, min: Operand, out?: Tensor): Tensor {
   if (!(min instanceof Tensor)) return clamp_out(self, min, null, out)
   const common = promote([self, min])
-  if (common === DType.bool) notFor('clamp_min', common)
   return runBinary(BinaryOp.maximum, self, min, common, common, out)
 }
 
 export function clamp_max_out(self: Tensor, max: Operand, out?: Tensor): Tensor {
   if (!(max instanceof Tensor)) return clamp_out(self, null, max, out)
   const common = promote([self, max])
-  if (common === DType.bool) notFor('clamp_max', common)
   return runBinary(BinaryOp.minimum, self, max, common, common, out)
 }

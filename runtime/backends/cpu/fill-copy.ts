@@ -1,35 +1,35 @@
 import { check } from '../../error.js'
-import { checkOverlap, emptyLike, resizeOut } from '../../tensor/iterator.js'
+import { checkOverlap, emptyLike } from '../../tensor/iterator.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
 import { fillScalar } from './support/fill.js'
 
-/** The tensor that gets self's shape and new contents: a new one, self, or `out` resized. */
-function target(self: Tensor, out: Tensor | undefined): Tensor {
-  if (out === undefined) return emptyLike(self)
-  if (out !== self) resizeOut(out, self.shape)
-  checkOverlap(out, [])
-  return out
+/** A new tensor of self's shape and layout. */
+export function fill(self: Tensor, value: Scalar | Tensor): Tensor {
+  return fill_(emptyLike(self), value)
 }
 
 /** `value` is a number or a 0-d tensor. */
-export function fill_out(self: Tensor, value: Scalar | Tensor, out?: Tensor): Tensor {
+export function fill_(self: Tensor, value: Scalar | Tensor): Tensor {
+  checkOverlap(self, [])
   if (value instanceof Tensor) {
     check(value.shape.length === 0, () => `fill_ expects a value of 0 dimensions, found ${value.shape.length}`)
-    const result = target(self, out)
-    copyInto(result, value)
-    return result
+    copyInto(self, value)
+  } else {
+    fillScalar(self, value)
   }
-  const result = target(self, out)
-  fillScalar(result, value)
-  return result
+  return self
 }
 
-export function zero_out(self: Tensor, out?: Tensor): Tensor {
-  const result = target(self, out)
-  fillScalar(result, 0)
-  return result
+export function zero(self: Tensor): Tensor {
+  return zero_(emptyLike(self))
+}
+
+export function zero_(self: Tensor): Tensor {
+  checkOverlap(self, [])
+  fillScalar(self, 0)
+  return self
 }
 
 /** self = src, broadcast and converted. */

@@ -26,28 +26,37 @@ export function logical_not_out(self: Tensor, out?: Tensor): Tensor {
 
 type Bitwise = (self: Operand, other: Operand, out?: Tensor) => Tensor
 
-/** Bits of integers; bools where `bool` says so. */
-function bitwise(name: string, op: number, bool: boolean): Bitwise {
+/** Bits of integers and bools. */
+function bitwise(name: string, op: number): Bitwise {
   return (self, other, out) => {
     const common = promotePair(self, other)
-    if (!isIntegral(common, bool)) notFor(name, common)
+    if (!isIntegral(common, true)) notFor(name, common)
     return runBinary(op, self, other, common, common, out)
   }
 }
 
-export const bitwise_and_out = bitwise('bitwise_and', BinaryOp.bitwise_and, true)
-export const bitwise_or_out = bitwise('bitwise_or', BinaryOp.bitwise_or, true)
-export const bitwise_xor_out = bitwise('bitwise_xor', BinaryOp.bitwise_xor, true)
-export const bitwise_left_shift_out = bitwise('bitwise_left_shift', BinaryOp.shift_left, false)
-export const bitwise_right_shift_out = bitwise('bitwise_right_shift', BinaryOp.shift_right, false)
+export const bitwise_and_out = bitwise('bitwise_and', BinaryOp.bitwise_and)
+export const bitwise_or_out = bitwise('bitwise_or', BinaryOp.bitwise_or)
+export const bitwise_xor_out = bitwise('bitwise_xor', BinaryOp.bitwise_xor)
+export const bitwise_left_shift_out = shifting('bitwise_left_shift', BinaryOp.shift_left)
+export const bitwise_right_shift_out = shifting('bitwise_right_shift', BinaryOp.shift_right)
 
-export function bitwise_and(self: Tensor, other: Operand): Tensor {
+/** Counts are taken modulo the width in which a CPU shifts the type: 64 bits for int64, 32 for the others. */
+function shifting(name: string, op: number): Bitwise {
+  return (self, other, out) => {
+    const common = promotePair(self, other)
+    if (!isIntegral(common)) notFor(name, common)
+    return runBinary(op, self, other, common, common, out, common === DType.int64 ? 63 : 31)
+  }
+}
+
+export function bitwise_and(self: Operand, other: Operand): Tensor {
   return bitwise_and_out(self, other)
 }
-export function bitwise_or(self: Tensor, other: Operand): Tensor {
+export function bitwise_or(self: Operand, other: Operand): Tensor {
   return bitwise_or_out(self, other)
 }
-export function bitwise_xor(self: Tensor, other: Operand): Tensor {
+export function bitwise_xor(self: Operand, other: Operand): Tensor {
   return bitwise_xor_out(self, other)
 }
 export function bitwise_and_(self: Tensor, other: Operand): Tensor {
@@ -58,6 +67,12 @@ export function bitwise_or_(self: Tensor, other: Operand): Tensor {
 }
 export function bitwise_xor_(self: Tensor, other: Operand): Tensor {
   return bitwise_xor_out(self, other, self)
+}
+export function bitwise_left_shift(self: Operand, other: Operand): Tensor {
+  return bitwise_left_shift_out(self, other)
+}
+export function bitwise_right_shift(self: Operand, other: Operand): Tensor {
+  return bitwise_right_shift_out(self, other)
 }
 export function bitwise_left_shift_(self: Tensor, other: Operand): Tensor {
   return bitwise_left_shift_out(self, other, self)

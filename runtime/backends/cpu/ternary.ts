@@ -2,9 +2,9 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { type Operand, promote, promotePair } from '../../tensor/promote.js'
-import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { notFor, runTernary } from './support/elementwise.js'
+import { checkSameType, notFor, runTernary } from './support/elementwise.js'
 
 const { TernaryOp } = kernels
 
@@ -12,14 +12,16 @@ const { TernaryOp } = kernels
 export function addcmul_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
   const common = promote([self, tensor1, tensor2])
   if (common === DType.bool) notFor('addcmul', common)
-  check(isFloating(common) || !(value instanceof Float), () => 'for integer inputs value must not be a float')
-  return runTernary(TernaryOp.addcmul, self, tensor1, tensor2, common, out, scalarToNumber(value))
+  checkSameType('addcmul', out, common)
+  const factor = scalarToNumber(value)
+  return runTernary(TernaryOp.addcmul, self, tensor1, tensor2, common, out, isFloating(common) ? factor : Math.trunc(factor))
 }
 
 /** self + value * tensor1 / tensor2; integers alone are an error. */
 export function addcdiv_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
   check(isFloating(tensor1.type) || isFloating(tensor2.type), () => 'addcdiv does not divide integers; make one of them floating-point')
   const common = promote([self, tensor1, tensor2])
+  checkSameType('addcdiv', out, common)
   return runTernary(TernaryOp.addcdiv, self, tensor1, tensor2, common, out, scalarToNumber(value))
 }
 
@@ -37,7 +39,9 @@ export function where_out(condition: Tensor, self: Operand, other: Operand, out?
     condition.type === DType.bool || condition.type === DType.uint8,
     () => `where expects a condition of dtype bool, found ${condition.dtype}`,
   )
-  return runTernary(TernaryOp.where, condition, self, other, promotePair(self, other), out)
+  const common = promotePair(self, other)
+  checkSameType('where', out, common)
+  return runTernary(TernaryOp.where, condition, self, other, common, out)
 }
 
 export function where(condition: Tensor, self: Operand, other: Operand): Tensor {

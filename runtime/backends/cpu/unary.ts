@@ -3,10 +3,10 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { toFloating } from '../../tensor/promote.js'
-import { Float, type Scalar } from '../../tensor/scalar.js'
+import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, copyInto } from './support/copy.js'
-import { checkPlain, computeFor, notFor, runBinary, runUnary, type UnaryKernel } from './support/elementwise.js'
+import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, type UnaryKernel } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
 /** Functions of one tensor, element by element. `out` as in every structured operator: none, `self` (in place), or a result. */
@@ -28,6 +28,7 @@ function keeping(name: string, op: number, bool: boolean): Unary {
   return (self, out) => {
     checkPlain(name, self)
     if (!bool && self.type === DType.bool) notFor(name, self.type)
+    checkSameType(name, out, self.type)
     return runUnary(kernels.unary, op, self, self.type, computeFor(self.type), out)
   }
 }
@@ -37,6 +38,7 @@ function rounding(name: string, op: number): Unary {
   return (self, out) => {
     checkPlain(name, self)
     if (self.type === DType.bool) notFor(name, self.type)
+    checkSameType(name, out, self.type)
     if (!isFloating(self.type)) return copied(self, out)
     return runUnary(kernels.unary, op, self, self.type, computeFor(self.type), out)
   }
@@ -46,6 +48,7 @@ function rounding(name: string, op: number): Unary {
 function asking(name: string, op: number): Unary {
   return (self, out) => {
     checkPlain(name, self)
+    if (out !== self) checkSameType(name, out, DType.bool)
     if (isFloating(self.type)) return runUnary(kernels.unary, op, self, DType.bool, computeFor(self.type), out)
     const result = resultTensor(out, self.shape, DType.bool, [self])
     fillScalar(result, false)
@@ -120,8 +123,8 @@ export const ceil_out = rounding('ceil', UnaryOp.ceil)
 export const trunc_out = rounding('trunc', UnaryOp.trunc)
 export const round_out = rounding('round', UnaryOp.round)
 
-export const isnan_out = asking('isnan', UnaryOp.isnan)
-export const isinf_out = asking('isinf', UnaryOp.isinf)
+export const isnan = asking('isnan', UnaryOp.isnan)
+export const isinf = asking('isinf', UnaryOp.isinf)
 export const isposinf_out = asking('isposinf', UnaryOp.isposinf)
 export const isneginf_out = asking('isneginf', UnaryOp.isneginf)
 
@@ -129,28 +132,36 @@ export const isneginf_out = asking('isneginf', UnaryOp.isneginf)
 export function square_out(self: Tensor, out?: Tensor): Tensor {
   checkPlain('square', self)
   const type = self.type === DType.bool ? DType.int64 : self.type
+  if (self.type !== DType.bool) checkSameType('square', out, type)
   return runUnary(kernels.unary, UnaryOp.square, self, type, computeFor(type), out)
 }
 
 export function frac_out(self: Tensor, out?: Tensor): Tensor {
   if (!isFloating(self.type)) notFor('frac', self.type)
+  checkSameType('frac', out, self.type)
   return runUnary(kernels.unary, UnaryOp.frac, self, self.type, computeFor(self.type), out)
 }
 
 /** Real tensors are their own conjugates. */
 export function conj_physical_out(self: Tensor, out?: Tensor): Tensor {
+  checkSameType('conj_physical', out, self.type)
   return copied(self, out)
 }
-export { conj_physical_out as _conj_physical_out }
+
+export function _conj_physical(self: Tensor): Tensor {
+  return cloneOf(self)
+}
 
 export function bitwise_not_out(self: Tensor, out?: Tensor): Tensor {
   if (!isIntegral(self.type, true)) notFor('bitwise_not', self.type)
+  checkSameType('bitwise_not', out, self.type)
   const op = self.type === DType.bool ? UnaryOp.logical_not : UnaryOp.bitwise_not
   return runUnary(kernels.unary, op, self, self.type, computeFor(self.type), out)
 }
 
 export function signbit_out(self: Tensor, out?: Tensor): Tensor {
   checkPlain('signbit', self)
+  if (out !== self) checkSameType('signbit', out, DType.bool)
   return runUnary(kernels.unary, UnaryOp.signbit, self, DType.bool, computeFor(self.type), out)
 }
 
@@ -178,9 +189,19 @@ function scaled(name: string, self: Tensor, factor: number, out: Tensor | undefi
 /** To `decimals` places after the point, before it where negative; ties to even. */
 export function round_decimals_out(self: Tensor, decimals: number, out?: Tensor): Tensor {
   if (!isFloating(self.type)) notFor('round with decimals', self.type)
+  checkSameType('round', out, self.type)
   if (decimals === 0) return round_out(self, out)
+  if (self.type === DType.float16 || self.type === DType.bfloat16) return roundNarrow(self, decimals, out)
   const compute = computeFor(self.type)
   return runUnary(kernels.unary, UnaryOp.round_decimals, self, self.type, compute, out, 10 ** Math.abs(decimals), decimals < 0 ? 1 : 0)
+}
+
+/** In the 16-bit types every step is rounded to the type. */
+function roundNarrow(self: Tensor, decimals: number, out: Tensor | undefined): Tensor {
+  const { mul, div } = kernels.BinaryOp
+  const factor = new Float(10 ** Math.abs(decimals))
+  const moved = round_out(runBinary(decimals > 0 ? mul : div, self, factor, self.type, self.type, undefined))
+  return runBinary(decimals > 0 ? div : mul, moved, factor, self.type, self.type, out)
 }
 
 /** log(x / (1 - x)), x first moved into [eps, 1 - eps]. */
@@ -200,6 +221,7 @@ const LARGEST: Partial<Record<DType, number>> = {
 /** Infinities become the largest and smallest finite numbers of the dtype where no other is given. */
 export function nan_to_num_out(self: Tensor, nan: number | null, posinf: number | null, neginf: number | null, out?: Tensor): Tensor {
   checkPlain('nan_to_num', self)
+  checkSameType('nan_to_num', out, self.type)
   const largest = LARGEST[self.type]
   if (largest === undefined) return copied(self, out)
   return runUnary(kernels.unary, UnaryOp.nan_to_num, self, self.type, computeFor(self.type), out, nan ?? 0, posinf ?? largest, neginf ?? -largest)
@@ -224,20 +246,18 @@ export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
   const type = toFloating(self.type)
   let sum = runUnary(kernels.special, SpecialOp.lgamma, self, type, computeFor(type), undefined)
   for (let j = 1; j < p; j++) {
-    const shifted = runBinary(kernels.BinaryOp.add, self, floatOf(-j / 2), type, type, undefined)
+    const shifted = runBinary(kernels.BinaryOp.add, self, new Float(-j / 2), type, type, undefined)
     const term = runUnary(kernels.special, SpecialOp.lgamma, shifted, type, computeFor(type), undefined)
     sum = runBinary(kernels.BinaryOp.add, sum, term, type, type, undefined)
   }
-  return runBinary(kernels.BinaryOp.add, sum, floatOf((p * (p - 1) * Math.log(Math.PI)) / 4), type, type, out)
-}
-
-function floatOf(value: number): Scalar {
-  return new Float(value)
+  return runBinary(kernels.BinaryOp.add, sum, new Float((p * (p - 1) * Math.log(Math.PI)) / 4), type, type, out)
 }
 
 /** Mantissas in [0.5, 1) and int32 exponents: self = mantissa * 2^exponent. */
 export function frexp_out(self: Tensor, mantissa?: Tensor, exponent?: Tensor): [Tensor, Tensor] {
   if (!isFloating(self.type)) notFor('frexp', self.type)
+  checkSameType('frexp', mantissa, self.type)
+  checkSameType('frexp', exponent, DType.int32)
   const compute = computeFor(self.type)
   const exponents = runUnary(kernels.unary, UnaryOp.frexp_exponent, self, DType.int32, compute, exponent)
   return [runUnary(kernels.unary, UnaryOp.frexp_mantissa, self, self.type, compute, mantissa), exponents]

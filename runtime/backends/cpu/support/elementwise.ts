@@ -2,14 +2,14 @@ import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
 import { DType, dtypeName, isFloating, isQuantized, itemSize } from '../../../tensor/dtype.js'
-import { checkCast, planLoop, resultTensor } from '../../../tensor/iterator.js'
+import { planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { scalarBits } from '../../../tensor/scalar-bits.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { castTo } from './copy.js'
+import { castTo, copyInto } from './copy.js'
 
 /** The kernels of one input share a frame layout. */
 export type UnaryKernel = typeof kernels.unary | typeof kernels.activation | typeof kernels.special
@@ -32,6 +32,25 @@ export function checkPlain(name: string, t: Tensor): void {
   if (isQuantized(t.type)) notFor(name, t.type)
 }
 
+/** A result of dtype `type` that goes into another dtype must be computed first: these lose bits that kernels keep. */
+function isNarrow(type: DType): boolean {
+  return type < DType.int64 || type === DType.float16 || type === DType.bfloat16
+}
+
+/** Computes into a new tensor and converts that into `out`. */
+function byWayOf(out: Tensor, shape: readonly number[], type: DType, inputs: readonly Tensor[], compute: () => Tensor): Tensor {
+  const result = resultTensor(out, shape, type, inputs)
+  copyInto(result, compute())
+  return result
+}
+
+/** Throws INVALID_DTYPE where an operator that does not convert its result is given an `out` of another dtype. */
+export function checkSameType(name: string, out: Tensor | undefined, type: DType): void {
+  if (out !== undefined && out.type !== type) {
+    throw new PtliteError('INVALID_DTYPE', `${name} expects an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
+  }
+}
+
 /**
  * out = op(self): a new tensor of dtype `type`, or `out` (which may be `self`, in place). `compute` is what the kernel
  * works in; p0..p2 are the operator's numbers.
@@ -47,8 +66,7 @@ export function runUnary(
   p1 = 0,
   p2 = 0,
 ): Tensor {
-  if (self.isContiguous && (out === undefined || out === self)) {
-    if (out !== undefined) checkCast(type, out.type)
+  if (self.isContiguous && (out === undefined || (out === self && out.type === type))) {
     const result = out ?? empty(self.shape, type)
     kernel({
       op: op,
@@ -68,6 +86,9 @@ export function runUnary(
     })
     if (out !== undefined) noteWrite(out)
     return result
+  }
+  if (out !== undefined && out.type !== type && isNarrow(type)) {
+    return byWayOf(out, self.shape, type, [self], () => runUnary(kernel, op, self, type, compute, undefined, p0, p1, p2))
   }
   const result = resultTensor(out, self.shape, type, [self])
   const loop = planLoop(result.shape, [result, self])
@@ -142,6 +163,9 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   if (a instanceof Tensor) inputs.push(a)
   if (b instanceof Tensor) inputs.push(b)
   const shape = inputs.length === 1 ? inputs[0]!.shape : broadcastShapes(inputs[0]!.shape, inputs[1]!.shape)
+  if (out !== undefined && out.type !== type && isNarrow(type)) {
+    return byWayOf(out, shape, type, inputs, () => runBinary(op, a, b, common, type, undefined, alpha))
+  }
   const result = resultTensor(out, shape, type, inputs)
   const operands = [result]
   if (x !== null) operands.push(x)
@@ -237,6 +261,9 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   const given = [a, b, c].filter((t): t is Tensor => t instanceof Tensor)
   let shape = a.shape
   for (const t of given) if (!sameShape(shape, t.shape)) shape = broadcastShapes(shape, t.shape)
+  if (out !== undefined && out.type !== common && isNarrow(common)) {
+    return byWayOf(out, shape, common, given, () => runTernary(op, a, b, c, common, undefined, value))
+  }
   const result = resultTensor(out, shape, common, given)
   const x = operandFor(a, common)
   const y = b instanceof Tensor ? operandFor(b, common) : null

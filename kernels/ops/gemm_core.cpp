@@ -1,0 +1,397 @@
+#include "gemm_core.h"
+
+#include <algorithm>
+
+#include "isa/kernel.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace gemm {
+namespace {
+
+/// One register tile's way to memory; the vector form of Epilogue.
+template <class T>
+struct TileEnd {
+  enum Kind { kPlain, kRowScalar, kVector };
+  T alpha, beta, lo, hi;
+  bool clamped;
+  Kind kind;
+  const T* source;
+  int64_t source_row;
+};
+
+/// Accumulates an M x (V vectors) tile into `out`, V vectors a row. `a` advances by a_k per k and has rows a_row apart;
+/// `b` has V vectors per k, b_k apart, of which the last has `last` lanes with kTail.
+template <class T, int M, int V, bool kTail>
+void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int last, T* out) {
+  constexpr int L = Vec<T>::size;
+  Vec<T> acc[M][V];
+  for (int i = 0; i < M; i++) {
+    for (int v = 0; v < V; v++) acc[i][v] = Vec<T>::zero();
+  }
+  for (int64_t p = 0; p < k; p++) {
+    Vec<T> bv[V];
+    for (int v = 0; v < V; v++) bv[v] = kTail && v == V - 1 ? Vec<T>::load(b + v * L, last) : Vec<T>::load(b + v * L);
+#pragma GCC unroll 16
+    for (int i = 0; i < M; i++) {
+      const Vec<T> av(a[i * a_row]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) acc[i][v] += av * bv[v];
+    }
+    a += a_k;
+    b += b_k;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < M; i++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) acc[i][v].store(out + (i * V + v) * L);
+  }
+}
+
+/// The tile with at least `rows` rows. Row counts are as dense as speed asks for; double gets by with fewer.
+template <class T, int V, bool kTail>
+inline void tile_rows(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int rows, int last, T* out) {
+  constexpr int kMost = kTail ? kUnpackedRows<T> : kRows;
+  constexpr bool kDense = sizeof(T) == 4;
+#define PTLITE_TILE(M, wanted)                                                                      \
+  if constexpr (M <= kMost && (wanted)) {                                                           \
+    if (rows <= M) return tile<T, M, V, kTail>(k, a, a_row, a_k, b, b_k, last, out);                \
+  }
+  PTLITE_TILE(1, true)
+  PTLITE_TILE(2, kDense)
+  PTLITE_TILE(3, kDense)
+  PTLITE_TILE(4, kDense || !kTail)
+  PTLITE_TILE(6, kDense || kMost == 6)
+  PTLITE_TILE(8, kDense)
+  PTLITE_TILE(10, kDense)
+  PTLITE_TILE(12, kDense)
+  PTLITE_TILE(14, true)
+#undef PTLITE_TILE
+}
+
+/// Brings the accumulators of a tile, `width` apart, to memory.
+template <class T>
+inline void finish_tile(const T* raw, int width, T* c, int64_t c_row, int rows, int cols, const TileEnd<T>& end) {
+  constexpr int L = Vec<T>::size;
+  const Vec<T> alpha(end.alpha), beta(end.beta);
+  for (int i = 0; i < rows; i++, raw += width, c += c_row) {
+    const T* source = end.source + i * end.source_row;
+    for (int j = 0; j < cols; j += L) {
+      const int lanes = cols - j;
+      Vec<T> r = Vec<T>::load(raw + j) * alpha;
+      if (end.kind == TileEnd<T>::kRowScalar) r = fma(beta, Vec<T>(*source), r);
+      else if (end.kind == TileEnd<T>::kVector) r = fma(beta, Vec<T>::load(source + j, lanes), r);
+      if (end.clamped) r = clamp<T>(r, end.lo, end.hi);
+      r.store(c + j, lanes);
+    }
+  }
+}
+
+/// Runs the tile that covers rows x cols (at most kRows x kCols). Packed A panels are padded to kRows rows, so a tile
+/// may read, but not write, more rows than asked; unpacked A must have at most kUnpackedRows<T> rows.
+template <class T>
+inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, bool b_packed, T* c, int64_t c_row,
+                     int rows, int cols, const TileEnd<T>& end) {
+  constexpr int L = Vec<T>::size;
+  alignas(64) T raw[kRows * kCols<T>];
+  const int last = (cols - 1) % L + 1;
+  if (b_packed || last == L) {
+    if (cols > L) tile_rows<T, 2, false>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    else tile_rows<T, 1, false>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+  } else {
+    if (cols > L) tile_rows<T, 2, true>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    else tile_rows<T, 1, true>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+  }
+  finish_tile<T>(raw, cols > L ? 2 * L : L, c, c_row, rows, cols, end);
+}
+
+/// Tile epilogue of the block [row, row + rows) x [col, col + cols) in k block number `first`..`last`.
+/// A source that is neither a row scalar nor contiguous is gathered into `buffer` (kRows * kCols).
+template <class T>
+inline TileEnd<T> tile_end(const Epilogue<T>& e, bool first, bool last, int64_t row, int64_t col, int rows, int cols, const T* c,
+                           int64_t c_row, T* buffer) {
+  TileEnd<T> t;
+  t.alpha = e.alpha;
+  t.beta = first ? e.beta : T(1);
+  t.lo = e.lo;
+  t.hi = e.hi;
+  t.clamped = last && e.clamped;
+  t.source = nullptr;
+  t.source_row = 0;
+  if (!first) {
+    t.kind = TileEnd<T>::kVector;
+    t.source = c;
+    t.source_row = c_row;
+  } else if (e.source == nullptr) {
+    t.kind = TileEnd<T>::kPlain;
+  } else {
+    const T* s = e.source + row * e.source_row + col * e.source_col;
+    if (e.source_col == 0) {
+      t.kind = TileEnd<T>::kRowScalar;
+      t.source = s;
+      t.source_row = e.source_row;
+    } else if (e.source_col == 1) {
+      t.kind = TileEnd<T>::kVector;
+      t.source = s;
+      t.source_row = e.source_row;
+    } else {
+      for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < cols; j++) buffer[i * kCols<T> + j] = s[i * e.source_row + j * e.source_col];
+      }
+      t.kind = TileEnd<T>::kVector;
+      t.source = buffer;
+      t.source_row = kCols<T>;
+    }
+  }
+  return t;
+}
+
+}  // namespace
+
+template <class T>
+void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* out) {
+  for (int64_t i = 0; i < m; i += kRows) {
+    const int rows = int(std::min<int64_t>(kRows, m - i));
+    const T* src = a + i * a_row;
+    if (a_row == 1 && rows == kRows) {
+      for (int64_t p = 0; p < k; p++) {
+        for (int r = 0; r < kRows; r++) out[p * kRows + r] = src[p * a_col + r];
+      }
+    } else {
+      for (int r = 0; r < kRows; r++) {
+        if (r < rows) {
+          for (int64_t p = 0; p < k; p++) out[p * kRows + r] = src[r * a_row + p * a_col];
+        } else {
+          for (int64_t p = 0; p < k; p++) out[p * kRows + r] = 0;
+        }
+      }
+    }
+    out += kRows * k;
+  }
+}
+
+template <class T>
+void pack_b(int64_t k, int64_t n, const T* b, int64_t b_row, int64_t b_col, T* out) {
+  constexpr int L = Vec<T>::size;
+  for (int64_t j = 0; j < n; j += kCols<T>) {
+    const int cols = int(std::min<int64_t>(kCols<T>, n - j));
+    const int width = int(round_up(cols, L));
+    const T* src = b + j * b_col;
+    if (b_col == 1) {
+      const int last = (cols - 1) % L + 1;
+      const int vectors = width / L;
+      for (int64_t p = 0; p < k; p++) {
+        for (int v = 0; v < vectors; v++) {
+          (v == vectors - 1 ? Vec<T>::load(src + p * b_row + v * L, last) : Vec<T>::load(src + p * b_row + v * L)).store(out + p * width + v * L);
+        }
+      }
+    } else {
+      // transposed: short runs of k from each column keep both sides within a few cache lines
+      constexpr int64_t kRun = 16;
+      for (int64_t p0 = 0; p0 < k; p0 += kRun) {
+        const int64_t p1 = std::min(k, p0 + kRun);
+        for (int c = 0; c < width; c++) {
+          if (c < cols) {
+            const T* column = src + c * b_col;
+            for (int64_t p = p0; p < p1; p++) out[p * width + c] = column[p * b_row];
+          } else {
+            for (int64_t p = p0; p < p1; p++) out[p * width + c] = 0;
+          }
+        }
+      }
+    }
+    out += int64_t(width) * k;
+  }
+}
+
+template <class T>
+void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_depth, const T* b, int64_t b_depth, int64_t k0_b, T* c,
+                     int64_t c_row, const Epilogue<T>& e, bool first, bool last, int64_t row0, int64_t col0) {
+  alignas(64) T buffer[kRows * kCols<T>];
+  for (int64_t i = 0; i < m; i += kRows) {
+    const int rows = int(std::min<int64_t>(kRows, m - i));
+    const T* ap = a + i * a_depth;
+    for (int64_t j = 0; j < n; j += kCols<T>) {
+      const int cols = int(std::min<int64_t>(kCols<T>, n - j));
+      const int width = int(round_up(cols, Vec<T>::size));
+      T* cp = c + i * c_row + j;
+      const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
+      run_tile<T>(k, ap, 1, kRows, b + j * b_depth + k0_b * width, width, true, cp, c_row, rows, cols, end);
+    }
+  }
+}
+
+namespace {
+
+/// C = clamp(beta * S): a product over no elements.
+template <class T>
+void only_source(int64_t m, int64_t n, T* c, int64_t c_row, const Epilogue<T>& e) {
+  for (int64_t i = 0; i < m; i++) {
+    for (int64_t j = 0; j < n; j++) {
+      T v = e.source != nullptr ? e.beta * e.source[i * e.source_row + j * e.source_col] : T(0);
+      c[i * c_row + j] = e.clamped ? clamp_one<T>(v, e.lo, e.hi) : v;
+    }
+  }
+}
+
+template <class T>
+inline T finish_one(T product, const Epilogue<T>& e, int64_t i, int64_t j) {
+  T v = e.alpha * product;
+  if (e.source != nullptr) v += e.beta * e.source[i * e.source_row + j * e.source_col];
+  return e.clamped ? clamp_one<T>(v, e.lo, e.hi) : v;
+}
+
+/// Few rows of A against columns of B that are contiguous along k (a weight stored [n][k]): dot products, no packing.
+template <class T>
+void dots(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, const T* b, int64_t b_col, T* c, int64_t c_row, const Epilogue<T>& e) {
+  constexpr int L = Vec<T>::size;
+  constexpr int R = 4;
+  const int64_t body = k / L * L;
+  const int rest = int(k - body);
+  for (int64_t i = 0; i < m; i++) {
+    const T* x = a + i * a_row;
+    int64_t j = 0;
+    for (; j + R <= n; j += R) {
+      Vec<T> acc[R][2] = {};
+      const T* w[R];
+      for (int r = 0; r < R; r++) w[r] = b + (j + r) * b_col;
+      int64_t p = 0;
+      for (; p + 2 * L <= body; p += 2 * L) {
+        const Vec<T> x0 = Vec<T>::load(x + p), x1 = Vec<T>::load(x + p + L);
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r++) {
+          acc[r][0] += x0 * Vec<T>::load(w[r] + p);
+          acc[r][1] += x1 * Vec<T>::load(w[r] + p + L);
+        }
+      }
+      for (; p < body; p += L) {
+        const Vec<T> x0 = Vec<T>::load(x + p);
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r++) acc[r][0] += x0 * Vec<T>::load(w[r] + p);
+      }
+      if (rest > 0) {
+        const Vec<T> x0 = Vec<T>::load(x + p, rest);
+#pragma GCC unroll 4
+        for (int r = 0; r < R; r++) acc[r][1] += x0 * Vec<T>::load(w[r] + p, rest);
+      }
+      for (int r = 0; r < R; r++) c[i * c_row + j + r] = finish_one<T>(reduce_add(acc[r][0] + acc[r][1]), e, i, j + r);
+    }
+    for (; j < n; j++) {
+      Vec<T> acc{};
+      const T* w = b + j * b_col;
+      for (int64_t p = 0; p < body; p += L) acc += Vec<T>::load(x + p) * Vec<T>::load(w + p);
+      if (rest > 0) acc += Vec<T>::load(x + body, rest) * Vec<T>::load(w + body, rest);
+      c[i * c_row + j] = finish_one<T>(reduce_add(acc), e, i, j);
+    }
+  }
+}
+
+/// One row of A against a whole packed B: four panels at a time, so that additions do not wait for each other.
+template <class T>
+void row_by_packed(int64_t n, int64_t k, const T* a, int64_t a_col, const T* b, T* c, const Epilogue<T>& e) {
+  constexpr int L = Vec<T>::size, N = kCols<T>, G = 4;
+  alignas(64) T buffer[kRows * kCols<T>];
+  int64_t j = 0;
+  for (; j + G * N <= n; j += G * N) {
+    Vec<T> acc[G][kVectors] = {};
+    const T* panel = b + j * k;
+    const int64_t step = int64_t(N) * k;
+    for (int64_t p = 0; p < k; p++) {
+      const Vec<T> av = Vec<T>(a[p * a_col]);
+#pragma GCC unroll 4
+      for (int g = 0; g < G; g++) {
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; v++) acc[g][v] += av * Vec<T>::load(panel + g * step + p * N + v * L);
+      }
+    }
+    for (int g = 0; g < G; g++) {
+      const TileEnd<T> end = tile_end<T>(e, true, true, 0, j + g * N, 1, N, c, 0, buffer);
+      for (int v = 0; v < kVectors; v++) {
+        Vec<T> r = acc[g][v] * Vec<T>(end.alpha);
+        if (end.kind == TileEnd<T>::kRowScalar) r += Vec<T>(end.beta * end.source[0]);
+        else if (end.kind == TileEnd<T>::kVector) r += Vec<T>(end.beta) * Vec<T>::load(end.source + v * L);
+        if (end.clamped) r = clamp<T>(r, end.lo, end.hi);
+        r.store(c + j + g * N + v * L);
+      }
+    }
+  }
+  for (; j < n; j += N) {
+    const int cols = int(std::min<int64_t>(N, n - j));
+    const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, 1, cols, c + j, 0, buffer);
+    run_tile<T>(k, a, 0, a_col, b + j * k, round_up(cols, L), true, c + j, 0, 1, cols, end);
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c, int64_t c_row, const Epilogue<T>& e) {
+  if (m == 0 || n == 0) return true;
+  if (k == 0) {
+    only_source<T>(m, n, c, c_row, e);
+    return true;
+  }
+  if (b.packed && m == 1 && !a.packed) {
+    row_by_packed<T>(n, k, a.data, a.col, b.data, c, e);
+    return true;
+  }
+  if (!a.packed && !b.packed && b.row == 1 && (a.col == 1 || k == 1) && m <= 3) {
+    dots<T>(m, n, k, a.data, a.row, b.data, b.col, c, c_row, e);
+    return true;
+  }
+  alignas(64) T buffer[kRows * kCols<T>];
+  if (!a.packed && m <= kUnpackedRows<T> && (b.packed || b.col == 1)) {
+    for (int64_t j = 0; j < n; j += kCols<T>) {
+      const int cols = int(std::min<int64_t>(kCols<T>, n - j));
+      const int rows = int(m);
+      const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, rows, cols, c + j, c_row, buffer);
+      if (b.packed) run_tile<T>(k, a.data, a.row, a.col, b.data + j * k, round_up(cols, Vec<T>::size), true, c + j, c_row, rows, cols, end);
+      else run_tile<T>(k, a.data, a.row, a.col, b.data + j, b.row, false, c + j, c_row, rows, cols, end);
+    }
+    return true;
+  }
+  const int64_t depth = even_depth(k);
+  const int64_t width = std::min(round_up(n, kCols<T>), b.packed ? round_up(n, kCols<T>) : kWidth<T>);
+  // a block of A that stays in the second-level cache beside the block of B
+  const int64_t height = std::min<int64_t>(round_up(m, kRows), kRows * std::max<int64_t>(1, 262144 / int64_t(sizeof(T)) / (kRows * depth)));
+  const int64_t a_elements = a.packed ? 0 : round_up(height * depth, 64);
+  const int64_t b_elements = b.packed ? 0 : width * depth;
+  T* memory = nullptr;
+  if (a_elements + b_elements > 0) {
+    memory = static_cast<T*>(ptlite_scratch(size_t(a_elements + b_elements) * sizeof(T)));
+    if (memory == nullptr) return false;
+  }
+  T* a_pack = memory;
+  T* b_pack = memory + a_elements;
+  for (int64_t j = 0; j < n; j += width) {
+    const int64_t nn = std::min(width, n - j);
+    for (int64_t p = 0; p < k; p += depth) {
+      const int64_t kk = std::min(depth, k - p);
+      const bool first = p == 0, last = p + kk == k;
+      const T* bp = b.data + j * k;
+      if (!b.packed) {
+        pack_b<T>(kk, nn, b.data + p * b.row + j * b.col, b.row, b.col, b_pack);
+        bp = b_pack;
+      }
+      const int64_t b_depth = b.packed ? k : kk;
+      const int64_t b_k0 = b.packed ? p : 0;
+      if (a.packed) {
+        multiply_packed<T>(m, nn, kk, a.data + p * kRows, k, bp, b_depth, b_k0, c + j, c_row, e, first, last, 0, j);
+      } else {
+        for (int64_t i = 0; i < m; i += height) {
+          const int64_t mm = std::min(height, m - i);
+          pack_a<T>(mm, kk, a.data + i * a.row + p * a.col, a.row, a.col, a_pack);
+          multiply_packed<T>(mm, nn, kk, a_pack, kk, bp, b_depth, b_k0, c + i * c_row + j, c_row, e, first, last, i, j);
+        }
+      }
+    }
+  }
+  return true;
+}
+
+PTLITE_GEMM_OF(, float)
+PTLITE_GEMM_OF(, double)
+
+}  // namespace gemm
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -1,0 +1,22 @@
+/**
+ * What custom operators are made of: the files that `ptlite codegen --ops` writes use it, and native functions can.
+ * Tensors given to a native function belong to the caller; what it returns goes to the caller.
+ */
+export { CPU, highestKey, keyOf, keyOfList, keyOfTop, noBackend, QuantizedCPU } from '../runtime/backends/key.js'
+export * as frame from '../runtime/native/frame.js'
+export { type Launch, openLibrary } from '../runtime/native/library.js'
+export { copyOf, copyOfEach, optionsOf, writeOut, writeOuts } from '../runtime/operators/derive.js'
+export * from '../runtime/operators/pack.js'
+export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/operators/registry.js'
+export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/schema.js'
+export * from '../runtime/operators/unbox.js'
+export { readTensor, writeTensor } from '../runtime/tensor/data.js'
+export { canCast, DType, isFloating, isIntegral, isQuantized, itemSize, promoteTypes } from '../runtime/tensor/dtype.js'
+export { Layout, MemoryFormat, type TensorOptions } from '../runtime/tensor/options.js'
+export { outputFor, resize } from '../runtime/tensor/resize.js'
+export { Float, type Int, type Scalar } from '../runtime/tensor/scalar.js'
+export { broadcastShapes, contiguousStrides, numelOf, sameShape, wrapDim } from '../runtime/tensor/shape.js'
+export type { Stack } from '../runtime/tensor/stack.js'
+export { empty, emptyStrided, Tensor, viewOf } from '../runtime/tensor/tensor.js'
+export { CustomObject, Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
+export { noteWrite } from '../runtime/tensor/write.js'

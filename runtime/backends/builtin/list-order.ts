@@ -1,7 +1,7 @@
-import { PtliteError } from '../../error.js'
-import type { Int } from '../../tensor/scalar.js'
-import type { Tensor } from '../../tensor/tensor.js'
-import type { Value } from '../../tensor/value.js'
+import { check, PtliteError } from '../../error.js'
+import { Float, type Int } from '../../tensor/scalar.js'
+import { Tensor } from '../../tensor/tensor.js'
+import { Tuple, type Value } from '../../tensor/value.js'
 import { compareBytes } from './support/bytes.js'
 import { addInt, wrapInt32 } from './support/integer.js'
 import { tensorLess } from './support/equality.js'
@@ -15,6 +15,27 @@ const compareNumbers: Compare<Value> = (a, b) => (a! < b! ? -1 : a! > b! ? 1 : 0
 const compareFloats: Compare<Value> = (a, b) => compareNumbers(floatOf(a), floatOf(b))
 const compareStrings: Compare<Value> = (a, b) => compareBytes(a as string, b as string)
 const compareTensors: Compare<Tensor> = (a, b) => (tensorLess(a, b) ? -1 : tensorLess(b, a) ? 1 : 0)
+
+/** Numbers, strings, one-element tensors, and tuples of them, element by element. Throws INVALID_ARGUMENT for other values. */
+function compareAny(a: Value, b: Value): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b)
+  if (a instanceof Tensor && b instanceof Tensor) return compareTensors(a, b)
+  if (a instanceof Tuple && b instanceof Tuple) return compareTuples(a, b)
+  check(isNumber(a) && isNumber(b), () => 'expected numbers, strings, tensors or tuples of them to sort')
+  return compareNumbers(a, b)
+}
+
+function isNumber(v: Value): boolean {
+  return v instanceof Float || typeof v === 'number' || typeof v === 'bigint' || typeof v === 'boolean'
+}
+
+function compareTuples(a: Tuple, b: Tuple): number {
+  for (let i = 0; i < Math.min(a.items.length, b.items.length); i++) {
+    const order = compareAny(a.items[i]!, b.items[i]!)
+    if (order !== 0) return order
+  }
+  return a.items.length - b.items.length
+}
 
 function sortBy<T>(list: T[], compare: Compare<T>, reverse: boolean): void {
   list.sort(reverse ? (a, b) => compare(b, a) : compare)
@@ -36,6 +57,15 @@ export function list_sort_str(self: Value[], reverse: boolean): void {
 /** Tensors of one element each. */
 export function list_sort_tensor(self: Tensor[], reverse: boolean): void {
   sortBy(self, compareTensors, reverse)
+}
+
+/** Elements of one kind that have an order; class instances, whose order is a method, do not. */
+export function list_sort_any(self: Value[], reverse: boolean): void {
+  sortBy(self, compareAny, reverse)
+}
+
+export function list_sorted_any(self: Value[]): Value[] {
+  return self.slice().sort(compareAny)
 }
 
 export function list_sorted(input: Value[]): Value[] {

@@ -1,3 +1,5 @@
+import { DType as dtypeNumbers } from '../runtime/tensor/dtype.js'
+
 /**
  * What custom operators are made of: the files that `ptlite codegen --ops` writes use it, and native functions can.
  * Tensors given to a native function belong to the caller; what it returns goes to the caller.
@@ -11,7 +13,7 @@ export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/
 export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/schema.js'
 export * from '../runtime/operators/unbox.js'
 export { readTensor, writeTensor } from '../runtime/tensor/data.js'
-export { canCast, DType, isFloating, isIntegral, isQuantized, itemSize, promoteTypes } from '../runtime/tensor/dtype.js'
+export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize, promoteTypes } from '../runtime/tensor/dtype.js'
 export { Layout, MemoryFormat, type TensorOptions } from '../runtime/tensor/options.js'
 export { outputFor, resize } from '../runtime/tensor/resize.js'
 export { Float, type Int, type Scalar } from '../runtime/tensor/scalar.js'
@@ -20,3 +22,6 @@ export type { Stack } from '../runtime/tensor/stack.js'
 export { empty, emptyStrided, Tensor, viewOf } from '../runtime/tensor/tensor.js'
 export { CustomObject, Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
 export { noteWrite } from '../runtime/tensor/write.js'
+
+/** Numbers of the dtypes, as in `tensor.type` and kernel frames: `dtypes.float32`. */
+export const dtypes = dtypeNumbers

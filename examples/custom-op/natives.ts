@@ -8,7 +8,7 @@ export function swish(self: Tensor, beta: number): Tensor {
 }
 
 export function scale_shift(self: Tensor, scale: number, shift: number): Tensor {
-  if (self.type !== custom.DType.float32) {
+  if (self.type !== custom.dtypes.float32) {
     throw new PtliteError('INVALID_DTYPE', `demo::scale_shift: expected a float32 tensor, found ${self.dtype}`)
   }
   const input = callOperator('aten::contiguous', [self]) as Tensor

@@ -1,5 +1,6 @@
-import { DType } from './dtype.js'
-import { type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
+import { PtliteError } from '../error.js'
+import { DType, dtypeName } from './dtype.js'
+import { Float, type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
 
 const words = new Int32Array(2)
 const doubles = new Float64Array(words.buffer)
@@ -25,6 +26,29 @@ export function scalarBits(type: DType, value: Scalar): readonly [low: number, h
       longs[0] = scalarToBigInt(value)
   }
   return [words[0]!, words[1]!]
+}
+
+/** Least and greatest value of a dtype; dtypes that hold every scalar are left out. */
+const LIMITS: Partial<Record<DType, readonly [number, number]>> = {
+  [DType.uint8]: [0, 255],
+  [DType.int8]: [-128, 127],
+  [DType.int16]: [-(2 ** 15), 2 ** 15 - 1],
+  [DType.int32]: [-(2 ** 31), 2 ** 31 - 1],
+  [DType.int64]: [-(2 ** 63), 2 ** 63],
+  [DType.float16]: [-65504, 65504],
+  [DType.bfloat16]: [-3.3895313892515355e38, 3.3895313892515355e38],
+  [DType.float32]: [-3.4028234663852886e38, 3.4028234663852886e38],
+}
+
+/** Throws INVALID_ARGUMENT where a scalar lies outside of a dtype's range (c10::overflows): negative integers may wrap to uint8. */
+export function checkInRange(type: DType, value: Scalar): void {
+  const limits = LIMITS[type]
+  if (limits === undefined || typeof value === 'boolean') return
+  const number = scalarToNumber(value)
+  if (number >= limits[0] && number <= limits[1]) return
+  if (type > DType.int64 ? !Number.isFinite(number) : type === DType.uint8 && !(value instanceof Float) && number < 0 && number >= -255)
+    return
+  throw new PtliteError('INVALID_ARGUMENT', `value ${String(value)} cannot be converted to ${dtypeName(type)} without overflow`)
 }
 
 /** IEEE half-precision bits of a number, rounded to nearest even by way of float32. */

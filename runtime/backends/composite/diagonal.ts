@@ -75,7 +75,7 @@ export function fill_diagonal_(self: Tensor, value: Scalar, wrap: boolean): Tens
   const size = Math.min(...shape)
   fillScalar(viewOf(self, [size], [step]), value)
   if (wrap && shape.length === 2 && shape[0]! > shape[1]! + 1) {
-    const rest = Math.floor((self.numel + step - 1) / step) - size
+    const rest = Math.ceil(self.numel / (shape[1]! + 1)) - size
     fillScalar(viewOf(self, [rest], [step], self.offset + strides[0]! * (shape[1]! + 1)), value)
   }
   return self

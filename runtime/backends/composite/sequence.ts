@@ -99,7 +99,7 @@ export function range(start: Scalar, end: Scalar, options: TensorOptions): Tenso
 
 export function range_out(start: Scalar, end: Scalar, step: Scalar, out: Tensor): Tensor {
   const [from, to, by] = [scalarToNumber(start), scalarToNumber(end), scalarToNumber(step)]
-  checkBounds(from, to, by)
+  checkArange(start, end, step, out.type)
   const length = Math.floor((to - from) / by) + 1
   return fillArange(out.numel === length ? out : outputFor(out, [length], out.type), start, step)
 }

@@ -16,6 +16,7 @@ export * from './storage.js'
 export * from './diagonal.js'
 export * from './scatter-view.js'
 export * from './view-copy.js'
+export * from './vander.js'
 
 function emptyLike(self: Tensor, shape: readonly number[]): Tensor {
   return empty(shape, self.type, self.quant)
@@ -129,8 +130,8 @@ export function tile(self: Tensor, dims: readonly number[]): Tensor {
 export function repeat_interleave_self_int(self: Tensor, repeats: number, dim: number | null, _outputSize: number | null): Tensor {
   check(repeats >= 0, () => `expected repeats of at least 0, found ${repeats}`)
   const source = dim === null ? flatten_using_ints(self) : self
+  check(source.shape.length > 0, () => 'repeat_interleave along a dimension needs at least one, found a 0-d tensor')
   const d = wrapDim(dim ?? 0, source.shape.length)
-  if (source.shape.length === 0) return repeat(v.view(source, [1]), [repeats])
   const shape = source.shape.slice()
   shape.splice(d + 1, 0, repeats)
   const out = emptyLike(self, [...source.shape.slice(0, d), source.shape[d]! * repeats, ...source.shape.slice(d + 1)])

@@ -92,6 +92,7 @@ export function numpy_T(self: Tensor): Tensor {
 export { numpy_T as numpy_T_a }
 
 export function mT(self: Tensor): Tensor {
+  if (self.shape.length === 0) return v.alias(self)
   check(self.shape.length >= 2, () => `mT expects at least two dimensions, found shape [${self.shape.join(', ')}]`)
   return v.transpose(self, -2, -1)
 }
@@ -99,7 +100,7 @@ export function mT(self: Tensor): Tensor {
 export { mT as mH }
 
 export function adjoint(self: Tensor): Tensor {
-  return self.shape.length === 0 ? v.alias(self) : mT(self)
+  return mT(self)
 }
 
 export function matrix_H(self: Tensor): Tensor {

@@ -80,7 +80,7 @@ export function runLayer(
       out_row: out.strides[0]!,
     })
     if (linear.project !== null) {
-      copyInto(h, linear.project(rowsOf(own, 0, batch)))
+      copyInto(h, rowsOf(linear.project(rowsOf(own, 0, batch)), 0, batch))
       copyInto(rowsOf(out, start, batch), h)
     }
   }

@@ -1,0 +1,23 @@
+import { check } from '../../error.js'
+import { DType, promoteTypes } from '../../tensor/dtype.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import * as v from '../../tensor/view.js'
+import { copyInto } from '../cpu/support/copy.js'
+import { fillScalar } from '../cpu/support/fill.js'
+import * as at from '../generated/dispatch.js'
+import { flip } from './shape.js'
+
+/** The Vandermonde matrix: in row i the powers of x[i], from the zeroth up where `increasing`, else down to it. */
+export function vander(x: Tensor, columns: number | null, increasing: boolean): Tensor {
+  check(x.shape.length === 1, () => `vander expects a vector, found shape [${x.shape.join(', ')}]`)
+  const n = columns ?? x.shape[0]!
+  check(n >= 0, () => `expected a number of columns of at least 0, found ${n}`)
+  const out = empty([x.shape[0]!, n], promoteTypes(x.type, DType.int64))
+  if (n > 0) fillScalar(v.select(out, 1, 0), 1)
+  if (n > 1) {
+    const powers = v.slice(out, 1, 1)
+    copyInto(powers, v.unsqueeze(x, 1))
+    copyInto(powers, at.cumprod(powers, 1, null))
+  }
+  return increasing ? out : flip(out, [1])
+}

@@ -1,1 +1,87 @@
-export {}
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { castTo, contiguousOf, copyInto } from './support/copy.js'
+import { filled, zerosOf } from './support/make.js'
+import { padLast } from './padding.js'
+
+/** The window in the middle of `nFft` zeros. */
+function fullWindow(window: Tensor | null, nFft: number, length: number, type: DType): Tensor {
+  const given = window === null ? filled([length], type, 1) : contiguousOf(castTo(window, type))
+  if (length === nFft) return given
+  const whole = zerosOf([nFft], type)
+  copyInto(viewOf(whole, [length], [1], Math.floor((nFft - length) / 2)), given)
+  return whole
+}
+
+/**
+ * torch.stft of real signals with real results: (batch,) frequency, frame, re/im. Complex results need a complex
+ * dtype, which this library has not.
+ */
+export function stft(
+  self: Tensor,
+  nFft: number,
+  hopLength: number | null,
+  winLength: number | null,
+  window: Tensor | null,
+  normalized: boolean,
+  onesided: boolean | null,
+  returnComplex: boolean | null,
+): Tensor {
+  if (returnComplex === true) throw new PtliteError('UNSUPPORTED_DTYPE', 'stft: expected return_complex=False; complex tensors are not supported')
+  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
+  const hop = hopLength ?? Math.floor(nFft / 4)
+  const width = winLength ?? nFft
+  check(self.dim === 1 || self.dim === 2, () => `stft: expected 1 or 2 dimensions, found ${self.dim}`)
+  const length = self.shape[self.dim - 1]!
+  check(nFft > 0 && nFft <= length, () => `stft: expected n_fft from 1 to the signal's length ${length}, found ${nFft}`)
+  check(hop > 0, () => `stft: expected a hop_length above 0, found ${hop}`)
+  check(width > 0 && width <= nFft, () => `stft: expected a win_length from 1 to ${nFft}, found ${width}`)
+  check(window === null || (window.dim === 1 && window.numel === width), () =>
+    `stft: expected a window of ${width} elements, found [${window!.shape.join(', ')}]`,
+  ) // prettier-ignore
+  const type = window === null ? self.type : promoteTypes(self.type, window.type)
+  const batch = self.dim === 2 ? self.shape[0]! : 1
+  const frames = 1 + Math.floor((length - nFft) / hop)
+  const frequencies = onesided === false ? nFft : Math.floor(nFft / 2) + 1
+  const out = empty([...(self.dim === 2 ? [batch] : []), frequencies, frames, 2], type)
+  const data = contiguousOf(castTo(self, type))
+  const taper = fullWindow(window, nFft, width, type)
+  kernels.short_time_fourier({
+    dtype: type,
+    batch,
+    length,
+    frames,
+    n_fft: nFft,
+    hop,
+    frequencies,
+    scale: normalized ? 1 / Math.sqrt(nFft) : 1,
+    in: data.address,
+    window: taper.address,
+    out: out.address,
+  })
+  return out
+}
+
+/** torch.stft with the signal padded by n_fft / 2 at both ends where `center`. */
+export function stft_center(
+  self: Tensor,
+  nFft: number,
+  hopLength: number | null,
+  winLength: number | null,
+  window: Tensor | null,
+  center: boolean,
+  padMode: string,
+  normalized: boolean,
+  onesided: boolean | null,
+  returnComplex: boolean | null,
+): Tensor {
+  const modes = { constant: 'constant', reflect: 'reflect', replicate: 'replicate', circular: 'circular' } as const
+  check(Object.hasOwn(modes, padMode), () => `stft: expected pad_mode ${Object.keys(modes).join(', ')}, found '${padMode}'`)
+  const half = Math.floor(nFft / 2)
+  const length = self.shape[self.dim - 1] ?? 0
+  check(!center || padMode !== 'reflect' || half < length, () => `stft: reflection by ${half} needs a longer signal than ${length}`)
+  const signal = center ? padLast(modes[padMode as keyof typeof modes], self, [half, half], 0) : self
+  return stft(signal, nFft, hopLength, winLength, window, normalized, onesided, returnComplex)
+}

@@ -50,3 +50,10 @@ export function expandTo(t: Tensor, shape: readonly number[]): Tensor {
 export function reshaped(t: Tensor, shape: readonly number[]): Tensor {
   return viewOf(contiguousOf(t), [...shape], contiguousStrides(shape))
 }
+
+/** A one-dimensional int64 tensor of these numbers. */
+export function listOf(numbers: readonly number[]): Tensor {
+  const t = empty([numbers.length], DType.int64)
+  writeTensor(t, BigInt64Array.from(numbers, BigInt))
+  return t
+}

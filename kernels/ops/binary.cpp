@@ -29,12 +29,6 @@ PTLITE_INLINE typename V::Mask is_set(V a) {
   return a != V::zero();
 }
 
-// a times 2^b, an infinite or huge b included
-template <class T>
-PTLITE_INLINE T ldexp_lane(T a, T b) {
-  return a * static_cast<T>(::exp2(static_cast<double>(b)));
-}
-
 PTLITE_OP(Add, a + b)
 PTLITE_OP(Sub, a - b)
 PTLITE_OP(AddScaled, a + V(p[0]) * b)
@@ -84,7 +78,6 @@ PTLITE_LANE_OP(Logaddexp2, lanes::logaddexp2(a, b))
 PTLITE_LANE_OP(NextafterBf16, static_cast<T>(lanes::nextafter_bf16(static_cast<float>(a), static_cast<float>(b))))
 PTLITE_LANE_OP(Gcd, lanes::gcd(a, b))
 PTLITE_LANE_OP(Lcm, lanes::lcm(a, b))
-PTLITE_LANE_OP(Ldexp, ldexp_lane(a, b))
 PTLITE_LANE_OP(Zeta, static_cast<T>(special::zeta(a, b)))
 
 struct Nextafter {
@@ -127,7 +120,6 @@ Run<C> choose_real(int32_t op) {
     PTLITE_LANE_CASE(logaddexp2, Logaddexp2)
     PTLITE_LANE_CASE(nextafter, Nextafter)
     PTLITE_LANE_CASE(nextafter_bf16, NextafterBf16)
-    PTLITE_LANE_CASE(ldexp, Ldexp)
     PTLITE_LANE_CASE(zeta, Zeta)
     default:
       return nullptr;

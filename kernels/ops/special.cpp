@@ -21,11 +21,12 @@ static constexpr double kBernoulli[] = {1.0 / 12,
 
 double zeta(double x, double q) {
   if (x == 1) return INFINITY;
-  if (x < 1 || x != x || q != q) return NAN;
+  if (x < 1) return NAN;
   if (q <= 0) {
     if (q == std::floor(q)) return INFINITY;
     if (x != std::floor(x)) return NAN;
   }
+  if (x != x || q != q || std::isinf(q)) return NAN;
   constexpr int terms = 12;
   double sum = 0;
   double at = q;
@@ -153,10 +154,23 @@ double bessel_i_scaled(int order, double x) {
 double bessel_k_scaled(int order, double x) {
   if (x == 0) return INFINITY;
   if (!(x > 0)) return NAN;
-  // integral of std::exp(x - x cosh t) std::cosh(order t) over t >= 0; the trapezoidal rule converges geometrically
+  if (x > 30) {
+    const double mu = 4.0 * order * order;
+    double term = 1, sum = 1;
+    for (int k = 1; k < 60; k++) {
+      const double odd = 2 * k - 1;
+      const double next = term * (mu - odd * odd) / (k * 8 * x);
+      if (std::fabs(next) > std::fabs(term)) break;
+      term = next;
+      sum += term;
+      if (std::fabs(term) < 1e-17 * std::fabs(sum)) break;
+    }
+    return std::isinf(x) ? 0 : sum * std::sqrt(M_PI / (2 * x));
+  }
+  // integral of exp(x - x cosh t) cosh(order t) over t >= 0; the trapezoidal rule converges geometrically
   const double step = 1.0 / 32;
   double sum = 0.5;
-  for (int i = 1; i < 32 * 40; i++) {
+  for (int i = 1; i < 32 * 720; i++) {
     const double t = i * step;
     const double half = std::sinh(t / 2);
     const double term = std::exp(-2 * x * half * half) * (order == 0 ? 1 : std::cosh(t));
@@ -210,7 +224,35 @@ PTLITE_SPECIAL(K0, special::bessel_k_scaled(0, x) * ::exp(-x))
 PTLITE_SPECIAL(K0e, special::bessel_k_scaled(0, x))
 PTLITE_SPECIAL(K1, special::bessel_k_scaled(1, x) * ::exp(-x))
 PTLITE_SPECIAL(K1e, special::bessel_k_scaled(1, x))
-PTLITE_SPECIAL(Polygamma, special::polygamma(static_cast<int64_t>(p[0]), x))
+
+// Reflection of small arguments in the type itself: at negative integers, where the function has poles, the result is
+// what is left of sin(pi x), as in PyTorch.
+template <class T>
+T trigamma(T x) {
+  T sign = 1, result = 0;
+  if (x < T(0.5)) {
+    sign = -1;
+    const T s = std::sin(T(M_PI) * x);
+    result -= T(M_PI * M_PI) / (s * s);
+    x = 1 - x;
+  }
+  for (int i = 0; i < 6; i++) {
+    result += 1 / (x * x);
+    x += 1;
+  }
+  const T z = 1 / (x * x);
+  result += (1 + 1 / (2 * x) + z * (T(1) / 6 - z * (T(1) / 30 - z * (T(1) / 42)))) / x;
+  return sign * result;
+}
+
+struct Polygamma {
+  template <class T>
+  T operator()(T a, const T* p) const {
+    const int64_t n = static_cast<int64_t>(p[0]);
+    return n == 1 ? trigamma(a) : static_cast<T>(special::polygamma(n, static_cast<double>(a)));
+  }
+};
+
 PTLITE_SPECIAL(SphericalJ0, spherical_bessel_j0(x))
 
 #define PTLITE_CASE(name, Name) \

@@ -20,7 +20,7 @@ template <class V>
 PTLITE_INLINE V lerp(V a, V b, V weight) {
   using T = typename V::Scalar;
   const V half(static_cast<T>(0.5));
-  return select(abs(weight) < half, a + weight * (b - a), b - (b - a) * (V(T(1)) - weight));
+  return select(weight < half, a + weight * (b - a), b - (b - a) * (V(T(1)) - weight));
 }
 
 PTLITE_OP(Where, select(a != V::zero(), b, c))

@@ -1,7 +1,8 @@
 import { check } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
-import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import { sameShape } from '../../tensor/shape.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import { emptyLike } from '../../tensor/iterator.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import * as at from '../generated/dispatch.js'
@@ -32,7 +33,10 @@ export function isclose(self: Tensor, other: Tensor, rtol: number, atol: number,
   check(self.type === other.type, () => `isclose expects tensors of one dtype, found ${self.dtype} and ${other.dtype}`)
   check(rtol >= 0 && atol >= 0, () => `isclose expects rtol and atol of at least 0, found ${rtol} and ${atol}`)
   let close = at.eq_Tensor(self, other)
-  if (equalNan && isFloating(self.type)) close = at.logical_or(close, at.logical_and(at.isnan(self), at.isnan(other)))
+  if (equalNan && isFloating(self.type)) {
+    check(sameShape(self.shape, close.shape), () => `isclose with equal_nan expects self to have the broadcast shape [${close.shape.join(', ')}]`)
+    close = at.logical_or(close, at.logical_and(at.isnan(self), at.isnan(other)))
+  }
   if (rtol === 0 && atol === 0) return close
   const real = isFloating(self.type)
   const cast = (t: Tensor): Tensor => (real ? t : at.mul_Scalar(t, new Float(1)))

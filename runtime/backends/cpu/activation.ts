@@ -2,8 +2,9 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { resultTensor } from '../../tensor/iterator.js'
+import { resizeOut, resultTensor } from '../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
@@ -21,6 +22,12 @@ function floating(name: string, op: number, self: Tensor, out: Tensor | undefine
 }
 
 export function relu_out(self: Tensor, out?: Tensor): Tensor {
+  if (out !== undefined && out.type !== self.type) {
+    // an out tensor of another dtype gets a copy
+    resizeOut(out, self.shape)
+    copyInto(out, relu_out(self))
+    return out
+  }
   checkPlain('relu', self)
   if (self.type === DType.bool) notFor('relu', self.type)
   return runUnary(kernels.activation, ActivationOp.relu, self, self.type, computeFor(self.type), out)
@@ -57,7 +64,14 @@ export function hardtanh_out(self: Tensor, min: Scalar, max: Scalar, out?: Tenso
   checkPlain('hardtanh', self)
   checkSameType('hardtanh', out, self.type)
   if (self.type === DType.bool) notFor('hardtanh', self.type)
-  if (self.type === DType.uint8) check(scalarToNumber(min) >= 0, () => 'hardtanh with a negative bound is not for unsigned tensors')
+  if (self.type === DType.uint8) {
+    const lowest = Math.min(Math.trunc(scalarToNumber(min)), Math.trunc(scalarToNumber(max)))
+    check(lowest >= 0, () => 'hardtanh with a negative bound is not for unsigned tensors')
+  }
+  if (self.type !== DType.uint8) {
+    checkInRange(self.type, min)
+    checkInRange(self.type, max)
+  }
   if (isFloating(self.type)) return clamp_out(self, min, max, out)
   const bounds = [Math.trunc(scalarToNumber(min)), Math.trunc(scalarToNumber(max))] as const
   return runUnary(kernels.activation, ActivationOp.clamp, self, self.type, computeFor(self.type), out, bounds[0], bounds[1])
@@ -118,8 +132,9 @@ export function log_sigmoid_forward_out(self: Tensor, output?: Tensor, buffer?: 
 /** x above the threshold, else value. */
 export function threshold_out(self: Tensor, threshold: Scalar, value: Scalar, out?: Tensor): Tensor {
   checkPlain('threshold', self)
-  checkSameType('threshold', out, self.type)
   if (self.type === DType.bool) notFor('threshold', self.type)
+  checkInRange(self.type, threshold)
+  checkInRange(self.type, value)
   const numbers = [scalarToNumber(threshold), scalarToNumber(value)] as const
   return runUnary(kernels.activation, ActivationOp.threshold, self, self.type, computeFor(self.type), out, ...numbers)
 }

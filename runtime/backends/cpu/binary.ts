@@ -4,6 +4,7 @@ import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { type Operand, promotePair, scalarType, toFloating } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { checkInRange } from '../../tensor/scalar-bits.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
@@ -78,7 +79,13 @@ export function div_mode_out(self: Tensor, other: Operand, mode: string | null, 
   plainPair('div', self, other)
   const common = promotePair(self, other)
   if (common === DType.bool) notFor('div with a rounding mode', common)
-  return runBinary(mode === 'trunc' ? BinaryOp.div_trunc : BinaryOp.div_floor, self, other, common, common, out)
+  if (mode === 'floor') return runBinary(BinaryOp.div_floor, self, other, common, common, out)
+  // in the 16-bit types the quotient is rounded to the type first
+  if (common === DType.float16 || common === DType.bfloat16) {
+    const quotient = runBinary(BinaryOp.div, self, other, common, common, undefined)
+    return runBinary(BinaryOp.div_trunc, quotient, 1, common, common, out)
+  }
+  return runBinary(BinaryOp.div_trunc, self, other, common, common, out)
 }
 
 export const floor_divide_out = dividing('floor_divide', BinaryOp.div_floor)
@@ -123,7 +130,11 @@ export const copysign_out = real('copysign', BinaryOp.copysign)
 export const xlogy_out = real('xlogy', BinaryOp.xlogy)
 export const special_xlog1py_out = real('special_xlog1py', BinaryOp.xlog1py)
 export const special_zeta_out = real('special_zeta', BinaryOp.zeta)
-export const ldexp_out = real('ldexp', BinaryOp.ldexp)
+
+/** self * 2^other */
+export function ldexp_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  return mul_out(self, pow_out(new Float(2), other), out)
+}
 
 /** A function that keeps the common dtype. */
 function keeping(name: string, op: number, takes: (common: DType) => boolean): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {
@@ -175,6 +186,8 @@ export function pow_out(self: Operand, exponent: Operand, out?: Tensor): Tensor 
 
 function powOf(self: Operand, exponent: Operand, common: DType, out: Tensor | undefined): Tensor {
   if (self instanceof Tensor && !(exponent instanceof Tensor)) {
+    checkSameType('pow', out, common)
+    checkInRange(common, exponent)
     const known = powOfNumber(self, scalarToNumber(exponent), common, out)
     if (known !== null) return known
   }

@@ -243,6 +243,7 @@ export function polygamma_(self: Tensor, n: number): Tensor {
 export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
   check(p >= 1, () => `mvlgamma expects p of at least 1, found ${p}`)
   checkPlain('mvlgamma', self)
+  if (self.type === DType.bool) notFor('mvlgamma', self.type)
   const type = toFloating(self.type)
   let sum = runUnary(kernels.special, SpecialOp.lgamma, self, type, computeFor(type), undefined)
   for (let j = 1; j < p; j++) {

@@ -9,6 +9,8 @@
 namespace {
 namespace conv {
 
+using ptlite::Vec;
+
 constexpr int kDims = 3;
 
 struct Dim {
@@ -74,7 +76,7 @@ struct Window {
     }
   }
 
-  /// Writes one channel of the input in this form.
+  /// Writes one channel of the input in this form; up to a vector of what lies behind it is overwritten.
   template <class T>
   void fill(const T* in, T* out) const {
     for (int64_t pd = 0; pd < dim[0].stride; pd++) {
@@ -105,22 +107,53 @@ struct Window {
       for (int64_t h = 0; h < H.size; h++, out += W.size) {
         const int64_t ih = h * H.stride + ph - H.padding;
         if (id < 0 || id >= D.in || ih < 0 || ih >= H.in) {
-          for (int64_t w = 0; w < W.size; w++) out[w] = 0;
+          zero(out, 0, W.size);
           continue;
         }
         const T* row = in + (id * H.in + ih) * W.in;
-        for (int64_t w = 0; w < head; w++) out[w] = 0;
-        if (W.stride == 1) {
-          const T* from = row - shift;
-          for (int64_t w = head; w < tail; w++) out[w] = from[w];
-        } else if (W.stride == 2) {
-          for (int64_t w = head; w < tail; w++) out[w] = row[w * 2 - shift];
-        } else {
-          for (int64_t w = head; w < tail; w++) out[w] = row[w * W.stride - shift];
-        }
-        for (int64_t w = tail; w < W.size; w++) out[w] = 0;
+        zero(out, 0, head);
+        if (W.stride == 1) copy(row + head - shift, tail - head, out + head);
+        else if (W.stride == 2) copy_every_second(row + head * 2 - shift, tail - head, out + head);
+        else copy_apart(row + head * W.stride - shift, W.stride, tail - head, out + head);
+        zero(out, tail, W.size);
       }
     }
+  }
+
+  // Rows are written in ascending order and may spill a vector over their end: what follows overwrites it, and behind
+  // the last row lies the slack of the window.
+
+  template <class T>
+  static void zero(T* out, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i += Vec<T>::size) Vec<T>::zero().store(out + i);
+  }
+
+  template <class T>
+  static void copy(const T* from, int64_t n, T* out) {
+    for (int64_t i = 0; i < n; i += Vec<T>::size) Vec<T>::load(from + i, n - i).store(out + i);
+  }
+
+  template <class T>
+  static void copy_every_second(const T* from, int64_t n, T* out) {
+    constexpr int L = Vec<T>::size;
+    const int64_t last = 2 * n - 1;
+    for (int64_t i = 0; i < n; i += L) {
+      const int64_t left = last - 2 * i;
+      const Vec<T> upper = left > L ? Vec<T>::load(from + 2 * i + L, left - L) : Vec<T>::zero();
+      even_lanes(Vec<T>::load(from + 2 * i, left), upper).store(out + i);
+    }
+  }
+
+  template <class T>
+  static void copy_apart(const T* from, int64_t step, int64_t n, T* out) {
+    for (int64_t i = 0; i < n; i++) out[i] = from[i * step];
+  }
+
+  template <class T>
+  static Vec<T> even_lanes(Vec<T> a, Vec<T> b) {
+    typename Vec<T>::Mask pick;
+    for (int i = 0; i < Vec<T>::size; i++) pick.v[i] = 2 * i;
+    return Vec<T>(typename Vec<T>::Raw(__builtin_shuffle(a.v, b.v, pick.v)));
   }
 };
 

@@ -1,17 +1,20 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { scaledMatmul } from '../cpu/matmul.js'
+import * as at from '../generated/dispatch.js'
 import { tril } from './diagonal.js'
 import { dropout } from './dropout.js'
 import { ones } from './factory.js'
-import * as at from '../generated/dispatch.js'
+
+const shapeText = (t: Tensor): string => `[${t.shape.join(', ')}]`
 
 function swapLast(t: Tensor): Tensor {
   const swap = (v: readonly number[]): number[] => [...v.slice(0, -2), v[t.dim - 1]!, v[t.dim - 2]!]
   return viewOf(t, swap(t.shape), swap(t.strides))
 }
 
-/** -infinity where the mask is false; true lets a key take part. */
+/** -infinity where a bool mask is false; a mask of numbers is added. */
 function maskScores(scores: Tensor, mask: Tensor): Tensor {
   if (mask.type !== DType.bool) return at.add_Tensor(scores, mask, 1)
   return at.masked_fill_Scalar(scores, at.logical_not(mask), -Infinity)
@@ -32,11 +35,10 @@ export function _scaled_dot_product_attention(
 ): [Tensor, Tensor] {
   const operator = '_scaled_dot_product_attention'
   for (const t of [query, key, value]) {
-    check(t.dim >= 2 && t.type === query.type, () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}[${t.shape.join(', ')}]`)
+    check(t.dim >= 2 && t.type === query.type, () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}${shapeText(t)}`)
   }
   check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
-  const size = query.shape[query.dim - 1]!
-  let scores = at.matmul(at.mul_Scalar(query, 1 / Math.sqrt(size)), swapLast(key))
+  let scores = scaledMatmul(query, swapLast(key), 1 / Math.sqrt(query.shape[query.dim - 1]!))
   if (isCausal) scores = causal(scores)
   else if (attnMask !== null) scores = maskScores(scores, attnMask)
   const weights = dropout(at.softmax_int(scores, -1, null), dropoutP, dropoutP > 0)

@@ -153,6 +153,11 @@ export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alp
 
 /** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */
 export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  return scaledMatmul(self, other, 1, out)
+}
+
+/** `factor` times `matmul`, in one pass. */
+export function scaledMatmul(self: Tensor, other: Tensor, factor: number, out?: Tensor): Tensor {
   const ra = self.dim
   const rb = other.dim
   check(ra > 0 && rb > 0, () => `matmul: expected tensors with 1 or more dimensions, found shapes ${shapeText(self)} and ${shapeText(other)}`)
@@ -169,10 +174,10 @@ export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
     // all matrices of a against one: their rows make one tall matrix
     const k = a.shape[a.dim - 1]!
     const rows = contiguousOf(a)
-    return product('matmul', shape, viewOf(rows, [numelOf(a.shape.slice(0, -1)), k], [k, 1]), b, 1, null, out)
+    return product('matmul', shape, viewOf(rows, [numelOf(a.shape.slice(0, -1)), k], [k, 1]), b, factor, null, out)
   }
-  if (batchShape.length === 0) return product('matmul', shape, a, b, 1, null, out)
-  return product('matmul', shape, asBatch(a, batchShape), asBatch(b, batchShape), 1, null, out)
+  if (batchShape.length === 0) return product('matmul', shape, a, b, factor, null, out)
+  return product('matmul', shape, asBatch(a, batchShape), asBatch(b, batchShape), factor, null, out)
 }
 
 /** A tensor's matrices, broadcast to a batch shape, as one [batch, rows, columns] view; copied where strides do not merge. */

@@ -85,7 +85,10 @@ function sizesOf(terms: readonly Term[]): Map<string, number> {
     labels.forEach((label, d) => {
       const size = tensor.shape[d]!
       const known = sizes.get(label) ?? 1
-      check(known === 1 || size === 1 || known === size, () => `einsum: subscript '${label}' names dimensions of sizes ${known} and ${size}`)
+      check(
+        known === 1 || size === 1 || known === size,
+        () => `einsum: subscript '${label}' names dimensions of sizes ${known} and ${size}`,
+      )
       sizes.set(label, known === 1 ? size : known)
     })
   }
@@ -146,12 +149,18 @@ export function einsum(equation: string, tensors: Tensor[], path: number[] | nul
   for (const [i, l] of named.entries()) {
     check(sizes.has(l) && named.indexOf(l) === i, () => `einsum: the output subscript '${l}' must occur once there and in an operand`)
   }
-  check(path === null || path.length === Math.max(1, 2 * (terms.length - 1)), () => `einsum: a path of ${path!.length} does not fit ${terms.length} operands`)
+  check(
+    path === null || path.length === Math.max(1, 2 * (terms.length - 1)),
+    () => `einsum: a path of ${path!.length} does not fit ${terms.length} operands`,
+  )
   const order = path === null || terms.length === 1 ? null : path
   for (let step = 0; terms.length > 1; step++) {
     const i = order === null ? 0 : order[2 * step]!
     const j = order === null ? 1 : order[2 * step + 1]!
-    check(i !== j && terms[i] !== undefined && terms[j] !== undefined, () => `einsum: the path names operands ${i} and ${j} of ${terms.length}`)
+    check(
+      i !== j && terms[i] !== undefined && terms[j] !== undefined,
+      () => `einsum: the path names operands ${i} and ${j} of ${terms.length}`,
+    )
     const rest = terms.filter((_, t) => t !== i && t !== j)
     const result = contract(terms[i]!, terms[j]!, new Set([...named, ...rest.flatMap((t) => t.labels)]))
     terms.length = 0

@@ -34,7 +34,10 @@ export function pairwise_distance(x1: Tensor, x2: Tensor, p: number, eps: number
 /** Scales slices along `dim` whose norm of order p exceeds maxnorm down to it. */
 export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, out?: Tensor): Tensor {
   check(self.dim >= 2, () => `renorm: expected a tensor with 2 or more dimensions, found shape [${self.shape.join(', ')}]`)
-  check(scalarToNumber(p) > 0 && scalarToNumber(maxnorm) >= 0, () => `renorm: expected p > 0 and maxnorm >= 0, found ${String(p)} and ${String(maxnorm)}`)
+  check(
+    scalarToNumber(p) > 0 && scalarToNumber(maxnorm) >= 0,
+    () => `renorm: expected p > 0 and maxnorm >= 0, found ${String(p)} and ${String(maxnorm)}`,
+  )
   const kept = wrapDim(dim, self.dim)
   const others = self.shape.map((_, d) => d).filter((d) => d !== kept)
   const norms = at.norm_ScalarOpt_dim(self, p, others, true)
@@ -68,7 +71,10 @@ export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], kee
   const order = scalarToNumber(ord)
   const [rows, cols] = matrixDims(self, dim)
   if (Math.abs(order) !== 1 && Math.abs(order) !== Infinity) {
-    throw new PtliteError('INVALID_ARGUMENT', `linalg_matrix_norm: order ${order} needs singular values, which this library does not compute`)
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `linalg_matrix_norm: order ${order} needs singular values, which this library does not compute`,
+    )
   }
   const along = Math.abs(order) === 1 ? rows : cols
   const across = along === rows ? cols : rows
@@ -87,7 +93,10 @@ export function linalg_matrix_norm_str_ord(self: Tensor, ord: string, dim: numbe
 export function linalg_norm(self: Tensor, ord: Scalar | null, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
   const matrix = ord !== null && (dim === null ? self.dim === 2 : dim.length === 2)
   if (matrix) return linalg_matrix_norm(self, ord, dim ?? [0, 1], keepdim, dtype)
-  check(ord === null || dim !== null || self.dim <= 2, () => `linalg_norm: expected dimensions for an order and a tensor of ${self.dim} dimensions`)
+  check(
+    ord === null || dim !== null || self.dim <= 2,
+    () => `linalg_norm: expected dimensions for an order and a tensor of ${self.dim} dimensions`,
+  )
   return at.linalg_vector_norm(self, ord ?? 2, dim, keepdim, dtype)
 }
 

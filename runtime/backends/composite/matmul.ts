@@ -27,7 +27,10 @@ function reshaped(t: Tensor, shape: readonly number[]): Tensor {
 export function inner(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   if (self.dim === 0 || other.dim === 0) return deliver(at.mul_Tensor(self, other), out)
   const last = self.shape[self.dim - 1]!
-  check(last === other.shape[other.dim - 1], () => `inner: expected the same size in the last dimension, found shapes ${text(self)} and ${text(other)}`)
+  check(
+    last === other.shape[other.dim - 1],
+    () => `inner: expected the same size in the last dimension, found shapes ${text(self)} and ${text(other)}`,
+  )
   return tensordot(self, other, [-1], [-1], out)
 }
 
@@ -63,14 +66,20 @@ export function kron(self: Tensor, other: Tensor, out?: Tensor): Tensor {
 
 /** Product over pairs of dimensions; the remaining ones of self, then those of other. A size of 1 is repeated. */
 export function tensordot(self: Tensor, other: Tensor, dimsSelf: readonly number[], dimsOther: readonly number[], out?: Tensor): Tensor {
-  check(dimsSelf.length === dimsOther.length, () => `tensordot: expected as many dimensions of each operand, found ${dimsSelf.length} and ${dimsOther.length}`)
+  check(
+    dimsSelf.length === dimsOther.length,
+    () => `tensordot: expected as many dimensions of each operand, found ${dimsSelf.length} and ${dimsOther.length}`,
+  )
   const da = dimsSelf.map((d) => wrapDim(d, self.dim))
   const db = dimsOther.map((d) => wrapDim(d, other.dim))
   check(new Set(da).size === da.length && new Set(db).size === db.length, () => 'tensordot: a dimension is given twice')
   const sizes = da.map((d, i) => {
     const x = self.shape[d]!
     const y = other.shape[db[i]!]!
-    check(x === y || x === 1 || y === 1, () => `tensordot: dimension ${d} of shape ${text(self)} does not fit dimension ${db[i]!} of ${text(other)}`)
+    check(
+      x === y || x === 1 || y === 1,
+      () => `tensordot: dimension ${d} of shape ${text(self)} does not fit dimension ${db[i]!} of ${text(other)}`,
+    )
     return x === 1 ? y : x
   })
   const freeA = self.shape.map((_, d) => d).filter((d) => !da.includes(d))
@@ -143,7 +152,10 @@ export function linalg_multi_dot(tensors: Tensor[], out?: Tensor): Tensor {
 
 /** out[..., o] = sum over i, j of input1[..., i] weight[o, i, j] input2[..., j], plus bias[o]. */
 export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | null): Tensor {
-  check(input1.dim > 0 && input1.dim === input2.dim, () => `bilinear: expected inputs of the same dimensions, found shapes ${text(input1)} and ${text(input2)}`)
+  check(
+    input1.dim > 0 && input1.dim === input2.dim,
+    () => `bilinear: expected inputs of the same dimensions, found shapes ${text(input1)} and ${text(input2)}`,
+  )
   const lead = input1.shape.slice(0, -1)
   check(
     lead.every((size, d) => size === input2.shape[d]),
@@ -156,7 +168,10 @@ export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: T
     () => `bilinear: expected a weight of shape [out, ${d1}, ${d2}], found ${text(weight)}`,
   )
   const outputs = weight.shape[0]!
-  check(bias === null || (bias.dim === 1 && bias.shape[0] === outputs), () => `bilinear: expected a bias of shape [${outputs}], found ${bias === null ? '' : text(bias)}`)
+  check(
+    bias === null || (bias.dim === 1 && bias.shape[0] === outputs),
+    () => `bilinear: expected a bias of shape [${outputs}], found ${bias === null ? '' : text(bias)}`,
+  )
   const n = numelOf(lead)
   const columns = reshaped(permuted(weight, [1, 0, 2]), [d1, outputs * d2])
   const half = at.mm(reshaped(input1, [n, d1]), columns)
@@ -168,17 +183,26 @@ export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: T
 
 /** Sums of products of vectors along `dim`. */
 export function linalg_vecdot(x: Tensor, y: Tensor, dim: number, out?: Tensor): Tensor {
-  check(isFloating(x.type) && x.type === y.type, () => `linalg_vecdot: expected floating-point tensors of the same dtype, found ${x.dtype} and ${y.dtype}`)
+  check(
+    isFloating(x.type) && x.type === y.type,
+    () => `linalg_vecdot: expected floating-point tensors of the same dtype, found ${x.dtype} and ${y.dtype}`,
+  )
   const shape = broadcastShapes(x.shape, y.shape)
   const at_ = wrapDim(dim, shape.length)
   const negative = at_ - shape.length
-  check(x.shape[x.dim + negative] === y.shape[y.dim + negative], () => `linalg_vecdot: vectors of different sizes, found shapes ${text(x)} and ${text(y)}`)
+  check(
+    x.shape[x.dim + negative] === y.shape[y.dim + negative],
+    () => `linalg_vecdot: vectors of different sizes, found shapes ${text(x)} and ${text(y)}`,
+  )
   return deliver(at.sum_dim_IntList(at.mul_Tensor(x, y), [at_], false, null), out)
 }
 
 /** Square matrices times themselves n times; the identity for 0, powers of the inverse below. */
 export function linalg_matrix_power(self: Tensor, n: number, out?: Tensor): Tensor {
-  check(self.dim >= 2 && self.shape[self.dim - 1] === self.shape[self.dim - 2], () => `linalg_matrix_power: expected square matrices, found shape ${text(self)}`)
+  check(
+    self.dim >= 2 && self.shape[self.dim - 1] === self.shape[self.dim - 2],
+    () => `linalg_matrix_power: expected square matrices, found shape ${text(self)}`,
+  )
   if (n === 0) {
     const size = self.shape[self.dim - 1]!
     const one = contiguousCopy(self)

@@ -31,7 +31,10 @@ export function instance_norm(
   _cudnnEnabled: boolean,
 ): Tensor {
   check(input.dim >= 2, () => `instance_norm: expected an input with 2 or more dimensions, found shape [${input.shape.join(', ')}]`)
-  check(useInputStats || (runningMean !== null && runningVar !== null), () => 'instance_norm: expected running_mean and running_var when use_input_stats is false')
+  check(
+    useInputStats || (runningMean !== null && runningVar !== null),
+    () => 'instance_norm: expected running_mean and running_var when use_input_stats is false',
+  )
   if (!useInputStats) return at.batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps, false)
   const channels = input.shape[1]!
   if (runningMean !== null || runningVar !== null) {

@@ -144,7 +144,10 @@ function convPadding(
     stride.every((s) => s === 1),
     () => `${operator}: padding 'same' needs strides of 1, found [${stride.join(', ')}]`,
   )
-  check(weight.dim === count + 2, () => `${operator}: expected a weight with ${count + 2} dimensions, found shape [${weight.shape.join(', ')}]`)
+  check(
+    weight.dim === count + 2,
+    () => `${operator}: expected a weight with ${count + 2} dimensions, found shape [${weight.shape.join(', ')}]`,
+  )
   const total = perDimension(operator, 'dilation', dilation, count).map((d, i) => d * (weight.shape[i + 2]! - 1))
   const front = total.map((t) => Math.floor(t / 2))
   const behind = total.map((t, i) => t - front[i]!)

@@ -171,7 +171,14 @@ function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean,
 }
 
 /** x with self x = b, or x self = b where `left` is false, for triangular self. */
-export function linalg_solve_triangular(self: Tensor, b: Tensor, upper: boolean, left: boolean, unitriangular: boolean, out?: Tensor): Tensor {
+export function linalg_solve_triangular(
+  self: Tensor,
+  b: Tensor,
+  upper: boolean,
+  left: boolean,
+  unitriangular: boolean,
+  out?: Tensor,
+): Tensor {
   const operator = 'linalg_solve_triangular'
   check(self.dim >= 2 && b.dim >= 2, () => `${operator}: expected matrices, found shapes ${text(self)} and ${text(b)}`)
   if (left) return deliver(solveTriangular(operator, self, b, upper, unitriangular), out)
@@ -201,11 +208,17 @@ export function cholesky_inverse(self: Tensor, upper: boolean, out?: Tensor): Te
 /** Cross products of vectors of size 3 along `dim`. */
 export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Tensor): Tensor {
   const operator = 'linalg_cross'
-  check(self.dim === other.dim, () => `${operator}: expected tensors of the same number of dimensions, found shapes ${text(self)} and ${text(other)}`)
+  check(
+    self.dim === other.dim,
+    () => `${operator}: expected tensors of the same number of dimensions, found shapes ${text(self)} and ${text(other)}`,
+  )
   checkSameType(operator, self, other)
   checkProductType(operator, self.type)
   const at = wrapDim(dim, self.dim)
-  check(self.shape[at] === 3 && other.shape[at] === 3, () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`)
+  check(
+    self.shape[at] === 3 && other.shape[at] === 3,
+    () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`,
+  )
   const shape = broadcastShapes(self.shape, other.shape)
   const result = empty(shape, self.type)
   const a = contiguousOf(expanded(self, shape))
@@ -227,10 +240,19 @@ export function cross(self: Tensor, other: Tensor, dim: number | null, out?: Ten
 /** Distances of order p between the rows of x1 [..., m, d] and those of x2 [..., n, d]. */
 export function cdist(x1: Tensor, x2: Tensor, p: number, computeMode: number | null): Tensor {
   const operator = 'cdist'
-  check(x1.dim >= 2 && x2.dim >= 2, () => `${operator}: expected tensors with 2 or more dimensions, found shapes ${text(x1)} and ${text(x2)}`)
-  check(x1.shape[x1.dim - 1] === x2.shape[x2.dim - 1], () => `${operator}: expected rows of the same size, found shapes ${text(x1)} and ${text(x2)}`)
+  check(
+    x1.dim >= 2 && x2.dim >= 2,
+    () => `${operator}: expected tensors with 2 or more dimensions, found shapes ${text(x1)} and ${text(x2)}`,
+  )
+  check(
+    x1.shape[x1.dim - 1] === x2.shape[x2.dim - 1],
+    () => `${operator}: expected rows of the same size, found shapes ${text(x1)} and ${text(x2)}`,
+  )
   check(p >= 0, () => `${operator}: expected an order of 0 or more, found ${p}`)
-  check(computeMode === null || (computeMode >= 0 && computeMode <= 2), () => `${operator}: expected compute_mode 0, 1 or 2, found ${String(computeMode)}`)
+  check(
+    computeMode === null || (computeMode >= 0 && computeMode <= 2),
+    () => `${operator}: expected compute_mode 0, 1 or 2, found ${String(computeMode)}`,
+  )
   checkSameType(operator, x1, x2)
   if (x1.type !== DType.float32 && x1.type !== DType.float64) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected float32 or float64 tensors, found ${x1.dtype}`)

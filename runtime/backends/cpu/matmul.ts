@@ -59,7 +59,10 @@ function affineProduct(
 ): Tensor {
   checkSameType(operator, self, a)
   checkSameType(operator, a, b)
-  check(out !== self || sameShape(self.shape, shape), () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`)
+  check(
+    out !== self || sameShape(self.shape, shape),
+    () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`,
+  )
   const addend = { source: self, beta: factorOf(operator, 'beta', beta, self.type) }
   const factor = factorOf(operator, 'alpha', alpha, self.type)
   check(
@@ -103,7 +106,15 @@ export function addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alph
   const shape = [mat.shape[0]!]
   if (mat.numel === 0 && scalarToNumber(beta) !== 0 && self.numel > 0) {
     // as PyTorch: beta * self, which is not expanded here
-    return product('addmv', self.shape, viewOf(self, [1, 0], [0, 0]), viewOf(self, [0, self.numel], [0, 0]), 1, { source: self, beta: factorOf('addmv', 'beta', beta, self.type) }, out)
+    return product(
+      'addmv',
+      self.shape,
+      viewOf(self, [1, 0], [0, 0]),
+      viewOf(self, [0, self.numel], [0, 0]),
+      1,
+      { source: self, beta: factorOf('addmv', 'beta', beta, self.type) },
+      out,
+    )
   }
   check(
     self.dim === 0 || (self.dim === 1 && (self.shape[0] === 1 || self.shape[0] === shape[0])),
@@ -160,13 +171,21 @@ export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
 export function scaledMatmul(self: Tensor, other: Tensor, factor: number, out?: Tensor): Tensor {
   const ra = self.dim
   const rb = other.dim
-  check(ra > 0 && rb > 0, () => `matmul: expected tensors with 1 or more dimensions, found shapes ${shapeText(self)} and ${shapeText(other)}`)
+  check(
+    ra > 0 && rb > 0,
+    () => `matmul: expected tensors with 1 or more dimensions, found shapes ${shapeText(self)} and ${shapeText(other)}`,
+  )
   checkSameType('matmul', self, other)
   const inner = rb === 1 ? 0 : rb - 2
   checkInner('matmul', self, other, self.shape[ra - 1] === other.shape[inner])
   const a = ra === 1 ? asRow(self) : self
   const b = rb === 1 ? asColumn(other) : other
-  const batchShape = ra <= 2 ? other.shape.slice(0, -2) : rb <= 2 ? self.shape.slice(0, -2) : broadcastShapes(self.shape.slice(0, -2), other.shape.slice(0, -2))
+  const batchShape =
+    ra <= 2
+      ? other.shape.slice(0, -2)
+      : rb <= 2
+        ? self.shape.slice(0, -2)
+        : broadcastShapes(self.shape.slice(0, -2), other.shape.slice(0, -2))
   const shape = [...batchShape]
   if (ra > 1) shape.push(self.shape[ra - 2]!)
   if (rb > 1) shape.push(other.shape[rb - 1]!)
@@ -246,18 +265,33 @@ export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?:
   const n = b.shape[1]!
   const source = broadcastTo(bias, shape)
   const added = contiguousOf(source)
-  return deliver(viewOf(product('linear', [m, n], matrix, b, 1, { source: viewOf(added, [m, n], [n, 1]), beta: 1 }), shape, contiguousStrides(shape)), out)
+  return deliver(
+    viewOf(product('linear', [m, n], matrix, b, 1, { source: viewOf(added, [m, n], [n, 1]), beta: 1 }), shape, contiguousStrides(shape)),
+    out,
+  )
 }
 
 const transposed = (t: Tensor): Tensor => (t.dim === 1 ? t : viewOf(t, [t.shape[1]!, t.shape[0]!], [t.strides[1]!, t.strides[0]!]))
 
 function broadcastTo(t: Tensor, shape: readonly number[]): Tensor {
   const lead = shape.length - t.dim
-  return viewOf(t, shape, shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!)))
+  return viewOf(
+    t,
+    shape,
+    shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!)),
+  )
 }
 
 /** Contiguous float input [..., k] and weight [n, k] of one dtype; bias [n]. The result is clamped to [lo, hi] where asked. */
-export function clampedLinear(input: Tensor, weight: Tensor, bias: Tensor | null, clamped: boolean, lo: number, hi: number, packed = 0): Tensor {
+export function clampedLinear(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  clamped: boolean,
+  lo: number,
+  hi: number,
+  packed = 0,
+): Tensor {
   const n = weight.shape[0]!
   const k = weight.shape[1]!
   const rank = input.shape.length

@@ -13,14 +13,24 @@ function parameterType(input: Tensor, other: Tensor | null): DType {
 }
 
 function checkChannels(operator: string, name: string, t: Tensor | null, channels: number): void {
-  check(t === null || t.numel === channels, () => `${operator}: expected ${name} with ${channels} elements, found shape [${t === null ? '' : t.shape.join(', ')}]`)
+  check(
+    t === null || t.numel === channels,
+    () => `${operator}: expected ${name} with ${channels} elements, found shape [${t === null ? '' : t.shape.join(', ')}]`,
+  )
 }
 
 function innerOf(t: Tensor): number {
   return numelOf(t.shape.slice(2))
 }
 
-function checkBatchNorm(operator: string, input: Tensor, weight: Tensor | null, bias: Tensor | null, mean: Tensor | null, variance: Tensor | null): void {
+function checkBatchNorm(
+  operator: string,
+  input: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  mean: Tensor | null,
+  variance: Tensor | null,
+): void {
   check(input.dim >= 2, () => `${operator}: expected an input with 2 or more dimensions, found shape [${input.shape.join(', ')}]`)
   checkReal(operator, input.type)
   const channels = input.shape[1]!
@@ -271,7 +281,10 @@ function groupNorm(
   check(groups > 0 && channels % groups === 0, () => `${operator}: ${channels} channels cannot be split into ${groups} groups`)
   checkChannels(operator, 'weight', weight, channels)
   checkChannels(operator, 'bias', bias, channels)
-  check(input.numel === batch * channels * inside, () => `${operator}: expected ${batch} x ${channels} x ${inside} elements, found shape [${input.shape.join(', ')}]`)
+  check(
+    input.numel === batch * channels * inside,
+    () => `${operator}: expected ${batch} x ${channels} x ${inside} elements, found shape [${input.shape.join(', ')}]`,
+  )
   checkReal(operator, input.type)
   const inner = computeType(input.type)
   const result = empty(input.shape, inner)

@@ -39,7 +39,8 @@ function settingsOf(
 
 function maxPoolNd(count: number): MaxPool {
   const operator = `max_pool${count}d`
-  return (self, window, stride, padding, dilation, ceil) => maxPool(operator, self, settingsOf(operator, count, window, stride, padding, dilation, ceil), false)[0]
+  return (self, window, stride, padding, dilation, ceil) =>
+    maxPool(operator, self, settingsOf(operator, count, window, stride, padding, dilation, ceil), false)[0]
 }
 
 function maxPoolWithIndices(count: number): MaxPoolWithIndices {
@@ -75,7 +76,14 @@ function average(
 }
 
 /** torch.avg_pool1d. */
-export function avg_pool1d(self: Tensor, window: number[], stride: number[], padding: number[], ceilMode: boolean, countIncludePad: boolean): Tensor {
+export function avg_pool1d(
+  self: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  ceilMode: boolean,
+  countIncludePad: boolean,
+): Tensor {
   return average(1, self, window, stride, padding, ceilMode, countIncludePad, null)
 }
 

@@ -85,7 +85,10 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
     weight,
     bias: keptOrNull(object, items[1]!),
     clamp: clampOf(rest[2]!, rest[3]!),
-    packed: transposed || !packs(weight, groups) || outputs % groups !== 0 ? null : packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs),
+    packed:
+      transposed || !packs(weight, groups) || outputs % groups !== 0
+        ? null
+        : packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs),
     settings,
     outputPadding: transposed ? intsOf(object, items[4]!) : [],
   }
@@ -109,7 +112,8 @@ export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
   const { weight, bias, clamp, packed } = linearContext(wPrepack)
   check(
     X.type === DType.float32 && X.dim > 0 && X.shape[X.dim - 1] === weight.shape[1],
-    () => `prepacked::linear_clamp_run: expected a float32 input with ${weight.shape[1]!} features, found ${X.dtype}[${X.shape.join(', ')}]`,
+    () =>
+      `prepacked::linear_clamp_run: expected a float32 input with ${weight.shape[1]!} features, found ${X.dtype}[${X.shape.join(', ')}]`,
   )
   return clampedLinear(contiguousOf(X), weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packed?.address ?? 0)
 }

@@ -34,7 +34,14 @@ function checkSettings(operator: string, s: ConvSettings): void {
 }
 
 /** Throws unless input [n, c, ...], weight and bias fit together. `transposed` weights are [in, out / groups, ...]. */
-export function checkConv(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null, s: ConvSettings, transposed: boolean): void {
+export function checkConv(
+  operator: string,
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  s: ConvSettings,
+  transposed: boolean,
+): void {
   checkSettings(operator, s)
   const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
   check(
@@ -42,11 +49,15 @@ export function checkConv(operator: string, input: Tensor, weight: Tensor, bias:
     () => `${operator}: expected input and weight of the same 3 to 5 dimensions, found shapes ${text(input)} and ${text(weight)}`,
   )
   const [first, second] = weight.shape as [number, number]
-  check(first % s.groups === 0 && first >= s.groups, () => `${operator}: ${first} channels of the weight cannot be split into ${s.groups} groups`)
+  check(
+    first % s.groups === 0 && first >= s.groups,
+    () => `${operator}: ${first} channels of the weight cannot be split into ${s.groups} groups`,
+  )
   const wanted = transposed ? first : second * s.groups
   check(
     input.shape[1] === wanted,
-    () => `${operator}: expected input with ${wanted} channels for a weight of shape ${text(weight)} and ${s.groups} groups, found shape ${text(input)}`,
+    () =>
+      `${operator}: expected input with ${wanted} channels for a weight of shape ${text(weight)} and ${s.groups} groups, found shape ${text(input)}`,
   )
   const outputs = transposed ? second * s.groups : first
   check(
@@ -66,7 +77,13 @@ export function convSizes(operator: string, input: Tensor, weight: Tensor, s: Co
 }
 
 /** Spatial sizes of a transposed convolution's result. */
-export function transposedSizes(operator: string, input: Tensor, weight: Tensor, s: ConvSettings, outputPadding: readonly number[]): number[] {
+export function transposedSizes(
+  operator: string,
+  input: Tensor,
+  weight: Tensor,
+  s: ConvSettings,
+  outputPadding: readonly number[],
+): number[] {
   return s.stride.map((stride, d) => {
     const extra = outputPadding[d]!
     check(

@@ -25,7 +25,13 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
   if (!weight.pinned) return 0
   const { storage } = weight
   const use = uses.get(weight)
-  if (use !== undefined && use.storage === storage && use.version === storage.version && use.offset === weight.offset && use.strides === weight.strides) {
+  if (
+    use !== undefined &&
+    use.storage === storage &&
+    use.version === storage.version &&
+    use.offset === weight.offset &&
+    use.strides === weight.strides
+  ) {
     if (use.packed === undefined) use.packed = derive(weight, side, groups, outer, k)
     return use.packed.address
   }

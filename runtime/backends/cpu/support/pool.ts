@@ -119,7 +119,14 @@ export function averagePool(operator: string, input: Tensor, settings: PoolSetti
 }
 
 /** Pools to the sizes given, with windows as even as they can be. */
-export function adaptivePool(operator: string, count: number, mode: number, input: Tensor, sizes: readonly number[], indices: boolean): [Tensor, Tensor | null] {
+export function adaptivePool(
+  operator: string,
+  count: number,
+  mode: number,
+  input: Tensor,
+  sizes: readonly number[],
+  indices: boolean,
+): [Tensor, Tensor | null] {
   checkInput(operator, input, count)
   check(
     sizes.length === count && sizes.every((size) => size >= 0),

@@ -23,13 +23,17 @@ export function checkProductType(operator: string, type: DType): void {
 }
 
 export function checkSameType(operator: string, a: Tensor, b: Tensor): void {
-  if (a.type !== b.type) throw new PtliteError('INVALID_DTYPE', `${operator}: expected tensors of the same dtype, found ${a.dtype} and ${b.dtype}`)
+  if (a.type !== b.type)
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected tensors of the same dtype, found ${a.dtype} and ${b.dtype}`)
 }
 
 /** alpha or beta as a number. Integer tensors take no floating-point factor. */
 export function factorOf(operator: string, name: string, value: Scalar, type: DType): number {
   if (isIntegral(type) && isFloatScalar(value)) {
-    throw new PtliteError('INVALID_DTYPE', `${operator}: expected an integer ${name} for ${dtypeName(type)} tensors, found ${String(value)}`)
+    throw new PtliteError(
+      'INVALID_DTYPE',
+      `${operator}: expected an integer ${name} for ${dtypeName(type)} tensors, found ${String(value)}`,
+    )
   }
   return scalarToNumber(value)
 }
@@ -49,7 +53,15 @@ function broadcastStrides(operator: string, t: Tensor, shape: readonly number[])
  * [k, n] or [batch, k, n], with any strides; sizes and dtypes agree. Half precision is computed in float32.
  * `out` as in structured operators: it may be the addend's source.
  */
-export function product(operator: string, shape: readonly number[], a: Tensor, b: Tensor, alpha: number, addend: Addend | null, out?: Tensor): Tensor {
+export function product(
+  operator: string,
+  shape: readonly number[],
+  a: Tensor,
+  b: Tensor,
+  alpha: number,
+  addend: Addend | null,
+  out?: Tensor,
+): Tensor {
   const { type } = a
   checkProductType(operator, type)
   if (out !== undefined && out.type !== type) {

@@ -126,8 +126,8 @@ t.test('pooling', (t) => {
   ])
   t.strictSame(places.toArray(), [
     [
-      [1, 6],
-      [9, 6],
+      [1n, 6n],
+      [9n, 6n],
     ],
   ])
   const wide = tensor([[[1, 2, 3, 4, 5]]])

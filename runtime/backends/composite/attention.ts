@@ -35,7 +35,10 @@ export function _scaled_dot_product_attention(
 ): [Tensor, Tensor] {
   const operator = '_scaled_dot_product_attention'
   for (const t of [query, key, value]) {
-    check(t.dim >= 2 && t.type === query.type, () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}${shapeText(t)}`)
+    check(
+      t.dim >= 2 && t.type === query.type,
+      () => `${operator}: expected tensors of one dtype with 2 or more dimensions, found ${t.dtype}${shapeText(t)}`,
+    )
   }
   check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
   let scores = scaledMatmul(query, swapLast(key), 1 / Math.sqrt(query.shape[query.dim - 1]!))

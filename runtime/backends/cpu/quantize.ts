@@ -69,9 +69,8 @@ export function quantize_per_channel(x: Tensor, scales: Tensor, zeroPoints: Tens
   return quantizePerChannel(x, quant, type)
 }
 
-/** float32 of a quantized tensor, or of a half-precision or float32 one. */
+/** The float32 values; a tensor that is not quantized is converted. */
 export function dequantize_self(t: Tensor): Tensor {
-  if (t.quant === null && !isFloating(t.type)) throw new PtliteError('INVALID_DTYPE', `dequantize: expected a quantized tensor, found ${t.dtype}`)
   return dequantized(t)
 }
 

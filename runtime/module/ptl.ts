@@ -19,6 +19,8 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   const { label } = source
   if (!zip.has('bytecode.pkl')) throw withoutBytecode(zip, label, source.path ?? 'scripted.pt')
 
+  checkByteOrder(zip, label)
+
   const storages = new RecordStorages(zip, source)
   let setStates: ReadonlyMap<string, FunctionCode> = new Map()
   const read = (record: string, folder: string): { value: Value; globals: ModuleGlobals } => {
@@ -70,6 +72,12 @@ function withoutBytecode(zip: ZipArchive, label: string, path: string): Error {
 function constantsFolder(zip: ZipArchive): string {
   for (const name of zip.names()) if (name.includes('bytecode/')) return 'bytecode/'
   return 'constants/'
+}
+
+/** Newer files say in which order the bytes of their storages are. */
+function checkByteOrder(zip: ZipArchive, label: string): void {
+  const order = zip.has('byteorder') ? Buffer.from(zip.read('byteorder')).toString('latin1').trim() : 'little'
+  if (order !== 'little') throw unsupported(`${label}: expected storages in little-endian byte order, found '${order.slice(0, 40)}'`)
 }
 
 function readOperatorVersion(zip: ZipArchive, label: string): number {

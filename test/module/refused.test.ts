@@ -69,6 +69,19 @@ t.test('versions', (t) => {
   t.end()
 })
 
+t.test('byte order', (t) => {
+  const ordered = (order: string): Uint8Array => {
+    const root = pickle(p.global('__torch__', 'M'), p.emptyTuple, p.newObject, p.emptyDict, p.build)
+    const records = { version: text('3'), byteorder: text(order), 'bytecode.pkl': pickle(p.mark, p.int(8), p.tuple), 'data.pkl': root }
+    return zip(Object.entries(records).map(([name, data]) => ({ name: `m/${name}`, data })))
+  }
+  loadModelFile(ordered('little')).close()
+  const error = errorOf(() => loadModelFile(ordered('big')))
+  t.equal(error.code, 'UNSUPPORTED_FILE')
+  t.match(error.message, /little-endian byte order, found 'big'/)
+  t.end()
+})
+
 t.test('bytecode of the wrong shape', (t) => {
   const pair = (key: string, value: number[]): number[] => [...p.text(key), ...value, ...p.tuple2]
   const code = (instructions: number[]): number[] =>

@@ -53,6 +53,6 @@ export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFil
   const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => options.selector.kernel(k.name)) }
   return new Map([
     ['runtime/native/generated/kernels.ts', emitKernelsTs(selected)],
-    ['kernels/generated/ptlite_kernels.h', emitKernelsHeader(selected)],
+    ['kernels/generated/ptlite_kernels.h', emitKernelsHeader(selected, options.selector.dtypes)],
   ])
 }

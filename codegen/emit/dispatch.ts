@@ -1,7 +1,7 @@
 import type { Backend, Branch, Operator, Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { printSchema } from '../schema/printer.js'
-import { isTensorLike } from '../types/typescript.js'
+import { isTensorLike } from '../types/unboxing.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { branchArguments, parameterList, returnType } from './signature.js'
 

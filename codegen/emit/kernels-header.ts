@@ -5,12 +5,18 @@ import { banner, KERNEL_INPUTS } from './file.js'
 const C_TYPE: Record<ScalarKind, string> = { ptr: 'uint64_t', i32: 'int32_t', i64: 'int64_t', f32: 'float', f64: 'double' }
 
 /** kernels/generated/ptlite_kernels.h: the frame of each kernel as C++ sees it. */
-export function emitKernelsHeader(abi: KernelAbi): string {
+export function emitKernelsHeader(abi: KernelAbi, dtypes: ReadonlySet<number> | null): string {
   const rows = abi.kernels.map((k) => ` \\\n  X(${k.name})`).join('')
   return `${banner('kernels-header.ts', KERNEL_INPUTS)}${frames(abi)}
-// A kernel's id is its position in this list.
+${dtypes === null ? '' : dtypeMask(dtypes)}// A kernel's id is its position in this list.
 #define PTLITE_FOR_EACH_KERNEL(X)${rows}
 `
+}
+
+/** What a selective build defines; without it kernels are built for all dtypes. */
+function dtypeMask(dtypes: ReadonlySet<number>): string {
+  const mask = [...dtypes].reduce((bits, code) => (bits | (1 << code)) >>> 0, 0)
+  return `// Bit n is set where kernels are built for the dtype with c10::ScalarType number n.\n#define PTLITE_DTYPES 0x${mask.toString(16)}u\n\n`
 }
 
 /** The header of a user's own kernels, and the functions that make a shared library of them. */

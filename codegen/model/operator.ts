@@ -1,5 +1,5 @@
 import { type Argument, type FunctionSchema, isOutArgument, isWritten, type SchemaType } from '../schema/model.js'
-import type { TypeStyle } from '../types/typescript.js'
+import type { TypeStyle } from '../types/unboxing.js'
 import { defaultKernelName, flatName, identifier, type NativeFunction } from './native-function.js'
 
 /** Modules that hold native functions. */

@@ -1,9 +1,5 @@
 import type { Return, SchemaType } from '../schema/model.js'
-
-/** How a native function of the `Builtin` key differs: exact ints, lists by reference. */
-export interface TypeStyle {
-  readonly builtin: boolean
-}
+import { type TypeStyle, unboxing } from './unboxing.js'
 
 const PLAIN: Record<string, string> = {
   Tensor: 'Tensor',
@@ -33,7 +29,7 @@ export function typescriptType(type: SchemaType, style: TypeStyle): string {
       return inner === 'unknown' || inner === 'Value' ? inner : `${inner} | null`
     }
     case 'list': {
-      if (style.builtin && !isTensorLike(type.inner)) return 'Value[]'
+      if (unboxing(type, style).helper === 'asList') return 'Value[]'
       const inner = typescriptType(type.inner, style)
       return inner.includes('|') ? `(${inner})[]` : `${inner}[]`
     }
@@ -50,9 +46,4 @@ export function typescriptReturn(returns: readonly Return[], isVarret: boolean, 
   if (returns.length === 0) return 'void'
   const types = returns.map((r) => typescriptType(r.type, style))
   return types.length === 1 ? types[0]! : `[${types.join(', ')}]`
-}
-
-/** `Tensor` or `Tensor?`: lists of them are handed over with their elements checked. */
-export function isTensorLike(type: SchemaType): boolean {
-  return type.kind === 'base' ? type.name === 'Tensor' : type.kind === 'optional' && isTensorLike(type.inner)
 }

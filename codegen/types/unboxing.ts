@@ -1,5 +1,14 @@
 import type { SchemaType } from '../schema/model.js'
-import { isTensorLike, type TypeStyle } from './typescript.js'
+
+/** How a native function of the `Builtin` key differs: exact ints, lists by reference. */
+export interface TypeStyle {
+  readonly builtin: boolean
+}
+
+/** `Tensor` or `Tensor?`: lists of them are handed over with their elements checked. */
+export function isTensorLike(type: SchemaType): boolean {
+  return type.kind === 'base' ? type.name === 'Tensor' : type.kind === 'optional' && isTensorLike(type.inner)
+}
 
 /** Call of an unboxing helper: `helper(value, operator, argument, ...extra)`. */
 export interface Unboxing {

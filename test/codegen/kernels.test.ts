@@ -73,12 +73,18 @@ await t.test('the header compiles: C++ lays the frames out alike', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-header-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'ptlite_kernels.h')
-  writeFileSync(path, emitKernelsHeader(abi))
+  writeFileSync(path, emitKernelsHeader(abi, null))
   const flags = '-std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++'.split(' ')
   const args = [...flags, '-I', join(root, 'kernels/include'), '-include', path, '/dev/null']
   const { status, stderr, error } = spawnSync('g++', args, { encoding: 'utf8' })
   if (error === undefined) t.equal(status, 0, stderr)
   else t.pass('no g++ here')
+  t.end()
+})
+
+await t.test('the header says which dtypes a selective build has', (t) => {
+  t.notMatch(emitKernelsHeader(abi, null), 'PTLITE_DTYPES')
+  t.match(emitKernelsHeader(abi, new Set([4, 6])), '#define PTLITE_DTYPES 0x50u')
   t.end()
 })
 

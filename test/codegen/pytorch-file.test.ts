@@ -14,7 +14,7 @@ const path = '/usr/lib/python3/dist-packages/torchgen/packaged/ATen/native/nativ
 const skip = existsSync(path) ? false : `${path} is not installed`
 
 await t.test("PyTorch's whole file", { skip }, async (t) => {
-  const start = performance.now()
+  const start = process.cpuUsage()
   const natives = readEntries(path, 'native_functions.yaml').map(parseEntry)
 
   await t.test('every entry parses and prints back equal', (t) => {
@@ -25,7 +25,7 @@ await t.test("PyTorch's whole file", { skip }, async (t) => {
 
   await t.test('what is emitted type-checks', (t) => {
     const files = emitOperators(resolveOperators(natives), build('CPU', 'QuantizedCPU'))
-    t.ok(performance.now() - start < 5000, 'in under 5 s')
+    t.ok(process.cpuUsage(start).user < 5e6, 'in under 5 s of processor time')
     const stubs = stubModules(files.get('runtime/backends/generated/interfaces.ts')!)
     t.same(typeErrors(new Map([...files, ...stubs])).slice(0, 20), [])
     t.end()

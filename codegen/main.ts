@@ -8,6 +8,7 @@ import { writeFiles } from './write.js'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
+/** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
 function main(): void {
   const { values } = parseArgs({
     options: {

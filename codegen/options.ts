@@ -1,3 +1,4 @@
+import { CodegenError } from './error.js'
 import type { Backend, Operator } from './model/operator.js'
 
 /** What goes into a build. The emitters ask it; selective builds bring their own. */
@@ -38,7 +39,7 @@ export function backendsFrom(names: readonly string[]): Set<Backend> {
   const backends = new Set<Backend>(['Composite', 'Builtin'])
   for (const name of names) {
     const found = DEVICE_BACKENDS.find((b) => b === name)
-    if (found === undefined) throw new Error(`unknown backend '${name}', expected one of ${DEVICE_BACKENDS.join(', ')}`)
+    if (found === undefined) throw new CodegenError(`unknown backend '${name}', expected one of ${DEVICE_BACKENDS.join(', ')}`)
     backends.add(found)
   }
   return backends

@@ -97,7 +97,10 @@ export class Module {
       if (i >= args.length) {
         if (param.default !== undefined) return param.default
         const missing = params.slice(i).filter((p) => p.default === undefined)
-        throw new PtliteError('INVALID_ARGUMENT', `${method}() needs ${missing.map((p) => `${p.name}: ${p.type}`).join(', ')}; found ${args.length} arguments`)
+        throw new PtliteError(
+          'INVALID_ARGUMENT',
+          `${method}() needs ${missing.map((p) => `${p.name}: ${p.type}`).join(', ')}; found ${args.length} arguments`,
+        )
       }
       return toTyped(args[i], parseType(param.type, this.namedTuples), `${method}() argument ${i + 1} (${param.name})`)
     })

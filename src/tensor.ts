@@ -70,7 +70,8 @@ function toBigInt(x: number | bigint | boolean): bigint {
 
 function checkShape(shape: readonly number[], length: number): number[] {
   for (const size of shape) {
-    if (!Number.isSafeInteger(size) || size < 0) throw new PtliteError('INVALID_ARGUMENT', `sizes must be integers of at least 0, found ${size}`)
+    if (!Number.isSafeInteger(size) || size < 0)
+      throw new PtliteError('INVALID_ARGUMENT', `sizes must be integers of at least 0, found ${size}`)
   }
   const n = numelOf(shape)
   if (n !== length) throw new PtliteError('INVALID_ARGUMENT', `shape [${shape.join(', ')}] needs ${n} elements, found ${length}`)
@@ -90,7 +91,10 @@ function flatten(data: NestedArray, flat: (number | bigint | boolean)[]): number
   for (const item of data as readonly NestedArray[]) {
     const shape = flatten(item, flat)
     if (inner !== null && shape.join() !== inner.join()) {
-      throw new PtliteError('INVALID_ARGUMENT', `nested arrays must all have one shape, found [${inner.join(', ')}] and [${shape.join(', ')}]`)
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `nested arrays must all have one shape, found [${inner.join(', ')}] and [${shape.join(', ')}]`,
+      )
     }
     inner = shape
   }

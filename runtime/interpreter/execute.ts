@@ -33,7 +33,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           runOperator(operators[x]!, code[pc + 2]!, stack, run)
           pc += 3
           continue
-        case 2: { // LOAD
+        case 2: {
+          // LOAD
           const v = registers[x]!
           if (v instanceof Tensor) v.uses++
           values[stack.top++] = v
@@ -45,7 +46,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           registers[x] = null
           pc += 3
           continue
-        case 4: { // STOREN
+        case 4: {
+          // STOREN
           const n = code[pc + 2]!
           stack.top -= n
           for (let i = 0; i < n; i++) store(registers, x + i, values[stack.top + i]!, run)
@@ -80,7 +82,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           if (x <= 0) spend(run)
           pc += 3 * x
           continue
-        case 11: { // LOOP
+        case 11: {
+          // LOOP
           const n = code[pc + 2]!
           if (step.nextIteration(stack, n)) {
             spend(run)
@@ -103,14 +106,16 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           execute(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run)
           pc += 3
           continue
-        case 21: { // GET_ATTR
+        case 21: {
+          // GET_ATTR
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
           values[stack.top - 1] = object.slots[x]!
           pc += 3
           continue
         }
-        case 22: { // SET_ATTR
+        case 22: {
+          // SET_ATTR
           const value = values[--stack.top]!
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
@@ -127,7 +132,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           step.construct(stack, x, (items) => new Tuple(items))
           pc += 3
           continue
-        case 25: { // NAMED_TUPLE_CONSTRUCT
+        case 25: {
+          // NAMED_TUPLE_CONSTRUCT
           const { fields } = fn.types[x]!
           step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
           pc += 3
@@ -137,7 +143,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           step.constructList(stack, fn.types[x]!, code[pc + 2]!)
           pc += 3
           continue
-        case 27: { // DICT_CONSTRUCT
+        case 27: {
+          // DICT_CONSTRUCT
           const dict = step.constructDict(stack, code[pc + 2]!)
           run.lifetimes.pin(dict)
           pc += 3
@@ -147,7 +154,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
           pc += 3
           continue
-        case 29: { // ISINSTANCE
+        case 29: {
+          // ISINSTANCE
           const v = values[stack.top - 1]!
           const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
           drop(v)
@@ -173,7 +181,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           pc += 3
           continue
         case 35: // __IS__
-        case 37: { // __ISNOT__
+        case 37: {
+          // __ISNOT__
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
           values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)
@@ -193,7 +202,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
         case 39: // DEVICE
         case 40: // DTYPE
         case 41: // DIM
-        case 45: { // IS_CUDA
+        case 45: {
+          // IS_CUDA
           const v = values[stack.top - 1]!
           values[stack.top - 1] = step.describeTensor(code[pc]!, v)
           drop(v)
@@ -205,13 +215,15 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           pc += 3
           continue
         case 43: // TO_LIST
-        case 44: { // NUM_TO_TENSOR
+        case 44: {
+          // NUM_TO_TENSOR
           const op = fn.promoted.get(pc)!
           runOperator(op, op.given, stack, run)
           pc += 3
           continue
         }
-        case 47: { // WARN
+        case 47: {
+          // WARN
           drop(values[--stack.top]!)
           run.program.warn(String(values[--stack.top]))
           pc += 3

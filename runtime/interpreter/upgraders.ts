@@ -77,4 +77,3 @@ export function upgraderFor(qualifiedName: string, operatorVersion: number): Upg
   const upgrader = Object.hasOwn(UPGRADERS, qualifiedName) ? UPGRADERS[qualifiedName] : undefined
   return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
 }
-

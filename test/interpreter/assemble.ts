@@ -46,7 +46,12 @@ export function assemble(source: Assembly): LinkedFunction {
 }
 
 /** An operator that calls a TypeScript function on its arguments and pushes its results. */
-export function operator(name: string, given: number, fn: (...args: Value[]) => Value[], use: ArgumentUse = ArgumentUse.read): LinkedOperator {
+export function operator(
+  name: string,
+  given: number,
+  fn: (...args: Value[]) => Value[],
+  use: ArgumentUse = ArgumentUse.read,
+): LinkedOperator {
   const call = (stack: Stack): void => {
     stack.top -= given
     const results = fn(...stack.values.slice(stack.top, stack.top + given))

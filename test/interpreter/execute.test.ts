@@ -94,7 +94,10 @@ t.test('isinstance, identity, exceptions, warnings', async (t) => {
 
 t.test('interface calls find the method of the object', async (t) => {
   const callee = assemble({ name: '__torch__.A.twice', code: 'STOREN 1 2\nLOAD 2\nLOAD 2\nOP 0\nRET', operators: [add] })
-  const caller = assemble({ code: 'LOADC 0\nLOADC 1\nINTERFACE_CALL 2 2\nRET', constants: [new ScriptObject('__torch__.A', [], []), 21, 'twice'] })
+  const caller = assemble({
+    code: 'LOADC 0\nLOADC 1\nINTERFACE_CALL 2 2\nRET',
+    constants: [new ScriptObject('__torch__.A', [], []), 21, 'twice'],
+  })
   t.equal(runFunction(caller, [], programOf(caller, callee), root, new AttributeTensors()), 42)
 })
 

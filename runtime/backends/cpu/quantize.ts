@@ -55,7 +55,10 @@ export function quantize_per_tensor_dynamic(x: Tensor, type: DType, _reduceRange
 function channelQuant(scales: Tensor, zeroPoints: Tensor, axis: number, shape: readonly number[], type: DType): PerChannelQuant {
   check(axis >= 0 && axis < shape.length, () => `axis ${axis} is outside a tensor of ${shape.length} dimensions`)
   const n = shape[axis]!
-  check(scales.numel === n && zeroPoints.numel === n, () => `expected ${n} scales and zero points, found ${scales.numel} and ${zeroPoints.numel}`)
+  check(
+    scales.numel === n && zeroPoints.numel === n,
+    () => `expected ${n} scales and zero points, found ${scales.numel} and ${zeroPoints.numel}`,
+  )
   const floatZeroPoints = isFloating(zeroPoints.type)
   const zeros = numbersOf(zeroPoints)
   if (!floatZeroPoints) for (const z of zeros) checkQuant(1, z, type)

@@ -37,7 +37,10 @@ function finish(result: Tensor, out: Tensor | undefined): Tensor {
 }
 
 export function quantized_relu_out(t: Tensor, out?: Tensor): Tensor {
-  return finish(mapElements(t, sameParameters(t), (x) => Math.max(x, 0)), out)
+  return finish(
+    mapElements(t, sameParameters(t), (x) => Math.max(x, 0)),
+    out,
+  )
 }
 
 export function relu6(t: Tensor, inplace: boolean): Tensor {
@@ -78,7 +81,10 @@ export function sigmoid(t: Tensor, scale: number, zeroPoint: number): Tensor {
 }
 
 export function quantized_hardsigmoid_out(t: Tensor, out?: Tensor): Tensor {
-  return finish(mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6), out)
+  return finish(
+    mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6),
+    out,
+  )
 }
 
 export function quantized_tanh_out(t: Tensor, out?: Tensor): Tensor {

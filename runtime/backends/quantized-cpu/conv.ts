@@ -42,7 +42,10 @@ function geometryOf(x: Tensor, p: ConvParams, what: string): Geometry {
       ? (size - 1) * p.stride[i]! - 2 * p.padding[i]! + reach + p.outputPadding[i]! + 1
       : Math.floor((size + 2 * p.padding[i]! - reach - 1) / p.stride[i]!) + 1
   })
-  check(outSize.every((s) => s > 0), () => `${what}: an input of [${x.shape.slice(2).join(', ')}] is too small for this kernel`)
+  check(
+    outSize.every((s) => s > 0),
+    () => `${what}: an input of [${x.shape.slice(2).join(', ')}] is too small for this kernel`,
+  )
   return {
     kernel: triple(kernel, 1),
     stride: triple(p.stride, 1),
@@ -80,14 +83,7 @@ function packedConv(p: ConvParams, g: Geometry): PackedWeights[] {
     const rows = all.slice(group * groupOut, (group + 1) * groupOut)
     const matrix = groupMatrix(p, group, g)
     const depth = taps * (g.inChannels / p.groups)
-    return packMatrix(
-      matrix,
-      groupOut,
-      depth,
-      rows.map(scaleOf),
-      rows.map(zeroOf),
-      bias === null ? null : rows.map((i) => bias[i]!),
-    )
+    return packMatrix(matrix, groupOut, depth, rows.map(scaleOf), rows.map(zeroOf), bias === null ? null : rows.map((i) => bias[i]!))
   })
   return p.packed
 }
@@ -117,7 +113,11 @@ function channelsLast(shape: readonly number[]): number[] {
 /** The same elements with channels innermost in memory; `x` itself where they are. */
 function toChannelsLast(x: Tensor): Tensor {
   const order = [0, ...x.shape.map((_, i) => i).slice(2), 1]
-  const moved = viewOf(x, order.map((d) => x.shape[d]!), order.map((d) => x.strides[d]!))
+  const moved = viewOf(
+    x,
+    order.map((d) => x.shape[d]!),
+    order.map((d) => x.strides[d]!),
+  )
   const dense = contiguousOf(moved)
   return dense === moved ? x : viewOf(dense, x.shape, channelsLast(x.shape))
 }
@@ -174,7 +174,11 @@ function launchGroup(
   packed: PackedWeights,
   group: number,
   e: { scales: Tensor; bias: Tensor },
-  common: object & Pick<Parameters<typeof kernels.quantized_gemm>[0], 'a_dtype' | 'a_zero' | 'out_zero' | 'min' | 'max' | 'in_size' | 'out_size' | 'kernel' | 'stride' | 'padding' | 'dilation'>,
+  common: object &
+    Pick<
+      Parameters<typeof kernels.quantized_gemm>[0],
+      'a_dtype' | 'a_zero' | 'out_zero' | 'min' | 'max' | 'in_size' | 'out_size' | 'kernel' | 'stride' | 'padding' | 'dilation'
+    >,
 ): void {
   const groupIn = g.inChannels / p.groups
   const pixels = source.shape[0]! * g.outSize[0] * g.outSize[1] * g.outSize[2]
@@ -232,11 +236,29 @@ export function conv2d_relu_new(x: Tensor, weights: Value, scale: number, zeroPo
 }
 
 /** The old form repeats geometry that the packed parameters hold; PyTorch ignores it too. */
-export function conv2d(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+export function conv2d(
+  x: Tensor,
+  weights: Value,
+  _s: number[],
+  _p: number[],
+  _d: number[],
+  _g: number,
+  scale: number,
+  zero: number,
+): Tensor {
   return convolution(x, weights, scale, zero, false, 'quantized::conv2d')
 }
 
-export function conv2d_relu(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+export function conv2d_relu(
+  x: Tensor,
+  weights: Value,
+  _s: number[],
+  _p: number[],
+  _d: number[],
+  _g: number,
+  scale: number,
+  zero: number,
+): Tensor {
   return convolution(x, weights, scale, zero, true, 'quantized::conv2d_relu')
 }
 
@@ -248,11 +270,29 @@ export function conv3d_relu_new(x: Tensor, weights: Value, scale: number, zeroPo
   return convolution(x, weights, scale, zeroPoint, true, 'quantized::conv3d_relu')
 }
 
-export function conv3d(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+export function conv3d(
+  x: Tensor,
+  weights: Value,
+  _s: number[],
+  _p: number[],
+  _d: number[],
+  _g: number,
+  scale: number,
+  zero: number,
+): Tensor {
   return convolution(x, weights, scale, zero, false, 'quantized::conv3d')
 }
 
-export function conv3d_relu(x: Tensor, weights: Value, _s: number[], _p: number[], _d: number[], _g: number, scale: number, zero: number): Tensor {
+export function conv3d_relu(
+  x: Tensor,
+  weights: Value,
+  _s: number[],
+  _p: number[],
+  _d: number[],
+  _g: number,
+  scale: number,
+  zero: number,
+): Tensor {
   return convolution(x, weights, scale, zero, true, 'quantized::conv3d_relu')
 }
 

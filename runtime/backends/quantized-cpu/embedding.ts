@@ -93,12 +93,18 @@ export function embedding_4bit(packed: Value, indices: Tensor, _pruned: boolean)
 function sumBags(rows: Tensor, count: Tensor, offsets: Tensor | null, weights: Tensor | null, includeLast: boolean): Tensor {
   const n = rows.shape[0]!
   const every = empty([n], DType.int64)
-  writeTensor(every, BigInt64Array.from({ length: n }, (_, i) => BigInt(i)))
+  writeTensor(
+    every,
+    BigInt64Array.from({ length: n }, (_, i) => BigInt(i)),
+  )
   let starts = offsets
   if (count.dim === 2) {
     check(offsets === null, () => 'a matrix of indices takes no offsets')
     starts = empty([count.shape[0]!], DType.int64)
-    writeTensor(starts, BigInt64Array.from({ length: count.shape[0]! }, (_, i) => BigInt(i * count.shape[1]!)))
+    writeTensor(
+      starts,
+      BigInt64Array.from({ length: count.shape[0]! }, (_, i) => BigInt(i * count.shape[1]!)),
+    )
   }
   if (starts === null) throw new PtliteError('INVALID_ARGUMENT', 'a vector of indices needs offsets')
   const flat = weights === null ? null : viewOf(contiguousOf(castTo(weights, DType.float32)), [weights.numel], [1])
@@ -174,10 +180,12 @@ export function embedding_bag_byte_prepack(weight: Tensor): Tensor {
   return out
 }
 
-
 export function embedding_bag_byte_unpack(packed: Tensor): Tensor {
   const stride = packed.shape[packed.dim - 1] ?? 0
-  check(packed.type === DType.uint8 && stride >= 8, () => `expected uint8 rows of at least 8 bytes, found ${packed.dtype}[${packed.shape.join(', ')}]`)
+  check(
+    packed.type === DType.uint8 && stride >= 8,
+    () => `expected uint8 rows of at least 8 bytes, found ${packed.dtype}[${packed.shape.join(', ')}]`,
+  )
   const width = stride - 8
   const bytes = readTensor(packed) as Uint8Array
   const view = new DataView(bytes.buffer, bytes.byteOffset)

@@ -7,7 +7,16 @@ import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
 import { chooseQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
-import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
+import {
+  biasNumbers,
+  channelQuant,
+  dequantization,
+  type Epilogue,
+  packMatrix,
+  type PackedWeights,
+  requantization,
+  ROWS,
+} from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
 
 function packedLinear(params: LinearParams): PackedWeights {
@@ -21,10 +30,20 @@ function packedLinear(params: LinearParams): PackedWeights {
 
 function checkInput(x: Tensor, weight: Tensor): void {
   const depth = weight.shape[1]!
-  check(x.dim >= 1 && x.shape[x.dim - 1] === depth, () => `the last dimension of the input must be ${depth}, found shape [${x.shape.join(', ')}]`)
+  check(
+    x.dim >= 1 && x.shape[x.dim - 1] === depth,
+    () => `the last dimension of the input must be ${depth}, found shape [${x.shape.join(', ')}]`,
+  )
 }
 
-function launchRows(x: Tensor, quant: PerTensorQuant, packed: PackedWeights, e: Epilogue, out: Tensor, clamp: { min: number; max: number; relu: number }): void {
+function launchRows(
+  x: Tensor,
+  quant: PerTensorQuant,
+  packed: PackedWeights,
+  e: Epilogue,
+  out: Tensor,
+  clamp: { min: number; max: number; relu: number },
+): void {
   kernels.quantized_gemm({
     ...ROWS,
     m: x.numel / packed.depth,

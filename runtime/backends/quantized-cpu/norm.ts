@@ -84,7 +84,14 @@ export function group_norm(
   return normalize(t, t.shape[0]! * groups, eps, { scale, zeroPoint }, (i) => Math.floor(i / inner) % channels, w, b)
 }
 
-export function instance_norm(t: Tensor, weight: Tensor | null, bias: Tensor | null, eps: number, scale: number, zeroPoint: number): Tensor {
+export function instance_norm(
+  t: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  eps: number,
+  scale: number,
+  zeroPoint: number,
+): Tensor {
   check(t.dim >= 2, () => `instance_norm: expected at least 2 dimensions, found ${t.dim}`)
   return group_norm(t, t.shape[1]!, weight, bias, eps, scale, zeroPoint)
 }

@@ -36,10 +36,24 @@ export function quantized_adaptive_avg_pool3d(t: Tensor, size: number[], out?: T
   return throughFloat(t, (x) => cpu.adaptive_avg_pool3d(x, size), out)
 }
 
-export function max_pool1d(t: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean): Tensor {
+export function max_pool1d(
+  t: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceilMode: boolean,
+): Tensor {
   return throughFloat(t, (x) => cpu.max_pool1d(x, window, stride, padding, dilation, ceilMode))
 }
 
-export function max_pool2d(t: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean): Tensor {
+export function max_pool2d(
+  t: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceilMode: boolean,
+): Tensor {
   return throughFloat(t, (x) => cpu.max_pool2d(x, window, stride, padding, dilation, ceilMode))
 }

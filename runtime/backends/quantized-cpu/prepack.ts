@@ -8,7 +8,10 @@ import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, 
 /** Packing only checks and keeps the weights: kernels lay them out at their first use. */
 
 export function linear_prepack(weight: Tensor, bias: Tensor | null): CustomObject {
-  check(weight.dim === 2 && weight.isQuantized, () => `linear_prepack: expected a quantized matrix, found ${weight.dtype}[${weight.shape.join(', ')}]`)
+  check(
+    weight.dim === 2 && weight.isQuantized,
+    () => `linear_prepack: expected a quantized matrix, found ${weight.dtype}[${weight.shape.join(', ')}]`,
+  )
   checkBias(bias, weight.shape[0]!)
   return makeLinear(weight, bias)
 }
@@ -25,7 +28,10 @@ export function linear_unpack(weights: Value): [Tensor, Tensor | null] {
 }
 
 function checkBias(bias: Tensor | null, n: number): void {
-  check(bias === null || (bias.dim === 1 && bias.shape[0] === n), () => `expected a bias of ${n} elements, found [${bias!.shape.join(', ')}]`)
+  check(
+    bias === null || (bias.dim === 1 && bias.shape[0] === n),
+    () => `expected a bias of ${n} elements, found [${bias!.shape.join(', ')}]`,
+  )
 }
 
 function conv(
@@ -43,7 +49,10 @@ function conv(
   }
   check(groups >= 1 && Number.isInteger(groups), () => `expected at least one group, found ${groups}`)
   check(lists.stride.every((s) => s > 0) && lists.dilation.every((d) => d > 0), () => 'strides and dilations must be positive')
-  check(lists.padding.every((p) => p >= 0), () => 'padding must not be negative')
+  check(
+    lists.padding.every((p) => p >= 0),
+    () => 'padding must not be negative',
+  )
   checkBias(bias, transposed ? weight.shape[1]! * groups : weight.shape[0]!)
   return makeConv(className, { weight, bias, ...lists, groups, transposed })
 }
@@ -59,18 +68,39 @@ function zeros(list: readonly number[]): number[] {
   return list.map(() => 0)
 }
 
-export function conv1d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+export function conv1d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
   const lists = { stride: [1, ...stride], padding: [0, ...padding], dilation: [1, ...dilation], outputPadding: [0, 0] }
   return conv(CONV2D_CLASS, withHeight(weight), bias, lists, groups, false)
 }
 
-export function conv2d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+export function conv2d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
   return conv(CONV2D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
 }
 
 export const conv_prepack = conv2d_prepack
 
-export function conv3d_prepack(weight: Tensor, bias: Tensor | null, stride: number[], padding: number[], dilation: number[], groups: number): CustomObject {
+export function conv3d_prepack(
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+): CustomObject {
   return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
 }
 

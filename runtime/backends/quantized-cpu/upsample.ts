@@ -33,6 +33,12 @@ export function quantized_upsample_nearest3d_vec(t: Tensor, size: Sizes | null, 
   return throughFloat(t, (x) => cpu.upsample_nearest3d_vec(x, size, factors), out)
 }
 
-export function quantized_upsample_bilinear2d_vec(t: Tensor, size: Sizes | null, align: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function quantized_upsample_bilinear2d_vec(
+  t: Tensor,
+  size: Sizes | null,
+  align: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return throughFloat(t, (x) => cpu.upsample_bilinear2d_vec(x, size, align, factors), out)
 }

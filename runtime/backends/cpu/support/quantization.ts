@@ -21,7 +21,8 @@ export function perTensor(t: Tensor, what: string): PerTensorQuant {
 }
 
 export function perChannel(t: Tensor, what: string): PerChannelQuant {
-  if (t.quant === null || !isPerChannel(t.quant)) throw new PtliteError('INVALID_ARGUMENT', `${what}: expected a per-channel quantized tensor`)
+  if (t.quant === null || !isPerChannel(t.quant))
+    throw new PtliteError('INVALID_ARGUMENT', `${what}: expected a per-channel quantized tensor`)
   return t.quant
 }
 
@@ -104,7 +105,10 @@ export function dequantized(t: Tensor): Tensor {
 /** Two values a byte, low nibble first, rows of an even number of values. */
 function dequantizeNibbles(t: Tensor, quant: Quant): Tensor {
   check(isPerChannel(quant) && t.dim === 2, () => 'a quint4x2 tensor must be a matrix with parameters per row')
-  throw new PtliteError('UNSUPPORTED_DTYPE', `quint4x2 tensors can only be used by the embedding operators, found shape [${t.shape.join(', ')}]`)
+  throw new PtliteError(
+    'UNSUPPORTED_DTYPE',
+    `quint4x2 tensors can only be used by the embedding operators, found shape [${t.shape.join(', ')}]`,
+  )
 }
 
 /** The integers of an 8-bit or 32-bit quantized tensor as a plain tensor on the same storage. */

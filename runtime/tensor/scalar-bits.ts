@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { bfloat16ToNumber, halfToNumber } from './data.js'
 import { DType, dtypeName } from './dtype.js'
 import { Float, type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
 
@@ -26,6 +27,26 @@ export function scalarBits(type: DType, value: Scalar): readonly [low: number, h
       longs[0] = scalarToBigInt(value)
   }
   return [words[0]!, words[1]!]
+}
+
+/** The number that an element of dtype `type` holds after a scalar was stored. Throws INVALID_ARGUMENT out of its range. */
+export function storedValue(type: DType, value: Scalar): number {
+  checkInRange(type, value)
+  const [low] = scalarBits(type, value)
+  switch (type) {
+    case DType.float16:
+      return halfToNumber(low)
+    case DType.bfloat16:
+      return bfloat16ToNumber(low)
+    case DType.float32:
+      return Math.fround(scalarToNumber(value))
+    case DType.uint8:
+      return low & 255
+    case DType.bool:
+      return low
+    default:
+      return type === DType.float64 ? scalarToNumber(value) : Math.trunc(scalarToNumber(value))
+  }
 }
 
 /** Least and greatest value of a dtype; dtypes that hold every scalar are left out. */

@@ -35,6 +35,8 @@ export function triu(self: Tensor, diagonal: number, out?: Tensor): Tensor {
 export function diag(self: Tensor, diagonal: number, out?: Tensor): Tensor {
   check(self.shape.length === 1 || self.shape.length === 2, () => `diag expects a vector or matrix, found shape [${self.shape.join(', ')}]`)
   if (self.shape.length === 2) {
+    const [rows, columns] = self.shape as [number, number]
+    check(-rows <= diagonal && diagonal <= columns, () => `a ${rows} x ${columns} matrix has no diagonal ${diagonal}`)
     const source = v.diagonal(self, diagonal)
     const result = outputFor(out, source.shape, self.type)
     copyInto(result, source)

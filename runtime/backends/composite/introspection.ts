@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { canCast, DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
-import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
@@ -143,37 +143,6 @@ function doubles(self: Tensor): Float64Array {
   return readTensor(castTo(self, DType.float64)) as Float64Array
 }
 
-/** Where a dtype ranks in promotion: bool, integers, floating point. */
-function category(type: DType): number {
-  return type === DType.bool ? 0 : isFloating(type) ? 2 : 1
-}
-
-function scalarType(value: Scalar): DType {
-  if (value instanceof Float) return DType.float32
-  return typeof value === 'boolean' ? DType.bool : Number.isInteger(Number(value)) ? DType.int64 : DType.float32
-}
-
-/** The dtype that a stronger operand keeps unless the weaker one is of a higher category. */
-function strongest(strong: DType, weak: DType): DType {
-  return category(weak) > category(strong) ? promoteTypes(strong, weak) : strong
-}
-
-export function result_type_Tensor(self: Tensor, other: Tensor): DType {
-  const a = self.shape.length === 0
-  if (a === (other.shape.length === 0)) return promoteTypes(self.type, other.type)
-  return a ? strongest(other.type, self.type) : strongest(self.type, other.type)
-}
-
-export function result_type_Scalar(self: Tensor, other: Scalar): DType {
-  return strongest(self.type, scalarType(other))
-}
-
-export function result_type_Scalar_Tensor(scalar: Scalar, tensor: Tensor): DType {
-  return result_type_Scalar(tensor, scalar)
-}
-
-export function result_type_Scalar_Scalar(a: Scalar, b: Scalar): DType {
-  return promoteTypes(scalarType(a), scalarType(b))
-}
-
-export { canCast as can_cast, promoteTypes as promote_types }
+export { promotePair as result_type_Tensor, promotePair as result_type_Scalar } from '../../tensor/promote.js'
+export { promotePair as result_type_Scalar_Tensor, promotePair as result_type_Scalar_Scalar } from '../../tensor/promote.js'
+export { canCast as can_cast, promoteTypes as promote_types } from '../../tensor/dtype.js'

@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { promoteTypes } from '../../tensor/dtype.js'
+import { promote } from '../../tensor/promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
@@ -59,7 +59,7 @@ export function block_diag(tensors: Tensor[]): Tensor {
     return atleast_2d(one)
   })
   const total = (d: number): number => blocks.reduce((sum, one) => sum + one.shape[d]!, 0)
-  const out = empty([total(0), total(1)], blocks.map((one) => one.type).reduce(promoteTypes))
+  const out = empty([total(0), total(1)], promote(tensors))
   fillScalar(out, 0)
   let row = 0
   let column = 0

@@ -3,6 +3,7 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { storedValue } from '../../tensor/scalar-bits.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { arithmetic, geometric, spaced } from '../cpu/support/sequence.js'
@@ -126,8 +127,7 @@ function checkSteps(steps: number): void {
 export function linspace_out(start: Scalar, end: Scalar, steps: number, out: Tensor): Tensor {
   checkSteps(steps)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
-  const exact = isFloating(out.type) ? scalarToNumber : integer
-  return written(result, (target) => spaced(target, exact(start), exact(end)))
+  return written(result, (target) => spaced(target, storedValue(out.type, start), storedValue(out.type, end)))
 }
 
 /** Powers of `base`, the exponents being those of linspace. */
@@ -139,6 +139,6 @@ export function logspace(start: Scalar, end: Scalar, steps: number, base: number
 export function logspace_out(start: Scalar, end: Scalar, steps: number, base: number, out: Tensor): Tensor {
   checkSteps(steps)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
-  const exact = isFloating(out.type) ? scalarToNumber : integer
-  return written(result, (target) => geometric(target, exact(start), exact(end), isFloating(out.type) ? base : Math.trunc(base)))
+  const [from, to] = [storedValue(out.type, start), storedValue(out.type, end)]
+  return written(result, (target) => geometric(target, from, to, isFloating(out.type) ? base : Math.trunc(base)))
 }

@@ -114,6 +114,7 @@ export function is_nonzero(self: Tensor): boolean {
 /** Whether sizes and elements agree; NaN differs from itself. Throws INVALID_ARGUMENT for different dtypes. */
 export function equal(self: Tensor, other: Tensor): boolean {
   if (!sameShape(self.shape, other.shape)) return false
+  if (self.isQuantized && self.type !== other.type) return false
   check(self.type === other.type, () => `equal expects one dtype, found ${self.dtype} and ${other.dtype}`)
   if (self.numel === 0) return true
   if (!sameQuant(self.quant, other.quant)) return false

@@ -17,7 +17,7 @@ export function schemaText(qualifiedName: string, schema: OperatorSchema): strin
 
 function argumentText(argument: SchemaArgument): string {
   const text = `${argument.annotatedType} ${argument.name}`
-  return argument.defaultValue === undefined ? text : `${text}=${defaultText(argument.defaultValue)}`
+  return argument.defaultValue === undefined ? text : `${text}=${argumentDefault(argument.type, argument.defaultValue)}`
 }
 
 function returnsText(schema: OperatorSchema): string {
@@ -29,6 +29,13 @@ function returnsText(schema: OperatorSchema): string {
 function returnText(value: SchemaReturn): string {
   const text = value.annotatedType
   return value.name === null ? text : `${text} ${value.name}`
+}
+
+/** Of a sized list, n > 1 equal values are written once: `int[2] stride=1`. */
+function argumentDefault(type: string, value: Value): string {
+  const size = Number(/\[(\d+)\]$/.exec(type)?.[1] ?? 0)
+  if (size < 2 || !Array.isArray(value) || value.length !== size || value.some((v) => v !== value[0])) return defaultText(value)
+  return defaultText(value[0]!)
 }
 
 function defaultText(value: Value): string {

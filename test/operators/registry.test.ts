@@ -52,6 +52,23 @@ function importsOf(file: string, seen = new Set<string>()): Set<string> {
   return seen
 }
 
+await t.test('schemas print as PyTorch prints them', (t) => {
+  const cases = [
+    'aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor',
+    'aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)',
+    'aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)',
+    'aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) -> bool',
+    'aten::get.str(Dict(str, t) self, str key) -> t(*)?',
+    'aten::items.str(Dict(str, t) self) -> ((str, t)[])',
+    'aten::format(str self, ...) -> str',
+  ]
+  for (const text of cases) {
+    const name = text.slice(0, text.indexOf('('))
+    t.equal(schemaText(name, findOperator(name)!.schema), text)
+  }
+  t.end()
+})
+
 await t.test('the runtime holds no schema parser', (t) => {
   const files = [...importsOf(join(root, 'runtime/operators/registry.ts'))]
   t.ok(files.includes(join(root, 'runtime/operators/generated/table.ts')))

@@ -22,7 +22,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unnecessary-type-assertion': 'off',
       // a value's text is its own affair: Float and Device have toString, and the rule cannot tell them from Tensor
       '@typescript-eslint/no-base-to-string': 'off',
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: false }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true, allowNullish: true }],
       eqeqeq: ['error', 'always'],
       'no-console': 'off',
     },

@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const ROWS: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src'],
+  ['codegen'],
   ['selective-build'],
   ['compiler'],
   ['runtime/module'],

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "gemm_core.h"
+#include "vec/half.h"
 
 namespace {
 
@@ -56,10 +57,34 @@ int32_t gemm_integer(const gemm_frame& f) {
   return PTLITE_OK;
 }
 
+/// Rounds after every step, as PyTorch's loops for small bfloat16 products do.
+int32_t gemm_bfloat16(const gemm_frame& f) {
+  using ptlite::bfloat16;
+  const auto round = [](float v) { return to_float(ptlite::to_bfloat16(v)); };
+  const float alpha = round(float(f.alpha)), beta = round(float(f.beta));
+  for (int64_t i = 0; i < f.batch; i++) {
+    const bfloat16* a = pointer<bfloat16>(f.a) + i * f.a_batch;
+    const bfloat16* b = pointer<bfloat16>(f.b) + i * f.b_batch;
+    const bfloat16* s = f.source == 0 ? nullptr : pointer<bfloat16>(f.source) + i * f.source_batch;
+    bfloat16* c = reinterpret_cast<bfloat16*>(f.c) + i * f.c_batch;
+    for (int64_t r = 0; r < f.m; r++) {
+      for (int64_t q = 0; q < f.n; q++) {
+        float sum = s == nullptr ? 0 : round(beta * to_float(s[r * f.source_row + q * f.source_col]));
+        for (int64_t p = 0; p < f.k; p++) {
+          sum = round(sum + round(to_float(a[r * f.a_row + p * f.a_col]) * round(alpha * to_float(b[p * f.b_row + q * f.b_col]))));
+        }
+        c[r * f.c_row + q] = ptlite::to_bfloat16(sum);
+      }
+    }
+  }
+  return PTLITE_OK;
+}
+
 int32_t gemm_kernel(gemm_frame* f) {
   switch (f->dtype) {
     case PTLITE_FLOAT32: return gemm_float<float>(*f);
     case PTLITE_FLOAT64: return gemm_float<double>(*f);
+    case PTLITE_BFLOAT16: return gemm_bfloat16(*f);
     case PTLITE_UINT8: return gemm_integer<uint8_t>(*f);
     case PTLITE_INT8: return gemm_integer<int8_t>(*f);
     case PTLITE_INT16: return gemm_integer<int16_t>(*f);

@@ -129,6 +129,11 @@ function contract(a: Term, b: Term, kept: ReadonlySet<string>): Term {
   const over = both.filter((l) => !kept.has(l))
   const left = x.labels.filter((l) => !both.includes(l))
   const right = y.labels.filter((l) => !both.includes(l))
+  if (over.length === 0) {
+    const labels = [...batch, ...left, ...right]
+    const aligned = (t: Term): Tensor => arranged(t, labels, new Map(labels.map((l) => [l, t.labels.includes(l) ? sizes.get(l)! : 1])))
+    return { tensor: at.mul_Tensor(aligned(x), aligned(y)), labels }
+  }
   const p = asThree(arranged(x, [...batch, ...left, ...over], sizes), batch.length, left.length)
   const q = asThree(arranged(y, [...batch, ...over, ...right], sizes), batch.length, over.length)
   const labels = [...batch, ...left, ...right]

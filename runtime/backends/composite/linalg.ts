@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import type { DType } from '../../tensor/dtype.js'
+import { DType } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -9,6 +9,9 @@ import * as at from '../generated/dispatch.js'
 /** Sum of the diagonal of a matrix. */
 export function trace(self: Tensor, out?: Tensor): Tensor {
   check(self.dim === 2, () => `trace: expected a matrix, found shape [${self.shape.join(', ')}]`)
+  if (self.type > DType.float64 || self.type === DType.float16) {
+    throw new PtliteError('INVALID_DTYPE', `trace: no trace of ${self.dtype} matrices`)
+  }
   const [rows, cols] = self.shape as [number, number]
   const diagonal = viewOf(self, [Math.min(rows, cols)], [self.strides[0]! + self.strides[1]!])
   return deliver(at.sum(diagonal, null), out)

@@ -34,6 +34,13 @@ export function inner(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   return tensordot(self, other, [-1], [-1], out)
 }
 
+/** Every element of one vector times every element of the other, promoted as by mul. */
+export function outer(self: Tensor, vec2: Tensor, out?: Tensor): Tensor {
+  check(self.dim === 1 && vec2.dim === 1, () => `outer: expected vectors, found shapes ${text(self)} and ${text(vec2)}`)
+  const column = viewOf(self, [self.shape[0]!, 1], [self.strides[0]!, 0])
+  return deliver(at.mul_Tensor(column, vec2), out)
+}
+
 /** Kronecker product: every element of self times all of other. */
 export function kron(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   const rank = Math.max(self.dim, other.dim)

@@ -4,8 +4,9 @@ import { arrayTypeOf, writeTensor } from '../../tensor/data.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousCopy, contiguousOf } from './support/copy.js'
+import { castTo, contiguousCopy, contiguousOf } from './support/copy.js'
 import { deliver } from './support/deliver.js'
+import { computeType, dense } from './support/real.js'
 import { checkProductType, checkSameType } from './support/product.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
@@ -220,13 +221,14 @@ export function linalg_cross(self: Tensor, other: Tensor, dim: number, out?: Ten
     () => `${operator}: expected size 3 in dimension ${dim}, found shapes ${text(self)} and ${text(other)}`,
   )
   const shape = broadcastShapes(self.shape, other.shape)
-  const result = empty(shape, self.type)
-  const a = contiguousOf(expanded(self, shape))
-  const b = contiguousOf(expanded(other, shape))
+  const inner = computeType(self.type)
+  const result = empty(shape, inner)
+  const a = dense(expanded(self, shape), inner)
+  const b = dense(expanded(other, shape), inner)
   const outer = numelOf(shape.slice(0, at))
-  const inner = numelOf(shape.slice(at + 1))
-  kernels.cross({ dtype: self.type, outer, inner, a: a.address, b: b.address, output: result.address })
-  return deliver(result, out)
+  const across = numelOf(shape.slice(at + 1))
+  kernels.cross({ dtype: inner, outer, inner: across, a: a.address, b: b.address, output: result.address })
+  return deliver(castTo(result, self.type), out)
 }
 
 /** torch.cross: without `dim`, along the first dimension of size 3. */

@@ -1,10 +1,10 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, promoteTypes } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
+import { castTo, contiguousOf } from './support/copy.js'
 import { deliver } from './support/deliver.js'
 import { PackSide, packedWeight } from './support/packed-weight.js'
 import { checkSameType, factorOf, product } from './support/product.js'
@@ -147,19 +147,28 @@ export function dot(self: Tensor, tensor: Tensor, out?: Tensor): Tensor {
 /** `dot` of real vectors. */
 export const vdot = dot
 
-/** vec1 x vec2^T. */
-export function outer(self: Tensor, vec2: Tensor, out?: Tensor): Tensor {
-  checkRank('outer', 'self', self, 1)
-  checkRank('outer', 'vec2', vec2, 1)
-  checkSameType('outer', self, vec2)
-  return product('outer', [self.shape[0]!, vec2.shape[0]!], asColumn(self), asRow(vec2), 1, null, out)
-}
-
-/** beta * self + alpha * vec1 vec2^T. */
+/** beta * self + alpha * vec1 vec2^T, in the dtype that all three promote to; of bools, whether it is not zero. */
 export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
   checkRank('addr', 'vec1', vec1, 1)
   checkRank('addr', 'vec2', vec2, 1)
-  return affineProduct('addr', self, [vec1.shape[0]!, vec2.shape[0]!], asColumn(vec1), asRow(vec2), beta, alpha, out)
+  const shape = [vec1.shape[0]!, vec2.shape[0]!]
+  const type = promoteTypes(self.type, promoteTypes(vec1.type, vec2.type))
+  const inner = type === DType.bool ? DType.uint8 : type
+  const addend = castTo(self, inner)
+  const target = out === self && inner === self.type ? out : undefined
+  const result = affineProduct(
+    'addr',
+    target ?? addend,
+    shape,
+    asColumn(castTo(vec1, inner)),
+    asRow(castTo(vec2, inner)),
+    beta,
+    alpha,
+    target,
+  )
+  if (target !== undefined) return target
+  check(out !== self || sameShape(self.shape, shape), () => `addr_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`)
+  return deliver(castTo(result, type), out)
 }
 
 /** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */

@@ -1,4 +1,4 @@
-import { check } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { numelOf } from '../../tensor/shape.js'
@@ -10,6 +10,12 @@ import { checkReal, computeType, dense, denseAddress } from './support/real.js'
 /** float32 or float64 parameters of half inputs stay in float32. */
 function parameterType(input: Tensor, other: Tensor | null): DType {
   return other === null ? input.type : other.type
+}
+
+/** Parameters have the input's dtype; those of half inputs may be float32. */
+function checkParameterType(operator: string, input: Tensor, t: Tensor | null): void {
+  if (t === null || t.type === input.type || (t.type === DType.float32 && computeType(input.type) === DType.float32)) return
+  throw new PtliteError('INVALID_DTYPE', `${operator}: expected parameters of dtype ${input.dtype}, found ${t.dtype}`)
 }
 
 function checkChannels(operator: string, name: string, t: Tensor | null, channels: number): void {
@@ -38,6 +44,7 @@ function checkBatchNorm(
   checkChannels(operator, 'bias', bias, channels)
   checkChannels(operator, 'running_mean', mean, channels)
   checkChannels(operator, 'running_var', variance, channels)
+  for (const t of [weight, bias, mean, variance]) checkParameterType(operator, input, t)
 }
 
 /** (in - mean) * scale * weight + bias with the mean and variance, or 1 / deviation, of each channel. */
@@ -74,7 +81,6 @@ function applyBatchNorm(
 
 /** Mean and 1 / deviation of each channel; moves the running statistics towards them. */
 function batchStatistics(
-  operator: string,
   input: Tensor,
   runningMean: Tensor | null,
   runningVar: Tensor | null,
@@ -83,10 +89,6 @@ function batchStatistics(
 ): [Tensor, Tensor] {
   const inner = computeType(input.type)
   const channels = input.shape[1]!
-  check(
-    input.shape[0]! * innerOf(input) > 1,
-    () => `${operator}: expected more than 1 value per channel when training, found shape [${input.shape.join(', ')}]`,
-  )
   const mean = empty([channels], inner)
   const invstd = empty([channels], inner)
   const x = dense(input, inner)
@@ -137,7 +139,7 @@ export function native_batch_norm(
     const result = inference(operator, input, weight, bias, runningMean, runningVar, eps)
     return [deliver(result, out), deliver(empty([0], type), saveMean), deliver(empty([0], type), saveInvstd)]
   }
-  const [mean, invstd] = batchStatistics(operator, input, runningMean, runningVar, momentum, eps)
+  const [mean, invstd] = batchStatistics(input, runningMean, runningVar, momentum, eps)
   const result = applyBatchNorm(input, weight, bias, mean, invstd, true, eps)
   return [deliver(result, out), deliver(castTo(mean, type), saveMean), deliver(castTo(invstd, type), saveInvstd)]
 }
@@ -212,6 +214,7 @@ function layerNorm(
     )
   }
   checkReal(operator, input.type)
+  for (const t of [weight, bias]) checkParameterType(operator, input, t)
   const inner = computeType(input.type)
   const size = numelOf(normalizedShape)
   const lead = input.shape.slice(0, axis)
@@ -286,6 +289,7 @@ function groupNorm(
     () => `${operator}: expected ${batch} x ${channels} x ${inside} elements, found shape [${input.shape.join(', ')}]`,
   )
   checkReal(operator, input.type)
+  for (const t of [weight, bias]) checkParameterType(operator, input, t)
   const inner = computeType(input.type)
   const result = empty(input.shape, inner)
   const mean = statistics ? empty([batch, groups], inner) : null

@@ -1,10 +1,11 @@
 import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
+import { DType } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from './conv-shape.js'
 import { PackSide, packedWeight } from './packed-weight.js'
-import { checkReal, computeType, dense, denseAddress } from './real.js'
+import { checkReal, computeTypeOrLong, dense, denseAddress } from './real.js'
 
 /** Limits that a fused activation puts on the result. */
 export interface Clamp {
@@ -21,9 +22,9 @@ function three(values: readonly number[], fill: number, from = 0): readonly numb
   return [values[from]!, values[from + 1]!, values[from + 2]!]
 }
 
-/** Throws INVALID_DTYPE unless all are of one floating-point dtype. */
+/** Throws INVALID_DTYPE unless all are of one floating-point dtype, or int64. */
 function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null): void {
-  checkReal(operator, input.type)
+  if (input.type !== DType.int64) checkReal(operator, input.type)
   if (input.type === weight.type && (bias === null || bias.type === input.type)) return
   const found = [input, weight, ...(bias === null ? [] : [bias])].map((t) => t.dtype).join(', ')
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected input, weight and bias of the same dtype, found ${found}`)
@@ -47,7 +48,7 @@ export function convolve(
   checkConv(operator, input, weight, bias, settings, false)
   const sizes = convSizes(operator, input, weight, settings, behind)
   const { type } = input
-  const inner = computeType(type)
+  const inner = computeTypeOrLong(type)
   const batch = input.shape[0]!
   const channels = weight.shape[0]!
   const result = empty([batch, channels, ...sizes], inner)
@@ -105,7 +106,7 @@ export function convolveTransposed(
   checkConv(operator, input, weight, bias, settings, true)
   const sizes = transposedSizes(operator, input, weight, settings, outputPadding)
   const { type } = input
-  const inner = computeType(type)
+  const inner = computeTypeOrLong(type)
   const batch = input.shape[0]!
   const channels = weight.shape[1]! * settings.groups
   const result = empty([batch, channels, ...sizes], inner)

@@ -23,9 +23,10 @@ function three(values: readonly number[], fill: number): readonly number[] {
   return values.length === 3 ? values : [...new Array<number>(3 - values.length).fill(fill), ...values]
 }
 
-function checkInput(operator: string, input: Tensor, count: number): void {
+/** The last `full` dimensions must not be empty. */
+function checkInput(operator: string, input: Tensor, count: number, full = count + 1): void {
   check(
-    (input.dim === count + 1 || input.dim === count + 2) && input.shape.slice(-count - 1).every((size) => size > 0),
+    (input.dim === count + 1 || input.dim === count + 2) && input.shape.slice(-full).every((size) => size > 0),
     () => `${operator}: expected a non-empty input with ${count + 1} or ${count + 2} dimensions, found shape [${input.shape.join(', ')}]`,
   )
 }
@@ -106,7 +107,7 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
 export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
   checkInput(operator, input, settings.window.length)
   const sizes = pooledSizes(operator, input, settings)
-  checkPoolType(operator, input.type, true)
+  checkPoolType(operator, input.type, false)
   return launch(input, { mode: kernels.PoolMode.max, adaptive: false, sizes, settings, countIncludePad: false, divisor: 0, indices })
 }
 
@@ -127,7 +128,7 @@ export function adaptivePool(
   sizes: readonly number[],
   indices: boolean,
 ): [Tensor, Tensor | null] {
-  checkInput(operator, input, count)
+  checkInput(operator, input, count, mode === kernels.PoolMode.average ? count : count + 1)
   check(
     sizes.length === count && sizes.every((size) => size >= 0),
     () => `${operator}: expected ${count} output sizes of 0 or more, found [${sizes.join(', ')}]`,

@@ -14,6 +14,11 @@ export function checkReal(operator: string, type: DType): void {
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating-point tensor, found ${dtypeName(type)}`)
 }
 
+/** As computeType, for operators that also take int64: its values are exact in float64 up to 2^53. */
+export function computeTypeOrLong(type: DType): DType {
+  return type === DType.int64 ? DType.float64 : computeType(type)
+}
+
 /** Row-major data of this dtype. */
 export function dense(t: Tensor, type: DType): Tensor {
   return contiguousOf(castTo(t, type))

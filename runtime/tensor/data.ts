@@ -1,21 +1,14 @@
 import { PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
-import { DType, isFloating } from './dtype.js'
+import { viewAsReal } from './complex.js'
+import { DType, isComplex, isFloating } from './dtype.js'
 import { Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf } from './shape.js'
 import type { Tensor } from './tensor.js'
 
 /** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =
-  | Float32Array
-  | Float64Array
-  | Int8Array
-  | Uint8Array
-  | Uint8ClampedArray
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | BigInt64Array
+  Float32Array | Float64Array | Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | BigInt64Array
 
 type ArrayType = new (source: number | ArrayBuffer) => Exclude<TypedArray, Uint8ClampedArray>
 
@@ -28,6 +21,8 @@ const ARRAY_TYPES: Readonly<Record<DType, ArrayType>> = {
   [DType.float16]: Uint16Array,
   [DType.float32]: Float32Array,
   [DType.float64]: Float64Array,
+  [DType.complex64]: Float32Array,
+  [DType.complex128]: Float64Array,
   [DType.bool]: Uint8Array,
   [DType.qint8]: Int8Array,
   [DType.quint8]: Uint8Array,
@@ -41,8 +36,9 @@ export function arrayTypeOf(type: DType): ArrayType {
   return ARRAY_TYPES[type]
 }
 
-/** A row-major copy of the elements: the one way by which tensor data reach TypeScript. */
+/** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
+  if (isComplex(t.type)) return readTensor(viewAsReal(t))
   const ArrayType = arrayTypeOf(t.type)
   const n = numelOf(t.shape)
   const contiguous = isContiguous(t.shape, t.strides)
@@ -72,7 +68,10 @@ function gather(shape: readonly number[], strides: readonly number[], from: Type
 /** Fills a contiguous tensor from an array of its own element type and length: the way in. */
 export function writeTensor(t: Tensor, data: TypedArray): void {
   if (data.length !== numelOf(t.shape) || data.BYTES_PER_ELEMENT !== t.itemSize || !t.isContiguous) {
-    throw new PtliteError('INTERNAL', `cannot write ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes into ${t.dtype}[${t.shape.join(', ')}]`)
+    throw new PtliteError(
+      'INTERNAL',
+      `cannot write ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes into ${t.dtype}[${t.shape.join(', ')}]`,
+    )
   }
   if (data.length > 0) kernels.mem_write({ address: t.address, bytes: data.byteLength }, data)
   t.storage.version++

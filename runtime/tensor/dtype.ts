@@ -10,6 +10,8 @@ export const DType = {
   float16: 5,
   float32: 6,
   float64: 7,
+  complex64: 9,
+  complex128: 10,
   bool: 11,
   qint8: 12,
   quint8: 13,
@@ -23,7 +25,7 @@ export type DType = (typeof DType)[DTypeName]
 
 const NAMES: readonly (DTypeName | undefined)[] = [
   'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64',
-  undefined, undefined, undefined, 'bool', 'qint8', 'quint8', 'qint32', 'bfloat16', 'quint4x2',
+  undefined, 'complex64', 'complex128', 'bool', 'qint8', 'quint8', 'qint32', 'bfloat16', 'quint4x2',
 ] // prettier-ignore
 
 /** Bytes per element; quint4x2 packs two elements into the one byte counted here. */
@@ -37,11 +39,10 @@ export function itemSize(dtype: DType): number {
   return SIZES[dtype]!
 }
 
-/** The dtype with this c10::ScalarType number; throws for complex and unknown ones. */
+/** The dtype with this c10::ScalarType number; throws for complex32 and unknown ones. */
 export function dtypeFromCode(code: number): DType {
   if (NAMES[code] === undefined) {
-    const found = code >= 8 && code <= 10 ? 'a complex dtype' : `scalar type number ${code}`
-    throw new PtliteError('UNSUPPORTED_DTYPE', `expected a real dtype, found ${found}`)
+    throw new PtliteError('UNSUPPORTED_DTYPE', `expected a known dtype, found scalar type number ${code}`)
   }
   return code as DType
 }
@@ -56,6 +57,11 @@ export function dtypeFromName(name: string): DType {
 
 export function isFloating(dtype: DType): boolean {
   return (dtype >= DType.float16 && dtype <= DType.float64) || dtype === DType.bfloat16
+}
+
+/** Pairs of floating-point numbers. They can be moved, viewed as real and reduced to their parts, not computed with. */
+export function isComplex(dtype: DType): boolean {
+  return dtype === DType.complex64 || dtype === DType.complex128
 }
 
 /** Signed and unsigned integers; bool only where `includeBool`. */
@@ -86,6 +92,8 @@ const PROMOTE: readonly (readonly DType[])[] = [
 
 /** The dtype both operands are converted to (c10::promoteTypes). Quantized dtypes only promote with themselves. */
 export function promoteTypes(a: DType, b: DType): DType {
+  if (isComplex(a) || isComplex(b))
+    throw new PtliteError('UNSUPPORTED_DTYPE', 'complex tensors cannot be computed with; take their parts first')
   if (a === b) return a
   const row = PROMOTE[ORDER.indexOf(a)]
   const result = row?.[ORDER.indexOf(b)]

@@ -131,6 +131,8 @@ const DESCR: Readonly<Record<DTypeName, string>> = {
   float16: '<f2',
   float32: '<f4',
   float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16',
   // NumPy has no bfloat16: it is written as float32, which holds all its values
   bfloat16: '<f4',
   // quantized tensors are written as their integers

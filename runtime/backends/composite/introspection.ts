@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, isFloating } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
@@ -71,7 +71,7 @@ function never(_self: Tensor): boolean {
   return false
 }
 
-export { never as is_complex, never as is_conj, never as is_neg, never as is_inference, never as is_distributed, never as _is_zerotensor }
+export { never as is_conj, never as is_neg, never as is_inference, never as is_distributed, never as _is_zerotensor }
 export { never as retains_grad }
 
 export function is_pinned(_self: Tensor, _device: Device | null): boolean {
@@ -147,3 +147,7 @@ function doubles(self: Tensor): Float64Array {
 export { promotePair as result_type_Tensor, promotePair as result_type_Scalar } from '../../tensor/promote.js'
 export { promotePair as result_type_Scalar_Tensor, promotePair as result_type_Scalar_Scalar } from '../../tensor/promote.js'
 export { canCast as can_cast, promoteTypes as promote_types } from '../../tensor/dtype.js'
+
+export function is_complex(self: Tensor): boolean {
+  return isComplex(self.type)
+}

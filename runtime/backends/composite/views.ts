@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
-import { type DType, dtypeName, isQuantized, itemSize } from '../../tensor/dtype.js'
+import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
+import { type DType, dtypeName, isComplex, isQuantized, itemSize } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, wrapDim } from '../../tensor/shape.js'
 import { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
@@ -35,7 +36,7 @@ function same(self: Tensor): Tensor {
 }
 
 /** Of real tensors these return the tensor itself. */
-export { same as conj, same as resolve_conj, same as resolve_neg, same as real, same as detach_ }
+export { same as conj, same as resolve_conj, same as resolve_neg, same as detach_ }
 
 export function requires_grad_(self: Tensor, _requiresGrad: boolean): Tensor {
   return self
@@ -255,6 +256,21 @@ export function _reshape_from_tensor(self: Tensor, shape: Tensor): Tensor {
   return reshape(self, readInts(shape))
 }
 
+/** The real parts as a view; a real tensor is its own. */
+export function real(self: Tensor): Tensor {
+  return isComplex(self.type) ? partOf(self, 0) : self
+}
+
+/** The imaginary parts as a view. */
 export function imag(self: Tensor): Tensor {
+  if (isComplex(self.type)) return partOf(self, 1)
   throw new PtliteError('INVALID_DTYPE', `imag is not implemented for tensors of dtype ${self.dtype}`)
+}
+
+export function view_as_real(self: Tensor): Tensor {
+  return viewAsReal(self)
+}
+
+export function view_as_complex(self: Tensor): Tensor {
+  return viewAsComplex(self)
 }

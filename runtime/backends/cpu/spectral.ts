@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { viewAsComplex } from '../../tensor/complex.js'
 import { DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from './support/copy.js'
@@ -15,10 +16,7 @@ function fullWindow(window: Tensor | null, nFft: number, length: number, type: D
   return whole
 }
 
-/**
- * torch.stft of real signals with real results: (batch,) frequency, frame, re/im. Complex results need a complex
- * dtype, which this library has not.
- */
+/** torch.stft of real signals: complex (batch,) frequency, frame, or the same with a last dimension of parts. */
 export function stft(
   self: Tensor,
   nFft: number,
@@ -29,7 +27,6 @@ export function stft(
   onesided: boolean | null,
   returnComplex: boolean | null,
 ): Tensor {
-  if (returnComplex === true) throw new PtliteError('UNSUPPORTED_DTYPE', 'stft: expected return_complex=False; complex tensors are not supported')
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
   const hop = hopLength ?? Math.floor(nFft / 4)
   const width = winLength ?? nFft
@@ -61,7 +58,7 @@ export function stft(
     window: taper.address,
     out: out.address,
   })
-  return out
+  return returnComplex === true ? viewAsComplex(out) : out
 }
 
 /** torch.stft with the signal padded by n_fft / 2 at both ends where `center`. */

@@ -1,6 +1,8 @@
+import { atan2_out, hypot_out } from './binary.js'
+import { partOf } from '../../tensor/complex.js'
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { toFloating } from '../../tensor/promote.js'
 import { Float } from '../../tensor/scalar.js'
@@ -114,7 +116,12 @@ export const special_scaled_modified_bessel_k1_out = real('special_scaled_modifi
 export const special_spherical_bessel_j0_out = real('special_spherical_bessel_j0', kernels.special, SpecialOp.spherical_bessel_j0)
 
 export const neg_out = keeping('neg', UnaryOp.neg, false)
-export const abs_out = keeping('abs', UnaryOp.abs, false)
+const realAbs = keeping('abs', UnaryOp.abs, false)
+
+/** torch.abs; of a complex tensor the magnitudes, which are real. */
+export function abs_out(self: Tensor, out?: Tensor): Tensor {
+  return isComplex(self.type) ? hypot_out(partOf(self, 0), partOf(self, 1), out) : realAbs(self, out)
+}
 export const sign_out = keeping('sign', UnaryOp.sign, true)
 export { sign_out as sgn_out }
 
@@ -167,6 +174,7 @@ export function signbit_out(self: Tensor, out?: Tensor): Tensor {
 
 /** pi for negative elements, 0 for others; NaN stays. */
 export function angle_out(self: Tensor, out?: Tensor): Tensor {
+  if (isComplex(self.type)) return atan2_out(partOf(self, 1), partOf(self, 0), out)
   checkPlain('angle', self)
   const type = toFloating(self.type)
   return runUnary(kernels.unary, UnaryOp.angle, self, type, computeFor(type), out)
@@ -224,7 +232,17 @@ export function nan_to_num_out(self: Tensor, nan: number | null, posinf: number 
   checkSameType('nan_to_num', out, self.type)
   const largest = LARGEST[self.type]
   if (largest === undefined) return copied(self, out)
-  return runUnary(kernels.unary, UnaryOp.nan_to_num, self, self.type, computeFor(self.type), out, nan ?? 0, posinf ?? largest, neginf ?? -largest)
+  return runUnary(
+    kernels.unary,
+    UnaryOp.nan_to_num,
+    self,
+    self.type,
+    computeFor(self.type),
+    out,
+    nan ?? 0,
+    posinf ?? largest,
+    neginf ?? -largest,
+  )
 }
 
 /** The n-th derivative of digamma. */

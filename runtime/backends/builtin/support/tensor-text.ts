@@ -17,6 +17,8 @@ const TYPE_NAMES: Readonly<Record<DType, string>> = {
   [DType.float16]: 'Half',
   [DType.float32]: 'Float',
   [DType.float64]: 'Double',
+  [DType.complex64]: 'ComplexFloat',
+  [DType.complex128]: 'ComplexDouble',
   [DType.bool]: 'Bool',
   [DType.qint8]: 'QInt8',
   [DType.quint8]: 'QUInt8',

@@ -1,6 +1,7 @@
 import { check } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import type { DType } from '../../../tensor/dtype.js'
+import { viewAsReal } from '../../../tensor/complex.js'
+import { type DType, isComplex } from '../../../tensor/dtype.js'
 import { checkOverlap, emptyLike, planLoop } from '../../../tensor/iterator.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
@@ -21,6 +22,11 @@ export function copyInto(dst: Tensor, src: Tensor): void {
 }
 
 function runCopy(dst: Tensor, src: Tensor): void {
+  if (isComplex(dst.type) || isComplex(src.type)) {
+    check(dst.type === src.type, () => `${src.dtype} cannot be converted to ${dst.dtype}`)
+    runCopy(viewAsReal(dst), viewAsReal(src))
+    return
+  }
   if (dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)) {
     copyDense(dst, src)
     return

@@ -1,7 +1,7 @@
 import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
-import { DType, dtypeName, isFloating, isQuantized, itemSize } from '../../../tensor/dtype.js'
+import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
 import { planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
@@ -29,7 +29,7 @@ export function notFor(name: string, type: DType): never {
 }
 
 export function checkPlain(name: string, t: Tensor): void {
-  if (isQuantized(t.type)) notFor(name, t.type)
+  if (isQuantized(t.type) || isComplex(t.type)) notFor(name, t.type)
 }
 
 /** A result of dtype `type` that goes into another dtype must be computed first: these lose bits that kernels keep. */

@@ -7,6 +7,7 @@ import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
+import { tensor, type Tensor as ApiTensor } from '../../src/index.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
 
 const FOLDER = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -51,4 +52,27 @@ export function errorOf(action: () => unknown): { code: ErrorCode; message: stri
     throw error
   }
   throw new Error('expected a PtliteError, but nothing was thrown')
+}
+
+/** A tensor in the JSON of a golden. */
+export interface Described {
+  readonly dtype: 'float32' | 'int64'
+  readonly shape: readonly number[]
+  /** Base64 of the elements, row by row. */
+  readonly data: string
+}
+
+export interface Golden {
+  readonly inputs: readonly Described[]
+  readonly outputs: Readonly<Record<string, readonly Described[]>>
+}
+
+export function elementsOf({ dtype, data }: Described): Float32Array | BigInt64Array {
+  const bytes = new Uint8Array(Buffer.from(data, 'base64'))
+  return dtype === 'int64' ? new BigInt64Array(bytes.buffer) : new Float32Array(bytes.buffer)
+}
+
+/** An input of a golden as the API takes it. */
+export function inputOf(input: Described): ApiTensor {
+  return tensor(elementsOf(input), [...input.shape], input.dtype)
 }

@@ -2,11 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { openSource } from '../../runtime/module/bytes.js'
 import { loadModelFile } from '../../runtime/module/load.js'
+import { ZipArchive } from '../../runtime/module/zip.js'
 import { writeTensor } from '../../runtime/tensor/data.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import { attribute, errorOf, fixtureBytes, fixturePath, load, numbers, tensorAttribute } from './fixtures.js'
+import { zip } from './zip-writer.js'
 
 const WEIGHT = [0, 1, 2, 3, 4, 5]
 
@@ -112,6 +115,26 @@ t.test('defaults of arguments', (t) => {
       file.functions.find((fn) => fn.method === method && fn.className === file.root.typeName)!.schema!.args.map((arg) => arg.default)
     t.same(args('forward'), [undefined, undefined, null], 'None is a default of an optional argument only')
     t.same(args('count_up'), [undefined, 1])
+    file.close()
+  }
+  t.end()
+})
+
+t.test('archives that were unpacked and zipped again', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const archive = new ZipArchive(openSource(fixtureBytes('linear.ptl')))
+  const records = [...archive.names()].map((name) => ({ name: `other name/${name}`, data: archive.read(name) }))
+  for (const deflate of [false, true]) {
+    const path = join(folder, `deflated-${deflate}`)
+    // the first record shifts what follows to odd offsets
+    writeFileSync(path, zip([{ name: 'other name/', data: new Uint8Array(0) }, ...records.map((record) => ({ ...record, deflate }))]))
+    const file = loadModelFile(path)
+    const fc = attribute(file.root, 'fc') as ScriptObject
+    const weight = tensorAttribute(fc, 'weight')
+    t.same(numbers(weight), WEIGHT)
+    t.same(numbers(tensorAttribute(fc, 'bias')), [0.5, -0.5])
+    t.equal(weight.address % weight.itemSize, 0)
     file.close()
   }
   t.end()

@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
+import { SparseTensor } from '../../tensor/sparse.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
 import { isChannelsLastStrides, isNonOverlappingAndDense } from './support/layout.js'
@@ -40,8 +41,12 @@ export function dtype(a: Tensor): DType {
   return a.type
 }
 
-export function layout(_a: Tensor): number {
-  return Layout.strided
+export function layout(a: Tensor): number {
+  return a instanceof SparseTensor ? Layout.sparse : Layout.strided
+}
+
+export function is_sparse(a: Tensor): boolean {
+  return a instanceof SparseTensor
 }
 
 export function is_cpu(_a: Tensor): boolean {

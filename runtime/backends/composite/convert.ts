@@ -2,11 +2,13 @@ import { check, PtliteError } from '../../error.js'
 import { DType, dtypeFromCode, dtypeName } from '../../tensor/dtype.js'
 import { resultStrides } from '../../tensor/iterator.js'
 import { Layout, MemoryFormat, type TensorOptions } from '../../tensor/options.js'
+import { SparseTensor } from '../../tensor/sparse.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { alias, expand } from '../../tensor/view.js'
 import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
 import { copyInto } from '../cpu/support/copy.js'
+import { sparseToDense } from './sparse.js'
 
 /** Operators that copy or convert. Everything lives on the CPU, so a device argument changes nothing. */
 
@@ -151,7 +153,7 @@ export function lift_fresh_copy(self: Tensor): Tensor {
 }
 
 export function to_dense(self: Tensor, dtype: DType | null): Tensor {
-  return convert(self, dtype, false, null)
+  return convert(self instanceof SparseTensor ? sparseToDense(self) : self, dtype, false, null)
 }
 
 export function _to_cpu(tensors: Tensor[]): Tensor[] {

@@ -1,0 +1,64 @@
+import { PtliteError } from '../error.js'
+import { contiguousStrides } from './shape.js'
+import { Storage } from './storage.js'
+import { Tensor, viewOf } from './tensor.js'
+
+/**
+ * A sparse tensor in coordinate form: `values[i]` (a number, or a dense block of the trailing dimensions) stands at
+ * `indices[:, i]`; of equal coordinates the values add up. It has no storage of its own: operators that expect a dense
+ * tensor fail where they ask for its address.
+ */
+export class SparseTensor extends Tensor {
+  /** int64, [sparse dimensions, count] */
+  indices: Tensor
+  /** [count, ...dense dimensions] */
+  values: Tensor
+
+  constructor(
+    indices: Tensor,
+    values: Tensor,
+    shape: readonly number[],
+    /** Coordinates are unique and in row-major order. */
+    public coalesced: boolean,
+  ) {
+    super(Storage.borrow(0, 0, undefined), 0, shape, contiguousStrides(shape), values.type)
+    this.indices = kept(indices)
+    this.values = kept(values)
+  }
+
+  get sparseDim(): number {
+    return this.indices.shape[0]!
+  }
+
+  /** Number of values. */
+  get count(): number {
+    return this.values.shape[0]!
+  }
+
+  override get address(): number {
+    throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape [${this.shape.join(', ')}]`)
+  }
+
+  replace(indices: Tensor, values: Tensor, shape: readonly number[]): void {
+    this.indices.release()
+    this.values.release()
+    this.indices = kept(indices)
+    this.values = kept(values)
+    this.shape = shape
+    this.strides = contiguousStrides(shape)
+  }
+
+  override release(): void {
+    super.release()
+    this.indices.release()
+    this.values.release()
+  }
+}
+
+/** A view that lives as long as the sparse tensor, whatever becomes of the tensor that was given. */
+function kept(t: Tensor): Tensor {
+  const view = viewOf(t, t.shape, t.strides)
+  view.pinned = true
+  view.storage.watch()
+  return view
+}

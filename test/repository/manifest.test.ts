@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
-const read = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 
 t.test('lockfiles name no download address', (t) => {
   for (const name of ['package-lock.json', 'bench/package-lock.json']) {
@@ -29,11 +33,27 @@ t.test('the README and the CI script name the same test command', (t) => {
   t.end()
 })
 
-t.test('the README links to files that exist', (t) => {
-  for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md']) {
-    const folder = document.includes('/') ? 'docs/' : ''
-    for (const [, target] of read(document).matchAll(/\]\(([^)#:]+)\)/g))
-      t.doesNotThrow(() => read(`${folder}${target!}`), `${document} -> ${target!}`)
+t.test('the code in the README runs', (t) => {
+  const code = /```js\n([^`]*)```/.exec(read('README.md'))![1]!
+  const program = `const pixels = new Uint8Array(64)\n${code}`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: root, encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+  t.match(stdout, /^\[ 1, 10 \] Float32Array\(10\)/)
+  t.end()
+})
+
+t.test('documents link to files that exist', (t) => {
+  const documents = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(join(root, 'docs'))
+      .filter((n) => n.endsWith('.md'))
+      .map((n) => `docs/${n}`),
+  ]
+  for (const document of documents) {
+    for (const [, target] of read(document).matchAll(/\]\(([^)#:]+)\)/g)) {
+      t.ok(existsSync(join(root, dirname(document), target!)), `${document} -> ${target!}`)
+    }
   }
   t.end()
 })

@@ -1,0 +1,67 @@
+import t from 'tap'
+import { AttributeTensors, runFunction } from '../../runtime/interpreter/run.js'
+import { memoryStats } from '../../runtime/native/memory.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
+import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { assemble, operator, programOf } from './assemble.js'
+
+const root = new ScriptObject('__torch__.M', ['state'], [null])
+const made: Tensor[] = []
+const make = operator('make', 0, () => {
+  // a temporary beside the result, as composite operators leave
+  made.push(empty([1024], DType.float32), empty([1024], DType.float32))
+  return [made[made.length - 1]!]
+})
+const use = operator('use', 1, () => [1])
+const useList = operator('use_list', 1, () => [1])
+
+function live(code: string, operators = [make, use, useList]): { result: Value; alive: Tensor[] } {
+  made.length = 0
+  const fn = assemble({ code, operators, types: ['List[Tensor]'] })
+  const result = runFunction(fn, [], programOf(fn), root, new AttributeTensors())
+  return { result, alive: made.filter((x) => !x.isReleased) }
+}
+
+t.test('a temporary goes when its operator returns, an argument at its last use', async (t) => {
+  t.same(live('OP 0\nOP 1\nRET').alive, [])
+  t.same(live('OP 0\nSTORE 1\nLOAD 1\nOP 1\nDROP\nMOVE 1\nOP 1\nRET').alive, [])
+  t.same(live('OP 0\nSTORE 1\nOP 0\nSTORE 1\nDROPR 1\nOP 0\nOP 1\nRET').alive, [])
+})
+
+t.test('elements of a list go with the operator that takes it', async (t) => {
+  t.same(live('OP 0\nOP 0\nLIST_CONSTRUCT 0 2\nOP 2\nRET').alive, [])
+  t.same(live('OP 0\nOP 0\nLIST_CONSTRUCT 0 2\nSTORE 1\nLOAD 1\nOP 2\nRET').alive, [])
+})
+
+t.test('results outlive the run, alone and in containers', async (t) => {
+  const single = live('OP 0\nRET')
+  t.same(single.alive, [single.result])
+  const list = live('OP 0\nOP 0\nLIST_CONSTRUCT 0 2\nRET')
+  t.same(list.alive, list.result)
+  for (const x of list.alive) x.dispose()
+})
+
+t.test('attributes hold what was stored until it is overwritten', async (t) => {
+  made.length = 0
+  const object = new ScriptObject('__torch__.M', ['state'], [null])
+  const fn = assemble({ code: 'STORE 1\nLOAD 1\nOP 0\nSET_ATTR 0\nLOADC 0\nRET', constants: [null], operators: [make] })
+  const attributes = new AttributeTensors()
+  const before = memoryStats().live
+  for (let i = 0; i < 5; i++) runFunction(fn, [object], programOf(fn), object, attributes)
+  t.equal(made.filter((x) => !x.isReleased).length, 1)
+  t.equal(object.slots[0], made[made.length - 1])
+  t.ok(memoryStats().live - before <= 8192, 'only one state is left')
+})
+
+t.test('an error gives everything back', async (t) => {
+  const fail = operator('fail', 1, () => {
+    throw new Error('no')
+  })
+  made.length = 0
+  t.throws(() => live('OP 0\nSTORE 1\nOP 0\nSTORE 2\nLOAD 1\nOP 3\nRET', [make, use, useList, fail]), { code: 'INTERNAL', message: /no/ })
+  t.same(
+    made.filter((x) => !x.isReleased),
+    [],
+  )
+})

@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../error.js'
 import { canCast, type DType, dtypeName, itemSize } from './dtype.js'
-import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape } from './shape.js'
+import { contiguousStrides, extentOf, numelOf, sameShape } from './shape.js'
 import { Storage } from './storage.js'
 import { emptyStrided, type Tensor } from './tensor.js'
 
@@ -175,7 +175,10 @@ export function resultTensor(out: Tensor | undefined, shape: readonly number[], 
   if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
   checkCast(type, out.type)
   if (inputs.includes(out)) {
-    check(sameShape(out.shape, shape), () => `output with shape [${out.shape.join(', ')}] doesn't match the broadcast shape [${shape.join(', ')}]`)
+    check(
+      sameShape(out.shape, shape),
+      () => `output with shape [${out.shape.join(', ')}] doesn't match the broadcast shape [${shape.join(', ')}]`,
+    )
   } else {
     resizeOut(out, shape)
   }
@@ -193,7 +196,10 @@ export function checkCast(from: DType, to: DType): void {
 /** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
 export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
   for (let d = 0; d < out.shape.length; d++) {
-    check(out.strides[d] !== 0 || out.shape[d]! <= 1, () => 'more than one element of the written-to tensor refers to a single memory location')
+    check(
+      out.strides[d] !== 0 || out.shape[d]! <= 1,
+      () => 'more than one element of the written-to tensor refers to a single memory location',
+    )
   }
   for (const t of inputs) {
     if (t === out || t.storage !== out.storage) continue

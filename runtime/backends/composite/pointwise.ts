@@ -34,7 +34,10 @@ export function isclose(self: Tensor, other: Tensor, rtol: number, atol: number,
   check(rtol >= 0 && atol >= 0, () => `isclose expects rtol and atol of at least 0, found ${rtol} and ${atol}`)
   let close = at.eq_Tensor(self, other)
   if (equalNan && isFloating(self.type)) {
-    check(sameShape(self.shape, close.shape), () => `isclose with equal_nan expects self to have the broadcast shape [${close.shape.join(', ')}]`)
+    check(
+      sameShape(self.shape, close.shape),
+      () => `isclose with equal_nan expects self to have the broadcast shape [${close.shape.join(', ')}]`,
+    )
     close = at.logical_or(close, at.logical_and(at.isnan(self), at.isnan(other)))
   }
   if (rtol === 0 && atol === 0) return close

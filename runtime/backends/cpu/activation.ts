@@ -1,6 +1,5 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
@@ -8,6 +7,7 @@ import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
+import { uniform_ } from './random.js'
 import { copyInto } from './support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 
@@ -175,7 +175,7 @@ export function rrelu_with_noise_out(
   check(low <= high, () => `rrelu expects a lower bound of at most the upper one, found ${low} and ${high}`)
   if (!training) return leaky_relu_out(self, new Float((low + high) / 2), out)
   const slopes = empty(self.shape, DType.float32)
-  writeTensor(slopes, Float32Array.from({ length: self.numel }, () => low + (high - low) * Math.random()))
+  uniform_(slopes, low, high, null)
   if (noise !== self) copyInto(noise, slopes)
   return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, out)
 }

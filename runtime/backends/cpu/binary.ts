@@ -1,12 +1,11 @@
-import { check, PtliteError } from '../../error.js'
+import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
-import { type Operand, promotePair, scalarType, toFloating } from '../../tensor/promote.js'
+import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
-import { empty, Tensor } from '../../tensor/tensor.js'
-import { copyInto } from './support/copy.js'
+import { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
@@ -37,7 +36,8 @@ function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tenso
   const common = promotePair(a, b)
   const factor = alphaFor(alpha, common)
   if (factor === 1 || common !== DType.float16) return runBinary(op, a, b, common, common, out, factor)
-  const product = b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
+  const product =
+    b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
   return runBinary(op, a, product, common, common, out)
 }
 
@@ -226,7 +226,7 @@ function powOfNumber(self: Tensor, exponent: number, common: DType, out: Tensor 
 export function float_power_out(self: Operand, exponent: Operand, out?: Tensor): Tensor {
   plainPair('float_power', self, exponent)
   const type = DType.float64
-  check(out === undefined || out.type === type, () => `float_power writes float64, found an output of dtype ${out?.dtype}`)
+  check(out === undefined || out.type === type, () => `float_power writes float64, found an output of dtype ${out!.dtype}`)
   return runBinary(BinaryOp.pow, self, exponent, type, type, out)
 }
 

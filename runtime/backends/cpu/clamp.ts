@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, isFloating } from '../../tensor/dtype.js'
+import { DType } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
 import { type Operand, promote } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'

@@ -1,7 +1,7 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isIntegral } from '../../tensor/dtype.js'
 import { type Operand, promotePair } from '../../tensor/promote.js'
-import { Tensor } from '../../tensor/tensor.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 
 const { BinaryOp, UnaryOp } = kernels

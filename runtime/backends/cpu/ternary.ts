@@ -28,7 +28,8 @@ export function addcdiv_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, valu
 /** self + weight * (end - self); all tensors must have one floating dtype. */
 export function lerp_out(self: Tensor, end: Tensor, weight: Operand, out?: Tensor): Tensor {
   check(self.type === end.type, () => `lerp expects tensors of one dtype, found ${self.dtype} and ${end.dtype}`)
-  if (weight instanceof Tensor) check(self.type === weight.type, () => `lerp expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
+  if (weight instanceof Tensor)
+    check(self.type === weight.type, () => `lerp expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
   if (!isFloating(self.type)) notFor('lerp', self.type)
   return runTernary(TernaryOp.lerp, self, end, weight, self.type, out)
 }

@@ -151,7 +151,10 @@ function isHeld(type: DType, common: DType): boolean {
 export function runBinary(op: number, a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined, alpha = 1): Tensor {
   if (a instanceof Tensor && out === undefined && a.type === common && a.isContiguous) {
     if (b instanceof Tensor) {
-      if (b.type === common && b.isContiguous && sameShape(a.shape, b.shape)) return denseBinary(op, a, b, common, type, alpha)
+      if (b.type === common && b.isContiguous) {
+        if (sameShape(a.shape, b.shape)) return denseBinary(op, a, b, common, type, alpha)
+        if (isTail(a.shape, b.shape)) return rowBinary(op, a, b, common, type, alpha)
+      }
     } else {
       return denseScalar(op, a, b, common, type, alpha)
     }
@@ -221,6 +224,54 @@ function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DTyp
     out_strides: NONE,
     a_strides: NONE,
     b_strides: NONE,
+  })
+  return result
+}
+
+/** `tail` repeats along leading dimensions to give `shape`: a bias of the last dimensions, or one element. */
+function isTail(shape: readonly number[], tail: readonly number[]): boolean {
+  const lead = shape.length - tail.length
+  if (lead < 0) return false
+  let d = 0
+  while (d < tail.length && tail[d] === 1) d++
+  for (; d < tail.length; d++) if (tail[d] !== shape[lead + d]) return false
+  return true
+}
+
+const rowSizes = [0, 0]
+const rowStrides = [1, 0]
+const tailStrides = [1, 0]
+
+/** Both dense, b repeated along the leading dimensions of a. */
+function rowBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number): Tensor {
+  const result = empty(a.shape, type)
+  const n = result.numel
+  const row = b.numel
+  // one element repeats along one long row
+  const length = row === 1 ? n : row
+  rowSizes[0] = length
+  rowSizes[1] = length === 0 ? 0 : n / length
+  rowStrides[1] = length
+  tailStrides[0] = row === 1 ? 0 : 1
+  kernels.binary({
+    op,
+    compute: computeFor(common),
+    ndim: 2,
+    out_dtype: type,
+    a_dtype: common,
+    b_dtype: common,
+    n,
+    out: result.address,
+    a: a.address,
+    b: b.address,
+    alpha,
+    scalar: 0,
+    low: 0,
+    high: 0,
+    sizes: rowSizes,
+    out_strides: rowStrides,
+    a_strides: rowStrides,
+    b_strides: tailStrides,
   })
   return result
 }

@@ -104,3 +104,11 @@ t.test('hashes are those of PyTorch on Linux', (t) => {
   t.equal(run('hash.generic', tuple(1, 2)), 175247769363)
   t.end()
 })
+
+t.test('lengths that no memory holds', (t) => {
+  t.throws(() => run('center', 'a', int(2 ** 40)), { code: 'OUT_OF_MEMORY' })
+  t.throws(() => run('mul.left_t', [1], int(2 ** 40)), { code: 'OUT_OF_MEMORY' })
+  t.throws(() => callOperator('prim::rangelist', [int(2 ** 40)]), { code: 'OUT_OF_MEMORY' })
+  t.strictSame(run('mul.left_t', [], int(2 ** 40)), [])
+  t.end()
+})

@@ -1,7 +1,7 @@
 import { PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
 import { listType, setListType, type Value } from '../../tensor/value.js'
-import { sequenceIndex, sliceRange } from './support/sequence.js'
+import { newLength, sequenceIndex, sliceRange } from './support/sequence.js'
 
 /*
  * Operators of every list, whatever its elements. Lists are passed by reference: what is written here is seen by all who
@@ -78,8 +78,9 @@ export function list_add_(self: Value[], b: Value[]): Value[] {
 /** `n` times the elements. Throws MODEL_ERROR for a negative `n` unless the list is empty, as PyTorch does. */
 export function list_mul(l: Value[], n: Int): Value[] {
   if (n < 0 && l.length > 0) throw new PtliteError('MODEL_ERROR', `ValueError: a list cannot be repeated ${n} times`)
+  newLength(Number(n) * l.length)
   const out: Value[] = []
-  for (let i = 0; i < n; i++) for (const el of l) out.push(el)
+  if (l.length > 0) for (let i = 0; i < n; i++) for (const el of l) out.push(el)
   return likeList(out, l)
 }
 
@@ -88,9 +89,10 @@ export function list_mul_right(n: Int, l: Value[]): Value[] {
 }
 
 export function list_mul_(l: Value[], n: Int): Value[] {
+  newLength(Number(n) * l.length)
   const once = l.slice()
   l.length = 0
-  for (let i = 0; i < n; i++) for (const el of once) l.push(el)
+  if (once.length > 0) for (let i = 0; i < n; i++) for (const el of once) l.push(el)
   return l
 }
 
@@ -106,5 +108,5 @@ export function list_slice(l: Value[], start: Int | null, end: Int | null, step:
 /** Numbers 0 to n - 1. */
 export function rangelist(n: Int): Value[] {
   if (n < 0) throw new PtliteError('MODEL_ERROR', `ValueError: expected a length of at least 0, found ${n}`)
-  return Array.from({ length: Number(n) }, (_, i) => i)
+  return Array.from({ length: newLength(Number(n)) }, (_, i) => i)
 }

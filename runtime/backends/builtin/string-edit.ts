@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
 import { decodeBytes, encodeBytes } from './support/bytes.js'
+import { newLength } from './support/sequence.js'
 
 /** Index of the first byte from `from` on that `chars` does not have; the length if there is none. */
 function firstOutside(bytes: string, chars: string): number {
@@ -41,6 +42,7 @@ export function str_replace(self: string, old: string, new_: string, max: Int): 
   if (from === '') {
     // TorchScript finds the empty string before the first byte again and again
     if (max < 0) throw new PtliteError('MODEL_ERROR', 'ValueError: cannot replace every empty string')
+    newLength(Number(max) * to.length)
     return decodeBytes(to.repeat(Number(max)) + bytes)
   }
   const parts = bytes.split(from)
@@ -57,7 +59,7 @@ function checkFill(fillchar: string): string {
   return fill
 }
 
-const missing = (bytes: string, width: Int): number => Math.max(0, Number(width) - bytes.length)
+const missing = (bytes: string, width: Int): number => Math.max(0, newLength(Number(width)) - bytes.length)
 
 /** Centered; of an odd number of fill bytes the extra one goes left if the width is odd, else right. */
 export function center(self: string, width: Int, fillchar: string): string {
@@ -92,7 +94,7 @@ export function expandtabs(self: string, tabsize: Int): string {
   let out = ''
   for (const byte of encodeBytes(self)) {
     if (byte !== '\t') out += byte
-    else if (size > 0) out += ' '.repeat(size - (out.length % size))
+    else if (size > 0) out += ' '.repeat(newLength(size) - (out.length % size))
   }
   return decodeBytes(out)
 }

@@ -112,11 +112,12 @@ export function xorInt(a: Int, b: Int): Int {
 
 /**
  * Factorial modulo 2^64. PyTorch computes the odd part and then shifts by the number of twos, a count that x86 takes modulo 64;
- * so beyond 66! the result is not zero. Throws MODEL_ERROR for negative numbers.
+ * so beyond 66! the result is not zero. Throws MODEL_ERROR for negative numbers and those above a million.
  */
 export function factorialInt(n: Int): Int {
   if (n < 0) throw new PtliteError('MODEL_ERROR', 'ValueError: factorial() not defined for negative values')
   const count = Number(n)
+  if (count > 1e6) throw new PtliteError('MODEL_ERROR', `OverflowError: factorial() argument should not exceed 1000000, found ${n}`)
   let odd = 1n
   let twos = 0
   for (let i = 2; i <= count; i++) {

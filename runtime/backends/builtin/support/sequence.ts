@@ -10,6 +10,14 @@ export function sequenceIndex(index: Int, length: number, what: string): number 
   return i
 }
 
+const LONGEST = 2 ** 28
+
+/** A length that a list or string may grow to. Throws OUT_OF_MEMORY beyond 2^28. */
+export function newLength(length: number): number {
+  if (!(length <= LONGEST)) throw new PtliteError('OUT_OF_MEMORY', `a list or string of length ${length} is longer than ${LONGEST}`)
+  return length
+}
+
 export interface SliceRange {
   readonly start: number
   readonly step: number

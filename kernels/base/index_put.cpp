@@ -33,7 +33,8 @@ struct AddScaled {
   template <class S>
   static S apply(S a, S b, double alpha) {
     using C = Compute<S>;
-    const C scale = std::is_floating_point_v<C> ? C(alpha) : C(int64_t(alpha));
+    C scale = std::is_floating_point_v<C> ? C(alpha) : C(int64_t(alpha));
+    if (std::is_same_v<S, elem::boolean>) scale = C(alpha != 0);
     return narrow<S, C>(elem::cast<C>(a) + elem::cast<C>(b) * scale);
   }
 };

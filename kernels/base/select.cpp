@@ -66,7 +66,9 @@ int64_t median_of(Item* items, int64_t n, int32_t dtype, bool skip_nan) {
     return std::find_if(items, items + n, [nan](const Item& x) { return x.key == nan; })->index;
   }
   const int64_t k = nans == n ? 0 : (n - nans - 1) / 2;
-  std::nth_element(items, items + k, items + n, smaller);
+  // of equal elements the one that a stable sort would put at k
+  std::nth_element(items, items + k, items + n,
+                   [](const Item& a, const Item& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
   return items[k].index;
 }
 

@@ -1,4 +1,6 @@
-#include <cstring>
+// Order along a dim. Unless it must be stable it is std::sort's: PyTorch uses the same, so that equal elements come
+// out in the same order.
+#include <algorithm>
 
 #include "isa/kernel.h"
 #include "support/element.h"
@@ -27,7 +29,9 @@ int32_t sort_run(sort_frame* f) {
     // the complement reverses the order and leaves equal elements in place
     if (f->descending)
       for (int64_t i = 0; i < n; i++) items[i].key = ~items[i].key;
-    const order::Item* sorted = order::sort(items, items + n, n, bytes);
+    const order::Item* sorted = items;
+    if (f->stable) sorted = order::sort(items, items + n, n, bytes);
+    else std::sort(items, items + n, [](const order::Item& a, const order::Item& b) { return a.key < b.key; });
     int64_t* indices = (int64_t*)f->indices_out + lines.offset[2];
     for (int64_t i = 0; i < n; i++) indices[i * f->indices_step] = sorted[i].index;
     if (!f->values_out) continue;

@@ -3,7 +3,7 @@ import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo } from '../cpu/support/copy.js'
+import { castTo, cloneOf } from '../cpu/support/copy.js'
 import { deliver } from '../cpu/support/deliver.js'
 import { reducedDims, reducedShape } from '../cpu/support/dims.js'
 import { expandTo, reshaped, zerosOf } from '../cpu/support/make.js'
@@ -18,9 +18,9 @@ function narrowed(t: Tensor, dim: number, start: number, length: number): Tensor
 
 /** torch.logsumexp: log of the sum of exponentials, shifted by the largest element. Integers go to float32. */
 export function logsumexp(self: Tensor, dim: number[], keepdim: boolean): Tensor {
-  check(dim.length > 0 || keepdim || self.dim === 0, () => 'logsumexp: expected at least one dim to fold')
   const x = isIntegral(self.type, true) ? castTo(self, DType.float32) : self
   if (x.numel === 0) return at.log(at.sum_dim_IntList(at.exp(x), dim, keepdim, null))
+  check(dim.length > 0 || keepdim || self.dim === 0, () => 'logsumexp: expected at least one dim to fold')
   const peak = at.amax(x, dim, true)
   const shift = at.masked_fill_Scalar(peak, at.isinf(peak), 0)
   const sum = at.sum_dim_IntList(at.exp(at.sub_Tensor(x, shift, 1)), dim, keepdim, null)
@@ -125,6 +125,7 @@ export function nanquantile_scalar(self: Tensor, q: number, dim: number | null, 
 export function diff(self: Tensor, n: number, dim: number, prepend: Tensor | null, append: Tensor | null): Tensor {
   check(self.dim > 0, () => 'diff: expected at least one dimension')
   check(n >= 0, () => `diff: expected n of at least 0, found ${n}`)
+  if (n === 0) return cloneOf(self)
   const along = wrapDim(dim, self.dim)
   const parts = [prepend, self, append].filter((t) => t !== null)
   let result = parts.length > 1 ? cat(parts, along) : self

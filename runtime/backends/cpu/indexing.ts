@@ -16,7 +16,6 @@ export function index_select(self: Tensor, dim: number, index: Tensor, out?: Ten
   checkIndexType(index, 'index_select', EITHER)
   check(index.dim <= 1, () => `index_select: expected an index of one dimension, found ${index.dim}`)
   const along = wrapDim(dim, self.dim)
-  check(self.dim > 0 || index.numel === 1, () => `index_select: expected one index for a tensor without dimensions, found ${index.numel}`)
   return deliverExact(indexSelect(self, along, index), out, 'index_select')
 }
 

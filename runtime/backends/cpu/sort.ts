@@ -15,34 +15,35 @@ function numeric(self: Tensor, operator: string): void {
   if (self.type === DType.bool) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a numeric dtype, found bool`)
 }
 
-/** torch.sort with positions. Always stable; NaN counts as the largest. */
-export function sort(self: Tensor, dim: number, descending: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
-  const { values, indices } = sortLines(self, wrapDim(dim, self.dim), descending, true)
-  return [deliverExact(values!, outValues, 'sort'), deliverExact(indices, outIndices, 'sort')]
-}
-
+/** torch.sort with positions, NaN as the largest. Unless `stable`, equal elements come in any order. */
 export function sort_stable(
   self: Tensor,
-  _stable: boolean | null,
+  stable: boolean | null,
   dim: number,
   descending: boolean,
   outValues?: Tensor,
   outIndices?: Tensor,
 ): [Tensor, Tensor] {
-  return sort(self, dim, descending, outValues, outIndices)
+  const { values, indices } = sortLines(self, wrapDim(dim, self.dim), { descending, withValues: true, stable: stable ?? false })
+  return [deliverExact(values!, outValues, 'sort'), deliverExact(indices, outIndices, 'sort')]
+}
+
+export function sort(self: Tensor, dim: number, descending: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+  return sort_stable(self, false, dim, descending, outValues, outIndices)
+}
+
+/** torch.argsort: the positions alone. */
+export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean): Tensor {
+  return sortLines(self, wrapDim(dim, self.dim), { descending, stable }).indices
 }
 
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {
-  return sortLines(self, wrapDim(dim, self.dim), descending, false).indices
-}
-
-export function argsort_stable(self: Tensor, _stable: boolean, dim: number, descending: boolean): Tensor {
-  return argsort(self, dim, descending)
+  return argsort_stable(self, false, dim, descending)
 }
 
 /** torch.msort: sorted along the first dim. */
 export function msort(self: Tensor): Tensor {
-  return sortLines(self, 0, false, true).values!
+  return sortLines(self, 0, { withValues: true }).values!
 }
 
 /** torch.topk: the k largest or smallest elements along `dim`, in order where `sorted`. */

@@ -45,6 +45,7 @@ function ofElements(self: Tensor, consecutive: boolean, wantInverse: boolean, wa
 
 /** Slices along `dim` are the rows. */
 function ofSlices(self: Tensor, dim: number, consecutive: boolean, wantInverse: boolean, wantCounts: boolean): [Tensor, Tensor, Tensor] {
+  check(self.dim > 0, () => 'unique: a tensor without dimensions has no slices')
   const along = wrapDim(dim, self.dim)
   const rows = self.shape[along] ?? 1
   const empties = self.shape.filter((n) => n === 0).length
@@ -69,7 +70,7 @@ export function _unique(self: Tensor, _sorted: boolean, returnInverse: boolean):
 
 /** One element of each run of equal ones; slices along `dim` where it is given. */
 export function unique_consecutive(self: Tensor, returnInverse: boolean, returnCounts: boolean, dim: number | null): [Tensor, Tensor, Tensor] {
-  if (dim === null) return ofElements(self, true, returnInverse, returnCounts)
+  if (dim === null || (dim === 0 && self.dim === 1)) return ofElements(self, true, returnInverse, returnCounts)
   return ofSlices(self, dim, true, true, true)
 }
 

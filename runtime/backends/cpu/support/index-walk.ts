@@ -3,7 +3,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, type DType as Type } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { contiguousOf } from './copy.js'
+import { cloneOf, contiguousOf } from './copy.js'
 import { coalesce } from './dims.js'
 
 const KERNEL_DIMS = 12
@@ -89,6 +89,7 @@ export function indexSelect(self: Tensor, dim: number, index: Tensor): Tensor {
   const list = contiguousOf(index)
   const n = list.numel
   if (self.dim === 0) {
+    if (n === 0) return cloneOf(self)
     const out = empty([], self.type, self.quant)
     const operand = { index: list, strides: [], limit: 1, step: 0 }
     getIndexed(out, self, { shape: [], indexed: [], plain: [], indices: [operand] }, false)

@@ -5,14 +5,19 @@ import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { without } from './dims.js'
 import { linesAlong } from './reduce.js'
 
-/** The whole line along `dim` in order, stable; `withValues` also gathers the elements. */
-export function sortLines(self: Tensor, dim: number, descending: boolean, withValues: boolean): { values: Tensor | null; indices: Tensor } {
+/** The whole line along `dim` in order; `withValues` also gathers the elements. */
+export function sortLines(
+  self: Tensor,
+  dim: number,
+  { descending = false, withValues = false, stable = false }: { descending?: boolean; withValues?: boolean; stable?: boolean },
+): { values: Tensor | null; indices: Tensor } {
   const indices = empty([...self.shape], DType.int64)
   const values = withValues ? empty([...self.shape], self.type) : null
   if (indices.numel === 0) return { values, indices }
   const lines = linesAlong(dim, self, indices)
   kernels.sort({
     dtype: self.type,
+    stable: stable ? 1 : 0,
     descending: descending ? 1 : 0,
     ndim: lines.sizes.length,
     sizes: lines.sizes,

@@ -1,4 +1,4 @@
-import { PtliteError } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { type DictKey, Tuple, type Value } from '../../tensor/value.js'
@@ -133,7 +133,8 @@ export function dict_new(): Dict {
 export function dict_from_list(inputs: Value[]): Dict {
   const dict: Dict = new Map()
   for (const entry of inputs) {
-    const [key, value] = (entry as Tuple).items as [Value, Value]
+    check(entry instanceof Tuple && entry.items.length === 2, () => 'expected (key, value) tuples to make a dict of')
+    const [key, value] = entry.items as [Value, Value]
     dict.set(key instanceof Float ? key.value : (key as DictKey), value)
   }
   return dict

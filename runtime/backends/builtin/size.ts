@@ -18,7 +18,10 @@ export function infer_size(a: Value[], b: Value[]): Value[] {
 }
 
 export function broadcast_sizes(rest: Value[]): Value[] {
-  return rest.reduce<number[]>((shape, sizes) => broadcastShapes(shape, numbers(sizes as Value[])), [])
+  return rest.reduce<number[]>((shape, sizes) => {
+    check(Array.isArray(sizes), () => 'expected lists of sizes')
+    return broadcastShapes(shape, numbers(sizes))
+  }, [])
 }
 
 /** The first shape where it differs from the second, else None. */

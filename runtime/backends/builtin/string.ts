@@ -1,4 +1,4 @@
-import { PtliteError } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import {
@@ -63,7 +63,11 @@ export function str_add(a: string, b: string): string {
 }
 
 export function str_join(self: string, values: Value[]): string {
-  return decodeBytes(values.map((v) => encodeBytes(v as string)).join(encodeBytes(self)))
+  const parts = values.map((v) => {
+    check(typeof v === 'string', () => 'join: expected a list of strings')
+    return encodeBytes(v)
+  })
+  return decodeBytes(parts.join(encodeBytes(self)))
 }
 
 export function upper(self: string): string {

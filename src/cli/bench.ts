@@ -1,5 +1,5 @@
 import { loadModelFile } from '../../runtime/module/load.js'
-import { cpu, loadModule, memoryStats, type Module } from '../index.js'
+import { cpu, getNumThreads, loadModule, memoryStats, type Module, setNumThreads } from '../index.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { type BenchInputs, bundledInputs, dispose, guessInputs, randomTensor } from './guess.js'
 import { readInputs } from './inputs.js'
@@ -14,7 +14,7 @@ export const bench: Command = {
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else a guess from its weights.
 
-      --threads N    threads of the kernels (1)
+      --threads N    use at most this many threads (1); the kernels of this version use one
   -i, --input FILE   as for run
       --shape N,...  a random float32 tensor of this shape
   -m, --method NAME  forward without it
@@ -31,7 +31,7 @@ Arguments are those of --input or --shape, else the inputs bundled with the mode
       seconds: { type: 'string', default: '3' },
       json: { type: 'boolean', default: false },
     })
-    if (parseCount(values.threads, '--threads', 1) !== 1) throw new UsageError('--threads: the kernels of this build run on one thread')
+    setNumThreads(parseCount(values.threads, '--threads', 1))
     const runs = values.runs === undefined ? undefined : parseCount(values.runs, '--runs', 1)
     const seconds = parseCount(values.seconds, '--seconds', 1)
 
@@ -49,7 +49,7 @@ Arguments are those of --input or --shape, else the inputs bundled with the mode
       method: values.method,
       input: source,
       cpuLevel: cpu.currentLevel(),
-      threads: 1,
+      threads: getNumThreads(),
       runs: times.length,
       loadMs,
       firstMs,
@@ -118,7 +118,7 @@ interface Report {
 function textOf(r: Report): string {
   return table([
     ['input', r.input],
-    ['kernels', `${r.cpuLevel}, ${r.threads} thread${r.threads === 1 ? '' : 's'}`],
+    ['kernels', `${r.cpuLevel}, at most ${r.threads} thread${r.threads === 1 ? '' : 's'}`],
     ['load', formatMilliseconds(r.loadMs)],
     ['first run', formatMilliseconds(r.firstMs)],
     ['median', formatMilliseconds(r.medianMs)],

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
-import { resultTensor } from '../../tensor/iterator.js'
+import { resizeOut, resultTensor } from '../../tensor/iterator.js'
 import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
@@ -176,6 +176,11 @@ export function nextafter_out(self: Tensor, other: Tensor, out?: Tensor): Tensor
 /** self ^ exponent. Integers to negative integer numbers are an error. */
 export function pow_out(self: Operand, exponent: Operand, out?: Tensor): Tensor {
   plainPair('pow', self, exponent)
+  if (out !== undefined && exponent instanceof Tensor && !(self instanceof Tensor) && scalarToNumber(self) === 1) {
+    resizeOut(out, exponent.shape)
+    fillScalar(out, 1)
+    return out
+  }
   const common = promotePair(self, exponent)
   if (common === DType.bool) {
     if (self instanceof Tensor && exponent instanceof Tensor) notFor('pow', common)

@@ -1,56 +1,20 @@
-import { PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
-import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
+import { DType, isFloating } from '../../../tensor/dtype.js'
 import { planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
-import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
+import { type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { scalarBits } from '../../../tensor/scalar-bits.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { castTo, copyInto } from './copy.js'
+import { byWayOf, computeFor, isNarrow, operandFor, scalarAs } from './operands.js'
+
+export { checkPlain, checkSameType, computeFor, notFor, scalarAs } from './operands.js'
 
 /** The kernels of one input share a frame layout. */
 export type UnaryKernel = typeof kernels.unary | typeof kernels.activation | typeof kernels.special
 
 const NONE: readonly number[] = []
-const { f32, f64, i64 } = kernels.Compute
-
-/** The type that kernels work in for elements of this dtype. */
-export function computeFor(type: DType): number {
-  if (type === DType.float32 || type === DType.float16 || type === DType.bfloat16) return f32
-  return type === DType.float64 ? f64 : i64
-}
-
-/** Throws INVALID_DTYPE: operator `name` has no meaning for this dtype. */
-export function notFor(name: string, type: DType): never {
-  throw new PtliteError('INVALID_DTYPE', `${name} is not implemented for dtype ${dtypeName(type)}`)
-}
-
-export function checkPlain(name: string, t: Tensor): void {
-  if (isQuantized(t.type) || isComplex(t.type)) notFor(name, t.type)
-}
-
-/** A result of dtype `type` that goes into another dtype must be computed first: these lose bits that kernels keep. */
-function isNarrow(type: DType): boolean {
-  return type < DType.int64 || type === DType.float16 || type === DType.bfloat16
-}
-
-/** Computes into a new tensor and converts that into `out`. */
-function byWayOf(out: Tensor, shape: readonly number[], type: DType, inputs: readonly Tensor[], compute: () => Tensor): Tensor {
-  const result = resultTensor(out, shape, type, inputs)
-  copyInto(result, compute())
-  return result
-}
-
-/** Throws INVALID_DTYPE where an operator that does not convert its result is given an `out` of another dtype. */
-export function checkSameType(name: string, out: Tensor | undefined, type: DType): void {
-  if (out !== undefined && out.type !== type) {
-    throw new PtliteError('INVALID_DTYPE', `${name} expects an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
-  }
-}
-
 /**
  * out = op(self): a new tensor of dtype `type`, or `out` (which may be `self`, in place). `compute` is what the kernel
  * works in; p0..p2 are the operator's numbers.
@@ -69,8 +33,8 @@ export function runUnary(
   if (self.isContiguous && (out === undefined || (out === self && out.type === type))) {
     const result = out ?? empty(self.shape, type)
     kernel({
-      op: op,
-      compute: compute,
+      op,
+      compute,
       ndim: 0,
       out_dtype: result.type,
       in_dtype: self.type,
@@ -93,8 +57,8 @@ export function runUnary(
   const result = resultTensor(out, self.shape, type, [self])
   const loop = planLoop(result.shape, [result, self])
   kernel({
-    op: op,
-    compute: compute,
+    op,
+    compute,
     ndim: loop.ndim,
     out_dtype: result.type,
     in_dtype: self.type,
@@ -110,38 +74,6 @@ export function runUnary(
   })
   if (out !== undefined) noteWrite(out)
   return result
-}
-
-/** A scalar operand as its dtype holds it, so that an integer beyond an int8's range wraps before it is compared. */
-export function scalarAs(value: Scalar, type: DType): Scalar {
-  if (type === DType.float16) return new Float(halfToNumber(scalarBits(type, value)[0]))
-  if (type === DType.bfloat16) return new Float(bfloat16ToNumber(scalarBits(type, value)[0]))
-  if (isFloating(type)) return value
-  if (type === DType.bool) return scalarToNumber(value) !== 0
-  const [low, high] = scalarBits(type, value)
-  switch (type) {
-    case DType.uint8:
-      return low & 0xff
-    case DType.int8:
-      return (low << 24) >> 24
-    case DType.int16:
-      return (low << 16) >> 16
-    case DType.int32:
-      return low
-    default:
-      return high === low >> 31 ? low : value
-  }
-}
-
-/** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */
-function operandFor(t: Tensor, common: DType): Tensor {
-  return t.type === common || isHeld(t.type, common) ? t : castTo(t, common)
-}
-
-/** A kernel that works for `common` reads elements of `type` as conversion to `common` would give them. */
-function isHeld(type: DType, common: DType): boolean {
-  if (common === DType.float32 || common === DType.float64 || common === DType.int64 || type === DType.bool) return true
-  return !isFloating(common) && !isFloating(type) && itemSize(type) < itemSize(common)
 }
 
 /**
@@ -178,7 +110,7 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   const isReal = isFloating(common)
   const [low, high] = isReal ? ZERO_BITS : scalarBits(DType.int64, scalar)
   kernels.binary({
-    op: op,
+    op,
     compute: computeFor(common),
     ndim: loop.ndim,
     out_dtype: result.type,
@@ -206,7 +138,7 @@ const ZERO_BITS: readonly [number, number] = [0, 0]
 function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number): Tensor {
   const result = empty(a.shape, type)
   kernels.binary({
-    op: op,
+    op,
     compute: computeFor(common),
     ndim: 0,
     out_dtype: type,
@@ -282,7 +214,7 @@ function denseScalar(op: number, a: Tensor, b: Scalar, common: DType, type: DTyp
   const scalar = scalarAs(b, common)
   const [low, high] = isReal ? ZERO_BITS : scalarBits(DType.int64, scalar)
   kernels.binary({
-    op: op,
+    op,
     compute: computeFor(common),
     ndim: 0,
     out_dtype: type,
@@ -329,7 +261,7 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   const [bLow, bHigh] = isReal ? ZERO_BITS : scalarBits(DType.int64, bScalar)
   const [cLow, cHigh] = isReal ? ZERO_BITS : scalarBits(DType.int64, cScalar)
   kernels.ternary({
-    op: op,
+    op,
     compute: computeFor(common),
     ndim: loop.ndim,
     out_dtype: result.type,
@@ -356,9 +288,4 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   })
   if (out !== undefined) noteWrite(out)
   return result
-}
-
-/** The number behind a float argument that may be an int: what a kernel's parameter field takes. */
-export function numberOf(value: Scalar): number {
-  return value instanceof Float ? value.value : Number(value)
 }

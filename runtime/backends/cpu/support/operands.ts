@@ -1,0 +1,79 @@
+import { PtliteError } from '../../../error.js'
+import { Compute } from '../../../native/generated/kernels.js'
+import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
+import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
+import { resultTensor } from '../../../tensor/iterator.js'
+import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
+import { scalarBits } from '../../../tensor/scalar-bits.js'
+import type { Tensor } from '../../../tensor/tensor.js'
+import { castTo, copyInto } from './copy.js'
+
+/** What an elementwise operator checks and converts before its kernel runs. */
+
+const { f32, f64, i64 } = Compute
+
+/** The type that kernels work in for elements of this dtype. */
+export function computeFor(type: DType): number {
+  if (type === DType.float32 || type === DType.float16 || type === DType.bfloat16) return f32
+  return type === DType.float64 ? f64 : i64
+}
+
+/** Throws INVALID_DTYPE: operator `name` has no meaning for this dtype. */
+export function notFor(name: string, type: DType): never {
+  throw new PtliteError('INVALID_DTYPE', `${name} is not implemented for dtype ${dtypeName(type)}`)
+}
+
+export function checkPlain(name: string, t: Tensor): void {
+  if (isQuantized(t.type) || isComplex(t.type)) notFor(name, t.type)
+}
+
+/** A result of dtype `type` that goes into another dtype must be computed first: these lose bits that kernels keep. */
+export function isNarrow(type: DType): boolean {
+  return type < DType.int64 || type === DType.float16 || type === DType.bfloat16
+}
+
+/** Computes into a new tensor and converts that into `out`. */
+export function byWayOf(out: Tensor, shape: readonly number[], type: DType, inputs: readonly Tensor[], compute: () => Tensor): Tensor {
+  const result = resultTensor(out, shape, type, inputs)
+  copyInto(result, compute())
+  return result
+}
+
+/** Throws INVALID_DTYPE where an operator that does not convert its result is given an `out` of another dtype. */
+export function checkSameType(name: string, out: Tensor | undefined, type: DType): void {
+  if (out !== undefined && out.type !== type) {
+    throw new PtliteError('INVALID_DTYPE', `${name} expects an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
+  }
+}
+
+/** A scalar operand as its dtype holds it, so that an integer beyond an int8's range wraps before it is compared. */
+export function scalarAs(value: Scalar, type: DType): Scalar {
+  if (type === DType.float16) return new Float(halfToNumber(scalarBits(type, value)[0]))
+  if (type === DType.bfloat16) return new Float(bfloat16ToNumber(scalarBits(type, value)[0]))
+  if (isFloating(type)) return value
+  if (type === DType.bool) return scalarToNumber(value) !== 0
+  const [low, high] = scalarBits(type, value)
+  switch (type) {
+    case DType.uint8:
+      return low & 0xff
+    case DType.int8:
+      return (low << 24) >> 24
+    case DType.int16:
+      return (low << 16) >> 16
+    case DType.int32:
+      return low
+    default:
+      return high === low >> 31 ? low : value
+  }
+}
+
+/** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */
+export function operandFor(t: Tensor, common: DType): Tensor {
+  return t.type === common || isHeld(t.type, common) ? t : castTo(t, common)
+}
+
+/** A kernel that works for `common` reads elements of `type` as conversion to `common` would give them. */
+function isHeld(type: DType, common: DType): boolean {
+  if (common === DType.float32 || common === DType.float64 || common === DType.int64 || type === DType.bool) return true
+  return !isFloating(common) && !isFloating(type) && itemSize(type) < itemSize(common)
+}

@@ -4,7 +4,19 @@ import * as ptlite from '../src/index.js'
 const { callOperator, float, int, operators, PtliteError, setNumThreads, Tensor, tensor, tuple } = ptlite
 
 t.test('exports the names that programs are written against', async (t) => {
-  for (const name of ['loadModule', 'callOperator', 'tensor', 'Tensor', 'int', 'float', 'tuple', 'cpu', 'operators', 'setNumThreads', 'PtliteError']) {
+  for (const name of [
+    'loadModule',
+    'callOperator',
+    'tensor',
+    'Tensor',
+    'int',
+    'float',
+    'tuple',
+    'cpu',
+    'operators',
+    'setNumThreads',
+    'PtliteError',
+  ]) {
     t.ok(name in ptlite, name)
   }
 })

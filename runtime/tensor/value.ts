@@ -49,19 +49,7 @@ export type DictKey = number | bigint | string | boolean | Tensor
  * dicts are Maps in insertion order. Layouts, dtypes and memory formats are ints, as in bytecode.
  */
 export type Value =
-  | null
-  | boolean
-  | number
-  | bigint
-  | Float
-  | string
-  | Tensor
-  | Value[]
-  | Tuple
-  | Map<DictKey, Value>
-  | ScriptObject
-  | CustomObject
-  | Device
+  null | boolean | number | bigint | Float | string | Tensor | Value[] | Tuple | Map<DictKey, Value> | ScriptObject | CustomObject | Device
 
 const listTypes = new WeakMap<Value[], string>()
 

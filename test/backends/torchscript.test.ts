@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, float, int, type Input, Tensor, tensor, tuple } from '../../src/index.js'
+import { callOperator, float, int, type Input, type Tensor, tensor, tuple } from '../../src/index.js'
 
 const call = (op: string, ...args: Input[]): Tensor => callOperator(op, args) as Tensor
 const a = tensor([[1, 2], [3, 4]]) // prettier-ignore

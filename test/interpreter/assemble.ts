@@ -2,7 +2,7 @@ import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import { OPCODE_BY_NAME } from '../../runtime/interpreter/opcodes.js'
 import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
 import { ArgumentUse } from '../../runtime/interpreter/program.js'
-import { parseType } from '../../runtime/interpreter/types.js'
+import { parseType, type TypeNode } from '../../runtime/interpreter/types.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 
@@ -41,7 +41,7 @@ export function assemble(source: Assembly): LinkedFunction {
     registerSize: source.registers ?? 4,
     schema: null,
   }
-  const named = new Map()
+  const named = new Map<string, TypeNode>()
   return { source: fn, operators: source.operators ?? [], types: types.map((t) => parseType(t, named)), promoted: new Map() }
 }
 

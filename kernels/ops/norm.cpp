@@ -55,6 +55,14 @@ void affine(const T* in, T* out, int64_t n, T scale, T shift) {
   if (i < n) fma(Vec<T>::load(in + i, n - i), s, b).store(out + i, n - i);
 }
 
+/// out = (in - mean) * scale + shift: exact where the input equals the mean.
+template <class T>
+void centred(const T* in, T* out, int64_t n, T mean, T scale, T shift) {
+  constexpr int L = Vec<T>::size;
+  const Vec<T> m(mean), s(scale), b(shift);
+  for (int64_t i = 0; i < n; i += L) fma(Vec<T>::load(in + i, n - i) - m, s, b).store(out + i, n - i);
+}
+
 template <class T>
 int32_t batch_norm(const batch_norm_frame& f) {
   const T* mean = pointer<const T>(f.mean);
@@ -153,7 +161,7 @@ int32_t group_norm(const group_norm_frame& f) {
     for (int64_t c = 0; c < f.channels; c++, in += f.inner, out += f.inner) {
       const int64_t channel = r % f.groups * f.channels + c;
       const T scale = weight == nullptr ? rstd : rstd * weight[channel];
-      affine<T>(in, out, f.inner, scale, (bias == nullptr ? T(0) : bias[channel]) - mean * scale);
+      centred<T>(in, out, f.inner, mean, scale, bias == nullptr ? T(0) : bias[channel]);
     }
   }
   return PTLITE_OK;

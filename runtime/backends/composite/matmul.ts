@@ -195,13 +195,8 @@ export function linalg_vecdot(x: Tensor, y: Tensor, dim: number, out?: Tensor): 
     () => `linalg_vecdot: expected floating-point tensors of the same dtype, found ${x.dtype} and ${y.dtype}`,
   )
   const shape = broadcastShapes(x.shape, y.shape)
-  const at_ = wrapDim(dim, shape.length)
-  const negative = at_ - shape.length
-  check(
-    x.shape[x.dim + negative] === y.shape[y.dim + negative],
-    () => `linalg_vecdot: vectors of different sizes, found shapes ${text(x)} and ${text(y)}`,
-  )
-  return deliver(at.sum_dim_IntList(at.mul_Tensor(x, y), [at_], false, null), out)
+  const over = wrapDim(dim, shape.length)
+  return deliver(at.sum_dim_IntList(at.mul_Tensor(x, y), [over], false, null), out)
 }
 
 /** Square matrices times themselves n times; the identity for 0, powers of the inverse below. */

@@ -260,6 +260,10 @@ export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?:
   checkSameType('linear', input, weight)
   if (bias === null) return matmul(input, transposed(weight), out)
   checkSameType('linear', input, bias)
+  check(
+    weight.dim === 2 || input.dim === 1 || input.dim > 3,
+    () => `linear: expected a weight with 2 dimensions beside a bias, found shape ${shapeText(weight)}`,
+  )
   const shape = input.shape.slice(0, -1)
   if (weight.dim === 2) shape.push(weight.shape[0]!)
   check(

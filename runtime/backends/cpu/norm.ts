@@ -12,10 +12,17 @@ function parameterType(input: Tensor, other: Tensor | null): DType {
   return other === null ? input.type : other.type
 }
 
-/** Parameters have the input's dtype; those of half inputs may be float32. */
-function checkParameterType(operator: string, input: Tensor, t: Tensor | null): void {
-  if (t === null || t.type === input.type || (t.type === DType.float32 && computeType(input.type) === DType.float32)) return
-  throw new PtliteError('INVALID_DTYPE', `${operator}: expected parameters of dtype ${input.dtype}, found ${t.dtype}`)
+/** Parameters are of one dtype: the input's, or float32 for half inputs. */
+function checkParameterTypes(operator: string, input: Tensor, parameters: readonly (Tensor | null)[]): void {
+  let type: DType | null = null
+  for (const t of parameters) {
+    if (t === null) continue
+    const fits = t.type === input.type || (t.type === DType.float32 && computeType(input.type) === DType.float32)
+    if (!fits || (type !== null && t.type !== type)) {
+      throw new PtliteError('INVALID_DTYPE', `${operator}: expected parameters of dtype ${input.dtype}, found ${t.dtype}`)
+    }
+    type = t.type
+  }
 }
 
 function checkChannels(operator: string, name: string, t: Tensor | null, channels: number): void {
@@ -44,7 +51,7 @@ function checkBatchNorm(
   checkChannels(operator, 'bias', bias, channels)
   checkChannels(operator, 'running_mean', mean, channels)
   checkChannels(operator, 'running_var', variance, channels)
-  for (const t of [weight, bias, mean, variance]) checkParameterType(operator, input, t)
+  checkParameterTypes(operator, input, [weight, bias, mean, variance])
 }
 
 /** (in - mean) * scale * weight + bias with the mean and variance, or 1 / deviation, of each channel. */
@@ -214,7 +221,7 @@ function layerNorm(
     )
   }
   checkReal(operator, input.type)
-  for (const t of [weight, bias]) checkParameterType(operator, input, t)
+  checkParameterTypes(operator, input, [weight, bias])
   const inner = computeType(input.type)
   const size = numelOf(normalizedShape)
   const lead = input.shape.slice(0, axis)
@@ -289,7 +296,7 @@ function groupNorm(
     () => `${operator}: expected ${batch} x ${channels} x ${inside} elements, found shape [${input.shape.join(', ')}]`,
   )
   checkReal(operator, input.type)
-  for (const t of [weight, bias]) checkParameterType(operator, input, t)
+  checkParameterTypes(operator, input, [weight, bias])
   const inner = computeType(input.type)
   const result = empty(input.shape, inner)
   const mean = statistics ? empty([batch, groups], inner) : null

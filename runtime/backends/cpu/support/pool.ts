@@ -31,8 +31,8 @@ function checkInput(operator: string, input: Tensor, count: number, full = count
   )
 }
 
-/** Sizes of the pooled dimensions. */
-function pooledSizes(operator: string, input: Tensor, s: PoolSettings): number[] {
+/** Sizes of the pooled dimensions; smaller ones than `least` are errors. */
+function pooledSizes(operator: string, input: Tensor, s: PoolSettings, least = 1): number[] {
   const count = s.window.length
   const positive = (name: string, values: readonly number[]): void =>
     check(
@@ -54,7 +54,7 @@ function pooledSizes(operator: string, input: Tensor, s: PoolSettings): number[]
     let out = Math.floor((span + (s.ceil ? stride - 1 : 0)) / stride) + 1
     // the last window must start inside the input or the padding in front
     if (s.ceil && (out - 1) * stride >= size + padding) out--
-    check(out >= 1, () => `${operator}: the kernel does not fit into an input of size ${size}`)
+    check(out >= least, () => `${operator}: the kernel does not fit into an input of size ${size}`)
     return out
   })
 }
@@ -106,7 +106,7 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
 /** Largest element of each window, and where asked its flat position in the plane. */
 export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
   checkInput(operator, input, settings.window.length)
-  const sizes = pooledSizes(operator, input, settings)
+  const sizes = pooledSizes(operator, input, settings, operator === 'max_pool1d' ? 0 : 1)
   checkPoolType(operator, input.type, false)
   return launch(input, { mode: kernels.PoolMode.max, adaptive: false, sizes, settings, countIncludePad: false, divisor: 0, indices })
 }

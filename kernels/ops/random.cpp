@@ -102,6 +102,9 @@ int32_t through_double(Generator& g, T* out, const random_fill_frame* f) {
         return static_cast<int64_t>((range == 0 ? word : word % range) + static_cast<uint64_t>(f->base));
       });
       return PTLITE_OK;
+    case RandomOp_mantissa:
+      each(out, n, [&] { return static_cast<int64_t>((f->digits > 32 ? g.bits64() : g.bits32()) % ((1ull << f->digits) + 1)); });
+      return PTLITE_OK;
     default:
       return PTLITE_NO_DTYPE;
   }
@@ -202,6 +205,71 @@ int32_t random_choices(random_choices_frame* f) {
   return f->dtype == PTLITE_FLOAT32 ? choices<float>(f) : PTLITE_NO_DTYPE;
 }
 
+// Small rates: the product of uniform numbers until it falls below e^-rate. Others: the transformed rejection of Hoermann.
+double poisson(Generator& g, double rate) {
+  if (rate <= 0) return 0;
+  if (rate < 10) {
+    const double least = ::exp(-rate);
+    double count = 0;
+    for (double product = uniform53(g); product > least; product *= uniform53(g)) count += 1;
+    return count;
+  }
+  const double b = 0.931 + 2.53 * ::sqrt(rate);
+  const double a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+  const double accepted = 0.9277 - 3.6224 / (b - 2);
+  for (;;) {
+    const double u = uniform53(g) - 0.5;
+    const double v = uniform53(g);
+    const double us = 0.5 - ::fabs(u);
+    const double k = ::floor((2 * a / us + b) * u + rate + 0.43);
+    if (us >= 0.07 && v <= accepted) return k;
+    if (k < 0 || (us < 0.013 && v > us)) continue;
+    if (::log(v) + ::log(inverse_alpha) - ::log(a / (us * us) + b) <= -rate + k * ::log(rate) - ::lgamma(k + 1)) return k;
+  }
+}
+
+template <class T>
+int32_t poissons(const random_poisson_frame* f) {
+  Generator& g = generator_of(f);
+  const T* rate = reinterpret_cast<const T*>(f->in);
+  T* out = reinterpret_cast<T*>(f->out);
+  for (int64_t i = 0; i < f->count; ++i) {
+    if (!(rate[i] >= 0)) return PTLITE_INDEX_RANGE;
+    out[i] = static_cast<T>(poisson(g, static_cast<double>(rate[i])));
+  }
+  return PTLITE_OK;
+}
+
+int32_t random_poisson(random_poisson_frame* f) {
+  if (f->dtype == PTLITE_FLOAT64) return poissons<double>(f);
+  return f->dtype == PTLITE_FLOAT32 ? poissons<float>(f) : PTLITE_NO_DTYPE;
+}
+
+template <class T>
+int32_t slopes(const random_slopes_frame* f) {
+  Generator& g = generator_of(f);
+  const T* in = reinterpret_cast<const T*>(f->in);
+  T* noise = reinterpret_cast<T*>(f->noise);
+  const double from = static_cast<T>(f->a), width = static_cast<double>(static_cast<T>(f->b)) - from;
+  for (int64_t i = 0; i < f->count; ++i) {
+    double slope = 1;
+    if (in[i] <= 0) {
+      slope = uniform53(g) * width;
+      // PyTorch rounds the product: no fused multiply-add here
+      asm("" : "+x"(slope));
+      slope += from;
+    }
+    noise[i] = static_cast<T>(slope);
+  }
+  return PTLITE_OK;
+}
+
+int32_t random_slopes(random_slopes_frame* f) {
+  if (f->dtype == PTLITE_FLOAT64) return slopes<double>(f);
+  return f->dtype == PTLITE_FLOAT32 ? slopes<float>(f) : PTLITE_NO_DTYPE;
+}
+
 int32_t random_seed(random_seed_frame* f) {
   generator_of(f).seed(static_cast<uint32_t>(f->seed));
   return PTLITE_OK;
@@ -220,3 +288,5 @@ PTLITE_KERNEL(random_fill, random_fill)
 PTLITE_KERNEL(random_trials, random_trials)
 PTLITE_KERNEL(random_permutation, random_permutation)
 PTLITE_KERNEL(random_choices, random_choices)
+PTLITE_KERNEL(random_poisson, random_poisson)
+PTLITE_KERNEL(random_slopes, random_slopes)

@@ -56,6 +56,8 @@ t.test('samples have the moments of their distribution', (t) => {
   check('normal', call('normal.float_float', 3, 2, [n]), 3, 4)
   check('exponential_', call('exponential_', call('empty.memory_format', [n]), 2), 0.5, 0.25)
   check('bernoulli', call('bernoulli_.float', call('empty.memory_format', [n]), 0.25), 0.25, 0.1875)
+  check('small poisson', call('poisson', call('full', [n], 4, 'float32')), 4, 4)
+  check('large poisson', call('poisson', call('full', [n], 40, 'float32')), 40, 40)
   check('dropout', call('dropout', call('ones', [n]), 0.5, true), 1, 1)
   const choices = numbers(call('multinomial', tensor(new Float32Array([1, 0, 3])), n, true))
   t.notOk(choices.includes(1))

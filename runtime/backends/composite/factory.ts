@@ -1,13 +1,15 @@
 import { check, PtliteError } from '../../error.js'
-import { DType, isQuantized } from '../../tensor/dtype.js'
+import { readTensor } from '../../tensor/data.js'
+import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { resultStrides } from '../../tensor/iterator.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor, resize } from '../../tensor/resize.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import * as newTensor from '../../tensor/tensor.js'
-import { isPerChannel, type Tensor } from '../../tensor/tensor.js'
+import { isPerChannel, type Quant, type Tensor } from '../../tensor/tensor.js'
 import { diagonal } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
+import { castTo } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { checkStridedLayout } from './convert.js'
 
@@ -61,6 +63,52 @@ export function empty_strided(size: number[], stride: number[], options: TensorO
 
 function spanOf(size: readonly number[], stride: readonly number[]): number {
   return size.includes(0) ? 0 : size.reduce((last, n, d) => last + (n - 1) * stride[d]!, 1)
+}
+
+function makeQuantized(size: readonly number[], options: TensorOptions, quant: Quant, format: number | null): Tensor {
+  checkStridedLayout(options.layout)
+  checkSizes(size)
+  const type = options.dtype ?? DType.float32
+  check(isQuantized(type), () => `expected a quantized dtype, found ${dtypeName(type)}`)
+  return newTensor.emptyStrided(size.slice(), stridesFor(size, format ?? MemoryFormat.contiguous), type, quant)
+}
+
+export function _empty_affine_quantized(
+  size: number[],
+  options: TensorOptions,
+  scale: number,
+  zeroPoint: number,
+  format: number | null,
+): Tensor {
+  return makeQuantized(size, options, { scale, zeroPoint }, format)
+}
+
+export function _empty_per_channel_affine_quantized(
+  size: number[],
+  scales: Tensor,
+  zeroPoints: Tensor,
+  axis: number,
+  options: TensorOptions,
+  format: number | null,
+): Tensor {
+  const quant = {
+    axis,
+    scales: Array.from(readTensor(castTo(scales, DType.float64)), Number),
+    zeroPoints: Array.from(readTensor(castTo(zeroPoints, DType.float64)), Number),
+    floatZeroPoints: isFloating(zeroPoints.type),
+  }
+  check(
+    quant.scales.length === size[axis] && quant.zeroPoints.length === size[axis],
+    () => `expected ${String(size[axis])} scales and zero points, found ${quant.scales.length} and ${quant.zeroPoints.length}`,
+  )
+  return makeQuantized(size, options, quant, format)
+}
+
+/** As `qtensor` is quantized. */
+export function empty_quantized(size: number[], qtensor: Tensor, options: TensorOptions, format: number | null): Tensor {
+  const { quant } = qtensor
+  check(quant !== null, () => `expected a quantized tensor, found ${qtensor.dtype}`)
+  return makeQuantized(size, { ...options, dtype: qtensor.type }, quant, format)
 }
 
 export function zeros(size: number[], options: TensorOptions): Tensor {

@@ -82,6 +82,11 @@ export function is_leaf(_self: Tensor): boolean {
   return true
 }
 
+/** Gradients are not recorded here. */
+export function retain_grad(_self: Tensor): void {
+  return
+}
+
 export function output_nr(_self: Tensor): number {
   return 0
 }

@@ -5,9 +5,9 @@ import { resizeOut, resultTensor } from '../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
-import { uniform_ } from './random.js'
+import { drawSlopes } from './random.js'
 import { copyInto } from './support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 
@@ -174,8 +174,7 @@ export function rrelu_with_noise_out(
   const high = scalarToNumber(upper)
   check(low <= high, () => `rrelu expects a lower bound of at most the upper one, found ${low} and ${high}`)
   if (!training) return leaky_relu_out(self, new Float((low + high) / 2), out)
-  const slopes = empty(self.shape, DType.float32)
-  uniform_(slopes, low, high, null)
+  const slopes = drawSlopes(self, low, high)
   if (noise !== self) copyInto(noise, slopes)
   return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, out)
 }

@@ -98,7 +98,8 @@ function integers(self: Tensor, base: number, range: number, wide: boolean): Ten
 }
 
 export function random_(self: Tensor, _generator: unknown): Tensor {
-  return integers(self, 0, LIMITS[self.type] ?? 1, self.type === DType.int64 || self.type === DType.float64)
+  if (isFloating(self.type)) return draw(self, { op: RandomOp.mantissa })
+  return integers(self, 0, LIMITS[self.type] ?? 1, self.type === DType.int64)
 }
 
 /** Integers from `from` up to but without `to`; without `to`, as far as the dtype goes. */
@@ -124,6 +125,31 @@ export function randperm_out(n: number, out: Tensor): Tensor {
   if (!direct) copyInto(result, order)
   noteWrite(result)
   return result
+}
+
+/** A Poisson number for each rate in `self`. */
+export function poisson(self: Tensor, _generator: unknown): Tensor {
+  checkFloating(self, 'poisson')
+  const rates = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
+  const out = empty(self.shape, rates.type)
+  kernels.random_poisson({ dtype: rates.type, state: generator(), count: self.numel, in: rates.address, out: out.address })
+  return castTo(out, self.type)
+}
+
+/** Slopes of a randomized leaky ReLU: a number in lower..upper where `self` is not above 0, else 1. */
+export function drawSlopes(self: Tensor, lower: number, upper: number): Tensor {
+  const input = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
+  const noise = empty(self.shape, input.type)
+  kernels.random_slopes({
+    dtype: input.type,
+    state: generator(),
+    count: self.numel,
+    a: lower,
+    b: upper,
+    in: input.address,
+    noise: noise.address,
+  })
+  return castTo(noise, self.type)
 }
 
 /** Indices drawn with replacement by the weights in each row of `self`, a matrix or vector. */

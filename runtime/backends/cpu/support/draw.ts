@@ -18,7 +18,7 @@ export interface Distribution {
 
 /** Random bits in a uniform sample of a dtype: the digits of its mantissa. */
 function digitsOf(type: DType): number {
-  return type === DType.float16 ? 11 : type === DType.bfloat16 ? 8 : 24
+  return type === DType.float16 ? 11 : type === DType.bfloat16 ? 8 : type === DType.float64 ? 53 : 24
 }
 
 /** Fills `self` in place, in the order of memory, with samples in the dtype's own precision. */

@@ -3,11 +3,13 @@ import { type Int, toInt } from '../tensor/scalar.js'
 import type { ByteSource } from './bytes.js'
 import { damaged } from './file-error.js'
 
-const PAGE_BYTES = 1 << 16
+const PAGE_BYTES = 1 << 14
+/** Of the largest number: pages overlap by as much, so that one page holds every number that begins in it. */
+const NUMBER_BYTES = 8
 /** Vectors may be shared, but no file decodes to more than this many times its size. */
 const MAX_GROWTH = 8
 
-/** Bytes per element of vectors, and their alignment in structs. */
+/** A vector whose elements lie inside the file. */
 export interface FlatVector {
   /** Offset of the first element in the file. */
   readonly start: number
@@ -19,16 +21,15 @@ export interface FlatVector {
  * INVALID_FILE. Of a file on disk only the pages are read that somebody looks at.
  */
 export class FlatReader {
-  private readonly bytes: Uint8Array
-  private readonly buffer: ByteBuffer
-  private readonly loaded: Uint8Array | null
+  /** Pages of a file on disk; a single one for bytes in memory. */
+  private readonly pages: (ByteBuffer | undefined)[] = []
+  private readonly pageBytes: number
   private readonly texts = new Map<number, string>()
   private budget: number
 
   constructor(private readonly source: ByteSource) {
-    this.bytes = source.resident ? source.read(0, source.size) : new Uint8Array(source.size)
-    this.loaded = source.resident ? null : new Uint8Array(Math.ceil(source.size / PAGE_BYTES))
-    this.buffer = new ByteBuffer(this.bytes)
+    this.pageBytes = source.resident ? Infinity : PAGE_BYTES
+    if (source.resident) this.pages.push(new ByteBuffer(source.read(0, source.size)))
     this.budget = source.size * MAX_GROWTH + (1 << 20)
   }
 
@@ -67,8 +68,8 @@ export class FlatReader {
     let text = this.texts.get(start)
     if (text === undefined) {
       this.spend(length)
-      this.need(start, length)
-      text = Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, length).toString('utf8')
+      const bytes = this.source.read(start, length)
+      text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8')
       this.texts.set(start, text)
     }
     return text
@@ -77,58 +78,57 @@ export class FlatReader {
   /** A copy of `length` bytes. */
   copy(start: number, length: number): Uint8Array {
     this.spend(length)
-    this.need(start, length)
-    return this.bytes.slice(start, start + length)
+    return this.source.read(start, length).slice()
   }
 
   int8(at: number): number {
-    return this.buffer.readInt8(this.need(at, 1))
+    return this.page(at, 1).readInt8(this.inPage(at))
   }
 
   uint8(at: number): number {
-    return this.buffer.readUint8(this.need(at, 1))
+    return this.page(at, 1).readUint8(this.inPage(at))
   }
 
   uint16(at: number): number {
-    return this.buffer.readUint16(this.need(at, 2))
+    return this.page(at, 2).readUint16(this.inPage(at))
   }
 
   int32(at: number): number {
-    return this.buffer.readInt32(this.need(at, 4))
+    return this.page(at, 4).readInt32(this.inPage(at))
   }
 
   uint32(at: number): number {
-    return this.buffer.readUint32(this.need(at, 4))
+    return this.page(at, 4).readUint32(this.inPage(at))
   }
 
   int64(at: number): Int {
-    return toInt(this.buffer.readInt64(this.need(at, 8)))
+    return toInt(this.page(at, 8).readInt64(this.inPage(at)))
   }
 
   float64(at: number): number {
-    return this.buffer.readFloat64(this.need(at, 8))
+    return this.page(at, 8).readFloat64(this.inPage(at))
   }
 
   error(message: string): Error {
     return damaged(`${this.source.label}: ${message}`)
   }
 
-  /** Makes sure of `length` bytes at `at`, which it returns. */
-  private need(at: number, length: number): number {
-    const end = at + length
-    if (!(at >= 0 && end <= this.source.size))
+  /** Throws unless `length` bytes at `at` are in the file. */
+  private need(at: number, length: number): void {
+    if (!(at >= 0 && at + length <= this.source.size))
       throw this.error(`expected ${length} bytes at offset ${at}, but the file ends at ${this.source.size}`)
-    if (this.loaded !== null) this.load(this.loaded, at, end)
-    return at
   }
 
-  private load(loaded: Uint8Array, at: number, end: number): void {
-    for (let page = Math.floor(at / PAGE_BYTES); page * PAGE_BYTES < end; page++) {
-      if (loaded[page] === 1) continue
-      const start = page * PAGE_BYTES
-      this.bytes.set(this.source.read(start, Math.min(PAGE_BYTES, this.source.size - start)), start)
-      loaded[page] = 1
-    }
+  /** The page in which a number of `length` bytes at `at` lies. */
+  private page(at: number, length: number): ByteBuffer {
+    this.need(at, length)
+    const index = Math.floor(at / this.pageBytes)
+    const start = index * PAGE_BYTES
+    return (this.pages[index] ??= new ByteBuffer(this.source.read(start, Math.min(PAGE_BYTES + NUMBER_BYTES, this.source.size - start))))
+  }
+
+  private inPage(at: number): number {
+    return at % this.pageBytes
   }
 }
 

@@ -1,12 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
-import { type DType, dtypeName, isComplex, isQuantized, itemSize } from '../../tensor/dtype.js'
+import { DType, dtypeName, isComplex, isQuantized, itemSize } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, wrapDim } from '../../tensor/shape.js'
-import { Tensor } from '../../tensor/tensor.js'
+import { empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { readInts } from '../../tensor/host-values.js'
-import { contiguousOf } from '../cpu/support/copy.js'
+import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 
 /** Operators that return another view on the memory of their argument; only `reshape` and its kin may copy. */
 
@@ -273,4 +273,16 @@ export function view_as_real(self: Tensor): Tensor {
 
 export function view_as_complex(self: Tensor): Tensor {
   return viewAsComplex(self)
+}
+
+/** A complex tensor of these parts, broadcast to one shape. */
+export function complex(realPart: Tensor, imaginary: Tensor): Tensor {
+  const { type } = realPart
+  if ((type !== DType.float32 && type !== DType.float64) || imaginary.type !== type) {
+    throw new PtliteError('INVALID_DTYPE', `complex: expected two float32 or two float64 tensors, found ${realPart.dtype} and ${imaginary.dtype}`)
+  }
+  const result = viewAsComplex(empty([...broadcastShapes(realPart.shape, imaginary.shape), 2], type))
+  copyInto(partOf(result, 0), realPart)
+  copyInto(partOf(result, 1), imaginary)
+  return result
 }

@@ -55,7 +55,8 @@ export function huber_loss(self: Tensor, target: Tensor, reduction: number, delt
 
 /** torch.nn.functional.binary_cross_entropy of probabilities; logarithms are limited to -100. */
 export function binary_cross_entropy(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, out?: Tensor): Tensor {
-  if (target.type !== self.type) throw new PtliteError('INVALID_DTYPE', `binary_cross_entropy: expected a target of dtype ${self.dtype}, found ${target.dtype}`)
+  if (target.type !== self.type)
+    throw new PtliteError('INVALID_DTYPE', `binary_cross_entropy: expected a target of dtype ${self.dtype}, found ${target.dtype}`)
   if (self.numel > 0) {
     const [low, high] = at.aminmax(floating('binary_cross_entropy', self), null, false)
     check(Number(itemOf(low)) >= 0 && Number(itemOf(high)) <= 1, () => 'binary_cross_entropy: expected all elements between 0 and 1')
@@ -81,7 +82,8 @@ export function binary_cross_entropy_with_logits(
 ): Tensor {
   const no = at.mul_Tensor(at.rsub_Scalar(target, 1, 1), self)
   const logYes = at.log_sigmoid(self)
-  const scaled = posWeight === null ? logYes : at.mul_Tensor(logYes, at.add_Scalar(at.mul_Tensor(at.sub_Scalar(posWeight, 1, 1), target), 1, 1))
+  const scaled =
+    posWeight === null ? logYes : at.mul_Tensor(logYes, at.add_Scalar(at.mul_Tensor(at.sub_Scalar(posWeight, 1, 1), target), 1, 1))
   return reduceLoss(weighted(at.sub_Tensor(no, scaled, 1), weight), reduction)
 }
 
@@ -105,7 +107,10 @@ export function cross_entropy_loss(
     check(ignoreIndex < 0, () => 'cross_entropy_loss: ignore_index has no meaning for class probabilities')
     return ofProbabilities(logs, target, weight, reduction, classDim, labelSmoothing)
   }
-  check(labelSmoothing >= 0 && labelSmoothing <= 1, () => `cross_entropy_loss: expected label_smoothing from 0 to 1, found ${labelSmoothing}`)
+  check(
+    labelSmoothing >= 0 && labelSmoothing <= 1,
+    () => `cross_entropy_loss: expected label_smoothing from 0 to 1, found ${labelSmoothing}`,
+  )
   const exact = at.nll_loss_nd(logs, target, weight, reduction, ignoreIndex)
   return labelSmoothing === 0 ? exact : smoothedTargets(exact, logs, target, weight, reduction, ignoreIndex, classDim, labelSmoothing)
 }
@@ -115,11 +120,20 @@ function alongClasses(weight: Tensor, rank: number, classDim: number): Tensor {
   return reshaped(weight, new Array<number>(rank).fill(1).map((one, d) => (d === classDim ? weight.numel : one))) // prettier-ignore
 }
 
-function ofProbabilities(logs: Tensor, target: Tensor, weight: Tensor | null, reduction: number, classDim: number, smoothing: number): Tensor {
+function ofProbabilities(
+  logs: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  reduction: number,
+  classDim: number,
+  smoothing: number,
+): Tensor {
   const classes = logs.shape[classDim]!
   const soft = smoothing > 0 ? at.add_Scalar(at.mul_Scalar(target, f(1 - smoothing)), f(smoothing / classes), 1) : target
   const terms = at.mul_Tensor(logs, soft)
-  const each = at.neg(at.sum_dim_IntList(weight === null ? terms : at.mul_Tensor(terms, alongClasses(weight, logs.dim, classDim)), [classDim], false, null))
+  const each = at.neg(
+    at.sum_dim_IntList(weight === null ? terms : at.mul_Tensor(terms, alongClasses(weight, logs.dim, classDim)), [classDim], false, null),
+  )
   if (reduction !== Reduction.mean) return reduceLoss(each, reduction)
   return at.div_Scalar(at.sum(each, null), f(logs.numel / Math.max(classes, 1)))
 }
@@ -269,4 +283,3 @@ export function ctc_loss_IntList(
 ): Tensor {
   return ctc_loss_Tensor(logProbs, targets, listOf(inputLengths), listOf(targetLengths), blank, reduction, zeroInfinity)
 }
-

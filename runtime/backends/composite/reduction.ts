@@ -40,20 +40,16 @@ export function nanmean(self: Tensor, dim: number[] | null, keepdim: boolean, dt
 
 const INTERPOLATIONS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
 
-function quantiles(
-  self: Tensor,
-  q: Tensor,
-  dim: number | null,
-  keepdim: boolean,
-  interpolation: string,
-  skipNan: boolean,
-): Tensor {
+function quantiles(self: Tensor, q: Tensor, dim: number | null, keepdim: boolean, interpolation: string, skipNan: boolean): Tensor {
   check(self.numel > 0, () => 'quantile: expected a tensor with elements')
   check(q.dim <= 1, () => `quantile: expected q to be a number or a list, found ${q.dim} dimensions`)
   if ((self.type !== DType.float32 && self.type !== DType.float64) || q.type !== self.type) {
     throw new PtliteError('INVALID_DTYPE', `quantile: expected float32 or float64 for both, found ${self.dtype} and ${dtypeName(q.type)}`)
   }
-  check(INTERPOLATIONS.includes(interpolation), () => `quantile: expected interpolation ${INTERPOLATIONS.join(', ')}, found '${interpolation}'`)
+  check(
+    INTERPOLATIONS.includes(interpolation),
+    () => `quantile: expected interpolation ${INTERPOLATIONS.join(', ')}, found '${interpolation}'`,
+  )
   const folded = reducedDims(dim === null ? null : [dim], self.dim)
   const shape = reducedShape(self.shape, folded, keepdim)
   const along = dim === null ? null : wrapDim(dim, self.dim)
@@ -87,7 +83,8 @@ function pick(sorted: Tensor, ranks: Tensor, interpolation: string): Tensor {
   const floor = at.floor(ranks)
   const below = at.gather(sorted, 1, castTo(floor, DType.int64), false)
   const above = at.gather(sorted, 1, castTo(at.ceil(ranks), DType.int64), false)
-  const part = interpolation === 'midpoint' ? at.mul_Scalar(at.sub_Tensor(at.ceil(ranks), floor, 1), new Float(0.5)) : at.sub_Tensor(ranks, floor, 1)
+  const part =
+    interpolation === 'midpoint' ? at.mul_Scalar(at.sub_Tensor(at.ceil(ranks), floor, 1), new Float(0.5)) : at.sub_Tensor(ranks, floor, 1)
   return at.lerp_Tensor(below, above, part)
 }
 
@@ -147,7 +144,10 @@ function sides(y: Tensor, dim: number): Tensor {
 /** Widths of the trapezoids for sample points x, ready to be broadcast against y. */
 function widths(y: Tensor, x: Tensor, dim: number): Tensor {
   const along = x.dim === 1 ? 0 : wrapDim(dim, x.dim)
-  check(x.dim > 0 && x.shape[along] === y.shape[dim], () => `trapezoid: expected as many sample points as values, found [${x.shape.join(', ')}] and [${y.shape.join(', ')}]`)
+  check(
+    x.dim > 0 && x.shape[along] === y.shape[dim],
+    () => `trapezoid: expected as many sample points as values, found [${x.shape.join(', ')}] and [${y.shape.join(', ')}]`,
+  )
   const n = x.shape[along]!
   const width = at.sub_Tensor(narrowed(x, along, 1, n - 1), narrowed(x, along, 0, n - 1), 1)
   return x.dim === 1 ? reshaped(width, y.shape.map((_, d) => (d === dim ? n - 1 : 1))) : width // prettier-ignore
@@ -156,7 +156,10 @@ function widths(y: Tensor, x: Tensor, dim: number): Tensor {
 function area(y: Tensor, dim: number, width: Tensor | number): Tensor {
   const along = wrapDim(dim, y.dim)
   if ((y.shape[along] ?? 0) === 0) return at.sum_dim_IntList(y, [along], false, isFloating(y.type) ? null : DType.float32)
-  const strips = typeof width === 'number' ? at.mul_Scalar(sides(y, along), new Float(width / 2)) : at.div_Scalar(at.mul_Tensor(width, sides(y, along)), new Float(2))
+  const strips =
+    typeof width === 'number'
+      ? at.mul_Scalar(sides(y, along), new Float(width / 2))
+      : at.div_Scalar(at.mul_Tensor(width, sides(y, along)), new Float(2))
   return at.sum_dim_IntList(strips, [along], false, null)
 }
 

@@ -29,10 +29,16 @@ function interpolate(
   antialias: boolean,
 ): Tensor {
   const fixed = mode === 'nearest' || mode === 'area'
-  check(fixed || Object.hasOwn(SPATIAL, mode), () => `interpolate: expected mode nearest, area, ${Object.keys(SPATIAL).join(', ')}, found '${mode}'`)
+  check(
+    fixed || Object.hasOwn(SPATIAL, mode),
+    () => `interpolate: expected mode nearest, area, ${Object.keys(SPATIAL).join(', ')}, found '${mode}'`,
+  )
   check(!fixed || alignCorners === null, () => `interpolate: align_corners has no meaning for mode '${mode}'`)
   check(input.dim >= 3 && input.dim <= 5, () => `interpolate: expected 3 to 5 dimensions, found ${input.dim}`)
-  check(fixed || SPATIAL[mode] === input.dim - 2, () => `interpolate: mode '${mode}' needs ${SPATIAL[mode]! + 2} dimensions, found ${input.dim}`)
+  check(
+    fixed || SPATIAL[mode] === input.dim - 2,
+    () => `interpolate: mode '${mode}' needs ${SPATIAL[mode]! + 2} dimensions, found ${input.dim}`,
+  )
   if (antialias) throw new PtliteError('INVALID_ARGUMENT', 'interpolate: antialias is not supported here; use _upsample_bilinear2d_aa')
   const { sizes, factors } = sizesFor(input, size, factor)
   const used = recompute === false && factors !== null ? factors : sizes.map(() => null)
@@ -57,7 +63,9 @@ function resized(input: Tensor, mode: string, sizes: number[], [a, b, c]: readon
       return at.upsample_trilinear3d(input, sizes, align, first, second, third)
     default:
       if (input.dim === 3) return at.upsample_nearest1d(input, sizes, first)
-      return input.dim === 4 ? at.upsample_nearest2d(input, sizes, first, second) : at.upsample_nearest3d(input, sizes, first, second, third)
+      return input.dim === 4
+        ? at.upsample_nearest2d(input, sizes, first, second)
+        : at.upsample_nearest3d(input, sizes, first, second, third)
   }
 }
 

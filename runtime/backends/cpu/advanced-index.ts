@@ -24,7 +24,10 @@ function withoutMasks(self: Tensor, indices: Indices): (Tensor | null)[] {
     else {
       index.shape.forEach((n, d) => {
         const at = result.length + d
-        check(n === self.shape[at], () => `index: a mask of shape [${index.shape.join(', ')}] does not fit [${self.shape.join(', ')}] at dimension ${at}`)
+        check(
+          n === self.shape[at],
+          () => `index: a mask of shape [${index.shape.join(', ')}] does not fit [${self.shape.join(', ')}] at dimension ${at}`,
+        )
       })
       const rows = nonzero(index)
       index.shape.forEach((_, d) => result.push(viewOf(rows, [rows.shape[0]!], [index.dim], rows.offset + d)))
@@ -83,7 +86,10 @@ export function index_put(self: Tensor, indices: Indices, values: Tensor, accumu
   checkSameType(self, values, 'index_put')
   const target = targetOf(self, out, 'index_put')
   const plan = planIndexing(target, indices)
-  check(values.dim <= plan.shape.length, () => `index_put: values [${values.shape.join(', ')}] cannot be broadcast to [${plan.shape.join(', ')}]`)
+  check(
+    values.dim <= plan.shape.length,
+    () => `index_put: values [${values.shape.join(', ')}] cannot be broadcast to [${plan.shape.join(', ')}]`,
+  )
   const spread = expandTo(values, plan.shape)
   const walk: IndexedWalk = { ...plan, plain: spread.strides }
   putIndexed(accumulate ? 'add' : 'copy', target, spread, walk, { wrap: true })

@@ -36,7 +36,10 @@ function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number, type: 
 function accumulate(op: 'sum' | 'prod', self: Tensor, dim: number, dtype: DType | null, out?: Tensor): Tensor {
   const inPlace = out === self
   if (inPlace && dtype !== null && dtype !== self.type) {
-    throw new PtliteError('INVALID_DTYPE', `cum${op}_: expected dtype ${self.dtype}, that of the tensor written to, found ${dtypeName(dtype)}`)
+    throw new PtliteError(
+      'INVALID_DTYPE',
+      `cum${op}_: expected dtype ${self.dtype}, that of the tensor written to, found ${dtypeName(dtype)}`,
+    )
   }
   const type = dtype ?? out?.type ?? (isIntegral(self.type, true) ? DType.int64 : self.type)
   if (type === DType.bool) throw new PtliteError('INVALID_DTYPE', `cum${op}: a running result cannot be bool`)

@@ -61,7 +61,10 @@ export function embedding_bag_padding_idx(
 ): [Tensor, Tensor, Tensor, Tensor] {
   checkBags(weight, indices, offsets, mode, perSampleWeights)
   const rows = weight.shape[0]!
-  check(paddingIdx === null || (paddingIdx >= -rows && paddingIdx < rows), () => `embedding_bag: padding_idx ${paddingIdx} is out of range for ${rows} rows`)
+  check(
+    paddingIdx === null || (paddingIdx >= -rows && paddingIdx < rows),
+    () => `embedding_bag: padding_idx ${paddingIdx} is out of range for ${rows} rows`,
+  )
   check(!includeLastOffset || offsets.numel > 0, () => 'embedding_bag: include_last_offset needs at least one offset')
   const type = indices.type === offsets.type ? indices.type : DType.int64
   const list = contiguousOf(castTo(indices, type))
@@ -105,14 +108,18 @@ function checkBags(weight: Tensor, indices: Tensor, offsets: Tensor, mode: numbe
   check(weight.dim === 2 && indices.dim === 1 && offsets.dim === 1, () =>
     `embedding_bag: expected a matrix and two lists, found ${weight.dim}, ${indices.dim} and ${offsets.dim} dimensions`,
   ) // prettier-ignore
-  if (!isFloating(weight.type)) throw new PtliteError('INVALID_DTYPE', `embedding_bag: expected floating point weights, found ${weight.dtype}`)
+  if (!isFloating(weight.type))
+    throw new PtliteError('INVALID_DTYPE', `embedding_bag: expected floating point weights, found ${weight.dtype}`)
   if (offsets.numel > 0) {
     const first = Number(itemOf(viewOf(offsets, [], [])))
     check(first === 0, () => `embedding_bag: expected the first offset to be 0, found ${first}`)
   }
   if (perSampleWeights === null) return
   check(mode === 0, () => "embedding_bag: per_sample_weights need mode 'sum'")
-  check(perSampleWeights.type === weight.type, () => `embedding_bag: expected per_sample_weights of dtype ${weight.dtype}, found ${perSampleWeights.dtype}`)
+  check(
+    perSampleWeights.type === weight.type,
+    () => `embedding_bag: expected per_sample_weights of dtype ${weight.dtype}, found ${perSampleWeights.dtype}`,
+  )
   check(perSampleWeights.dim === 1 && perSampleWeights.numel === indices.numel, () =>
     `embedding_bag: expected ${indices.numel} per_sample_weights, found [${perSampleWeights.shape.join(', ')}]`,
   ) // prettier-ignore

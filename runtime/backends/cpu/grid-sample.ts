@@ -4,15 +4,29 @@ import { isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from './support/copy.js'
 
-function sample(operator: string, spatial: number, input: Tensor, grid: Tensor, interpolation: number, padding: number, align: boolean): Tensor {
+function sample(
+  operator: string,
+  spatial: number,
+  input: Tensor,
+  grid: Tensor,
+  interpolation: number,
+  padding: number,
+  align: boolean,
+): Tensor {
   check(input.dim === spatial + 2 && grid.dim === spatial + 2, () =>
     `${operator}: expected input and grid of ${spatial + 2} dimensions, found ${input.dim} and ${grid.dim}`,
   ) // prettier-ignore
   if (!isFloating(input.type) || input.type !== grid.type) {
-    throw new PtliteError('INVALID_DTYPE', `${operator}: expected input and grid of one floating point dtype, found ${input.dtype} and ${grid.dtype}`)
+    throw new PtliteError(
+      'INVALID_DTYPE',
+      `${operator}: expected input and grid of one floating point dtype, found ${input.dtype} and ${grid.dtype}`,
+    )
   }
   check(input.shape[0] === grid.shape[0], () => `${operator}: expected one batch size, found ${input.shape[0]} and ${grid.shape[0]}`)
-  check(grid.shape[spatial + 1] === spatial, () => `${operator}: expected ${spatial} coordinates per point, found ${grid.shape[spatial + 1]}`)
+  check(
+    grid.shape[spatial + 1] === spatial,
+    () => `${operator}: expected ${spatial} coordinates per point, found ${grid.shape[spatial + 1]}`,
+  )
   check(input.shape.slice(2).every((n) => n > 0), () => `${operator}: expected spatial elements, found [${input.shape.join(', ')}]`) // prettier-ignore
   check(interpolation >= 0 && interpolation <= 2, () => `${operator}: expected interpolation mode 0 to 2, found ${interpolation}`)
   check(padding >= 0 && padding <= 2, () => `${operator}: expected padding mode 0 to 2, found ${padding}`)
@@ -59,7 +73,8 @@ export function grid_sampler(input: Tensor, grid: Tensor, interpolation: number,
 export function affine_grid_generator(theta: Tensor, size: number[], align: boolean): Tensor {
   const spatial = size.length - 2
   check(spatial === 2 || spatial === 3, () => `affine_grid_generator: expected a size of 4 or 5 numbers, found ${size.length}`)
-  if (!isFloating(theta.type)) throw new PtliteError('INVALID_DTYPE', `affine_grid_generator: expected a floating point theta, found ${theta.dtype}`)
+  if (!isFloating(theta.type))
+    throw new PtliteError('INVALID_DTYPE', `affine_grid_generator: expected a floating point theta, found ${theta.dtype}`)
   check(theta.dim === 3 && theta.shape[0] === size[0] && theta.shape[1] === spatial && theta.shape[2] === spatial + 1, () =>
     `affine_grid_generator: expected theta [${size[0]}, ${spatial}, ${spatial + 1}], found [${theta.shape.join(', ')}]`,
   ) // prettier-ignore

@@ -15,7 +15,10 @@ interface Window {
 function checkWindow(operator: string, self: Tensor, w: Window): void {
   for (const [name, list] of Object.entries(w) as [keyof Window, readonly number[]][]) {
     const least = name === 'padding' ? 0 : 1
-    check(list.length === 2 && list.every((n) => n >= least), () => `${operator}: expected two ${name} numbers of at least ${least}, found [${list.join(', ')}]`)
+    check(
+      list.length === 2 && list.every((n) => n >= least),
+      () => `${operator}: expected two ${name} numbers of at least ${least}, found [${list.join(', ')}]`,
+    )
   }
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
 }
@@ -85,7 +88,10 @@ export function col2im(
   check((batched || self.dim === 2) && self.shape.slice(batched ? 1 : 0).every((n) => n > 0), () =>
     `col2im: expected 2 or 3 dimensions with elements, found [${self.shape.join(', ')}]`,
   ) // prettier-ignore
-  check(outputSize.length === 2 && outputSize.every((n) => n > 0), () => `col2im: expected two sizes above 0, found [${outputSize.join(', ')}]`)
+  check(
+    outputSize.length === 2 && outputSize.every((n) => n > 0),
+    () => `col2im: expected two sizes above 0, found [${outputSize.join(', ')}]`,
+  )
   const counts = windowCounts('col2im', outputSize, w)
   const area = kernel[0]! * kernel[1]!
   const rows = self.shape[self.dim - 2]!

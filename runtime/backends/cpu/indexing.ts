@@ -144,4 +144,3 @@ export function take_along_dim(self: Tensor, indices: Tensor, dim: number | null
   const as = (t: Tensor): Tensor => expandTo(t, common.map((n, d) => (d === along ? t.shape[d]! : n))) // prettier-ignore
   return deliverExact(takeAlong(as(self), along, as(indices)), out, 'take_along_dim')
 }
-

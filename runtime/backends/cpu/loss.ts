@@ -23,7 +23,15 @@ interface Picked {
 }
 
 /** -self[n, target, position] * weight[target] over N x C x positions. */
-function pick(operator: string, self: Tensor, target: Tensor, weight: Tensor | null, ignoreIndex: number, none: boolean, dims: Dims): Picked {
+function pick(
+  operator: string,
+  self: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  ignoreIndex: number,
+  none: boolean,
+  dims: Dims,
+): Picked {
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
   if (target.type !== DType.int64 && target.type !== DType.uint8) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected an int64 target, found ${target.dtype}`)
@@ -76,25 +84,54 @@ function checkList(self: Tensor, target: Tensor): Dims {
 }
 
 /** torch.nll_loss_forward: the loss and the total weight of the targets. */
-export function nll_loss_forward(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number): [Tensor, Tensor] {
+export function nll_loss_forward(
+  self: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  reduction: number,
+  ignoreIndex: number,
+): [Tensor, Tensor] {
   const dims = checkList(self, target)
   return forward(pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims), reduction)
 }
 
 /** torch.nll_loss on (N x) C log-probabilities. */
-export function nll_loss(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number, out?: Tensor): Tensor {
+export function nll_loss(
+  self: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  reduction: number,
+  ignoreIndex: number,
+  out?: Tensor,
+): Tensor {
   return deliver(nll_loss_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 }
 
-export function nll_loss2d_forward(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number): [Tensor, Tensor] {
+export function nll_loss2d_forward(
+  self: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  reduction: number,
+  ignoreIndex: number,
+): [Tensor, Tensor] {
   check(self.dim === 4 && target.dim === 3, () => `nll_loss2d: expected 4 dimensions and targets of 3, found ${self.dim} and ${target.dim}`)
   const [batch, classes, height, width] = self.shape as [number, number, number, number]
-  check(sameShape(target.shape, [batch, height, width]), () => `nll_loss2d: expected targets [${batch}, ${height}, ${width}], found [${target.shape.join(', ')}]`)
+  check(
+    sameShape(target.shape, [batch, height, width]),
+    () => `nll_loss2d: expected targets [${batch}, ${height}, ${width}], found [${target.shape.join(', ')}]`,
+  )
   const dims = { batch, classes, positions: height * width }
   return forward(pick('nll_loss2d', self, target, weight, ignoreIndex, reduction === Reduction.none, dims), reduction)
 }
 
-export function nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number, out?: Tensor): Tensor {
+export function nll_loss2d(
+  self: Tensor,
+  target: Tensor,
+  weight: Tensor | null,
+  reduction: number,
+  ignoreIndex: number,
+  out?: Tensor,
+): Tensor {
   return deliver(nll_loss2d_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 }
 
@@ -115,7 +152,15 @@ export function reduceLoss(each: Tensor, reduction: number, out?: Tensor): Tenso
   return deliver(reduce(reduction === Reduction.mean ? 'mean' : 'sum', each, null, false, each.type), out)
 }
 
-function margins(operator: string, self: Tensor, target: Tensor, multilabel: boolean, p: number, margin: number, weight: Tensor | null): Tensor {
+function margins(
+  operator: string,
+  self: Tensor,
+  target: Tensor,
+  multilabel: boolean,
+  p: number,
+  margin: number,
+  weight: Tensor | null,
+): Tensor {
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
   check(self.dim <= 2, () => `${operator}: expected at most 2 dimensions, found ${self.dim}`)
   const batch = self.dim === 2 ? self.shape[0]! : 1

@@ -15,7 +15,7 @@ export function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: r
     const d = rank - 1 - k
     before[d] = pad[2 * k]!
     shape[d] = shape[d]! + pad[2 * k]! + pad[2 * k + 1]!
-    check(shape[d]! >= 0, () => `pad: [${pad.join(', ')}] crops dimension ${d} of shape [${self.shape.join(', ')}] to a negative size`)
+    check(shape[d]! > 0, () => `pad: [${pad.join(', ')}] leaves nothing of dimension ${d} of shape [${self.shape.join(', ')}]`)
   }
   const out = empty(shape, self.type, self.quant)
   if (out.numel === 0) return out
@@ -48,7 +48,10 @@ function fillOf(self: Tensor, value: Scalar): Scalar {
 
 /** torch.constant_pad_nd: `value` around the last dims, or less of them where a number is negative. */
 export function constant_pad_nd(self: Tensor, pad: number[], value: Scalar, out?: Tensor): Tensor {
-  check(pad.length % 2 === 0 && pad.length <= 2 * self.dim, () => `pad: expected two numbers for each of at most ${self.dim} dimensions, found ${pad.length}`)
+  check(
+    pad.length % 2 === 0 && pad.length <= 2 * self.dim,
+    () => `pad: expected two numbers for each of at most ${self.dim} dimensions, found ${pad.length}`,
+  )
   return deliverExact(padLast('constant', self, pad, value), out, 'constant_pad_nd')
 }
 

@@ -100,7 +100,14 @@ export function _aminmax_dim(self: Tensor, dim: number, keepdim: boolean): [Tens
   return aminmax(self, dim, keepdim)
 }
 
-function extreme(op: 'max' | 'min', self: Tensor, dim: number, keepdim: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+function extreme(
+  op: 'max' | 'min',
+  self: Tensor,
+  dim: number,
+  keepdim: boolean,
+  outValues?: Tensor,
+  outIndices?: Tensor,
+): [Tensor, Tensor] {
   checkNotEmpty(self, [dim], op)
   const { values, indices } = reduceArg(op, self, wrapDim(dim, self.dim), keepdim, true)
   return [deliverExact(values!, outValues, op), deliverExact(indices, outIndices, op)]
@@ -116,7 +123,7 @@ export function min_dim(self: Tensor, dim: number, keepdim: boolean, outValues?:
 }
 
 function argExtreme(op: 'max' | 'min', self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
-  if (self.type === DType.bool) throw new PtliteError('INVALID_DTYPE', `arg${op}: expected a numeric dtype, found bool`)
+  if (self.type === DType.bool && self.numel > 0) throw new PtliteError('INVALID_DTYPE', `arg${op}: expected a numeric dtype, found bool`)
   checkNotEmpty(self, dim === null ? null : [dim], `arg${op}`)
   if (dim !== null) return deliverExact(reduceArg(op, self, wrapDim(dim, self.dim), keepdim, false).indices, out, `arg${op}`)
   const { indices } = reduceArg(op, flattened(self), 0, false, false)

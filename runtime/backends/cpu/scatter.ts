@@ -94,7 +94,15 @@ function identityOf(reduction: Reduction, type: DType): Scalar {
 }
 
 /** Folds `src` into the target over a walk, then divides means by their counts. */
-function foldInto(target: Tensor, src: Tensor, walk: IndexedWalk, counts: IndexedWalk, tally: Tensor, reduction: Reduction, includeSelf: boolean): void {
+function foldInto(
+  target: Tensor,
+  src: Tensor,
+  walk: IndexedWalk,
+  counts: IndexedWalk,
+  tally: Tensor,
+  reduction: Reduction,
+  includeSelf: boolean,
+): void {
   const nowhere = walk.shape.map(() => 0)
   if (!includeSelf) putIndexed('copy', target, scalarTensor(identityOf(reduction, target.type), target.type), { ...walk, plain: nowhere })
   putIndexed(REDUCTIONS[reduction], target, src, walk)

@@ -66,7 +66,14 @@ export function topk(
 }
 
 /** torch.kthvalue: the k-th smallest element along `dim`, k counted from 1. */
-export function kthvalue(self: Tensor, k: number, dim: number, keepdim: boolean, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
+export function kthvalue(
+  self: Tensor,
+  k: number,
+  dim: number,
+  keepdim: boolean,
+  outValues?: Tensor,
+  outIndices?: Tensor,
+): [Tensor, Tensor] {
   numeric(self, 'kthvalue')
   const along = wrapDim(dim, self.dim)
   checkNotEmpty(self, [along], 'kthvalue')
@@ -124,13 +131,7 @@ export function mode(self: Tensor, dim: number, keepdim: boolean, outValues?: Te
   return [deliverExact(values, outValues, 'mode'), deliverExact(indices, outIndices, 'mode')]
 }
 
-function searchSorted(
-  boundaries: Tensor,
-  values: Tensor,
-  int32: boolean,
-  right: boolean,
-  sorter: Tensor | null,
-): Tensor {
+function searchSorted(boundaries: Tensor, values: Tensor, int32: boolean, right: boolean, sorter: Tensor | null): Tensor {
   const type = promoteTypes(boundaries.type, values.type)
   numeric(boundaries, 'searchsorted')
   const edges = contiguousOf(castTo(boundaries, type))

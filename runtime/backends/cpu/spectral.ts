@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { viewAsComplex } from '../../tensor/complex.js'
-import { DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { type DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from './support/copy.js'
 import { filled, zerosOf } from './support/make.js'

@@ -49,7 +49,10 @@ function ofSlices(self: Tensor, dim: number, consecutive: boolean, wantInverse: 
   const along = wrapDim(dim, self.dim)
   const rows = self.shape[along] ?? 1
   const empties = self.shape.filter((n) => n === 0).length
-  check(empties === 0 || (rows === 0 && empties === 1), () => `unique: slices along dim ${along} of shape [${self.shape.join(', ')}] have no elements`)
+  check(
+    empties === 0 || (rows === 0 && empties === 1),
+    () => `unique: slices along dim ${along} of shape [${self.shape.join(', ')}] have no elements`,
+  )
   const order = [along, ...self.shape.map((_, d) => d).filter((d) => d !== along)].filter((d) => d < self.dim)
   const front = viewOf(self, order.map((d) => self.shape[d]!), order.map((d) => self.strides[d]!)) // prettier-ignore
   const data = contiguousOf(front)
@@ -69,16 +72,32 @@ export function _unique(self: Tensor, _sorted: boolean, returnInverse: boolean):
 }
 
 /** One element of each run of equal ones; slices along `dim` where it is given. */
-export function unique_consecutive(self: Tensor, returnInverse: boolean, returnCounts: boolean, dim: number | null): [Tensor, Tensor, Tensor] {
+export function unique_consecutive(
+  self: Tensor,
+  returnInverse: boolean,
+  returnCounts: boolean,
+  dim: number | null,
+): [Tensor, Tensor, Tensor] {
   if (dim === null || (dim === 0 && self.dim === 1)) return ofElements(self, true, returnInverse, returnCounts)
   return ofSlices(self, dim, true, true, true)
 }
 
 /** Distinct slices along `dim`, in lexicographic order. */
-export function unique_dim(self: Tensor, dim: number, _sorted: boolean, _returnInverse: boolean, _returnCounts: boolean): [Tensor, Tensor, Tensor] {
+export function unique_dim(
+  self: Tensor,
+  dim: number,
+  _sorted: boolean,
+  _returnInverse: boolean,
+  _returnCounts: boolean,
+): [Tensor, Tensor, Tensor] {
   return ofSlices(self, dim, false, true, true)
 }
 
-export function unique_dim_consecutive(self: Tensor, dim: number, _returnInverse: boolean, _returnCounts: boolean): [Tensor, Tensor, Tensor] {
+export function unique_dim_consecutive(
+  self: Tensor,
+  dim: number,
+  _returnInverse: boolean,
+  _returnCounts: boolean,
+): [Tensor, Tensor, Tensor] {
   return ofSlices(self, dim, true, true, true)
 }

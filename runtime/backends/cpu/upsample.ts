@@ -72,7 +72,14 @@ export function _upsample_nearest_exact2d_vec(input: Tensor, size: Sizes | null,
   return bySizeOrFactor('_upsample_nearest_exact2d', 'nearest_exact', input, size, false, factors, out)
 }
 
-export function _upsample_nearest_exact3d(self: Tensor, size: Sizes, scalesD: Factor, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function _upsample_nearest_exact3d(
+  self: Tensor,
+  size: Sizes,
+  scalesD: Factor,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('_upsample_nearest_exact3d', 'nearest_exact', self, size, false, [scalesD, scalesH, scalesW], out)
 }
 
@@ -85,48 +92,120 @@ export function upsample_linear1d(self: Tensor, size: Sizes, alignCorners: boole
   return toSize('upsample_linear1d', 'linear', self, size, alignCorners, [scales], out)
 }
 
-export function upsample_linear1d_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function upsample_linear1d_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('upsample_linear1d', 'linear', input, size, alignCorners, factors, out)
 }
 
-export function upsample_bilinear2d(self: Tensor, size: Sizes, alignCorners: boolean, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function upsample_bilinear2d(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('upsample_bilinear2d', 'linear', self, size, alignCorners, [scalesH, scalesW], out)
 }
 
-export function upsample_bilinear2d_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function upsample_bilinear2d_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('upsample_bilinear2d', 'linear', input, size, alignCorners, factors, out)
 }
 
-export function upsample_trilinear3d(self: Tensor, size: Sizes, alignCorners: boolean, scalesD: Factor, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function upsample_trilinear3d(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesD: Factor,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('upsample_trilinear3d', 'linear', self, size, alignCorners, [scalesD, scalesH, scalesW], out)
 }
 
-export function upsample_trilinear3d_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function upsample_trilinear3d_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('upsample_trilinear3d', 'linear', input, size, alignCorners, factors, out)
 }
 
 /** Cubic convolution with a = -0.75. */
-export function upsample_bicubic2d(self: Tensor, size: Sizes, alignCorners: boolean, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function upsample_bicubic2d(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('upsample_bicubic2d', 'cubic', self, size, alignCorners, [scalesH, scalesW], out)
 }
 
-export function upsample_bicubic2d_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function upsample_bicubic2d_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('upsample_bicubic2d', 'cubic', input, size, alignCorners, factors, out)
 }
 
 /** Interpolation with a filter as wide as the reduction, as image libraries do. */
-export function _upsample_bilinear2d_aa(self: Tensor, size: Sizes, alignCorners: boolean, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function _upsample_bilinear2d_aa(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('_upsample_bilinear2d_aa', 'linear_aa', self, size, alignCorners, [scalesH, scalesW], out)
 }
 
-export function _upsample_bilinear2d_aa_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function _upsample_bilinear2d_aa_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('_upsample_bilinear2d_aa', 'linear_aa', input, size, alignCorners, factors, out)
 }
 
-export function _upsample_bicubic2d_aa(self: Tensor, size: Sizes, alignCorners: boolean, scalesH: Factor, scalesW: Factor, out?: Tensor): Tensor {
+export function _upsample_bicubic2d_aa(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
   return toSize('_upsample_bicubic2d_aa', 'cubic_aa', self, size, alignCorners, [scalesH, scalesW], out)
 }
 
-export function _upsample_bicubic2d_aa_vec(input: Tensor, size: Sizes | null, alignCorners: boolean, factors: number[] | null, out?: Tensor): Tensor {
+export function _upsample_bicubic2d_aa_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   return bySizeOrFactor('_upsample_bicubic2d_aa', 'cubic_aa', input, size, alignCorners, factors, out)
 }

@@ -9,7 +9,14 @@ import { computeType, splitDims } from './support/reduce.js'
 type Dims = readonly number[] | null
 
 /** Variance (or its root) and mean over `dims`; the divisor is the count less `correction`. */
-function moments(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean, wantMean: boolean): [Tensor, Tensor | null] {
+function moments(
+  self: Tensor,
+  dims: Dims,
+  correction: number,
+  keepdim: boolean,
+  root: boolean,
+  wantMean: boolean,
+): [Tensor, Tensor | null] {
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `std and var: expected a floating point dtype, found ${self.dtype}`)
   const split = splitDims(self, reducedDims(dims, self.dim), keepdim)
   const spread = empty(split.shape, self.type)
@@ -68,7 +75,13 @@ export function deviation_dim(self: Tensor, dim: number[] | null, unbiased: bool
   return one(self, dim, Number(unbiased), keepdim, true, out)
 }
 
-export function deviation_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean, out?: Tensor): Tensor {
+export function deviation_correction(
+  self: Tensor,
+  dim: number[] | null,
+  correction: number | null,
+  keepdim: boolean,
+  out?: Tensor,
+): Tensor {
   return one(self, dim, correction ?? 1, keepdim, true, out)
 }
 

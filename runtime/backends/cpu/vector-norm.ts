@@ -1,5 +1,5 @@
 import { PtliteError } from '../../error.js'
-import { canCast, DType, dtypeName, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { canCast, type DType, dtypeName, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
@@ -46,7 +46,14 @@ export function norm_ScalarOpt_dtype(self: Tensor, p: Scalar | null, dtype: DTyp
   return norm(self, p, null, false, dtype, out)
 }
 
-export function norm_ScalarOpt_dim_dtype(self: Tensor, p: Scalar | null, dim: number[], keepdim: boolean, dtype: DType, out?: Tensor): Tensor {
+export function norm_ScalarOpt_dim_dtype(
+  self: Tensor,
+  p: Scalar | null,
+  dim: number[],
+  keepdim: boolean,
+  dtype: DType,
+  out?: Tensor,
+): Tensor {
   return norm(self, p, dim, keepdim, dtype, out)
 }
 

@@ -27,6 +27,9 @@ export function checkOutType(out: Tensor, type: DType, operator: string): void {
 
 /** Copies a result of an in-place operator back into `self`; shapes must agree. */
 export function deliverInPlace(result: Tensor, self: Tensor): Tensor {
-  check(sameShape(result.shape, self.shape), () => `the result has shape [${result.shape.join(', ')}], the tensor written to [${self.shape.join(', ')}]`)
+  check(
+    sameShape(result.shape, self.shape),
+    () => `the result has shape [${result.shape.join(', ')}], the tensor written to [${self.shape.join(', ')}]`,
+  )
   return deliver(result, self)
 }

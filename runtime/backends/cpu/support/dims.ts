@@ -11,11 +11,11 @@ export interface Walk {
  * Drops dims of size 1, orders the rest by the strides of the first operand and merges neighbours that all
  * operands run through without a gap.
  */
-export function coalesce(shape: readonly number[], operands: readonly (readonly number[])[], keepOrder = false): Walk {
+export function coalesce(shape: readonly number[], operands: readonly (readonly number[])[]): Walk {
   const dims: number[] = []
   for (let d = shape.length - 1; d >= 0; d--) if (shape[d] !== 1) dims.push(d)
   const lead = operands[0]
-  if (lead !== undefined && !keepOrder) dims.sort((a, b) => lead[a]! - lead[b]! || b - a)
+  if (lead !== undefined) dims.sort((a, b) => lead[a]! - lead[b]! || b - a)
   const sizes: number[] = []
   const strides: number[][] = operands.map(() => [])
   for (const d of dims) {

@@ -81,7 +81,10 @@ export function putIndexed(
 /** Throws INVALID_DTYPE unless the index tensor has one of these dtypes. */
 export function checkIndexType(index: Tensor, operator: string, allowed: readonly Type[] = [DType.int64]): void {
   if (allowed.includes(index.type)) return
-  throw new PtliteError('INVALID_DTYPE', `${operator}: expected an index of dtype ${allowed.length > 1 ? 'int32 or int64' : 'int64'}, found ${index.dtype}`)
+  throw new PtliteError(
+    'INVALID_DTYPE',
+    `${operator}: expected an index of dtype ${allowed.length > 1 ? 'int32 or int64' : 'int64'}, found ${index.dtype}`,
+  )
 }
 
 /** The rows of `self` along `dim` that the one-dimensional `index` names, in its order. */

@@ -42,7 +42,10 @@ export function flattened(t: Tensor): Tensor {
 /** A view of `t` broadcast to `shape`. Throws where it does not broadcast to exactly that. */
 export function expandTo(t: Tensor, shape: readonly number[]): Tensor {
   if (sameShape(t.shape, shape)) return t
-  check(sameShape(broadcastShapes(t.shape, shape), shape), () => `shape [${t.shape.join(', ')}] cannot be broadcast to [${shape.join(', ')}]`)
+  check(
+    sameShape(broadcastShapes(t.shape, shape), shape),
+    () => `shape [${t.shape.join(', ')}] cannot be broadcast to [${shape.join(', ')}]`,
+  )
   return viewOf(t, [...shape], stridesAs(t, shape))
 }
 

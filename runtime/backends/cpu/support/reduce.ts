@@ -72,10 +72,14 @@ export function checkNotEmpty(t: Tensor, dims: readonly number[] | null, operato
   const folded = reducedDims(dims, t.dim)
   if (t.numel > 0) return
   if (dims === null || dims.length === 0) {
-    throw new PtliteError('INVALID_ARGUMENT', `${operator}: expected a dim to fold for a tensor without elements, found shape [${t.shape.join(', ')}]`)
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `${operator}: expected a dim to fold for a tensor without elements, found shape [${t.shape.join(', ')}]`,
+    )
   }
   const empties = t.shape.findIndex((n, d) => folded[d] && n === 0)
-  if (empties >= 0) throw new PtliteError('INVALID_ARGUMENT', `${operator}: expected dim ${empties} to have elements, found shape [${t.shape.join(', ')}]`)
+  if (empties >= 0)
+    throw new PtliteError('INVALID_ARGUMENT', `${operator}: expected dim ${empties} to have elements, found shape [${t.shape.join(', ')}]`)
 }
 
 /** Sizes and strides of everything beside `dim`, and of the line along it. A 0-d tensor is one line of one element. */
@@ -87,7 +91,10 @@ export interface Lines {
 }
 
 /** The lines of several operands of equal rank along `dim`; sizes beside `dim` must agree. */
-export function linesAlong(dim: number, ...operands: readonly { readonly shape: readonly number[]; readonly strides: readonly number[] }[]): Lines {
+export function linesAlong(
+  dim: number,
+  ...operands: readonly { readonly shape: readonly number[]; readonly strides: readonly number[] }[]
+): Lines {
   const [first] = operands
   if (first!.shape.length === 0) return { count: 1, steps: operands.map(() => 1), sizes: [], strides: operands.map(() => []) }
   const walk = coalesce(
@@ -98,7 +105,13 @@ export function linesAlong(dim: number, ...operands: readonly { readonly shape: 
 }
 
 /** Position (int64) and, where `withValues`, value of the extreme element along `dim`. */
-export function reduceArg(op: 'max' | 'min', t: Tensor, dim: number, keepdim: boolean, withValues: boolean): { values: Tensor | null; indices: Tensor } {
+export function reduceArg(
+  op: 'max' | 'min',
+  t: Tensor,
+  dim: number,
+  keepdim: boolean,
+  withValues: boolean,
+): { values: Tensor | null; indices: Tensor } {
   const kept = t.dim === 0 ? [] : t.shape.map((n, d) => (d === dim ? 1 : n))
   const shape = keepdim || t.dim === 0 ? kept : without(kept, dim)
   const indices = empty(shape, DType.int64)

@@ -39,7 +39,8 @@ export function resample(
   check(self.dim === spatial + 2, () => `${operator}: expected ${spatial + 2} dimensions, found ${self.dim}`)
   check(self.shape.slice(1).every((n) => n > 0), () => `${operator}: expected elements in all dimensions but the batch, found [${self.shape.join(', ')}]`) // prettier-ignore
   check(output.every((n) => n > 0), () => `${operator}: expected output sizes above 0, found [${output.join(', ')}]`) // prettier-ignore
-  if (!nearest && !isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
+  if (!nearest && !isFloating(self.type))
+    throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating point dtype, found ${self.dtype}`)
   const input = self.shape.slice(2)
   const shape = [self.shape[0]!, self.shape[1]!, ...output]
   const frame = {
@@ -105,7 +106,10 @@ export function sizesOf(
   const spatial = input.dim - 2
   check((outputSize === null) !== (factors === null), () => `${operator}: expected either output_size or scale_factors`)
   const given = (outputSize ?? factors)!
-  check(given.length === spatial, () => `${operator}: expected ${spatial} ${outputSize === null ? 'scale factors' : 'output sizes'}, found ${given.length}`)
+  check(
+    given.length === spatial,
+    () => `${operator}: expected ${spatial} ${outputSize === null ? 'scale factors' : 'output sizes'}, found ${given.length}`,
+  )
   if (outputSize !== null) return { output: [...outputSize], scales: outputSize.map(() => null) }
   return { output: factors!.map((f, d) => Math.floor(input.shape[d + 2]! * f)), scales: [...factors!] }
 }

@@ -8,7 +8,10 @@ import { checkOutType } from './deliver.js'
 export function targetOf(self: Tensor, out: Tensor | undefined, operator: string): Tensor {
   if (out === undefined) return cloneOf(self)
   if (out === self) {
-    check(!self.strides.some((s, d) => s === 0 && self.shape[d]! > 1), () => `${operator}: the elements of the tensor written to share memory`)
+    check(
+      !self.strides.some((s, d) => s === 0 && self.shape[d]! > 1),
+      () => `${operator}: the elements of the tensor written to share memory`,
+    )
     return self
   }
   checkOutType(out, self.type, operator)
@@ -19,5 +22,8 @@ export function targetOf(self: Tensor, out: Tensor | undefined, operator: string
 
 export function checkSameType(self: Tensor, other: Tensor, operator: string): void {
   if (self.type === other.type) return
-  throw new PtliteError('INVALID_DTYPE', `${operator}: expected a source of dtype ${self.dtype}, that of the tensor written to, found ${other.dtype}`)
+  throw new PtliteError(
+    'INVALID_DTYPE',
+    `${operator}: expected a source of dtype ${self.dtype}, that of the tensor written to, found ${other.dtype}`,
+  )
 }

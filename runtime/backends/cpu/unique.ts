@@ -53,7 +53,8 @@ function ofSlices(self: Tensor, dim: number, consecutive: boolean, wantInverse: 
     empties === 0 || (rows === 0 && empties === 1),
     () => `unique: slices along dim ${along} of shape [${self.shape.join(', ')}] have no elements`,
   )
-  const order = [along, ...self.shape.map((_, d) => d).filter((d) => d !== along)].filter((d) => d < self.dim)
+  // PyTorch swaps the dim with the first one, which decides how slices of three or more dims compare
+  const order = self.shape.map((_, d) => (d === 0 ? along : d === along ? 0 : d))
   const front = viewOf(self, order.map((d) => self.shape[d]!), order.map((d) => self.strides[d]!)) // prettier-ignore
   const data = contiguousOf(front)
   const found = distinctRows(data, rows, rows === 0 ? 0 : data.numel / rows, consecutive)

@@ -1,11 +1,9 @@
 import { check, PtliteError } from '../../error.js'
-import { DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { DType } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
-import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
+import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo } from '../cpu/support/copy.js'
 import { deliver } from '../cpu/support/deliver.js'
-import { expand } from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
 
 /** Sum of the diagonal of a matrix. */
@@ -107,17 +105,4 @@ export function linalg_norm(self: Tensor, ord: Scalar | null, dim: number[] | nu
 
 export function linalg_norm_ord_str(self: Tensor, ord: string, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
   return linalg_matrix_norm_str_ord(self, ord, dim ?? [-2, -1], keepdim, dtype)
-}
-
-/** Sum of products along `dim`, of tensors that are first divided by their norms, which count as at least `eps`. */
-export function cosine_similarity(x1: Tensor, x2: Tensor, dim: number, eps: number): Tensor {
-  const type = promoteTypes(x1.type, x2.type)
-  if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `cosine_similarity: expected floating point tensors, found ${x1.dtype} and ${x2.dtype}`)
-  const shape = broadcastShapes(x1.shape, x2.shape)
-  const unit = (x: Tensor): Tensor => {
-    const wide = expand(castTo(x, type), shape)
-    const norm = at.linalg_vector_norm(wide, float(2), [dim], true, null)
-    return at.div_Tensor(wide, at.clamp_min(norm, float(eps)))
-  }
-  return at.sum_dim_IntList(at.mul_Tensor(unit(x1), unit(x2)), [dim], false, null)
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, PtliteError, Tensor, tensor, tuple } from '../../src/index.js'
+import { callOperator, PtliteError, Tensor, tensor, type tuple } from '../../src/index.js'
 import { atEveryLevel } from './support/levels.js'
 
 const numbers = (x: unknown): number[] => Array.from((x as Tensor).data(), Number)

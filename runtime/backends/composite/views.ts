@@ -279,7 +279,10 @@ export function view_as_complex(self: Tensor): Tensor {
 export function complex(realPart: Tensor, imaginary: Tensor): Tensor {
   const { type } = realPart
   if ((type !== DType.float32 && type !== DType.float64) || imaginary.type !== type) {
-    throw new PtliteError('INVALID_DTYPE', `complex: expected two float32 or two float64 tensors, found ${realPart.dtype} and ${imaginary.dtype}`)
+    throw new PtliteError(
+      'INVALID_DTYPE',
+      `complex: expected two float32 or two float64 tensors, found ${realPart.dtype} and ${imaginary.dtype}`,
+    )
   }
   const result = viewAsComplex(empty([...broadcastShapes(realPart.shape, imaginary.shape), 2], type))
   copyInto(partOf(result, 0), realPart)

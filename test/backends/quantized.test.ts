@@ -1,0 +1,123 @@
+import t from 'tap'
+import { callOperator, int, Tensor, tensor } from '../../src/index.js'
+
+/** Quantized kernels against integer arithmetic written out. */
+
+let seed = 7
+function random(below: number): number {
+  seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff
+  return (seed >> 8) % below
+}
+
+function activations(shape: number[], scale: number, zeroPoint: number): Tensor {
+  const n = shape.reduce((a, b) => a * b, 1)
+  return Tensor.fromStorage(
+    Uint8Array.from({ length: n }, () => random(256)),
+    { dtype: 'quint8', shape, quant: { scale, zeroPoint } },
+  )
+}
+
+function weights(shape: number[], scales: number[]): Tensor {
+  const n = shape.reduce((a, b) => a * b, 1)
+  const data = Int8Array.from({ length: n }, () => random(256) - 128)
+  return Tensor.fromStorage(data, { dtype: 'qint8', shape, quant: { axis: 0, scales, zeroPoints: scales.map(() => 0) } })
+}
+
+const clamp = (x: number, low: number, high: number): number => Math.min(Math.max(x, low), high)
+/** Largest difference of two lists of integers. */
+const apart = (a: ArrayLike<number | bigint>, b: readonly number[]): number => Math.max(0, ...b.map((x, i) => Math.abs(x - Number(a[i]))))
+
+t.test('linear: exact sums, requantized per channel, tails of every size', async (t) => {
+  for (const [m, n, k] of [
+    [1, 1, 1],
+    [3, 17, 5],
+    [13, 33, 64],
+    [25, 40, 31],
+  ] as const) {
+    const x = activations([m, k], 0.05, 120)
+    const scales = Array.from({ length: n }, (_, i) => 0.002 + 0.0001 * i)
+    const w = weights([n, k], scales)
+    const bias = Float32Array.from({ length: n }, () => random(100) / 50 - 1)
+    const packed = callOperator('quantized::linear_prepack', [w, tensor(bias)])
+    const got = (callOperator('quantized::linear', [x, packed as never, 0.4, int(100)]) as Tensor).data()
+    const [xs, ws] = [x.data(), w.data()]
+    const want: number[] = []
+    for (let i = 0; i < m; i++) {
+      for (let j = 0; j < n; j++) {
+        let sum = Math.round(bias[j]! / (0.05 * scales[j]!))
+        for (let q = 0; q < k; q++) sum += (Number(xs[i * k + q]) - 120) * Number(ws[j * k + q])
+        want.push(clamp(Math.round((sum * 0.05 * scales[j]!) / 0.4) + 100, 0, 255))
+      }
+    }
+    t.ok(apart(got as Uint8Array, want) <= 1, `${m}x${k} by ${k}x${n}`)
+  }
+})
+
+t.test('conv2d: strides, padding, groups and depthwise', async (t) => {
+  for (const [channels, out, groups, stride, padding, relu] of [
+    [3, 5, 1, 2, 1, false],
+    [4, 6, 2, 1, 0, true],
+    [8, 8, 8, 1, 1, false],
+  ] as const) {
+    const [h, w, kernel] = [7, 6, 3]
+    const x = activations([2, channels, h, w], 0.03, 10)
+    const inner = channels / groups
+    const filter = weights([out, inner, kernel, kernel], new Array<number>(out).fill(0.01))
+    const lists = [
+      [stride, stride],
+      [padding, padding],
+      [1, 1],
+    ]
+    const packed = callOperator('quantized::conv2d_prepack', [filter, null, ...lists, int(groups)])
+    const name = relu ? 'quantized::conv2d_relu.new' : 'quantized::conv2d.new'
+    const y = callOperator(name, [x, packed as never, 0.1, int(60)]) as Tensor
+    const [, , oh, ow] = y.shape as [number, number, number, number]
+    const [xs, fs] = [x.data(), filter.data()]
+    const want: number[] = []
+    for (let n = 0; n < 2; n++)
+      for (let o = 0; o < out; o++)
+        for (let i = 0; i < oh; i++)
+          for (let j = 0; j < ow; j++) {
+            let sum = 0
+            for (let c = 0; c < inner; c++)
+              for (let a = 0; a < kernel; a++)
+                for (let b = 0; b < kernel; b++) {
+                  const [r, s] = [i * stride - padding + a, j * stride - padding + b]
+                  if (r < 0 || r >= h || s < 0 || s >= w) continue
+                  const channel = Math.floor(o / (out / groups)) * inner + c
+                  sum +=
+                    (Number(xs[((n * channels + channel) * h + r) * w + s]) - 10) * Number(fs[((o * inner + c) * kernel + a) * kernel + b])
+                }
+            want.push(clamp(Math.round((sum * 0.03 * 0.01) / 0.1) + 60, relu ? 60 : 0, 255))
+          }
+    t.ok(apart(y.data() as Uint8Array, want) <= 1, `${channels} to ${out} channels in ${groups} groups`)
+  }
+})
+
+t.test('add and mul of integers', async (t) => {
+  const a = activations([4, 9], 0.02, 100)
+  const b = activations([9], 0.05, 30)
+  const [as, bs] = [a.data(), b.data()]
+  const real = (f: (x: number, y: number) => number): number[] =>
+    Array.from(as as Uint8Array, (x, i) => clamp(Math.round(f((Number(x) - 100) * 0.02, (Number(bs[i % 9]) - 30) * 0.05) / 0.1) + 50, 0, 255))
+  t.ok(
+    apart(
+      (callOperator('quantized::add', [a, b, 0.1, int(50)]) as Tensor).data() as Uint8Array,
+      real((x, y) => x + y),
+    ) <= 1,
+  )
+  t.ok(
+    apart(
+      (callOperator('quantized::mul', [a, b, 0.1, int(50)]) as Tensor).data() as Uint8Array,
+      real((x, y) => x * y),
+    ) <= 1,
+  )
+})
+
+t.test('what does not fit is refused', async (t) => {
+  const x = activations([2, 3], 0.1, 0)
+  const packed = callOperator('quantized::linear_prepack', [weights([4, 5], [1, 1, 1, 1]), null])
+  t.throws(() => callOperator('quantized::linear', [x, packed as never, 0.1, int(0)]), { code: 'INVALID_ARGUMENT', message: /must be 5/ })
+  t.throws(() => callOperator('quantized::linear', [tensor([1, 2, 3]), packed as never, 0.1, int(0)]), { code: 'INVALID_DTYPE' })
+  t.throws(() => callOperator('aten::quantize_per_tensor', [tensor([1]), 0.1, int(300), 'quint8']), { code: 'INVALID_ARGUMENT' })
+})

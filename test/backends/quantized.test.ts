@@ -99,7 +99,9 @@ t.test('add and mul of integers', async (t) => {
   const b = activations([9], 0.05, 30)
   const [as, bs] = [a.data(), b.data()]
   const real = (f: (x: number, y: number) => number): number[] =>
-    Array.from(as as Uint8Array, (x, i) => clamp(Math.round(f((Number(x) - 100) * 0.02, (Number(bs[i % 9]) - 30) * 0.05) / 0.1) + 50, 0, 255))
+    Array.from(as as Uint8Array, (x, i) =>
+      clamp(Math.round(f((Number(x) - 100) * 0.02, (Number(bs[i % 9]) - 30) * 0.05) / 0.1) + 50, 0, 255),
+    )
   t.ok(
     apart(
       (callOperator('quantized::add', [a, b, 0.1, int(50)]) as Tensor).data() as Uint8Array,

@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { kindOf } from '../runtime/interpreter/instructions.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
-import { Float, type Int, int } from '../runtime/tensor/scalar.js'
+import { Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
 
@@ -142,5 +142,3 @@ function describe(x: unknown): string {
   }
   return kindOf(x as Value)
 }
-
-export type { Int }

@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { Profiler } from '../runtime/interpreter/profile.js'
-import { type NamedTuples, parseType } from '../runtime/interpreter/types.js'
+import { parseType, type TypeNode } from '../runtime/interpreter/types.js'
 import { argumentCount } from '../runtime/interpreter/verifier.js'
 import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -21,11 +21,10 @@ export interface CallOptions {
 
 /** A loaded model. */
 export class Module {
-  private readonly namedTuples: NamedTuples = new Map()
+  /** Types of the arguments of methods that were called, parsed once. */
+  private readonly argumentTypes = new Map<LinkedFunction, TypeNode[]>()
 
-  constructor(private readonly script: ScriptModule) {
-    for (const fn of script.functions) for (const text of fn.source.types) parseType(text, this.namedTuples)
-  }
+  constructor(private readonly script: ScriptModule) {}
 
   /** Names of the methods that can be called. */
   get methods(): string[] {
@@ -102,8 +101,14 @@ export class Module {
           `${method}() needs ${missing.map((p) => `${p.name}: ${p.type}`).join(', ')}; found ${args.length} arguments`,
         )
       }
-      return toTyped(args[i], parseType(param.type, this.namedTuples), `${method}() argument ${i + 1} (${param.name})`)
+      return toTyped(args[i], this.typeOf(fn, i), `${method}() argument ${i + 1} (${param.name})`)
     })
+  }
+
+  private typeOf(fn: LinkedFunction, argument: number): TypeNode {
+    let types = this.argumentTypes.get(fn)
+    if (types === undefined) this.argumentTypes.set(fn, (types = []))
+    return (types[argument] ??= parseType(fn.source.schema!.args[argument + 1]!.type, this.script.namedTuples))
   }
 }
 

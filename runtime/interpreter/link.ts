@@ -26,10 +26,9 @@ const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
 
 /**
  * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that
- * the build lacks, not just the first.
+ * the build lacks, not just the first. NamedTuples that the types define are added to `namedTuples`.
  */
-export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: number): LinkedFunction[] {
-  const namedTuples: NamedTuples = new Map()
+export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: number, namedTuples: NamedTuples): LinkedFunction[] {
   const missing = new Set<string>()
   const cache = new Map<string, LinkedOperator>()
 

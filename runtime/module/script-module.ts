@@ -2,6 +2,7 @@ import { PtliteError } from '../error.js'
 import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
 import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
+import type { NamedTuples } from '../interpreter/types.js'
 import { verifyFunction } from '../interpreter/verifier.js'
 import { reachable } from '../interpreter/lifetime.js'
 import { Tensor } from '../tensor/tensor.js'
@@ -14,39 +15,67 @@ export interface LoadOptions extends RunOptions {
   readonly onWarning?: (text: string) => void
 }
 
+/** The functions of a file, as instructions see them; `__setstate__` runs on it while the module is still being read. */
+class LinkedProgram implements Program {
+  private readonly byName: ReadonlyMap<string, LinkedFunction>
+
+  constructor(
+    readonly functions: readonly LinkedFunction[],
+    private readonly options: LoadOptions,
+  ) {
+    this.byName = new Map(functions.map((fn) => [fn.source.name, fn]))
+  }
+
+  findMethod(className: string, method: string): LinkedFunction | undefined {
+    return this.byName.get(`${className}.${method}`)
+  }
+
+  createObject(typeName: string): ScriptObject {
+    return new ScriptObject(typeName, [], [])
+  }
+
+  warn(text: string): void {
+    if (this.options.onWarning !== undefined) this.options.onWarning(text)
+    else console.warn(`ptlite: model warns: ${text}`)
+  }
+}
+
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. */
-export class ScriptModule implements Program {
-  readonly functions: readonly LinkedFunction[]
-  private readonly byName = new Map<string, LinkedFunction>()
+export class ScriptModule {
   private readonly attributes = new AttributeTensors()
   private disposed = false
 
   private constructor(
     readonly file: ModelFile,
-    functions: readonly LinkedFunction[],
+    private readonly program: LinkedProgram,
+    /** NamedTuples that the file's types define. */
+    readonly namedTuples: NamedTuples,
     private readonly options: LoadOptions,
-  ) {
-    this.functions = functions
-    for (const fn of functions) this.byName.set(fn.source.name, fn)
-  }
+  ) {}
 
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
   static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ScriptModule {
-    let functions: readonly LinkedFunction[] = []
-    const loading = new LoadingProgram(() => functions, options)
+    const namedTuples: NamedTuples = new Map()
+    const attributes = new AttributeTensors()
+    let program = new LinkedProgram([], options)
     const file = loadModelFile(source, {
       onFunctions: (codes, operatorVersion) => {
-        functions = linkFunctions(codes, operatorVersion)
+        const functions = linkFunctions(codes, operatorVersion, namedTuples)
         for (const fn of functions) verifyFunction(fn, functions)
+        program = new LinkedProgram(functions, options)
       },
       runSetState: (code, object, state) => {
-        const fn = functions.find((f) => f.source === code)!
-        runFunction(fn, [object, state], loading, object, loading.attributes, options)
+        const fn = program.functions.find((f) => f.source === code)!
+        runFunction(fn, [object, state], program, object, attributes, options)
       },
     })
-    const module = new ScriptModule(file, functions, options)
-    for (const t of reachable([file.root, ...functions.flatMap((f) => f.source.constants)])) t.pinned = true
+    const module = new ScriptModule(file, program, namedTuples, options)
+    for (const t of reachable([file.root, ...program.functions.flatMap((f) => f.source.constants)])) t.pinned = true
     return module
+  }
+
+  get functions(): readonly LinkedFunction[] {
+    return this.program.functions
   }
 
   get root(): ScriptObject {
@@ -58,14 +87,10 @@ export class ScriptModule implements Program {
     return this.functions.filter((fn) => fn.source.className === this.root.typeName)
   }
 
-  findMethod(className: string, method: string): LinkedFunction | undefined {
-    return this.byName.get(`${className}.${method}`)
-  }
-
   /** The method, or UNKNOWN_METHOD naming those there are. */
   method(name: string): LinkedFunction {
     this.checkAlive()
-    const fn = this.findMethod(this.root.typeName, name)
+    const fn = this.program.findMethod(this.root.typeName, name)
     if (fn === undefined) {
       const known = this.methods.map((m) => m.source.method).join(', ')
       throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${name}'; it has ${known === '' ? 'none' : known}`)
@@ -76,7 +101,7 @@ export class ScriptModule implements Program {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
-    return runFunction(fn, [this.root, ...args], this, this.root, this.attributes, {
+    return runFunction(fn, [this.root, ...args], this.program, this.root, this.attributes, {
       describe: (f, pc) => this.file.debug?.stackTraceAt(f.source.name, pc),
       ...this.options,
       ...options,
@@ -110,14 +135,6 @@ export class ScriptModule implements Program {
     return found
   }
 
-  createObject(typeName: string): ScriptObject {
-    return new ScriptObject(typeName, [], [])
-  }
-
-  warn(text: string): void {
-    warn(text, this.options)
-  }
-
   /** Gives the module's memory back. Its tensors, and views on them that were returned, are dead from here on. */
   dispose(): void {
     if (this.disposed) return
@@ -133,35 +150,4 @@ export class ScriptModule implements Program {
   private checkAlive(): void {
     if (this.disposed) throw new PtliteError('DISPOSED', 'the module was disposed')
   }
-}
-
-/** What `__setstate__` may use while the module is being read. */
-class LoadingProgram implements Program {
-  readonly attributes = new AttributeTensors()
-
-  constructor(
-    private readonly linked: () => readonly LinkedFunction[],
-    private readonly options: LoadOptions,
-  ) {}
-
-  get functions(): readonly LinkedFunction[] {
-    return this.linked()
-  }
-
-  findMethod(className: string, method: string): LinkedFunction | undefined {
-    return this.functions.find((fn) => fn.source.name === `${className}.${method}`)
-  }
-
-  createObject(typeName: string): ScriptObject {
-    return new ScriptObject(typeName, [], [])
-  }
-
-  warn(text: string): void {
-    warn(text, this.options)
-  }
-}
-
-function warn(text: string, options: LoadOptions): void {
-  if (options.onWarning !== undefined) options.onWarning(text)
-  else console.warn(`ptlite: model warns: ${text}`)
 }

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { roundHalfEven } from './rounding.js'
 import { bfloat16ToNumber, halfToNumber } from './data.js'
 import { DType, dtypeName } from './dtype.js'
 import { Float, type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
@@ -82,20 +83,14 @@ export function numberToHalf(value: number): number {
   if (exponent === 255) return sign | 0x7c00 | (fraction === 0 ? 0 : 0x200)
   const magnitude = Math.abs(floats[0]!)
   if (magnitude >= 65520) return sign | 0x7c00
-  if (magnitude < 2 ** -14) return sign | roundEven(magnitude * 2 ** 24)
+  if (magnitude < 2 ** -14) return sign | roundHalfEven(magnitude * 2 ** 24)
   const mantissa = (exponent - 112) * 1024 + fraction / 8192
-  return sign | roundEven(mantissa)
+  return sign | roundHalfEven(mantissa)
 }
 
 /** bfloat16 bits of a number, rounded to nearest even by way of float32. */
 export function numberToBfloat16(value: number): number {
   if (Number.isNaN(value)) return 0x7fc0
   floats[0] = value
-  return roundEven((words[0]! >>> 0) / 65536) & 0xffff
-}
-
-function roundEven(x: number): number {
-  const floor = Math.floor(x)
-  const rest = x - floor
-  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
+  return roundHalfEven((words[0]! >>> 0) / 65536) & 0xffff
 }

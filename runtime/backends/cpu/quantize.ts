@@ -3,6 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { empty, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
+import { roundHalfEven } from '../../tensor/rounding.js'
 import { castTo, contiguousOf } from './support/copy.js'
 import {
   asQuantized,
@@ -15,7 +16,6 @@ import {
   perTensor,
   quantizePerChannel,
   quantizePerTensor,
-  roundHalfEven,
 } from './support/quantization.js'
 
 function checkFloat(x: Tensor, what: string): void {

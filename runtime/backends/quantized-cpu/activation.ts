@@ -1,7 +1,6 @@
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { mapElements, perTensor } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
@@ -23,7 +22,6 @@ function sameParameters(t: Tensor): PerTensorQuant {
 
 function inPlace(self: Tensor, result: Tensor): Tensor {
   copyInto(self, result)
-  noteWrite(self)
   return self
 }
 

@@ -5,7 +5,6 @@ import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import { checkQuant, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
@@ -83,7 +82,6 @@ function into(out: Tensor, result: Tensor): Tensor {
   check(sameShape(out.shape, result.shape), () => `expected out of shape [${result.shape.join(', ')}], found [${out.shape.join(', ')}]`)
   check(out.type === result.type, () => `expected out of dtype ${result.dtype}, found ${out.dtype}`)
   copyInto(out, result)
-  noteWrite(out)
   return out
 }
 

@@ -1,7 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { noteWrite } from '../../tensor/write.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { mapElements, perTensor } from '../cpu/support/quantization.js'
 
@@ -44,7 +43,6 @@ export function cat_relu(tensors: Tensor[], dim: number, scale: number | null, z
 
 function into(out: Tensor, result: Tensor): Tensor {
   copyInto(out, result)
-  noteWrite(out)
   return out
 }
 
@@ -56,9 +54,4 @@ export function cat_out(tensors: Tensor[], dim: number, out: Tensor): Tensor {
 export function cat_relu_out(tensors: Tensor[], dim: number, out: Tensor): Tensor {
   parameters(tensors, null, null)
   return into(out, join(tensors, dim, perTensor(out, 'quantized::cat'), true))
-}
-
-/** aten::cat of quantized tensors: the result has the parameters of the first. */
-export function quantized_cat(tensors: Tensor[], dim: number): Tensor {
-  return cat(tensors, dim, null, null)
 }

@@ -3,7 +3,7 @@ import { DType } from '../../../tensor/dtype.js'
 import { Float, type Int, toInt } from '../../../tensor/scalar.js'
 import type { Value } from '../../../tensor/value.js'
 import { intFromDouble } from './integer.js'
-import { roundHalfEven } from './real.js'
+import { rint } from './real.js'
 
 /* Conversion of single elements, as C casts convert them on x86. */
 
@@ -27,7 +27,7 @@ export function numberToHalf(x: number): number {
   // adding and taking away a large power of two rounds to the last place of a half
   const exponent = size < 2 ** -14 ? -14 : Math.floor(Math.log2(size))
   const last = 2 ** (exponent - 10)
-  const steps = roundHalfEven(size / last)
+  const steps = rint(size / last)
   if (size < 2 ** -14) return sign | steps
   return sign | ((exponent + 15) * 1024 + (steps - 1024))
 }

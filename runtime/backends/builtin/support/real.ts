@@ -1,12 +1,11 @@
+import { roundHalfEven } from '../../../tensor/rounding.js'
+
 /** Functions of a double that JavaScript lacks; each is accurate to a few units in the last place. */
 
-/** The nearest integer, ties to the even one. */
-export function roundHalfEven(x: number): number {
-  const below = Math.floor(x)
-  const fraction = x - below
-  if (fraction < 0.5) return below === 0 && Object.is(Math.sign(x), -0) ? -0 : below
-  if (fraction > 0.5 || below % 2 !== 0) return below + 1 === 0 ? -0 : below + 1
-  return below
+/** C's rint(): the nearest integer, ties to the even one, with the sign of x where it is zero. */
+export function rint(x: number): number {
+  const nearest = roundHalfEven(x)
+  return nearest === 0 && (x < 0 || Object.is(x, -0)) ? -0 : nearest
 }
 
 /** C's remainder(): x - n * y with n the integer nearest to x / y, ties to even. */

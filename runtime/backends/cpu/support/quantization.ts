@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { readTensor } from '../../../tensor/data.js'
 import { DType, dtypeName, isQuantized } from '../../../tensor/dtype.js'
+import { roundHalfEven } from '../../../tensor/rounding.js'
 import { empty, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 
@@ -138,12 +139,6 @@ export function chooseQuant(min: number, max: number, qmin: number, qmax: number
   const initial = errorMin < errorMax ? fromMin : fromMax
   const zeroPoint = initial < qmin ? qmin : initial > qmax ? qmax : roundHalfEven(initial)
   return { scale, zeroPoint }
-}
-
-export function roundHalfEven(x: number): number {
-  const floor = Math.floor(x)
-  const rest = x - floor
-  return rest > 0.5 || (rest === 0.5 && floor % 2 !== 0) ? floor + 1 : floor
 }
 
 /** The integer that a number quantizes to, saturated. */

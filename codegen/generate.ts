@@ -4,7 +4,7 @@ import { emitBoxed } from './emit/boxed.js'
 import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
 import { emitInterfaces } from './emit/interfaces.js'
-import { emitKernelsHeader } from './emit/kernels-header.js'
+import { emitKernelHeaders } from './emit/kernels-header.js'
 import { emitKernelsTs } from './emit/kernels-ts.js'
 import { emitSchemas } from './emit/schemas.js'
 import { emitTable } from './emit/table.js'
@@ -51,8 +51,9 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
 /** Both sides of the kernel ABI. */
 export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFiles {
   const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => options.selector.kernel(k.name)) }
+  const headers = emitKernelHeaders(selected, options.selector.dtypes)
   return new Map([
     ['runtime/native/generated/kernels.ts', emitKernelsTs(selected)],
-    ['kernels/generated/ptlite_kernels.h', emitKernelsHeader(selected, options.selector.dtypes)],
+    ...[...headers].map(([path, text]): [string, string] => [`kernels/generated/${path}`, text]),
   ])
 }

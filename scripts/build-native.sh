@@ -19,8 +19,8 @@ if [ ${#need[@]} -gt 0 ]; then
     exit 1
   fi
 fi
-if [ ! -f kernels/generated/ptlite_kernels.h ]; then
-  echo "kernels/generated/ptlite_kernels.h is missing; run 'npm run codegen' first" >&2
+if [ ! -f kernels/generated/kernel_list.h ]; then
+  echo "kernels/generated/kernel_list.h is missing; run 'npm run codegen' first" >&2
   exit 1
 fi
 

@@ -1,16 +1,48 @@
+import { basename } from 'node:path'
 import { abiHash } from '../kernel-abi/hash.js'
-import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type ScalarKind } from '../kernel-abi/model.js'
+import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type KernelEnum, type ScalarKind } from '../kernel-abi/model.js'
 import { banner, KERNEL_INPUTS } from './file.js'
 
 const C_TYPE: Record<ScalarKind, string> = { ptr: 'uint64_t', i32: 'int32_t', i64: 'int64_t', f32: 'float', f64: 'double' }
 
-/** kernels/generated/ptlite_kernels.h: the frame of each kernel as C++ sees it. */
-export function emitKernelsHeader(abi: KernelAbi, dtypes: ReadonlySet<number> | null): string {
+/**
+ * The C++ side of the ABI, by path below kernels/generated: `frames/<file>.h` holds the enumerations and frames that one YAML file
+ * declares, so that a new kernel compiles one family anew; `kernel_list.h` numbers all kernels.
+ */
+export function emitKernelHeaders(abi: KernelAbi, dtypes: ReadonlySet<number> | null): Map<string, string> {
+  const mask = dtypes === null ? '' : dtypeMask(dtypes)
+  const headers = new Map([['kernel_list.h', kernelList(abi)]])
+  for (const [family, part] of families(abi)) {
+    const includes = ['ptlite_abi.h', ...otherFamilies(abi, part, family).map((name) => `frames/${name}.h`)]
+    headers.set(`frames/${family}.h`, `${banner('kernels-header.ts', `codegen/kernels/${family}.yaml`)}${frames(part, includes)}${mask}`)
+  }
+  return headers
+}
+
+function kernelList(abi: KernelAbi): string {
   const rows = abi.kernels.map((k) => ` \\\n  X(${k.name})`).join('')
-  return `${banner('kernels-header.ts', KERNEL_INPUTS)}${frames(abi)}
-${dtypes === null ? '' : dtypeMask(dtypes)}// A kernel's id is its position in this list.
+  return `${banner('kernels-header.ts', KERNEL_INPUTS)}#pragma once
+
+${fingerprint(abi)}// A kernel's id is its position in this list.
 #define PTLITE_FOR_EACH_KERNEL(X)${rows}
 `
+}
+
+const familyOf = (declaration: Kernel | KernelEnum): string => basename(declaration.source.file, '.yaml')
+
+function families(abi: KernelAbi): Map<string, KernelAbi> {
+  const names = new Set([...abi.enums, ...abi.kernels].map(familyOf))
+  const part = (name: string): KernelAbi => ({
+    enums: abi.enums.filter((e) => familyOf(e) === name),
+    kernels: abi.kernels.filter((k) => familyOf(k) === name),
+  })
+  return new Map([...names].sort().map((name) => [name, part(name)]))
+}
+
+/** Families whose enumerations the frames of `part` use. */
+function otherFamilies(abi: KernelAbi, part: KernelAbi, family: string): string[] {
+  const used = new Set(part.kernels.flatMap((k) => k.fields.map((f) => f.enumName)))
+  return [...new Set(abi.enums.filter((e) => used.has(e.name)).map(familyOf))].filter((name) => name !== family)
 }
 
 /** What a selective build defines; without it kernels are built for all dtypes. */
@@ -23,7 +55,7 @@ function dtypeMask(dtypes: ReadonlySet<number>): string {
 export function emitCustomKernelsHeader(abi: KernelAbi, first: string): string {
   const declarations = abi.kernels.map((k) => `int32_t ${k.name}(${k.name}_frame* frame);\n`).join('')
   const cases = abi.kernels.map((k, id) => `      case ${id}: return ${k.name}(static_cast<${k.name}_frame*>(frame)); \\\n`).join('')
-  return `${first}${frames(abi)}
+  return `${first}${frames(abi, ['ptlite_abi.h'])}${fingerprint(abi)}
 // Define each kernel; it returns PTLITE_OK or another status of ptlite_abi.h.
 ${declarations}
 // To be written once, at the end of a source file: what ptlite looks for in the library.
@@ -39,22 +71,21 @@ ${cases}      default: return PTLITE_NO_KERNEL; \\
 `
 }
 
-function frames(abi: KernelAbi): string {
-  const enums = abi.enums.map((e) => `enum ${e.name} : int32_t {\n${e.values.map((v) => `  ${e.name}_${v},\n`).join('')}};\n`).join('\n')
+function fingerprint(abi: KernelAbi): string {
+  return `// Fingerprint of the declarations that this header was made from.\n#define PTLITE_KERNEL_ABI_HASH ${abiHash(abi)}u\n\n`
+}
+
+function frames(abi: KernelAbi, includes: readonly string[]): string {
+  const enums = abi.enums.map((e) => `enum ${e.name} : int32_t {\n${e.values.map((v) => `  ${e.name}_${v},\n`).join('')}};\n\n`).join('')
   return `#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ptlite_abi.h"
-
-// Fingerprint of the declarations that this header was made from.
-#define PTLITE_KERNEL_ABI_HASH ${abiHash(abi)}u
-
+${includes.map((file) => `#include "${file}"\n`).join('')}
 static_assert(sizeof(ptlite_frame_header) == ${HEADER_BYTES}, "frame header");
 
-${enums}
-${abi.kernels.map(frame).join('\n')}`
+${enums}${abi.kernels.map((k) => `${frame(k)}\n`).join('')}`
 }
 
 function frame(kernel: Kernel): string {

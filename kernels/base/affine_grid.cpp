@@ -1,3 +1,4 @@
+#include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

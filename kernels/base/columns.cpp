@@ -1,6 +1,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "frames/columns.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frames/cpu.h"
 #include "isa/detect.h"
 #include "isa/kernel.h"
 
@@ -62,7 +63,7 @@ int32_t text(cpu_text_frame* f) {
 #undef PTLITE_FEATURE_LINE
       break;
     case CpuText_kernels:
-      for (uint32_t i = 0; i < ptlite::KernelId_count; i++) out.line(ptlite_kernel_name(i), level_or_none(ptlite_kernel_level(i)));
+      for (uint32_t i = 0; i < ptlite_kernel_count(); i++) out.line(ptlite_kernel_name(i), level_or_none(ptlite_kernel_level(i)));
       break;
   }
   f->length = out.length;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "frames/equal.h"
 #include "isa/kernel.h"
 
 namespace {

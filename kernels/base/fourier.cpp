@@ -2,6 +2,7 @@
 // prime factor p costs p times as much as its share.
 #include <cmath>
 
+#include "frames/fourier.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

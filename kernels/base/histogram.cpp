@@ -1,6 +1,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "frames/sort.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

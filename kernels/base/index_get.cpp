@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "frames/index.h"
 #include "isa/kernel.h"
 #include "support/walk.h"
 

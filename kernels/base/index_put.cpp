@@ -1,6 +1,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "frames/elementwise.h"
+#include "frames/index.h"
 #include "isa/kernel.h"
 #include "support/walk.h"
 

@@ -1,6 +1,7 @@
 // Concatenation: every input is dense, so that its part of each output row is one block of bytes.
 #include <string.h>
 
+#include "frames/join.h"
 #include "isa/kernel.h"
 
 namespace {

@@ -1,4 +1,5 @@
 // Dense decompositions: LU with row pivoting, Cholesky, triangular substitution.
+#include "frames/linalg.h"
 #include "isa/kernel.h"
 
 #include <cmath>

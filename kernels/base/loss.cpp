@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "frames/loss.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "frames/memory.h"
 #include "isa/kernel.h"
 
 namespace {

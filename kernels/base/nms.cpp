@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frames/detection.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

@@ -1,6 +1,7 @@
 // Padding by index mapping: a row of the result is a row of the input with its ends mapped element by element.
 #include <cstring>
 
+#include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

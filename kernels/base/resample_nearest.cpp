@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "frames/resample.h"
 #include "isa/kernel.h"
 
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frames/detection.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "frames/index.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

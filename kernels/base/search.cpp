@@ -2,6 +2,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "frames/sort.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 #include "support/order.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frames/sort.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 #include "support/order.h"

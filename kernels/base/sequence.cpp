@@ -1,6 +1,7 @@
 // arange, linspace and logspace. Equally spaced values are counted from the nearer end, which makes both ends exact.
 #include <math.h>
 
+#include "frames/sequence.h"
 #include "isa/kernel.h"
 
 namespace {

@@ -2,6 +2,7 @@
 // out in the same order.
 #include <algorithm>
 
+#include "frames/sort.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 #include "support/order.h"

@@ -1,6 +1,7 @@
 // Distinct rows. Sorting goes from the last column to the first with a stable sort, which orders rows lexicographically.
 #include <cstring>
 
+#include "frames/sort.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 #include "support/order.h"

@@ -60,6 +60,7 @@ PTLITE_EXPORT int32_t ptlite_highest_cpu_level(void);
 PTLITE_EXPORT int32_t ptlite_highest_binary_level(void);
 // The level a kernel's implementation comes from; -1 for an id the library does not hold.
 PTLITE_EXPORT int32_t ptlite_kernel_level(uint32_t kernel);
+PTLITE_EXPORT uint32_t ptlite_kernel_count(void);
 PTLITE_EXPORT const char* ptlite_kernel_name(uint32_t kernel);
 
 #if defined(__cplusplus)

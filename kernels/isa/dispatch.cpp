@@ -4,9 +4,25 @@
 
 #include "isa_levels.h"
 #include "kernel.h"
+#include "kernel_list.h"
 
 namespace ptlite {
+
+// Filled by static initialisers before the first launch; zero before them, whatever their order.
+#define PTLITE_IMPLEMENTATIONS(name)                \
+  extern Kernel implementations_of_##name[];        \
+  Kernel implementations_of_##name[PTLITE_LEVEL_COUNT];
+PTLITE_FOR_EACH_KERNEL(PTLITE_IMPLEMENTATIONS)
+#undef PTLITE_IMPLEMENTATIONS
+
 namespace {
+
+Kernel* const implementations[] = {
+#define PTLITE_IMPLEMENTATIONS(name) implementations_of_##name,
+    PTLITE_FOR_EACH_KERNEL(PTLITE_IMPLEMENTATIONS)
+#undef PTLITE_IMPLEMENTATIONS
+};
+constexpr uint32_t kKernels = sizeof(implementations) / sizeof(implementations[0]);
 
 int32_t resolve(void* frame);
 
@@ -15,10 +31,7 @@ int32_t resolve(void* frame);
 struct Slot {
   std::atomic<Kernel> kernel{&resolve};
 };
-Slot slots[KernelId_count];
-
-// Filled by static initialisers before the first launch; zero before them, whatever their order.
-Kernel implementations[KernelId_count][PTLITE_LEVEL_COUNT];
+Slot slots[kKernels];
 
 int32_t level_of(uint32_t id) {
   for (int32_t level = ptlite_current_level(); level >= 0; level--) {
@@ -51,8 +64,6 @@ thread_local Scratch scratch;
 
 }  // namespace
 
-Registration::Registration(KernelId id, int32_t level, Kernel kernel) { implementations[id][level] = kernel; }
-
 void* ptlite_scratch(size_t bytes) {
   if (bytes <= scratch.size) return scratch.memory;
   const size_t size = (bytes + bytes / 2 + 4095) & ~size_t{4095};
@@ -70,14 +81,16 @@ int32_t ptlite_launch(void* frame, void* host) {
   auto* header = static_cast<ptlite_frame_header*>(frame);
   header->host = reinterpret_cast<uint64_t>(host);
   const uint32_t id = header->kernel;
-  if (id >= ptlite::KernelId_count) return PTLITE_NO_KERNEL;
+  if (id >= ptlite::kKernels) return PTLITE_NO_KERNEL;
   return ptlite::slots[id].kernel.load(std::memory_order_relaxed)(frame);
 }
 
 uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; }
 
-int32_t ptlite_kernel_level(uint32_t kernel) { return kernel < ptlite::KernelId_count ? ptlite::level_of(kernel) : -1; }
+uint32_t ptlite_kernel_count(void) { return ptlite::kKernels; }
 
-const char* ptlite_kernel_name(uint32_t kernel) { return kernel < ptlite::KernelId_count ? ptlite::kNames[kernel] : ""; }
+int32_t ptlite_kernel_level(uint32_t kernel) { return kernel < ptlite::kKernels ? ptlite::level_of(kernel) : -1; }
+
+const char* ptlite_kernel_name(uint32_t kernel) { return kernel < ptlite::kKernels ? ptlite::kNames[kernel] : ""; }
 
 }  // extern "C"

@@ -1,3 +1,4 @@
+#include "frames/elementwise.h"
 #include "ops/elementwise.h"
 
 namespace {

@@ -1,3 +1,4 @@
+#include "frames/elementwise.h"
 #include "ops/binary_scalar.h"
 #include "ops/elementwise.h"
 #include "ops/special.h"

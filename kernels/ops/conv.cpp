@@ -1,5 +1,6 @@
 // Convolution: implicit GEMM (the columns of a block are gathered while they are packed, there is no im2col buffer)
 // and a direct depthwise form. Both run on the phase-split window of conv_window.h.
+#include "frames/conv.h"
 #include "isa/kernel.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Transposed convolution: a product makes every tap's contribution of every input pixel, which are then added into the
 // output (col2im), some output channels at a time.
+#include "frames/conv.h"
 #include "isa/kernel.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+#include "frames/copy.h"
 #include "isa/kernel.h"
 #include "vec/convert.h"
 

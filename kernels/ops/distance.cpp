@@ -1,4 +1,5 @@
 // Pairwise distances of any order, and cross products.
+#include "frames/linalg.h"
 #include "isa/kernel.h"
 
 #include <cmath>

@@ -3,6 +3,7 @@
 // through buffers that stay in the first-level cache. So every operator serves every dtype and every stride.
 #pragma once
 
+#include "frames/elementwise.h"
 #include "isa/kernel.h"
 #include "vec/convert.h"
 #include "vec/math.h"

@@ -1,5 +1,6 @@
 #include <type_traits>
 
+#include "frames/index.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

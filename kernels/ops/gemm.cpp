@@ -1,4 +1,5 @@
 // Matrix products for float and double (blocked, packed) and for integers (plain loops, arithmetic modulo 2^bits).
+#include "frames/gemm.h"
 #include "isa/kernel.h"
 
 #include <type_traits>

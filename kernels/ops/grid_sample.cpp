@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

@@ -1,4 +1,5 @@
 // Batch, layer and group normalisation. Statistics take two passes: mean first, then squared distances from it.
+#include "frames/norm.h"
 #include "isa/kernel.h"
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Pooling, one dimension after the other: rows of a window are combined into one padded row first, which is then
 // combined along itself. Max with indices walks the window element by element.
+#include "frames/pool.h"
 #include "isa/kernel.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "frames/quantized.h"
 #include "isa/kernel.h"
 #include "vec/vec.h"
 

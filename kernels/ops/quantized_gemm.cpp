@@ -3,6 +3,7 @@
 // plain zero. A row block is packed as [k/2][rows][2], weights as panels [k/2][columns][2].
 #include <string.h>
 
+#include "frames/quantized.h"
 #include "isa/kernel.h"
 #include "vec/vec.h"
 

@@ -1,6 +1,7 @@
 // Random numbers: every distribution takes the generator's words in the order in which PyTorch's serial kernels do.
 #include <math.h>
 
+#include "frames/random.h"
 #include "isa/kernel.h"
 #include "vec/normal16.h"
 #include "vec/random.h"

@@ -1,3 +1,4 @@
+#include "frames/rnn.h"
 #include "isa/kernel.h"
 #include "vec/math.h"
 

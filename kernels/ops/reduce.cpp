@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "frames/reduce.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 #include "support/lanes.h"

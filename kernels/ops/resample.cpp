@@ -3,6 +3,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
 

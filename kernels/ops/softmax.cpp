@@ -1,5 +1,6 @@
 // Softmax and log-softmax. Along the last dimension a row is one run of vectors; along any other, the vectors lie
 // across the dimension.
+#include "frames/softmax.h"
 #include "isa/kernel.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+#include "frames/elementwise.h"
 #include "ops/special.h"
 
 #include <cmath>

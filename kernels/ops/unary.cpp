@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "frames/elementwise.h"
 #include "ops/elementwise.h"
 
 namespace {

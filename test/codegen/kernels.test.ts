@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { emitKernelsHeader } from '../../codegen/emit/kernels-header.js'
+import { emitKernelHeaders } from '../../codegen/emit/kernels-header.js'
 import { emitKernelsTs } from '../../codegen/emit/kernels-ts.js'
 import { abiHash } from '../../codegen/kernel-abi/hash.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
@@ -72,8 +72,8 @@ await t.test('frame writers', (t) => {
 await t.test('the header compiles: C++ lays the frames out alike', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-header-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  const path = join(folder, 'ptlite_kernels.h')
-  writeFileSync(path, emitKernelsHeader(abi, null))
+  const path = join(folder, 'k.h')
+  writeFileSync(path, emitKernelHeaders(abi, null).get('frames/k.h')!)
   const flags = '-std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++'.split(' ')
   const args = [...flags, '-I', join(root, 'kernels/include'), '-include', path, '/dev/null']
   const { status, stderr, error } = spawnSync('g++', args, { encoding: 'utf8' })
@@ -83,8 +83,8 @@ await t.test('the header compiles: C++ lays the frames out alike', (t) => {
 })
 
 await t.test('the header says which dtypes a selective build has', (t) => {
-  t.notMatch(emitKernelsHeader(abi, null), 'PTLITE_DTYPES')
-  t.match(emitKernelsHeader(abi, new Set([4, 6])), '#define PTLITE_DTYPES 0x50u')
+  t.notMatch(emitKernelHeaders(abi, null).get('frames/k.h'), 'PTLITE_DTYPES')
+  t.match(emitKernelHeaders(abi, new Set([4, 6])).get('frames/k.h'), '#define PTLITE_DTYPES 0x50u')
   t.end()
 })
 

@@ -70,7 +70,7 @@ await t.test('a selector cuts the table, and kernels, down', (t) => {
     [...table.matchAll(/^ {2}'(.*)',$/gm)].map((m) => m[1]),
     ['aten::add.Tensor', 'aten::relu'],
   )
-  const header = emitKernels(kernels, { ...all, selector }).get('kernels/generated/ptlite_kernels.h')!
+  const header = emitKernels(kernels, { ...all, selector }).get('kernels/generated/kernel_list.h')!
   t.same(
     [...header.matchAll(/^ {2}X\((\w+)\)/gm)].map((m) => m[1]),
     ['copy'],

@@ -20,6 +20,8 @@ const common: Options = {
 const compact: Options['esbuildOptions'] = (o) => {
   o.minifyWhitespace = true
   o.minifySyntax = true
+  // Node prints the whole line that an uncaught error comes from
+  o.lineLimit = 160
 }
 
 export default defineConfig([

@@ -1,9 +1,8 @@
 // The runtimes that are compared. Each has `load(file, input)`, which resolves to its first output as a
 // Float32Array, and `time(runs)`, which resolves to the milliseconds of each run. All use one thread.
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { loadModule, Tensor } from '../../dist/index.js'
+import { LineProcess } from './line-process.mjs'
 import { readNpy } from './npy.mjs'
 
 export class Ptlite {
@@ -39,44 +38,25 @@ export class Ptlite {
 export class TorchLite {
   name = 'PyTorch lite'
   #process
-  #waiting = []
-  #lines
 
-  static async start(python = process.env.PYTHON ?? 'python3') {
+  static async start() {
     const peer = new TorchLite()
-    const script = fileURLToPath(new URL('torch_peer.py', import.meta.url))
-    const environment = { ...process.env, OMP_NUM_THREADS: '1', PYTHONWARNINGS: 'ignore' }
-    peer.#process = spawn(python, [script], { stdio: ['pipe', 'pipe', 'inherit'], env: environment })
-    peer.#lines = createInterface({ input: peer.#process.stdout })
-    peer.#lines.on('line', (line) => peer.#waiting.shift()?.resolve(JSON.parse(line)))
-    const failed = (error) => peer.#waiting.splice(0).forEach((w) => w.reject(error))
-    peer.#process.on('error', failed)
-    peer.#process.on('exit', (code) => failed(new Error(`${python} left with status ${code}; on Debian: apt-get install python3-torch`)))
-    peer.version = (await peer.#answer()).version
+    peer.#process = new LineProcess(fileURLToPath(new URL('torch_peer.py', import.meta.url)))
+    peer.version = (await peer.#process.answer()).version
     return peer
   }
 
-  #answer() {
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
-  }
-
-  #ask(request) {
-    const answer = this.#answer()
-    this.#process.stdin.write(`${JSON.stringify(request)}\n`)
-    return answer
-  }
-
   async load(file, input) {
-    const { output } = await this.#ask({ load: file, input })
+    const { output } = await this.#process.ask({ load: file, input })
     return new Float32Array(new Uint8Array(Buffer.from(output, 'base64')).buffer)
   }
 
   async time(runs) {
-    return (await this.#ask({ runs })).ms
+    return (await this.#process.ask({ runs })).ms
   }
 
   async close() {
-    this.#process.stdin.end()
+    this.#process.close()
   }
 }
 

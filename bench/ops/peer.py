@@ -25,10 +25,9 @@ class Holder(torch.nn.Module):
             setattr(self, name, value)
 
 
-def source(call, names) -> str:
-    """The result is carried through the loop, so that TorchScript cannot drop the operator as dead."""
-    lines = ["def forward(self, n: int):", *(f"  {name} = self.{name}" for name in names), f"  y = {call}"]
-    return "\n".join([*lines, "  for i in range(n):", f"    y = {call}", "  return y\n"])
+def source(row, names) -> str:
+    lines = ["def forward(self, n: int):", *(f"  {name} = self.{name}" for name in names), f"  y = {row.call}"]
+    return "\n".join([*lines, "  for i in range(n):", f"    y = {row.call}", f"  return {row.use}\n"])
 
 
 def export(row, elements: int, path: str) -> None:
@@ -36,7 +35,7 @@ def export(row, elements: int, path: str) -> None:
     attributes = row.tensors(elements)
     # a class of its own, since modules of one class share their methods
     module = torch.jit.script(type("Row", (Holder,), {})(attributes))
-    module.define(source(row.call, attributes))
+    module.define(source(row, attributes))
     module._save_for_lite_interpreter(path)
 
 

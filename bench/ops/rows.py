@@ -8,6 +8,8 @@ class Row(NamedTuple):
     name: str
     call: str
     tensors: Callable[[int], Dict[str, object]]
+    # what is asked of the result `y`, so that TorchScript cannot drop the operator as dead
+    use: str = "y.dim()"
 
 
 def side(n: int) -> int:
@@ -86,8 +88,10 @@ def conv_float(n):
 
 
 def bytes_table(n):
-    width = max(4, min(side(n), 256))
-    return {"w": torch.ops.quantized.embedding_bag_byte_prepack(torch.randn(1000, width)), "index": torch.randint(1000, (n // width,))}
+    t = table(n)
+    rows = t["w"].shape[0]
+    w = torch.quantize_per_channel(t["w"], torch.full((rows,), 0.02), torch.full((rows,), 128.0), 0, torch.quint8)
+    return {"w": torch.ops.quantized.embedding_bag_prepack(w), "index": t["index"]}
 
 
 ROWS = [
@@ -118,7 +122,7 @@ ROWS = [
     Row("aten::transpose.int", "x.transpose(0, 1)", x),
     Row("aten::unsqueeze", "x.unsqueeze(0)", x),
     Row("aten::add.Scalar", "x + 2.5", x),
-    Row("aten::unbind.int", "x.view(4, -1).unbind(0)", x),
+    Row("aten::unbind.int", "x.view(4, -1).unbind(0)", x, "len(y)"),
     Row("aten::to.dtype_layout", "x.to(dtype=5)", x),
     Row("aten::dropout", "torch.dropout(x, 0.5, False)", x),
     Row("aten::tanh", "torch.tanh(x)", x),
@@ -126,14 +130,14 @@ ROWS = [
     Row("aten::detach", "x.detach()", x),
     Row("aten::expand", "x.expand(2, x.size(0), x.size(1))", x),
     Row("aten::neg", "-x", x),
-    Row("aten::chunk", "torch.chunk(x, 2, 1)", x),
+    Row("aten::chunk", "torch.chunk(x, 2, 1)", x, "len(y)"),
     Row("aten::mul.Scalar", "x * 2.5", x),
     Row("aten::sub.Scalar", "x - 2.5", x),
     Row("aten::copy_", "x.copy_(z)", xy),
     Row("aten::index_fill.int_Scalar", "torch.index_fill(x, 0, index, 1.0)", with_index),
     Row("aten::clamp", "torch.clamp(x, -1.0, 1.0)", x),
     Row("aten::dequantize.self", "torch.dequantize(x)", quantized),
-    Row("aten::max.dim", "torch.max(x, 1)", x),
+    Row("aten::max.dim", "torch.max(x, 1)", x, "y[0].dim()"),
     Row("aten::add_.Tensor", "x.add_(z)", xy),
     Row("aten::arange.start_step", "torch.arange(0, x.numel(), 1)", x),
     Row("aten::max", "torch.max(x)", x),
@@ -150,7 +154,7 @@ ROWS = [
     Row("aten::embedding", "torch.embedding(w, index)", table),
     Row("aten::clone", "x.clone()", x),
     Row("aten::floor_divide.Scalar", "torch.floor_divide(x, 2.0)", x),
-    Row("aten::sort", "torch.sort(x)", x),
+    Row("aten::sort", "torch.sort(x)", x, "y[0].dim()"),
     Row("aten::eq.Scalar", "x == 1.0", x),
     Row("aten::div.Scalar", "x / 2.5", x),
     Row("aten::ge.Tensor", "x >= z", xy),
@@ -158,7 +162,7 @@ ROWS = [
     Row("aten::exp", "torch.exp(x)", x),
     Row("aten::sum.dim_IntList", "torch.sum(x, [0])", x),
     Row("aten::cumsum", "torch.cumsum(x, 1)", x),
-    Row("aten::topk", "torch.topk(x, 2)", x),
+    Row("aten::topk", "torch.topk(x, 2)", x, "y[0].dim()"),
     Row("aten::where.self", "torch.where(mask, x, x)", with_mask),
     Row("aten::conv2d", "torch.conv2d(x, w, b, [1, 1], [1, 1], [1, 1], 1)", conv_float),
     Row("quantized::linear_dynamic", "torch.ops.quantized.linear_dynamic(x, p)", linear_dynamic),

@@ -1,7 +1,7 @@
-# Reads ladder.txt. Sets PTLITE_LEVELS (those this compiler can build), PTLITE_FLAGS_<level>, PTLITE_DEFINITIONS_<level>,
-# and writes isa_levels.h for the run-time side.
-include(CheckCXXSourceCompiles)
-
+# Reads ladder.txt. Sets PTLITE_LADDER (all levels), PTLITE_LEVELS (those this compiler can build), PTLITE_FLAGS_<level>,
+# PTLITE_DEFINITIONS_<level>, and writes isa_levels.h for the run-time side, which knows the left-out levels too.
+cmake_policy(VERSION 3.18)
+set(PTLITE_LADDER)
 set(PTLITE_LEVELS)
 set(rows "")
 set(ladder ${CMAKE_CURRENT_LIST_DIR}/ladder.txt)
@@ -24,33 +24,35 @@ foreach(line IN LISTS lines)
   list(GET cells 4 xcr0)
   list(GET cells 5 features)
   list(GET cells 6 flags)
+  list(LENGTH PTLITE_LADDER PTLITE_NUMBER_${level})
+  list(APPEND PTLITE_LADDER ${level})
 
-  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS minimum)
+  set(built 1)
+  if(NOT minimum STREQUAL "any" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS minimum)
     message(STATUS "ISA level ${level} left out: it needs g++ ${minimum}, found ${CMAKE_CXX_COMPILER_VERSION}")
-    continue()
-  endif()
-  if(NOT parent STREQUAL "-" AND NOT parent IN_LIST PTLITE_LEVELS)
+    set(built 0)
+  elseif(NOT parent STREQUAL "-" AND NOT parent IN_LIST PTLITE_LEVELS)
     message(STATUS "ISA level ${level} left out: it builds upon ${parent}, which is left out")
-    continue()
+    set(built 0)
+  else()
+    list(APPEND PTLITE_LEVELS ${level})
   endif()
   separate_arguments(flags)
   set(PTLITE_FLAGS_${level} ${PTLITE_FLAGS_${parent}} ${flags})
   set(PTLITE_CAPABILITIES_${level} ${PTLITE_CAPABILITIES_${parent}} CPU_CAPABILITY_${level})
-  set(PTLITE_DEFINITIONS_${level} ${PTLITE_CAPABILITIES_${level}} CPU_CAPABILITY=${level})
+  set(PTLITE_DEFINITIONS_${level}
+    ${PTLITE_CAPABILITIES_${level}} CPU_CAPABILITY=${level} PTLITE_LEVEL=${PTLITE_NUMBER_${level}})
   set(features_all "${PTLITE_FEATURES_${parent}} ${features}")
   string(STRIP "${features_all}" PTLITE_FEATURES_${level})
   math(EXPR PTLITE_XCR0_${level} "0${PTLITE_XCR0_${parent}} | ${xcr0}" OUTPUT_FORMAT DECIMAL)
   string(REGEX REPLACE " +" ", Feature_" feature_list "Feature_${PTLITE_FEATURES_${level}}")
-  string(APPEND rows " \\\n  X(${level}, ${PTLITE_XCR0_${level}}, ${feature_list})")
-  list(APPEND PTLITE_LEVELS ${level})
+  string(APPEND rows " \\\n  X(${level}, ${built}, \"${minimum}\", ${PTLITE_XCR0_${level}}, ${feature_list})")
 endforeach()
-list(LENGTH PTLITE_LEVELS count)
+list(LENGTH PTLITE_LADDER count)
 file(CONFIGURE OUTPUT generated/isa_levels.h CONTENT
 "// Written by isa/Levels.cmake from isa/ladder.txt; do not edit.
-// X(level, XCR0 bits, features...)
+// X(level, 1 if this library holds it, oldest g++ that builds it, XCR0 bits, features...)
 #pragma once
-
-#include <initializer_list>
 
 #define PTLITE_LEVEL_COUNT ${count}
 #define PTLITE_FOR_EACH_LEVEL(X)${rows}
@@ -60,13 +62,15 @@ file(CONFIGURE OUTPUT generated/isa_levels.h CONTENT
 function(ptlite_sources_of level result)
   set(chosen)
   foreach(source IN LISTS ARGN)
-    if(PTLITE_SOURCES_${level} STREQUAL "all")
-      list(APPEND chosen ${source})
-    else()
-      file(STRINGS ${source} wanted REGEX "^// isa:.*[ ,]${level}([ ,]|$)")
-      if(wanted)
-        list(APPEND chosen ${source})
+    file(STRINGS ${source} opted REGEX "^// isa:")
+    string(REGEX MATCHALL "[A-Z][A-Z0-9_]*" opted "${opted}")
+    foreach(name IN LISTS opted)
+      if(NOT name IN_LIST PTLITE_LADDER)
+        message(FATAL_ERROR "${source}: isa/ladder.txt has no level ${name}")
       endif()
+    endforeach()
+    if(PTLITE_SOURCES_${level} STREQUAL "all" OR level IN_LIST opted)
+      list(APPEND chosen ${source})
     endif()
   endforeach()
   set(${result} ${chosen} PARENT_SCOPE)

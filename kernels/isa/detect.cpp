@@ -1,15 +1,12 @@
 #include "detect.h"
 
-#include <cpuid.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <initializer_list>
 #include <strings.h>
-
-#include "isa_levels.h"
-#include "ptlite_abi.h"
 
 namespace ptlite {
 namespace {
+
+constexpr uint64_t kTileData = uint64_t{1} << 18;
 
 constexpr uint64_t feature_bits(std::initializer_list<Feature> list) {
   uint64_t bits = 0;
@@ -18,48 +15,10 @@ constexpr uint64_t feature_bits(std::initializer_list<Feature> list) {
 }
 
 constexpr LevelInfo kLevels[] = {
-#define PTLITE_LEVEL_ROW(name, xcr0, ...) {#name, feature_bits({__VA_ARGS__}), xcr0},
+#define PTLITE_LEVEL_ROW(name, built, compiler, xcr0, ...) {#name, built != 0, compiler, feature_bits({__VA_ARGS__}), xcr0},
     PTLITE_FOR_EACH_LEVEL(PTLITE_LEVEL_ROW)
 #undef PTLITE_LEVEL_ROW
 };
-constexpr int32_t kLevelCount = sizeof(kLevels) / sizeof(kLevels[0]);
-
-CpuidRegisters hardware_cpuid(uint32_t leaf, uint32_t subleaf, const void*) {
-  CpuidRegisters r{};
-  __get_cpuid_count(leaf, subleaf, &r.reg[0], &r.reg[1], &r.reg[2], &r.reg[3]);
-  return r;
-}
-
-uint64_t hardware_xcr0() {
-  constexpr uint32_t osxsave = 1u << 27;
-  if ((hardware_cpuid(1, 0, nullptr).reg[2] & osxsave) == 0) return 0;
-  uint32_t low, high;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return low | (uint64_t{high} << 32);
-}
-
-// The level ATEN_CPU_CAPABILITY asks for; the highest one where it is unset or unknown.
-int32_t requested_level() {
-  const char* wanted = getenv("ATEN_CPU_CAPABILITY");
-  if (wanted == nullptr || *wanted == 0) return kLevelCount - 1;
-  for (int32_t i = 0; i < kLevelCount; i++) {
-    if (strcasecmp(wanted, kLevels[i].name) == 0) return i;
-  }
-  fprintf(stderr, "ptlite: ATEN_CPU_CAPABILITY=%s is not known; expected one of", wanted);
-  for (const LevelInfo& level : kLevels) fprintf(stderr, " %s", level.name);
-  fprintf(stderr, "\n");
-  return kLevelCount - 1;
-}
-
-int32_t choose_level() {
-  const int32_t cpu = level_for(host_cpu());
-  int32_t level = requested_level();
-  if (level > cpu) level = cpu;
-  // a level missing in the middle of the order falls to the next lower one
-  const CpuState& state = host_cpu();
-  while (level > 0 && ((kLevels[level].features & ~state.features) != 0 || (kLevels[level].xcr0 & ~state.xcr0) != 0)) level--;
-  return level;
-}
 
 }  // namespace
 
@@ -77,41 +36,48 @@ CpuState decode_cpu(CpuidFunction cpuid, const void* context, uint64_t xcr0) {
   if (has(leaf, subleaf, reg, bit)) state.features |= feature_bit(Feature_##name);
   PTLITE_FOR_EACH_FEATURE(PTLITE_DECODE)
 #undef PTLITE_DECODE
-  if (has(1, 0, 2, 27)) state.xcr0 = xcr0;
-  return state;
-}
-
-const CpuState& host_cpu() {
-  static const CpuState state = decode_cpu(hardware_cpuid, nullptr, hardware_xcr0());
-  return state;
-}
-
-int32_t level_for(const CpuState& cpu) {
-  for (int32_t i = kLevelCount - 1; i > 0; i--) {
-    if ((kLevels[i].features & ~cpu.features) == 0 && (kLevels[i].xcr0 & ~cpu.xcr0) == 0) return i;
+  if (has(1, 0, 2, 27) && last_basic >= 0xd) {
+    const CpuidRegisters known = cpuid(0xd, 0, context);
+    state.xcr0 = xcr0 & (known.reg[0] | uint64_t{known.reg[3]} << 32);
   }
-  return 0;
+  return state;
 }
 
 const LevelInfo& level_info(int32_t level) { return kLevels[level]; }
 
+int32_t highest_level(uint32_t levels) { return 31 - __builtin_clz(levels | 1); }
+
+uint32_t levels_of(const CpuState& cpu) {
+  uint32_t levels = 1;
+  for (int32_t i = 1; i < PTLITE_LEVEL_COUNT; i++) {
+    if ((kLevels[i].features & ~cpu.features) == 0 && (kLevels[i].xcr0 & ~cpu.xcr0) == 0) levels |= 1u << i;
+  }
+  return levels;
+}
+
+uint32_t levels_built() {
+  uint32_t levels = 0;
+  for (int32_t i = 0; i < PTLITE_LEVEL_COUNT; i++) levels |= uint32_t{kLevels[i].built} << i;
+  return levels;
+}
+
+bool levels_up_to(const char* capability, size_t length, uint32_t* levels) {
+  *levels = (1u << PTLITE_LEVEL_COUNT) - 1;
+  if (length == 0) return true;
+  for (int32_t i = 0; i < PTLITE_LEVEL_COUNT; i++) {
+    if (strncasecmp(capability, kLevels[i].name, length) != 0 || kLevels[i].name[length] != 0) continue;
+    *levels = (2u << i) - 1;
+    return true;
+  }
+  return false;
+}
+
+uint32_t permitted(uint32_t levels, bool (*permit_tiles)()) {
+  uint32_t tiled = 0;
+  for (int32_t i = 0; i < PTLITE_LEVEL_COUNT; i++) {
+    if ((levels >> i & 1) != 0 && (kLevels[i].xcr0 & kTileData) != 0) tiled |= 1u << i;
+  }
+  return tiled == 0 || permit_tiles() ? levels : levels & ~tiled;
+}
+
 }  // namespace ptlite
-
-extern "C" {
-
-int32_t ptlite_level_count(void) { return ptlite::kLevelCount; }
-
-const char* ptlite_level_name(int32_t level) {
-  return level >= 0 && level < ptlite::kLevelCount ? ptlite::kLevels[level].name : "";
-}
-
-int32_t ptlite_current_level(void) {
-  static const int32_t level = ptlite::choose_level();
-  return level;
-}
-
-int32_t ptlite_highest_cpu_level(void) { return ptlite::level_for(ptlite::host_cpu()); }
-
-int32_t ptlite_highest_binary_level(void) { return ptlite::kLevelCount - 1; }
-
-}  // extern "C"

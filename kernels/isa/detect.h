@@ -1,10 +1,12 @@
-// Which features a CPU has and which ladder level follows. The decision is a pure function of recorded CPUID and
-// XCR0 values, so that it can be tried on CPUs that are not there.
+// Which features a CPU has and which ladder levels follow. The decision is a pure function of recorded CPUID and XCR0
+// values, so that it can be tried on CPUs that are not there.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cpu_features.h"
+#include "isa_levels.h"
 
 namespace ptlite {
 
@@ -15,12 +17,13 @@ enum Feature : int32_t {
       Feature_count
 };
 static_assert(Feature_count <= 64, "features are kept as bits of one word");
+static_assert(PTLITE_LEVEL_COUNT <= 32, "levels are kept as bits of one word");
 
 constexpr uint64_t feature_bit(Feature f) { return uint64_t{1} << f; }
 
 struct CpuState {
   uint64_t features;  // bit per Feature, as CPUID reports them, whatever the operating system supports
-  uint64_t xcr0;      // 0 where the operating system has not enabled XSAVE
+  uint64_t xcr0;      // state that is switched on and that CPUID leaf 0xd knows; 0 without XSAVE
 };
 
 // One CPUID answer: eax, ebx, ecx, edx.
@@ -29,21 +32,39 @@ struct CpuidRegisters {
 };
 using CpuidFunction = CpuidRegisters (*)(uint32_t leaf, uint32_t subleaf, const void* context);
 
+// The registers of this CPU; `context` is not used.
+CpuidRegisters hardware_cpuid(uint32_t leaf, uint32_t subleaf, const void* context);
+
 // Collects the features through `cpuid`; `xcr0` counts only where CPUID says OSXSAVE.
 CpuState decode_cpu(CpuidFunction cpuid, const void* context, uint64_t xcr0);
 
 // This machine's state, read once.
 const CpuState& host_cpu();
 
-// Highest ladder level among those in this library that `cpu` can run.
-int32_t level_for(const CpuState& cpu);
-
 struct LevelInfo {
   const char* name;
+  bool built;            // this library holds it
+  const char* compiler;  // oldest g++ that builds it
   uint64_t features;
   uint64_t xcr0;
 };
-// The levels this library was built with, lowest first.
+// The ladder, lowest level first, left-out levels included. Sets of levels are bits by number.
 const LevelInfo& level_info(int32_t level);
+int32_t highest_level(uint32_t levels);
+
+// Levels whose features and state `cpu` has.
+uint32_t levels_of(const CpuState& cpu);
+
+// Levels that this library holds.
+uint32_t levels_built();
+
+// Levels at or below the one that `capability` names in any case; all of them where it is empty. False where no level has that name.
+bool levels_up_to(const char* capability, size_t length, uint32_t* levels);
+
+// `levels` without those that use tiles, unless `permit_tiles` says that this process may; it is asked only if it matters.
+uint32_t permitted(uint32_t levels, bool (*permit_tiles)());
+
+// Levels whose kernels serve in this process, chosen once from the above; the highest is the current level.
+uint32_t levels_in_use();
 
 }  // namespace ptlite

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "isa_levels.h"
+#include "detect.h"
 #include "kernel.h"
 #include "kernel_list.h"
 
@@ -34,8 +34,9 @@ struct Slot {
 Slot slots[kKernels];
 
 int32_t level_of(uint32_t id) {
-  for (int32_t level = ptlite_current_level(); level >= 0; level--) {
-    if (implementations[id][level] != nullptr) return level;
+  const uint32_t in_use = levels_in_use();
+  for (int32_t level = highest_level(in_use); level >= 0; level--) {
+    if ((in_use >> level & 1) != 0 && implementations[id][level] != nullptr) return level;
   }
   return -1;
 }

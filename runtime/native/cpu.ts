@@ -1,3 +1,5 @@
+import { type CpuFacts, type CpuLevel, cpuLines, describeLevels, highestLevel, levelName, type OsSupport, osSupport } from './cpu-levels.js'
+import { detectCpu, hostDump, parseDump } from './cpu-dump.js'
 import * as kernels from './generated/kernels.js'
 
 export interface CpuInfo {
@@ -9,38 +11,49 @@ export interface CpuInfo {
   readonly caches: { readonly l1d: number; readonly l2: number; readonly l3: number }
 }
 
-let levelNames: readonly string[] | undefined
-
-function lines(which: number): string[] {
-  const length = kernels.cpu_text({ which, capacity: 0 }, new Uint8Array(1))
-  const bytes = new Uint8Array(length)
-  kernels.cpu_text({ which, capacity: length }, bytes)
-  return new TextDecoder().decode(bytes).split('\n').slice(0, -1)
+/** The levels of a machine: this one's, or those that this library would use on a recorded one. */
+export interface CpuReport {
+  readonly currentLevel: string
+  readonly highestCpuLevel: string
+  readonly highestBinaryLevel: string
+  readonly xcr0: number
+  readonly os: OsSupport
+  readonly features: Readonly<Record<string, boolean>>
+  readonly levels: readonly CpuLevel[]
 }
 
-function levelName(level: number): string {
-  levelNames ??= lines(kernels.CpuText.levels)
-  return levelNames[level] ?? 'DEFAULT'
+function report(facts: CpuFacts): CpuReport {
+  return {
+    currentLevel: highestLevel(facts.levelsInUse),
+    highestCpuLevel: highestLevel(facts.levelsOfCpu),
+    highestBinaryLevel: cpu.highestBinaryLevel(),
+    xcr0: facts.xcr0,
+    os: osSupport(facts.xcr0),
+    features: facts.features,
+    levels: describeLevels(facts),
+  }
 }
 
 /** The instruction set levels of the kernels. */
 export const cpu = {
-  /** In use: the minimum of what the CPU has, what the library holds and ATEN_CPU_CAPABILITY. */
+  /** In use: the highest level that the CPU has, the library holds and ATEN_CPU_CAPABILITY allows. */
   currentLevel(): string {
     return levelName(kernels.cpu_info().current_level)
   },
 
+  /** By the CPU's features and the operating system's state alone. */
   highestCpuLevel(): string {
     return levelName(kernels.cpu_info().highest_cpu_level)
   },
 
+  /** By the compiler that built the library alone. */
   highestBinaryLevel(): string {
     return levelName(kernels.cpu_info().highest_binary_level)
   },
 
   /** Instruction set extensions by CPUID, whether or not the operating system supports them. */
   features(): Record<string, boolean> {
-    return Object.fromEntries(lines(kernels.CpuText.features).map((line) => [line.split(' ')[0]!, line.endsWith(' 1')]))
+    return Object.fromEntries(cpuLines(kernels.CpuText.features).map((line) => [line.split(' ')[0]!, line.endsWith(' 1')]))
   },
 
   info(): CpuInfo {
@@ -50,6 +63,27 @@ export const cpu = {
 
   /** Which level each kernel's implementation comes from. */
   kernels(): Record<string, string> {
-    return Object.fromEntries(lines(kernels.CpuText.kernels).map((line) => line.split(' ') as [string, string]))
+    return Object.fromEntries(cpuLines(kernels.CpuText.kernels).map((line) => line.split(' ') as [string, string]))
+  },
+
+  /** Everything about the levels of this machine; `levels` says why one is not in use. */
+  report(): CpuReport {
+    const { levels_in_use, xcr0 } = kernels.cpu_info()
+    const { levelsOfCpu } = detectCpu(parseDump(hostDump()))
+    const capability = process.env.ATEN_CPU_CAPABILITY ?? ''
+    return report({ features: cpu.features(), xcr0, levelsOfCpu, levelsInUse: levels_in_use, capability })
+  },
+
+  /** The CPUID leaves and XCR0 that the levels follow from, as lines of hexadecimal numbers. */
+  dump(): string {
+    return hostDump()
+  },
+
+  /**
+   * What this library would use on the machine that `dump` was recorded on, with `capability` as in ATEN_CPU_CAPABILITY.
+   * Throws INVALID_ARGUMENT where either is malformed.
+   */
+  reportOf(dump: string, capability = ''): CpuReport {
+    return report(detectCpu(parseDump(dump), { capability }))
   },
 }

@@ -1,45 +1,73 @@
-import { cpu as capability } from '../index.js'
+import { readFileSync } from 'node:fs'
+import { cpu as capability, PtliteError } from '../index.js'
 import { formatBytes, table } from './format.js'
 import { type Command, parse } from './usage.js'
 
-export const cpu: Command = {
-  usage: 'cpu [--kernels] [--json]',
-  help: `Says which instruction sets the kernels use here.
+type Report = ReturnType<typeof capability.report>
+type Machine = Partial<ReturnType<typeof capability.info>>
 
-      --kernels  also the level that each kernel comes from
-      --json     as JSON`,
+const VARIABLE = 'ATEN_CPU_CAPABILITY'
+
+function dumpIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new PtliteError('INVALID_FILE', `cannot read ${path}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function print(report: Report, { cores, caches }: Machine): void {
+  const rows = [
+    ['level in use', report.currentLevel],
+    ['highest of the CPU', report.highestCpuLevel],
+    ['highest in the library', report.highestBinaryLevel],
+    ['lowered by', process.env[VARIABLE] === undefined ? 'nothing' : `${VARIABLE}=${process.env[VARIABLE]}`],
+  ]
+  if (cores !== undefined) rows.push(['cores', String(cores)])
+  if (caches !== undefined) {
+    rows.push(['caches', `L1d ${formatBytes(caches.l1d)}, L2 ${formatBytes(caches.l2)}, L3 ${formatBytes(caches.l3)}`])
+  }
+  console.log(table(rows))
+  console.log(`\n${table(report.levels.map((level) => [level.name, level.reason ?? 'in use']))}`)
+  console.log(`\nXCR0: ${report.xcr0.toString(16).padStart(16, '0')}`)
+  for (const [name, has] of Object.entries(report.os)) console.log(`os --> ${name}: ${has}`)
+  console.log(table(Object.entries(report.features).map(([name, has]) => [`${name}:`, String(has)])))
+}
+
+export const cpu: Command = {
+  usage: 'cpu [--kernels] [--json] [--dump | --from FILE]',
+  help: `Says which instruction sets the kernels use here, and why not others.
+
+      --kernels    also the level that each kernel comes from
+      --json       as JSON
+      --dump       prints this CPU's registers that the choice depends on
+      --from FILE  says what would be used on the CPU whose --dump is in FILE`,
 
   run(args) {
-    const { values } = parse({ args, options: { kernels: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } } })
-    const info = capability.info()
-    const report = {
-      currentLevel: capability.currentLevel(),
-      highestCpuLevel: capability.highestCpuLevel(),
-      highestBinaryLevel: capability.highestBinaryLevel(),
-      cores: info.cores,
-      caches: info.caches,
-      xcr0: info.xcr0,
-      features: capability.features(),
-      ...(values.kernels ? { kernels: capability.kernels() } : {}),
+    const { values } = parse({
+      args,
+      options: {
+        kernels: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        dump: { type: 'boolean', default: false },
+        from: { type: 'string' },
+      },
+    })
+    if (values.from !== undefined && (values.kernels || values.dump)) {
+      throw new PtliteError('INVALID_ARGUMENT', '--from tells of another CPU; it goes with --json alone')
     }
-    if (values.json) {
-      console.log(JSON.stringify(report))
+    if (values.dump) {
+      console.log(values.json ? JSON.stringify({ dump: capability.dump() }) : capability.dump().trimEnd())
       return
     }
-    const present = Object.entries(report.features).filter(([, has]) => has)
-    const { l1d, l2, l3 } = info.caches
-    console.log(
-      table([
-        ['level in use', report.currentLevel],
-        ['highest of this CPU', report.highestCpuLevel],
-        ['highest in the library', report.highestBinaryLevel],
-        ['forced by', process.env.ATEN_CPU_CAPABILITY === undefined ? 'nothing' : `ATEN_CPU_CAPABILITY=${process.env.ATEN_CPU_CAPABILITY}`],
-        ['cores', String(info.cores)],
-        ['caches', `L1d ${formatBytes(l1d)}, L2 ${formatBytes(l2)}, L3 ${formatBytes(l3)}`],
-        ['XCR0', `0x${info.xcr0.toString(16)}`],
-        ['features', present.map(([name]) => name).join(' ')],
-      ]),
-    )
-    if (report.kernels !== undefined) console.log(`\n${table(Object.entries(report.kernels))}`)
+    const report = values.from === undefined ? capability.report() : capability.reportOf(dumpIn(values.from), process.env[VARIABLE])
+    const machine: Machine = values.from === undefined ? capability.info() : {}
+    const kernels = values.kernels ? capability.kernels() : undefined
+    if (values.json) {
+      console.log(JSON.stringify({ ...report, cores: machine.cores, caches: machine.caches, kernels }))
+      return
+    }
+    print(report, machine)
+    if (kernels !== undefined) console.log(`\n${table(Object.entries(kernels))}`)
   },
 }

@@ -78,10 +78,27 @@ t.test('bench', (t) => {
 })
 
 t.test('cpu', (t) => {
-  t.match(ptlite('cpu').stdout, /level in use/)
-  const report = JSON.parse(ptlite('cpu', '--kernels', '--json').stdout) as { currentLevel: string; kernels: Record<string, string> }
-  t.ok(['DEFAULT', 'AVX2', 'AVX512'].some((level) => report.currentLevel.startsWith(level)))
+  const { stdout } = ptlite('cpu')
+  t.match(stdout, /level in use/)
+  t.match(stdout, /^AMX +/m)
+  t.match(stdout, /^XCR0: [0-9a-f]{16}$/m)
+  t.match(stdout, /^os --> avx512: (true|false)$/m)
+  t.match(stdout, /^avx512_bf16: +(true|false)$/m)
+  const report = JSON.parse(ptlite('cpu', '--kernels', '--json').stdout) as {
+    currentLevel: string
+    highestCpuLevel: string
+    levels: { name: string; inUse: boolean; reason: string | null }[]
+    kernels: Record<string, string>
+  }
+  t.equal(report.levels.findLast((level) => level.inUse)?.name, report.currentLevel)
+  t.ok(report.levels.every(({ inUse, reason }) => inUse === (reason === null)))
   t.ok(Object.keys(report.kernels).length > 0)
+  const file = join(t.testdir({ 'cpu.txt': ptlite('cpu', '--dump').stdout, 'bad.txt': '1 0 zz' }), 'cpu.txt')
+  const recorded = JSON.parse(ptlite('cpu', '--from', file, '--json').stdout) as { highestCpuLevel: string; levels: unknown }
+  t.strictSame([recorded.highestCpuLevel, recorded.levels], [report.highestCpuLevel, report.levels], 'a dump says the same as the machine')
+  const bad = ptlite('cpu', '--from', file.replace('cpu.txt', 'bad.txt'))
+  t.equal(bad.status, 1)
+  t.match(bad.stderr, /line 1: expected 'leaf subleaf/)
   t.end()
 })
 

@@ -1,0 +1,103 @@
+import * as kernels from './generated/kernels.js'
+
+/** A level of the ladder, and whether kernels of it serve. */
+export interface CpuLevel {
+  readonly name: string
+  /** This library holds it. */
+  readonly inLibrary: boolean
+  /** The CPU has its features and the operating system has switched on its state. */
+  readonly inCpu: boolean
+  /** Kernels compiled for it serve. */
+  readonly inUse: boolean
+  /** Why it is not in use; null where it is. */
+  readonly reason: string | null
+}
+
+/** Register state that the operating system saves for each thread, without which a CPU's instructions do not count. */
+export interface OsSupport {
+  readonly avx: boolean
+  readonly avx2: boolean
+  readonly avx512: boolean
+  readonly amx: boolean
+}
+
+/** What a CPU and operating system can do, here or recorded elsewhere. Levels are sets of bits by number. */
+export interface CpuFacts {
+  readonly features: Readonly<Record<string, boolean>>
+  readonly xcr0: number
+  readonly levelsOfCpu: number
+  readonly levelsInUse: number
+  /** As in ATEN_CPU_CAPABILITY; empty where nothing lowers the level. */
+  readonly capability: string
+}
+
+/** What a level asks for: a row of kernels/isa/ladder.txt, with what it builds upon. */
+interface LevelNeeds {
+  readonly name: string
+  readonly inLibrary: boolean
+  readonly compiler: string
+  readonly xcr0: number
+  readonly features: readonly string[]
+}
+
+const YMM_STATE = 0x6
+const ZMM_STATE = 0xe6
+const TILE_STATE = 0x60000
+
+let ladder: readonly LevelNeeds[] | undefined
+
+/** Lines that the library writes about CPUs. */
+export function cpuLines(which: number): string[] {
+  const length = kernels.cpu_text({ which, capacity: 0 }, new Uint8Array(1))
+  const bytes = new Uint8Array(length)
+  kernels.cpu_text({ which, capacity: length }, bytes)
+  return new TextDecoder().decode(bytes).split('\n').slice(0, -1)
+}
+
+function levels(): readonly LevelNeeds[] {
+  return (ladder ??= cpuLines(kernels.CpuText.levels).map((line) => {
+    const [name = '', held, compiler = '', xcr0, features = ''] = line.split(' ')
+    return { name, inLibrary: held === '1', compiler, xcr0: Number(xcr0), features: features.split(',') }
+  }))
+}
+
+export function levelName(level: number): string {
+  return levels()[level]?.name ?? 'DEFAULT'
+}
+
+export function highestLevel(set: number): string {
+  return levelName(31 - Math.clz32(set))
+}
+
+/** The levels that the library holds. */
+export function levelsInLibrary(): number {
+  return levels().reduce((set, { inLibrary }, i) => (inLibrary ? set | (1 << i) : set), 0)
+}
+
+/** The whole ladder, with why a level does not serve. */
+export function describeLevels(cpu: CpuFacts): CpuLevel[] {
+  return levels().map((level, i) => {
+    const [inCpu, inUse] = [cpu.levelsOfCpu, cpu.levelsInUse].map((set) => (set & (1 << i)) !== 0) as [boolean, boolean]
+    return { name: level.name, inLibrary: level.inLibrary, inCpu, inUse, reason: inUse ? null : reason(level, i, inCpu, cpu) }
+  })
+}
+
+function reason(level: LevelNeeds, index: number, inCpu: boolean, cpu: CpuFacts): string {
+  if (!inCpu) {
+    const missing = level.features.filter((name) => cpu.features[name] !== true)
+    if (missing.length > 0) return `the CPU has no ${missing.join(', ')}`
+    return `the operating system has not switched on ${hex(level.xcr0)} of XCR0, which is ${hex(cpu.xcr0)}`
+  }
+  if (!level.inLibrary) return `left out of this library: it needs g++ ${level.compiler}`
+  const limit = levels().findIndex(({ name }) => name === cpu.capability.toUpperCase())
+  if (limit >= 0 && index > limit) return `ATEN_CPU_CAPABILITY=${cpu.capability}`
+  return 'the operating system does not permit this process to use tiles'
+}
+
+const hex = (n: number): string => `0x${n.toString(16)}`
+
+/** The state of XCR0 by the instruction sets that need it. */
+export function osSupport(xcr0: number): OsSupport {
+  const has = (state: number): boolean => (xcr0 & state) === state
+  return { avx: has(YMM_STATE), avx2: has(YMM_STATE), avx512: has(ZMM_STATE), amx: has(TILE_STATE) }
+}

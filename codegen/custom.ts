@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { customBanner, type CustomFile, emitCustomKernels, emitCustomOperators } from './emit/custom.js'
 import { emitCustomKernelsHeader } from './emit/kernels-header.js'
 import { at, CodegenError, failAt } from './error.js'
@@ -16,27 +15,34 @@ import { printSchema, printType } from './schema/printer.js'
 import { type Entry, parseEntries } from './yaml-file.js'
 
 export interface CustomRequest {
-  /** The user's YAML: operators in PyTorch's syntax, and `kernel` and `enum` entries. */
-  readonly path: string
+  /** The user's YAML files: operators in PyTorch's syntax, and `kernel` and `enum` entries. */
+  readonly paths: readonly string[]
   /** Module of the native functions, as seen from the output folder. */
   readonly natives: string
-  /** The schema of an operator that the library has; undefined for others. */
-  readonly knownSchema: (qualifiedName: string) => string | undefined
+  /** An operator that the library has; undefined for others. */
+  readonly known: (qualifiedName: string) => KnownOperator | undefined
+}
+
+export interface KnownOperator {
+  readonly schema: string
+  /** file:line of its declaration. */
+  readonly source: string
 }
 
 /** What `ptlite codegen --ops` writes. Throws CodegenError naming file and line. */
 export function generateCustom(request: CustomRequest): GeneratedFiles {
-  const entries = parseEntries(readFileSync(request.path, 'utf8'), basename(request.path))
+  const entries = request.paths.flatMap((path) => parseEntries(readFileSync(path, 'utf8'), path))
+  const input = request.paths.join(', ')
   const isKernel = (entry: Entry): boolean => entry.fields.some((f) => f.key === 'kernel' || f.key === 'enum')
   const operators = resolveOperators(entries.filter((e) => !isKernel(e)).map(parseEntry))
   const abi = parseKernels(entries.filter(isKernel))
-  if (operators.length === 0 && abi.kernels.length === 0) throw new CodegenError(`${request.path}: declares neither operators nor kernels`)
+  if (operators.length === 0 && abi.kernels.length === 0) throw new CodegenError(`${input}: declares neither operators nor kernels`)
   for (const operator of operators) checkReplacement(operator, request)
 
   const file: CustomFile = {
-    input: basename(request.path),
+    input,
     natives: request.natives,
-    isKnown: (name) => request.knownSchema(name) !== undefined,
+    isKnown: (name) => request.known(name) !== undefined,
   }
   const files = new Map<string, string>()
   if (operators.length > 0) files.set('operators.ts', emitCustomOperators(operators, OPTIONS, file))
@@ -54,12 +60,24 @@ const OPTIONS: BuildOptions = {
   names: { modules: { CPU: 'natives', QuantizedCPU: 'natives', Composite: 'natives', Builtin: 'natives' }, dispatched: '', derived: '' },
 }
 
-/** A kernel that replaces the library's own must be for the same schema, or a model would call it with other arguments. */
-function checkReplacement(operator: Operator, request: CustomRequest): void {
-  const text = request.knownSchema(operator.qualifiedName)
-  if (text === undefined || signature(parseSchema(text)) === signature(operator.schema)) return
-  const { source } = operator.native
-  failAt(source, operator.qualifiedName, `the library has ${text}, ${at(source)} declares ${printSchema(operator.schema)}`)
+/**
+ * A kernel that replaces the library's own names its backend, so that nobody replaces one by accident, and must be for
+ * the same schema, or a model would call it with other arguments.
+ */
+function checkReplacement({ native, qualifiedName, schema }: Operator, request: CustomRequest): void {
+  const known = request.known(qualifiedName)
+  if (known === undefined) return
+  const { source } = native
+  if (signature(parseSchema(known.schema)) !== signature(schema)) {
+    failAt(source, qualifiedName, `the library has ${known.schema} (${known.source}), ${at(source)} declares ${printSchema(schema)}`)
+  }
+  if (native.dispatch.length === 0) {
+    failAt(
+      source,
+      qualifiedName,
+      `declared twice: at ${known.source} and at ${at(source)}; 'dispatch' says for which backend to replace its kernel`,
+    )
+  }
 }
 
 /** Argument and result types, names and defaults as compared text; SymInt is int. */

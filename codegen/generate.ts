@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { emitBoxed } from './emit/boxed.js'
+import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
 import { emitInterfaces } from './emit/interfaces.js'
@@ -42,6 +43,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/boxed.ts', emitBoxed(operators, options)],
     ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
     ['runtime/operators/generated/table.ts', emitTable(operators)],
+    ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],
     ['runtime/backends/generated/interfaces.ts', emitInterfaces(all, options)],

@@ -25,6 +25,7 @@ export function typeImports(text: string, tensor: string): string {
     importOf(text, ['TensorOptions'], `${tensor}/options.js`, true),
     importOf(text, ['Int', 'Scalar'], `${tensor}/scalar.js`, true),
     importOf(text, ['Stack'], `${tensor}/stack.js`, true),
+    importOf(text, ['Storage'], `${tensor}/storage.js`, true),
     importOf(text, ['Tensor'], `${tensor}/tensor.js`, true),
     importOf(text, ['CustomObject', 'Device', 'DictKey', 'Tuple', 'Value'], `${tensor}/value.js`, true),
   ].join('')

@@ -1,6 +1,7 @@
 import { failAt } from '../error.js'
 import { parseSchema } from '../schema/parser.js'
 import type { FunctionSchema } from '../schema/model.js'
+import { unknownType } from '../types/known.js'
 import type { Entry, Field } from '../yaml-file.js'
 import type { DispatchRow, NativeFunction, Precomputed } from './native-function.js'
 
@@ -11,6 +12,17 @@ const DISPATCH_KEYS = new Set([
   'PrivateUse1', 'PrivateUse2', 'PrivateUse3', 'Undefined', 'ZeroTensor', 'MkldnnCPU', 'Vulkan', 'Metal',
   ...['Quantized', 'Sparse', 'SparseCsr', 'NestedTensor'].flatMap((kind) => ['CPU', 'CUDA', 'Meta', 'XPU', 'VE', 'HIP'].map((device) => kind + device)),
 ]) // prettier-ignore
+
+/** PyTorch 1.13's tags.yaml. */
+const TAGS = [
+  'inplace_view',
+  'view_copy',
+  'dynamic_output_shape',
+  'data_dependent_output',
+  'generated',
+  'nondeterministic_seeded',
+  'nondeterministic_bitwise',
+]
 
 /** Reads one entry. Throws CodegenError naming file, line and entry for unknown keys, bad values and bad schemas. */
 export function parseEntry(entry: Entry): NativeFunction {
@@ -26,12 +38,12 @@ export function parseEntry(entry: Entry): NativeFunction {
     structured: reader.flag('structured'),
     structuredDelegate: reader.text('structured_delegate'),
     structuredInherits: reader.text('structured_inherits'),
-    precomputed: reader.strings('precomputed').map((row) => reader.precomputed(row)),
+    precomputed: reader.precomputed(),
     dispatch: reader.dispatch(),
     autogen: reader.words('autogen'),
     deviceCheck: reader.oneOf('device_check', ['NoCheck', 'ExactSame']),
     deviceGuard: reader.flag('device_guard', true),
-    tags: reader.words('tags'),
+    tags: reader.words('tags', TAGS),
     pythonModule: reader.text('python_module'),
     categoryOverride: reader.text('category_override'),
     manualKernelRegistration: reader.flag('manual_kernel_registration'),
@@ -47,10 +59,20 @@ export function parseEntry(entry: Entry): NativeFunction {
 
 function readSchema(func: Field): FunctionSchema {
   if (typeof func.value !== 'string') failAt(func.source, 'entry', "'func' must be a schema")
+  const name = func.value.split('(')[0]!
+  const schema = schemaOf(func.value, func, name)
+  for (const { type } of [...schema.arguments, ...schema.returns]) {
+    const unknown = unknownType(type)
+    if (unknown !== null) failAt(func.source, name, `unknown type '${unknown}'`)
+  }
+  return schema
+}
+
+function schemaOf(text: string, field: Field, name: string): FunctionSchema {
   try {
-    return parseSchema(func.value)
+    return parseSchema(text)
   } catch (error) {
-    failAt(func.source, func.value.split('(')[0]!, (error as Error).message, error)
+    failAt(field.source, name, (error as Error).message, error)
   }
 }
 
@@ -148,9 +170,15 @@ class FieldReader {
     return rows
   }
 
-  precomputed(row: string): Precomputed {
+  /** `dim -> int dim, int valid`; a row without an arrow adds arguments. */
+  precomputed(): Precomputed[] {
+    const field = this.fields.get('precomputed')
+    return this.strings('precomputed').map((row) => this.precomputedRow(row, field!))
+  }
+
+  private precomputedRow(row: string, field: Field): Precomputed {
     const [left, right] = row.includes('->') ? row.split('->') : [null, row]
-    const parsed = parseSchema(`f(${right!.trim()}) -> ()`)
+    const parsed = schemaOf(`f(${right!.trim()}) -> ()`, field, this.name)
     return { replaced: left?.trim() ?? null, by: parsed.arguments }
   }
 

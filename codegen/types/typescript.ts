@@ -15,6 +15,8 @@ const PLAIN: Record<string, string> = {
   Device: 'Device',
   Generator: 'unknown',
   Dimname: 'string',
+  Storage: 'Storage',
+  Stream: 'Int',
 }
 
 /** The TypeScript type of an unboxed value. */

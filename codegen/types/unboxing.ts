@@ -32,6 +32,8 @@ const BASE: Record<string, string> = {
   QScheme: 'asInt',
   Device: 'asDevice',
   Generator: 'asGenerator',
+  Storage: 'asStorage',
+  Stream: 'asLong',
 }
 
 const LISTS: Record<string, string> = {
@@ -61,7 +63,8 @@ export function unboxing(type: SchemaType, style: TypeStyle): Unboxing {
       const helper = LISTS[unboxing(type.inner, style).helper]
       if (helper === undefined) return plain('asList')
       // a single value stands for all elements of a sized list
-      return { helper, extra: type.size === null ? [] : [type.size] }
+      const sized = helper === 'asBools' && type.size !== null ? 'asFlags' : helper
+      return { helper: sized, extra: type.size === null ? [] : [type.size] }
     }
     case 'generic':
       return plain(type.name === 'Dict' ? 'asDict' : 'asAny')

@@ -2,14 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadModule, operators, type Tensor, tensor } from 'ptlite'
-import { loadKernels } from './generated/kernels.js'
-import { register } from './generated/operators.js'
 import { calls } from './natives.js'
+import './operators.js'
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-loadKernels(here('generated/libcustom.so'))
-register()
 for (const { name, overload, schema } of operators()) if (name.startsWith('demo::')) console.log(`${name}${overload} is ${schema}`)
 
 const { input, output } = JSON.parse(readFileSync(here('expected.json'), 'utf8')) as { input: number[][]; output: number[][] }

@@ -2,6 +2,7 @@ import type { DType } from '../tensor/dtype.js'
 import type { TensorOptions } from '../tensor/options.js'
 import { Float, type Int, type Scalar } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
+import { Storage } from '../tensor/storage.js'
 import type { Tensor } from '../tensor/tensor.js'
 import { type CustomObject, type Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
 import * as rule from './unbox-value.js'
@@ -140,6 +141,12 @@ export function asGenerator(s: Stack, arg: number): null {
   return v === null ? null : wrongType(v, arg)
 }
 
+/** No program makes storages; callers of the unboxed API may hand one over. */
+export function asStorage(s: Stack, arg: number): Storage {
+  const v: unknown = at(s, arg)
+  return v instanceof Storage ? v : wrongType(v as Value, arg)
+}
+
 export function asTensors(s: Stack, arg: number): Tensor[] {
   return rule.toTensors(at(s, arg), arg, false) as Tensor[]
 }
@@ -179,6 +186,16 @@ export function asBools(s: Stack, arg: number, size = 0): boolean[] {
 
 export function asBoolsOrNull(s: Stack, arg: number, size = 0): boolean[] | null {
   return at(s, arg) === null ? null : asBools(s, arg, size)
+}
+
+/** bool[size], which takes exactly as many. */
+export function asFlags(s: Stack, arg: number, size: number): boolean[] {
+  const flags = asBools(s, arg, size)
+  return flags.length === size ? flags : wrongType(at(s, arg), arg)
+}
+
+export function asFlagsOrNull(s: Stack, arg: number, size: number): boolean[] | null {
+  return at(s, arg) === null ? null : asFlags(s, arg, size)
 }
 
 export function asStrs(s: Stack, arg: number, size = 0): string[] {

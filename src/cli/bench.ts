@@ -1,5 +1,6 @@
 import { loadModelFile } from '../../runtime/module/load.js'
 import { cpu, getNumThreads, loadModule, memoryStats, type Module, setNumThreads } from '../index.js'
+import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { type BenchInputs, bundledInputs, dispose, guessInputs, randomTensor } from './guess.js'
 import { readInputs } from './inputs.js'
@@ -9,7 +10,7 @@ import { type Command, parseCount, parseModelArguments, UsageError } from './usa
 const WARM_UP = 5
 
 export const bench: Command = {
-  usage: 'bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--json]',
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else a guess from its weights.
@@ -20,7 +21,8 @@ Arguments are those of --input or --shape, else the inputs bundled with the mode
   -m, --method NAME  forward without it
       --runs N       this many runs; without it as many as fit the time, at least 20
       --seconds N    time to spend (3)
-      --json         as JSON`,
+      --json         as JSON
+${OPS_HELP}`,
 
   async run(args) {
     const { model, inputs, values } = parseModelArguments(args, {
@@ -30,11 +32,13 @@ Arguments are those of --input or --shape, else the inputs bundled with the mode
       runs: { type: 'string' },
       seconds: { type: 'string', default: '3' },
       json: { type: 'boolean', default: false },
+      ...OPS_OPTION,
     })
     setNumThreads(parseCount(values.threads, '--threads', 1))
     const runs = values.runs === undefined ? undefined : parseCount(values.runs, '--runs', 1)
     const seconds = parseCount(values.seconds, '--seconds', 1)
 
+    await loadOperators(values.ops)
     const loadStart = performance.now()
     const module = await loadModule(model)
     const loadMs = performance.now() - loadStart

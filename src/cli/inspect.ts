@@ -4,26 +4,29 @@ import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { describeTensor, formatBytes, table } from './format.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parse, UsageError } from './usage.js'
 
 export const inspect: Command = {
-  usage: 'inspect MODEL [--code] [--json]',
+  usage: `inspect MODEL [--code] [--json] ${OPS_USAGE}`,
   help: `Says what a model file holds, without running it.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions.
 
-      --code  also the instructions of every function
-      --json  as JSON`,
+      --code          also the instructions of every function
+      --json          as JSON
+${OPS_HELP}`,
 
-  run(args) {
+  async run(args) {
     const { values, positionals } = parse({
       args,
-      options: { code: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+      options: { code: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, ...OPS_OPTION },
       allowPositionals: true,
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
+    await loadOperators(values.ops)
     // without runSetState nothing of the file is executed
     const file = loadModelFile(positionals[0]!, {})
     try {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
 import { loadModule, type Output, Profiler, Tensor } from '../index.js'
+import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatValue } from './format.js'
 import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
@@ -16,7 +17,8 @@ export const run: Command = {
   -m, --method NAME   forward without it
       --json          the result as JSON
   -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
-      --profile FILE  write the operators of the run as a Chrome trace`,
+      --profile FILE  write the operators of the run as a Chrome trace
+${OPS_HELP}`,
 
   async run(args) {
     const { model, inputs, values } = parseModelArguments(args, {
@@ -24,7 +26,9 @@ export const run: Command = {
       json: { type: 'boolean', default: false },
       output: { type: 'string', short: 'o' },
       profile: { type: 'string' },
+      ...OPS_OPTION,
     })
+    await loadOperators(values.ops)
     const module = await loadModule(model)
     const profiler = values.profile === undefined ? undefined : new Profiler()
     const result = module.call(values.method, readInputs(inputs), profiler === undefined ? {} : { profiler })

@@ -1,21 +1,24 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { generateCustom } from '../../codegen/custom.js'
+import ts from 'typescript'
+import { generateCustom, type KnownOperator } from '../../codegen/custom.js'
 import { root } from './support/compile.js'
 import { functionText } from './support/declare.js'
 
-const known: Readonly<Record<string, string>> = {
-  'aten::relu': 'aten::relu(Tensor self) -> Tensor',
-  'aten::cat': 'aten::cat(Tensor[] tensors, int dim=0) -> Tensor',
+const known: Readonly<Record<string, KnownOperator>> = {
+  'aten::relu': { schema: 'aten::relu(Tensor self) -> Tensor', source: 'activation.yaml:3' },
+  'aten::cat': { schema: 'aten::cat(Tensor[] tensors, int dim=0) -> Tensor', source: 'join-split.yaml:5' },
 }
 
 await t.test('what is generated from a custom_ops.yaml', async (t) => {
-  const generate = (yaml: string): ReadonlyMap<string, string> => {
-    const path = join(t.testdir({}), 'custom_ops.yaml')
-    writeFileSync(path, yaml)
-    return generateCustom({ path, natives: './natives.js', knownSchema: (name) => known[name] })
+  const generate = (...yamls: string[]): ReadonlyMap<string, string> => {
+    process.chdir(t.testdir({}))
+    t.teardown(() => process.chdir(root))
+    const paths = yamls.map((_, i) => (i === 0 ? 'custom_ops.yaml' : `more_ops.yaml`))
+    paths.forEach((path, i) => writeFileSync(path, yamls[i]!))
+    return generateCustom({ paths, natives: './natives.js', known: (name) => known[name] })
   }
 
   await t.test('a new operator: a wrapper that calls its one native function', (t) => {
@@ -51,19 +54,28 @@ await t.test('what is generated from a custom_ops.yaml', async (t) => {
   })
 
   await t.test('mistakes name file and line', (t) => {
-    const cases: [string, string | RegExp][] = [
+    const replaced = '  dispatch:\n    CPU: f\n'
+    const cases: [string | string[], string][] = [
       [
-        '\n- func: relu(Tensor self, int n=0) -> Tensor\n',
-        'custom_ops.yaml:2: aten::relu: the library has aten::relu(Tensor self) -> Tensor, custom_ops.yaml:2 declares relu(Tensor self, int n=0) -> Tensor',
+        `\n- func: relu(Tensor self, int n=0) -> Tensor\n${replaced}`,
+        'custom_ops.yaml:2: aten::relu: the library has aten::relu(Tensor self) -> Tensor (activation.yaml:3), custom_ops.yaml:2 declares relu(Tensor self, int n=0) -> Tensor',
+      ],
+      [
+        '- func: relu(Tensor self) -> Tensor\n',
+        "custom_ops.yaml:1: aten::relu: declared twice: at activation.yaml:3 and at custom_ops.yaml:1; 'dispatch' says for which backend to replace its kernel",
       ],
       [
         '- func: my::f(int x) -> int\n- func: my::f(int x) -> int\n',
         'custom_ops.yaml:2: my::f: declared twice; the other declaration is at custom_ops.yaml:1',
       ],
+      [
+        ['- func: my::f(int x) -> int\n', `\n- func: my::f(int x) -> int\n${replaced}`],
+        'more_ops.yaml:2: my::f: declared twice; the other declaration is at custom_ops.yaml:1',
+      ],
       ['- func: my::f(int x) -> int\n  kernels: 1\n', "custom_ops.yaml:2: my::f: unknown key 'kernels'"],
-      ['', /declares neither operators nor kernels$/],
+      ['', 'custom_ops.yaml: declares neither operators nor kernels'],
     ]
-    for (const [yaml, message] of cases) t.throws(() => generate(yaml), { name: 'CodegenError', message })
+    for (const [yaml, message] of cases) t.throws(() => generate(...[yaml].flat()), { name: 'CodegenError', message })
     t.end()
   })
 })
@@ -71,8 +83,31 @@ await t.test('what is generated from a custom_ops.yaml', async (t) => {
 const built = ['dist/cli.js', 'dist/index.js', 'dist/libptlite.so'].every((name) => existsSync(join(root, name)))
 
 await t.test('examples/custom-op: new operators, a C++ kernel and a replaced one', { skip: built ? false : 'not built' }, (t) => {
-  const { status, stdout, stderr } = spawnSync(join(root, 'examples/custom-op/run.sh'), { encoding: 'utf8' })
+  const example = join(root, 'examples/custom-op')
+  const { status, stdout, stderr } = spawnSync(join(example, 'run.sh'), { encoding: 'utf8' })
   t.equal(status, 0, stderr)
   t.match(stdout, /12 values, at most .* from PyTorch's; the custom relu ran 1 times/)
+
+  const ptlite = (...args: string[]) =>
+    spawnSync(process.execPath, ['--import', 'tsx', join(root, 'dist/cli.js'), ...args], { cwd: example, encoding: 'utf8' })
+  const { input, output } = JSON.parse(readFileSync(join(example, 'expected.json'), 'utf8')) as { input: number[][]; output: number[][] }
+  const file = join(t.testdir({ 'input.json': JSON.stringify(input) }), 'input.json')
+  const run = ptlite('run', 'model.ptl', '--ops', 'operators.ts', '--input', file, '--json')
+  t.equal(run.status, 0, run.stderr)
+  const found = (JSON.parse(run.stdout) as { data: number[][] }).data.flat()
+  t.ok(output.flat().every((want, i) => Math.abs(want - found[i]!) < 1e-5))
+  t.match(ptlite('inspect', 'model.ptl', '--ops', 'operators.ts').stdout, 'all present')
+  t.match(ptlite('inspect', 'model.ptl').stdout, /demo::swish +MISSING/)
+  t.match(ptlite('run', 'model.ptl', '--ops', 'natives.ts').stderr, 'natives.ts registers no operators')
+  t.match(ptlite('run', 'model.ptl', '--ops', 'nowhere.js').stderr, 'cannot load nowhere.js')
+
+  const config = ts.readConfigFile(join(example, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as object
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, example)
+  const errors = ts.getPreEmitDiagnostics(ts.createProgram(fileNames, { ...options, noEmit: true }))
+  t.ok(fileNames.some((name) => name.endsWith('generated/operators.ts')))
+  t.same(
+    errors.map((e) => ts.flattenDiagnosticMessageText(e.messageText, ' ')),
+    [],
+  )
   t.end()
 })

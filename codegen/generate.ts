@@ -5,6 +5,7 @@ import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
 import { emitInterfaces } from './emit/interfaces.js'
+import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders } from './emit/kernels-header.js'
 import { emitKernelsTs } from './emit/kernels-ts.js'
 import { emitSchemas } from './emit/schemas.js'
@@ -56,6 +57,7 @@ export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFil
   const headers = emitKernelHeaders(selected, options.selector.dtypes)
   return new Map([
     ['runtime/native/generated/kernels.ts', emitKernelsTs(selected)],
+    ['runtime/native/generated/layouts.ts', emitKernelLayouts(selected)],
     ...[...headers].map(([path, text]): [string, string] => [`kernels/generated/${path}`, text]),
   ])
 }

@@ -5,6 +5,7 @@
 #include "detect.h"
 #include "kernel.h"
 #include "kernel_list.h"
+#include "run_frame.h"
 
 namespace ptlite {
 
@@ -74,16 +75,19 @@ void* ptlite_scratch(size_t bytes) {
   return scratch.memory;
 }
 
+int32_t ptlite_run_frame(void* frame) {
+  const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;
+  if (id >= kKernels) return PTLITE_NO_KERNEL;
+  return slots[id].kernel.load(std::memory_order_relaxed)(frame);
+}
+
 }  // namespace ptlite
 
 extern "C" {
 
 int32_t ptlite_launch(void* frame, void* host) {
-  auto* header = static_cast<ptlite_frame_header*>(frame);
-  header->host = reinterpret_cast<uint64_t>(host);
-  const uint32_t id = header->kernel;
-  if (id >= ptlite::kKernels) return PTLITE_NO_KERNEL;
-  return ptlite::slots[id].kernel.load(std::memory_order_relaxed)(frame);
+  static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
+  return ptlite::ptlite_run_frame(frame);
 }
 
 uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; }

@@ -29,6 +29,12 @@ export function putI64s(word: number, values: readonly number[], room: number): 
   for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
 }
 
+/** Writes addresses from word `word` on. Room that is left is cleared where launches are recorded, since it holds addresses of other frames. */
+export function putPointers(word: number, values: readonly number[], room: number): void {
+  putI64s(word, values, room)
+  if (observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+}
+
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
@@ -56,8 +62,9 @@ const STATUS: Record<number, readonly [ErrorCodeOfStatus, string]> = {
   5: ['INVALID_ARGUMENT', 'the matrix is singular or not positive definite'],
   6: ['NATIVE_LIBRARY', 'the library was built without this kernel'],
   7: ['INVALID_ARGUMENT', 'integer division by zero'],
+  8: ['ABORTED', 'the run was given up'],
 }
-type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE' | 'NATIVE_LIBRARY'
+type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE' | 'NATIVE_LIBRARY' | 'ABORTED'
 
 /**
  * Runs kernel `id` on the frame: the only way native work starts. `host` is JavaScript memory that the kernel
@@ -67,9 +74,22 @@ export function launch(id: number, name: string, host: ArrayBufferView | null = 
   launchWith(nativeLaunch, id, name, host)
 }
 
+/** Sees each launch before it runs; the frame is filled. `own` is false for kernels of another library. */
+export type LaunchObserver = (id: number, name: string, host: ArrayBufferView | null, own: boolean) => void
+
+let observer: LaunchObserver | null = null
+
+/** Makes `next` see all launches of this thread and returns who saw them before, to be put back when done. */
+export function observeLaunches(next: LaunchObserver | null): LaunchObserver | null {
+  const before = observer
+  observer = next
+  return before
+}
+
 /** launch for a kernel of another library (see openLibrary). */
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   i32[0] = id
+  if (observer !== null) observer(id, name, host, call === nativeLaunch)
   const status = call(frameBytes, host)
   if (status !== 0) fail(name, status)
 }

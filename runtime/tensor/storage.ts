@@ -3,6 +3,23 @@ import { allocate, release } from '../native/memory.js'
 
 const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
 
+/** Sees what a run does with memory. */
+export interface StorageObserver {
+  /** A kernel is about to be given an address in this storage. */
+  used(storage: Storage): void
+  allocated(storage: Storage): void
+  freed(storage: Storage): void
+}
+
+let observer: StorageObserver | null = null
+
+/** Makes `next` see the storages of this thread and returns who saw them before, to be put back when done. */
+export function observeStorages(next: StorageObserver | null): StorageObserver | null {
+  const before = observer
+  observer = next
+  return before
+}
+
 /**
  * A block of 64-byte-aligned native memory. Counted by the tensors that view it; the last one to be
  * released gives it back at once. A storage that has left the library is also given back when it is collected.
@@ -26,7 +43,9 @@ export class Storage {
   ) {}
 
   static allocate(byteLength: number): Storage {
-    return new Storage(allocate(byteLength), byteLength, true, undefined)
+    const storage = new Storage(allocate(byteLength), byteLength, true, undefined)
+    if (observer !== null) observer.allocated(storage)
+    return storage
   }
 
   /** Memory inside something else, e.g. a mapped file; `keep` is held as long as the storage lives. */
@@ -37,6 +56,12 @@ export class Storage {
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
     if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
+    if (observer !== null) observer.used(this)
+    return this.base
+  }
+
+  /** Like `address`, but 0 after release, and no use of the memory. */
+  get startAddress(): number {
     return this.base
   }
 
@@ -59,6 +84,7 @@ export class Storage {
 
   free(): void {
     if (this.base === 0) return
+    if (observer !== null) observer.freed(this)
     if (this.watched) abandoned.unregister(this)
     for (const d of this.derived ?? []) d.storage.free()
     this.derived = undefined

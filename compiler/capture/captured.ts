@@ -1,0 +1,57 @@
+import type { Storage } from '../../runtime/tensor/storage.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import type { FrameLayout } from './layout.js'
+import type { ResultTemplate } from './result.js'
+
+/** What an address in a frame belongs to: an argument, memory made during the run, or memory that was there before. */
+export interface Target {
+  readonly kind: 'input' | 'buffer' | 'constant'
+  readonly index: number
+}
+
+export interface Pointer {
+  /** Byte of the address in its frame. */
+  readonly at: number
+  readonly target: Target
+  /** Bytes from the start of a buffer or constant, or from an input's first element. */
+  readonly offset: number
+}
+
+/** A copy of one kernel's frame, as it was launched. */
+export interface CapturedFrame {
+  readonly layout: FrameLayout
+  readonly bytes: Uint8Array
+  /** A copy of the JavaScript memory that the kernel was given. */
+  readonly host: Uint8Array | null
+  readonly pointers: readonly Pointer[]
+}
+
+/** A storage that was made during the run. */
+export interface CapturedBuffer {
+  readonly bytes: number
+  /** The result reaches it, so that it must outlive the run. */
+  readonly isOutput: boolean
+}
+
+export interface Constant {
+  readonly storage: Storage
+  /** Of its contents, at capture. */
+  readonly version: number
+}
+
+/** Everything that is needed to do a run again without the code that did it. */
+export interface CapturedRun {
+  readonly frames: readonly CapturedFrame[]
+  readonly buffers: readonly CapturedBuffer[]
+  readonly constants: readonly Constant[]
+  /** For each input, the first one with the same storage. */
+  readonly aliases: readonly number[]
+  /** Inputs whose storage the run writes to. */
+  readonly written: readonly number[]
+  readonly result: ResultTemplate
+}
+
+export type Capture =
+  | { readonly value: Value; readonly captured: CapturedRun }
+  /** The run cannot be replayed; its value is right all the same. */
+  | { readonly value: Value; readonly captured: null; readonly reason: string }

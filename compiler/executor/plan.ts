@@ -1,0 +1,164 @@
+import { PtliteError } from '../../runtime/error.js'
+import { i32 } from '../../runtime/native/frame.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import type { CapturedRun } from '../capture/captured.js'
+import type { FrameLayout } from '../capture/layout.js'
+import { mapTensors, type TensorTemplate } from '../capture/result.js'
+import { PlanInstance } from './instance.js'
+import { buildProgram, type ReplayProgram } from './program.js'
+
+/** Inputs and outputs that plan_run's frame has room for. */
+const SLOTS = 128
+
+/** A captured run that is replayed by one native call. Constants are held, not owned. */
+export class Plan {
+  private readonly program: ReplayProgram
+  private readonly layouts: readonly FrameLayout[]
+  private idle: PlanInstance[] = []
+  private disposed = false
+
+  constructor(private readonly captured: CapturedRun) {
+    this.program = buildProgram(captured)
+    this.layouts = captured.frames.map((f) => f.layout)
+  }
+
+  /** Bytes of the one buffer that all intermediates share. */
+  get arenaBytes(): number {
+    return this.program.memory.arenaBytes
+  }
+
+  /** The most bytes of intermediates that are alive at one time: what `arenaBytes` cannot fall below. */
+  get lowerBound(): number {
+    return this.program.memory.lowerBound
+  }
+
+  /** Bytes of the intermediates if each had memory of its own. */
+  get naiveBytes(): number {
+    return this.program.memory.naiveBytes
+  }
+
+  /** Kernel calls of one run. */
+  get frames(): number {
+    return this.layouts.length
+  }
+
+  /** The plan still holds: constants are alive and unchanged, and inputs share memory with each other as they did at capture. */
+  accepts(inputs: readonly Tensor[]): boolean {
+    const { constants, aliases } = this.captured
+    if (this.disposed || inputs.length !== aliases.length) return false
+    for (const { storage, version } of constants) if (storage.version !== version || !storage.live) return false
+    for (let i = 0; i < inputs.length; i++) {
+      const { storage } = inputs[i]!
+      for (let j = 0; j < i; j++) if ((inputs[j]!.storage === storage) !== (aliases[i] === aliases[j])) return false
+    }
+    return true
+  }
+
+  /**
+   * Replays the run on other inputs, which `accepts` has approved and which have the shapes, strides and dtypes of those
+   * captured. Tensors of the result are the caller's. Throws what kernels report, such as an index out of range.
+   */
+  run(inputs: readonly Tensor[]): Value {
+    const instance = this.take()
+    try {
+      const outputs = this.fill(instance.frame.slots, inputs)
+      try {
+        kernels.plan_run(instance.frame)
+      } catch (error) {
+        for (const storage of outputs) storage.free()
+        throw this.explain(error)
+      }
+      return this.result(inputs, outputs)
+    } finally {
+      this.giveBack(instance)
+    }
+  }
+
+  /** Memory of the frames and of arenas goes back. */
+  dispose(): void {
+    this.disposed = true
+    for (const instance of this.idle) instance.dispose()
+    this.idle = []
+  }
+
+  private take(): PlanInstance {
+    return this.idle.pop() ?? this.create()
+  }
+
+  private giveBack(instance: PlanInstance): void {
+    if (this.disposed) instance.dispose()
+    else this.idle.push(instance)
+  }
+
+  private create(): PlanInstance {
+    if (this.disposed) throw new PtliteError('DISPOSED', 'the plan was disposed')
+    return new PlanInstance(
+      this.program,
+      this.captured.constants.map(({ storage }) => storage.address),
+    )
+  }
+
+  /** Puts the addresses of inputs and of new outputs in their slots. */
+  private fill(slots: number[], inputs: readonly Tensor[]): Storage[] {
+    const n = inputs.length
+    for (let i = 0; i < n; i++) slots[i] = inputs[i]!.address
+    const { outputs: sizes } = this.program
+    const outputs: Storage[] = []
+    for (let i = 0; i < sizes.length; i++) {
+      const storage = Storage.allocate(sizes[i]!)
+      outputs.push(storage)
+      slots[n + i] = storage.address
+    }
+    return outputs
+  }
+
+  private result(inputs: readonly Tensor[], outputs: readonly Storage[]): Value {
+    const { result, written } = this.captured
+    for (const i of written) inputs[i]!.storage.version++
+    const made = new Map<Tensor, Tensor>()
+    return mapTensors(result.value, (mark) => {
+      let t = made.get(mark)
+      if (t === undefined) {
+        t = this.tensorOf(result.tensors.get(mark)!, inputs, outputs)
+        made.set(mark, t)
+      }
+      return t
+    })
+  }
+
+  private tensorOf(template: TensorTemplate, inputs: readonly Tensor[], outputs: readonly Storage[]): Tensor {
+    const { target, offset, shape, strides, type, quant, same } = template
+    let t: Tensor
+    if (target.kind === 'input') {
+      const input = inputs[target.index]!
+      if (same) return input
+      t = new Tensor(input.storage, input.offset + offset, shape, strides, type, quant)
+    } else if (target.kind === 'buffer') {
+      t = new Tensor(outputs[this.program.outputOf[target.index]!]!, offset, shape, strides, type, quant)
+    } else {
+      const { storage } = this.captured.constants[target.index]!
+      if (same?.pinned && !same.isReleased) return same
+      t = new Tensor(storage, offset, shape, strides, type, quant)
+    }
+    t.pinned = true
+    t.storage.watch()
+    return t
+  }
+
+  /** An error of a frame says which kernel it was. */
+  private explain(error: unknown): unknown {
+    if (!(error instanceof PtliteError)) return error
+    const { name } = this.layouts[i32[1]!] ?? { name: 'plan_run' }
+    return new PtliteError(error.code, error.message.replace('plan_run', name), { cause: error })
+  }
+}
+
+/** A plan for a captured run. A text says why there can be none. */
+export function buildPlan(captured: CapturedRun): Plan | string {
+  const outputs = captured.buffers.filter((b) => b.isOutput).length
+  const slots = captured.aliases.length + outputs
+  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured)
+}

@@ -47,8 +47,7 @@ export function packMatrix(
   bias: readonly number[] | null,
 ): PackedWeights {
   const dense = contiguousOf(weight)
-  const columns = kernels.quantized_gemm_tile({})
-  const storage = Storage.allocate(Math.ceil(rows / columns) * Math.ceil(depth / 2) * columns * 4)
+  const storage = Storage.allocate(kernels.quantized_gemm_pack_size({ n: rows, k: depth }))
   storage.watch()
   const zeros = ints(zeroPoints)
   kernels.quantized_gemm_pack({ n: rows, k: depth, dtype: weight.type, w: dense.address, zero_points: zeros.address, out: storage.address })

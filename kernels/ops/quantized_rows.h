@@ -1,0 +1,120 @@
+// Rows of 8-bit activations for the quantized products: rows of a matrix, or windows of a convolution over channels-last
+// input. Signed activations are shifted by 128, so that all are unsigned.
+#pragma once
+
+#include <string.h>
+
+#include "frames/quantized.h"
+#include "ops/quantized_tile.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace int8 {
+
+class Rows {
+ public:
+  Rows(const quantized_gemm_frame* f, bool is_signed)
+      : f_(f), flip_(is_signed ? 128 : 0), zero_(static_cast<uint8_t>(f->a_zero + flip_)) {}
+
+  // Bytes of scratch that `pack` needs for one row.
+  static size_t line_bytes(int64_t k) { return static_cast<size_t>((k + kChunk - 1) / kChunk * kChunk); }
+  static size_t block_bytes(int64_t k) { return line_bytes(k) * kRows * (form_of(255) == Form::kBytes ? 1 : 2); }
+
+  // Rows first.. to `block`, zeros where there are fewer than kRows; `line` is kRows lines of scratch. Sums of the rows
+  // are left in `sums` where it is not null. Gives the form the block is in.
+  Form pack(int64_t first, int64_t rows, uint8_t* line, uint8_t* block, int32_t* sums) const {
+    const int64_t length = static_cast<int64_t>(line_bytes(f_->k));
+    uint8_t bits = 0;
+    for (int64_t r = 0; r < rows; r++) {
+      uint8_t* at = line + r * length;
+      if (f_->taps > 0) window(first + r, at);
+      else read(reinterpret_cast<const uint8_t*>(f_->a) + (first + r) * f_->a_stride, at, f_->k);
+      memset(at + f_->k, 0, static_cast<size_t>(length - f_->k));
+      bits |= bits_of(at, length);
+      if (sums != nullptr) sums[r] = sum_of(at, f_->k);
+    }
+    const Form form = form_of(bits);
+    for (int64_t r = 0; r < kRows; r++) {
+      for (int64_t c = 0; c < length; c += kChunk) {
+        uint8_t* out = block + (c * kRows + r * kChunk) * (chunk_bytes(form) / kChunk);
+        if (r >= rows) memset(out, 0, static_cast<size_t>(chunk_bytes(form)));
+        else if (form == Form::kBytes) memcpy(out, line + r * length + c, kChunk);
+        else widen(line + r * length + c, out);
+      }
+    }
+    return form;
+  }
+
+ private:
+  void read(const uint8_t* in, uint8_t* out, int64_t n) const {
+    if (flip_ == 0) {
+      memcpy(out, in, static_cast<size_t>(n));
+    } else {
+      for (int64_t i = 0; i < n; i++) out[i] = in[i] ^ 128;
+    }
+  }
+
+  static uint8_t bits_of(const uint8_t* line, int64_t length) {
+    uint8_t bits = 0;
+    for (int64_t i = 0; i < length; i++) bits |= line[i];
+    return bits;
+  }
+
+  static int32_t sum_of(const uint8_t* line, int64_t n) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += line[i];
+    return sum;
+  }
+
+  // 64 bytes to int16: of every four the even ones, then the odd ones.
+  static void widen(const uint8_t* in, uint8_t* out) {
+    for (int64_t i = 0; i < kChunk; i += static_cast<int64_t>(sizeof(Reg))) {
+      const Reg x = load(in + i);
+      store(out + i, both(x, broadcast(0x00ff00ff)));
+      store(out + kChunk + i, high_bytes_unsigned(x));
+    }
+  }
+
+  // Where tap `t` of output position `o` reads along one axis; -1 outside.
+  int64_t input_position(int axis, int64_t o, int64_t t) const {
+    int64_t i;
+    if (f_->transposed) {
+      const int64_t scaled = o + f_->padding[axis] - t * f_->dilation[axis];
+      if (scaled < 0 || scaled % f_->stride[axis] != 0) return -1;
+      i = scaled / f_->stride[axis];
+    } else {
+      i = o * f_->stride[axis] - f_->padding[axis] + t * f_->dilation[axis];
+    }
+    return i >= 0 && i < f_->in_size[axis] ? i : -1;
+  }
+
+  void window(int64_t m, uint8_t* line) const {
+    const int64_t w = m % f_->out_size[2], h = m / f_->out_size[2] % f_->out_size[1];
+    const int64_t d = m / (f_->out_size[2] * f_->out_size[1]) % f_->out_size[0];
+    const int64_t image = m / (f_->out_size[2] * f_->out_size[1] * f_->out_size[0]);
+    const auto* in = reinterpret_cast<const uint8_t*>(f_->a);
+    for (int64_t kd = 0; kd < f_->kernel[0]; kd++) {
+      const int64_t id = input_position(0, d, kd);
+      for (int64_t kh = 0; kh < f_->kernel[1]; kh++) {
+        const int64_t ih = input_position(1, h, kh);
+        for (int64_t kw = 0; kw < f_->kernel[2]; kw++, line += f_->channels) {
+          const int64_t iw = input_position(2, w, kw);
+          if (id < 0 || ih < 0 || iw < 0) {
+            memset(line, zero_, static_cast<size_t>(f_->channels));
+          } else {
+            const int64_t pixel = ((image * f_->in_size[0] + id) * f_->in_size[1] + ih) * f_->in_size[2] + iw;
+            read(in + pixel * f_->pixel_stride, line, f_->channels);
+          }
+        }
+      }
+    }
+  }
+
+  const quantized_gemm_frame* f_;
+  const int32_t flip_;
+  const uint8_t zero_;
+};
+
+}  // namespace int8
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { cpu } from '../../src/index.js'
+import { expected, products } from './fixtures/int8-product.js'
+
+const SCRIPT = fileURLToPath(new URL('fixtures/level-kernels.ts', import.meta.url))
+
+interface Report {
+  readonly level: string
+  readonly results: Readonly<Record<string, readonly number[]>>
+}
+
+function runAt(level: string): Report {
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
+  const text = execFileSync(process.execPath, ['--import=tsx', SCRIPT], { env, encoding: 'utf8', maxBuffer: 1 << 28 })
+  return JSON.parse(text) as Report
+}
+
+const reference = runAt('DEFAULT')
+
+/** What differs from `want`, one line for each result. */
+function differences(got: Report['results'], want: Report['results']): string[] {
+  return Object.entries(want).flatMap(([name, values]) => {
+    const at = values.findIndex((x, i) => !Object.is(x, got[name]?.[i]))
+    return at < 0 && got[name]?.length === values.length ? [] : [`${name}: ${got[name]?.[at]} at ${at}, expected ${values[at]}`]
+  })
+}
+
+t.test('8-bit products at DEFAULT are what the definition says', (t) => {
+  const names = Object.keys(reference.results).filter((name) => name.startsWith('int8 product'))
+  t.equal(names.length, products().length)
+  const wanted = Object.fromEntries(products().map((p, i) => [names[i], expected(p)]))
+  t.strictSame(differences(reference.results, wanted), [])
+  t.end()
+})
+
+for (const { name, inUse, reason } of cpu.report().levels.slice(1)) {
+  t.test(`${name} against DEFAULT`, { skip: inUse ? false : `not run: ${reason}` }, (t) => {
+    const { level, results } = runAt(name)
+    t.equal(level, name)
+    t.strictSame(differences(results, reference.results), [])
+    t.end()
+  })
+}

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 need=()
 command -v g++ >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
+[ -f /usr/include/xbyak/xbyak.h ] || [ -f /usr/local/include/xbyak/xbyak.h ] || need+=(libxbyak-dev)
 command -v ninja >/dev/null || command -v make >/dev/null || need+=(ninja-build)
 if [ ${#need[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

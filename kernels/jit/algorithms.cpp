@@ -1,0 +1,454 @@
+#include "jit/algorithms.h"
+
+namespace ptlite {
+namespace jit {
+namespace {
+
+using Xbyak::Xmm;
+using Scratch = Emitter::Scratch;
+using Condition = Emitter::Condition;
+
+void exp(Emitter& e, const Xmm& x, const Parameters&) { e.exp(x); }
+
+void log(Emitter& e, const Xmm& x, const Parameters&) { e.log(x); }
+
+void tanh(Emitter& e, const Xmm& x, const Parameters&) {
+  static constexpr float series[] = {-0.333333313f, 0.133331954f, -0.0539453775f, 0.0216926057f, -0.00815627631f, 0.00212274259f};
+  const Scratch size(e);
+  const Scratch large(e);
+  // 1 - 2 / (e^(2|x|) + 1), with the sign of x
+  e.magnitude(size, x);
+  e.g.vaddps(large, size, size);
+  e.exp(large);
+  e.g.vaddps(large, large, e.c(1.f));
+  {
+    const Scratch two(e);
+    e.g.broadcast(two, 2.f);
+    e.g.vdivps(large, two, large);
+    e.g.broadcast(two, 1.f);
+    e.g.vsubps(large, two, large);
+    e.g.vandps(two, x, e.bits(0x80000000));
+    e.g.vorps(large, large, two);
+  }
+  {
+    const Scratch square(e);
+    const Scratch p(e);
+    e.g.vmulps(square, x, x);
+    e.polynomial(p, square, series);
+    e.g.vmulps(p, p, square);
+    e.g.vfmadd213ps(x, p, x);
+  }
+  Condition(e, size, e.c(0.63f), Emitter::greater).select(x, large);
+}
+
+// x = numerator e^w / (1 + e^w) for w <= 0, where w = w + low; the power of two comes last, so that denormal results keep their digits.
+// `numerator` may be x's own copy; it stays.
+void logistic_tail(Emitter& e, const Xmm& w, const Xmm* low, const Xmm& numerator) {
+  const Scratch n(e);
+  const Scratch power(e);
+  e.split_exp(w, n);
+  e.g.vaddps(w, w, e.c(1.f));
+  if (low != nullptr) e.g.vfmadd231ps(w, w, *low);
+  e.copy(power, w);
+  {
+    const Scratch spent(e);
+    e.copy(spent, n);
+    e.scale(power, spent);
+  }
+  e.g.vaddps(power, power, e.c(1.f));
+  {
+    // far below 0 the result vanishes; the factor must not outweigh that
+    const Scratch factor(e);
+    e.copy(factor, numerator);
+    e.at_least(factor, -128.f);
+    e.g.vmulps(w, w, factor);
+  }
+  e.g.vdivps(w, w, power);
+  e.scale(w, n);
+  // an infinite numerator times 0 is NaN, as in PyTorch; otherwise this takes 0 away, which keeps -0
+  e.g.vsubps(power, numerator, numerator);
+  e.g.vsubps(w, w, power);
+}
+
+// numerator / (1 + e^w) for w <= 0
+void logistic_head(Emitter& e, const Xmm& w, const Xmm& numerator) {
+  e.exp(w);
+  e.g.vaddps(w, w, e.c(1.f));
+  e.g.vdivps(w, numerator, w);
+}
+
+// x = numerator / (1 + e^-w) where w = x + low: from e^-|w| on both sides.
+void logistic(Emitter& e, const Xmm& x, const Xmm* low, const Xmm& numerator) {
+  const Scratch w(e);
+  e.g.vorps(w, x, e.bits(0x80000000));
+  const Condition negative(e, x, e.c(0.f), Emitter::less);
+  if (low != nullptr) {
+    const Scratch head(e);
+    e.copy(head, w);
+    logistic_head(e, head, numerator);
+    e.copy(x, head);
+    logistic_tail(e, w, low, numerator);
+  } else {
+    e.copy(x, w);
+    logistic_head(e, x, numerator);
+    logistic_tail(e, w, nullptr, numerator);
+  }
+  negative.select(x, w);
+}
+
+void sigmoid(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch one(e);
+  e.g.broadcast(one, 1.f);
+  logistic(e, x, nullptr, one);
+}
+
+void silu(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch numerator(e);
+  e.copy(numerator, x);
+  logistic(e, x, nullptr, numerator);
+}
+
+// x / (1 + e^-w), w = x (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 x^2) in two parts: e^w needs more digits of w than a float has.
+void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) {
+  constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
+  constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
+  constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
+  const Scratch numerator(e);
+  const Scratch low(e);
+  e.copy(numerator, x);
+  // beyond this the result is 0 or x, and the square stays finite
+  e.at_most(x, 64.f);
+  e.at_least(x, -64.f);
+  {
+    const Scratch square(e);
+    const Scratch product(e);
+    const Scratch rest(e);
+    // square + rest = x^2
+    e.g.vmulps(square, x, x);
+    e.copy(rest, square);
+    e.g.vfmsub231ps(rest, x, x);
+    // product + rest = cubic x^2
+    e.g.vmulps(rest, rest, e.c(cubic_high));
+    e.g.vfmadd231ps(rest, square, e.c(cubic_low));
+    e.g.vmulps(product, square, e.c(cubic_high));
+    e.copy(low, product);
+    e.g.vfmsub231ps(low, square, e.c(cubic_high));
+    e.g.vaddps(rest, rest, low);
+    // square = linear + product; what is lost of the sum goes to rest
+    e.g.vaddps(square, product, e.c(linear_high));
+    const Scratch lost(e);
+    const Scratch part(e);
+    e.g.vsubps(lost, square, product);
+    e.g.vsubps(part, square, lost);
+    e.g.vsubps(part, product, part);
+    e.g.vaddps(rest, rest, part);
+    e.g.broadcast(part, linear_high);
+    e.g.vsubps(part, part, lost);
+    e.g.vaddps(rest, rest, part);
+    e.g.vaddps(rest, rest, e.c(linear_low));
+    // x + low = x (square + rest)
+    e.g.vmulps(rest, rest, x);
+    e.g.vmulps(part, x, square);
+    e.copy(low, part);
+    e.g.vfmsub231ps(low, x, square);
+    e.g.vaddps(low, low, rest);
+    e.copy(x, part);
+  }
+  logistic(e, x, &static_cast<const Xmm&>(Xmm(low)), numerator);
+}
+
+// x Phi(x): near 0, Phi = 1/2 + x p(x^2); for other x < 0, Phi = e^(-x^2/2) g(|x|), where g(t) = erfcx(t / sqrt 2) / 2 is u times a polynomial of u = 1 / (1 + 0.3 t).
+void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
+  static constexpr float series[] = {0.1196867f,     0.119571656f, 0.110236682f,  0.0783839896f, 0.0961726159f,
+                                     -0.0794518739f, 0.191817552f, -0.228237599f, 0.112445526f,  -0.0206252448f};
+  // (Phi(x) - 1/2) / x by x^2
+  static constexpr float around_zero[] = {0.398942292f,   -0.0664903596f, 0.00997333042f,
+                                          -0.0011863485f, 0.000113507478f, -7.66260837e-06f};
+  const Scratch g(e);
+  const Scratch low(e);
+  const Scratch w(e);
+  {
+    const Scratch size(e);
+    const Scratch u(e);
+    e.magnitude(size, x);
+    e.at_most(size, 15.f);
+    e.g.broadcast(low, 1.f);
+    e.g.broadcast(u, 0.3f);
+    e.g.vfmadd213ps(u, size, low);
+    e.g.vdivps(u, low, u);
+    e.polynomial(g, u, series);
+    e.g.vmulps(g, g, u);
+    // w + low = -size^2 / 2
+    e.g.vmulps(w, size, size);
+    e.copy(low, w);
+    e.g.vfmsub231ps(low, size, size);
+    e.g.vmulps(low, low, e.c(-0.5f));
+    e.g.vmulps(w, w, e.c(-0.5f));
+  }
+  const Scratch n(e);
+  e.split_exp(w, n);
+  e.g.vaddps(w, w, e.c(1.f));
+  e.g.vfmadd231ps(w, w, low);
+  e.g.vmulps(w, w, g);
+  // w 2^n is Phi(-|x|)
+  {
+    const Scratch negative(e);
+    e.copy(negative, x);
+    e.at_least(negative, -128.f);
+    e.g.vmulps(negative, negative, w);
+    {
+      const Scratch spent(e);
+      e.copy(spent, n);
+      e.scale(negative, spent);
+    }
+    e.scale(w, n);
+    const Condition below(e, x, e.c(0.f), Emitter::less);
+    // -infinity times 0 is NaN, as in PyTorch
+    e.g.vsubps(g, x, x);
+    e.g.vsubps(negative, negative, g);
+    e.g.broadcast(low, 1.f);
+    e.g.vsubps(w, low, w);
+    e.g.vmulps(w, w, x);
+    below.select(w, negative);
+  }
+  const Scratch near(e);
+  e.g.vmulps(low, x, x);
+  e.polynomial(near, low, around_zero);
+  e.g.vfmadd213ps(near, x, e.c(0.5f));
+  e.g.vmulps(near, near, x);
+  e.magnitude(low, x);
+  Condition(e, low, e.c(0.5f), Emitter::less).select(w, near);
+  e.copy(x, w);
+}
+
+void relu(Emitter& e, const Xmm& x, const Parameters& p) {
+  const Scratch slope(e);
+  e.g.vmulps(slope, x, e.c(p.alpha));
+  // by the complement, so that NaN takes the product
+  const Condition positive(e, x, e.c(0.f), Emitter::greater);
+  positive.select(slope, x);
+  e.copy(x, slope);
+}
+
+void linear(Emitter& e, const Xmm& x, const Parameters& p) {
+  const Scratch factor(e);
+  e.g.broadcast(factor, p.alpha);
+  e.g.vfmadd213ps(x, factor, e.c(p.beta));
+}
+
+// saturate(round(x / scale + zero point)); NaN becomes the lowest value
+void quantize(Emitter& e, const Xmm& x, const Parameters& p, float lowest, float highest) {
+  e.g.vdivps(x, x, e.c(p.scale));
+  e.g.vaddps(x, x, e.c(p.alpha));
+  // with the bound as second operand, NaN becomes the bound
+  e.g.vmaxps(x, x, e.c(lowest));
+  e.g.vminps(x, x, e.c(highest));
+  e.g.vcvtps2dq(x, x);
+}
+void quantize_u8(Emitter& e, const Xmm& x, const Parameters& p) { quantize(e, x, p, 0.f, 255.f); }
+void quantize_s8(Emitter& e, const Xmm& x, const Parameters& p) { quantize(e, x, p, -128.f, 127.f); }
+
+void dequantize(Emitter& e, const Xmm& x, const Parameters& p) {
+  e.g.vcvtdq2ps(x, x);
+  e.g.vsubps(x, x, e.c(p.alpha));
+  e.g.vmulps(x, x, e.c(p.scale));
+}
+
+// alpha says whether the bytes that come out are signed; those that go in count from the byte's bits
+void int8_lut(Emitter& e, const Xmm& x, const Parameters& p) {
+  std::vector<uint32_t> words(256);
+  for (int i = 0; i < 256; i++) words[i] = p.alpha != 0 ? static_cast<uint32_t>(static_cast<int8_t>(p.lut[i])) : p.lut[i];
+  Xbyak::Label& table = e.g.table(words);
+  const Scratch index(e);
+  e.g.vandps(index, x, e.bits(0xff));
+  using namespace Xbyak::util;
+  // r10 is the generators' scratch register
+  e.g.lea(r10, e.g.ptr[rip + table]);
+  if (e.g.wide()) {
+    e.g.kxnorw(k1, k1, k1);
+    e.g.vpgatherdd(Xbyak::Zmm(x.getIdx()) | k1, e.g.ptr[r10 + Xbyak::Zmm(Xmm(index).getIdx()) * 4]);
+  } else {
+    const Scratch all(e);
+    e.g.vpcmpeqd(all, all, all);
+    e.g.vpgatherdd(Xbyak::Ymm(x.getIdx()), e.g.ptr[r10 + Xbyak::Ymm(Xmm(index).getIdx()) * 4], Xbyak::Ymm(Xmm(all).getIdx()));
+  }
+}
+
+// min(max(x + 3, 0), 6) / 6
+void hardsigmoid(Emitter& e, const Xmm& x, const Parameters&) {
+  e.g.vaddps(x, x, e.c(3.f));
+  e.at_least(x, 0.f);
+  e.at_most(x, 6.f);
+  e.g.vdivps(x, x, e.c(6.f));
+}
+
+void hardswish(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch gate(e);
+  e.g.vaddps(gate, x, e.c(3.f));
+  e.at_least(gate, 0.f);
+  e.at_most(gate, 6.f);
+  e.g.vmulps(x, x, gate);
+  e.g.vdivps(x, x, e.c(6.f));
+}
+
+void clamp(Emitter& e, const Xmm& x, const Parameters& p) {
+  e.at_least(x, p.alpha);
+  e.at_most(x, p.beta);
+}
+
+// x = e^x - 1 for x <= 0
+void expm1_negative(Emitter& e, const Xmm& x) {
+  const Scratch n(e);
+  const Scratch one(e);
+  const Scratch power(e);
+  e.at_least(x, -30.f);
+  e.split_exp(x, n);
+  // p 2^n + (2^n - 1), without loss where n is 0
+  e.g.broadcast(power, 1.f);
+  {
+    const Scratch spent(e);
+    e.copy(spent, n);
+    e.scale(power, spent);
+  }
+  e.g.broadcast(one, 1.f);
+  e.g.vsubps(one, power, one);
+  e.g.vfmadd213ps(x, power, one);
+}
+
+void elu(Emitter& e, const Xmm& x, const Parameters& p) {
+  const Scratch low(e);
+  e.copy(low, x);
+  e.at_most(low, 0.f);
+  expm1_negative(e, low);
+  e.g.vmulps(low, low, e.c(p.alpha));
+  const Condition positive(e, x, e.c(0.f), Emitter::greater);
+  positive.select(low, x);
+  e.copy(x, low);
+}
+
+// x = log(1 + x) for x >= 0
+void log1p(Emitter& e, const Xmm& x) {
+  const Scratch sum(e);
+  const Scratch lost(e);
+  e.g.vaddps(sum, x, e.c(1.f));
+  e.g.vsubps(lost, sum, e.c(1.f));
+  e.g.vsubps(lost, x, lost);
+  e.g.vdivps(lost, lost, sum);
+  const Condition tiny(e, sum, e.c(1.f), Emitter::equal);
+  e.log(sum);
+  e.g.vaddps(sum, sum, lost);
+  tiny.select(sum, x);
+  e.copy(x, sum);
+}
+
+// log(1 + e^(alpha x)) / alpha; x where alpha x > beta
+void softplus(Emitter& e, const Xmm& x, const Parameters& p) {
+  const Scratch y(e);
+  e.g.vmulps(y, x, e.c(p.alpha));
+  const Condition linear_part(e, y, e.c(p.beta), Emitter::greater);
+  e.exp(y);
+  log1p(e, y);
+  e.g.vdivps(y, y, e.c(p.alpha));
+  linear_part.select(y, x);
+  e.copy(x, y);
+}
+
+// x tanh(log(1 + e^x)) = x p / (p + 2) with p = e^x (e^x + 2); the power of two in the leading e^x comes last, for denormal results
+void mish(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch n(e);
+  const Scratch mantissa(e);
+  const Scratch power(e);
+  e.copy(mantissa, x);
+  // from here on the factor is 1
+  e.at_most(mantissa, 20.f);
+  e.split_exp(mantissa, n);
+  e.g.vaddps(mantissa, mantissa, e.c(1.f));
+  e.copy(power, mantissa);
+  {
+    const Scratch spent(e);
+    e.copy(spent, n);
+    e.scale(power, spent);
+  }
+  const Scratch sum(e);
+  e.g.vaddps(sum, power, e.c(2.f));
+  e.g.vmulps(mantissa, mantissa, sum);
+  e.g.vmulps(power, power, sum);
+  e.g.vaddps(power, power, e.c(2.f));
+  e.g.vdivps(mantissa, mantissa, power);
+  // an infinite x times 0 is NaN
+  e.g.vsubps(sum, x, x);
+  e.copy(power, x);
+  e.at_least(power, -128.f);
+  e.g.vmulps(mantissa, mantissa, power);
+  e.scale(mantissa, n);
+  const Condition below(e, x, e.c(0.f), Emitter::less);
+  e.g.vsubps(sum, mantissa, sum);
+  below.select(mantissa, sum);
+  e.copy(x, mantissa);
+}
+
+void abs(Emitter& e, const Xmm& x, const Parameters&) { e.magnitude(x, x); }
+void neg(Emitter& e, const Xmm& x, const Parameters&) { e.g.vxorps(x, x, e.bits(0x80000000)); }
+void sqrt(Emitter& e, const Xmm& x, const Parameters&) { e.g.vsqrtps(x, x); }
+void square(Emitter& e, const Xmm& x, const Parameters&) { e.g.vmulps(x, x, x); }
+
+void reciprocal(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch one(e);
+  e.g.broadcast(one, 1.f);
+  e.g.vdivps(x, one, x);
+}
+
+void add(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vaddps(x, x, y); }
+void sub(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vsubps(x, x, y); }
+void mul(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vmulps(x, x, y); }
+void div(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vdivps(x, x, y); }
+
+// the instructions give y where either is NaN; where x is, x is right
+void max(Emitter& e, const Xmm& x, const Xmm& y) {
+  const Scratch result(e);
+  e.g.vmaxps(result, x, y);
+  const Condition nan(e, x, x, Emitter::is_nan);
+  nan.select(result, x);
+  e.copy(x, result);
+}
+void min(Emitter& e, const Xmm& x, const Xmm& y) {
+  const Scratch result(e);
+  e.g.vminps(result, x, y);
+  const Condition nan(e, x, x, Emitter::is_nan);
+  nan.select(result, x);
+  e.copy(x, result);
+}
+
+constexpr Lanes f32 = Lanes::f32, i32 = Lanes::i32;
+
+#define PTLITE_UNARY(name, takes, gives, scratch) {JitAlgorithm_##name, #name, takes, gives, scratch, &name, nullptr}
+#define PTLITE_BINARY(name, scratch) {JitAlgorithm_##name, #name, f32, f32, scratch, nullptr, &name}
+constexpr Algorithm kRows[] = {
+    PTLITE_UNARY(exp, f32, f32, 4),         PTLITE_UNARY(tanh, f32, f32, 6),        PTLITE_UNARY(gelu_tanh, f32, f32, 9),
+    PTLITE_UNARY(gelu_erf, f32, f32, 8),    PTLITE_UNARY(relu, f32, f32, 2),        PTLITE_UNARY(linear, f32, f32, 1),
+    PTLITE_UNARY(quantize_u8, f32, i32, 0), PTLITE_UNARY(quantize_s8, f32, i32, 0), PTLITE_UNARY(dequantize, i32, f32, 0),
+    PTLITE_UNARY(int8_lut, i32, i32, 2),    PTLITE_UNARY(sigmoid, f32, f32, 7),     PTLITE_UNARY(silu, f32, f32, 7),
+    PTLITE_UNARY(hardswish, f32, f32, 2),   PTLITE_UNARY(hardsigmoid, f32, f32, 1), PTLITE_UNARY(clamp, f32, f32, 1),
+    PTLITE_UNARY(elu, f32, f32, 6),         PTLITE_UNARY(softplus, f32, f32, 10),   PTLITE_UNARY(mish, f32, f32, 6),
+    PTLITE_UNARY(abs, f32, f32, 0),         PTLITE_UNARY(neg, f32, f32, 0),         PTLITE_UNARY(sqrt, f32, f32, 0),
+    PTLITE_UNARY(reciprocal, f32, f32, 1),  PTLITE_UNARY(log, f32, f32, 5),         PTLITE_UNARY(square, f32, f32, 0),
+    PTLITE_BINARY(add, 0),                  PTLITE_BINARY(sub, 0),                  PTLITE_BINARY(mul, 0),
+    PTLITE_BINARY(div, 0),                  PTLITE_BINARY(max, 2),                  PTLITE_BINARY(min, 2),
+};
+#undef PTLITE_UNARY
+#undef PTLITE_BINARY
+
+constexpr bool rows_in_order() {
+  for (int32_t i = 0; i < kAlgorithms; i++) {
+    if (kRows[i].id != i) return false;
+  }
+  return true;
+}
+static_assert(sizeof kRows / sizeof kRows[0] == kAlgorithms && rows_in_order(), "a row per algorithm, in the order of JitAlgorithm");
+
+}  // namespace
+
+const Algorithm* algorithm(int32_t id) { return id >= 0 && id < kAlgorithms ? &kRows[id] : nullptr; }
+
+}  // namespace jit
+}  // namespace ptlite

@@ -1,0 +1,262 @@
+#include "jit/elementwise.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "isa/kernel.h"
+#include "jit/transfer.h"
+
+namespace ptlite {
+namespace jit {
+namespace {
+
+using Xbyak::Reg64;
+using Xbyak::Xmm;
+using namespace Xbyak::util;
+
+constexpr size_t kCapacity = 1 << 18;
+
+bool readable(int32_t dtype) {
+  return dtype == PTLITE_FLOAT32 || dtype == PTLITE_BFLOAT16 || dtype == PTLITE_UINT8 || dtype == PTLITE_INT8 || dtype == PTLITE_QUINT8 ||
+         dtype == PTLITE_QINT8;
+}
+
+Lanes lanes_of(int32_t dtype) { return dtype == PTLITE_FLOAT32 || dtype == PTLITE_BFLOAT16 ? Lanes::f32 : Lanes::i32; }
+
+bool valid(const ElementwiseGraph& graph) {
+  if (graph.inputs < 1 || graph.inputs > kMostInputs || graph.steps < 1 || graph.steps > kMostSteps) return false;
+  Lanes lanes[kMostInputs + kMostSteps];
+  for (int i = 0; i < graph.inputs; i++) {
+    const ElementwiseGraph::Input& input = graph.input[i];
+    if (!readable(input.dtype) || input.access < 0 || input.access > JitAccess_channel) return false;
+    lanes[i] = lanes_of(input.dtype);
+  }
+  for (int i = 0; i < graph.steps; i++) {
+    const ElementwiseGraph::Step& step = graph.step[i];
+    const Algorithm* row = algorithm(step.algorithm);
+    const int known = graph.inputs + i;
+    if (row == nullptr || step.a < 0 || step.a >= known || lanes[step.a] != row->takes) return false;
+    if (row->binary != nullptr && (step.b < 0 || step.b >= known || lanes[step.b] != Lanes::f32)) return false;
+    lanes[known] = row->gives;
+  }
+  return readable(graph.out_dtype) && lanes[graph.inputs + graph.steps - 1] == lanes_of(graph.out_dtype);
+}
+
+class ElementwiseGenerator : public Generator {
+ public:
+  explicit ElementwiseGenerator(const ElementwiseGraph& graph)
+      : Generator(static_cast<Isa>(graph.isa), kCapacity), graph_(graph), vectors_(vector_count()), masks_(8) {
+    masks_.reserve(0);
+    masks_.reserve(1);
+    masks_.reserve(kTailMask);
+    for (int i = 0; i < graph.inputs; i++) last_use_[i] = -1;
+    for (int i = 0; i < graph.steps; i++) {
+      last_use_[graph.step[i].a] = i;
+      if (algorithm(graph.step[i].algorithm)->binary != nullptr) last_use_[graph.step[i].b] = i;
+    }
+    last_use_[graph.inputs + graph.steps - 1] = graph.steps;
+  }
+
+  Generated generate() {
+    enter();
+    Transfer::reserve_stack(*this);
+    mov(out_, ptr[rdi + offsetof(ElementwiseCall, out)]);
+    mov(rows_, ptr[rdi + offsetof(ElementwiseCall, rows)]);
+    mov(length_, ptr[rdi + offsetof(ElementwiseCall, length)]);
+    for (int i = 0; i < graph_.inputs; i++) mov(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in)) + 8 * i]);
+
+    Xbyak::Label row, vectors, tail, row_end, done;
+    L(row);
+    test(rows_, rows_);
+    jle(done, T_NEAR);
+    xor_(index_, index_);
+    L(vectors);
+    lea(r10, ptr[index_ + lanes()]);
+    cmp(r10, length_);
+    jg(tail, T_NEAR);
+    body(false);
+    add(index_, lanes());
+    jmp(vectors, T_NEAR);
+    L(tail);
+    mov(rcx, length_);
+    sub(rcx, index_);
+    jle(row_end, T_NEAR);
+    Transfer::prepare_tail(*this, kTailMask);
+    body(true);
+    L(row_end);
+    next_row();
+    dec(rows_);
+    jmp(row, T_NEAR);
+    L(done);
+    Transfer::release_stack(*this);
+    leave();
+    if (failed_) return {};
+    return finish(*this);
+  }
+
+ private:
+  static constexpr int kTailMask = 2;
+
+  void next_row() {
+    const auto advance = [&](const Reg64& pointer, int bytes) { lea(pointer, ptr[pointer + length_ * bytes]); };
+    advance(out_, element_bytes(graph_.out_dtype));
+    for (int i = 0; i < graph_.inputs; i++) {
+      const int bytes = element_bytes(graph_.input[i].dtype);
+      if (graph_.input[i].access == JitAccess_full) advance(in_[i], bytes);
+      if (graph_.input[i].access == JitAccess_channel) add(in_[i], bytes);
+    }
+  }
+
+  // The steps on one vector; `tail`: on the rcx elements that are left.
+  void body(bool tail) {
+    for (int& place : place_) place = -1;
+    Emitter e(*this, vectors_, masks_);
+    for (int i = 0; i < graph_.steps; i++) step(e, i, tail);
+    const int result = graph_.inputs + graph_.steps - 1;
+    const Transfer transfer(e, tail, kTailMask);
+    transfer.store(out_, index_, graph_.out_dtype, vec(place_[result]));
+    vectors_.give(place_[result]);
+    failed_ |= e.failed;
+  }
+
+  void step(Emitter& e, int i, bool tail) {
+    const ElementwiseGraph::Step& step = graph_.step[i];
+    const Algorithm& row = *algorithm(step.algorithm);
+    const int b = row.binary == nullptr ? -1 : step.b;
+    load(e, step.a, tail);
+    if (b >= 0) load(e, b, tail);
+    // the operand that dies here becomes the result
+    int to = place_[step.a];
+    if (last_use_[step.a] > i || step.a == b) {
+      to = vectors_.acquire();
+      if (to < 0) {
+        e.failed = true;
+        to = place_[step.a];
+      } else {
+        e.copy(vec(to), vec(place_[step.a]));
+      }
+    }
+    if (row.unary != nullptr) {
+      row.unary(e, vec(to), {step.alpha, step.beta, step.scale, graph_.lut});
+    } else {
+      row.binary(e, vec(to), vec(place_[b]));
+    }
+    if (b >= 0 && last_use_[b] == i && place_[b] != to) vectors_.give(place_[b]);
+    place_[graph_.inputs + i] = to;
+  }
+
+  void load(Emitter& e, int value, bool tail) {
+    if (place_[value] >= 0) return;
+    int to = vectors_.acquire();
+    if (to < 0) {
+      e.failed = true;
+      to = 0;
+    }
+    place_[value] = to;
+    const ElementwiseGraph::Input& input = graph_.input[value];
+    const Transfer transfer(e, tail, kTailMask);
+    if (input.access == JitAccess_full || input.access == JitAccess_row) {
+      transfer.load(vec(to), in_[value], index_, input.dtype);
+    } else {
+      transfer.load_one(vec(to), in_[value], input.dtype);
+    }
+  }
+
+  const ElementwiseGraph& graph_;
+  RegisterSet vectors_;
+  RegisterSet masks_;
+  bool failed_ = false;
+  int last_use_[kMostInputs + kMostSteps] = {};
+  int place_[kMostInputs + kMostSteps] = {};
+  const Reg64 out_ = rsi, rows_ = r8, length_ = r9, index_ = rax;
+  const Reg64 in_[kMostInputs] = {r11, r12, r13, r14, r15, rbx, rbp, rdx};
+};
+
+}  // namespace
+
+Generated generate_elementwise(const ElementwiseGraph& graph) {
+  if (static_cast<Isa>(graph.isa) == Isa::none || !valid(graph)) return {};
+  return ElementwiseGenerator(graph).generate();
+}
+
+}  // namespace jit
+}  // namespace ptlite
+
+namespace {
+
+using ptlite::jit::ElementwiseCall;
+using ptlite::jit::ElementwiseFunction;
+using ptlite::jit::ElementwiseGraph;
+using ptlite::jit::kMostInputs;
+using ptlite::jit::kMostSteps;
+
+std::string name_of(const ElementwiseGraph& graph) {
+  std::string name = "elementwise";
+  for (int i = 0; i < graph.steps; i++) {
+    const ptlite::jit::Algorithm* row = ptlite::jit::algorithm(graph.step[i].algorithm);
+    if (row != nullptr && name.size() < 120) name = name + "-" + row->name;
+  }
+  return name;
+}
+
+int32_t create(jit_elementwise_create_frame* f) {
+  f->handle = 0;
+  f->bytes = 0;
+  ElementwiseGraph graph;
+  memset(&graph, 0, sizeof graph);
+  graph.isa = static_cast<int32_t>(ptlite::jit::current_isa());
+  graph.inputs = f->inputs;
+  graph.steps = f->steps;
+  graph.out_dtype = f->out_dtype;
+  if (f->inputs < 1 || f->inputs > kMostInputs || f->steps < 1 || f->steps > kMostSteps) return PTLITE_OK;
+  for (int i = 0; i < f->inputs; i++) graph.input[i] = {f->access[i], f->dtypes[i]};
+  for (int i = 0; i < f->steps; i++) {
+    const ptlite::jit::Algorithm* row = ptlite::jit::algorithm(f->ops[i]);
+    const bool binary = row != nullptr && row->binary != nullptr;
+    graph.step[i] = {f->ops[i], f->a[i], binary ? f->b[i] : -1, f->p0[i], f->p1[i], f->p2[i]};
+    if (f->ops[i] == JitAlgorithm_int8_lut) {
+      if (f->lut == 0) return PTLITE_OK;
+      memcpy(graph.lut, reinterpret_cast<const void*>(f->lut), sizeof graph.lut);
+    }
+  }
+  const std::string key = "elementwise" + std::string(reinterpret_cast<const char*>(&graph), sizeof graph);
+  const auto generate = [](const void* description) {
+    return ptlite::jit::generate_elementwise(*static_cast<const ElementwiseGraph*>(description));
+  };
+  ptlite::jit::Kernel* kernel = ptlite::jit::obtain(key, name_of(graph), generate, &graph);
+  if (kernel == nullptr) return PTLITE_OK;
+  f->handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel));
+  f->bytes = static_cast<int64_t>(kernel->code.bytes);
+  return PTLITE_OK;
+}
+
+int32_t run(jit_elementwise_frame* f) {
+  ElementwiseCall call;
+  call.out = reinterpret_cast<void*>(f->out);
+  for (int i = 0; i < kMostInputs; i++) call.in[i] = reinterpret_cast<const void*>(f->in[i]);
+  call.rows = f->rows;
+  call.length = f->length;
+  reinterpret_cast<ptlite::jit::Kernel*>(f->handle)->entry<ElementwiseFunction>()(&call);
+  return PTLITE_OK;
+}
+
+int32_t release(jit_release_frame* f) {
+  ptlite::jit::release(reinterpret_cast<ptlite::jit::Kernel*>(f->handle));
+  return PTLITE_OK;
+}
+
+int32_t info(jit_info_frame* f) {
+  using namespace ptlite::jit;
+  f->state = !enabled() ? JitState_off : current_isa() == Isa::none ? JitState_no_instructions : memory_available() ? JitState_ready : JitState_no_memory;
+  const Totals sum = totals();
+  f->kernels = sum.kernels;
+  f->bytes = sum.bytes;
+  return PTLITE_OK;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(jit_elementwise_create, create)
+PTLITE_KERNEL(jit_elementwise, run)
+PTLITE_KERNEL(jit_release, release)
+PTLITE_KERNEL(jit_info, info)

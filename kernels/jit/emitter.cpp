@@ -1,0 +1,140 @@
+#include "jit/emitter.h"
+
+namespace ptlite {
+namespace jit {
+
+using Xbyak::Operand;
+using Xbyak::Xmm;
+
+Emitter::Condition::Condition(Emitter& e, const Xmm& a, const Operand& b, uint8_t predicate) : e_(e) {
+  RegisterSet& set = e.g.wide() ? e.masks_ : e.vectors_;
+  index_ = set.acquire();
+  if (index_ < 0) {
+    e.failed = true;
+    return;
+  }
+  if (e.g.wide()) {
+    e.g.vcmpps(Xbyak::Opmask(index_), a, b, predicate);
+  } else {
+    e.g.vcmpps(e.g.vec(index_), a, b, predicate);
+  }
+}
+
+Emitter::Condition::~Condition() {
+  if (index_ >= 0) (e_.g.wide() ? e_.masks_ : e_.vectors_).give(index_);
+}
+
+void Emitter::Condition::select(const Xmm& x, const Operand& value) const {
+  if (index_ < 0) return;
+  if (e_.g.wide()) {
+    e_.g.vblendmps(x | Xbyak::Opmask(index_), x, value);
+  } else {
+    e_.g.vblendvps(x, x, value, e_.g.vec(index_));
+  }
+}
+
+void Emitter::at_most(const Xmm& x, float bound) {
+  // of two operands with a NaN, the instruction gives the second
+  const Scratch limit(*this);
+  g.broadcast(limit, bound);
+  g.vminps(x, limit, x);
+}
+
+void Emitter::at_least(const Xmm& x, float bound) {
+  const Scratch limit(*this);
+  g.broadcast(limit, bound);
+  g.vmaxps(x, limit, x);
+}
+
+void Emitter::round(const Xmm& to, const Xmm& x) {
+  constexpr uint8_t nearest_even = 8;
+  if (g.wide()) {
+    g.vrndscaleps(to, x, nearest_even);
+  } else {
+    g.vroundps(to, x, nearest_even);
+  }
+}
+
+void Emitter::split_exp(const Xmm& x, const Xmm& n) {
+  static constexpr float series[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326299f, 0.00139472249f, 0.000199193775f};
+  at_most(x, 89.f);
+  // low enough for e^x to vanish even beside a factor of 128
+  at_least(x, -120.f);
+  g.vmulps(n, x, c(1.44269504f));
+  round(n, n);
+  g.vfnmadd231ps(x, n, c(0x1.62e4p-1f));
+  g.vfnmadd231ps(x, n, c(0x1.7f7d1cp-20f));
+  const Scratch p(*this);
+  const Scratch square(*this);
+  polynomial(p, x, series);
+  g.vmulps(square, x, x);
+  g.vfmadd231ps(x, p, square);
+}
+
+void Emitter::scale(const Xmm& x, const Xmm& n) {
+  if (g.wide()) {
+    g.vscalefps(x, x, n);
+    return;
+  }
+  // in two steps, so that neither power leaves the range; n is spent
+  const Scratch half(*this);
+  g.vcvtps2dq(n, n);
+  g.vpsrad(half, n, 1);
+  g.vpsubd(n, n, half);
+  g.vpaddd(half, half, bits(127));
+  g.vpslld(half, half, 23);
+  g.vmulps(x, x, half);
+  g.vpaddd(n, n, bits(127));
+  g.vpslld(n, n, 23);
+  g.vmulps(x, x, n);
+}
+
+void Emitter::exp(const Xmm& x) {
+  const Scratch n(*this);
+  split_exp(x, n);
+  g.vaddps(x, x, c(1.f));
+  scale(x, n);
+}
+
+void Emitter::log(const Xmm& x) {
+  static constexpr float series[] = {0.333333105f,  -0.249999866f, 0.20002228f,   -0.166692436f, 0.142186165f,
+                                     -0.123844616f, 0.118734263f,  -0.117892504f, 0.0691356733f};
+  const Scratch original(*this);
+  const Scratch k(*this);
+  copy(original, x);
+  // denormals are scaled up first; 25 is taken off the exponent again
+  g.vmulps(k, x, c(0x1p25f));
+  Condition(*this, original, c(1.17549435e-38f), less).select(x, k);
+  // the exponent counts from sqrt(1/2), so that the mantissa lies around 1
+  g.vpsubd(k, x, bits(0x3f3504f3));
+  g.vpsrad(k, k, 23);
+  {
+    const Scratch exponent(*this);
+    g.vpslld(exponent, k, 23);
+    g.vpsubd(x, x, exponent);
+  }
+  g.vcvtdq2ps(k, k);
+  {
+    const Scratch lower(*this);
+    g.vsubps(lower, k, c(25.f));
+    Condition(*this, original, c(1.17549435e-38f), less).select(k, lower);
+  }
+  g.vsubps(x, x, c(1.f));
+  const Scratch tail(*this);
+  const Scratch square(*this);
+  polynomial(tail, x, series);
+  g.vmulps(square, x, x);
+  g.vmulps(tail, tail, x);
+  g.vmulps(tail, tail, square);
+  g.vfmadd231ps(tail, k, c(0x1.7f7d1cp-20f));
+  g.vfnmadd231ps(tail, square, c(0.5f));
+  g.vaddps(x, x, tail);
+  g.vfmadd231ps(x, k, c(0x1.62e4p-1f));
+  Condition(*this, original, c(__builtin_inff()), equal).select(x, original);
+  Condition(*this, original, c(0.f), equal).select(x, c(-__builtin_inff()));
+  Condition(*this, original, c(0.f), less).select(x, c(__builtin_nanf("")));
+  Condition(*this, original, original, is_nan).select(x, original);
+}
+
+}  // namespace jit
+}  // namespace ptlite

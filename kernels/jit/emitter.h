@@ -1,0 +1,87 @@
+// Building blocks of vector code that are the same for both widths: scratch registers, comparisons and selections, exponentials.
+#pragma once
+
+#include "jit/generator.h"
+#include "jit/registers.h"
+
+namespace ptlite {
+namespace jit {
+
+class Emitter {
+ public:
+  Emitter(Generator& generator, RegisterSet& vectors, RegisterSet& masks) : g(generator), vectors_(vectors), masks_(masks) {}
+
+  // A vector register for as long as it lives. Where none is left, `failed` is set and register 0 stands in.
+  class Scratch {
+   public:
+    explicit Scratch(Emitter& e) : e_(e), index_(e.vectors_.acquire()) {
+      if (index_ < 0) e.failed = true;
+    }
+    ~Scratch() {
+      if (index_ >= 0) e_.vectors_.give(index_);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    operator Xbyak::Xmm() const { return e_.g.vec(index_ < 0 ? 0 : index_); }  // NOLINT: it stands for the register
+
+   private:
+    Emitter& e_;
+    const int index_;
+  };
+
+  // The lanes for which `a <predicate> b` holds: a mask register, or a vector of all ones and zeros.
+  class Condition {
+   public:
+    Condition(Emitter& e, const Xbyak::Xmm& a, const Xbyak::Operand& b, uint8_t predicate);
+    ~Condition();
+    Condition(const Condition&) = delete;
+    Condition& operator=(const Condition&) = delete;
+
+    // x = condition ? value : x
+    void select(const Xbyak::Xmm& x, const Xbyak::Operand& value) const;
+
+   private:
+    Emitter& e_;
+    int index_;
+  };
+  // Predicates of vcmpps; all are false for NaN but is_nan.
+  static constexpr uint8_t less = 0x11, less_equal = 0x12, greater = 0x1e, equal = 0x00, is_nan = 0x03;
+
+  void copy(const Xbyak::Xmm& to, const Xbyak::Xmm& from) { g.vmovaps(to, from); }
+  Xbyak::Address c(float value) { return g.constant(value); }
+  Xbyak::Address bits(uint32_t word) { return g.constant_bits(word); }
+
+  // x = min(x, bound) and max(x, bound); NaN stays
+  void at_most(const Xbyak::Xmm& x, float bound);
+  void at_least(const Xbyak::Xmm& x, float bound);
+  // to = x rounded to the nearest integer, ties to even
+  void round(const Xbyak::Xmm& to, const Xbyak::Xmm& x);
+  // to = |x|
+  void magnitude(const Xbyak::Xmm& to, const Xbyak::Xmm& x) { g.vandps(to, x, bits(0x7fffffff)); }
+  // to = sum of coefficients[i] x^i
+  template <int n>
+  void polynomial(const Xbyak::Xmm& to, const Xbyak::Xmm& x, const float (&coefficients)[n]) {
+    g.broadcast(to, coefficients[n - 1]);
+    for (int i = n - 2; i >= 0; i--) g.vfmadd213ps(to, x, c(coefficients[i]));
+  }
+
+  // x -> p and n with e^x = (1 + p) 2^n and |p| < 0.42; n an integer, kept as float. x beyond the range of results is cut to it.
+  void split_exp(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
+  // x = x * 2^n, rounded once even where the result is denormal
+  void scale(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
+  // x = e^x, at most 1 ULP of rounding beside the polynomial's 0.5
+  void exp(const Xbyak::Xmm& x);
+  // x = log(x), natural; -infinity at 0, NaN below
+  void log(const Xbyak::Xmm& x);
+
+  Generator& g;
+  // no register was left somewhere: the code is not to be used
+  bool failed = false;
+
+ private:
+  RegisterSet& vectors_;
+  RegisterSet& masks_;
+};
+
+}  // namespace jit
+}  // namespace ptlite

@@ -1,0 +1,42 @@
+// Loads and stores of vectors of any dtype as fp32 or int32 lanes, whole or with a tail of rcx elements.
+#pragma once
+
+#include "jit/emitter.h"
+
+namespace ptlite {
+namespace jit {
+
+int element_bytes(int32_t dtype);
+
+class Transfer {
+ public:
+  // `tail_mask`: the mask register that prepare_tail has filled (AVX512).
+  Transfer(Emitter& e, bool tail, int tail_mask) : e_(e), g_(e.g), tail_(tail), mask_(tail_mask) {}
+
+  // Room below the stack pointer where narrow tails are put together on AVX2.
+  static void reserve_stack(Generator& g);
+  static void release_stack(Generator& g);
+  // Makes the mask of rcx elements, 0 < rcx < lanes. Spends r10.
+  static void prepare_tail(Generator& g, int tail_mask);
+
+  // The vector at base + index elements; lanes beyond the tail are 0.
+  void load(const Xbyak::Xmm& to, const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype) const;
+  // One element in all lanes.
+  void load_one(const Xbyak::Xmm& to, const Xbyak::Reg64& at, int32_t dtype) const;
+  // Stores `from`, whose lanes are spent: float32 as it is, bfloat16 rounded to nearest even, bytes from int32 lanes in their range.
+  void store(const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, const Xbyak::Xmm& from) const;
+
+ private:
+  void widen(const Xbyak::Xmm& to, const Xbyak::Operand& from, int32_t dtype) const;
+  void round_to_bfloat16(const Xbyak::Xmm& x) const;
+  // AVX2: copies rcx elements between memory and the stack buffer, one by one.
+  void copy_tail(const Xbyak::Address& to, const Xbyak::Address& from, int bytes) const;
+
+  Emitter& e_;
+  Generator& g_;
+  const bool tail_;
+  const int mask_;
+};
+
+}  // namespace jit
+}  // namespace ptlite

@@ -157,10 +157,11 @@ void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) {
   logistic(e, x, &static_cast<const Xmm&>(Xmm(low)), numerator);
 }
 
-// x Phi(x): near 0, Phi = 1/2 + x p(x^2); for other x < 0, Phi = e^(-x^2/2) g(|x|), where g(t) = erfcx(t / sqrt 2) / 2 is u times a polynomial of u = 1 / (1 + 0.3 t).
+// x Phi(x). Near 0, Phi = 1/2 + x p(x^2); for other x < 0, Phi = e^(-x^2/2) g(|x|), where g(t) = erfcx(t / sqrt 2) / 2 is a polynomial
+// of (t - 3) / (t + 3), divided by 1 + t.
 void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
-  static constexpr float series[] = {0.1196867f,     0.119571656f, 0.110236682f,  0.0783839896f, 0.0961726159f,
-                                     -0.0794518739f, 0.191817552f, -0.228237599f, 0.112445526f,  -0.0206252448f};
+  static constexpr float series[] = {0.486055791f,   -0.0965267569f, -0.0164322071f,   0.0451637767f,    -0.0227290094f,  0.00116209651f,
+                                     0.00300467899f, -0.000361057493f, -0.000503160234f, 3.25097026e-05f, 7.64259603e-05f};
   // (Phi(x) - 1/2) / x by x^2
   static constexpr float around_zero[] = {0.398942292f,   -0.0664903596f, 0.00997333042f,
                                           -0.0011863485f, 0.000113507478f, -7.66260837e-06f};
@@ -169,15 +170,15 @@ void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
   const Scratch w(e);
   {
     const Scratch size(e);
-    const Scratch u(e);
+    const Scratch z(e);
     e.magnitude(size, x);
     e.at_most(size, 15.f);
-    e.g.broadcast(low, 1.f);
-    e.g.broadcast(u, 0.3f);
-    e.g.vfmadd213ps(u, size, low);
-    e.g.vdivps(u, low, u);
-    e.polynomial(g, u, series);
-    e.g.vmulps(g, g, u);
+    e.g.vsubps(z, size, e.c(3.f));
+    e.g.vaddps(low, size, e.c(3.f));
+    e.g.vdivps(z, z, low);
+    e.polynomial(g, z, series);
+    e.g.vaddps(low, size, e.c(1.f));
+    e.g.vdivps(g, g, low);
     // w + low = -size^2 / 2
     e.g.vmulps(w, size, size);
     e.copy(low, w);
@@ -186,10 +187,11 @@ void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
     e.g.vmulps(w, w, e.c(-0.5f));
   }
   const Scratch n(e);
+  // (1 + w) (1 + low) g, with one rounding of the sum
   e.split_exp(w, n);
-  e.g.vaddps(w, w, e.c(1.f));
-  e.g.vfmadd231ps(w, w, low);
-  e.g.vmulps(w, w, g);
+  e.g.vfmadd231ps(low, low, w);
+  e.g.vaddps(w, w, low);
+  e.g.vfmadd213ps(w, g, g);
   // w 2^n is Phi(-|x|)
   {
     const Scratch negative(e);

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import * as kernels from '../../runtime/native/generated/kernels.js'
-import { DType } from '../../runtime/tensor/dtype.js'
+import type { DType } from '../../runtime/tensor/dtype.js'
 
 export type Algorithm = keyof typeof kernels.JitAlgorithm
 export interface Step {
@@ -83,5 +83,10 @@ export function rerun(file: string, env: Record<string, string>): string {
     encoding: 'utf8',
     env: { ...process.env, ...env, PTLITE_JIT_CHILD: '1' },
   })
-  return status === 0 ? '' : `${stdout.split('\n').filter((line) => line.includes('not ok')).join('\n')}\n${stderr.slice(-2000)}`
+  return status === 0
+    ? ''
+    : `${stdout
+        .split('\n')
+        .filter((line) => line.includes('not ok'))
+        .join('\n')}\n${stderr.slice(-2000)}`
 }

@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "detect.h"
 #include "kernel.h"
 #include "kernel_list.h"
 #include "run_frame.h"
+#include "stub.h"
 
 namespace ptlite {
 
@@ -34,13 +34,7 @@ struct Slot {
 };
 Slot slots[kKernels];
 
-int32_t level_of(uint32_t id) {
-  const uint32_t in_use = levels_in_use();
-  for (int32_t level = highest_level(in_use); level >= 0; level--) {
-    if ((in_use >> level & 1) != 0 && implementations[id][level] != nullptr) return level;
-  }
-  return -1;
-}
+int32_t level_of(uint32_t id) { return serving_level(implementations[id]); }
 
 int32_t resolve(void* frame) {
   const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ptlite_abi.h"
+#include "support/bfloat16.h"
 #include "vec/half.h"
 #include "vec/vec.h"
 
@@ -131,6 +132,7 @@ PTLITE_INLINE D convert_element(S s) {
 template <class D, class S>
 inline void convert_run(D* __restrict__ to, int64_t to_stride, const S* __restrict__ from, int64_t from_stride, int64_t n) {
   if (to_stride == 1 && from_stride == 1) {
+    if constexpr (detail::Same<D, bfloat16>::value && detail::Same<S, float>::value) return float_to_bfloat16(to, from, n);
     int64_t i = 0;
     if constexpr (detail::is_half<S> && detail::Same<D, float>::value) {
       for (; i + Vec<float>::size <= n; i += Vec<float>::size) load_float(from + i).store(to + i);

@@ -64,44 +64,99 @@ PTLITE_INLINE float16 to_float16(float x) {
 #endif
 }
 
-PTLITE_INLINE Vec<float> load_float(const float* p) { return Vec<float>::load(p); }
-PTLITE_INLINE void store_float(float* p, Vec<float> a) { a.store(p); }
+namespace detail {
+// A vector of floats in 16 bits each, as they lie in memory.
+using HalfBits = Raw<uint16_t, Vec<float>::size>::type;
 
-PTLITE_INLINE Vec<float> load_float(const bfloat16* p) {
-  return bit_cast<float>(Vec<int32_t>::load_from(reinterpret_cast<const uint16_t*>(p)) << 16);
+PTLITE_INLINE HalfBits load_halves(const void* p) {
+  HalfBits bits;
+  memcpy(&bits, p, sizeof(bits));
+  return bits;
 }
-
-PTLITE_INLINE void store_float(bfloat16* p, Vec<float> a) {
-#if defined(CPU_CAPABILITY_AVX512_BF16)
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), (__m256i)_mm512_cvtneps_pbh((__m512)a.v));
+PTLITE_INLINE HalfBits load_halves(const void* p, int64_t count) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return (HalfBits)_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1), p);
 #else
-  const Vec<int32_t> bits = bit_cast<int32_t>(a);
-  const Vec<int32_t> odd = (bits >> 16) & Vec<int32_t>(1);
-  const Vec<int32_t> rounded = (bits + odd + Vec<int32_t>(0x7fff)) >> 16;
-  select(is_nan(a), Vec<int32_t>(0x7fc0), rounded).store_to(reinterpret_cast<uint16_t*>(p));
+  HalfBits bits{};
+  memcpy(&bits, p, static_cast<size_t>(count) * 2);
+  return bits;
+#endif
+}
+PTLITE_INLINE void store_halves(void* p, HalfBits bits) { memcpy(p, &bits, sizeof(bits)); }
+PTLITE_INLINE void store_halves(void* p, HalfBits bits, int64_t count) {
+#if defined(CPU_CAPABILITY_AVX512)
+  _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), (__m256i)bits);
+#else
+  memcpy(p, &bits, static_cast<size_t>(count) * 2);
 #endif
 }
 
-PTLITE_INLINE Vec<float> load_float(const float16* p) {
+PTLITE_INLINE Vec<float> widen(HalfBits bits, bfloat16) {
+  return bit_cast<float>(Vec<int32_t>(__builtin_convertvector(bits, Vec<int32_t>::Raw)) << 16);
+}
+
+PTLITE_INLINE HalfBits narrow(Vec<float> a, bfloat16) {
+#if defined(CPU_CAPABILITY_AVX512_BF16)
+  // the instruction takes denormals for zero and keeps what a NaN carries: such lanes go the common way
+  constexpr int quiet_nan = 0x01, denormal = 0x20, signaling_nan = 0x80;
+  if (__builtin_expect(_mm512_fpclass_ps_mask((__m512)a.v, quiet_nan | denormal | signaling_nan) == 0, 1)) {
+    return (HalfBits)_mm512_cvtneps_pbh((__m512)a.v);
+  }
+#endif
+  const Vec<int32_t> bits = bit_cast<int32_t>(a);
+  const Vec<int32_t> odd = (bits >> 16) & Vec<int32_t>(1);
+  const Vec<int32_t> rounded = (bits + odd + Vec<int32_t>(0x7fff)) >> 16;
+  return __builtin_convertvector(select(is_nan(a), Vec<int32_t>(0x7fc0), rounded).v, HalfBits);
+}
+
+PTLITE_INLINE Vec<float> widen(HalfBits bits, float16) {
 #if defined(CPU_CAPABILITY_AVX512)
-  return Vec<float>((Vec<float>::Raw)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+  return Vec<float>((Vec<float>::Raw)_mm512_cvtph_ps((__m256i)bits));
 #elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<float>((Vec<float>::Raw)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  return Vec<float>((Vec<float>::Raw)_mm256_cvtph_ps((__m128i)bits));
 #else
   Vec<float> r;
-  for (int i = 0; i < Vec<float>::size; i++) r.v[i] = to_float(p[i]);
+  for (int i = 0; i < Vec<float>::size; i++) r.v[i] = to_float(float16{bits[i]});
   return r;
 #endif
 }
 
-PTLITE_INLINE void store_float(float16* p, Vec<float> a) {
+PTLITE_INLINE HalfBits narrow(Vec<float> a, float16) {
 #if defined(CPU_CAPABILITY_AVX512)
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph((__m512)a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  return (HalfBits)_mm512_cvtps_ph((__m512)a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 #elif defined(CPU_CAPABILITY_AVX2)
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  return (HalfBits)_mm256_cvtps_ph((__m256)a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 #else
-  for (int i = 0; i < Vec<float>::size; i++) p[i] = to_float16(a.v[i]);
+  HalfBits r;
+  for (int i = 0; i < Vec<float>::size; i++) r[i] = to_float16(a.v[i]).bits;
+  return r;
 #endif
+}
+}  // namespace detail
+
+// A vector of float32 from and to memory of either type. Those with a count touch `count` elements only; lanes beyond it
+// read as zero.
+PTLITE_INLINE Vec<float> load_float(const float* p) { return Vec<float>::load(p); }
+PTLITE_INLINE Vec<float> load_float(const float* p, int64_t count) { return Vec<float>::load(p, count); }
+PTLITE_INLINE void store_float(float* p, Vec<float> a) { a.store(p); }
+PTLITE_INLINE void store_float(float* p, Vec<float> a, int64_t count) { a.store(p, count); }
+
+template <class Half>
+PTLITE_INLINE Vec<float> load_float(const Half* p) {
+  return detail::widen(detail::load_halves(p), Half{});
+}
+template <class Half>
+PTLITE_INLINE Vec<float> load_float(const Half* p, int64_t count) {
+  return count >= Vec<float>::size ? load_float(p) : detail::widen(detail::load_halves(p, count), Half{});
+}
+template <class Half>
+PTLITE_INLINE void store_float(Half* p, Vec<float> a) {
+  detail::store_halves(p, detail::narrow(a, Half{}));
+}
+template <class Half>
+PTLITE_INLINE void store_float(Half* p, Vec<float> a, int64_t count) {
+  if (count >= Vec<float>::size) return store_float(p, a);
+  detail::store_halves(p, detail::narrow(a, Half{}), count);
 }
 
 }  // namespace CPU_CAPABILITY

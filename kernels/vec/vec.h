@@ -90,8 +90,13 @@ struct Vec {
   static PTLITE_INLINE Vec load(const T* p, int64_t count) {
     if (count >= size) return load(p);
 #if defined(CPU_CAPABILITY_AVX512)
+    if constexpr (sizeof(T) == 1) return Vec((Raw)_mm512_maskz_loadu_epi8((1ull << count) - 1, p));
+    if constexpr (sizeof(T) == 2) return Vec((Raw)_mm512_maskz_loadu_epi16((1u << count) - 1, p));
     if constexpr (sizeof(T) == 4) return Vec((Raw)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), p));
     if constexpr (sizeof(T) == 8) return Vec((Raw)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p));
+#elif defined(CPU_CAPABILITY_AVX2)
+    if constexpr (sizeof(T) == 4) return Vec((Raw)_mm256_maskload_epi32(reinterpret_cast<const int*>(p), first_lanes(count)));
+    if constexpr (sizeof(T) == 8) return Vec((Raw)_mm256_maskload_epi64(reinterpret_cast<const long long*>(p), first_lanes(count)));
 #endif
     Vec r = zero();
     memcpy(&r.v, p, static_cast<size_t>(count) * sizeof(T));
@@ -101,11 +106,27 @@ struct Vec {
   PTLITE_INLINE void store(T* p, int64_t count) const {
     if (count >= size) return store(p);
 #if defined(CPU_CAPABILITY_AVX512)
+    if constexpr (sizeof(T) == 1) return _mm512_mask_storeu_epi8(p, (1ull << count) - 1, (__m512i)v);
+    if constexpr (sizeof(T) == 2) return _mm512_mask_storeu_epi16(p, (1u << count) - 1, (__m512i)v);
     if constexpr (sizeof(T) == 4) return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1), (__m512i)v);
     if constexpr (sizeof(T) == 8) return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), (__m512i)v);
+#elif defined(CPU_CAPABILITY_AVX2)
+    if constexpr (sizeof(T) == 4) return _mm256_maskstore_epi32(reinterpret_cast<int*>(p), first_lanes(count), (__m256i)v);
+    if constexpr (sizeof(T) == 8) return _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first_lanes(count), (__m256i)v);
 #endif
     memcpy(p, &v, static_cast<size_t>(count) * sizeof(T));
   }
+
+#if defined(CPU_CAPABILITY_AVX2)
+  // All bits of the first `count` lanes of 4 or 8 bytes.
+  static PTLITE_INLINE __m256i first_lanes(int64_t count) {
+    if constexpr (sizeof(T) == 4) {
+      return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    } else {
+      return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+    }
+  }
+#endif
 
   // size elements of another type, converted as by static_cast
   template <class S>

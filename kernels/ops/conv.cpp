@@ -2,8 +2,10 @@
 // and a direct depthwise form. Both run on the phase-split window of conv_window.h.
 #include "frames/conv.h"
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "conv_window.h"
 #include "gemm_core.h"
@@ -78,20 +80,17 @@ struct Problem {
   gemm::Epilogue<T> end;                      // source: bias of the group
 };
 
-/// One group of one image.
+/// Output channels [first, last) and pixels [from, to) of one group of one image, both beginning at panels. `base` is the
+/// input in the form of the window, `packed` memory for a block of it.
 template <class T>
-void conv_gemm(const Problem<T>& q, const T* input, const T* weight, T* output, T* window, int64_t* offsets, T* packed) {
+void conv_part(const Problem<T>& q, const T* base, const T* weight, T* output, const int64_t* offsets, int64_t first, int64_t last,
+               int64_t from, int64_t to, T* packed) {
   const Window& w = q.window;
-  const int64_t taps = w.taps(), k = q.in_channels * taps, n = w.pixels();
-  const T* base = input;
-  if (!w.direct) {
-    for (int64_t c = 0; c < q.in_channels; c++) w.fill(input + c * w.in_plane(), window + c * w.channel);
-    base = window;
-  }
+  const int64_t k = q.in_channels * w.taps(), n = w.pixels();
   const int64_t depth = gemm::even_depth(k);
   Run runs[gemm::kCols<T>];
-  for (int64_t j = 0; j < n; j += gemm::kWidth<T>) {
-    const int64_t nn = std::min(gemm::kWidth<T>, n - j);
+  for (int64_t j = from; j < to; j += gemm::kWidth<T>) {
+    const int64_t nn = std::min(gemm::kWidth<T>, to - j);
     for (int64_t p = 0; p < k; p += depth) {
       const int64_t kk = std::min(depth, k - p);
       for (int64_t jj = 0; jj < nn; jj += gemm::kCols<T>) {
@@ -101,10 +100,40 @@ void conv_gemm(const Problem<T>& q, const T* input, const T* weight, T* output, 
         if (w.direct) gather_panel<T, false>(base, offsets + p, kk, runs, count, width, packed + jj * kk);
         else gather_panel<T, true>(base, offsets + p, kk, runs, count, width, packed + jj * kk);
       }
-      gemm::multiply_packed<T>(q.out_channels, nn, kk, weight + p * gemm::kRows, k, packed, kk, 0, output + j, n, q.end, p == 0,
-                               p + kk == k, 0, j);
+      gemm::multiply_packed<T>(last - first, nn, kk, weight + first * k + p * gemm::kRows, k, packed, kk, 0, output + first * n + j, n, q.end,
+                               p == 0, p + kk == k, first, j);
     }
   }
+}
+
+/// One group of one image. Threads share out the larger of weight and image, so that the other is read by all.
+template <class T>
+bool conv_gemm(const Problem<T>& q, const T* input, const T* weight, T* output, T* window, const int64_t* offsets) {
+  const Window& w = q.window;
+  const int64_t k = q.in_channels * w.taps(), n = w.pixels(), m = q.out_channels;
+  const T* base = input;
+  if (!w.direct) {
+    for (int64_t c = 0; c < q.in_channels; c++) w.fill(input + c * w.in_plane(), window + c * w.channel);
+    base = window;
+  }
+  const size_t bytes = size_t(gemm::even_depth(k) * gemm::kWidth<T> + 2 * kSlack) * sizeof(T);
+  std::atomic<bool> fine{true};
+  const bool by_rows = m > n;
+  const int64_t step = by_rows ? gemm::kRows : gemm::kCols<T>, size = by_rows ? m : n;
+  const int64_t units = (size + step - 1) / step;
+  // each range of rows gathers the image again
+  const int64_t ranges = int64_t{ptlite::thread_limit()} * (by_rows ? 1 : 2);
+  const int64_t grain = std::max((units + ranges - 1) / ranges, ptlite::grain_for(step * (by_rows ? n : m) * k));
+  ptlite::parallel_for(units, grain, [&](int64_t begin, int64_t end) {
+    T* packed = static_cast<T*>(ptlite::range_scratch(bytes));
+    if (packed == nullptr) {
+      fine = false;
+      return;
+    }
+    const int64_t from = begin * step, to = std::min(end * step, size);
+    conv_part<T>(q, base, weight, output, offsets, by_rows ? from : 0, by_rows ? to : m, by_rows ? 0 : from, by_rows ? n : to, packed);
+  });
+  return fine;
 }
 
 /// One channel against one filter: every output of a few rows at a time, the columns between rows included.
@@ -176,31 +205,36 @@ int32_t convolve(const conv_frame& f) {
   T* output = reinterpret_cast<T*>(f.output);
   const int64_t taps = w.taps(), k = q.in_channels * taps;
   const bool depthwise = q.in_channels == 1 && q.groups > 1 && !f.packed;
-  const int64_t windows = w.direct && !depthwise ? 0 : (depthwise ? 1 : q.in_channels) * w.channel + kSlack + 8 * Vec<T>::size;
+  const int64_t slack = kSlack + 8 * Vec<T>::size;
+  const int64_t windows = w.direct || depthwise ? 0 : q.in_channels * w.channel + slack;
   const int64_t pack_size = f.packed || depthwise ? 0 : gemm::packed_a_size<T>(q.out_channels, k) * q.groups;
-  const int64_t block_size = depthwise ? 0 : gemm::even_depth(k) * gemm::kWidth<T> + 2 * kSlack;
-  const size_t bytes = size_t(gemm::round_up(k, 8)) * 8 + size_t(gemm::round_up(windows, 16) + gemm::round_up(pack_size, 16) + block_size) * sizeof(T);
+  const size_t bytes = size_t(gemm::round_up(k, 8)) * 8 + size_t(gemm::round_up(windows, 16) + gemm::round_up(pack_size, 16)) * sizeof(T);
   char* memory = static_cast<char*>(ptlite_scratch(bytes));
   if (memory == nullptr) return PTLITE_NO_MEMORY;
   int64_t* offsets = reinterpret_cast<int64_t*>(memory);
   T* window = reinterpret_cast<T*>(memory + gemm::round_up(k, 8) * 8);
   T* own_pack = window + gemm::round_up(windows, 16);
-  T* block = own_pack + gemm::round_up(pack_size, 16);
   w.tap_offsets(offsets);
   for (int64_t p = taps; p < k; p++) offsets[p] = offsets[p - taps] + w.channel;
   const int64_t in_plane = w.in_plane(), pixels = w.pixels();
+  std::atomic<bool> fine{true};
   if (depthwise) {
-    for (int64_t i = 0; i < f.batch; i++) {
-      for (int64_t g = 0; g < q.groups; g++) {
-        w.fill(input + (i * q.groups + g) * in_plane, window);
+    ptlite::parallel_for(f.batch * q.groups, ptlite::grain_for(q.out_channels * pixels * taps), [&](int64_t begin, int64_t end) {
+      T* plane = static_cast<T*>(ptlite::range_scratch(size_t(w.channel + slack) * sizeof(T)));
+      if (plane == nullptr) {
+        fine = false;
+        return;
+      }
+      for (int64_t g = begin; g < end; g++) {
+        w.fill(input + g * in_plane, plane);
         for (int64_t m = 0; m < q.out_channels; m++) {
-          const int64_t c = g * q.out_channels + m;
-          depthwise_plane<T>(w, window, weight + c * taps, offsets, bias == nullptr ? T(0) : bias[c], q.end,
-                             output + (i * f.out_channels + c) * pixels);
+          const int64_t c = g % q.groups * q.out_channels + m;
+          depthwise_plane<T>(w, plane, weight + c * taps, offsets, bias == nullptr ? T(0) : bias[c], q.end,
+                             output + (g * q.out_channels + m) * pixels);
         }
       }
-    }
-    return PTLITE_OK;
+    });
+    return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
   }
   const int64_t group_pack = gemm::packed_a_size<T>(q.out_channels, k);
   if (!f.packed) {
@@ -210,11 +244,11 @@ int32_t convolve(const conv_frame& f) {
   for (int64_t i = 0; i < f.batch; i++) {
     for (int64_t g = 0; g < q.groups; g++) {
       q.end.source = bias == nullptr ? nullptr : bias + g * q.out_channels;
-      conv_gemm<T>(q, input + (i * f.in_channels + g * q.in_channels) * in_plane, weight + g * group_pack,
-                   output + (i * f.out_channels + g * q.out_channels) * pixels, window, offsets, block);
+      fine = fine & conv_gemm<T>(q, input + (i * f.in_channels + g * q.in_channels) * in_plane, weight + g * group_pack,
+                                 output + (i * f.out_channels + g * q.out_channels) * pixels, window, offsets);
     }
   }
-  return PTLITE_OK;
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 int32_t conv_kernel(conv_frame* f) {

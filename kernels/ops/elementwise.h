@@ -3,8 +3,11 @@
 // through buffers that stay in the first-level cache. So every operator serves every dtype and every stride.
 #pragma once
 
+#include <atomic>
+
 #include "frames/elementwise.h"
 #include "isa/kernel.h"
+#include "pool/pool.h"
 #include "vec/convert.h"
 #include "vec/math.h"
 
@@ -177,12 +180,45 @@ struct Walker {
 
 }  // namespace detail
 
+// Elements that are worth handing to another thread.
+constexpr int64_t kRange = 16384;
+
+// The part of a walk that threads share out: slices [begin, end) of its last dimension, or dense elements.
+template <class C, int inputs>
+int32_t walk_part(Walk<C, inputs> w, int64_t begin, int64_t end, Run<C> run, const C* p) {
+  int64_t sizes[12];
+  const int last = w.ndim - 1;
+  for (int k = 0; k <= inputs; k++) {
+    if (k > 0 && w.address[k] == 0) continue;
+    w.address[k] += begin * (last < 0 ? 1 : w.strides[k][last]) * element_size(w.dtype[k]);
+  }
+  if (last < 0) {
+    w.n = end - begin;
+  } else {
+    for (int d = 0; d < last; d++) sizes[d] = w.sizes[d];
+    sizes[last] = end - begin;
+    w.n = w.n / w.sizes[last] * (end - begin);
+    w.sizes = sizes;
+  }
+  detail::Walker<C, inputs> walker(w, run, p);
+  return walker.start();
+}
+
 template <class C, int inputs>
 int32_t walk(const Walk<C, inputs>& w, Run<C> run, const C* p) {
   if (run == nullptr) return PTLITE_NO_DTYPE;
   if (w.n == 0) return PTLITE_OK;
-  detail::Walker<C, inputs> walker(w, run, p);
-  return walker.start();
+  if (w.n < 2 * kRange || thread_limit() == 1) {
+    detail::Walker<C, inputs> walker(w, run, p);
+    return walker.start();
+  }
+  const int64_t slices = w.ndim == 0 ? w.n : w.sizes[w.ndim - 1];
+  std::atomic<int32_t> status{PTLITE_OK};
+  parallel_for(slices, (kRange * slices + w.n - 1) / w.n, [&](int64_t begin, int64_t end) {
+    const int32_t s = walk_part<C, inputs>(w, begin, end, run, p);
+    if (s != PTLITE_OK) status = s;
+  });
+  return status;
 }
 
 // A parameter of a frame as C; beyond int64 it is the nearest end.

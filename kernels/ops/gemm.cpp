@@ -2,9 +2,11 @@
 #include "frames/gemm.h"
 #include "isa/kernel.h"
 
+#include <atomic>
 #include <type_traits>
 
 #include "gemm_core.h"
+#include "pool/pool.h"
 #include "vec/half.h"
 
 namespace {
@@ -26,14 +28,21 @@ int32_t gemm_float(const gemm_frame& f) {
   e.clamped = f.clamped != 0;
   e.source_row = f.source_row;
   e.source_col = f.source_col;
-  for (int64_t i = 0; i < f.batch; i++) {
-    e.source = f.source == 0 ? nullptr : pointer<T>(f.source) + i * f.source_batch;
-    const gemm::Operand<T> a{pointer<T>(f.a) + i * f.a_batch, f.a_row, f.a_col, f.packed == 1};
-    const gemm::Operand<T> b{pointer<T>(f.b) + i * f.b_batch, f.b_row, f.b_col, f.packed == 2};
-    T* c = reinterpret_cast<T*>(f.c) + i * f.c_batch;
-    if (!gemm::multiply<T>(f.m, f.n, f.k, a, b, c, f.c_row, e)) return PTLITE_NO_MEMORY;
-  }
-  return PTLITE_OK;
+  std::atomic<bool> fine{true};
+  const auto some = [&](int64_t begin, int64_t end) {
+    gemm::Epilogue<T> own = e;
+    for (int64_t i = begin; i < end; i++) {
+      own.source = f.source == 0 ? nullptr : pointer<T>(f.source) + i * f.source_batch;
+      const gemm::Operand<T> a{pointer<T>(f.a) + i * f.a_batch, f.a_row, f.a_col, f.packed == 1};
+      const gemm::Operand<T> b{pointer<T>(f.b) + i * f.b_batch, f.b_row, f.b_col, f.packed == 2};
+      T* c = reinterpret_cast<T*>(f.c) + i * f.c_batch;
+      if (!gemm::multiply<T>(f.m, f.n, f.k, a, b, c, f.c_row, own)) fine = false;
+    }
+  };
+  // threads share out the matrices of a batch, or else the columns of each
+  if (f.batch >= ptlite::thread_limit()) ptlite::parallel_for(f.batch, ptlite::grain_for(int64_t{f.m} * f.n * f.k), some);
+  else some(0, f.batch);
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 template <class T>

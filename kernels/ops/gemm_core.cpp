@@ -1,8 +1,10 @@
 #include "gemm_core.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -324,32 +326,33 @@ void row_by_packed(int64_t n, int64_t k, const T* a, int64_t a_col, const T* b, 
 
 }  // namespace
 
+namespace {
+
+/// How a product is computed. It depends on the sizes of the whole product alone, so that a part of it, which another
+/// thread computes, has the same bits.
+enum class Way { kRow, kDots, kUnpacked, kBlocked };
+
 template <class T>
-bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c, int64_t c_row, const Epilogue<T>& e) {
-  if (m == 0 || n == 0) return true;
-  if (k == 0) {
-    only_source<T>(m, n, c, c_row, e);
-    return true;
-  }
-  if (b.packed && m == 1 && !a.packed) {
-    row_by_packed<T>(n, k, a.data, a.col, b.data, c, e);
-    return true;
-  }
-  if (!a.packed && !b.packed && b.row == 1 && (a.col == 1 || k == 1) && m <= 3) {
-    dots<T>(m, n, k, a.data, a.row, b.data, b.col, c, c_row, e);
-    return true;
-  }
+Way way_of(int64_t m, int64_t k, const Operand<T>& a, const Operand<T>& b) {
+  if (b.packed && m == 1 && !a.packed) return Way::kRow;
+  if (!a.packed && !b.packed && b.row == 1 && (a.col == 1 || k == 1) && m <= 3) return Way::kDots;
+  return !a.packed && m <= kUnpackedRows<T> && (b.packed || b.col == 1) ? Way::kUnpacked : Way::kBlocked;
+}
+
+template <class T>
+void few_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, T* c, int64_t c_row, const Epilogue<T>& e) {
   alignas(64) T buffer[kRows * kCols<T>];
-  if (!a.packed && m <= kUnpackedRows<T> && (b.packed || b.col == 1)) {
-    for (int64_t j = 0; j < n; j += kCols<T>) {
-      const int cols = int(std::min<int64_t>(kCols<T>, n - j));
-      const int rows = int(m);
-      const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, rows, cols, c + j, c_row, buffer);
-      if (b.packed) run_tile<T>(k, a.data, a.row, a.col, b.data + j * k, round_up(cols, Vec<T>::size), true, c + j, c_row, rows, cols, end);
-      else run_tile<T>(k, a.data, a.row, a.col, b.data + j, b.row, false, c + j, c_row, rows, cols, end);
-    }
-    return true;
+  for (int64_t j = 0; j < n; j += kCols<T>) {
+    const int cols = int(std::min<int64_t>(kCols<T>, n - j));
+    const int rows = int(m);
+    const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, rows, cols, c + j, c_row, buffer);
+    if (b.packed) run_tile<T>(k, a.data, a.row, a.col, b.data + j * k, round_up(cols, Vec<T>::size), true, c + j, c_row, rows, cols, end);
+    else run_tile<T>(k, a.data, a.row, a.col, b.data + j, b.row, false, c + j, c_row, rows, cols, end);
   }
+}
+
+template <class T>
+bool blocked(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, T* c, int64_t c_row, const Epilogue<T>& e) {
   const int64_t depth = even_depth(k);
   const int64_t width = std::min(round_up(n, kCols<T>), b.packed ? round_up(n, kCols<T>) : kWidth<T>);
   // a block of A that stays in the second-level cache beside the block of B
@@ -387,6 +390,60 @@ bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c,
     }
   }
   return true;
+}
+
+/// The columns from `col` on and rows from `row` on, `cols` and `rows` of them; both are starts of panels.
+template <class T>
+bool part(Way way, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t k, Operand<T> a, Operand<T> b, T* c, int64_t c_row,
+          Epilogue<T> e) {
+  a.data += a.packed ? row * k : row * a.row;
+  b.data += b.packed ? col * k : col * b.col;
+  c += row * c_row + col;
+  if (e.source != nullptr) e.source += row * e.source_row + col * e.source_col;
+  switch (way) {
+    case Way::kRow:
+      row_by_packed<T>(cols, k, a.data, a.col, b.data, c, e);
+      return true;
+    case Way::kDots:
+      dots<T>(rows, cols, k, a.data, a.row, b.data, b.col, c, c_row, e);
+      return true;
+    case Way::kUnpacked:
+      few_rows<T>(rows, cols, k, a, b, c, c_row, e);
+      return true;
+    default:
+      return blocked<T>(rows, cols, k, a, b, c, c_row, e);
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c, int64_t c_row, const Epilogue<T>& e) {
+  if (m == 0 || n == 0) return true;
+  if (k == 0) {
+    only_source<T>(m, n, c, c_row, e);
+    return true;
+  }
+  const Way way = way_of(m, k, a, b);
+  // one row takes four panels at a time
+  const int64_t width = way == Way::kRow ? 4 * kCols<T> : kCols<T>;
+  const int64_t panels = (n + width - 1) / width;
+  std::atomic<bool> fine{true};
+  const int64_t strips = (m + kRows - 1) / kRows;
+  // each range packs what it needs of an operand that is not packed: rows of A are packed once where B is packed already
+  if (way == Way::kBlocked && (m > n || (b.packed && strips >= 4 * thread_limit()))) {
+    const int64_t fewest = b.packed ? 1 : (strips + thread_limit() - 1) / thread_limit();
+    parallel_for(strips, std::max(fewest, grain_for(kRows * n * k)), [&](int64_t begin, int64_t end) {
+      const int64_t row = begin * kRows;
+      if (!part<T>(way, row, std::min(end * kRows, m) - row, 0, n, k, a, b, c, c_row, e)) fine = false;
+    });
+  } else {
+    parallel_for(panels, grain_for(m * width * k), [&](int64_t begin, int64_t end) {
+      const int64_t col = begin * width;
+      if (!part<T>(way, 0, m, col, std::min(end * width, n) - col, k, a, b, c, c_row, e)) fine = false;
+    });
+  }
+  return fine;
 }
 
 PTLITE_GEMM_OF(, float)

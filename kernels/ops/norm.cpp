@@ -1,6 +1,7 @@
 // Batch, layer and group normalisation. Statistics take two passes: mean first, then squared distances from it.
 #include "frames/norm.h"
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 #include <cmath>
 
@@ -127,21 +128,23 @@ int32_t layer_norm(const layer_norm_frame& f) {
   const T* bias = pointer<const T>(f.bias);
   T* means = pointer<T>(f.mean);
   T* rstds = pointer<T>(f.rstd);
-  for (int64_t r = 0; r < f.rows; r++) {
-    const T* in = pointer<const T>(f.input) + r * f.size;
-    T* out = pointer<T>(f.output) + r * f.size;
-    T mean, rstd;
-    moments<T>(in, f.size, f.eps, mean, rstd);
-    if (means != nullptr) means[r] = mean;
-    if (rstds != nullptr) rstds[r] = rstd;
-    const Vec<T> scale(rstd), shift(-mean * rstd);
-    for (int64_t i = 0; i < f.size; i += L) {
-      Vec<T> v = fma(Vec<T>::load(in + i, f.size - i), scale, shift);
-      if (weight != nullptr) v *= Vec<T>::load(weight + i, f.size - i);
-      if (bias != nullptr) v += Vec<T>::load(bias + i, f.size - i);
-      v.store(out + i, f.size - i);
+  ptlite::parallel_for(f.rows, ptlite::grain_for(3 * f.size), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; r++) {
+      const T* in = pointer<const T>(f.input) + r * f.size;
+      T* out = pointer<T>(f.output) + r * f.size;
+      T mean, rstd;
+      moments<T>(in, f.size, f.eps, mean, rstd);
+      if (means != nullptr) means[r] = mean;
+      if (rstds != nullptr) rstds[r] = rstd;
+      const Vec<T> scale(rstd), shift(-mean * rstd);
+      for (int64_t i = 0; i < f.size; i += L) {
+        Vec<T> v = fma(Vec<T>::load(in + i, f.size - i), scale, shift);
+        if (weight != nullptr) v *= Vec<T>::load(weight + i, f.size - i);
+        if (bias != nullptr) v += Vec<T>::load(bias + i, f.size - i);
+        v.store(out + i, f.size - i);
+      }
     }
-  }
+  });
   return PTLITE_OK;
 }
 

@@ -2,8 +2,10 @@
 // combined along itself. Max with indices walks the window element by element.
 #include "frames/pool.h"
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <type_traits>
 
@@ -180,29 +182,40 @@ int32_t pool(const pool_frame& f) {
   const int64_t in_size = axis[0].in * axis[1].in * W.in, out_size = axis[0].out * axis[1].out * W.out;
   const T* in = reinterpret_cast<const T*>(f.input);
   T* out = reinterpret_cast<T*>(f.output);
+  const int64_t grain = ptlite::grain_for(std::max(in_size, out_size * f.window[0] * f.window[1] * f.window[2]));
   if (f.indices != 0) {
     int64_t* indices = reinterpret_cast<int64_t*>(f.indices);
-    for (int64_t p = 0; p < f.planes; p++) max_with_indices<T>(axis, in + p * in_size, out + p * out_size, indices + p * out_size);
+    ptlite::parallel_for(f.planes, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; p++) max_with_indices<T>(axis, in + p * in_size, out + p * out_size, indices + p * out_size);
+    });
     return PTLITE_OK;
   }
   if (f.mode == PoolMode_average && f.adaptive && out_size == 1) {
-    for (int64_t p = 0; p < f.planes; p++) out[p] = plane_sum<T>(in + p * in_size, in_size) / T(in_size);
+    ptlite::parallel_for(f.planes, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; p++) out[p] = plane_sum<T>(in + p * in_size, in_size) / T(in_size);
+    });
     return PTLITE_OK;
   }
   // the last window may reach beyond what was padded (ceil_mode)
   const int64_t reach = W.adaptive ? 0 : (W.out - 1) * W.stride + (W.window - 1) * W.dilation + 1;
   const int64_t length = std::max(W.in + (W.adaptive ? 0 : W.padding), reach) + 1;
-  T* buffer = static_cast<T*>(ptlite_scratch(size_t(length) * sizeof(T)));
-  if (buffer == nullptr) return PTLITE_NO_MEMORY;
-  for (int64_t p = 0; p < f.planes; p++) {
-    if (f.mode == PoolMode_max) {
-      pool_plane<T, Max<T>>(axis, in + p * in_size, out + p * out_size, buffer, length);
-    } else {
-      pool_plane<T, Sum<T>>(axis, in + p * in_size, out + p * out_size, buffer, length);
-      divide<T>(axis, f, out + p * out_size);
+  std::atomic<bool> fine{true};
+  ptlite::parallel_for(f.planes, grain, [&](int64_t begin, int64_t end) {
+    T* buffer = static_cast<T*>(ptlite::range_scratch(size_t(length) * sizeof(T)));
+    if (buffer == nullptr) {
+      fine = false;
+      return;
     }
-  }
-  return PTLITE_OK;
+    for (int64_t p = begin; p < end; p++) {
+      if (f.mode == PoolMode_max) {
+        pool_plane<T, Max<T>>(axis, in + p * in_size, out + p * out_size, buffer, length);
+      } else {
+        pool_plane<T, Sum<T>>(axis, in + p * in_size, out + p * out_size, buffer, length);
+        divide<T>(axis, f, out + p * out_size);
+      }
+    }
+  });
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 int32_t pool_kernel(pool_frame* f) {

@@ -2,6 +2,7 @@
 // across the dimension.
 #include "frames/softmax.h"
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 #include <cmath>
 #include <limits>
@@ -86,10 +87,13 @@ int32_t softmax(const softmax_frame& f) {
   const T* in = reinterpret_cast<const T*>(f.input);
   T* out = reinterpret_cast<T*>(f.output);
   const int64_t step = f.size * f.inner;
-  for (int64_t o = 0; o < f.outer; o++, in += step, out += step) {
-    if (f.inner == 1) softmax_row<T>(in, out, f.size, f.log != 0);
-    else softmax_across<T>(in, out, f.size, f.inner, f.log != 0);
-  }
+  // an exponential costs about as much as ten additions
+  ptlite::parallel_for(f.outer, ptlite::grain_for(10 * step), [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; o++) {
+      if (f.inner == 1) softmax_row<T>(in + o * step, out + o * step, f.size, f.log != 0);
+      else softmax_across<T>(in + o * step, out + o * step, f.size, f.inner, f.log != 0);
+    }
+  });
   return PTLITE_OK;
 }
 

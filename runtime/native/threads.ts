@@ -1,16 +1,18 @@
 import { check } from '../error.js'
+import * as kernels from './generated/kernels.js'
 
-let limit = 1
+const MOST = 256
 
 /**
- * The most threads that one call may use, at least 1. It is an upper bound: the kernels of this version run on the
- * calling thread. Throws INVALID_ARGUMENT for anything but a positive integer.
+ * The most threads that one kernel call uses, 1 to begin with; for the whole process, workers included. Results are the same bits for
+ * any number. Helper threads are started when they are first needed; idle ones sleep. Counts above 256 mean 256. Throws
+ * INVALID_ARGUMENT for anything but a positive integer.
  */
 export function setNumThreads(count: number): void {
   check(Number.isInteger(count) && count >= 1, () => `expected a number of threads of at least 1, found ${String(count)}`)
-  limit = count
+  kernels.thread_limit({ wanted: Math.min(count, MOST) })
 }
 
 export function getNumThreads(): number {
-  return limit
+  return kernels.thread_limit({ wanted: 0 })
 }

@@ -1,4 +1,5 @@
 /** ptlite: runs PyTorch mobile modules. */
+export type { CompileMode, PlanInfo } from '../compiler/index.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
 export { cpu } from '../runtime/native/cpu.js'
 export { memoryStats, type MemoryStats, trimMemory } from '../runtime/native/memory.js'

@@ -1,4 +1,5 @@
-import { PtliteError } from '../runtime/error.js'
+import { type CompileMode, type PlanInfo, TieredModule } from '../compiler/index.js'
+import { check, PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { Profiler } from '../runtime/interpreter/profile.js'
 import { parseType, type TypeNode } from '../runtime/interpreter/types.js'
@@ -8,6 +9,11 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import { type Input, type Output, toOutput, toTyped, toValue } from './convert.js'
 
 export interface LoadOptions {
+  /**
+   * 'auto': a method that is called again with arguments of the same form (shapes, dtypes, other values) is compiled, and
+   * replayed from then on. 'eager': compiled at its first call. 'off': every call is interpreted.
+   */
+  readonly compile?: CompileMode
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */
@@ -24,7 +30,14 @@ export class Module {
   /** Types of the arguments of methods that were called, parsed once. */
   private readonly argumentTypes = new Map<LinkedFunction, TypeNode[]>()
 
-  constructor(private readonly script: ScriptModule) {}
+  private readonly tiers: TieredModule
+
+  constructor(
+    private readonly script: ScriptModule,
+    compile: CompileMode = 'off',
+  ) {
+    this.tiers = new TieredModule(script, compile)
+  }
 
   /** Names of the methods that can be called. */
   get methods(): string[] {
@@ -68,7 +81,24 @@ export class Module {
   call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
     const fn = this.script.method(method)
     const values = this.fit(fn, args)
-    return toOutput(this.script.call(fn, values, options.profiler === undefined ? {} : { profiler: options.profiler }))
+    return toOutput(this.tiers.call(fn, values, options.profiler === undefined ? {} : { profiler: options.profiler }))
+  }
+
+  /**
+   * Compiles a method ahead for arguments of the form of `args`; runs it with them. Where the method cannot be compiled
+   * `plans` says why, and calls are interpreted as before.
+   */
+  compile(method: string, args: readonly Input[] = []): Promise<void> {
+    return new Promise((resolve) => {
+      const fn = this.script.method(method)
+      this.tiers.compile(fn, this.fit(fn, args))
+      resolve()
+    })
+  }
+
+  /** What became of the calls so far, by method and input signature: compiled, or why not. */
+  plans(): PlanInfo[] {
+    return this.tiers.plans()
   }
 
   /** The value of an attribute of the root object, as the last call left it. */
@@ -78,6 +108,7 @@ export class Module {
 
   /** Gives weights and state back at once. The module and views on its weights cannot be used afterwards. */
   dispose(): void {
+    this.tiers.dispose()
     this.script.dispose()
   }
 
@@ -120,8 +151,13 @@ export class Module {
 export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
   // the work is synchronous today; a promise lets compilation move into loading
   return new Promise((resolve) => {
-    resolve(new Module(ScriptModule.load(source, scriptOptions(options))))
+    resolve(new Module(ScriptModule.load(source, scriptOptions(options)), compileMode(options)))
   })
+}
+
+function compileMode({ compile = 'off' }: LoadOptions): CompileMode {
+  check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
+  return compile
 }
 
 function scriptOptions(options: LoadOptions): ScriptLoadOptions {

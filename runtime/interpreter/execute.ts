@@ -26,11 +26,11 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
       const x = code[pc + 1]!
       switch (code[pc]) {
         case 0: // OP
-          runOperator(operators[x]!, operators[x]!.given, stack, run, code[pc + 2]!)
+          runOperator(operators[x]!, operators[x]!.given, stack, run, code[pc + 2]!, fn, pc)
           pc += 3
           continue
         case 1: // OPN
-          runOperator(operators[x]!, code[pc + 2]!, stack, run)
+          runOperator(operators[x]!, code[pc + 2]!, stack, run, 1, fn, pc)
           pc += 3
           continue
         case 2: {
@@ -111,6 +111,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
           values[stack.top - 1] = object.slots[x]!
+          if (run.recorder !== null) run.recorder.attributeRead(object, x)
           pc += 3
           continue
         }
@@ -119,6 +120,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           const value = values[--stack.top]!
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
+          run.program.attributeWrites++
+          if (run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
           while (object.slots.length < x) object.slots.push(null)
           object.slots[x] = value
           pc += 3
@@ -152,6 +155,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
         }
         case 28: // CREATE_OBJECT
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
+          if (run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
           pc += 3
           continue
         case 29: {
@@ -196,7 +200,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           pc += 3
           continue
         case 38: // FORMAT
-          runOperator(fn.promoted.get(pc)!, x, stack, run)
+          runOperator(fn.promoted.get(pc)!, x, stack, run, 1, fn, pc)
           pc += 3
           continue
         case 39: // DEVICE
@@ -218,7 +222,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
         case 44: {
           // NUM_TO_TENSOR
           const op = fn.promoted.get(pc)!
-          runOperator(op, op.given, stack, run)
+          runOperator(op, op.given, stack, run, 1, fn, pc)
           pc += 3
           continue
         }
@@ -226,6 +230,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           // WARN
           drop(values[--stack.top]!)
           run.program.warn(String(values[--stack.top]))
+          if (run.recorder !== null) run.recorder.refuse('warns', fn, pc)
           pc += 3
           continue
         }
@@ -251,7 +256,7 @@ function spend(run: Run): void {
 }
 
 /** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
-function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results = 1): void {
+function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
   const { values } = stack
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
@@ -260,7 +265,8 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   for (let i = 0; i < argc; i++) held[i] = values[base + i]!
   if (op.vararg) values[stack.top++] = argc
   const started = run.profiler === null ? 0 : run.profiler.now()
-  op.call(stack)
+  if (run.recorder === null) op.call(stack)
+  else run.recorder.operator(op, held, argc, stack, base, fn, pc)
   if (run.profiler !== null) run.profiler.record(op.qualifiedName, started)
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {

@@ -3,6 +3,7 @@ import type { ScriptObject, Value } from '../tensor/value.js'
 import type { FunctionCode } from './code.js'
 import type { Lifetimes } from './lifetime.js'
 import type { Profiler } from './profile.js'
+import type { RunRecorder } from './recorder.js'
 import type { TypeNode } from './types.js'
 import type { Scope } from '../tensor/scope.js'
 
@@ -43,6 +44,8 @@ export interface LinkedFunction {
 
 /** What instructions need of their module. */
 export interface Program {
+  /** Counts writes to attributes, so that what was derived from attributes can be checked. */
+  attributeWrites: number
   readonly functions: readonly LinkedFunction[]
   findMethod(className: string, method: string): LinkedFunction | undefined
   createObject(typeName: string): ScriptObject
@@ -61,6 +64,8 @@ export interface Run {
   /** Arguments of the operator that is running. */
   readonly held: Value[]
   readonly profiler: Profiler | null
+  /** Watches the run for a compiler; null almost always. */
+  readonly recorder: RunRecorder | null
   /** Backward jumps left before the run is given up. */
   budget: number
   /** Where an error passed through, innermost first. */

@@ -6,10 +6,12 @@ import type { ScriptObject, Value } from '../tensor/value.js'
 import { execute } from './execute.js'
 import { drop, Lifetimes, reachable, visitTensors } from './lifetime.js'
 import type { Profiler } from './profile.js'
+import type { RunRecorder } from './recorder.js'
 import type { LinkedFunction, Program, Run } from './program.js'
 
 export interface RunOptions {
   readonly profiler?: Profiler | null
+  readonly recorder?: RunRecorder | null
   /** Loop iterations and backward jumps after which the run is given up; unlimited by default. */
   readonly maxIterations?: number
   /** The text of TorchScript's stack trace at a place, where the module has debug information. */
@@ -54,6 +56,7 @@ export function runFunction(
     roots: [root, ...args],
     held: [],
     profiler: options.profiler ?? null,
+    recorder: options.recorder ?? null,
     budget: options.maxIterations ?? Infinity,
     trace: [],
   }

@@ -17,6 +17,7 @@ export interface LoadOptions extends RunOptions {
 
 /** The functions of a file, as instructions see them; `__setstate__` runs on it while the module is still being read. */
 class LinkedProgram implements Program {
+  attributeWrites = 0
   private readonly byName: ReadonlyMap<string, LinkedFunction>
 
   constructor(
@@ -76,6 +77,11 @@ export class ScriptModule {
 
   get functions(): readonly LinkedFunction[] {
     return this.program.functions
+  }
+
+  /** The functions as instructions see them. */
+  get linked(): Program {
+    return this.program
   }
 
   get root(): ScriptObject {

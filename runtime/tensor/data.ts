@@ -2,6 +2,7 @@ import { PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
 import { viewAsReal } from './complex.js'
 import { DType, isComplex, isFloating } from './dtype.js'
+import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf } from './shape.js'
 import type { Tensor } from './tensor.js'
@@ -38,6 +39,7 @@ export function arrayTypeOf(type: DType): ArrayType {
 
 /** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
+  noteRead(t)
   if (isComplex(t.type)) return readTensor(viewAsReal(t))
   const ArrayType = arrayTypeOf(t.type)
   const n = numelOf(t.shape)

@@ -67,6 +67,7 @@ export function programOf(...functions: LinkedFunction[]): Program & { warnings:
     functions,
     warnings,
     findMethod: (className, method) => functions.find((f) => f.source.name === `${className}.${method}`),
+    attributeWrites: 0,
     createObject: (typeName) => new ScriptObject(typeName, [], []),
     warn: (text) => warnings.push(text),
   }

@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
@@ -123,6 +124,8 @@ export function equal(self: Tensor, other: Tensor): boolean {
   check(self.type === other.type, () => `equal expects one dtype, found ${self.dtype} and ${other.dtype}`)
   if (self.numel === 0) return true
   if (!sameQuant(self.quant, other.quant)) return false
+  noteRead(self)
+  noteRead(other)
   const a = contiguousOf(self)
   const b = contiguousOf(other)
   return kernels.equal({ dtype: self.type, count: self.numel, a: a.address, b: b.address }) !== 0

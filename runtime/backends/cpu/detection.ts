@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from './support/copy.js'
 
@@ -21,6 +22,7 @@ export function nms(dets: Tensor, scores: Tensor, threshold: number): Tensor {
   const keep = empty([count], DType.int64)
   const boxes = contiguousOf(dets)
   const order = contiguousOf(scores)
+  noteRead(dets)
   const kept = kernels.nms({ dtype: dets.type, count, boxes: boxes.address, scores: order.address, keep: keep.address, threshold })
   return viewOf(keep, [kept], [1])
 }

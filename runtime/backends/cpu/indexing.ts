@@ -1,6 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
@@ -54,6 +55,7 @@ export function nonzero(self: Tensor, out?: Tensor): Tensor {
   if (out !== undefined) checkOutType(out, DType.int64, 'nonzero')
   const data = contiguousOf(self)
   const frame = { dtype: self.type, ndim: self.dim, sizes: self.shape, count: data.numel, in: data.address }
+  noteRead(self)
   const found = kernels.nonzero({ ...frame, out: 0 })
   const result = empty([found, self.dim], DType.int64)
   if (result.numel > 0) kernels.nonzero({ ...frame, out: result.address })
@@ -92,6 +94,7 @@ export function masked_select(self: Tensor, mask: Tensor, out?: Tensor): Tensor 
   const data = contiguousOf(expandTo(self, shape))
   const where = contiguousOf(expandTo(mask, shape))
   const frame = { item_size: self.itemSize, count: data.numel, in: data.address, mask: where.address }
+  noteRead(mask)
   const found = kernels.masked_pack({ ...frame, out: 0 })
   const result = empty([found], self.type, self.quant)
   if (found > 0) kernels.masked_pack({ ...frame, out: result.address })
@@ -106,6 +109,7 @@ export function masked_scatter_(self: Tensor, mask: Tensor, source: Tensor): Ten
   }
   const where = contiguousOf(expandTo(mask, self.shape))
   const from = contiguousOf(source)
+  noteRead(mask)
   const found = kernels.masked_pack({ item_size: 1, count: self.numel, in: 0, mask: where.address, out: 0 })
   check(found <= from.numel, () => `masked_scatter: expected at least ${found} source elements, found ${from.numel}`)
   const into = contiguousOf(self)

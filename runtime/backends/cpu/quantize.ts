@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { empty, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
 import { roundHalfEven } from '../../tensor/rounding.js'
 import { castTo, contiguousOf } from './support/copy.js'
@@ -47,6 +48,7 @@ export function quantize_per_tensor_dynamic(x: Tensor, type: DType, _reduceRange
   checkFloat(x, 'quantize_per_tensor_dynamic')
   if (type !== DType.quint8 && type !== DType.qint8) throw new PtliteError('INVALID_DTYPE', 'expected quint8 or qint8')
   const source = contiguousOf(x)
+  noteRead(x)
   const range = x.numel === 0 ? { min: 0, max: 0 } : kernels.float_range({ n: x.numel, in: source.address })
   const quant = type === DType.quint8 ? chooseQuant(range.min, range.max, 0, 255) : chooseQuant(range.min, range.max, -128, 127)
   return quantizePerTensor(source, quant.scale, quant.zeroPoint, type)

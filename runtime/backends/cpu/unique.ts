@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from './support/copy.js'
@@ -19,6 +20,7 @@ function distinctRows(data: Tensor, rows: number, columns: number, consecutive: 
   const representatives = empty([rows], DType.int64)
   const inverse = empty([rows], DType.int64)
   const counts = empty([rows], DType.int64)
+  noteRead(data)
   const found = kernels.unique({
     dtype: data.type,
     consecutive: consecutive ? 1 : 0,

@@ -1,6 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
 import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
@@ -108,6 +109,7 @@ function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
 
 /** Parameters over the range of the data. */
 function dynamicQuant(x: Tensor): PerTensorQuant {
+  noteRead(x)
   const { min, max } = kernels.float_range({ n: x.numel, in: x.address })
   return chooseQuant(min, max, 0, 255)
 }

@@ -1,11 +1,13 @@
 import { randomFillSync } from 'node:crypto'
 import { allocate } from '../../../native/memory.js'
 import * as kernels from '../../../native/generated/kernels.js'
+import { noteRandom } from '../../../tensor/observe.js'
 
 let state = 0
 
 /** Address of this thread's generator. Before the first seed it starts from one that nobody knows. */
 export function generator(): number {
+  noteRandom()
   if (state === 0) seedGenerator(randomFillSync(new Int32Array(1))[0]!)
   return state
 }

@@ -1,0 +1,141 @@
+import type { Quant, Tensor } from '../../runtime/tensor/tensor.js'
+import type { DType } from '../../runtime/tensor/dtype.js'
+import type { CustomObject, DictKey, Value } from '../../runtime/tensor/value.js'
+
+/** Number of a value; each is defined once. */
+export type ValueId = number
+
+/** What is known of a tensor before it is computed. */
+export interface TensorType {
+  readonly dtype: DType
+  readonly shape: readonly number[]
+  /** In elements. */
+  readonly strides: readonly number[]
+  /** First element, counted from the start of the storage. */
+  readonly offset: number
+  readonly quant: Quant | null
+}
+
+/** A tensor of the graph. Two values with the same `storage` number are views of the same memory. */
+export interface GraphValue {
+  readonly id: ValueId
+  readonly type: TensorType
+  readonly storage: number
+}
+
+/** An argument of a node, or a part of what the graph returns. */
+export type Arg =
+  | { readonly kind: 'value'; readonly id: ValueId }
+  /** None, bool, number, string, dtype, device: anything without tensors in it, lists and tuples included. */
+  | { readonly kind: 'constant'; readonly value: Value }
+  /** Entry of `Graph.objects`: packed weights and the like. */
+  | { readonly kind: 'object'; readonly index: number }
+  | { readonly kind: 'list'; readonly items: readonly Arg[] }
+  | { readonly kind: 'tuple'; readonly items: readonly Arg[]; readonly fields: readonly string[] | undefined }
+  | { readonly kind: 'dict'; readonly entries: readonly (readonly [DictKey, Arg])[] }
+
+/** One result on the stack after a node has run. */
+export type Result =
+  | { readonly kind: 'value'; readonly id: ValueId }
+  | { readonly kind: 'list'; readonly items: readonly Result[] }
+  /** Nobody needs it, or it is an argument handed back. */
+  | { readonly kind: 'ignored' }
+
+/** Where in the model a node comes from. */
+export interface Origin {
+  readonly functionName: string
+  /** Number of the instruction. */
+  readonly pc: number
+}
+
+/** One call of an operator. Nodes run in the order of `Graph.nodes`. */
+export interface GraphNode {
+  /** Qualified name: `aten::conv2d`. */
+  readonly op: string
+  /** One per argument of the schema. */
+  readonly args: readonly Arg[]
+  readonly results: readonly Result[]
+  /** Values whose memory it writes to; empty for all but in-place and `out=` operators. */
+  readonly writes: readonly ValueId[]
+  readonly origin: Origin | null
+}
+
+/** A tensor that is the same in every run. */
+export interface GraphConstant {
+  readonly id: ValueId
+  /** Attribute path or a made-up name; unique. */
+  readonly name: string
+  readonly tensor: Tensor
+  /** True where the compiler made it: it is released with the plan. */
+  readonly derived: boolean
+}
+
+/**
+ * A run of a method as operators over tensors of fixed shapes, in static single assignment form. Everything that
+ * is not a tensor has been replaced by its value. Immutable: passes make new ones.
+ */
+export interface Graph {
+  readonly values: ReadonlyMap<ValueId, GraphValue>
+  /** The tensors among the arguments, in the order of a walk through them. */
+  readonly inputs: readonly ValueId[]
+  readonly constants: readonly GraphConstant[]
+  readonly objects: readonly CustomObject[]
+  readonly nodes: readonly GraphNode[]
+  readonly output: Arg
+}
+
+/** Calls `visit` for each value in an argument. */
+export function visitArg(arg: Arg, visit: (id: ValueId) => void): void {
+  switch (arg.kind) {
+    case 'value':
+      visit(arg.id)
+      break
+    case 'list':
+    case 'tuple':
+      for (const item of arg.items) visitArg(item, visit)
+      break
+    case 'dict':
+      for (const [, item] of arg.entries) visitArg(item, visit)
+  }
+}
+
+/** Values that a node reads, in the order of its arguments. */
+export function usesOf(node: GraphNode): ValueId[] {
+  const ids: ValueId[] = []
+  for (const arg of node.args) visitArg(arg, (id) => ids.push(id))
+  return ids
+}
+
+export function visitResult(result: Result, visit: (id: ValueId) => void): void {
+  if (result.kind === 'value') visit(result.id)
+  else if (result.kind === 'list') for (const item of result.items) visitResult(item, visit)
+}
+
+/** Values that a node defines. */
+export function definitionsOf(node: GraphNode): ValueId[] {
+  const ids: ValueId[] = []
+  for (const result of node.results) visitResult(result, (id) => ids.push(id))
+  return ids
+}
+
+/** The argument with other values in place of its own. */
+export function mapArg(arg: Arg, replace: (id: ValueId) => ValueId): Arg {
+  switch (arg.kind) {
+    case 'value': {
+      const id = replace(arg.id)
+      return id === arg.id ? arg : { kind: 'value', id }
+    }
+    case 'list':
+      return { kind: 'list', items: arg.items.map((item) => mapArg(item, replace)) }
+    case 'tuple':
+      return { kind: 'tuple', items: arg.items.map((item) => mapArg(item, replace)), fields: arg.fields }
+    case 'dict':
+      return { kind: 'dict', entries: arg.entries.map(([key, item]) => [key, mapArg(item, replace)] as const) }
+    default:
+      return arg
+  }
+}
+
+export const value = (id: ValueId): Arg => ({ kind: 'value', id })
+export const constant = (of: Value): Arg => ({ kind: 'constant', value: of })
+export const NONE: Arg = { kind: 'constant', value: null }

@@ -1,0 +1,1 @@
+export { type CompileMode, type PlanInfo, TieredModule } from './tier.js'

@@ -1,0 +1,111 @@
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Arg, definitionsOf, type Graph, type GraphNode, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import type { TensorType } from '../graph/graph.js'
+
+/** What passes ask about a graph: who makes a value, who reads it, and which memory is not theirs to move. */
+export class Analysis {
+  private readonly producers = new Map<ValueId, GraphNode>()
+  private readonly readers = new Map<ValueId, GraphNode[]>()
+  private readonly returned = new Set<ValueId>()
+  private readonly constants = new Map<ValueId, Tensor>()
+  /** Storages that some node writes to in place. */
+  readonly written = new Set<number>()
+  /** Storages of inputs and constants. */
+  readonly given = new Set<number>()
+  /** Storages that the outputs lie in. */
+  readonly outputs = new Set<number>()
+
+  constructor(readonly graph: Graph) {
+    const storage = (id: ValueId): number => graph.values.get(id)!.storage
+    for (const id of graph.inputs) this.given.add(storage(id))
+    for (const { id, tensor } of graph.constants) {
+      this.constants.set(id, tensor)
+      this.given.add(storage(id))
+    }
+    for (const node of graph.nodes) {
+      for (const id of definitionsOf(node)) this.producers.set(id, node)
+      for (const id of usesOf(node)) {
+        const readers = this.readers.get(id)
+        if (readers === undefined) this.readers.set(id, [node])
+        else readers.push(node)
+      }
+      for (const id of node.writes) this.written.add(storage(id))
+    }
+    visitArg(graph.output, (id) => {
+      this.returned.add(id)
+      this.outputs.add(storage(id))
+    })
+  }
+
+  type(id: ValueId): TensorType {
+    return this.graph.values.get(id)!.type
+  }
+
+  storage(id: ValueId): number {
+    return this.graph.values.get(id)!.storage
+  }
+
+  /** The node that makes a value; undefined for inputs and constants. */
+  producer(id: ValueId): GraphNode | undefined {
+    return this.producers.get(id)
+  }
+
+  /** Nodes that read a value, once per place. */
+  readersOf(id: ValueId): readonly GraphNode[] {
+    return this.readers.get(id) ?? []
+  }
+
+  isReturned(id: ValueId): boolean {
+    return this.returned.has(id)
+  }
+
+  /** The one node that reads a value which nothing else needs. */
+  onlyReader(id: ValueId): GraphNode | undefined {
+    const readers = this.readersOf(id)
+    return readers.length === 1 && !this.returned.has(id) ? readers[0] : undefined
+  }
+
+  /** The tensor of a constant. */
+  tensor(id: ValueId): Tensor | undefined {
+    return this.constants.get(id)
+  }
+
+  /** True where nothing writes to the memory of a value, so that reading it earlier or later makes no difference. */
+  isSteady(id: ValueId): boolean {
+    return !this.written.has(this.storage(id))
+  }
+
+  /** True for a node without effects, all of whose arguments and results are steady. */
+  isPure(node: GraphNode): boolean {
+    return node.writes.length === 0 && usesOf(node).every((id) => this.isSteady(id)) && definitionsOf(node).every((id) => this.isSteady(id))
+  }
+}
+
+/** The value of an argument that is one. */
+export function valueArg(arg: Arg | undefined): ValueId | undefined {
+  return arg?.kind === 'value' ? arg.id : undefined
+}
+
+/** The only value that a node defines. */
+export function onlyResult(node: GraphNode): ValueId | undefined {
+  const [result] = node.results
+  return node.results.length === 1 && result!.kind === 'value' ? result!.id : undefined
+}
+
+/** A number argument; undefined for tensors and None. */
+export function numberArg(arg: Arg | undefined): number | undefined {
+  if (arg?.kind !== 'constant') return undefined
+  const { value } = arg
+  if (typeof value === 'number' || typeof value === 'bigint') return Number(value)
+  return value !== null && typeof value === 'object' && 'value' in value ? (value as { value: number }).value : undefined
+}
+
+/** A list of integers, e.g. strides. */
+export function integersArg(arg: Arg | undefined): number[] | undefined {
+  if (arg?.kind !== 'constant' || !Array.isArray(arg.value)) return undefined
+  return arg.value.every((v) => typeof v === 'number' && Number.isInteger(v)) ? (arg.value as number[]) : undefined
+}
+
+export function isNone(arg: Arg | undefined): boolean {
+  return arg?.kind === 'constant' && arg.value === null
+}

@@ -1,0 +1,58 @@
+import { numelOf } from '../../runtime/tensor/shape.js'
+import { itemSize } from '../../runtime/tensor/dtype.js'
+import { evaluateNode } from '../graph/evaluate.js'
+import { definitionsOf, type Graph, type GraphNode, usesOf } from '../graph/graph.js'
+import { Analysis } from './analysis.js'
+import { Editor } from './editor.js'
+import type { Pass } from './pass.js'
+
+/** Memory that a constant may take without being smaller than what it is made from. */
+const MAX_BYTES = 4 << 20
+
+/**
+ * Computes what depends on constants alone, once.
+ *
+ *     constant %1: float32[10, 16] @1 = "weight"
+ *     %2: float32[16, 10] strides [1, 16] @1 = aten::t(%1)          constant %5: float32[16, 10] strides [1, 16] @1 = "aten::t"
+ *     %3: float32[1, 10] @2 = aten::mm(%0, %2)                →     %3: float32[1, 10] @2 = aten::mm(%0, %5)
+ *
+ * Outputs stay computed: each run has to return tensors of its own. Guards on the constants that were recorded cover
+ * those made from them.
+ */
+export const constantFolding: Pass = {
+  name: 'constant folding',
+  run(graph) {
+    let current = graph
+    for (;;) {
+      const next = foldOnce(current)
+      if (next === current) return current
+      current = next
+    }
+  },
+}
+
+function foldOnce(graph: Graph): Graph {
+  const analysis = new Analysis(graph)
+  const foldable = graph.nodes.filter((node) => canFold(node, analysis))
+  if (foldable.length === 0) return graph
+  const editor = new Editor(graph)
+  for (const node of foldable) {
+    const tensors = evaluateNode(node, graph, (id) => analysis.tensor(id)!)
+    for (const [id, tensor] of tensors) editor.replaceValue(id, editor.addConstant(tensor, node.op))
+    editor.replaceNode(node, [])
+  }
+  return editor.finish()
+}
+
+function canFold(node: GraphNode, analysis: Analysis): boolean {
+  const uses = usesOf(node)
+  if (!analysis.isPure(node) || uses.some((id) => analysis.tensor(id) === undefined)) return false
+  const results = definitionsOf(node)
+  if (results.length === 0 || results.some((id) => analysis.outputs.has(analysis.storage(id)))) return false
+  const bytes = (id: number): number => numelOf(analysis.type(id).shape) * itemSize(analysis.type(id).dtype)
+  const made = results.filter((id) => !analysis.given.has(analysis.storage(id))).reduce((sum, id) => sum + bytes(id), 0)
+  return made <= Math.max(
+    MAX_BYTES,
+    uses.reduce((sum, id) => sum + bytes(id), 0),
+  )
+}

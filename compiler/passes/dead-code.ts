@@ -1,0 +1,40 @@
+import { definitionsOf, type Graph, type GraphNode, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import { Editor } from './editor.js'
+import type { Pass } from './pass.js'
+
+/**
+ * Leaves out what no output depends on.
+ *
+ *     %2 = aten::relu(%0)
+ *     %3 = aten::sigmoid(%0)          %2 = aten::relu(%0)
+ *     return %2                  →    return %2
+ *
+ * A node that writes in place stays as long as anything later reads memory that it wrote to.
+ */
+export const deadCode: Pass = {
+  name: 'dead code',
+  run(graph) {
+    const dead = deadNodes(graph)
+    if (dead.length === 0) return graph
+    const editor = new Editor(graph)
+    for (const node of dead) editor.replaceNode(node, [])
+    return editor.finish()
+  },
+}
+
+function deadNodes(graph: Graph): GraphNode[] {
+  const needed = new Set<ValueId>()
+  const storages = new Set<number>()
+  const need = (id: ValueId): void => {
+    needed.add(id)
+    storages.add(graph.values.get(id)!.storage)
+  }
+  visitArg(graph.output, need)
+  const dead: GraphNode[] = []
+  for (const node of [...graph.nodes].reverse()) {
+    const writesNeeded = node.writes.some((id) => storages.has(graph.values.get(id)!.storage))
+    if (!writesNeeded && !definitionsOf(node).some((id) => needed.has(id))) dead.push(node)
+    else for (const id of usesOf(node)) need(id)
+  }
+  return dead
+}

@@ -1,0 +1,88 @@
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Graph, type GraphConstant, type GraphNode, type GraphValue, mapArg, type TensorType, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import { typeOf } from '../record/recorder.js'
+
+/** Collects the changes of a pass and makes the new graph of them. */
+export class Editor {
+  private readonly values: Map<ValueId, GraphValue>
+  private readonly constants: GraphConstant[]
+  private readonly replacements = new Map<ValueId, ValueId>()
+  private nodes: GraphNode[]
+  private nextId: number
+  private nextStorage: number
+
+  constructor(private readonly graph: Graph) {
+    this.values = new Map(graph.values)
+    this.constants = [...graph.constants]
+    this.nodes = [...graph.nodes]
+    let id = 0
+    let storage = 0
+    for (const value of graph.values.values()) {
+      id = Math.max(id, value.id + 1)
+      storage = Math.max(storage, value.storage + 1)
+    }
+    this.nextId = id
+    this.nextStorage = storage
+  }
+
+  /** A value of this type in memory of its own, or in that of another value. */
+  newValue(type: TensorType, storage = this.nextStorage++): ValueId {
+    const id = this.nextId++
+    this.values.set(id, { id, type, storage })
+    return id
+  }
+
+  /** The number of memory that no value has yet. */
+  newStorage(): number {
+    return this.nextStorage++
+  }
+
+  /** A constant that belongs to the compiled graph. */
+  addConstant(tensor: Tensor, name: string): ValueId {
+    tensor.pinned = true
+    const id = this.newValue(typeOf(tensor))
+    let unique = name
+    for (let i = 2; this.constants.some((c) => c.name === unique); i++) unique = `${name}#${i}`
+    this.constants.push({ id, name: unique, tensor, derived: true })
+    return id
+  }
+
+  /** Every use of `id` becomes one of `by`. */
+  replaceValue(id: ValueId, by: ValueId): void {
+    this.replacements.set(id, by)
+  }
+
+  setType(id: ValueId, type: TensorType, storage: number): void {
+    this.values.set(id, { id, type, storage })
+  }
+
+  /** Puts `by` in the place of `node`. */
+  replaceNode(node: GraphNode, by: readonly GraphNode[]): void {
+    this.nodes.splice(this.nodes.indexOf(node), 1, ...by)
+  }
+
+  /** The new graph; values, constants and objects that nothing uses any more are left out. */
+  finish(): Graph {
+    const replace = (id: ValueId): ValueId => {
+      let to = id
+      while (this.replacements.has(to)) to = this.replacements.get(to)!
+      return to
+    }
+    const nodes =
+      this.replacements.size === 0
+        ? this.nodes
+        : this.nodes.map((node) => ({ ...node, args: node.args.map((arg) => mapArg(arg, replace)), writes: node.writes.map(replace) }))
+    return withoutUnused({ ...this.graph, values: this.values, constants: this.constants, nodes, output: mapArg(this.graph.output, replace) })
+  }
+}
+
+/** Leaves out constants that nothing reads. Those that the compiler made are released. */
+function withoutUnused(graph: Graph): Graph {
+  const used = new Set<ValueId>()
+  for (const node of graph.nodes) for (const id of usesOf(node)) used.add(id)
+  visitArg(graph.output, (id) => used.add(id))
+  const constants = graph.constants.filter((c) => used.has(c.id))
+  if (constants.length === graph.constants.length) return graph
+  for (const c of graph.constants) if (c.derived && !used.has(c.id)) c.tensor.release()
+  return { ...graph, constants }
+}

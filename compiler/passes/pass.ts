@@ -1,0 +1,9 @@
+import type { Graph } from '../graph/graph.js'
+
+/** A rewrite of a graph that computes the same outputs. */
+export interface Pass {
+  /** As `ptlite inspect --plan` and docs/compiler.md call it. */
+  readonly name: string
+  /** Returns the graph itself where there is nothing to do. */
+  readonly run: (graph: Graph) => Graph
+}

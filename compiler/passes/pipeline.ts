@@ -1,0 +1,19 @@
+import type { Graph } from '../graph/graph.js'
+import { constantFolding } from './constant-folding.js'
+import { deadCode } from './dead-code.js'
+import { functionalize } from './functionalize.js'
+import type { Pass } from './pass.js'
+
+/** Every pass in the order it runs. */
+export const PASSES: readonly Pass[] = [functionalize, deadCode, constantFolding]
+
+/** Runs all passes; `after` sees the graph after each, changed or not. */
+export function optimize(graph: Graph, after?: (pass: Pass, graph: Graph, changed: boolean) => void): Graph {
+  let current = graph
+  for (const pass of PASSES) {
+    const next = pass.run(current)
+    after?.(pass, next, next !== current)
+    current = next
+  }
+  return current
+}

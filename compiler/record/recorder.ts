@@ -1,0 +1,359 @@
+import { reachable } from '../../runtime/interpreter/lifetime.js'
+import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
+import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
+import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
+import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
+import { sameShape } from '../../runtime/tensor/shape.js'
+import type { Stack } from '../../runtime/tensor/stack.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, TensorType, ValueId } from '../graph/graph.js'
+import { attributeNames } from './attribute-names.js'
+import { Guards, isPlain } from './guards.js'
+import { changesEveryTime, isTimeless } from './operator-kinds.js'
+
+/** Why a run cannot be replayed, and where. */
+export interface Refusal {
+  readonly reason: string
+  readonly origin: Origin | null
+  /** Another recording may succeed: this run prepared something that later ones find ready. */
+  readonly temporary: boolean
+}
+
+export interface Recording {
+  readonly graph: Graph
+  readonly guards: Guards
+}
+
+/**
+ * Builds the graph of a run while the interpreter carries it out. Operators on tensors become nodes; whatever else the
+ * program computes follows from shapes, attributes and arguments, and is recorded as its value. What would not repeat
+ * itself (data read by the program, random numbers, attributes set, arguments written to) refuses the recording.
+ */
+export class GraphRecorder implements RunRecorder, DataObserver {
+  private readonly values = new Map<ValueId, GraphValue>()
+  private readonly ids = new Map<Tensor, ValueId>()
+  private readonly storages = new Map<Storage, number>()
+  private readonly constants: GraphConstant[] = []
+  /** Memory whose contents may differ between runs: inputs, and what follows from them. */
+  private readonly variable = new Set<Storage>()
+  private readonly objects: CustomObject[] = []
+  private readonly nodes: GraphNode[] = []
+  private readonly local = new Set<Value>()
+  private readonly guards: Guards
+  private readonly inputStorages = new Map<Storage, number>()
+  private readonly inputs: ValueId[]
+  private readonly names: ReadonlyMap<Tensor, string>
+  private refusal: Refusal | null = null
+  private readData: Tensor[] = []
+  private drewRandom = false
+
+  constructor(
+    private readonly program: Program,
+    private readonly root: ScriptObject,
+    private readonly args: readonly Value[],
+    inputs: readonly Tensor[],
+  ) {
+    this.guards = new Guards(program)
+    this.names = attributeNames(root)
+    for (const { storage } of inputs) {
+      this.inputStorages.set(storage, storage.version)
+      this.variable.add(storage)
+    }
+    // a tensor that is passed twice is one value with two places
+    this.inputs = inputs.map((t) => this.ids.get(t) ?? this.define(t))
+  }
+
+  read(tensor: Tensor): void {
+    this.readData.push(tensor)
+  }
+
+  random(): void {
+    this.drewRandom = true
+  }
+
+  refuse(reason: string, fn: LinkedFunction, pc: number): void {
+    this.stop(reason, originOf(fn, pc))
+  }
+
+  attributeRead(object: ScriptObject, slot: number): void {
+    if (this.refusal !== null || this.local.has(object)) return
+    if (!this.guards.addAttribute(object, slot)) this.stop(`reads attribute '${object.names[slot] ?? slot}', a container of many values`, null)
+  }
+
+  attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
+    if (!this.local.has(object)) this.stop(`sets attribute '${object.names[slot] ?? slot}'`, originOf(fn, pc))
+  }
+
+  objectCreated(object: Value): void {
+    this.local.add(object)
+  }
+
+  operator(op: LinkedOperator, args: readonly Value[], argc: number, stack: Stack, base: number, fn: LinkedFunction, pc: number): void {
+    if (this.refusal !== null) {
+      op.call(stack)
+      return
+    }
+    this.readData = []
+    this.drewRandom = false
+    const given = args.slice(0, argc)
+    const before = observeData(this)
+    try {
+      op.call(stack)
+    } finally {
+      observeData(before)
+    }
+    this.note(op, given, stack.values.slice(base, stack.top), originOf(fn, pc))
+  }
+
+  private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
+    const name = op.qualifiedName
+    const entry = findOperator(name)
+    if (this.drewRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
+    if (entry === undefined || entry.call !== op.call) {
+      // instructions and operators of older versions have no entry of their own; they are harmless on plain values
+      if ([...args, ...results].every(isPlain) && this.readData.length === 0) return
+      return this.stop(`${name} is not an operator of this version`, origin)
+    }
+    if (entry.source !== null) return this.stop(`${name} is a custom operator`, origin)
+    if (this.refuseRead(name, args, origin)) return
+    const writes = this.writtenBy(entry, args, origin)
+    if (writes === null) return
+    if (results.length === 0 && writes.length === 0 && !isTimeless(name)) return this.stop(`${name} acts outside of the model`, origin)
+    const made = new Set<Tensor>()
+    for (const result of results) this.collectNew(result, made)
+    const objects = results.filter((r) => r instanceof CustomObject || r instanceof ScriptObject)
+    if (objects.some((o) => !args.includes(o))) return this.stop(`${name} makes an object`, origin)
+    if (made.size === 0 && writes.length === 0) return
+    if (entry.schema.isVararg) return this.stop(`${name} takes any number of tensors`, origin)
+    this.addNode(entry, args, results, made, writes, origin)
+  }
+
+  private addNode(
+    entry: OperatorEntry,
+    args: readonly Value[],
+    results: readonly Value[],
+    made: ReadonlySet<Tensor>,
+    writes: readonly Tensor[],
+    origin: Origin,
+  ): void {
+    for (const t of [...args, ...made]) if (t instanceof Tensor && t.constructor !== Tensor) return this.stop(`${entry.qualifiedName} works on sparse tensors`, origin)
+    const recorded: Arg[] = []
+    for (const arg of args) {
+      const a = this.argument(arg)
+      if (a === null) return this.stop(`${entry.qualifiedName} takes an object`, origin)
+      recorded.push(a)
+    }
+    if (UNINITIALIZED.test(entry.qualifiedName) || [...reachable(args)].some((t) => this.isVariable(t))) {
+      for (const t of [...made, ...writes]) this.variable.add(t.storage)
+    }
+    const written = writes.map((t) => this.ids.get(t)!)
+    for (const t of writes) {
+      const { type } = this.values.get(this.ids.get(t)!)!
+      if (!sameShape(type.shape, t.shape) || !sameShape(type.strides, t.strides) || this.storages.get(t.storage) !== this.values.get(this.ids.get(t)!)!.storage) {
+        return this.stop(`${entry.qualifiedName} changes the shape of a tensor in place`, origin)
+      }
+    }
+    this.nodes.push({
+      op: entry.qualifiedName,
+      args: recorded,
+      results: results.map((r) => this.result(r, made, writes)),
+      writes: written,
+      origin,
+    })
+  }
+
+  /** The graph of the run, which has returned `result`; or why there is none. */
+  finish(result: Value): Recording | Refusal {
+    if (this.refusal !== null) return this.refusal
+    for (const [storage, version] of this.inputStorages) {
+      if (storage.version !== version) return refusalOf('writes to an argument')
+    }
+    if (!this.guards.hold()) return refusalOf('writes to an attribute')
+    const outer = new Set<Value>()
+    collectContainers([this.root, ...this.args], outer)
+    const output = this.output(result, outer, new Set())
+    if (output === null) return refusalOf('returns an object, or a list that it was given or returns twice')
+    const { values, inputs, constants, objects, nodes } = this
+    return { graph: { values, inputs, constants, objects, nodes, output }, guards: this.guards }
+  }
+
+  private stop(reason: string, origin: Origin | null, temporary = false): void {
+    this.refusal ??= { reason, origin, temporary }
+  }
+
+  /** Refuses where the operator let data of a run reach the program. */
+  private refuseRead(name: string, args: readonly Value[], origin: Origin): boolean {
+    if (this.readData.length === 0) return false
+    const runs = [...reachable(args)].filter((t) => this.isVariable(t))
+    if (runs.length === 0) {
+      // constants give the same result each time, but must stay as they are
+      for (const t of reachable(args)) this.idOf(t)
+      return false
+    }
+    for (const t of this.readData) {
+      if (this.isVariable(t)) {
+        this.stop(`${name} reads the contents of a tensor`, origin)
+        return true
+      }
+      if (!this.guards.hasStorage(t.storage) && !t.pinned) {
+        this.stop(`${name} reads the contents of a tensor`, origin, true)
+        return true
+      }
+    }
+    return false
+  }
+
+  /** True for tensors that may differ between runs: inputs and what follows from them. */
+  private isVariable(t: Tensor): boolean {
+    return this.variable.has(t.storage)
+  }
+
+  /** Tensors that the operator writes to; null where that cannot be repeated, which has been noted. */
+  private writtenBy(entry: OperatorEntry, args: readonly Value[], origin: Origin): Tensor[] | null {
+    const written: Tensor[] = []
+    const { arguments: declared } = entry.schema
+    for (let i = 0; i < declared.length && i < args.length; i++) {
+      if (declared[i]!.alias?.includes('!') !== true) continue
+      const arg = args[i]!
+      if (arg instanceof Tensor) written.push(arg)
+      else if (Array.isArray(arg) && declared[i]!.type.startsWith('Tensor')) written.push(...arg.filter((t) => t instanceof Tensor))
+      else if (typeof arg === 'object' && arg !== null && this.isOuter(arg)) {
+        this.stop(`${entry.qualifiedName} changes a container that outlives the call`, origin)
+        return null
+      }
+    }
+    for (const t of written) {
+      const storage = t.storage
+      const known = this.ids.get(t)
+      if (this.inputStorages.has(storage) || this.guards.hasStorage(storage) || known === undefined) {
+        this.stop(`${entry.qualifiedName} writes to an ${this.inputStorages.has(storage) ? 'argument' : 'attribute'}`, origin)
+        return null
+      }
+    }
+    return written
+  }
+
+  private isOuter(container: Value): boolean {
+    const outer = new Set<Value>()
+    collectContainers([this.root, ...this.args, ...this.program.functions.flatMap((fn) => fn.source.constants)], outer)
+    return outer.has(container)
+  }
+
+  private collectNew(result: Value, made: Set<Tensor>): void {
+    if (result instanceof Tensor) {
+      // attributes and elements of containers come from reads, which make nothing
+      if (!this.ids.has(result) && !result.pinned) made.add(result)
+    } else if (Array.isArray(result)) for (const item of result) this.collectNew(item, made)
+    else if (result instanceof Tuple) for (const item of result.items) this.collectNew(item, made)
+    else if (result instanceof Map) for (const item of result.values()) this.collectNew(item, made)
+  }
+
+  /** The value of a tensor; a new constant for one that the run has not made. */
+  private idOf(t: Tensor): ValueId {
+    const known = this.ids.get(t)
+    if (known !== undefined) return known
+    const id = this.define(t)
+    this.constants.push({ id, name: this.nameOf(t), tensor: t, derived: false })
+    this.guards.addTensor(t)
+    return id
+  }
+
+  private nameOf(t: Tensor): string {
+    const name = this.names.get(t) ?? `constant${this.constants.length}`
+    return this.constants.some((c) => c.name === name) ? `${name}#${this.constants.length}` : name
+  }
+
+  private define(t: Tensor): ValueId {
+    const id = this.values.size
+    let storage = this.storages.get(t.storage)
+    if (storage === undefined) this.storages.set(t.storage, (storage = this.storages.size))
+    this.values.set(id, { id, type: typeOf(t), storage })
+    this.ids.set(t, id)
+    return id
+  }
+
+  private argument(arg: Value): Arg | null {
+    if (arg instanceof Tensor) return { kind: 'value', id: this.idOf(arg) }
+    if (arg instanceof CustomObject) {
+      let index = this.objects.indexOf(arg)
+      if (index < 0) index = this.objects.push(arg) - 1
+      for (const t of reachable([arg])) this.guards.addTensor(t)
+      return { kind: 'object', index }
+    }
+    if (isPlain(arg)) return { kind: 'constant', value: copyOf(arg) }
+    const items = arg instanceof Tuple ? arg.items : Array.isArray(arg) ? arg : null
+    if (items === null) return null
+    const recorded = items.map((item) => this.argument(item))
+    if (recorded.includes(null)) return null
+    return arg instanceof Tuple ? { kind: 'tuple', items: recorded as Arg[], fields: arg.fields } : { kind: 'list', items: recorded as Arg[] }
+  }
+
+  private result(result: Value, made: ReadonlySet<Tensor>, writes: readonly Tensor[]): Result {
+    if (result instanceof Tensor) {
+      // what was written to is a new value under the old name
+      if (made.has(result) ? !this.ids.has(result) : writes.includes(result)) return { kind: 'value', id: this.define(result) }
+      return { kind: 'ignored' }
+    }
+    const items = result instanceof Tuple ? result.items : Array.isArray(result) ? result : null
+    if (items === null) return { kind: 'ignored' }
+    const recorded = items.map((item) => this.result(item, made, writes))
+    return recorded.every((r) => r.kind === 'ignored') ? { kind: 'ignored' } : { kind: 'list', items: recorded }
+  }
+
+  private output(result: Value, outer: ReadonlySet<Value>, seen: Set<Value>): Arg | null {
+    if (result instanceof Tensor) return result.constructor === Tensor ? { kind: 'value', id: this.idOf(result) } : null
+    if (typeof result !== 'object' || result === null) return { kind: 'constant', value: result }
+    if (result instanceof ScriptObject || result instanceof CustomObject) return null
+    if (Array.isArray(result) || result instanceof Map) {
+      if (outer.has(result) || seen.has(result)) return null
+      seen.add(result)
+    }
+    if (result instanceof Map) {
+      const entries = [...result].map(([key, item]) => [key, this.output(item, outer, seen)] as const)
+      if (entries.some(([key, item]) => typeof key === 'object' || item === null)) return null
+      return { kind: 'dict', entries: entries as (readonly [string, Arg])[] }
+    }
+    const items = result instanceof Tuple ? result.items : Array.isArray(result) ? result : null
+    if (items === null) return { kind: 'constant', value: result }
+    const recorded = items.map((item) => this.output(item, outer, seen))
+    if (recorded.includes(null)) return null
+    return result instanceof Tuple ? { kind: 'tuple', items: recorded as Arg[], fields: result.fields } : { kind: 'list', items: recorded as Arg[] }
+  }
+}
+
+/** Operators whose results hold whatever was in memory. */
+const UNINITIALIZED = /^aten::(new_)?empty/
+
+function refusalOf(reason: string): Refusal {
+  return { reason, origin: null, temporary: false }
+}
+
+function originOf(fn: LinkedFunction, pc: number): Origin {
+  return { functionName: fn.source.name, pc: pc / 3 }
+}
+
+export function typeOf(t: Tensor): TensorType {
+  return { dtype: t.type, shape: [...t.shape], strides: [...t.strides], offset: t.offset, quant: t.quant }
+}
+
+/** Lists are copied: the program may change its own. */
+function copyOf(value: Value): Value {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (value instanceof Tuple) return new Tuple(value.items.map(copyOf), value.fields)
+  return value instanceof Map ? new Map([...value].map(([key, item]) => [key, copyOf(item)])) : value
+}
+
+function collectContainers(roots: readonly Value[], found: Set<Value>): void {
+  const pending = [...roots]
+  while (pending.length > 0) {
+    const v = pending.pop()!
+    if (typeof v !== 'object' || v === null || v instanceof Tensor || found.has(v)) continue
+    found.add(v)
+    if (Array.isArray(v)) pending.push(...v)
+    else if (v instanceof Tuple) pending.push(...v.items)
+    else if (v instanceof Map) pending.push(...v.values())
+    else if (v instanceof ScriptObject) pending.push(...v.slots)
+  }
+}

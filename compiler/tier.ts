@@ -1,0 +1,237 @@
+import { PtliteError } from '../runtime/error.js'
+import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import type { RunOptions } from '../runtime/interpreter/run.js'
+import type { ScriptModule } from '../runtime/module/script-module.js'
+import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { type CompiledCall, compileGraph } from './compiled-call.js'
+import type { Graph, Origin } from './graph/graph.js'
+import type { Guards } from './record/guards.js'
+import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
+import { Signature } from './record/signature.js'
+
+/** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
+export type CompileMode = 'auto' | 'off' | 'eager'
+
+/** What became of the calls of a method with one input signature. */
+export interface PlanInfo {
+  readonly method: string
+  /** Shapes and dtypes of tensors, values of everything else. */
+  readonly signature: string
+  /** 'recorded': compiled at the next call. 'operators': an optimized graph, run operator by operator. */
+  readonly state: 'plan' | 'operators' | 'recorded' | 'interpreted'
+  /** Why it is not a plan: what in the model stands against it, and where. Null for plans. */
+  readonly reason: string | null
+  /** Operator calls recorded, and left after the passes. 0 where nothing was recorded. */
+  readonly operators: { readonly recorded: number; readonly optimized: number }
+}
+
+/** Compiled signatures of one method; the least recently used one goes first. */
+const MAX_PLANS = 8
+/** Signatures that are remembered to be recognised at their second call. */
+const MAX_SEEN = 64
+/** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
+const MAX_ATTEMPTS = 3
+
+interface Entry {
+  readonly signature: Signature
+  readonly name: string
+  state: { readonly kind: 'recorded'; readonly recording: Recording } | { readonly kind: 'compiled'; readonly call: CompiledCall; readonly guards: Guards } | { readonly kind: 'refused'; readonly reason: string }
+  recordedOperators: number
+  attempts: number
+}
+
+interface MethodPlans {
+  /** Most recently used first. */
+  readonly entries: Entry[]
+  readonly seen: Set<string>
+}
+
+/** Calls methods of a module: interprets them first, and replays what repeats itself. */
+export class TieredModule {
+  private readonly methods = new Map<LinkedFunction, MethodPlans>()
+  private busy = false
+
+  constructor(
+    private readonly script: ScriptModule,
+    private readonly mode: CompileMode,
+  ) {}
+
+  /** Calls a method; `args` come without `self` and have been fitted to its schema. */
+  call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
+    // a profile is one of operators, and a model may call back into the module through a custom operator
+    if (this.mode === 'off' || this.busy || (options.profiler ?? null) !== null) return this.script.call(fn, args, options)
+    this.busy = true
+    try {
+      const plans = this.plansOf(fn)
+      for (let i = 0; i < plans.entries.length; i++) {
+        const entry = plans.entries[i]!
+        const inputs = entry.signature.match(args)
+        if (inputs === null) continue
+        if (i > 0) plans.entries.unshift(...plans.entries.splice(i, 1))
+        return this.callEntry(fn, entry, inputs, args)
+      }
+      return this.callNew(fn, plans, args)
+    } finally {
+      this.busy = false
+    }
+  }
+
+  /** Compiles a method for arguments of this form, unless it cannot be; `plans` tells. Runs it with them. */
+  compile(fn: LinkedFunction, args: readonly Value[]): void {
+    const plans = this.plansOf(fn)
+    let entry = plans.entries.find((e) => e.signature.match(args) !== null)
+    if (entry === undefined) {
+      const signature = Signature.of(args)
+      if (signature === null) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
+      entry = addEntry(plans, signature)
+    }
+    const inputs = entry.signature.match(args)!
+    this.busy = true
+    try {
+      while (entry.state.kind !== 'compiled' && (entry.state.kind === 'recorded' || entry.attempts < MAX_ATTEMPTS)) {
+        this.discard(this.callEntry(fn, entry, inputs, args), inputs)
+      }
+    } finally {
+      this.busy = false
+    }
+  }
+
+  /** Every signature that was looked at, by method. */
+  plans(): PlanInfo[] {
+    return [...this.methods].flatMap(([fn, { entries }]) => entries.map((entry) => this.describe(fn, entry)))
+  }
+
+  /** The recorded graph of a method, for tools that show it. Runs the method. */
+  record(fn: LinkedFunction, args: readonly Value[]): Recording | Refusal {
+    const signature = Signature.of(args)
+    const inputs = signature?.match(args)
+    if (inputs === undefined || inputs === null) return { reason: 'an argument is an object', origin: null, temporary: false }
+    const [result, recording] = this.interpret(fn, inputs, args)
+    this.discard(result, inputs)
+    return recording
+  }
+
+  dispose(): void {
+    for (const { entries } of this.methods.values()) for (const entry of entries) forget(entry)
+    this.methods.clear()
+  }
+
+  private plansOf(fn: LinkedFunction): MethodPlans {
+    let plans = this.methods.get(fn)
+    if (plans === undefined) this.methods.set(fn, (plans = { entries: [], seen: new Set() }))
+    return plans
+  }
+
+  private callNew(fn: LinkedFunction, plans: MethodPlans, args: readonly Value[]): Value {
+    const signature = Signature.of(args)
+    if (signature === null) return this.script.call(fn, args)
+    const name = signature.toString()
+    // the first signature of a method is likely to come again; others have to show it
+    if (this.mode === 'auto' && plans.entries.length > 0 && !plans.seen.has(name)) {
+      if (plans.seen.size >= MAX_SEEN) plans.seen.delete(plans.seen.values().next().value!)
+      plans.seen.add(name)
+      return this.script.call(fn, args)
+    }
+    plans.seen.delete(name)
+    const entry = addEntry(plans, signature)
+    return this.callEntry(fn, entry, signature.match(args)!, args)
+  }
+
+  private callEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
+    const { state } = entry
+    if (state.kind === 'compiled') {
+      if (state.guards.hold()) return this.replay(fn, state.call, inputs, args)
+      state.call.dispose()
+    } else if (state.kind === 'recorded') {
+      if (state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
+    } else if (entry.attempts >= MAX_ATTEMPTS) return this.script.call(fn, args)
+    return this.recordEntry(fn, entry, inputs, args)
+  }
+
+  private replay(fn: LinkedFunction, call: CompiledCall, inputs: readonly Tensor[], args: readonly Value[]): Value {
+    try {
+      return call.run(inputs)
+    } catch (error) {
+      // nothing was changed yet: the interpreter repeats the error and says where in the model it is
+      if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return this.script.call(fn, args)
+      throw error
+    }
+  }
+
+  private recordEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
+    entry.attempts++
+    const [result, found] = this.interpret(fn, inputs, args)
+    if ('graph' in found) {
+      entry.state = entry.attempts > MAX_ATTEMPTS ? { kind: 'refused', reason: 'attributes that it reads change between calls' } : { kind: 'recorded', recording: found }
+      entry.recordedOperators = found.graph.nodes.length
+    } else {
+      entry.state = { kind: 'refused', reason: this.reasonText(found) }
+      if (!found.temporary) entry.attempts = MAX_ATTEMPTS
+    }
+    if (this.mode === 'eager' && entry.state.kind === 'recorded') this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
+    return result
+  }
+
+  private interpret(fn: LinkedFunction, inputs: readonly Tensor[], args: readonly Value[]): [Value, Recording | Refusal] {
+    const recorder = new GraphRecorder(this.script.linked, this.script.root, args, inputs)
+    const result = this.script.call(fn, args, { recorder })
+    return [result, recorder.finish(result)]
+  }
+
+  private compileEntry(fn: LinkedFunction, entry: Entry, { graph, guards }: Recording, inputs: readonly Tensor[], args: readonly Value[]): Value {
+    try {
+      const { call, result } = compileGraph(graph, inputs)
+      entry.state = { kind: 'compiled', call, guards }
+      return result
+    } catch (error) {
+      if (!(error instanceof PtliteError)) throw error
+      // where the arguments are at fault the interpreter says so, and the recording stays
+      const result = this.script.call(fn, args)
+      entry.state = { kind: 'refused', reason: `compilation failed: ${error.message}` }
+      entry.attempts = MAX_ATTEMPTS
+      return result
+    }
+  }
+
+  /** Releases a result that nobody will see, but for what the module or the caller holds. */
+  private discard(result: Value, inputs: readonly Tensor[]): void {
+    const kept = reachable([this.script.root, ...inputs, ...this.script.functions.flatMap((f) => f.source.constants)])
+    visitTensors(result, new Set(), (t) => {
+      if (!kept.has(t)) t.release()
+    })
+  }
+
+  private describe(fn: LinkedFunction, { name, state, recordedOperators }: Entry): PlanInfo {
+    const common = { method: fn.source.method, signature: name }
+    if (state.kind === 'refused') return { ...common, state: 'interpreted', reason: state.reason, operators: { recorded: 0, optimized: 0 } }
+    if (state.kind === 'recorded') {
+      return { ...common, state: 'recorded', reason: 'compiled when it is called again', operators: { recorded: recordedOperators, optimized: 0 } }
+    }
+    const { kind, reason, graph } = state.call
+    return { ...common, state: kind, reason, operators: { recorded: recordedOperators, optimized: graph.nodes.length } }
+  }
+
+  private reasonText({ reason, origin }: Refusal): string {
+    if (origin === null) return reason
+    return `${reason}\n${this.describeOrigin(origin) ?? `  ${origin.functionName}, instruction ${origin.pc}`}`
+  }
+
+  /** TorchScript's stack at a place of the model, where the file has debug information. */
+  describeOrigin(origin: Origin): string | undefined {
+    return this.script.file.debug?.stackTraceAt(origin.functionName, origin.pc)
+  }
+}
+
+function addEntry(plans: MethodPlans, signature: Signature): Entry {
+  const entry: Entry = { signature, name: signature.toString(), state: { kind: 'refused', reason: 'not recorded' }, recordedOperators: 0, attempts: 0 }
+  plans.entries.unshift(entry)
+  const gone = plans.entries.length > MAX_PLANS ? plans.entries.pop() : undefined
+  if (gone !== undefined) forget(gone)
+  return entry
+}
+
+function forget(entry: Entry): void {
+  if (entry.state.kind === 'compiled') entry.state.call.dispose()
+}

@@ -6,7 +6,7 @@ import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type CompiledCall, compileGraph } from './compiled-call.js'
-import type { Graph, Origin } from './graph/graph.js'
+import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
@@ -37,7 +37,10 @@ const MAX_ATTEMPTS = 3
 interface Entry {
   readonly signature: Signature
   readonly name: string
-  state: { readonly kind: 'recorded'; readonly recording: Recording } | { readonly kind: 'compiled'; readonly call: CompiledCall; readonly guards: Guards } | { readonly kind: 'refused'; readonly reason: string }
+  state:
+    | { readonly kind: 'recorded'; readonly recording: Recording }
+    | { readonly kind: 'compiled'; readonly call: CompiledCall; readonly guards: Guards }
+    | { readonly kind: 'refused'; readonly reason: string }
   recordedOperators: number
   attempts: number
 }
@@ -84,7 +87,8 @@ export class TieredModule {
     let entry = plans.entries.find((e) => e.signature.match(args) !== null)
     if (entry === undefined) {
       const signature = Signature.of(args)
-      if (signature === null) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
+      if (signature === null)
+        throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
       entry = addEntry(plans, signature)
     }
     const inputs = entry.signature.match(args)!
@@ -164,13 +168,17 @@ export class TieredModule {
     entry.attempts++
     const [result, found] = this.interpret(fn, inputs, args)
     if ('graph' in found) {
-      entry.state = entry.attempts > MAX_ATTEMPTS ? { kind: 'refused', reason: 'attributes that it reads change between calls' } : { kind: 'recorded', recording: found }
+      entry.state =
+        entry.attempts > MAX_ATTEMPTS
+          ? { kind: 'refused', reason: 'attributes that it reads change between calls' }
+          : { kind: 'recorded', recording: found }
       entry.recordedOperators = found.graph.nodes.length
     } else {
       entry.state = { kind: 'refused', reason: this.reasonText(found) }
       if (!found.temporary) entry.attempts = MAX_ATTEMPTS
     }
-    if (this.mode === 'eager' && entry.state.kind === 'recorded') this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
+    if (this.mode === 'eager' && entry.state.kind === 'recorded')
+      this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
     return result
   }
 
@@ -180,7 +188,13 @@ export class TieredModule {
     return [result, recorder.finish(result)]
   }
 
-  private compileEntry(fn: LinkedFunction, entry: Entry, { graph, guards }: Recording, inputs: readonly Tensor[], args: readonly Value[]): Value {
+  private compileEntry(
+    fn: LinkedFunction,
+    entry: Entry,
+    { graph, guards }: Recording,
+    inputs: readonly Tensor[],
+    args: readonly Value[],
+  ): Value {
     try {
       const { call, result } = compileGraph(graph, inputs)
       entry.state = { kind: 'compiled', call, guards }
@@ -207,7 +221,12 @@ export class TieredModule {
     const common = { method: fn.source.method, signature: name }
     if (state.kind === 'refused') return { ...common, state: 'interpreted', reason: state.reason, operators: { recorded: 0, optimized: 0 } }
     if (state.kind === 'recorded') {
-      return { ...common, state: 'recorded', reason: 'compiled when it is called again', operators: { recorded: recordedOperators, optimized: 0 } }
+      return {
+        ...common,
+        state: 'recorded',
+        reason: 'compiled when it is called again',
+        operators: { recorded: recordedOperators, optimized: 0 },
+      }
     }
     const { kind, reason, graph } = state.call
     return { ...common, state: kind, reason, operators: { recorded: recordedOperators, optimized: graph.nodes.length } }
@@ -225,7 +244,13 @@ export class TieredModule {
 }
 
 function addEntry(plans: MethodPlans, signature: Signature): Entry {
-  const entry: Entry = { signature, name: signature.toString(), state: { kind: 'refused', reason: 'not recorded' }, recordedOperators: 0, attempts: 0 }
+  const entry: Entry = {
+    signature,
+    name: signature.toString(),
+    state: { kind: 'refused', reason: 'not recorded' },
+    recordedOperators: 0,
+    attempts: 0,
+  }
   plans.entries.unshift(entry)
   const gone = plans.entries.length > MAX_PLANS ? plans.entries.pop() : undefined
   if (gone !== undefined) forget(gone)

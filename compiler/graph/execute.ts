@@ -3,7 +3,7 @@ import { findOperator, type OperatorEntry } from '../../runtime/operators/regist
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Arg, definitionsOf, type Graph, type GraphNode, type Result, usesOf, type ValueId, visitArg } from './graph.js'
 

@@ -78,7 +78,10 @@ class LineParser {
   }
 
   fail(message: string): never {
-    throw new PtliteError('INVALID_ARGUMENT', `line ${this.number}, column ${this.at + 1} of a graph: ${message}; found '${this.line.slice(this.at, this.at + 40)}'`)
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `line ${this.number}, column ${this.at + 1} of a graph: ${message}; found '${this.line.slice(this.at, this.at + 40)}'`,
+    )
   }
 
   finish(): void {
@@ -200,7 +203,11 @@ class LineParser {
     if (this.accept('#')) return { kind: 'object', index: this.integer() }
     if (this.accept('[')) return listOf(this.items(']', () => this.arg()))
     const fields = this.accept('tuple<') ? this.fields() : undefined
-    if (this.accept('(')) return tupleOf(this.items(')', () => this.arg()), fields)
+    if (this.accept('('))
+      return tupleOf(
+        this.items(')', () => this.arg()),
+        fields,
+      )
     if (this.accept('{')) {
       const entries = this.items('}', () => {
         const key = this.key()
@@ -221,7 +228,7 @@ class LineParser {
   private key(): DictKey {
     const value = this.plainValue()
     if (value instanceof Float) return value.value
-    if (value === null || (typeof value === 'object')) this.fail('expected a key')
+    if (value === null || typeof value === 'object') this.fail('expected a key')
     return value
   }
 

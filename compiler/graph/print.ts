@@ -103,7 +103,13 @@ function tupleText(items: readonly string[], fields: readonly string[] | undefin
 
 /** Dict keys say what they are: an int is `2`, a float `2.` would be read back as one. */
 function keyText(key: DictKey): string {
-  return typeof key === 'string' ? JSON.stringify(key) : typeof key === 'boolean' ? (key ? 'True' : 'False') : String(key as number | bigint)
+  return typeof key === 'string'
+    ? JSON.stringify(key)
+    : typeof key === 'boolean'
+      ? key
+        ? 'True'
+        : 'False'
+      : String(key as number | bigint)
 }
 
 /** Always with a point or an exponent, so that it is not taken for an int; every bit is kept but for the payload of NaN. */

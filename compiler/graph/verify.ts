@@ -19,7 +19,11 @@ export function verifyGraph(graph: Graph): void {
     defined.add(id)
     const value = graph.values.get(id) ?? fail(`%${id} has no type`)
     const { shape, strides, offset } = value.type
-    if (value.id !== id || strides.length !== shape.length || ![...shape, ...strides, offset].every((n) => Number.isSafeInteger(n) && n >= 0)) {
+    if (
+      value.id !== id ||
+      strides.length !== shape.length ||
+      ![...shape, ...strides, offset].every((n) => Number.isSafeInteger(n) && n >= 0)
+    ) {
       fail(`the type of %${id} is broken`)
     }
   }
@@ -38,7 +42,8 @@ export function verifyGraph(graph: Graph): void {
     if (names.has(name)) fail(`two constants are named ${name}`)
     names.add(name)
     if (!tensor.storage.live) fail(`constant ${name} was disposed`)
-    if ((type.offset + extentOf(type.shape, type.strides)) * tensor.itemSize > tensor.storage.byteLength) fail(`constant ${name} leaves its storage`)
+    if ((type.offset + extentOf(type.shape, type.strides)) * tensor.itemSize > tensor.storage.byteLength)
+      fail(`constant ${name} leaves its storage`)
   }
   graph.nodes.forEach((node, i) => {
     const where = `node ${i}, ${node.op}`
@@ -46,7 +51,8 @@ export function verifyGraph(graph: Graph): void {
     if (schema.isVararg || schema.arguments.length !== node.args.length) {
       fail(`${where}: expected ${schema.arguments.length} arguments, found ${node.args.length}`)
     }
-    if (schema.returns.length !== node.results.length) fail(`${where}: expected ${schema.returns.length} results, found ${node.results.length}`)
+    if (schema.returns.length !== node.results.length)
+      fail(`${where}: expected ${schema.returns.length} results, found ${node.results.length}`)
     const uses = usesOf(node)
     for (const id of uses) use(id, where)
     for (const arg of node.args) {

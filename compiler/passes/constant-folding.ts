@@ -51,8 +51,11 @@ function canFold(node: GraphNode, analysis: Analysis): boolean {
   if (results.length === 0 || results.some((id) => analysis.outputs.has(analysis.storage(id)))) return false
   const bytes = (id: number): number => numelOf(analysis.type(id).shape) * itemSize(analysis.type(id).dtype)
   const made = results.filter((id) => !analysis.given.has(analysis.storage(id))).reduce((sum, id) => sum + bytes(id), 0)
-  return made <= Math.max(
-    MAX_BYTES,
-    uses.reduce((sum, id) => sum + bytes(id), 0),
+  return (
+    made <=
+    Math.max(
+      MAX_BYTES,
+      uses.reduce((sum, id) => sum + bytes(id), 0),
+    )
   )
 }

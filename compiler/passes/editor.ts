@@ -1,5 +1,15 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { type Graph, type GraphConstant, type GraphNode, type GraphValue, mapArg, type TensorType, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import {
+  type Graph,
+  type GraphConstant,
+  type GraphNode,
+  type GraphValue,
+  mapArg,
+  type TensorType,
+  usesOf,
+  type ValueId,
+  visitArg,
+} from '../graph/graph.js'
 import { typeOf } from '../record/recorder.js'
 
 /** Collects the changes of a pass and makes the new graph of them. */
@@ -72,7 +82,13 @@ export class Editor {
       this.replacements.size === 0
         ? this.nodes
         : this.nodes.map((node) => ({ ...node, args: node.args.map((arg) => mapArg(arg, replace)), writes: node.writes.map(replace) }))
-    return withoutUnused({ ...this.graph, values: this.values, constants: this.constants, nodes, output: mapArg(this.graph.output, replace) })
+    return withoutUnused({
+      ...this.graph,
+      values: this.values,
+      constants: this.constants,
+      nodes,
+      output: mapArg(this.graph.output, replace),
+    })
   }
 }
 

@@ -11,7 +11,7 @@ import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/ten
 import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, TensorType, ValueId } from '../graph/graph.js'
 import { attributeNames } from './attribute-names.js'
 import { Guards, isPlain } from './guards.js'
-import { changesEveryTime, isTimeless } from './operator-kinds.js'
+import { changesEveryTime, isTimeless, readsForItself, viewOperator } from './operator-kinds.js'
 
 /** Why a run cannot be replayed, and where. */
 export interface Refusal {
@@ -79,7 +79,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   attributeRead(object: ScriptObject, slot: number): void {
     if (this.refusal !== null || this.local.has(object)) return
-    if (!this.guards.addAttribute(object, slot)) this.stop(`reads attribute '${object.names[slot] ?? slot}', a container of many values`, null)
+    if (!this.guards.addAttribute(object, slot))
+      this.stop(`reads attribute '${object.names[slot] ?? slot}', a container of many values`, null)
   }
 
   attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
@@ -126,6 +127,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const objects = results.filter((r) => r instanceof CustomObject || r instanceof ScriptObject)
     if (objects.some((o) => !args.includes(o))) return this.stop(`${name} makes an object`, origin)
     if (made.size === 0 && writes.length === 0) return
+    const view = viewOperator(name)
+    if (view !== null) return this.addReshaped(view, args, origin)
     if (entry.schema.isVararg) return this.stop(`${name} takes any number of tensors`, origin)
     this.addNode(entry, args, results, made, writes, origin)
   }
@@ -138,7 +141,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     writes: readonly Tensor[],
     origin: Origin,
   ): void {
-    for (const t of [...args, ...made]) if (t instanceof Tensor && t.constructor !== Tensor) return this.stop(`${entry.qualifiedName} works on sparse tensors`, origin)
+    for (const t of [...args, ...made])
+      if (t instanceof Tensor && t.constructor !== Tensor) return this.stop(`${entry.qualifiedName} works on sparse tensors`, origin)
     const recorded: Arg[] = []
     for (const arg of args) {
       const a = this.argument(arg)
@@ -151,7 +155,11 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const written = writes.map((t) => this.ids.get(t)!)
     for (const t of writes) {
       const { type } = this.values.get(this.ids.get(t)!)!
-      if (!sameShape(type.shape, t.shape) || !sameShape(type.strides, t.strides) || this.storages.get(t.storage) !== this.values.get(this.ids.get(t)!)!.storage) {
+      if (
+        !sameShape(type.shape, t.shape) ||
+        !sameShape(type.strides, t.strides) ||
+        this.storages.get(t.storage) !== this.values.get(this.ids.get(t)!)!.storage
+      ) {
         return this.stop(`${entry.qualifiedName} changes the shape of a tensor in place`, origin)
       }
     }
@@ -162,6 +170,14 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       writes: written,
       origin,
     })
+  }
+
+  /** A tensor that became another view of its memory is a new value from here on. */
+  private addReshaped(op: string, args: readonly Value[], origin: Origin): void {
+    const target = args[0] as Tensor
+    const recorded = args.map((arg) => this.argument(arg)!)
+    const id = this.define(target)
+    this.nodes.push({ op, args: recorded, results: [{ kind: 'value', id }], writes: [], origin })
   }
 
   /** The graph of the run, which has returned `result`; or why there is none. */
@@ -185,7 +201,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   /** Refuses where the operator let data of a run reach the program. */
   private refuseRead(name: string, args: readonly Value[], origin: Origin): boolean {
-    if (this.readData.length === 0) return false
+    if (this.readData.length === 0 || readsForItself(name)) return false
     const runs = [...reachable(args)].filter((t) => this.isVariable(t))
     if (runs.length === 0) {
       // constants give the same result each time, but must stay as they are
@@ -287,7 +303,9 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     if (items === null) return null
     const recorded = items.map((item) => this.argument(item))
     if (recorded.includes(null)) return null
-    return arg instanceof Tuple ? { kind: 'tuple', items: recorded as Arg[], fields: arg.fields } : { kind: 'list', items: recorded as Arg[] }
+    return arg instanceof Tuple
+      ? { kind: 'tuple', items: recorded as Arg[], fields: arg.fields }
+      : { kind: 'list', items: recorded as Arg[] }
   }
 
   private result(result: Value, made: ReadonlySet<Tensor>, writes: readonly Tensor[]): Result {
@@ -319,7 +337,9 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     if (items === null) return { kind: 'constant', value: result }
     const recorded = items.map((item) => this.output(item, outer, seen))
     if (recorded.includes(null)) return null
-    return result instanceof Tuple ? { kind: 'tuple', items: recorded as Arg[], fields: result.fields } : { kind: 'list', items: recorded as Arg[] }
+    return result instanceof Tuple
+      ? { kind: 'tuple', items: recorded as Arg[], fields: result.fields }
+      : { kind: 'list', items: recorded as Arg[] }
   }
 }
 

@@ -127,7 +127,9 @@ function fitsTensor(t: Tensor, like: TensorShape): boolean {
 function sameQuant(a: Quant | null, b: Quant | null): boolean {
   if (a === null || b === null || isPerChannel(a) !== isPerChannel(b)) return false
   if (isPerChannel(a) && isPerChannel(b)) {
-    return a.axis === b.axis && a.floatZeroPoints === b.floatZeroPoints && sameShape(a.scales, b.scales) && sameShape(a.zeroPoints, b.zeroPoints)
+    return (
+      a.axis === b.axis && a.floatZeroPoints === b.floatZeroPoints && sameShape(a.scales, b.scales) && sameShape(a.zeroPoints, b.zeroPoints)
+    )
   }
   return !isPerChannel(a) && !isPerChannel(b) && a.scale === b.scale && a.zeroPoint === b.zeroPoint
 }

@@ -43,7 +43,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/schemas.ts', emitSchemas(operators)],
     ['runtime/operators/generated/boxed.ts', emitBoxed(operators, options)],
     ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
-    ['runtime/operators/generated/table.ts', emitTable(operators)],
+    ['runtime/operators/generated/table.ts', emitTable(operators, options)],
     ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],

@@ -21,13 +21,30 @@ export function soleBranch(operator: Operator, options: BuildOptions): Branch | 
   return branches.length === 1 ? branches[0] : branches.find((b) => b.backend === 'Builtin')
 }
 
-/** A call of an operator: of its native function where only one can serve, else of the unboxed function. */
-export function unboxedCall(operator: Operator, options: BuildOptions, text: (p: Parameter) => string, rest = 'rest'): string {
+/** What serves an operator: its native function where only one can, else the unboxed function. */
+export interface Target {
+  /** `cpu.add_out` */
+  readonly name: string
+  /** What it takes, given the text of each parameter. */
+  readonly arguments: (text: (p: Parameter) => string, rest: string) => string[]
+}
+
+export function targetOf(operator: Operator, options: BuildOptions): Target {
   const branch = operator.derivation === null ? soleBranch(operator, options) : undefined
-  if (branch !== undefined) return nativeCall(operator, branch, options, text, rest)
-  const args = operator.parameters.map(text)
-  if (operator.schema.isVararg) args.push(rest)
-  return `${operator.derivation === null ? options.names.dispatched : options.names.derived}${operator.unboxedName}(${args.join(', ')})`
+  if (branch !== undefined) {
+    return { name: nativeName(branch, options), arguments: (text, rest) => branchArguments(operator, branch, text, rest) }
+  }
+  const prefix = operator.derivation === null ? options.names.dispatched : options.names.derived
+  return {
+    name: `${prefix}${operator.unboxedName}`,
+    arguments: (text, rest) => [...operator.parameters.map(text), ...(operator.schema.isVararg ? [rest] : [])],
+  }
+}
+
+/** A call of an operator's target. */
+export function unboxedCall(operator: Operator, options: BuildOptions, text: (p: Parameter) => string, rest = 'rest'): string {
+  const target = targetOf(operator, options)
+  return `${target.name}(${target.arguments(text, rest).join(', ')})`
 }
 
 /** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch. */
@@ -78,13 +95,10 @@ function keyExpression(operator: Operator): string {
   return `highestKey(${keys.join(' | ') || '0'})`
 }
 
-export function nativeCall(
-  operator: Operator,
-  branch: Branch,
-  options: BuildOptions,
-  text: (p: Parameter) => string = (p) => p.name,
-  rest = 'rest',
-): string {
-  const args = branchArguments(operator, branch, text, rest)
-  return `${options.names.modules[branch.backend]}.${branch.kernel}(${args.join(', ')})`
+function nativeCall(operator: Operator, branch: Branch, options: BuildOptions): string {
+  return `${nativeName(branch, options)}(${branchArguments(operator, branch, (p) => p.name).join(', ')})`
+}
+
+function nativeName(branch: Branch, options: BuildOptions): string {
+  return `${options.names.modules[branch.backend]}.${branch.kernel}`
 }

@@ -31,7 +31,7 @@ export function typeImports(text: string, tensor: string): string {
   ].join('')
 }
 
-/** True where the code calls a function of the namespace `module`. */
+/** True where the code names a function of the namespace `module`. */
 export function usesModule(code: string, module: string): boolean {
-  return new RegExp(`(?<![.\\w])${module}\\.\\w+\\(`).test(code)
+  return new RegExp(`(?<![.\\w])${module}\\.\\w+[(,]`).test(code)
 }

@@ -4,121 +4,134 @@ import { aliasOf, type Argument, type FunctionSchema, isOutArgument, type Schema
 import { printAlias, printType } from '../schema/printer.js'
 import { banner, OPERATOR_INPUTS } from './file.js'
 import { defaultLiteral } from './default-value.js'
+import { packedLiteral, packNumber, packNumbers } from './packed.js'
 
-/** Flags of an argument in the generated data. */
+/** Flags of an item. */
 const KWARG_ONLY = 1
 const OUT = 2
 const ALIAS_LAST = 4
-/** Flags of a signature. */
-const VARARG = 1
-const VARRET = 2
+/** Items that one character stands for in a signature: the most frequent ones. */
+const SHORT = 52
 
-/** Keeps one copy of each item and says where it is. */
+/** Distinct texts and how often each came. */
 class Pool {
-  readonly items: string[] = []
-  private readonly index = new Map<string, number>()
+  private readonly counts = new Map<string, number>()
 
-  add(item: string): number {
-    let at = this.index.get(item)
-    if (at === undefined) {
-      at = this.items.length
-      this.items.push(item)
-      this.index.set(item, at)
-    }
-    return at
+  /** `first` comes first whatever its count is. */
+  constructor(private readonly first: readonly string[] = []) {
+    for (const item of first) this.counts.set(item, 0)
+  }
+
+  add(item: string): string {
+    this.counts.set(item, (this.counts.get(item) ?? 0) + 1)
+    return item
+  }
+
+  /** The most frequent one first. */
+  items(): string[] {
+    const others = [...this.counts].filter(([item]) => !this.first.includes(item))
+    return [...this.first, ...others.sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([item]) => item)]
   }
 }
 
-/** runtime/operators/generated/schemas.ts: prebuilt schemas as flat arrays of numbers into a few pools. */
+/** An argument or return as it stands in a signature. */
+interface Item {
+  readonly name: string
+  readonly type: string
+  readonly alias: string
+  /** Text of the default's value. */
+  readonly defaultValue: string
+  readonly flags: number
+}
+
+interface Signature {
+  readonly args: readonly Item[]
+  readonly returns: readonly Item[]
+  readonly schema: FunctionSchema
+}
+
+const UNDEFINED = 'undefined'
+/** What a signature returns where it does not say. */
+const TENSOR: Item = { name: '', type: 'Tensor', alias: '', defaultValue: UNDEFINED, flags: 0 }
+
+/** runtime/operators/generated/schemas.ts: prebuilt schemas as texts of a few characters into pools. */
 export function emitSchemas(operators: readonly Operator[]): string {
-  const encoder = new Encoder()
-  const signatures = operators.map((o) => encoder.signature(o))
+  const signatures = operators.map(signatureOf)
+  const distinct = new Map<string, Item>()
+  const uses = new Pool()
+  for (const { args, returns } of signatures) {
+    for (const item of [...args, ...returns]) distinct.set(uses.add(keyOf(item)), item)
+  }
+  // equal names beside each other compress better; short codes matter more
+  const byUse = uses.items()
+  const order = [...byUse.slice(0, SHORT), ...byUse.slice(SHORT).sort()]
+  const [types, aliases, defaults] = [new Pool(), new Pool(['']), new Pool([UNDEFINED])]
+  for (const { type, alias, defaultValue } of distinct.values()) {
+    types.add(type)
+    aliases.add(alias)
+    defaults.add(defaultValue)
+  }
+  const pools = [types.items(), aliases.items(), defaults.items()] as const
+  const numbers = new Map(order.map((key, i) => [key, i]))
+  const code = (item: Item): string => packNumber(numbers.get(keyOf(item))!)
   return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
 
-/** Argument and return names; the first stands for "none". */
-export const names: readonly string[] = [${encoder.names.items.map(quoted).join(', ')}]
-/** Type texts without alias annotations. */
-export const types: readonly string[] = [${encoder.types.items.map(quoted).join(', ')}]
+/** Types without alias annotations. */
+export const types: readonly string[] = [${pools[0].map(quoted).join(', ')}]
 /** Alias annotations; the first stands for "none". */
-export const aliases: readonly string[] = [${encoder.aliases.items.map(quoted).join(', ')}]
+export const aliases: readonly string[] = [${pools[1].map(quoted).join(', ')}]
 /** Default values; the first stands for "none". */
-export const defaults: readonly unknown[] = [${encoder.defaults.items.join(', ')}]
-/** Five numbers per distinct argument or return: name, type, alias, default, flags (1 keyword-only, 2 out, 4 alias annotation after the whole type). */
-export const args: readonly number[] = [
-${rows(encoder.args.items)}]
-/** Per distinct signature: argument count, return count, flags (1 vararg, 2 varret), its arguments, its returns. */
-export const signatures: readonly number[] = [
-${rows(encoder.signatures)}]
-/** Where in \`signatures\` each operator of the table has its own. */
-export const signatureOf: readonly number[] = [
-${rows(signatures.map(String))}]
+export const defaults: readonly unknown[] = [${pools[2].join(', ')}]
+/** The distinct arguments and returns: a name, then after '!' packed type, alias, default and flags (1 keyword-only, 2 out, 4 alias annotation after the whole type). */
+export const items = ${packedLiteral(order.map((key) => itemText(distinct.get(key)!, pools)).join(' '))}
+/** Per operator the packed items of its arguments and, after '!', of its returns, one Tensor where there is none; '#' is '...'. */
+export const signatures = ${packedLiteral(signatures.map((s) => signatureText(s, code)).join(' '))}
 `
 }
 
-class Encoder {
-  readonly names = new Pool()
-  readonly types = new Pool()
-  readonly aliases = new Pool()
-  readonly defaults = new Pool()
-  readonly args = new Pool()
-  readonly signatures: string[] = []
-  private readonly known = new Map<string, number>()
-  private length = 0
+function itemText(item: Item, [types, aliases, defaults]: readonly (readonly string[])[]): string {
+  const numbers = [types!.indexOf(item.type), aliases!.indexOf(item.alias), defaults!.indexOf(item.defaultValue), item.flags]
+  return `${item.name}!${packNumbers(numbers)}`
+}
 
-  constructor() {
-    this.names.add('')
-    this.aliases.add('')
-    this.defaults.add('undefined')
-  }
+function signatureText({ args, returns, schema }: Signature, code: (item: Item) => string): string {
+  const taken = `${args.map(code).join('')}${schema.isVararg ? '#' : ''}`
+  if (returns.length === 1 && keyOf(returns[0]!) === keyOf(TENSOR)) return taken
+  return `${taken}!${returns.map(code).join('')}${schema.isVarret ? '#' : ''}`
+}
 
-  signature(operator: Operator): number {
-    const { schema } = operator
-    const args = schema.arguments.map((a) => this.argument(a, operator))
-    const returns = schema.returns.map((r) => this.row(r.name ?? '', r.type, 0, 0))
-    const numbers = [args.length, returns.length, flagsOf(schema), ...args, ...returns]
-    const key = numbers.join(', ')
-    const known = this.known.get(key)
-    if (known !== undefined) return known
-    const offset = this.length
-    this.known.set(key, offset)
-    this.signatures.push(key)
-    this.length += numbers.length
-    return offset
-  }
-
-  private argument(argument: Argument, operator: Operator): number {
-    const flags = (argument.kwargOnly ? KWARG_ONLY : 0) | (isOutArgument(argument) ? OUT : 0)
-    if (argument.defaultValue === null) return this.row(argument.name, argument.type, 0, flags)
-    const literal = defaultLiteral(argument.defaultValue, argument.type)
-    if (literal === null) failAt(operator.native.source, operator.qualifiedName, `the default of '${argument.name}' does not fit its type`)
-    return this.row(argument.name, argument.type, this.defaults.add(literal), flags)
-  }
-
-  private row(name: string, type: SchemaType, defaultIndex: number, flags: number): number {
-    const alias = aliasOf(type)
-    const row = [
-      this.names.add(name),
-      this.types.add(printType(type, false)),
-      this.aliases.add(alias === null ? '' : printAlias(alias).slice(1, -1)),
-      defaultIndex,
-      // Tensor(a!)[] has it on the element, t[](a!) on the list
-      type.kind !== 'base' && type.alias !== null ? flags | ALIAS_LAST : flags,
-    ]
-    return this.args.add(row.join(', '))
+function signatureOf(operator: Operator): Signature {
+  const { schema } = operator
+  return {
+    args: schema.arguments.map((a) => argumentItem(a, operator)),
+    returns: schema.returns.map((r) => itemOf(r.name ?? '', r.type, UNDEFINED, 0)),
+    schema,
   }
 }
 
-function flagsOf(schema: FunctionSchema): number {
-  return (schema.isVararg ? VARARG : 0) | (schema.isVarret ? VARRET : 0)
+function argumentItem(argument: Argument, operator: Operator): Item {
+  const flags = (argument.kwargOnly ? KWARG_ONLY : 0) | (isOutArgument(argument) ? OUT : 0)
+  const literal = argument.defaultValue === null ? UNDEFINED : defaultLiteral(argument.defaultValue, argument.type)
+  if (literal === null) failAt(operator.native.source, operator.qualifiedName, `the default of '${argument.name}' does not fit its type`)
+  return itemOf(argument.name, argument.type, literal, flags)
+}
+
+function itemOf(name: string, type: SchemaType, defaultValue: string, flags: number): Item {
+  const alias = aliasOf(type)
+  return {
+    name,
+    type: printType(type, false),
+    alias: alias === null ? '' : printAlias(alias).slice(1, -1),
+    defaultValue,
+    // Tensor(a!)[] has it on the element, t[](a!) on the list
+    flags: type.kind !== 'base' && type.alias !== null ? flags | ALIAS_LAST : flags,
+  }
+}
+
+function keyOf({ name, type, alias, defaultValue, flags }: Item): string {
+  return [name, type, alias, defaultValue, flags].join('\n')
 }
 
 function quoted(text: string): string {
   return `'${text}'`
-}
-
-/** Lines of comma-separated numbers. */
-function rows(items: readonly string[]): string {
-  const lines: string[] = []
-  for (let i = 0; i < items.length; i += 16) lines.push(`  ${items.slice(i, i + 16).join(', ')},\n`)
-  return lines.join('')
 }

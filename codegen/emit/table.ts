@@ -1,20 +1,59 @@
 import type { Operator } from '../model/operator.js'
-import { wrapperName } from './boxed.js'
-import { banner, OPERATOR_INPUTS } from './file.js'
+import type { BuildOptions } from '../options.js'
+import { sharedName } from './boxed.js'
+import { moduleImports, targetOf } from './dispatch.js'
+import { banner, OPERATOR_INPUTS, usesModule } from './file.js'
+import { packedLiteral, packNames, packNumbers } from './packed.js'
 
-/** runtime/operators/generated/table.ts: parallel arrays sorted by qualified name. */
-export function emitTable(operators: readonly Operator[]): string {
-  const names = operators.map((o) => `  '${o.qualifiedName}',\n`).join('')
-  const functions = operators.map((o) => `  w.${wrapperName(o)},\n`).join('')
-  return `${banner('table.ts', OPERATOR_INPUTS)}import type { BoxedFunction } from '../schema.js'
+/** runtime/operators/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
+export function emitTable(operators: readonly Operator[], options: BuildOptions): string {
+  const { functions, steps } = functionsOf(operators, options)
+  const wrappers = byFrequency(operators.map((o) => sharedName(o, options)))
+  const number = new Map(wrappers.map((name, i) => [name, i]))
+  // an array literal of thousands of function types is more than the compiler takes
+  const list = functions.map((name) => `  ${name},\n`).join('')
+  const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
+  const imports =
+    moduleImports(list, '../../backends') + module('at', '../../backends/generated/dispatch.js') + module('derived', './derived.js')
+  return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
 import * as w from './boxed.js'
 
-/** Qualified names in ascending order. */
-export const names: readonly string[] = [
-${names}]
+/** Qualified names in ascending order, packed. */
+export const names = ${packedLiteral(packNames(operators.map((o) => o.qualifiedName)))}
 
-/** The boxed wrapper of each name. */
-export const functions: readonly BoxedFunction[] = [
-${functions}]
+/** The unboxed functions, each once, in the order of the first name that calls it. */
+export const functions = Array.of<UnboxedFunction>(
+${list})
+
+/** For each name 0 where its function is the next one of the list, else how far back it stands from there; packed. */
+export const functionSteps = ${packedLiteral(packNumbers(steps))}
+
+/** The boxed wrappers, the most frequent one first. */
+export const wrappers: readonly Wrapper[] = [
+${wrappers.map((name) => `  w.${name},\n`).join('')}]
+
+/** The wrapper of each name, packed. */
+export const wrapperOf = ${packedLiteral(packNumbers(operators.map((o) => number.get(sharedName(o, options))!)))}
 `
+}
+
+function functionsOf(operators: readonly Operator[], options: BuildOptions): { functions: string[]; steps: number[] } {
+  const functions: string[] = []
+  const known = new Map<string, number>()
+  const steps = operators.map((operator) => {
+    const { name } = targetOf(operator, options)
+    const at = known.get(name)
+    if (at !== undefined) return functions.length - at
+    known.set(name, functions.length)
+    functions.push(name)
+    return 0
+  })
+  return { functions, steps }
+}
+
+/** Distinct items, the most frequent one first, equally frequent ones in order. */
+function byFrequency(items: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1)
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([item]) => item)
 }

@@ -118,7 +118,7 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
   }
   return {
     qualifiedName,
-    call: entry.call,
+    call: (stack) => entry.call(stack),
     given,
     defaults: given === total ? null : omitted.map((arg) => arg.defaultValue as Value),
     outs,

@@ -1,50 +1,50 @@
 import type { Value } from '../tensor/value.js'
+import * as data from './generated/schemas.js'
+import { unpackNumbers } from './packed.js'
 import type { OperatorSchema, SchemaArgument } from './schema.js'
 
-/** The generated arrays; the generated file says what their numbers mean. */
-export interface SchemaData {
-  readonly names: readonly string[]
-  readonly types: readonly string[]
-  readonly aliases: readonly string[]
-  readonly defaults: readonly unknown[]
-  readonly args: readonly number[]
-  readonly signatures: readonly number[]
-}
-
-const ROW = 5
 const KWARG_ONLY = 1
 const OUT = 2
 const ALIAS_LAST = 4
-const VARARG = 1
-const VARRET = 2
+const VARIABLE = '#'
 
-/** The schema whose signature starts at `offset`. */
-export function decodeSchema(data: SchemaData, offset: number): OperatorSchema {
-  const [argCount, returnCount, flags] = data.signatures.slice(offset, offset + 3) as [number, number, number]
-  const at = offset + 3
+// split at first use; the generated file says how they are written
+let signatures: readonly string[] | undefined
+let items: readonly string[] | undefined
+
+/** The schema of operator `index` of the generated table. */
+export function decodeSchema(index: number): OperatorSchema {
+  signatures ??= data.signatures.split(' ')
+  const [args, returns] = signatures[index]!.split('!') as [string, string?]
   return {
-    arguments: data.signatures.slice(at, at + argCount).map((row) => decodeArgument(data, row * ROW)),
-    isVararg: (flags & VARARG) !== 0,
-    returns: data.signatures.slice(at + argCount, at + argCount + returnCount).map((row) => {
-      const { name, type, alias, annotatedType } = decodeArgument(data, row * ROW)
-      return { name: name === '' ? null : name, type, alias, annotatedType }
-    }),
-    isVarret: (flags & VARRET) !== 0,
+    arguments: itemsOf(args),
+    isVararg: args.endsWith(VARIABLE),
+    returns:
+      returns === undefined
+        ? [{ name: null, type: 'Tensor', alias: null, annotatedType: 'Tensor' }]
+        : itemsOf(returns).map(({ name, type, alias, annotatedType }) => ({ name: name === '' ? null : name, type, alias, annotatedType })),
+    isVarret: returns?.endsWith(VARIABLE) ?? false,
   }
 }
 
-function decodeArgument(data: SchemaData, at: number): SchemaArgument {
-  const flags = data.args[at + 4]!
-  const type = data.types[data.args[at + 1]!]!
-  const alias = data.aliases[data.args[at + 2]!]!
+function itemsOf(packed: string): SchemaArgument[] {
+  return unpackNumbers(packed.replace(VARIABLE, '')).map(decodeItem)
+}
+
+function decodeItem(index: number): SchemaArgument {
+  items ??= data.items.split(' ')
+  const [name, packed] = items[index]!.split('!') as [string, string]
+  const [typeIndex, aliasIndex, defaultIndex, flags] = unpackNumbers(packed) as [number, number, number, number]
+  const type = data.types[typeIndex]!
+  const alias = data.aliases[aliasIndex]!
   return {
-    name: data.names[data.args[at]!]!,
+    name,
     type,
     alias: alias === '' ? null : alias,
     annotatedType: annotated(type, alias, (flags & ALIAS_LAST) !== 0),
     kwargOnly: (flags & KWARG_ONLY) !== 0,
     isOut: (flags & OUT) !== 0,
-    defaultValue: data.defaults[data.args[at + 3]!] as Value | undefined,
+    defaultValue: data.defaults[defaultIndex] as Value | undefined,
   }
 }
 

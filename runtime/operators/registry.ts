@@ -1,26 +1,32 @@
 import { PtliteError } from '../error.js'
 import { decodeSchema } from './decode-schema.js'
-import * as data from './generated/schemas.js'
-import { functions, names } from './generated/table.js'
+import * as table from './generated/table.js'
 import { setOperatorNames } from './names.js'
-import type { BoxedFunction, OperatorSchema } from './schema.js'
+import { unpackNames, unpackNumbers } from './packed.js'
+import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
 import type { Stack } from '../tensor/stack.js'
+import { noteOperator } from './unbox-error.js'
 
 /** One overload of an operator, as modules hold it after load. */
 export class OperatorEntry {
-  private decoded: OperatorSchema | undefined
-
   constructor(
     /** Position in the table; custom operators come after the built-in ones. */
     readonly index: number,
     /** `aten::add.Tensor` */
     readonly qualifiedName: string,
-    readonly call: BoxedFunction,
-    private readonly makeSchema: () => OperatorSchema,
+    private readonly wrapper: Wrapper,
+    private readonly unboxed: UnboxedFunction,
+    private decoded?: OperatorSchema,
     /** file:line of a custom operator's declaration. */
     readonly source: string | null = null,
   ) {}
+
+  /** Runs the operator: takes its arguments off the stack, leaves its results. */
+  call(stack: Stack): void {
+    noteOperator(this.index)
+    this.wrapper(stack, this.unboxed as never)
+  }
 
   /** `aten::add` */
   get name(): string {
@@ -34,12 +40,32 @@ export class OperatorEntry {
   }
 
   get schema(): OperatorSchema {
-    return (this.decoded ??= this.makeSchema())
+    return (this.decoded ??= decodeSchema(this.index))
   }
 
   get argumentCount(): number {
     return this.schema.arguments.length
   }
+}
+
+interface Table {
+  readonly names: readonly string[]
+  /** Position in table.functions and in table.wrappers, for each name. */
+  readonly functions: readonly number[]
+  readonly wrappers: readonly number[]
+}
+
+// unpacked at first use
+let unpacked: Table | undefined
+
+function builtins(): Table {
+  return (unpacked ??= { names: unpackNames(table.names), functions: functionNumbers(), wrappers: unpackNumbers(table.wrapperOf) })
+}
+
+/** Each step is 0 for the function after all before it, else how far back its function stands. */
+function functionNumbers(): number[] {
+  let count = 0
+  return unpackNumbers(table.functionSteps).map((step) => (step === 0 ? count++ : count - step))
 }
 
 // made at first use; custom operators are put here when they are registered
@@ -49,7 +75,7 @@ const added = new Map<string, number>()
 
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return names.length + added.size
+  return builtins().names.length + added.size
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -57,7 +83,8 @@ export function entryAt(index: number): OperatorEntry {
 }
 
 function builtinEntry(index: number): OperatorEntry {
-  return new OperatorEntry(index, names[index]!, functions[index]!, () => decodeSchema(data, data.signatureOf[index]!))
+  const { names, functions, wrappers } = builtins()
+  return new OperatorEntry(index, names[index]!, table.wrappers[wrappers[index]!]!, table.functions[functions[index]!]!)
 }
 
 /** The operator with this name, e.g. `aten::add.Tensor`. */
@@ -71,6 +98,7 @@ function indexOf(qualifiedName: string): number {
 }
 
 function search(name: string): number {
+  const { names } = builtins()
   let low = 0
   let high = names.length - 1
   while (low <= high) {
@@ -106,9 +134,13 @@ export function registerOperators(operators: readonly CustomOperator[]): number[
     const known = search(qualifiedName)
     const index = known < 0 ? operatorCount() : known
     if (known < 0) added.set(qualifiedName, index)
-    entries[index] = new OperatorEntry(index, qualifiedName, call, () => schema, source)
+    entries[index] = new OperatorEntry(index, qualifiedName, callBoxed, call, schema, source)
     return index
   })
+}
+
+function callBoxed(stack: Stack, f: BoxedFunction): void {
+  f(stack)
 }
 
 function checkNew({ qualifiedName, schema, source }: CustomOperator, other: string | null): void {
@@ -122,7 +154,7 @@ function checkNew({ qualifiedName, schema, source }: CustomOperator, other: stri
 
 /** Runs the library's own function of an operator, replaced or not. */
 export function callBuiltin(qualifiedName: string, stack: Stack): void {
-  functions[search(qualifiedName)]!(stack)
+  builtinEntry(search(qualifiedName)).call(stack)
 }
 
 setOperatorNames({

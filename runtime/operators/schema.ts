@@ -4,6 +4,12 @@ import type { Value } from '../tensor/value.js'
 /** Runs an operator on the stack: takes its arguments, leaves its results. */
 export type BoxedFunction = (stack: Stack) => void
 
+/** What serves an operator, with its arguments as schema types say. */
+export type UnboxedFunction = (...args: never[]) => unknown
+
+/** Unboxes the arguments on the stack, calls an unboxed function and leaves its results: the boxed form of operators of one kind. */
+export type Wrapper = (stack: Stack, f: never) => void
+
 export interface SchemaArgument {
   readonly name: string
   /** As PyTorch writes it, without alias annotation: `Tensor?[]`, `int[2]`, `Dict(str, t)`. */

@@ -9,8 +9,8 @@ import * as rule from './unbox-value.js'
 import { noteOperator, tooFewInputs, wrongType } from './unbox-error.js'
 
 /*
- * What generated wrappers call. `take` moves the top of the stack below the arguments; they stay readable above it,
- * and `asX(s, i)` gives argument i as the native function wants it. Errors name operator and argument.
+ * What generated wrappers call. They move the top of the stack below the arguments, which stay readable above it;
+ * `asX(s, i)` gives argument i as the native function wants it. Errors name operator and argument.
  */
 
 /** Takes `count` arguments off the stack; `operator` is the number of the operator in the table. */
@@ -19,9 +19,12 @@ export function take(s: Stack, count: number, operator: number): void {
   s.top -= count
 }
 
-/** Like take, where the number of arguments is on top of the stack; `fixed` of them are named. Returns the number. */
-export function takeVarargs(s: Stack, fixed: number, operator: number): number {
-  noteOperator(operator)
+/**
+ * Takes as many arguments as the number on top of the stack says; `fixed` of them are named. Returns the number.
+ * `operator` is left out where it was noted before.
+ */
+export function takeVarargs(s: Stack, fixed: number, operator?: number): number {
+  if (operator !== undefined) noteOperator(operator)
   const count = s.values[--s.top]!
   if (typeof count !== 'number' || count < fixed || count > s.top) tooFewInputs(fixed, count)
   s.top -= count

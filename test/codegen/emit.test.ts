@@ -1,8 +1,11 @@
 import t from 'tap'
-import { emitBoxed } from '../../codegen/emit/boxed.js'
+import { emitBoxed, sharedName } from '../../codegen/emit/boxed.js'
 import { emitDerived } from '../../codegen/emit/derived.js'
-import { emitDispatch } from '../../codegen/emit/dispatch.js'
+import { emitDispatch, targetOf } from '../../codegen/emit/dispatch.js'
 import { emitInterfaces } from '../../codegen/emit/interfaces.js'
+import { emitTable } from '../../codegen/emit/table.js'
+import type { Operator } from '../../codegen/model/operator.js'
+import { unpackNames, unpackNumbers } from '../../runtime/operators/packed.js'
 import { build, declare, functionText } from './support/declare.js'
 
 const yaml = `
@@ -95,23 +98,54 @@ await t.test('no backend: an error naming operator and key', (t) => {
 })
 
 await t.test('boxed wrappers', (t) => {
-  const boxed = emitBoxed(operators, build('CPU', 'QuantizedCPU'))
-  const index = (name: string): number => operators.findIndex((o) => o.qualifiedName === name)
-  const body = (name: string): string => functionText(boxed, name).split('\n').slice(1, -1).join('\n')
+  const options = build('CPU', 'QuantizedCPU')
+  const boxed = emitBoxed(operators, options)
+  const operator = (name: string): Operator => operators.find((o) => o.qualifiedName === `aten::${name}`)!
+  const wrapper = (name: string): string => functionText(boxed, sharedName(operator(name), options))
+  const body = (name: string): string => wrapper(name).split('\n').slice(1, -1).join('\n')
   t.equal(
-    functionText(boxed, 'w_cat'),
-    `export function w_cat(s: Stack): void {
-  take(s, 2, ${index('aten::cat')})
-  give(s, at.cat(asTensors(s, 0), asInt(s, 1)))
+    wrapper('cat'),
+    `export function box_Tensors_Int(s: Stack, f: (a0: Tensor[], a1: number) => Value): void {
+  s.top -= 2
+  give(s, f(asTensors(s, 0), asInt(s, 1)))
 }`,
   )
-  t.match(body('w_zeros'), 'give(s, composite.zeros(asInts(s, 0), asOptions(s, 1)))')
-  t.match(body('w_q_scale'), 'giveFloat(s, quantized.q_scale(')
-  t.match(body('w_var_mean'), 'giveAll(s, composite.var_mean(asTensor(s, 0), asIntsOrNull(s, 1, 1), asBool(s, 2)))')
-  t.match(body('w__set_item_str'), /^ {2}builtin\.set_item\(asDict\(s, 0\), asStr\(s, 1\), asAny\(s, 2\)\)$/m)
-  t.match(body('w_format'), /const n = takeVarargs\(s, 1, \d+\)\n {2}give\(s, builtin\.format\(asStr\(s, 0\), rest\(s, 1, n\)\)\)/)
-  t.match(body('w_prim_TupleUnpack'), 'giveAll(s, builtin.tuple_unpack(asAny(s, 0)))')
-  t.match(body('w_divmod_int'), 'asLong(s, 0)')
+  t.match(body('zeros'), 's.top -= 5\n  give(s, f(asInts(s, 0), asOptions(s, 1)))')
+  t.match(body('q_scale'), 'giveFloat(s, f(')
+  t.match(body('var_mean'), 'giveAll(s, f(asTensor(s, 0), asIntsOrNull(s, 1, 1), asBool(s, 2)))')
+  t.match(body('_set_item.str'), /^ {2}f\(asDict\(s, 0\), asStr\(s, 1\), asAny\(s, 2\)\)$/m)
+  t.match(body('format'), /const n = takeVarargs\(s, 1\)\n {2}give\(s, f\(asStr\(s, 0\), rest\(s, 1, n\)\)\)/)
+  t.match(body('divmod.int'), 'asLong(s, 0)')
+  t.match(functionText(boxed, 'box_Any__All'), 'giveAll(s, f(asAny(s, 0)))')
+  t.equal(sharedName(operator('acosh_'), options), 'box_Tensor__at_0_0')
+  t.match(body('acosh_'), 'give(s, f(asTensor(s, 0), asTensor(s, 0)))')
+  t.end()
+})
+
+await t.test('the table: names, the function of each, and the wrapper it shares with others', (t) => {
+  const options = build('CPU', 'QuantizedCPU')
+  const table = emitTable(operators, options)
+  const list = (name: string): string[] =>
+    new RegExp(`${name}\\b.*[[(]\\n([^]*?)\\n[\\])]`)
+      .exec(table)![1]!
+      .split('\n')
+      .map((line) => line.slice(2, -1))
+  const text = (name: string): string => new RegExp(`${name} = '(.*)'`).exec(table)![1]!
+  const [functions, wrappers] = [list('functions'), list('wrappers')]
+  t.same(
+    unpackNames(text('names')),
+    operators.map((o) => o.qualifiedName),
+  )
+  t.equal(functions.filter((f) => f === 'cpu.acosh_out').length, 1, 'one for three variants')
+  let next = 0
+  t.same(
+    unpackNumbers(text('functionSteps')).map((step) => functions[step === 0 ? next++ : next - step]),
+    operators.map((o) => targetOf(o, options).name),
+  )
+  t.same(
+    unpackNumbers(text('wrapperOf')).map((i) => wrappers[i]),
+    operators.map((o) => `w.${sharedName(o, options)}`),
+  )
   t.end()
 })
 

@@ -4,8 +4,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { emitKernels, emitOperators, readKernels, readOperators } from '../../codegen/generate.js'
 import { parseCount, parseSchema } from '../../codegen/schema/parser.js'
-import { printSchema } from '../../codegen/schema/printer.js'
+import { defaultLiteral } from '../../codegen/emit/default-value.js'
+import { isOutArgument } from '../../codegen/schema/model.js'
+import { printSchema, printType } from '../../codegen/schema/printer.js'
 import { writeFiles } from '../../codegen/write.js'
+import { unpackNames } from '../../runtime/operators/packed.js'
+import { entryAt, operatorCount } from '../../runtime/operators/registry.js'
+import { Float } from '../../runtime/tensor/scalar.js'
 import { root, stubModules, typeErrors } from './support/compile.js'
 import { build } from './support/declare.js'
 
@@ -25,6 +30,29 @@ await t.test('each declared schema is parsed once to generate the whole', (t) =>
 
 await t.test('every declared schema prints back equal', (t) => {
   for (const { schema, qualifiedName } of operators) t.same(parseSchema(printSchema(schema)), schema, qualifiedName)
+  t.end()
+})
+
+await t.test('every generated schema is the declared one', (t) => {
+  t.equal(operatorCount(), operators.length)
+  const valueOf = (text: string | null): unknown => new Function('Float', `return ${text ?? 'undefined'}`)(Float) as unknown
+  operators.forEach(({ qualifiedName, schema }, i) => {
+    const declared = {
+      arguments: schema.arguments.map((a) => ({
+        name: a.name,
+        type: printType(a.type, false),
+        annotatedType: printType(a.type),
+        kwargOnly: a.kwargOnly,
+        isOut: isOutArgument(a),
+        defaultValue: a.defaultValue === null ? undefined : valueOf(defaultLiteral(a.defaultValue, a.type)),
+      })),
+      isVararg: schema.isVararg,
+      returns: schema.returns.map((r) => ({ name: r.name, type: printType(r.type, false), annotatedType: printType(r.type) })),
+      isVarret: schema.isVarret,
+    }
+    t.match(entryAt(i).schema, declared, qualifiedName)
+    t.equal(entryAt(i).schema.arguments.length, declared.arguments.length)
+  })
   t.end()
 })
 
@@ -68,10 +96,8 @@ await t.test('a selector cuts the table, and kernels, down', (t) => {
     dtypes: new Set([6]),
   }
   const table = emitOperators(operators, { ...all, selector }).get('runtime/operators/generated/table.ts')!
-  t.same(
-    [...table.matchAll(/^ {2}'(.*)',$/gm)].map((m) => m[1]),
-    ['aten::add.Tensor', 'aten::relu'],
-  )
+  t.same(unpackNames(/names = '(.*)'/.exec(table)![1]!), ['aten::add.Tensor', 'aten::relu'])
+  t.match(table, /functions = [^]*\(\n {2}cpu\.add_out,\n {2}at\.relu,\n\)/)
   const header = emitKernels(kernels, { ...all, selector }).get('kernels/generated/kernel_list.h')!
   t.same(
     [...header.matchAll(/^ {2}X\((\w+)\)/gm)].map((m) => m[1]),

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runInThisContext } from 'node:vm'
 import t from 'tap'
 import { emitKernels, emitOperators, readKernels, readOperators } from '../../codegen/generate.js'
 import { parseCount, parseSchema } from '../../codegen/schema/parser.js'
@@ -35,7 +36,8 @@ await t.test('every declared schema prints back equal', (t) => {
 
 await t.test('every generated schema is the declared one', (t) => {
   t.equal(operatorCount(), operators.length)
-  const valueOf = (text: string | null): unknown => new Function('Float', `return ${text ?? 'undefined'}`)(Float) as unknown
+  const valueOf = (text: string | null): unknown =>
+    (runInThisContext(`Float => ${text ?? 'undefined'}`) as (type: typeof Float) => unknown)(Float)
   operators.forEach(({ qualifiedName, schema }, i) => {
     const declared = {
       arguments: schema.arguments.map((a) => ({

@@ -80,14 +80,14 @@ int32_t pack(quantized_gemm_pack_frame* f) {
 struct Weights {
   const int32_t* zeros;  // null where all are 0
   const int32_t* sums;
-  const int8_t* panels;
+  const uint8_t* panels;
 
   Weights(const Layout& layout, uint64_t address) {
     const auto* at = reinterpret_cast<const char*>(address);
     sums = reinterpret_cast<const int32_t*>(at + layout.sums_at());
     zeros = reinterpret_cast<const WeightsHeader*>(at)->has_zero_points != 0 ? reinterpret_cast<const int32_t*>(at + layout.zeros_at())
                                                                              : nullptr;
-    panels = reinterpret_cast<const int8_t*>(at + layout.panels_at());
+    panels = reinterpret_cast<const uint8_t*>(at + layout.panels_at());
   }
 };
 
@@ -149,7 +149,7 @@ int32_t gemm(quantized_gemm_frame* f) {
     for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {
       forms[b] = activations.pack(m0 + r, rows_from(r), line, a + b * block_bytes, weights.zeros != nullptr ? row_sums + r : nullptr);
     }
-    const int8_t* panel = weights.panels;
+    const uint8_t* panel = weights.panels;
     for (int64_t n0 = 0; n0 < f->n; n0 += kColumns) {
       const int64_t width = layout.width(n0);
       for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {

@@ -1,8 +1,5 @@
-// The innermost loops of the 8-bit products: a block of rows of unsigned activations by a panel of columns of signed
-// weights, summed in int32 without saturation. Both sides are stored so that every level walks them alike:
-//   weights      panel[k / 4][columns][4]: what one 32-bit lane multiplies lies together (the layout of vpdpbusd and tdpbusd)
-//   activations  block[k / 64][rows][64]: a chunk holds 64 steps of each row, so rows are a constant distance apart
-// The instruction for four steps of a lane is, by level,
+// 8-bit dot products of unsigned activations and signed weights, summed in int32 without saturation. The instruction for
+// a group of four steps is, by level,
 //   AMX                       tdpbusd on tiles of 16 x 64 bytes
 //   AVX512_VNNI, AVX2_VNNI    vpdpbusd
 //   AVX512, AVX2              vpmaddubsw and vpmaddwd for rows whose activations need 7 bits; a pair of products then
@@ -10,7 +7,7 @@
 //   AVX512, AVX2, DEFAULT     else two vpmaddwd on operands widened to int16
 #pragma once
 
-#include "vec/vec.h"
+#include "ops/dot_tile.h"
 
 #if defined(CPU_CAPABILITY_AMX)
 #define PTLITE_INT8_AMX
@@ -60,9 +57,11 @@ PTLITE_INLINE Reg high_bytes(Reg w) { return _mm_srai_epi16(w, 8); }
 PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm_srli_epi16(a, 8); }
 #endif
 
-// Columns of a panel are two registers; rows of a block are as many as the remaining registers hold.
-constexpr int kLanes = sizeof(Reg) / 4;
-constexpr int kColumns = 2 * kLanes;
+using dot::kColumns;
+using dot::kLanes;
+using dot::Tiles;
+
+// A block has as many rows as registers are left for.
 #if defined(PTLITE_INT8_AMX)
 constexpr int kRows = 32;
 #elif defined(CPU_CAPABILITY_AVX512)
@@ -72,8 +71,8 @@ constexpr int kRows = 6;
 #else
 constexpr int kRows = 4;
 #endif
+// Bytes of a row in a chunk, and steps that weights are padded to with zeros.
 constexpr int64_t kChunk = 64;
-// Weights are padded with zeros to a multiple of this many steps.
 #if defined(PTLITE_INT8_AMX)
 constexpr int64_t kStep = kChunk;
 #else
@@ -87,11 +86,17 @@ enum class Form {
 };
 constexpr int64_t chunk_bytes(Form form) { return form == Form::kBytes ? kChunk : 2 * kChunk; }
 
-PTLITE_INLINE int32_t load_quad(const uint8_t* p) {
-  int32_t quad;
-  memcpy(&quad, p, 4);
-  return quad;
-}
+// What the steps have in common.
+template <Form form, int V>
+struct StepBase {
+  using Reg = int8::Reg;
+  using Element = int32_t;
+  static constexpr int kVectors = V;
+  static constexpr int64_t kRowBytes = chunk_bytes(form);
+  static PTLITE_INLINE Reg none() { return int8::none(); }
+  static PTLITE_INLINE Reg add(Reg a, Reg b) { return int8::add(a, b); }
+  static PTLITE_INLINE void store(int32_t* p, Reg r) { int8::store(p, r); }
+};
 
 // Four steps of one row on V registers of columns.
 template <Form form, int V>
@@ -99,13 +104,13 @@ struct Step;
 
 #if defined(PTLITE_INT8_VNNI)
 template <int V>
-struct Step<Form::kBytes, V> {
+struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
   Reg w[V];
-  PTLITE_INLINE explicit Step(const int8_t* panel) {
+  PTLITE_INLINE explicit Step(const uint8_t* panel) {
     for (int v = 0; v < V; v++) w[v] = load(panel + v * static_cast<int>(sizeof(Reg)));
   }
   PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
-    const Reg x = broadcast(load_quad(a));
+    const Reg x = broadcast(dot::load_group(a));
     for (int v = 0; v < V; v++) {
 #if defined(CPU_CAPABILITY_AVX512_VNNI)
       acc[v] = _mm512_dpbusd_epi32(acc[v], x, w[v]);
@@ -117,14 +122,14 @@ struct Step<Form::kBytes, V> {
 };
 #elif defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 template <int V>
-struct Step<Form::kBytes, V> {
+struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
   Reg w[V];
   Reg ones;
-  PTLITE_INLINE explicit Step(const int8_t* panel) : ones(broadcast(0x00010001)) {
+  PTLITE_INLINE explicit Step(const uint8_t* panel) : ones(broadcast(0x00010001)) {
     for (int v = 0; v < V; v++) w[v] = load(panel + v * static_cast<int>(sizeof(Reg)));
   }
   PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
-    const Reg x = broadcast(load_quad(a));
+    const Reg x = broadcast(dot::load_group(a));
     for (int v = 0; v < V; v++) {
 #if defined(CPU_CAPABILITY_AVX512)
       const Reg pairs = _mm512_maddubs_epi16(x, w[v]);
@@ -138,9 +143,9 @@ struct Step<Form::kBytes, V> {
 #endif
 
 template <int V>
-struct Step<Form::kWords, V> {
+struct Step<Form::kWords, V> : StepBase<Form::kWords, V> {
   Reg even[V], odd[V];
-  PTLITE_INLINE explicit Step(const int8_t* panel) {
+  PTLITE_INLINE explicit Step(const uint8_t* panel) {
     for (int v = 0; v < V; v++) {
       const Reg w = load(panel + v * static_cast<int>(sizeof(Reg)));
       even[v] = low_bytes(w);
@@ -148,7 +153,7 @@ struct Step<Form::kWords, V> {
     }
   }
   PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
-    const Reg x = broadcast(load_quad(a)), y = broadcast(load_quad(a + kChunk));
+    const Reg x = broadcast(dot::load_group(a)), y = broadcast(dot::load_group(a + kChunk));
     for (int v = 0; v < V; v++) {
       acc[v] = add(acc[v], multiply_pairs(x, even[v]));
       acc[v] = add(acc[v], multiply_pairs(y, odd[v]));
@@ -156,133 +161,44 @@ struct Step<Form::kWords, V> {
   }
 };
 
-// sums[M][V * kLanes] over `quads` groups of four steps. Few rows leave registers for a second set of sums, so that
-// additions do not wait for each other.
-template <Form form, int M, int V>
-void tile(const uint8_t* a, const int8_t* w, int64_t quads, int32_t* sums) {
-  constexpr int kSets = M <= 2 ? 2 : 1;
-  constexpr int64_t kQuad = V * static_cast<int64_t>(sizeof(Reg));
-  Reg acc[kSets][M][V];
-#pragma GCC unroll 16
-  for (int r = 0; r < M; r++) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; v++) {
-      for (int s = 0; s < kSets; s++) acc[s][r][v] = none();
-    }
-  }
-  for (; quads > 0; quads -= kChunk / 4, a += kRows * chunk_bytes(form)) {
-    const int64_t here = quads < kChunk / 4 ? quads : kChunk / 4;
-    const uint8_t* x = a;
-    int64_t q = 0;
-    for (; q + kSets <= here; q += kSets) {
-#pragma GCC unroll 2
-      for (int s = 0; s < kSets; s++, x += 4, w += kQuad) {
-        const Step<form, V> step(w);
-#pragma GCC unroll 16
-        for (int r = 0; r < M; r++) step.row(x + r * chunk_bytes(form), acc[s][r]);
-      }
-    }
-    if (kSets > 1 && q < here) {
-      const Step<form, V> step(w);
-#pragma GCC unroll 16
-      for (int r = 0; r < M; r++) step.row(x + r * chunk_bytes(form), acc[0][r]);
-      w += kQuad;
-    }
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < M; r++) {
-#pragma GCC unroll 4
-    for (int v = 0; v < V; v++) {
-      Reg sum = acc[0][r][v];
-      for (int s = 1; s < kSets; s++) sum = add(sum, acc[s][r][v]);
-      store(sums + (r * V + v) * kLanes, sum);
-    }
-  }
-}
-
-// The tile with at least `rows` rows; a block holds kRows, those beyond the last are zero.
-template <Form form, int V>
-PTLITE_INLINE void tile_rows(const uint8_t* a, const int8_t* w, int64_t quads, int64_t rows, int32_t* sums) {
-#define PTLITE_TILE(M)                                                                    \
-  if constexpr (M <= kRows) {                                                             \
-    if (rows <= M) return tile<form, M, V>(a, w, quads, sums);                            \
-  }
-  PTLITE_TILE(1)
-  PTLITE_TILE(2)
-  PTLITE_TILE(4)
-  PTLITE_TILE(6)
-  PTLITE_TILE(9)
-  PTLITE_TILE(12)
-#undef PTLITE_TILE
-}
-
 #if defined(PTLITE_INT8_AMX)
 
-// Tile registers: 0-3 sums (rows, columns), 4-5 rows, 6-7 columns.
-struct alignas(64) TileConfig {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  uint8_t reserved[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-
-// Tile registers are configured for one call of a kernel.
-class Tiles {
- public:
-  Tiles() {
-    const TileConfig config;
-    _tile_loadconfig(&config);
-  }
-  ~Tiles() { _tile_release(); }
-};
-
-// sums[32][32]: 32 rows by 32 columns, or the upper 16 rows where there are no more.
-inline void multiply_block(Form, const uint8_t* a, const int8_t* w, int64_t quads, int64_t rows, int64_t, int32_t* sums) {
-  constexpr int kBlockRow = kColumns * 4;
-  const bool lower = rows > 16;
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  for (; quads > 0; quads -= kChunk / 4, a += kRows * kChunk, w += kChunk * kColumns) {
-    _tile_loadd(6, w, kBlockRow);
-    _tile_loadd(7, w + 64, kBlockRow);
-    _tile_loadd(4, a, kChunk);
+struct TileStep {
+  using Element = int32_t;
+  static PTLITE_INLINE void upper() {
     _tile_dpbusd(0, 4, 6);
     _tile_dpbusd(1, 4, 7);
-    if (lower) {
-      _tile_loadd(5, a + 16 * kChunk, kChunk);
-      _tile_dpbusd(2, 5, 6);
-      _tile_dpbusd(3, 5, 7);
-    }
   }
-  _tile_stored(0, sums, kBlockRow);
-  _tile_stored(1, sums + 16, kBlockRow);
-  if (lower) {
-    _tile_stored(2, sums + 16 * kColumns, kBlockRow);
-    _tile_stored(3, sums + 16 * kColumns + 16, kBlockRow);
+  static PTLITE_INLINE void lower() {
+    _tile_dpbusd(2, 5, 6);
+    _tile_dpbusd(3, 5, 7);
   }
+};
+
+inline void multiply_block(Form, const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t, int32_t* sums) {
+  dot::multiply_tiles<TileStep>(a, w, groups, rows, sums);
 }
 
 constexpr bool kNarrowPanels = false;
 
 #else
 
-struct Tiles {};
+template <Form form>
+PTLITE_INLINE void multiply_as(const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns, int32_t* sums) {
+  if (columns == kLanes) dot::tile_rows<Step<form, 1>, kRows>(a, w, groups, rows, sums);
+  else dot::tile_rows<Step<form, 2>, kRows>(a, w, groups, rows, sums);
+}
 
 // sums[rows][columns]: `columns` is kLanes or kColumns, the width of the panel.
-inline void multiply_block([[maybe_unused]] Form form, const uint8_t* a, const int8_t* w, int64_t quads, int64_t rows, int64_t columns, int32_t* sums) {
+inline void multiply_block([[maybe_unused]] Form form, const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns,
+                           int32_t* sums) {
+#if defined(PTLITE_INT8_VNNI)
+  multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
+#else
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
-  if (form == Form::kBytes) {
-    if (columns == kLanes) tile_rows<Form::kBytes, 1>(a, w, quads, rows, sums);
-    else tile_rows<Form::kBytes, 2>(a, w, quads, rows, sums);
-    return;
-  }
+  if (form == Form::kBytes) return multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
 #endif
-#if !defined(PTLITE_INT8_VNNI)
-  if (columns == kLanes) tile_rows<Form::kWords, 1>(a, w, quads, rows, sums);
-  else tile_rows<Form::kWords, 2>(a, w, quads, rows, sums);
+  multiply_as<Form::kWords>(a, w, groups, rows, columns, sums);
 #endif
 }
 

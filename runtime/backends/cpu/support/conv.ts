@@ -48,18 +48,18 @@ export function convolve(
   checkConv(operator, input, weight, bias, settings, false)
   const sizes = convSizes(operator, input, weight, settings, behind)
   const { type } = input
+  const { groups } = settings
+  const depthwise = groups > 1 && input.shape[1] === groups
+  if (type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
   const inner = computeTypeOrLong(type)
   const batch = input.shape[0]!
   const channels = weight.shape[0]!
   const result = empty([batch, channels, ...sizes], inner)
   if (result.numel === 0) return castTo(result, type)
-  const { groups } = settings
   const x = dense(input, inner)
   const w = dense(weight, inner)
-  const inChannels = input.shape[1]!
-  // depthwise filters are read as they are
-  const depthwise = groups > 1 && inChannels === groups
   let pack = packed
+  // depthwise filters are read as they are
   if (pack === 0 && w === weight && !depthwise) {
     pack = packedWeight(weight, PackSide.a, groups, channels / groups, weight.numel / channels)
   }
@@ -67,7 +67,7 @@ export function convolve(
     dtype: inner,
     batch,
     groups,
-    in_channels: inChannels,
+    in_channels: input.shape[1]!,
     out_channels: channels,
     packed: pack === 0 ? 0 : 1,
     clamped: clamp === null ? 0 : 1,
@@ -85,6 +85,32 @@ export function convolve(
     hi: clamp === null ? 0 : clamp.hi,
   })
   return castTo(result, type)
+}
+
+/** Sums in float32, rounded once, as `product` has them. */
+function convolveBfloat16(input: Tensor, weight: Tensor, bias: Tensor | null, settings: ConvSettings, sizes: readonly number[]): Tensor {
+  const { type } = input
+  const result = empty([input.shape[0]!, weight.shape[0]!, ...sizes], type)
+  if (result.numel === 0) return result
+  const x = dense(input, type)
+  const w = dense(weight, type)
+  kernels.bfloat16_conv({
+    batch: input.shape[0]!,
+    groups: settings.groups,
+    in_channels: input.shape[1]!,
+    out_channels: weight.shape[0]!,
+    in: three(input.shape, 1, 2),
+    kernel: three(weight.shape, 1, 2),
+    stride: three(settings.stride, 1),
+    padding: three(settings.padding, 0),
+    dilation: three(settings.dilation, 1),
+    out: three(sizes, 1),
+    input: x.address,
+    weight: w.address,
+    bias: denseAddress(bias, type),
+    output: result.address,
+  })
+  return result
 }
 
 /** True where `convolve` can use a packed weight. */

@@ -50,7 +50,7 @@ function broadcastStrides(operator: string, t: Tensor, shape: readonly number[])
 
 /**
  * alpha * a b + addend as a tensor of `shape`, which has the elements of [batch, m, n]. a is [m, k] or [batch, m, k], b
- * [k, n] or [batch, k, n], with any strides; sizes and dtypes agree. Half precision is computed in float32.
+ * [k, n] or [batch, k, n], with any strides; sizes and dtypes agree. Half precision is computed in float32 and rounded once.
  * `out` as in structured operators: it may be the addend's source.
  */
 export function product(
@@ -67,7 +67,8 @@ export function product(
   if (out !== undefined && out.type !== type) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
   }
-  const inner = roundsEachStep(a, b) ? type : computeType(type)
+  if (type === DType.bfloat16 && !roundsEachStep(a, b)) return bfloat16Product(operator, shape, a, b, alpha, addend, out)
+  const inner = type === DType.bfloat16 ? type : computeType(type)
   const x = castTo(a, inner)
   const y = castTo(b, inner)
   const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, inner)
@@ -81,24 +82,55 @@ export function product(
   return deliver(castTo(result, type), out)
 }
 
-function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source: Tensor | null, beta: number, c: Tensor): void {
+/**
+ * `product` for bfloat16. An element differs from the exact one by at most (k + 2) 2^-23 sum |a b| before it is rounded; the
+ * levels with instructions for bfloat16 also take denormal numbers as zero.
+ */
+function bfloat16Product(
+  operator: string,
+  shape: readonly number[],
+  a: Tensor,
+  b: Tensor,
+  alpha: number,
+  addend: Addend | null,
+  out?: Tensor,
+): Tensor {
+  const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, a.type)
+  const direct = out !== undefined && sameShape(out.shape, shape) && out.isContiguous && writable(out, a, b, source)
+  const result = direct ? out : empty(shape, a.type)
+  const sizes = sizesOf(a, b)
+  if (sizes.batch * sizes.m * sizes.n > 0) {
+    kernels.bfloat16_gemm({
+      ...sizes,
+      ...placesOf(operator, a, b, source, result, sizes),
+      alpha,
+      beta: addend === null ? 0 : addend.beta,
+    })
+  }
+  if (!direct) return deliver(result, out)
+  noteWrite(out)
+  return out
+}
+
+interface Sizes {
+  readonly m: number
+  readonly n: number
+  readonly k: number
+  readonly batch: number
+}
+
+function sizesOf(a: Tensor, b: Tensor): Sizes {
+  const batch = a.dim === 3 ? a.shape[0]! : b.dim === 3 ? b.shape[0]! : 1
+  return { m: a.shape[a.dim - 2]!, n: b.shape[b.dim - 1]!, k: a.shape[a.dim - 1]!, batch }
+}
+
+/** Addresses and strides of the operands of a matrix product with a contiguous result. */
+function placesOf(operator: string, a: Tensor, b: Tensor, source: Tensor | null, c: Tensor, { m, n, batch }: Sizes) {
   const ra = a.dim
   const rb = b.dim
-  const m = a.shape[ra - 2]!
-  const k = a.shape[ra - 1]!
-  const n = b.shape[rb - 1]!
-  const batch = ra === 3 ? a.shape[0]! : rb === 3 ? b.shape[0]! : 1
-  if (batch * m * n === 0) return
   const strides = source === null ? NO_STRIDES : broadcastStrides(operator, source, c.dim === 2 || c.dim === 3 ? c.shape : [batch, m, n])
   const rank = strides.length
-  kernels.gemm({
-    dtype: c.type,
-    m,
-    n,
-    k,
-    batch,
-    packed: 0,
-    clamped: 0,
+  return {
     a: a.address,
     b: b.address,
     c: c.address,
@@ -114,6 +146,18 @@ function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source:
     source_row: strides[rank - 2] ?? 0,
     source_col: strides[rank - 1] ?? 0,
     source_batch: strides[rank - 3] ?? 0,
+  }
+}
+
+function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source: Tensor | null, beta: number, c: Tensor): void {
+  const sizes = sizesOf(a, b)
+  if (sizes.batch * sizes.m * sizes.n === 0) return
+  kernels.gemm({
+    ...sizes,
+    ...placesOf(operator, a, b, source, c, sizes),
+    dtype: c.type,
+    packed: 0,
+    clamped: 0,
     alpha,
     beta,
     lo: 0,

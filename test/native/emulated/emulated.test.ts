@@ -1,0 +1,80 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { cpu } from '../../../src/index.js'
+
+// Kernels whose instructions most machines lack, run with these instructions emulated and everything else real.
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const PROGRAMS = [
+  { source: 'int8.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI', 'AMX'] },
+  { source: 'bfloat16.cpp', levels: ['AVX512_BF16', 'AMX'] },
+]
+
+interface Row {
+  readonly upon: string
+  readonly flags: readonly string[]
+}
+
+const ladder = new Map<string, Row>(
+  readFileSync(join(ROOT, 'kernels/isa/ladder.txt'), 'utf8')
+    .split('\n')
+    .filter((line) => /^[A-Z]/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map((cells) => [cells[0]!, { upon: cells[1]!, flags: cells.at(-1)!.split(/\s+/) }]),
+)
+
+/** The levels that `level` contains, itself first. */
+function chain(level: string): string[] {
+  const row = ladder.get(level)
+  return row === undefined ? [] : [level, ...chain(row.upon)]
+}
+
+/** Levels whose instructions are not emulated. */
+const REAL = ['DEFAULT', 'AVX2', 'AVX512']
+
+function compilerArguments(source: string, level: string, program: string): string[] {
+  const contained = chain(level)
+  const flags = contained.filter((name) => REAL.includes(name)).flatMap((name) => ladder.get(name)!.flags)
+  const include = ['kernels', 'kernels/include', 'kernels/generated'].map((folder) => `-I${join(ROOT, folder)}`)
+  const defined = [`-DCPU_CAPABILITY=${level}`, ...contained.map((name) => `-DCPU_CAPABILITY_${name}`)]
+  const path = join(ROOT, 'test/native/emulated', source)
+  return [
+    '-std=gnu++17',
+    '-O1',
+    '-fwrapv',
+    '-Wno-psabi',
+    ...flags.filter((f) => f !== '-march=x86-64'),
+    ...defined,
+    ...include,
+    path,
+    '-o',
+    program,
+  ]
+}
+
+const compiler = process.env['CXX'] ?? 'g++'
+const noCompiler = spawnSync(compiler, ['--version']).status === 0 ? null : `not run: there is no ${compiler}`
+const folder = mkdtempSync(join(tmpdir(), 'ptlite-emulated-'))
+t.teardown(() => {
+  rmSync(folder, { recursive: true })
+})
+
+for (const { source, levels } of PROGRAMS) {
+  for (const level of levels) {
+    const base = chain(level).find((name) => REAL.includes(name))!
+    const missing = cpu.report().levels.find(({ name, inCpu }) => name === base && !inCpu)
+    const skip = noCompiler ?? (missing === undefined ? false : `not run: ${missing.reason}`)
+    t.test(`${source} at ${level}`, { skip }, async (t) => {
+      const program = join(folder, `${source}-${level}`)
+      await promisify(execFile)(compiler, compilerArguments(source, level, program))
+      const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8' })
+      t.equal(status, 0, `${stdout}${stderr}`)
+      t.match(stdout, /^[1-9]\d* cases, 0 wrong elements$/m)
+    })
+  }
+}

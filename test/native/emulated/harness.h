@@ -1,0 +1,37 @@
+// What a kernel source needs to run outside the library, and repeatable random numbers.
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <vector>
+
+#include "isa/kernel.h"
+
+// The source is called directly, not through the table of kernels.
+#undef PTLITE_KERNEL
+#define PTLITE_KERNEL(name, fn) constexpr auto kernel_##name = fn;
+
+namespace ptlite {
+void* ptlite_scratch(size_t bytes) {
+  static void* memory = nullptr;
+  free(memory);
+  // filled with what is no small number, so that reading what was not written shows
+  memory = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  memset(memory, 0x7f, (bytes + 127) / 64 * 64);
+  return memory;
+}
+}  // namespace ptlite
+
+inline uint32_t next_random() {
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+inline int32_t random_between(int32_t low, int32_t high) { return low + static_cast<int32_t>(next_random() % static_cast<uint32_t>(high - low + 1)); }
+
+template <class T>
+uint64_t address(const std::vector<T>& v) {
+  return reinterpret_cast<uint64_t>(v.data());
+}

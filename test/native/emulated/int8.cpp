@@ -1,0 +1,68 @@
+// The 8-bit product of one level, emulated, against the definition.
+#include "instructions.h"
+#include "harness.h"
+
+#include "ops/quantized_gemm.cpp"
+
+int main() {
+  const int sizes[] = {1, 2, 5, 12, 13, 16, 17, 31, 32, 33, 47, 64, 65, 130};
+  const auto size = [&] { return sizes[random_between(0, 13)]; };
+  int wrong = 0;
+  const int cases = 60;
+  for (int i = 0; i < cases; i++) {
+    const int64_t m = size(), n = size(), k = size() + i % 3;
+    const bool signed_a = i % 2 == 1, signed_w = i % 3 != 1;
+    const int extreme = i % 5;  // 0: the largest values everywhere
+    std::vector<uint8_t> a(m * k), w(n * k), packed;
+    std::vector<int32_t> zeros(n);
+    for (auto& x : a) x = static_cast<uint8_t>(extreme == 0 ? (signed_a ? 127 : 255) : random_between(0, 255));
+    for (auto& x : w) x = static_cast<uint8_t>(extreme == 0 ? (signed_w ? -128 : 0) : random_between(0, 255));
+    for (auto& x : zeros) x = i % 4 == 0 ? 0 : signed_w ? random_between(-128, 127) : random_between(0, 255);
+    const int32_t a_zero = signed_a ? random_between(-128, 127) : random_between(0, 255);
+    quantized_gemm_pack_size_frame size_frame = {};
+    size_frame.n = n;
+    size_frame.k = k;
+    kernel_quantized_gemm_pack_size(&size_frame);
+    packed.resize(static_cast<size_t>(size_frame.bytes) + 64);
+    const uint64_t aligned = (address(packed) + 63) / 64 * 64;
+    quantized_gemm_pack_frame pack_frame = {};
+    pack_frame.n = n;
+    pack_frame.k = k;
+    pack_frame.dtype = signed_w ? 12 : 13;
+    pack_frame.w = address(w);
+    pack_frame.zero_points = address(zeros);
+    pack_frame.out = aligned;
+    kernel_quantized_gemm_pack(&pack_frame);
+    std::vector<float> scales(n, 1), bias(n, 0), out(m * n, -1);
+    quantized_gemm_frame f = {};
+    f.m = m;
+    f.n = n;
+    f.k = k;
+    f.a = address(a);
+    f.a_dtype = signed_a ? 12 : 13;
+    f.a_zero = a_zero;
+    f.a_stride = k;
+    f.w = aligned;
+    f.scales = address(scales);
+    f.bias = address(bias);
+    f.out = address(out);
+    f.out_dtype = 6;
+    f.out_stride = n;
+    kernel_quantized_gemm(&f);
+    for (int64_t r = 0; r < m; r++) {
+      for (int64_t c = 0; c < n; c++) {
+        int32_t sum = 0;
+        for (int64_t p = 0; p < k; p++) {
+          const int32_t x = signed_a ? static_cast<int8_t>(a[r * k + p]) : a[r * k + p];
+          const int32_t y = signed_w ? static_cast<int8_t>(w[c * k + p]) : w[c * k + p];
+          sum += (x - a_zero) * (y - zeros[c]);
+        }
+        if (out[r * n + c] != static_cast<float>(sum) && wrong++ < 5) {
+          printf("%ld x %ld x %ld at %ld, %ld: %g, expected %d\n", m, n, k, r, c, out[r * n + c], sum);
+        }
+      }
+    }
+  }
+  printf("%d cases, %d wrong elements\n", cases, wrong);
+  return wrong == 0 ? 0 : 1;
+}

@@ -1,4 +1,4 @@
-// Short-time Fourier transform by a recursive mixed-radix FFT in double: lengths with small prime factors are fast, a
+// Fourier transforms by a recursive mixed-radix FFT in double: lengths with small prime factors are fast, a
 // prime factor p costs p times as much as its share.
 #include <cmath>
 
@@ -44,6 +44,40 @@ void transform(const Complex* in, int64_t step, Complex* out, int64_t n, const C
   }
 }
 
+/// roots[i] = e^(-2 pi i / n), or its conjugate
+void fill_roots(Complex* roots, int64_t n, bool conjugate) {
+  for (int64_t i = 0; i < n; i++) {
+    const double angle = (conjugate ? 2 : -2) * M_PI * double(i) / double(n);
+    roots[i] = {std::cos(angle), std::sin(angle)};
+  }
+}
+
+int32_t fourier_run(fourier_frame* f) {
+  const int64_t n = f->n, half = n / 2 + 1;
+  const bool real_in = f->kind == FourierKind_r2c, real_out = f->kind == FourierKind_c2r;
+  auto* memory = static_cast<Complex*>(ptlite_scratch(size_t(n) * 4 * sizeof(Complex)));
+  if (!memory) return PTLITE_NO_MEMORY;
+  Complex *roots = memory, *signal = roots + n, *spectrum = signal + n, *spare = spectrum + n;
+  double* buffer = reinterpret_cast<double*>(spare);
+  fill_roots(roots, n, f->inverse != 0);
+  const int64_t in_row = real_in ? n : real_out ? 2 * half : 2 * n, out_row = real_out ? n : real_in ? 2 * half : 2 * n;
+  for (int64_t b = 0; b < f->batch; b++) {
+    elem::load<double>(buffer, f->dtype, elem::at((const void*)f->in, f->dtype, b * in_row), 1, in_row);
+    for (int64_t i = 0; i < n; i++) {
+      if (real_in) signal[i] = {buffer[i], 0};
+      else if (!real_out || i < half) signal[i] = {buffer[2 * i], buffer[2 * i + 1]};
+      else signal[i] = {signal[n - i].re, -signal[n - i].im};
+    }
+    transform(signal, 1, spectrum, n, roots, n, spare);
+    for (int64_t i = 0; i < out_row; i++) {
+      const Complex& c = spectrum[real_out ? i : i / 2];
+      buffer[i] = f->scale * (real_out || i % 2 == 0 ? c.re : c.im);
+    }
+    elem::store<double>(elem::at((void*)f->out, f->dtype, b * out_row), f->dtype, buffer, 1, out_row);
+  }
+  return PTLITE_OK;
+}
+
 int32_t short_time_fourier_run(short_time_fourier_frame* f) {
   const int64_t n = f->n_fft;
   auto* memory = static_cast<Complex*>(ptlite_scratch(size_t(n) * 4 * sizeof(Complex) + size_t(n) * 2 * sizeof(double)));
@@ -51,10 +85,7 @@ int32_t short_time_fourier_run(short_time_fourier_frame* f) {
   Complex *roots = memory, *signal = roots + n, *spectrum = signal + n, *spare = spectrum + n;
   double* window = reinterpret_cast<double*>(spare + n);
   double* piece = window + n;
-  for (int64_t i = 0; i < n; i++) {
-    const double angle = -2 * M_PI * double(i) / double(n);
-    roots[i] = {std::cos(angle), std::sin(angle)};
-  }
+  fill_roots(roots, n, false);
   elem::load<double>(window, f->dtype, (const void*)f->window, 1, n);
   for (int64_t b = 0; b < f->batch; b++)
     for (int64_t t = 0; t < f->frames; t++) {
@@ -72,4 +103,5 @@ int32_t short_time_fourier_run(short_time_fourier_frame* f) {
 
 }  // namespace
 
+PTLITE_KERNEL(fourier, fourier_run)
 PTLITE_KERNEL(short_time_fourier, short_time_fourier_run)

@@ -1,5 +1,5 @@
 import { check } from '../error.js'
-import { DType, isComplex } from './dtype.js'
+import { complexOf, DType, isComplex, realOf } from './dtype.js'
 import { Tensor } from './tensor.js'
 
 /** Complex tensors are pairs of reals in memory; these are the ways to see one as the other, without a copy. */
@@ -7,8 +7,7 @@ import { Tensor } from './tensor.js'
 /** Shape [..., 2] of real and imaginary parts (torch.view_as_real). */
 export function viewAsReal(t: Tensor): Tensor {
   check(isComplex(t.type), () => `expected a complex tensor, found ${t.dtype}`)
-  const type = t.type === DType.complex64 ? DType.float32 : DType.float64
-  return new Tensor(t.storage, 2 * t.offset, [...t.shape, 2], [...t.strides.map((s) => 2 * s), 1], type)
+  return new Tensor(t.storage, 2 * t.offset, [...t.shape, 2], [...t.strides.map((s) => 2 * s), 1], realOf(t.type))
 }
 
 /** The complex view of shape [..., 2] (torch.view_as_complex). */
@@ -18,13 +17,12 @@ export function viewAsComplex(t: Tensor): Tensor {
   check(last >= 0 && t.shape[last] === 2 && t.strides[last] === 1, () => 'expected a last dimension of two neighbouring elements')
   const strides = t.strides.slice(0, -1)
   check(t.offset % 2 === 0 && strides.every((s) => s % 2 === 0), () => 'expected even strides and an even offset')
-  const type = t.type === DType.float32 ? DType.complex64 : DType.complex128
   return new Tensor(
     t.storage,
     t.offset / 2,
     t.shape.slice(0, -1),
     strides.map((s) => s / 2),
-    type,
+    complexOf(t.type),
   )
 }
 

@@ -59,9 +59,20 @@ export function isFloating(dtype: DType): boolean {
   return (dtype >= DType.float16 && dtype <= DType.float64) || dtype === DType.bfloat16
 }
 
-/** Pairs of floating-point numbers. They can be moved, viewed as real and reduced to their parts, not computed with. */
+/** Pairs of floating-point numbers. Fourier transforms and the four basic operations compute with them; everything else takes their parts. */
 export function isComplex(dtype: DType): boolean {
   return dtype === DType.complex64 || dtype === DType.complex128
+}
+
+/** The complex dtype of this precision; complex64 for integers and halves. */
+export function complexOf(dtype: DType): DType {
+  return dtype === DType.float64 || dtype === DType.complex128 ? DType.complex128 : DType.complex64
+}
+
+/** The dtype of a complex one's parts; others are their own. */
+export function realOf(dtype: DType): DType {
+  if (dtype === DType.complex64) return DType.float32
+  return dtype === DType.complex128 ? DType.float64 : dtype
 }
 
 /** Signed and unsigned integers; bool only where `includeBool`. */
@@ -105,6 +116,7 @@ export function promoteTypes(a: DType, b: DType): DType {
 
 /** torch.can_cast: a result of dtype `from` may be written into a tensor of dtype `to`. */
 export function canCast(from: DType, to: DType): boolean {
-  if (isFloating(from) && !isFloating(to)) return false
+  if (isComplex(from) && !isComplex(to)) return false
+  if (isFloating(from) && !isFloating(to) && !isComplex(to)) return false
   return !(from !== DType.bool && to === DType.bool)
 }

@@ -7,13 +7,13 @@ import * as v from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { readInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import * as at from '../generated/dispatch.js'
 
 /** Operators that return another view on the memory of their argument; only `reshape` and its kin may copy. */
 
 export {
   alias,
   alias as detach,
-  alias as _conj,
   alias as lift_fresh,
   view,
   permute,
@@ -35,8 +35,17 @@ function same(self: Tensor): Tensor {
   return self
 }
 
-/** Of real tensors these return the tensor itself. */
-export { same as conj, same as resolve_conj, same as resolve_neg, same as detach_ }
+/** Conjugates are computed at once: PyTorch's are views with a flag that the first operator resolves. Real tensors are their own. */
+export function conj(self: Tensor): Tensor {
+  return isComplex(self.type) ? at._conj_physical(self) : self
+}
+
+export function _conj(self: Tensor): Tensor {
+  return isComplex(self.type) ? at._conj_physical(self) : v.alias(self)
+}
+
+/** Nothing is pending, so these return the tensor itself. */
+export { same as resolve_conj, same as resolve_neg, same as detach_ }
 
 export function requires_grad_(self: Tensor, _requiresGrad: boolean): Tensor {
   return self
@@ -288,4 +297,9 @@ export function complex(realPart: Tensor, imaginary: Tensor): Tensor {
   copyInto(partOf(result, 0), realPart)
   copyInto(partOf(result, 1), imaginary)
   return result
+}
+
+/** A complex tensor from its magnitudes and angles. */
+export function polar(magnitude: Tensor, angle: Tensor): Tensor {
+  return complex(at.mul_Tensor(magnitude, at.cos(angle)), at.mul_Tensor(magnitude, at.sin(angle)))
 }

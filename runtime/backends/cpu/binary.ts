@@ -7,6 +7,7 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
+import { complexProduct, complexQuotient, complexSum, isComplexOperand, type RealArithmetic } from './complex-arithmetic.js'
 import { fillScalar } from './support/fill.js'
 
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
@@ -41,12 +42,25 @@ function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tenso
   return runBinary(op, a, product, common, common, out)
 }
 
+const realArithmetic: RealArithmetic = {
+  add: (a, b, alpha, out) => scaledSum(BinaryOp.add, a, b, alpha, out),
+  sub: (a, b, alpha, out) => scaledSum(BinaryOp.sub, a, b, alpha, out),
+  mul: (a, b, out) => mul_out(a, b, out),
+  div: (a, b, out) => div_out(a, b, out),
+}
+
+function anyComplex(a: Operand, b: Operand): boolean {
+  return isComplexOperand(a) || isComplexOperand(b)
+}
+
 export function add_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
+  if (anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
   plainPair('add', self, other)
   return scaledSum(BinaryOp.add, self, other, alpha, out)
 }
 
 export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
+  if (anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
   plainPair('sub', self, other)
   check(!isBool(self) && !isBool(other), () => 'sub does not take bool tensors; use logical_xor or logical_not')
   return scaledSum(BinaryOp.sub, self, other, alpha, out)
@@ -54,19 +68,22 @@ export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tenso
 
 /** other - alpha * self */
 function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
+  if (anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
   plainPair('rsub', self, other)
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
   return scaledSum(BinaryOp.sub, other, self, alpha, out)
 }
 
-export function mul_out(self: Tensor, other: Operand, out?: Tensor): Tensor {
+export function mul_out(self: Operand, other: Operand, out?: Tensor): Tensor {
+  if (anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
   plainPair('mul', self, other)
   const common = promotePair(self, other)
   return runBinary(BinaryOp.mul, self, other, common, common, out)
 }
 
 /** True division: integers give float32. */
-export function div_out(self: Tensor, other: Operand, out?: Tensor): Tensor {
+export function div_out(self: Operand, other: Operand, out?: Tensor): Tensor {
+  if (anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
   plainPair('div', self, other)
   const type = toFloating(promotePair(self, other))
   return runBinary(BinaryOp.div, self, other, type, type, out)

@@ -1,5 +1,6 @@
-import { atan2_out, hypot_out } from './binary.js'
-import { partOf } from '../../tensor/complex.js'
+import { atan2_out, div_out, hypot_out, maximum_out } from './binary.js'
+import { eq_out } from './comparison.js'
+import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isComplex, isFloating, isIntegral } from '../../tensor/dtype.js'
@@ -8,6 +9,7 @@ import { toFloating } from '../../tensor/promote.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, copyInto } from './support/copy.js'
+import { deliver } from './support/deliver.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, type UnaryKernel } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
@@ -115,7 +117,13 @@ export const special_scaled_modified_bessel_k0_out = real('special_scaled_modifi
 export const special_scaled_modified_bessel_k1_out = real('special_scaled_modified_bessel_k1', kernels.special, SpecialOp.k1e)
 export const special_spherical_bessel_j0_out = real('special_spherical_bessel_j0', kernels.special, SpecialOp.spherical_bessel_j0)
 
-export const neg_out = keeping('neg', UnaryOp.neg, false)
+const realNeg = keeping('neg', UnaryOp.neg, false)
+
+export function neg_out(self: Tensor, out?: Tensor): Tensor {
+  if (!isComplex(self.type)) return realNeg(self, out)
+  return deliver(viewAsComplex(realNeg(viewAsReal(self))), out)
+}
+
 const realAbs = keeping('abs', UnaryOp.abs, false)
 
 /** torch.abs; of a complex tensor the magnitudes, which are real. */
@@ -123,7 +131,13 @@ export function abs_out(self: Tensor, out?: Tensor): Tensor {
   return isComplex(self.type) ? hypot_out(partOf(self, 0), partOf(self, 1), out) : realAbs(self, out)
 }
 export const sign_out = keeping('sign', UnaryOp.sign, true)
-export { sign_out as sgn_out }
+
+/** torch.sgn: sign, and of a complex tensor z / |z|, where that is 0 / 0 zero. */
+export function sgn_out(self: Tensor, out?: Tensor): Tensor {
+  if (!isComplex(self.type)) return sign_out(self, out)
+  const size = abs_out(self)
+  return deliver(div_out(self, maximum_out(size, eq_out(size, 0))), out)
+}
 
 export const floor_out = rounding('floor', UnaryOp.floor)
 export const ceil_out = rounding('ceil', UnaryOp.ceil)
@@ -152,11 +166,17 @@ export function frac_out(self: Tensor, out?: Tensor): Tensor {
 /** Real tensors are their own conjugates. */
 export function conj_physical_out(self: Tensor, out?: Tensor): Tensor {
   checkSameType('conj_physical', out, self.type)
-  return copied(self, out)
+  return conjugated(copied(self, out))
 }
 
 export function _conj_physical(self: Tensor): Tensor {
-  return cloneOf(self)
+  return conjugated(cloneOf(self))
+}
+
+/** In place. */
+function conjugated(t: Tensor): Tensor {
+  if (isComplex(t.type)) neg_out(partOf(t, 1), partOf(t, 1))
+  return t
 }
 
 export function bitwise_not_out(self: Tensor, out?: Tensor): Tensor {

@@ -1,6 +1,6 @@
 import { check } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { viewAsReal } from '../../../tensor/complex.js'
+import { partOf, viewAsReal } from '../../../tensor/complex.js'
 import { type DType, isComplex } from '../../../tensor/dtype.js'
 import { checkOverlap, emptyLike, planLoop } from '../../../tensor/iterator.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
@@ -23,8 +23,7 @@ export function copyInto(dst: Tensor, src: Tensor): void {
 
 function runCopy(dst: Tensor, src: Tensor): void {
   if (isComplex(dst.type) || isComplex(src.type)) {
-    check(dst.type === src.type, () => `${src.dtype} cannot be converted to ${dst.dtype}`)
-    runCopy(viewAsReal(dst), viewAsReal(src))
+    copyComplex(dst, src)
     return
   }
   if (dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)) {
@@ -43,6 +42,20 @@ function runCopy(dst: Tensor, src: Tensor): void {
     out_strides: loop.strides[0]!,
     in_strides: loop.strides[1]!,
   })
+}
+
+/** Between reals and complex numbers: the imaginary parts are 0, or dropped. */
+function copyComplex(dst: Tensor, src: Tensor): void {
+  if (!isComplex(dst.type)) runCopy(dst, partOf(src, 0))
+  else if (isComplex(src.type)) runCopy(viewAsReal(dst), viewAsReal(src))
+  else if (dst.isContiguous) {
+    kernels.mem_fill({ address: dst.address, bytes: dst.numel * dst.itemSize, value: 0 })
+    runCopy(partOf(dst, 0), src)
+  } else {
+    const dense = empty(dst.shape, dst.type)
+    copyComplex(dense, src)
+    runCopy(viewAsReal(dst), viewAsReal(dense))
+  }
 }
 
 function copyDense(dst: Tensor, src: Tensor): void {

@@ -1,0 +1,76 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { callOperator, float, type Input, int, Tensor, tensor } from '../../src/index.js'
+
+/** Calls recorded from PyTorch by test/fixtures/make_operator_cases.py, which says what the files hold. */
+const folder = fileURLToPath(new URL('../fixtures/operators', import.meta.url))
+
+interface Shaped {
+  readonly dtype: string
+  readonly shape: number[]
+  readonly data: (number | boolean | string)[]
+}
+type Encoded = null | boolean | string | { int: number } | { float: number | string } | { dtype: string } | Shaped | Encoded[]
+interface Case {
+  readonly op: string
+  readonly args: Encoded[]
+  readonly want?: Encoded
+  readonly error?: true
+}
+
+const SPECIAL: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN }
+const numberOf = (x: number | boolean | string): number => (typeof x === 'string' ? SPECIAL[x]! : Number(x))
+const isComplex = (dtype: string): boolean => dtype.startsWith('complex')
+const PARTS: Readonly<Record<string, string>> = { complex64: 'float32', complex128: 'float64' }
+
+function decode(x: Encoded): Input {
+  if (x === null || typeof x !== 'object') return x
+  if (Array.isArray(x)) return x.map(decode)
+  if ('int' in x) return int(x.int)
+  if ('float' in x) return float(numberOf(x.float))
+  if (!('data' in x)) return x.dtype
+  const values = x.data.map(numberOf)
+  if (isComplex(x.dtype))
+    return callOperator('aten::view_as_complex', [tensor(values, [...x.shape, 2], PARTS[x.dtype] as 'float32')]) as Tensor
+  return tensor(values, x.shape, x.dtype as 'float32')
+}
+
+/** What differs between a result and what PyTorch gave; undefined for nothing. */
+function difference(got: unknown, want: Encoded): string | undefined {
+  if (Array.isArray(want)) {
+    if (!Array.isArray(got) || got.length !== want.length) return `${want.length} results, found ${String(got)}`
+    return want.map((item, i) => difference((got as unknown[])[i], item)).find((text) => text !== undefined)
+  }
+  if (want === null || typeof want !== 'object') return got === want ? undefined : `${String(want)}, found ${String(got)}`
+  if ('int' in want) return got === want.int ? undefined : `${want.int}, found ${String(got)}`
+  if ('float' in want) return near(got as number, numberOf(want.float), 'float64') ? undefined : `${want.float}, found ${String(got)}`
+  if (!('data' in want) || !(got instanceof Tensor)) return `a tensor, found ${String(got)}`
+  if (got.dtype !== want.dtype || got.shape.join() !== want.shape.join()) {
+    return `${want.dtype}[${want.shape.join()}], found ${got.dtype}[${got.shape.join()}]`
+  }
+  const real = isComplex(want.dtype) ? (callOperator('aten::view_as_real', [got]) as Tensor) : got
+  const found = Array.from(real.data() as Float64Array, Number)
+  const wrong = want.data.findIndex((x, i) => !near(found[i]!, numberOf(x), want.dtype))
+  return wrong < 0 ? undefined : `element ${wrong}: ${want.data[wrong]!}, found ${found[wrong]!}`
+}
+
+function near(got: number, want: number, dtype: string): boolean {
+  if (!Number.isFinite(want)) return Object.is(got, want)
+  const tolerance = dtype === 'float32' || dtype === 'complex64' ? 2e-5 : 1e-10
+  return Math.abs(got - want) <= tolerance * (1 + Math.abs(want))
+}
+
+for (const file of readdirSync(folder).sort()) {
+  t.test(basename(file, '.json'), (t) => {
+    const cases = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]
+    for (const [i, { op, args, want, error }] of cases.entries()) {
+      const title = `${op} #${i}`
+      const call = () => callOperator(op, args.map(decode))
+      if (error === true) t.throws(call, { name: 'PtliteError' }, title)
+      else t.equal(difference(call(), want!), undefined, title)
+    }
+    t.end()
+  })
+}

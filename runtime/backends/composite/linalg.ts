@@ -3,8 +3,10 @@ import { DType } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { castTo } from '../cpu/support/copy.js'
 import { deliver } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
+import { nuclear_norm_dim, spectralNorm } from './decompose.js'
 
 /** Sum of the diagonal of a matrix. */
 export function trace(self: Tensor, out?: Tensor): Tensor {
@@ -69,16 +71,15 @@ function matrixDims(self: Tensor, dim: readonly number[]): [number, number] {
   return [rows, cols]
 }
 
-/** Largest (or smallest) sum of absolute values along the rows or columns: orders 1, -1, inf and -inf. */
+/** Orders 2 and -2: the largest and smallest singular value. 1, -1, inf, -inf: the largest and smallest sum of a row or column. */
 export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
   const order = scalarToNumber(ord)
   const [rows, cols] = matrixDims(self, dim)
-  if (Math.abs(order) !== 1 && Math.abs(order) !== Infinity) {
-    throw new PtliteError(
-      'INVALID_ARGUMENT',
-      `linalg_matrix_norm: order ${order} needs singular values, which this library does not compute`,
-    )
-  }
+  if (Math.abs(order) === 2) return spectralNorm(inType(self, dtype), order, [rows, cols], keepdim)
+  check(
+    Math.abs(order) === 1 || Math.abs(order) === Infinity,
+    () => `linalg_matrix_norm: expected order 1, 2, inf or their negatives, found ${order}`,
+  )
   const along = Math.abs(order) === 1 ? rows : cols
   const across = along === rows ? cols : rows
   const sums = at.linalg_vector_norm(self, 1, [along], keepdim, dtype)
@@ -86,9 +87,14 @@ export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], kee
   return order > 0 ? at.amax(sums, [left], keepdim) : at.amin(sums, [left], keepdim)
 }
 
-/** The Frobenius norm. */
+function inType(self: Tensor, dtype: DType | null): Tensor {
+  return dtype === null ? self : castTo(self, dtype)
+}
+
+/** The Frobenius norm or the nuclear norm. */
 export function linalg_matrix_norm_str_ord(self: Tensor, ord: string, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
-  check(ord === 'fro', () => `linalg_matrix_norm: expected 'fro', found '${ord}'`)
+  check(ord === 'fro' || ord === 'nuc', () => `linalg_matrix_norm: expected 'fro' or 'nuc', found '${ord}'`)
+  if (ord === 'nuc') return nuclear_norm_dim(inType(self, dtype), matrixDims(self, dim), keepdim)
   return at.linalg_vector_norm(self, 2, matrixDims(self, dim), keepdim, dtype)
 }
 

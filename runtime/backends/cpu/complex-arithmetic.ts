@@ -16,10 +16,10 @@ export function isComplexOperand(x: Operand): boolean {
 
 /** The real operators, which ./binary.ts hands over. */
 export interface RealArithmetic {
-  add(a: Operand, b: Operand, alpha: Scalar, out?: Tensor): Tensor
-  sub(a: Operand, b: Operand, alpha: Scalar, out?: Tensor): Tensor
-  mul(a: Operand, b: Operand, out?: Tensor): Tensor
-  div(a: Operand, b: Operand, out?: Tensor): Tensor
+  readonly add: (a: Operand, b: Operand, alpha: Scalar, out?: Tensor) => Tensor
+  readonly sub: (a: Operand, b: Operand, alpha: Scalar, out?: Tensor) => Tensor
+  readonly mul: (a: Operand, b: Operand, out?: Tensor) => Tensor
+  readonly div: (a: Operand, b: Operand, out?: Tensor) => Tensor
 }
 
 /** complex128 where a complex operand, or a real one with dimensions, is of double precision; 0-d tensors count only alone. */

@@ -1,0 +1,313 @@
+import { check, PtliteError } from '../../error.js'
+import { readTensor, writeTensor } from '../../tensor/data.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
+import { readInts } from '../../tensor/host-values.js'
+import { Float, float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { numelOf, wrapDim } from '../../tensor/shape.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { diagonal, movedim, narrow, select, transpose, unsqueeze } from '../../tensor/view.js'
+import { castTo, contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { filled, zerosOf } from '../cpu/support/make.js'
+import * as at from '../generated/dispatch.js'
+import { tril, triu } from './diagonal.js'
+import { linalg_matrix_norm, linalg_matrix_norm_str_ord } from './linalg.js'
+import { reshape } from './views.js'
+
+/** What decompositions in ../cpu/decompose.ts are used for: least squares, inverses, ranks, norms, exponentials. */
+
+const EPSILON: Readonly<Record<number, number>> = { [DType.float32]: 2 ** -23, [DType.float64]: 2 ** -52 }
+
+const mT = (t: Tensor): Tensor => transpose(t, -2, -1)
+
+export function qr(self: Tensor, some: boolean): [Tensor, Tensor] {
+  return at.linalg_qr(self, some ? 'reduced' : 'complete')
+}
+
+export function linalg_eigh(self: Tensor, uplo: string): [Tensor, Tensor] {
+  return at._linalg_eigh(self, uplo, true)
+}
+
+export function linalg_eigvalsh(self: Tensor, uplo: string): Tensor {
+  return at._linalg_eigh(self, uplo, false)[0]
+}
+
+export function symeig(self: Tensor, vectors: boolean, upper: boolean): [Tensor, Tensor] {
+  return at._linalg_eigh(self, upper ? 'U' : 'L', vectors)
+}
+
+export function linalg_svd(a: Tensor, full: boolean, driver: string | null): [Tensor, Tensor, Tensor] {
+  return at._linalg_svd(a, full, true, driver)
+}
+
+export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
+  return at._linalg_svd(a, false, false, driver)[1]
+}
+
+/** The older form, with V instead of its transpose; zeros for both where they are not asked for. */
+export function svd(self: Tensor, some: boolean, vectors: boolean): [Tensor, Tensor, Tensor] {
+  const [u, s, v] = at._linalg_svd(self, !some, vectors, null)
+  if (vectors) return [u, s, mT(v)]
+  const [rows, cols] = self.shape.slice(-2) as [number, number]
+  const square = (n: number): Tensor => zerosOf([...self.shape.slice(0, -2), n, n], self.type)
+  return [square(rows), s, square(cols)]
+}
+
+type Tolerance = Tensor | number | null
+
+/** max(atol, rtol * largest) with PyTorch's defaults: rtol is epsilon * max(rows, cols) unless atol is given. */
+function cutoff(self: Tensor, largest: Tensor, atol: Tolerance, rtol: Tolerance): Tensor {
+  const relative =
+    rtol ?? (atol === null || (typeof atol === 'number' && atol <= 0) ? (EPSILON[self.type] ?? 0) * Math.max(...self.shape.slice(-2)) : 0)
+  const scaled = typeof relative === 'number' ? at.mul_Scalar(largest, float(relative)) : at.mul_Tensor(largest, relative)
+  if (atol === null) return scaled
+  return typeof atol === 'number' ? at.clamp_min(scaled, float(atol)) : at.maximum(scaled, castTo(atol, scaled.type))
+}
+
+/** The spectrum's sizes: absolute eigenvalues of Hermitian matrices, else singular values. */
+function magnitudes(self: Tensor, hermitian: boolean): Tensor {
+  return hermitian ? at.abs(linalg_eigvalsh(self, 'L')) : linalg_svdvals(self, null)
+}
+
+function largestOf(values: Tensor): Tensor {
+  return unsqueeze(at.amax(values, [-1], false), -1)
+}
+
+function pseudoInverse(self: Tensor, atol: Tolerance, rtol: Tolerance, hermitian: boolean): Tensor {
+  check(self.dim >= 2, () => `linalg_pinv: expected matrices, found shape [${self.shape.join(', ')}]`)
+  const [rows, cols] = self.shape.slice(-2) as [number, number]
+  if (self.numel === 0) return zerosOf([...self.shape.slice(0, -2), cols, rows], self.type)
+  const [u, s, vh] = hermitian ? hermitianSvd(self) : at._linalg_svd(self, false, true, null)
+  const sizes = at.abs(s)
+  const kept = at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), per(atol), per(rtol)))
+  const inverse = at.where_self(kept, at.reciprocal(s), zerosOf([], s.type))
+  return at.matmul(at.mul_Tensor(mT(vh), unsqueeze(inverse, -2)), mT(u))
+}
+
+/** A tolerance per matrix, as a column. */
+function per(tolerance: Tolerance): Tolerance {
+  return tolerance === null || typeof tolerance === 'number' ? tolerance : unsqueeze(tolerance, -1)
+}
+
+function hermitianSvd(self: Tensor): [Tensor, Tensor, Tensor] {
+  const [values, vectors] = at._linalg_eigh(self, 'L', true)
+  return [vectors, values, mT(vectors)]
+}
+
+export function linalg_pinv(self: Tensor, rcond: number, hermitian: boolean): Tensor {
+  return pseudoInverse(self, 0, rcond, hermitian)
+}
+
+export function linalg_pinv_rcond_tensor(self: Tensor, rcond: Tensor, hermitian: boolean): Tensor {
+  return pseudoInverse(self, 0, rcond, hermitian)
+}
+
+export { pseudoInverse as linalg_pinv_atol_rtol_float, pseudoInverse as linalg_pinv_atol_rtol_tensor }
+
+export function pinverse(self: Tensor, rcond: number): Tensor {
+  return linalg_pinv(self, rcond, false)
+}
+
+function rank(self: Tensor, atol: Tolerance, rtol: Tolerance, hermitian: boolean): Tensor {
+  check(self.dim >= 2, () => `linalg_matrix_rank: expected matrices, found shape [${self.shape.join(', ')}]`)
+  if (self.numel === 0) return zerosOf(self.shape.slice(0, -2), DType.int64)
+  const sizes = magnitudes(self, hermitian)
+  return at.sum_dim_IntList(at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), per(atol), per(rtol))), [-1], false, null)
+}
+
+export function linalg_matrix_rank(self: Tensor, tol: number, hermitian: boolean): Tensor {
+  return rank(self, tol, 0, hermitian)
+}
+
+export function linalg_matrix_rank_tol_tensor(self: Tensor, tol: Tensor, hermitian: boolean): Tensor {
+  return rank(self, tol, 0, hermitian)
+}
+
+export { rank as linalg_matrix_rank_atol_rtol_float, rank as linalg_matrix_rank_atol_rtol_tensor }
+
+/** Singular values with the two matrix dimensions last; their results have these dimensions' places. */
+function overMatrices(self: Tensor, dims: readonly number[], keepdim: boolean, reduce: (values: Tensor) => Tensor): Tensor {
+  check(dims.length === 2, () => `expected 2 dimensions of matrices, found ${dims.length}`)
+  const [rows, cols] = dims.map((d) => wrapDim(d, self.dim)) as [number, number]
+  check(rows !== cols, () => `expected different dimensions, found ${rows} twice`)
+  let result = reduce(linalg_svdvals(movedim(self, [rows, cols], [-2, -1]), null))
+  if (keepdim) for (const d of [rows, cols].sort((a, b) => a - b)) result = unsqueeze(result, d)
+  return result
+}
+
+/** Sum of the singular values. */
+export function nuclear_norm_dim(self: Tensor, dim: number[], keepdim: boolean): Tensor {
+  return overMatrices(self, dim, keepdim, (s) => at.sum_dim_IntList(s, [-1], false, null))
+}
+
+export function nuclear_norm(self: Tensor, keepdim: boolean): Tensor {
+  check(self.dim === 2, () => `nuclear_norm: expected a matrix, found shape [${self.shape.join(', ')}]`)
+  return nuclear_norm_dim(self, [0, 1], keepdim)
+}
+
+/** The largest (order 2) or smallest (order -2) singular value. */
+export function spectralNorm(self: Tensor, order: number, dim: readonly number[], keepdim: boolean): Tensor {
+  return overMatrices(self, dim, keepdim, (s) => (order > 0 ? at.amax(s, [-1], false) : at.amin(s, [-1], false)))
+}
+
+function matrixNorm(self: Tensor, order: number | string): Tensor {
+  if (typeof order === 'string') return linalg_matrix_norm_str_ord(self, order, [-2, -1], false, null)
+  return linalg_matrix_norm(self, float(order), [-2, -1], false, null)
+}
+
+/** How much a matrix amplifies errors: the product of its norm and that of its inverse. */
+export function linalg_cond(self: Tensor, p: Scalar | null): Tensor {
+  const order = p === null ? 2 : scalarToNumber(p)
+  if (Math.abs(order) === 2) {
+    const s = linalg_svdvals(self, null)
+    const [largest, smallest] = [select(s, -1, 0), select(s, -1, -1)]
+    return order > 0 ? at.div_Tensor(largest, smallest) : at.div_Tensor(smallest, largest)
+  }
+  return at.mul_Tensor(matrixNorm(self, order), matrixNorm(at.linalg_inv(self), order))
+}
+
+export function linalg_cond_p_str(self: Tensor, p: string): Tensor {
+  return at.mul_Tensor(matrixNorm(self, p), matrixNorm(at.linalg_inv(self), p))
+}
+
+/** Solutions of least squares; residuals where the system is overdetermined and of full rank, gelsy (the default) aside. */
+export function linalg_lstsq(self: Tensor, b: Tensor, rcond: number | null, driver: string | null): [Tensor, Tensor, Tensor, Tensor] {
+  const used = driver ?? 'gelsy'
+  check(
+    ['gels', 'gelsy', 'gelsd', 'gelss'].includes(used),
+    () => `linalg_lstsq: expected driver gels, gelsy, gelsd or gelss, found '${used}'`,
+  )
+  const vector = b.dim === 1 || (b.dim === self.dim - 1 && b.shape.join() === self.shape.slice(0, -1).join())
+  const right = vector ? unsqueeze(b, -1) : b
+  const [rows, cols] = self.shape.slice(-2) as [number, number]
+  check(
+    right.dim >= 2 && right.shape[right.dim - 2] === rows,
+    () => `linalg_lstsq: shapes [${self.shape.join(', ')}] and [${b.shape.join(', ')}] do not fit together`,
+  )
+  const tolerance = rcond ?? (EPSILON[self.type] ?? 0) * Math.max(rows, cols)
+  const solution = at.matmul(linalg_pinv(self, tolerance, false), right)
+  const none = (type: DType): Tensor => empty([0], type)
+  const sizes = linalg_svdvals(self, null)
+  const ranks = at.sum_dim_IntList(at.gt_Tensor(sizes, cutoff(self, largestOf(sizes), 0, tolerance)), [-1], false, null)
+  const full = used !== 'gelsy' && rows > cols && readInts(ranks).every((r) => r === cols)
+  const difference = at.sub_Tensor(at.matmul(self, solution), right, 1)
+  const residuals = full ? at.sum_dim_IntList(at.mul_Tensor(difference, difference), [-2], false, null) : none(self.type)
+  return [
+    vector ? select(solution, -1, 0) : solution,
+    residuals,
+    used === 'gels' ? none(DType.int64) : ranks,
+    used === 'gelsd' || used === 'gelss' ? sizes : none(self.type),
+  ]
+}
+
+export function linalg_lu_factor(a: Tensor, pivot: boolean): [Tensor, Tensor] {
+  const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, true)
+  return [lu, pivots]
+}
+
+export function _lu_with_info(self: Tensor, pivot: boolean, _checkErrors: boolean): [Tensor, Tensor, Tensor] {
+  return at.linalg_lu_factor_ex(self, pivot, false)
+}
+
+export function linalg_lu(a: Tensor, pivot: boolean): [Tensor, Tensor, Tensor] {
+  const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, false)
+  return lu_unpack(lu, pivots, true, true)
+}
+
+/** The permutation matrices, unit lower and upper factors that LU matrices and pivots hold; what is not asked for is empty. */
+export function lu_unpack(lu: Tensor, pivots: Tensor, data: boolean, permutation: boolean): [Tensor, Tensor, Tensor] {
+  check(lu.dim >= 2, () => `lu_unpack: expected matrices, found shape [${lu.shape.join(', ')}]`)
+  if (pivots.type !== DType.int32)
+    throw new PtliteError('INVALID_DTYPE', `lu_unpack: expected int32 pivots, found ${dtypeName(pivots.type)}`)
+  const least = Math.min(...lu.shape.slice(-2))
+  const none = (): Tensor => empty([0], lu.type)
+  const p = permutation ? permutationOf(pivots, lu) : none()
+  if (!data) return [p, none(), none()]
+  const lower = contiguousOf(tril(narrow(lu, -1, 0, least), -1))
+  copyInto(diagonal(lower, 0, -2, -1), filled([], lu.type, 1))
+  return [p, lower, contiguousOf(triu(narrow(lu, -2, 0, least), 0))]
+}
+
+/** Order of the rows after the exchanges of `pivots`, per matrix. */
+function rowOrders(pivots: Tensor, rows: number): number[][] {
+  const swaps = readInts(pivots)
+  const steps = pivots.shape[pivots.dim - 1]!
+  return Array.from({ length: numelOf(pivots.shape.slice(0, -1)) }, (_, b) => {
+    const order = Array.from({ length: rows }, (_, i) => i)
+    for (let k = 0; k < steps; k++) {
+      const other = swaps[b * steps + k]! - 1
+      check(other >= 0 && other < rows && k < rows, () => `expected pivots from 1 to ${rows}, found ${other + 1}`)
+      const row = order[k]!
+      order[k] = order[other]!
+      order[other] = row
+    }
+    return order
+  })
+}
+
+function permutationOf(pivots: Tensor, lu: Tensor): Tensor {
+  const rows = lu.shape[lu.dim - 2]!
+  const p = empty([...lu.shape.slice(0, -2), rows, rows], DType.float64)
+  const values = new Float64Array(p.numel)
+  rowOrders(pivots, rows).forEach((order, b) => order.forEach((from, to) => (values[(b * rows + from) * rows + to] = 1)))
+  writeTensor(p, values)
+  return castTo(p, lu.type)
+}
+
+/** x with A x = B (or x A = B, or A transposed), from A's LU factors. */
+export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {
+  if (!left) return mT(linalg_lu_solve(lu, pivots, mT(b), true, !adjoint))
+  const [p, l, u] = lu_unpack(lu, pivots, true, true)
+  const solve = (a: Tensor, x: Tensor, upper: boolean, unit: boolean): Tensor => at.linalg_solve_triangular(a, x, upper, true, unit)
+  if (adjoint) return at.matmul(p, solve(mT(l), solve(mT(u), b, false, false), true, true))
+  return solve(u, solve(l, at.matmul(mT(p), b), false, true), true, false)
+}
+
+export function lu_solve(self: Tensor, lu: Tensor, pivots: Tensor): Tensor {
+  return linalg_lu_solve(lu, pivots, self, true, false)
+}
+
+/** e^A by scaling, a Taylor polynomial of degree 18 in float64, and squaring. */
+export function linalg_matrix_exp(self: Tensor): Tensor {
+  const n = self.shape[self.dim - 1]
+  check(
+    self.dim >= 2 && self.shape[self.dim - 2] === n,
+    () => `matrix_exp: expected square matrices, found shape [${self.shape.join(', ')}]`,
+  )
+  if (self.type !== DType.float32 && self.type !== DType.float64) {
+    throw new PtliteError('INVALID_DTYPE', `matrix_exp: expected float32 or float64 matrices, found ${self.dtype}`)
+  }
+  if (self.numel === 0) return contiguousOf(self)
+  const a = castTo(self, DType.float64)
+  const norm = Number(readTensor(at.max(at.sum_dim_IntList(at.abs(a), [-1], false, null)))[0])
+  const squarings = norm > 0.5 && Number.isFinite(norm) ? Math.min(Math.ceil(Math.log2(norm / 0.5)), 1100) : 0
+  const scaled = at.mul_Scalar(a, new Float(2 ** -squarings))
+  const one = at.mul_Scalar(scaled, 0)
+  copyInto(diagonal(one, 0, -2, -1), filled([], DType.float64, 1))
+  let result = one
+  for (let k = 18; k >= 1; k--) result = at.add_Tensor(one, at.mul_Scalar(at.matmul(scaled, result), new Float(1 / k)), 1)
+  for (let i = 0; i < squarings; i++) result = at.matmul(result, result)
+  return castTo(result, self.type)
+}
+
+export { linalg_matrix_exp as matrix_exp }
+
+/** The inverse of the matrix that `self` is when its first `ind` dimensions, and the others, are taken as one. */
+export function linalg_tensorinv(self: Tensor, ind: number): Tensor {
+  check(ind > 0, () => `linalg_tensorinv: expected ind above 0, found ${ind}`)
+  const [first, second] = [self.shape.slice(0, ind), self.shape.slice(ind)]
+  const n = numelOf(first)
+  check(n === numelOf(second), () => `linalg_tensorinv: expected as many elements on both sides, found [${self.shape.join(', ')}]`)
+  return reshape(at.linalg_inv(reshape(self, [n, n])), [...second, ...first])
+}
+
+/** x with tensordot(self, x) = other. */
+export function linalg_tensorsolve(self: Tensor, other: Tensor, dims: number[] | null): Tensor {
+  const moved = dims === null ? self : movedim(self, dims, dims.map((_, i) => self.dim - dims.length + i)) // prettier-ignore
+  const n = other.numel
+  const shape = moved.shape.slice(other.dim)
+  check(
+    numelOf(shape) === n,
+    () => `linalg_tensorsolve: shapes [${self.shape.join(', ')}] and [${other.shape.join(', ')}] do not fit together`,
+  )
+  return reshape(at.linalg_solve(reshape(moved, [n, n]), reshape(other, [n]), true), shape)
+}

@@ -1,55 +1,103 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { cpu } from '../../src/index.js'
+import { type Bound, CASES, EXEMPT } from './levels/cases.js'
+import { numbersOf, type Report, type Result, runAt } from './levels/report.js'
 
-const SCRIPT = fileURLToPath(new URL('fixtures/level-results.ts', import.meta.url))
+/** Every kernel at every level that this machine has, each in a process of its own, against the kernels of DEFAULT. */
 
-interface Report {
-  readonly level: string
-  readonly results: Readonly<Record<string, readonly number[]>>
+const ladder = cpu.report().levels
+const reference = runAt('DEFAULT')
+
+const EPSILON: Readonly<Record<string, number>> = { float64: 2 ** -52, float32: 2 ** -23, float16: 2 ** -10, bfloat16: 2 ** -7 }
+/** Steps below the smallest normal number. */
+const TINY: Readonly<Record<string, number>> = { float64: 0, float32: 2 ** -149, float16: 2 ** -24, bfloat16: 2 ** -133 }
+
+function tolerance(want: number, dtype: string, { units, of = 0 }: Bound): number {
+  const own = EPSILON[dtype]
+  if (units === 0 || own === undefined) return 0
+  const computed = Math.min(own, 2 ** -23)
+  const rounding = own > computed ? own * Math.abs(want) : 0
+  return units * computed * Math.max(Math.abs(want), of) + rounding + TINY[dtype]!
 }
 
-function runAt(level: string): Report {
-  const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
-  return JSON.parse(execFileSync(process.execPath, ['--import=tsx', SCRIPT], { env, encoding: 'utf8' })) as Report
+/** What is wrong with `got`; undefined where nothing is. */
+function difference(got: Result | undefined, want: Result, bound: Bound): string | undefined {
+  if (got?.dtype !== want.dtype || got.shape.join() !== want.shape.join())
+    return `${got?.dtype}[${got?.shape}], not ${want.dtype}[${want.shape}]`
+  const [numbers, wanted] = [numbersOf(got), numbersOf(want)]
+  const at = wanted.findIndex((x, i) => !(Object.is(x, numbers[i]) || Math.abs(x - numbers[i]!) <= tolerance(x, want.dtype, bound)))
+  return at < 0 ? undefined : `${numbers[at]} at ${at} of ${want.dtype}[${want.shape}], DEFAULT has ${wanted[at]}`
 }
 
-const LEVELS = ['default', 'AVX2', 'avx512']
-const ORDER = ['DEFAULT', 'AVX2', 'AVX2_VNNI', 'AVX512', 'AVX512_VNNI', 'AVX512_BF16', 'AMX', 'AVX512_FP16']
-
-t.test('the variable lowers the level, in any case', (t) => {
-  const used = cpu.report().levels.filter(({ inUse }) => inUse)
-  const expected = LEVELS.map((wanted) => used.findLast(({ name }) => ORDER.indexOf(name) <= ORDER.indexOf(wanted.toUpperCase()))?.name)
-  t.strictSame(
-    LEVELS.map((level) => runAt(level).level),
-    expected,
-  )
-  t.end()
-})
-
-t.test('no level changes a result by more than its bound', (t) => {
-  const reference = runAt('default')
-  for (const level of LEVELS.slice(1)) {
-    for (const [name, got] of Object.entries(runAt(level).results)) {
-      const want = reference.results[name]!
-      const off = got.findIndex(
-        (x, i) => !(Object.is(x, want[i]) || x === want[i] || Math.abs(x - want[i]!) <= 1e-6 * Math.abs(want[i]!) + 1e-7),
+function differences(report: Report): string[] {
+  return Object.entries(CASES).flatMap(([kernel, cases]) =>
+    cases.flatMap(({ name, bound }) => {
+      const key = `${kernel}: ${name}`
+      return reference.cases[key]!.rounds.flatMap((results, round) =>
+        results.flatMap((want, i) => {
+          const wrong = difference(report.cases[key]?.rounds[round]?.[i], want, bound)
+          return wrong === undefined ? [] : [`${key}, round ${round}: ${wrong}`]
+        }),
       )
-      t.equal(off, -1, `${name} at ${level}: ${got[off]} and ${want[off]}`)
-    }
-  }
+    }),
+  )
+}
+
+for (const { name, inUse, reason } of ladder.slice(1)) {
+  t.test(`${name} gives what DEFAULT gives, within each case's bound`, { skip: inUse ? false : `not run: ${reason}` }, (t) => {
+    const report = runAt(name.toLowerCase())
+    t.equal(report.level, name)
+    t.strictSame(differences(report), [])
+    t.end()
+  })
+}
+
+t.test('the table has every kernel that is compiled for several levels', (t) => {
+  const names = Object.keys(CASES)
+  const idle = Object.entries(CASES).flatMap(([kernel, cases]) =>
+    cases.filter(({ name }) => !reference.cases[`${kernel}: ${name}`]!.launched.includes(kernel)).map(({ name }) => `${kernel}: ${name}`),
+  )
+  t.strictSame(idle, [], 'every case launches the kernel that it stands under')
+  t.strictSame(
+    Object.keys(EXEMPT).filter((name) => names.includes(name)),
+    [],
+    'nothing is both tried and exempt',
+  )
+  // what DEFAULT serves here as well is compiled once, and the same at all levels
+  const several = Object.entries(cpu.kernels()).filter(([, level]) => level !== 'DEFAULT')
+  const missing = several.map(([name]) => name).filter((name) => !names.includes(name) && EXEMPT[name] === undefined)
+  t.strictSame(missing, [], 'a kernel without a case: add one to test/native/levels/cases.ts')
   t.end()
 })
 
-t.test('features and levels have names', (t) => {
-  const features = cpu.features()
-  t.equal(features['sse2'], true)
-  t.equal(typeof features['avx512_bf16'], 'boolean')
+t.test('no kernel is without an implementation at DEFAULT', (t) => {
+  const script = "import { cpu } from './src/index.ts'; console.log(JSON.stringify(cpu.kernels()))"
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: 'default' }
+  const cwd = fileURLToPath(new URL('../../', import.meta.url))
+  const args = ['--import=tsx', '--input-type=module', '-e', script]
+  const levels = JSON.parse(execFileSync(process.execPath, args, { env, cwd, encoding: 'utf8' })) as Record<string, string>
   t.strictSame(
-    cpu.report().levels.map(({ name }) => name),
-    ORDER,
+    Object.entries(levels).filter(([, level]) => level !== 'DEFAULT'),
+    [],
   )
-  t.equal(cpu.highestBinaryLevel(), 'AVX512_FP16')
+  t.end()
+})
+
+t.test('an unknown value of the variable is said once and changes nothing', (t) => {
+  const script = "import { cpu } from './src/index.ts'; cpu.report(); cpu.kernels(); console.log(cpu.currentLevel())"
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: 'avx9' }
+  const cwd = fileURLToPath(new URL('../../', import.meta.url))
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], {
+    env,
+    cwd,
+    encoding: 'utf8',
+  })
+  t.equal(stdout.trim(), ladder.findLast(({ inUse }) => inUse)?.name)
+  const lines = stderr.split('\n').filter((line) => line.includes('ATEN_CPU_CAPABILITY'))
+  t.equal(lines.length, 1)
+  t.match(lines[0], 'avx9')
+  for (const { name } of ladder) t.match(lines[0], name)
   t.end()
 })

@@ -1,0 +1,356 @@
+import * as kernels from '../../../runtime/native/generated/kernels.js'
+import { callOperator, float, type Input, int, type Output, Tensor } from '../../../src/index.js'
+import type { DTypeName } from '../../../src/index.js'
+import { aten, Draw } from './draw.js'
+
+/**
+ * How far a result may lie from DEFAULT's: `units` units in the last place of the type that the kernel computes in
+ * (float32 for 16-bit floats, which may differ by one of their own besides) of the result or of `of`, whichever is larger.
+ * Sums state in `of` what their terms can amount to. Integers, booleans and copies are exact.
+ */
+export interface Bound {
+  readonly units: number
+  readonly of?: number
+}
+
+export interface Case {
+  readonly name: string
+  readonly bound: Bound
+  readonly run: (d: Draw) => Output
+}
+
+const EXACT: Bound = { units: 0 }
+/** One rounding more or less, as where a multiplication and an addition become one instruction. */
+const ROUNDING: Bound = { units: 2, of: 4 }
+/** Functions of 2 units each, in either direction, and what little is computed with them. */
+const FUNCTION: Bound = { units: 8, of: 1 }
+/** Some hundred terms of at most 1, added up in another order. */
+const SUM: Bound = { units: 32, of: 16 }
+
+const REALS = ['float32', 'float64', 'float16', 'bfloat16'] as const
+const INTEGERS = ['int32', 'int64', 'int8', 'uint8', 'int16'] as const
+
+const row = (name: string, bound: Bound, run: Case['run']): Case => ({ name, bound, run })
+
+/** An operator of one tensor, for each dtype. */
+function unary(names: readonly string[], bound: Bound, low: number, high: number, dtypes: readonly DTypeName[], ...rest: Input[]): Case[] {
+  return names.flatMap((name) =>
+    dtypes.map((dtype) => row(`${name} ${dtype}`, bound, (d) => aten(name, d.tensor(d.shape(), { dtype, low, high }), ...rest))),
+  )
+}
+
+/** An operator of two tensors of one shape, or of a scalar dimension. */
+function binary(names: readonly string[], bound: Bound, low: number, high: number, dtypes: readonly DTypeName[], ...rest: Input[]): Case[] {
+  return names.flatMap((name) =>
+    dtypes.map((dtype) =>
+      row(`${name} ${dtype}`, bound, (d) => {
+        const shape = d.shape()
+        const other = d.of([shape, shape, shape.slice(-1), []])
+        return aten(name, d.tensor(shape, { dtype, low: -high, high }), d.tensor(other, { dtype, low, high }), ...rest)
+      }),
+    ),
+  )
+}
+
+function image(d: Draw, dtype: DTypeName = 'float32', channels = 4): Tensor {
+  return d.dense([2, channels, d.integer(5, 12), d.of([5, 8, 17, 20])], { dtype })
+}
+
+const SEED = 17
+/** A new tensor filled in place from the generator. */
+function drawn(name: string, dtype: DTypeName, ...rest: Input[]): Case {
+  return row(`${name} ${dtype}`, FUNCTION, (d) => {
+    callOperator('aten::manual_seed', [int(SEED)])
+    return aten(name, d.dense([d.length() * 3], { dtype }), ...rest)
+  })
+}
+
+function quantized(d: Draw, shape: number[], signed = false): Tensor {
+  const x = d.dense(shape, { low: -3, high: 3 })
+  return aten('quantize_per_tensor', x, float(0.05), int(signed ? 0 : 60), signed ? 'qint8' : 'quint8')
+}
+
+function cell(name: string, gates: number, states: number): Case {
+  return row(name, FUNCTION, (d) => {
+    const [batch, inputs, hidden] = [d.integer(1, 3), d.integer(1, 9), d.of([1, 4, 7, 16, 19])]
+    const state = Array.from({ length: states }, () => d.dense([batch, hidden]))
+    const weights = [inputs, hidden].map((n) => d.dense([gates * hidden, n]))
+    const biases = weights.map(() => d.dense([gates * hidden]))
+    return callOperator(`aten::${name}`, [d.dense([batch, inputs]), states > 1 ? state : state[0]!, ...weights, ...biases])
+  })
+}
+
+function product(name: string, dtype: DTypeName, batch: readonly number[]): Case {
+  return row(`${name} ${dtype}`, dtype.startsWith('int') ? EXACT : SUM, (d) => {
+    const [m, n, k] = [d.length(), d.length(), d.length()]
+    return aten(name, d.tensor([...batch, m, k], { dtype, low: -9, high: 9 }), d.tensor([...batch, k, n], { dtype }))
+  })
+}
+
+function convolution(name: string, transposed: boolean, dtype: DTypeName): Case {
+  return row(`${name} ${dtype}`, SUM, (d) => {
+    const groups = d.of([1, 1, 2, 4])
+    const outputs = groups * d.of([1, 3, 8])
+    const weight = d.dense(transposed ? [4, outputs / groups, 3, 3] : [outputs, 4 / groups, 3, 3], { dtype })
+    const bias = d.dense([outputs], { dtype })
+    const [stride, padding] = [d.of([1, 1, 2]), d.of([0, 1])]
+    const tail: Input[] = transposed ? [[0, 0], int(groups)] : [[1, 1], int(groups)]
+    return aten(name, image(d, dtype), weight, bias, [stride, stride], [padding, padding], ...tail)
+  })
+}
+
+function quantizedConvolution(groups: number): Case {
+  return row(`quantized::conv2d of ${groups} groups`, EXACT, (d) => {
+    const weight = aten('quantize_per_tensor', d.dense([8, 8 / groups, 3, 3]), float(0.01), int(0), 'qint8')
+    const lists = [
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]
+    const packed = callOperator('quantized::conv2d_prepack', [weight, d.dense([8]), ...lists, int(groups)])
+    return callOperator('quantized::conv2d.new', [quantized(d, [1, 8, 7, d.of([5, 9, 18])]), packed as Input, 0.1, int(30)])
+  })
+}
+
+/** 4-bit tables only come from files, so the kernel is called by its frame. */
+const nibbles = row('4-bit rows', ROUNDING, (d) => {
+  const bytes = d.length()
+  const [table, out] = [d.dense([bytes], { dtype: 'uint8', low: 0, high: 255 }), d.dense([2 * bytes])]
+  kernels.dequantize_nibbles({ n: 2 * bytes - d.integer(0, 1), zero_point: 7, scale: 0.25, in: table.address, out: out.address })
+  return out
+})
+
+/** What runs each kernel that is compiled for several levels. Every case must launch the kernel that it stands under. */
+export const CASES: Readonly<Record<string, readonly Case[]>> = {
+  unary: [
+    ...unary(['abs', 'neg', 'floor', 'ceil', 'trunc', 'round', 'sign', 'frac'], EXACT, -20, 20, REALS),
+    ...unary(['exp', 'expm1', 'tanh', 'erf', 'erfc', 'sigmoid', 'sin', 'cos', 'atan', 'sinh', 'exp2', 'square'], FUNCTION, -5, 5, REALS),
+    ...unary(['log', 'log2', 'log10', 'log1p', 'sqrt', 'rsqrt', 'reciprocal'], FUNCTION, 0.01, 50, REALS),
+    ...unary(['neg', 'abs', 'square', 'bitwise_not', 'sign'], EXACT, -100, 100, ['int32', 'int64', 'int8', 'int16']),
+  ],
+  activation: [
+    ...unary(['relu', 'hardtanh'], EXACT, -8, 8, REALS),
+    ...unary(['silu', 'mish', 'hardswish', 'hardsigmoid', 'softplus', 'elu', 'leaky_relu', 'log_sigmoid', 'gelu'], FUNCTION, -8, 8, REALS),
+    ...unary(['clamp'], EXACT, -50, 50, [...REALS, ...INTEGERS], int(-3), int(20)),
+  ],
+  special: [
+    ...unary(
+      ['lgamma', 'digamma', 'i0', 'special_i1e', 'special_entr', 'special_ndtr', 'special_bessel_j0'],
+      { units: 16, of: 4 },
+      0.1,
+      6,
+      ['float32', 'float64'],
+    ),
+    ...unary(['erfinv', 'special_erfcx'], { units: 16, of: 1 }, -0.9, 0.9, ['float32', 'float64']),
+  ],
+  binary: [
+    ...binary(['add.Tensor', 'sub.Tensor', 'mul.Tensor'], ROUNDING, -3, 3, REALS),
+    ...binary(['div.Tensor'], ROUNDING, 0.5, 3, REALS),
+    ...binary(['maximum', 'minimum', 'lt.Tensor', 'eq.Tensor', 'fmax', 'copysign.Tensor'], EXACT, -2, 2, REALS),
+    ...binary(['atan2', 'hypot', 'pow.Tensor_Tensor'], { units: 16, of: 4 }, 0.5, 3, ['float32', 'float64']),
+    ...binary(['fmod.Tensor', 'remainder.Tensor'], EXACT, 1, 9, ['int32', 'int64']),
+    ...binary(
+      ['add.Tensor', 'sub.Tensor', 'mul.Tensor', 'bitwise_and.Tensor', 'bitwise_xor.Tensor', 'maximum', 'lt.Tensor'],
+      EXACT,
+      1,
+      90,
+      INTEGERS.filter((d) => d !== 'uint8'),
+    ),
+  ],
+  ternary: [
+    ...REALS.map((dtype) =>
+      row(`addcmul ${dtype}`, ROUNDING, (d) => {
+        const shape = d.shape()
+        return aten('addcmul', d.tensor(shape, { dtype }), d.tensor(shape, { dtype }), d.tensor(shape, { dtype }))
+      }),
+    ),
+    ...[...REALS, ...INTEGERS].map((dtype) =>
+      row(`where ${dtype}`, EXACT, (d) => {
+        const shape = d.shape()
+        const [a, b] = [0, 1].map(() => d.tensor(shape, { dtype, low: 0, high: 90 }))
+        return aten('where.self', aten('gt.Scalar', d.tensor(shape), float(0)), a, b)
+      }),
+    ),
+    row('lerp', ROUNDING, (d) => {
+      const shape = d.shape()
+      return aten('lerp.Tensor', d.tensor(shape), d.tensor(shape), d.tensor(shape, { low: 0 }))
+    }),
+  ],
+  copy: [...REALS, ...INTEGERS, 'bool' as const].flatMap((from) =>
+    [...REALS, ...INTEGERS, 'bool' as const]
+      .filter((to) => to !== from)
+      .map((to) => row(`${from} to ${to}`, EXACT, (d) => aten('to.dtype', d.tensor(d.shape(), { dtype: from, low: 0, high: 120 }), to))),
+  ),
+  fill: [...REALS, ...INTEGERS].map((dtype) =>
+    row(`fill_ ${dtype}`, EXACT, (d) => aten('fill_.Scalar', d.tensor(d.shape(), { dtype, low: 0 }), int(7))),
+  ),
+  gemm: [
+    ...(['float32', 'float64', 'bfloat16', 'int32', 'int64'] as const).flatMap((dtype) => [
+      product('mm', dtype, []),
+      product('bmm', dtype, [2]),
+    ]),
+    row('addmm', SUM, (d) => {
+      const [m, n, k] = [d.length(), d.length(), d.length()]
+      return aten('addmm', d.tensor([m, n]), d.tensor([m, k]), d.tensor([k, n]), float(0.5), float(2))
+    }),
+  ],
+  linear: (['float32', 'float64'] as const).map((dtype) =>
+    row(`linear ${dtype}`, SUM, (d) => {
+      const [n, k] = [d.length(), d.length()]
+      return aten('linear', d.dense([d.of([1, 2, 9]), k], { dtype }), d.dense([n, k], { dtype }), d.dense([n], { dtype }))
+    }),
+  ),
+  gemm_pack: [
+    row('linear with a weight that stays', SUM, (d) => {
+      const [n, k] = [d.length(), d.length()]
+      const [x, weight] = [d.dense([9, k]), d.dense([n, k])]
+      weight.pinned = true
+      return [aten('linear', x, weight), aten('linear', x, weight)]
+    }),
+  ],
+  conv: [convolution('conv2d', false, 'float32'), convolution('conv2d', false, 'float64')],
+  conv_transpose: [convolution('conv_transpose2d.input', true, 'float32'), convolution('conv_transpose2d.input', true, 'float64')],
+  batch_norm: [
+    row('batch_norm', FUNCTION, (d) => {
+      const channel = (low: number): Tensor => d.dense([4], { low, high: 2 })
+      return aten('batch_norm', image(d), channel(-1), channel(-1), channel(-1), channel(0.5), false, float(0.1), float(1e-5), false)
+    }),
+  ],
+  batch_norm_stats: [
+    row('batch_norm of a batch', SUM, (d) =>
+      aten('batch_norm', image(d), d.dense([4]), d.dense([4]), null, null, true, float(0.1), float(1e-5), false),
+    ),
+  ],
+  layer_norm: REALS.map((dtype) =>
+    row(`layer_norm ${dtype}`, SUM, (d) => {
+      const n = d.length() + 4
+      return aten('layer_norm', d.tensor([3, n], { dtype }), [n], d.dense([n], { dtype }), d.dense([n], { dtype }))
+    }),
+  ),
+  group_norm: [row('group_norm', SUM, (d) => aten('group_norm', image(d), int(2), d.dense([4]), d.dense([4])))],
+  softmax: ['softmax.int', 'log_softmax.int'].flatMap((name) =>
+    REALS.map((dtype) =>
+      row(`${name} ${dtype}`, FUNCTION, (d) => aten(name, d.tensor([3, d.length(), 4], { dtype, low: -9, high: 9 }), int(d.integer(0, 2)))),
+    ),
+  ),
+  pool: [
+    row('max_pool2d', EXACT, (d) => aten('max_pool2d', image(d), [3, 3], [d.of([1, 2]), 2], [1, 1])),
+    row('avg_pool2d', ROUNDING, (d) => aten('avg_pool2d', image(d), [3, 2], [d.of([1, 2]), 2], [1, 1])),
+    row('adaptive_avg_pool2d', SUM, (d) => aten('adaptive_avg_pool2d', image(d), [3, 2])),
+  ],
+  resample: [
+    row('upsample_bilinear2d', FUNCTION, (d) =>
+      aten('upsample_bilinear2d', image(d), [d.integer(3, 19), d.integer(3, 35)], d.of([true, false])),
+    ),
+    row('upsample_bicubic2d', SUM, (d) => aten('upsample_bicubic2d', image(d), [d.integer(3, 19), d.integer(3, 35)], false)),
+  ],
+  grid_sample: [0, 2].map((mode) =>
+    row(`grid_sampler of mode ${mode}`, { units: 64, of: 1 }, (d) =>
+      aten('grid_sampler', image(d), d.dense([2, 4, d.length(), 2], { low: -0.9, high: 0.9 }), int(mode), int(0), false),
+    ),
+  ),
+  reduce: [
+    ...['sum.dim_IntList', 'mean.dim'].flatMap((name) =>
+      REALS.map((dtype) => row(`${name} ${dtype}`, SUM, (d) => aten(name, d.tensor([3, d.length(), 4], { dtype }), [d.integer(0, 2)]))),
+    ),
+    ...[...REALS, ...INTEGERS].map((dtype) =>
+      row(`amax ${dtype}`, EXACT, (d) => aten('amax', d.tensor([3, d.length(), 4], { dtype, low: 0, high: 100 }), [d.integer(0, 2)])),
+    ),
+    ...INTEGERS.map((dtype) => row(`sum ${dtype}`, EXACT, (d) => aten('sum', d.tensor(d.shape(), { dtype, low: 0, high: 100 })))),
+    row('norm', SUM, (d) => aten('norm.ScalarOpt_dim', d.tensor([3, d.length(), 4]), float(2), [int(1)])),
+    row('logsumexp', SUM, (d) => aten('logsumexp', d.tensor([3, d.length(), 4]), [int(1)])),
+  ],
+  reduce_arg: (['float32', 'float64', 'float16', 'int32', 'int64', 'uint8'] as const).map((dtype) =>
+    row(`argmax ${dtype}`, EXACT, (d) => aten('argmax', d.tensor([3, d.length(), 4], { dtype, low: 0, high: 9 }), int(d.integer(0, 2)))),
+  ),
+  reduce_var: REALS.map((dtype) => row(`var ${dtype}`, SUM, (d) => aten('var.dim', d.tensor([3, d.length() + 1, 4], { dtype }), [int(1)]))),
+  cdist: [1, 2, 3].map((p) =>
+    row(`cdist of order ${p}`, { units: 8, of: 64 }, (d) => {
+      const n = d.length()
+      return aten('_cdist_forward', d.tensor([5, n]), d.tensor([4, n]), float(p), int(2))
+    }),
+  ),
+  cross: [row('cross', ROUNDING, (d) => aten('cross', d.tensor([5, 3, 4]), d.tensor([5, 3, 4]), int(1)))],
+  embedding_bag: [0, 1].map((mode) =>
+    row(`embedding_bag of mode ${mode}`, SUM, (d) =>
+      callOperator('aten::embedding_bag', [
+        d.dense([9, d.length()]),
+        d.dense([7], { dtype: 'int64', low: 0, high: 8 }),
+        d.dense([1], { dtype: 'int64', low: 0, high: 0 }),
+        false,
+        int(mode),
+      ]),
+    ),
+  ),
+  recurrent_cell: [cell('lstm_cell', 4, 2), cell('gru_cell', 3, 1), cell('rnn_tanh_cell', 1, 1)],
+  quantize: [row('quantize_per_tensor', EXACT, (d) => quantized(d, d.shape()))],
+  dequantize: [row('dequantize', EXACT, (d) => aten('dequantize.self', quantized(d, d.shape())))],
+  quantized_binary: ['add', 'mul'].map((name) =>
+    row(`quantized::${name}`, EXACT, (d) => {
+      const shape = d.shape()
+      return callOperator(`quantized::${name}`, [quantized(d, shape), quantized(d, shape), 0.1, int(50)])
+    }),
+  ),
+  quantized_lookup: [row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape())))],
+  quantized_gemm: [
+    row('quantized::linear', EXACT, (d) => {
+      const [n, k] = [d.length(), d.length()]
+      const weight = aten('quantize_per_tensor', d.dense([n, k]), float(0.01), int(0), 'qint8')
+      const packed = callOperator('quantized::linear_prepack', [weight, d.dense([n])])
+      return callOperator('quantized::linear', [quantized(d, [d.length(), k]), packed as Input, 0.1, int(100)])
+    }),
+    quantizedConvolution(1),
+    quantizedConvolution(2),
+  ],
+  quantized_depthwise: [quantizedConvolution(8)],
+  float_range: [row('quantize_per_tensor_dynamic', EXACT, (d) => aten('quantize_per_tensor_dynamic', d.dense(d.shape()), 'quint8', false))],
+  dequantize_nibbles: [nibbles],
+  random_fill: [
+    drawn('uniform_', 'float32', float(-1), float(3)),
+    drawn('uniform_', 'float64', float(-1), float(3)),
+    drawn('normal_', 'float32'),
+    drawn('normal_', 'float64', float(2), float(3)),
+    drawn('exponential_', 'float32'),
+    drawn('log_normal_', 'float32'),
+    drawn('random_.from', 'int64', int(-5), int(1000)),
+  ],
+  random_trials: [
+    row('bernoulli', EXACT, (d) => {
+      callOperator('aten::manual_seed', [int(SEED)])
+      return aten('bernoulli', d.dense([d.length()], { low: 0 }))
+    }),
+  ],
+  random_permutation: [
+    row('randperm', EXACT, (d) => {
+      callOperator('aten::manual_seed', [int(SEED)])
+      return aten('randperm', int(d.length()))
+    }),
+  ],
+  random_choices: [
+    row('multinomial', EXACT, (d) => {
+      callOperator('aten::manual_seed', [int(SEED)])
+      return aten('multinomial', d.dense([3, d.length()], { low: 0.1 }), int(20), true)
+    }),
+  ],
+  random_poisson: [
+    row('poisson', EXACT, (d) => {
+      callOperator('aten::manual_seed', [int(SEED)])
+      return aten('poisson', d.dense([d.length()], { low: 0, high: 30 }))
+    }),
+  ],
+  random_slopes: [
+    row('rrelu', ROUNDING, (d) => {
+      callOperator('aten::manual_seed', [int(SEED)])
+      return aten('rrelu', d.dense([d.length()]), float(0.1), float(0.4), true)
+    }),
+  ],
+}
+
+/** Kernels that are compiled for several levels and have no case of their own. */
+export const EXEMPT: Readonly<Record<string, string>> = {
+  random_seed: 'every case of a random_ kernel starts with it, and would differ',
+  random_state_bytes: 'gives the size of a struct',
+  gemm_pack_size: 'gives the room that gemm_pack then fills at the same level',
+  quantized_gemm_pack: "the layout is each level's own; its use by quantized_gemm is compared",
+  quantized_gemm_pack_size: 'gives the room that quantized_gemm_pack then fills at the same level',
+}

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export interface Result {
+  readonly dtype: string
+  readonly shape: readonly number[]
+  /** Float64 numbers in base64. */
+  readonly numbers: string
+}
+
+export interface Report {
+  readonly level: string
+  readonly cases: Record<string, { readonly launched: readonly string[]; readonly rounds: readonly (readonly Result[])[] }>
+}
+
+const SCRIPT = fileURLToPath(new URL('child.ts', import.meta.url))
+
+/** Runs all cases in a process whose level ATEN_CPU_CAPABILITY sets. */
+export function runAt(level: string): Report {
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
+  return JSON.parse(execFileSync(process.execPath, ['--import=tsx', SCRIPT], { env, encoding: 'utf8', maxBuffer: 1 << 28 })) as Report
+}
+
+export function numbersOf(result: Result): Float64Array {
+  const bytes = Buffer.from(result.numbers, 'base64')
+  return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}

@@ -3,8 +3,6 @@
 #include "instructions.h"
 #include "harness.h"
 
-#include <math.h>
-
 #include "ops/bfloat16_gemm.cpp"
 #define conv conv_of_level
 #include "ops/bfloat16_conv.cpp"

@@ -13,6 +13,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const PROGRAMS = [
   { source: 'int8.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI', 'AMX'] },
   { source: 'bfloat16.cpp', levels: ['AVX512_BF16', 'AMX'] },
+  { source: 'half.cpp', levels: ['AVX512_FP16'] },
 ]
 
 interface Row {
@@ -40,7 +41,7 @@ const REAL = ['DEFAULT', 'AVX2', 'AVX512']
 function compilerArguments(source: string, level: string, program: string): string[] {
   const contained = chain(level)
   const flags = contained.filter((name) => REAL.includes(name)).flatMap((name) => ladder.get(name)!.flags)
-  const include = ['kernels', 'kernels/include', 'kernels/generated'].map((folder) => `-I${join(ROOT, folder)}`)
+  const include = ['kernels', 'kernels/include', 'kernels/generated', 'build/generated'].map((folder) => `-I${join(ROOT, folder)}`)
   const defined = [`-DCPU_CAPABILITY=${level}`, ...contained.map((name) => `-DCPU_CAPABILITY_${name}`)]
   const path = join(ROOT, 'test/native/emulated', source)
   return [

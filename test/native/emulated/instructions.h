@@ -4,6 +4,7 @@
 #pragma once
 
 #include <immintrin.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,25 +132,95 @@ inline uint16_t to_bfloat16(float f) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-struct Bfloat16x16 {
-  uint16_t lane[16];
-  explicit operator __m256i() const {
-    __m256i v;
-    memcpy(&v, lane, 32);
-    return v;
-  }
+inline __m256i convert(__m512 x) {
+  float in[16];
+  uint16_t out[16];
+  memcpy(in, &x, 64);
+  for (int i = 0; i < 16; i++) out[i] = to_bfloat16(in[i]);
+  __m256i v;
+  memcpy(&v, out, 32);
+  return v;
+}
+
+// float16 to double and back: to nearest even, denormals kept. Sums and products of float16 are exact in double, and
+// quotients and roots have more than twice the digits, so one rounding is what the instruction does.
+inline double from_float16(uint16_t x) {
+  const double sign = x >> 15 != 0 ? -1 : 1;
+  const int exponent = x >> 10 & 31, fraction = x & 1023;
+  if (exponent == 31) return fraction != 0 ? NAN : sign * INFINITY;
+  return sign * (exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25));
+}
+
+inline uint16_t to_float16(double x) {
+  const auto sign = static_cast<uint16_t>(signbit(x) ? 0x8000 : 0);
+  if (x != x) return static_cast<uint16_t>(sign | 0x7e00);
+  x = fabs(x);
+  if (x == 0) return sign;
+  if (x >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
+  int exponent = 0;
+  frexp(x, &exponent);
+  if (exponent < -13) exponent = -13;
+  // an integral number of units of the last digit; a carry goes on into the exponent
+  const auto units = static_cast<uint16_t>(nearbyint(ldexp(x, 11 - exponent)));
+  return static_cast<uint16_t>(sign | (((exponent + 13) << 10) + units));
+}
+
+struct Float16x32 {
+  uint16_t lane[32];
 };
 
-inline Bfloat16x16 convert(__m512 x) {
-  float in[16];
-  memcpy(in, &x, 64);
-  Bfloat16x16 out;
-  for (int i = 0; i < 16; i++) out.lane[i] = to_bfloat16(in[i]);
-  return out;
+template <class F>
+__m512i float16_lanes(__m512i a, __m512i b, F f) {
+  Float16x32 x, y;
+  memcpy(&x, &a, 64);
+  memcpy(&y, &b, 64);
+  for (int i = 0; i < 32; i++) x.lane[i] = to_float16(f(from_float16(x.lane[i]), from_float16(y.lane[i])));
+  memcpy(&a, &x, 64);
+  return a;
+}
+
+template <class F>
+__mmask32 float16_compare(__m512i a, __m512i b, F f) {
+  Float16x32 x, y;
+  memcpy(&x, &a, 64);
+  memcpy(&y, &b, 64);
+  __mmask32 mask = 0;
+  for (int i = 0; i < 32; i++) mask |= static_cast<__mmask32>(f(from_float16(x.lane[i]), from_float16(y.lane[i]))) << i;
+  return mask;
+}
+
+inline __mmask32 compare(__m512i a, __m512i b, int how) {
+  switch (how) {
+    case _CMP_LT_OQ: return float16_compare(a, b, [](double x, double y) { return x < y; });
+    case _CMP_GT_OQ: return float16_compare(a, b, [](double x, double y) { return x > y; });
+    case _CMP_UNORD_Q: return float16_compare(a, b, [](double x, double y) { return x != x || y != y; });
+    default: fault("a comparison that is not emulated");
+  }
+}
+
+inline __m512i roundscale(__m512i a, int how) {
+  return float16_lanes(a, a, [how](double x, double) {
+    switch (how & 3) {
+      case 0: return nearbyint(x);
+      case 1: return floor(x);
+      case 2: return ceil(x);
+      default: return trunc(x);
+    }
+  });
 }
 
 }  // namespace emulated
 
+#define __m512h __m512i
+#define _mm512_add_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x + y; })
+#define _mm512_sub_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x - y; })
+#define _mm512_mul_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x * y; })
+#define _mm512_div_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x / y; })
+#define _mm512_sqrt_ph(a) emulated::float16_lanes(a, a, [](double x, double) { return sqrt(x); })
+#undef _mm512_cmp_ph_mask
+#undef _mm512_roundscale_ph
+#define _mm512_cmp_ph_mask(a, b, how) emulated::compare(a, b, how)
+#define _mm512_roundscale_ph(a, how) emulated::roundscale(a, how)
 #define __m512bh __m512i
 #define _mm512_dpbusd_epi32(s, a, b) emulated::lanes<__m512i, int32_t>(s, &a, &b, emulated::dot_bytes)
 #define _mm256_dpbusd_avx_epi32(s, a, b) emulated::lanes<__m256i, int32_t>(s, &a, &b, emulated::dot_bytes)

@@ -2,7 +2,7 @@ import type { Operator, Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { typescriptType } from '../types/typescript.js'
 import { boxing, unboxing } from '../types/unboxing.js'
-import { targetOf, unboxedCall } from './dispatch.js'
+import { servesPlainOnly, targetOf, unboxedCall } from './dispatch.js'
 import { banner, OPERATOR_INPUTS, typeImports } from './file.js'
 import { parameterType } from './signature.js'
 
@@ -40,7 +40,7 @@ function importLine(names: readonly string[], path: string): string {
  */
 export function sharedName(operator: Operator, options: BuildOptions): string {
   const { isVararg, isVarret } = operator.schema
-  const parts = operator.parameters.map((p) => unboxed(operator, p))
+  const parts = operator.parameters.map((p) => unboxed(operator, p, options))
   const inputs = parts.map(({ helper, extra }) => helper.slice(2) + extra.join(''))
   if (isVararg) inputs.push('rest')
   const plain = [...operator.parameters.map((p) => String(p.position)), ...(isVararg ? ['rest'] : [])]
@@ -57,7 +57,7 @@ function sharedWrapper(name: string, operator: Operator, options: BuildOptions):
   const count = schema.arguments.length
   const target = targetOf(operator, options)
   const types = target.arguments((p) => parameterType(p, operator), 'Value[]').map((type, i) => `a${i}: ${type}`)
-  const call = `f(${target.arguments((p) => unboxedText(operator, p), `rest(s, ${count}, n)`).join(', ')})`
+  const call = `f(${target.arguments((p) => unboxedText(operator, p, options), `rest(s, ${count}, n)`).join(', ')})`
   const taken = schema.isVararg ? `const n = takeVarargs(s, ${count})` : `s.top -= ${count}`
   const body = `${count === 0 && !schema.isVararg ? '' : `  ${taken}\n`}${results(operator, call)}`
   return `export function ${name}(s: Stack, f: (${types.join(', ')}) => ${resultType(operator)}): void {\n${body}}\n`
@@ -67,16 +67,26 @@ function sharedWrapper(name: string, operator: Operator, options: BuildOptions):
 export function boxedFunction(operator: Operator, number: string, options: BuildOptions, first = ''): string {
   const count = operator.schema.arguments.length
   const taken = operator.schema.isVararg ? `const n = takeVarargs(s, ${count}, ${number})` : `take(s, ${count}, ${number})`
-  const call = unboxedCall(operator, options, (p) => unboxedText(operator, p), `rest(s, ${count}, n)`)
+  const call = unboxedCall(operator, options, (p) => unboxedText(operator, p, options), `rest(s, ${count}, n)`)
   return `export function ${wrapperName(operator)}(s: Stack): void {\n${first}  ${taken}\n${results(operator, call)}}\n`
 }
 
-function unboxed(operator: Operator, parameter: Parameter): ReturnType<typeof unboxing> {
-  return parameter.type === null ? { helper: 'asOptions', extra: [] } : unboxing(parameter.type, operator.style)
+function unboxed(operator: Operator, parameter: Parameter, options: BuildOptions): ReturnType<typeof unboxing> {
+  if (parameter.type === null) return { helper: 'asOptions', extra: [] }
+  const { helper, extra } = unboxing(parameter.type, operator.style)
+  return { helper: servesPlainOnly(operator, options) ? (PLAIN[helper] ?? helper) : helper, extra }
 }
 
-function unboxedText(operator: Operator, parameter: Parameter): string {
-  const { helper, extra } = unboxed(operator, parameter)
+/** Helpers that refuse quantized tensors, which an operator with a CPU kernel alone does not know. */
+const PLAIN: Record<string, string> = {
+  asTensor: 'asPlainTensor',
+  asTensorOrNull: 'asPlainTensorOrNull',
+  asTensors: 'asPlainTensors',
+  asOptionalTensors: 'asPlainOptionalTensors',
+}
+
+function unboxedText(operator: Operator, parameter: Parameter, options: BuildOptions): string {
+  const { helper, extra } = unboxed(operator, parameter, options)
   return `${helper}(${['s', parameter.position, ...extra].join(', ')})`
 }
 

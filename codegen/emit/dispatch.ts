@@ -21,6 +21,11 @@ export function soleBranch(operator: Operator, options: BuildOptions): Branch | 
   return branches.length === 1 ? branches[0] : branches.find((b) => b.backend === 'Builtin')
 }
 
+/** True for an operator that only a CPU kernel serves although the build has quantized tensors. */
+export function servesPlainOnly(operator: Operator, options: BuildOptions): boolean {
+  return options.backends.has('QuantizedCPU') && operator.branches.length > 0 && operator.branches.every((b) => b.backend === 'CPU')
+}
+
 /** What serves an operator: its native function where only one can, else the unboxed function. */
 export interface Target {
   /** `cpu.add_out` */

@@ -19,6 +19,13 @@ export function wrongType(found: Value, position: number, element?: number): nev
   throw new PtliteError('INVALID_ARGUMENT', text)
 }
 
+/** Throws MISSING_OPERATOR: the operator has a kernel for plain tensors only. */
+export function noQuantizedKernel(found: Value, position: number): never {
+  const name = running < 0 ? `argument ${position}` : (schemaAt(running).arguments[position]?.name ?? `argument ${position}`)
+  const text = `${operatorNameAt(running)} has no kernel for the QuantizedCPU backend in this build, and '${name}' is ${describe(found)}; use dequantize`
+  throw new PtliteError('MISSING_OPERATOR', text)
+}
+
 export function tooFewInputs(expected: number, found: Value): never {
   throw new PtliteError('INVALID_ARGUMENT', `${operatorNameAt(running)}: expected at least ${expected} inputs, found ${describe(found)}`)
 }

@@ -6,7 +6,7 @@ import { Storage } from '../tensor/storage.js'
 import type { Tensor } from '../tensor/tensor.js'
 import { type CustomObject, type Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
 import * as rule from './unbox-value.js'
-import { noteOperator, tooFewInputs, wrongType } from './unbox-error.js'
+import { noQuantizedKernel, noteOperator, tooFewInputs, wrongType } from './unbox-error.js'
 
 /*
  * What generated wrappers call. They move the top of the stack below the arguments, which stay readable above it;
@@ -148,6 +148,39 @@ export function asGenerator(s: Stack, arg: number): null {
 export function asStorage(s: Stack, arg: number): Storage {
   const v: unknown = at(s, arg)
   return v instanceof Storage ? v : wrongType(v as Value, arg)
+}
+
+/*
+ * The same for an operator that has a CPU kernel and none for quantized tensors: one costs a comparison, where a
+ * dispatch key would have to be computed from all arguments.
+ */
+
+export function asPlainTensor(s: Stack, arg: number): Tensor {
+  return plain(asTensor(s, arg), arg)
+}
+
+export function asPlainTensorOrNull(s: Stack, arg: number): Tensor | null {
+  return at(s, arg) === null ? null : asPlainTensor(s, arg)
+}
+
+export function asPlainTensors(s: Stack, arg: number): Tensor[] {
+  return allPlain(asTensors(s, arg), arg)
+}
+
+export function asPlainOptionalTensors(s: Stack, arg: number): (Tensor | null)[] {
+  return allPlain(asOptionalTensors(s, arg), arg)
+}
+
+function plain(t: Tensor, arg: number): Tensor {
+  return t.quant === null ? t : noQuantizedKernel(t, arg)
+}
+
+function allPlain<T extends Tensor | null>(tensors: T[], arg: number): T[] {
+  for (let i = 0; i < tensors.length; i++) {
+    const t = tensors[i]!
+    if (t !== null) plain(t, arg)
+  }
+  return tensors
 }
 
 export function asTensors(s: Stack, arg: number): Tensor[] {

@@ -1,8 +1,7 @@
 import { check } from '../../error.js'
 import { checkOverlap, emptyLike } from '../../tensor/iterator.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
-import { isPerChannel, Tensor } from '../../tensor/tensor.js'
-import { quantize_per_tensor } from './quantize.js'
+import { Tensor } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
 import { fillScalar } from './support/fill.js'
 
@@ -33,23 +32,10 @@ export function zero_(self: Tensor): Tensor {
   return self
 }
 
-/** self = src, broadcast and converted. A quantized tensor takes over a quantized source's scale and keeps its own for a plain one. */
+/** self = src, broadcast and converted. */
 export function copy_(self: Tensor, src: Tensor, _nonBlocking: boolean): Tensor {
-  copyInto(self, self.quant === null && src.quant === null ? src : quantizedSource(self, src))
+  copyInto(self, src)
   return self
-}
-
-/** What is to be copied into `self` where one of the two is quantized. */
-function quantizedSource(self: Tensor, src: Tensor): Tensor {
-  const { quant } = self
-  check(quant !== null, () => `a ${src.dtype} tensor cannot be copied into a ${self.dtype} one; use dequantize`)
-  if (src.quant !== null) {
-    check(src.type === self.type, () => `expected a ${self.dtype} tensor to copy, found ${src.dtype}`)
-    self.quant = src.quant
-    return src
-  }
-  check(!isPerChannel(quant), () => 'a plain tensor cannot be copied into one quantized per channel')
-  return quantize_per_tensor(src, quant.scale, quant.zeroPoint, self.type)
 }
 
 export function copy__Tensor(self: Tensor, other: Tensor): Tensor {

@@ -1,9 +1,8 @@
 import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { perDimension } from './support/conv-shape.js'
 import { deliver } from './support/deliver.js'
-import { adaptivePool, averagePool, maxPool, type PoolSettings } from './support/pool.js'
+import { adaptivePool, averagePool, maxPool, poolSettings } from './support/pool.js'
 
 type MaxPool = (self: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean) => Tensor
 type MaxPoolWithIndices = (
@@ -17,36 +16,16 @@ type MaxPoolWithIndices = (
   indices?: Tensor,
 ) => [Tensor, Tensor]
 
-/** Lists of one element serve all dimensions; an empty stride is the window. */
-function settingsOf(
-  operator: string,
-  count: number,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  ceil: boolean,
-): PoolSettings {
-  const all = perDimension(operator, 'kernel_size', window, count)
-  return {
-    window: all,
-    stride: stride.length === 0 ? all : perDimension(operator, 'stride', stride, count),
-    padding: perDimension(operator, 'padding', padding, count),
-    dilation: perDimension(operator, 'dilation', dilation, count),
-    ceil,
-  }
-}
-
 function maxPoolNd(count: number): MaxPool {
   const operator = `max_pool${count}d`
   return (self, window, stride, padding, dilation, ceil) =>
-    maxPool(operator, self, settingsOf(operator, count, window, stride, padding, dilation, ceil), false)[0]
+    maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), false)[0]
 }
 
 function maxPoolWithIndices(count: number): MaxPoolWithIndices {
   const operator = `max_pool${count}d_with_indices`
   return (self, window, stride, padding, dilation, ceil, out, indices) => {
-    const [values, where] = maxPool(operator, self, settingsOf(operator, count, window, stride, padding, dilation, ceil), true)
+    const [values, where] = maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), true)
     return [deliver(values, out), deliver(where!, indices)]
   }
 }
@@ -71,7 +50,7 @@ function average(
 ): Tensor {
   const operator = `avg_pool${count}d`
   check(divisor !== 0, () => `${operator}: divisor_override must not be zero`)
-  const settings = settingsOf(operator, count, window, stride, padding, [1], ceil)
+  const settings = poolSettings(operator, count, window, stride, padding, [1], ceil)
   return averagePool(operator, self, settings, countIncludePad, divisor ?? 0)
 }
 

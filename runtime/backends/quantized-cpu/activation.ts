@@ -1,10 +1,12 @@
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
+import { gelu_out, prelu as floatPrelu } from '../cpu/activation.js'
 import { copyInto } from '../cpu/support/copy.js'
-import { mapElements, perTensor } from '../cpu/support/quantization.js'
+import { dequantized, mapElements, perTensor } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
-import { adopt } from './support/through-float.js'
+import { adopt } from './support/adopt.js'
+import { throughFloat } from './support/through-float.js'
 
 /** Functions of one 8-bit element go through a table of all 256 values. */
 
@@ -126,4 +128,21 @@ export function celu(t: Tensor, scale: number, zeroPoint: number, alpha: Scalar)
 /** The identity: PyTorch's own ignores the parameters given for the result, and in training too drops nothing. */
 export function dropout(t: Tensor, _scale: number, _zeroPoint: number, _p: Scalar, _training: boolean): Tensor {
   return t
+}
+
+/** 'none' is exact, 'tanh' the approximation; through float32 in PyTorch too. */
+export function quantized_gelu_out(t: Tensor, approximate: string, out?: Tensor): Tensor {
+  return throughFloat(t, (x) => gelu_out(x, approximate), out)
+}
+
+/** `weight` is quantized too; the result takes the parameters of `t`. */
+export function quantized_prelu(t: Tensor, weight: Tensor): Tensor {
+  const { scale, zeroPoint } = sameParameters(t)
+  return prelu(t, weight, scale, zeroPoint)
+}
+
+/** A slope per channel, or one for all. */
+export function prelu(t: Tensor, weight: Tensor, scale: number, zeroPoint: number): Tensor {
+  perTensor(weight, 'quantized::prelu: weight')
+  return throughFloat(t, (x) => floatPrelu(x, dequantized(weight)), undefined, { scale, zeroPoint })
 }

@@ -1,11 +1,11 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { contiguousStrides } from '../../tensor/shape.js'
+import { channelsLastStrides } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
-import { contiguousOf } from '../cpu/support/copy.js'
 import { perTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, packDepthwise, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
+import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
 
 type Triple = readonly [number, number, number]
@@ -104,24 +104,6 @@ function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
   )
 }
 
-/** Channels-last strides for a shape [N, C, spatial...] of any rank. */
-function channelsLast(shape: readonly number[]): number[] {
-  const moved = contiguousStrides([shape[0]!, ...shape.slice(2), shape[1]!])
-  return [moved[0]!, moved[moved.length - 1]!, ...moved.slice(1, -1)]
-}
-
-/** The same elements with channels innermost in memory; `x` itself where they are. */
-function toChannelsLast(x: Tensor): Tensor {
-  const order = [0, ...x.shape.map((_, i) => i).slice(2), 1]
-  const moved = viewOf(
-    x,
-    order.map((d) => x.shape[d]!),
-    order.map((d) => x.strides[d]!),
-  )
-  const dense = contiguousOf(moved)
-  return dense === moved ? x : viewOf(dense, x.shape, channelsLast(x.shape))
-}
-
 function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string): Tensor {
   const p = convParams(weights)
   const quant = perTensor(x, what)
@@ -129,7 +111,7 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
   const packed = packedConv(p, g)
   const output = { scale, zeroPoint }
   const shape = [x.shape[0]!, g.outChannels, ...triplePart(g.outSize, p.stride.length)]
-  const out = emptyStrided(shape, channelsLast(shape), x.type, output)
+  const out = emptyStrided(shape, channelsLastStrides(shape), x.type, output)
   if (out.numel === 0) return out
   const source = toChannelsLast(x)
   const [min, max] = quantRange(x.type)

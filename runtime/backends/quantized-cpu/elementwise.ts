@@ -8,7 +8,7 @@ import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/te
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import { checkQuant, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
-import { adopt } from './support/through-float.js'
+import { adopt } from './support/adopt.js'
 
 /** `t` broadcast to `shape`, dense. */
 function broadcastDense(t: Tensor, shape: readonly number[]): Tensor {

@@ -1,4 +1,7 @@
 export * from './quantize.js'
+export * from './fill-copy.js'
+export * from './selection.js'
+export * from './grid-sample.js'
 export * from './conv.js'
 export * from './linear.js'
 export * from './elementwise.js'

@@ -1,6 +1,46 @@
-import type { Tensor } from '../../tensor/tensor.js'
-import * as cpu from '../cpu/pooling.js'
-import { throughFloat } from './support/through-float.js'
+import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { poolSettings } from '../cpu/support/pool.js'
+import { adopt } from './support/adopt.js'
+import { quantizedAdaptivePool, quantizedAveragePool, quantizedMaxPool } from './support/pool.js'
+
+/** Pooling of 8-bit integers; results keep scale and zero point of the input. */
+
+function finish(result: Tensor, out: Tensor | undefined): Tensor {
+  return out === undefined ? result : adopt(out, result)
+}
+
+/** A row of one dimension as an image of height 1. */
+function asImage(t: Tensor): Tensor {
+  const [shape, strides] = [t.shape, t.strides]
+  const last = t.dim - 1
+  return viewOf(t, [...shape.slice(0, last), 1, shape[last]!], [...strides.slice(0, last), shape[last]! * strides[last]!, strides[last]!])
+}
+
+function asRow(t: Tensor): Tensor {
+  const at = t.dim - 2
+  return viewOf(
+    t,
+    t.shape.filter((_, d) => d !== at),
+    t.strides.filter((_, d) => d !== at),
+  )
+}
+
+/** Lists of one number become those of an image of height 1. */
+function asPair(list: readonly number[], filler: number): number[] {
+  return list.length === 0 ? [] : [filler, list[0]!]
+}
+
+export function avg_pool1d(
+  t: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  ceilMode: boolean,
+  countIncludePad: boolean,
+): Tensor {
+  const settings = poolSettings('avg_pool1d', 2, asPair(window, 1), asPair(stride, 1), asPair(padding, 0), [1, 1], ceilMode)
+  return asRow(quantizedAveragePool(asImage(t), 'avg_pool1d', settings, countIncludePad, null))
+}
 
 export function quantized_avg_pool2d(
   t: Tensor,
@@ -12,7 +52,8 @@ export function quantized_avg_pool2d(
   divisor: number | null,
   out?: Tensor,
 ): Tensor {
-  return throughFloat(t, (x) => cpu.avg_pool2d(x, window, stride, padding, ceilMode, countIncludePad, divisor), out)
+  const settings = poolSettings('avg_pool2d', 2, window, stride, padding, [1], ceilMode)
+  return finish(quantizedAveragePool(t, 'avg_pool2d', settings, countIncludePad, divisor), out)
 }
 
 export function quantized_avg_pool3d(
@@ -25,15 +66,20 @@ export function quantized_avg_pool3d(
   divisor: number | null,
   out?: Tensor,
 ): Tensor {
-  return throughFloat(t, (x) => cpu.avg_pool3d(x, window, stride, padding, ceilMode, countIncludePad, divisor), out)
+  const settings = poolSettings('avg_pool3d', 3, window, stride, padding, [1], ceilMode)
+  return finish(quantizedAveragePool(t, 'avg_pool3d', settings, countIncludePad, divisor), out)
+}
+
+export function adaptive_avg_pool1d(t: Tensor, size: number[]): Tensor {
+  return asRow(quantizedAdaptivePool(asImage(t), 'adaptive_avg_pool1d', 2, asPair(size, 1)))
 }
 
 export function quantized_adaptive_avg_pool2d(t: Tensor, size: number[], out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.adaptive_avg_pool2d(x, size), out)
+  return finish(quantizedAdaptivePool(t, 'adaptive_avg_pool2d', 2, size), out)
 }
 
 export function quantized_adaptive_avg_pool3d(t: Tensor, size: number[], out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.adaptive_avg_pool3d(x, size), out)
+  return finish(quantizedAdaptivePool(t, 'adaptive_avg_pool3d', 3, size), out)
 }
 
 export function max_pool1d(
@@ -44,7 +90,8 @@ export function max_pool1d(
   dilation: number[],
   ceilMode: boolean,
 ): Tensor {
-  return throughFloat(t, (x) => cpu.max_pool1d(x, window, stride, padding, dilation, ceilMode))
+  const settings = poolSettings('max_pool1d', 2, asPair(window, 1), asPair(stride, 1), asPair(padding, 0), asPair(dilation, 1), ceilMode)
+  return asRow(quantizedMaxPool(asImage(t), 'max_pool1d', settings))
 }
 
 export function max_pool2d(
@@ -55,5 +102,5 @@ export function max_pool2d(
   dilation: number[],
   ceilMode: boolean,
 ): Tensor {
-  return throughFloat(t, (x) => cpu.max_pool2d(x, window, stride, padding, dilation, ceilMode))
+  return quantizedMaxPool(t, 'max_pool2d', poolSettings('max_pool2d', 2, window, stride, padding, dilation, ceilMode))
 }

@@ -1,9 +1,34 @@
 import type { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { mean_dim } from '../cpu/reduction.js'
+import { deviation_correction } from '../cpu/variance.js'
 import { throughFloat } from './support/through-float.js'
 
-/** The mean in float32, with the parameters of the input. */
+/** Reductions that average: in float32, with the parameters of the input for the result, as in PyTorch. */
+
 export function quantized_mean_out(t: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
   return throughFloat(t, (x) => mean_dim(x, dim, keepdim, dtype), out)
+}
+
+export function quantized_mean(t: Tensor, dtype: DType | null): Tensor {
+  return quantized_mean_out(t, null, false, dtype)
+}
+
+/** torch.std with the number of degrees of freedom taken off the count (null: 1). */
+export function quantized_std_correction(
+  t: Tensor,
+  dim: number[] | null,
+  correction: number | null,
+  keepdim: boolean,
+  out?: Tensor,
+): Tensor {
+  return throughFloat(t, (x) => deviation_correction(x, dim, correction, keepdim), out)
+}
+
+export function quantized_std(t: Tensor, unbiased: boolean): Tensor {
+  return quantized_std_correction(t, null, Number(unbiased), false)
+}
+
+export function quantized_std_dim(t: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean, out?: Tensor): Tensor {
+  return quantized_std_correction(t, dim, Number(unbiased), keepdim, out)
 }

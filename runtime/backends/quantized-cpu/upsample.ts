@@ -1,36 +1,118 @@
-import type { Tensor } from '../../tensor/tensor.js'
-import * as cpu from '../cpu/upsample.js'
-import { throughFloat } from './support/through-float.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { check } from '../../error.js'
+import { writeTensor } from '../../tensor/data.js'
+import { DType } from '../../tensor/dtype.js'
+import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import { perTensor } from '../cpu/support/quantization.js'
+import { resample, type ResampleModeName, sizesOf, stepsOf } from '../cpu/support/resample.js'
+import { adopt } from './support/adopt.js'
+import { fiveStrides, stridesLike } from './support/layout.js'
+
+/** Resampling of quantized images; results keep scale and zero point. Nearest moves integers, bilinear mixes them. */
 
 type Sizes = number[]
 type Factor = number | null
 
-export function quantized_upsample_nearest1d(t: Tensor, size: Sizes, scale: Factor, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest1d(x, size, scale), out)
+function finish(result: Tensor, out: Tensor | undefined): Tensor {
+  return out === undefined ? result : adopt(out, result)
+}
+
+function nearest(operator: string, mode: ResampleModeName, t: Tensor, size: Sizes, factors: readonly Factor[], out?: Tensor): Tensor {
+  perTensor(t, operator)
+  return finish(resample(operator, mode, t, size, factors, false), out)
+}
+
+function nearestBy(operator: string, mode: ResampleModeName, t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
+  const { output, scales } = sizesOf(operator, t, size, factors)
+  return nearest(operator, mode, t, output, scales, out)
 }
 
 export function quantized_upsample_nearest2d(t: Tensor, size: Sizes, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest2d(x, size, h, w), out)
+  return nearest('upsample_nearest2d', 'nearest', t, size, [h, w], out)
 }
 
 export function quantized_upsample_nearest3d(t: Tensor, size: Sizes, d: Factor, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest3d(x, size, d, h, w), out)
-}
-
-export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boolean, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_bilinear2d(x, size, align, h, w), out)
-}
-
-export function quantized_upsample_nearest1d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest1d_vec(x, size, factors), out)
+  return nearest('upsample_nearest3d', 'nearest', t, size, [d, h, w], out)
 }
 
 export function quantized_upsample_nearest2d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest2d_vec(x, size, factors), out)
+  return nearestBy('upsample_nearest2d', 'nearest', t, size, factors, out)
 }
 
 export function quantized_upsample_nearest3d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_nearest3d_vec(x, size, factors), out)
+  return nearestBy('upsample_nearest3d', 'nearest', t, size, factors, out)
+}
+
+export function quantized_upsample_nearest_exact2d(t: Tensor, size: Sizes, h: Factor, w: Factor, out?: Tensor): Tensor {
+  return nearest('_upsample_nearest_exact2d', 'nearest_exact', t, size, [h, w], out)
+}
+
+export function quantized_upsample_nearest_exact3d(t: Tensor, size: Sizes, d: Factor, h: Factor, w: Factor, out?: Tensor): Tensor {
+  return nearest('_upsample_nearest_exact3d', 'nearest_exact', t, size, [d, h, w], out)
+}
+
+export function quantized_upsample_nearest_exact2d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
+  return nearestBy('_upsample_nearest_exact2d', 'nearest_exact', t, size, factors, out)
+}
+
+export function quantized_upsample_nearest_exact3d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
+  return nearestBy('_upsample_nearest_exact3d', 'nearest_exact', t, size, factors, out)
+}
+
+/** First source position, step to the second and its share, for each output position of one axis. */
+function axisTables(size: number, out: number, step: number, align: boolean): [Tensor, Tensor, Tensor] {
+  const scale = Math.fround(step)
+  const first = new Int32Array(out)
+  const next = new Int32Array(out)
+  const share = new Float32Array(out)
+  for (let o = 0; o < out; o++) {
+    const at = align ? Math.fround(scale * o) : Math.max(0, Math.fround(Math.fround(scale * (o + 0.5)) - 0.5))
+    first[o] = Math.min(Math.floor(at), size - 1)
+    next[o] = first[o]! < size - 1 ? 1 : 0
+    share[o] = Math.min(Math.max(at - first[o]!, 0), 1)
+  }
+  return [filled(first, DType.int32), filled(next, DType.int32), filled(share, DType.float32)]
+}
+
+function filled(data: Int32Array | Float32Array, type: DType): Tensor {
+  const t = empty([data.length], type)
+  writeTensor(t, data)
+  return t
+}
+
+export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boolean, h: Factor, w: Factor, out?: Tensor): Tensor {
+  perTensor(t, 'upsample_bilinear2d')
+  check(t.type !== DType.qint32, () => 'upsample_bilinear2d: expected an 8-bit tensor, found qint32')
+  check(t.dim === 4 && t.shape.slice(1).every((n) => n > 0), () =>
+    `upsample_bilinear2d: expected a non-empty image of 4 dimensions, found shape [${t.shape.join(', ')}]`,
+  ) // prettier-ignore
+  check(size.length === 2 && size.every((n) => n > 0), () => `upsample_bilinear2d: expected two sizes above 0, found [${size.join(', ')}]`)
+  const spatial = t.shape.slice(2)
+  const [rows, columns] = size as [number, number]
+  const shape = [t.shape[0]!, t.shape[1]!, rows, columns]
+  const result = emptyStrided(shape, stridesLike(t, shape), t.type, t.quant)
+  if (result.numel > 0) {
+    const [stepH, stepW] = stepsOf(spatial, size, [h, w], align) as [number, number]
+    const [row, rowStep, rowShare] = axisTables(spatial[0]!, rows, stepH, align)
+    const [column, columnStep, columnShare] = axisTables(spatial[1]!, columns, stepW, align)
+    kernels.quantized_bilinear({
+      dtype: t.type,
+      batch: shape[0]!,
+      channels: shape[1]!,
+      out_size: [1, rows, columns],
+      in_strides: fiveStrides(t.strides),
+      out_strides: fiveStrides(result.strides),
+      row: row.address,
+      row_step: rowStep.address,
+      row_share: rowShare.address,
+      column: column.address,
+      column_step: columnStep.address,
+      column_share: columnShare.address,
+      in: t.address,
+      out: result.address,
+    })
+  }
+  return finish(result, out)
 }
 
 export function quantized_upsample_bilinear2d_vec(
@@ -40,5 +122,6 @@ export function quantized_upsample_bilinear2d_vec(
   factors: number[] | null,
   out?: Tensor,
 ): Tensor {
-  return throughFloat(t, (x) => cpu.upsample_bilinear2d_vec(x, size, align, factors), out)
+  const { output, scales } = sizesOf('upsample_bilinear2d', t, size, factors)
+  return quantized_upsample_bilinear2d(t, output, align, scales[0] ?? null, scales[1] ?? null, out)
 }

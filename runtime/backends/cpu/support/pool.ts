@@ -3,6 +3,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, dtypeName } from '../../../tensor/dtype.js'
 import { numelOf } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { perDimension } from './conv-shape.js'
 import { castTo } from './copy.js'
 import { computeType, dense } from './real.js'
 
@@ -15,16 +16,36 @@ export interface PoolSettings {
   readonly ceil: boolean
 }
 
+/** Lists of one element serve all dimensions; an empty stride is the window. */
+export function poolSettings(
+  operator: string,
+  count: number,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceil: boolean,
+): PoolSettings {
+  const all = perDimension(operator, 'kernel_size', window, count)
+  return {
+    window: all,
+    stride: stride.length === 0 ? all : perDimension(operator, 'stride', stride, count),
+    padding: perDimension(operator, 'padding', padding, count),
+    dilation: perDimension(operator, 'dilation', dilation, count),
+    ceil,
+  }
+}
+
 const ONES: readonly number[] = [1, 1, 1]
 const ZEROS: readonly number[] = [0, 0, 0]
 
 /** The last `count` sizes as three, 1 in front. */
-function three(values: readonly number[], fill: number): readonly number[] {
+export function three(values: readonly number[], fill: number): readonly number[] {
   return values.length === 3 ? values : [...new Array<number>(3 - values.length).fill(fill), ...values]
 }
 
 /** The last `full` dimensions must not be empty. */
-function checkInput(operator: string, input: Tensor, count: number, full = count + 1): void {
+export function checkInput(operator: string, input: Tensor, count: number, full = count + 1): void {
   check(
     (input.dim === count + 1 || input.dim === count + 2) && input.shape.slice(-full).every((size) => size > 0),
     () => `${operator}: expected a non-empty input with ${count + 1} or ${count + 2} dimensions, found shape [${input.shape.join(', ')}]`,
@@ -32,7 +53,7 @@ function checkInput(operator: string, input: Tensor, count: number, full = count
 }
 
 /** Sizes of the pooled dimensions; smaller ones than `least` are errors. */
-function pooledSizes(operator: string, input: Tensor, s: PoolSettings, least = 1): number[] {
+export function pooledSizes(operator: string, input: Tensor, s: PoolSettings, least = 1): number[] {
   const count = s.window.length
   const positive = (name: string, values: readonly number[]): void =>
     check(

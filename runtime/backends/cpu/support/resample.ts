@@ -8,7 +8,7 @@ import { contiguousOf } from './copy.js'
 export type ResampleModeName = keyof typeof kernels.ResampleMode
 
 /** Input steps per output element of each spatial dim. */
-function stepsOf(input: readonly number[], output: readonly number[], scales: readonly (number | null)[], align: boolean): number[] {
+export function stepsOf(input: readonly number[], output: readonly number[], scales: readonly (number | null)[], align: boolean): number[] {
   return input.map((size, d) => {
     const out = output[d]!
     if (align) return out > 1 ? (size - 1) / (out - 1) : 0
@@ -84,8 +84,8 @@ function moveNearest(self: Tensor, shape: number[], exact: boolean, frame: Volum
   const [batch, channels] = shape
   kernels.resample_nearest({
     exact: exact ? 1 : 0,
-    // PyTorch's channels-last kernel alone does not let scales change sizes that stay or double
-    snap: last && !exact ? 1 : 0,
+    // PyTorch's channels-last kernel of plain tensors alone does not let scales change sizes that stay or double
+    snap: last && !exact && self.quant === null ? 1 : 0,
     item_size: self.itemSize,
     planes: last ? batch! : batch! * channels!,
     inner: last ? channels! : 1,

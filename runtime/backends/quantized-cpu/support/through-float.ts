@@ -1,6 +1,6 @@
 import type { PerTensorQuant, Tensor } from '../../../tensor/tensor.js'
-import { copyInto } from '../../cpu/support/copy.js'
 import { dequantized, perTensor, quantizePerTensor } from '../../cpu/support/quantization.js'
+import { adopt } from './adopt.js'
 
 /**
  * Applies `f` to the float32 values of `t` and quantizes the result, by default with the parameters of `t`. For
@@ -10,11 +10,4 @@ export function throughFloat(t: Tensor, f: (x: Tensor) => Tensor, out?: Tensor, 
   const { scale, zeroPoint } = to ?? perTensor(t, 'this operator')
   const result = quantizePerTensor(f(dequantized(t)), scale, zeroPoint, t.type)
   return out === undefined ? result : adopt(out, result)
-}
-
-/** Writes a result into `out`, which takes its parameters. */
-export function adopt(out: Tensor, result: Tensor): Tensor {
-  copyInto(out, result)
-  out.quant = result.quant
-  return out
 }

@@ -1,0 +1,13 @@
+import { resizeOut } from '../../../tensor/iterator.js'
+import type { Tensor } from '../../../tensor/tensor.js'
+import { copyInto } from '../../cpu/support/copy.js'
+import { checkOutType } from '../../cpu/support/deliver.js'
+
+/** Writes a result into `out`, which is resized to its shape and takes its parameters. */
+export function adopt(out: Tensor, result: Tensor): Tensor {
+  checkOutType(out, result.type, 'this operator')
+  resizeOut(out, result.shape)
+  copyInto(out, result)
+  out.quant = result.quant
+  return out
+}

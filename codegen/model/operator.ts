@@ -45,10 +45,14 @@ export interface Operator {
 
 /**
  * `add_Tensor`; operators outside aten carry their namespace and set the overload off by two underscores
- * (`quantized_add__out`), since names such as `quantized::add_out` exist beside overloads such as `add.out`.
+ * (`quantized_add__out`), since names such as `quantized::add_out` exist beside overloads such as `add.out`. aten's own `quantized_max_pool2d` says
+ * that it is aten's, beside `quantized::max_pool2d`.
  */
 export function unboxedName(schema: FunctionSchema): string {
-  if (schema.namespace === null || schema.namespace === 'aten') return identifier(flatName(schema).replaceAll('.', '_'))
+  if (schema.namespace === null || schema.namespace === 'aten') {
+    const name = identifier(flatName(schema).replaceAll('.', '_'))
+    return name.startsWith('quantized_') ? `aten_${name}` : name
+  }
   return `${schema.namespace}_${schema.name}${schema.overload === '' ? '' : `__${schema.overload}`}`
 }
 

@@ -112,7 +112,14 @@ export function select(self: Tensor, dim: number, index: number): Tensor {
   const size = self.shape[d]!
   check(index >= -size && index < size, () => `index ${index} is out of range for dimension ${d} of size ${size}`)
   const at = index < 0 ? index + size : index
-  return strided(self, without(self.shape, d), without(self.strides, d), self.offset + at * self.strides[d]!)
+  const [shape, strides, offset] = [without(self.shape, d), without(self.strides, d), self.offset + at * self.strides[d]!]
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return strided(self, shape, strides, offset)
+  const out = viewOf(self, shape, strides, offset)
+  // one channel of several is quantized per tensor
+  if (d === quant.axis) out.quant = { scale: quant.scales[at]!, zeroPoint: quant.zeroPoints[at]! }
+  else if (d < quant.axis) out.quant = { ...quant, axis: quant.axis - 1 }
+  return out
 }
 
 /** `slice.Tensor`: bounds beyond the dimension are clamped, INT64_MAX included. */
@@ -187,8 +194,12 @@ export function squeeze(self: Tensor, dim: number | null = null): Tensor {
   const out = viewOf(self, shape, strides)
   if (self.quant !== null && isPerChannel(self.quant)) {
     const { axis } = self.quant
-    check(self.shape[axis] !== 1 || shape.length === self.shape.length, () => 'the channel axis of a quantized tensor cannot be squeezed')
-    const removed = self.shape.filter((size, d) => d < axis && size === 1 && (dim === null || d === wrapDim(dim, self.shape.length))).length
+    const only = dim === null ? null : wrapDim(dim, self.shape.length)
+    check(
+      self.shape[axis] !== 1 || (only !== null && only !== axis) || shape.length === self.shape.length,
+      () => 'the channel axis of a quantized tensor cannot be squeezed',
+    )
+    const removed = self.shape.filter((size, d) => d < axis && size === 1 && (only === null || d === only)).length
     out.quant = { ...self.quant, axis: axis - removed }
   }
   return out

@@ -6,11 +6,12 @@ import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor, resize } from '../../tensor/resize.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import * as newTensor from '../../tensor/tensor.js'
-import { isPerChannel, type Quant, type Tensor } from '../../tensor/tensor.js'
+import type { Quant, Tensor } from '../../tensor/tensor.js'
 import { diagonal } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
 import { castTo } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
+import * as at from '../generated/dispatch.js'
 import { checkStridedLayout } from './convert.js'
 
 /** Operators that make tensors from sizes and numbers. The default dtype is float32. */
@@ -170,25 +171,7 @@ export function ones_like(self: Tensor, options: TensorOptions, format: number |
 
 export function full_like(self: Tensor, value: Scalar, options: TensorOptions, format: number | null): Tensor {
   const out = empty_like(self, options, format)
-  const { quant } = out
-  if (quant === null) return filled(out, value)
-  check(!isPerChannel(quant), () => 'a tensor quantized per channel cannot be filled')
-  return fillQuantized(out, Number(value), quant)
-}
-
-const RANGES: Partial<Record<DType, readonly [DType, number, number]>> = {
-  [DType.qint8]: [DType.int8, -128, 127],
-  [DType.quint8]: [DType.uint8, 0, 255],
-  [DType.qint32]: [DType.int32, -(2 ** 31), 2 ** 31 - 1],
-}
-
-function fillQuantized(out: Tensor, value: number, quant: newTensor.PerTensorQuant): Tensor {
-  const range = RANGES[out.type]
-  if (range === undefined) throw new PtliteError('INVALID_DTYPE', `tensors of dtype ${out.dtype} cannot be filled`)
-  const [type, low, high] = range
-  const integer = Math.min(Math.max(Math.round(value / quant.scale) + quant.zeroPoint, low), high)
-  fillScalar(new newTensor.Tensor(out.storage, out.offset, out.shape, out.strides, type), integer)
-  return out
+  return out.quant === null ? filled(out, value) : at.fill__Scalar(out, value)
 }
 
 /** Options of a `new_*` operator: what is not given is as in `self`. */

@@ -5,7 +5,8 @@ import { linearParams } from '../quantized-cpu/support/params.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { CustomObject, Tuple, type Value } from '../../tensor/value.js'
-import { type LayerWeights, lstmStates, type Network, runPacked, runPadded } from './rnn-network.js'
+import * as v from '../../tensor/view.js'
+import { type LayerWeights, lstmStates, type Network, type Result, runPacked, runPadded } from './rnn-network.js'
 
 /** Recurrent networks with 8-bit weights, and with half-precision ones; inputs, states and results are float32. */
 
@@ -124,3 +125,36 @@ export function quantized_gru_data(
   const { rows, h } = runPacked(network(CellKind.gru, params, layers, p, train, bidirectional), data, batchSizes, hx, null)
   return [rows, h]
 }
+
+/** One step for a batch of rows, by networks of one layer over sequences of one. */
+function cellStep(kind: number, input: Tensor, h: Tensor, c: Tensor | null, wIh: Value, wHh: Value, bIh: Tensor, bHh: Tensor): Result {
+  check(
+    input.dim === 2 && h.dim === 2 && (c === null || c.dim === 2),
+    () => `expected matrices of rows for input and state, found shapes [${input.shape.join(', ')}] and [${h.shape.join(', ')}]`,
+  )
+  const net = network(kind, [make_quantized_cell_params_dynamic(wIh, wHh, bIh, bHh, true)], 1, 0, false, false)
+  const last = runPadded(net, v.unsqueeze(input, 0), false, v.unsqueeze(h, 0), c === null ? null : v.unsqueeze(c, 0))
+  return { rows: last.rows, h: v.select(last.h, 0, 0), c: last.c === null ? null : v.select(last.c, 0, 0) }
+}
+
+export function quantized_lstm_cell_dynamic(
+  input: Tensor,
+  hx: Tensor[],
+  wIh: Value,
+  wHh: Value,
+  bIh: Tensor,
+  bHh: Tensor,
+): [Tensor, Tensor] {
+  const { h, c } = cellStep(CellKind.lstm, input, ...lstmStates(hx), wIh, wHh, bIh, bHh)
+  return [h, c!]
+}
+
+type DynamicCell = (input: Tensor, hx: Tensor, wIh: Value, wHh: Value, bIh: Tensor, bHh: Tensor) => Tensor
+
+function dynamicCell(kind: number): DynamicCell {
+  return (input, hx, wIh, wHh, bIh, bHh) => cellStep(kind, input, hx, null, wIh, wHh, bIh, bHh).h
+}
+
+export const quantized_gru_cell_dynamic = dynamicCell(CellKind.gru)
+export const quantized_rnn_relu_cell_dynamic = dynamicCell(CellKind.relu)
+export const quantized_rnn_tanh_cell_dynamic = dynamicCell(CellKind.tanh)

@@ -3,7 +3,7 @@ import { MemoryFormat } from '../../tensor/options.js'
 import { resize } from '../../tensor/resize.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { Storage } from '../../tensor/storage.js'
-import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { isPerChannel, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { checkStrided } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
@@ -15,6 +15,7 @@ function checkSameType(self: Tensor, other: Tensor): void {
 }
 
 export function resize_(self: Tensor, size: number[], format: number | null): Tensor {
+  check(self.quant === null || !isPerChannel(self.quant), () => 'resize_: a tensor quantized per channel keeps its size')
   if (format === null || format === MemoryFormat.contiguous) return resize(self, size)
   check(format !== MemoryFormat.preserve, () => 'resize_ cannot keep the layout; expected a memory format other than preserve')
   return resize(self, size, stridesFor(size, format))

@@ -1,10 +1,9 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { readTensor, writeTensor } from '../../tensor/data.js'
+import { writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
-import { roundHalfEven } from '../../tensor/rounding.js'
 import { castTo, contiguousOf } from './support/copy.js'
 import {
   asQuantized,
@@ -46,6 +45,7 @@ export function quantize_per_tensor_tensors(tensors: Tensor[], scales: Tensor, z
 
 export function quantize_per_tensor_dynamic(x: Tensor, type: DType, _reduceRange: boolean): Tensor {
   checkFloat(x, 'quantize_per_tensor_dynamic')
+  if (type === DType.float16) return castTo(x, type)
   if (type !== DType.quint8 && type !== DType.qint8) throw new PtliteError('INVALID_DTYPE', 'expected quint8 or qint8')
   const source = contiguousOf(x)
   noteRead(x)
@@ -70,7 +70,6 @@ function channelQuant(scales: Tensor, zeroPoints: Tensor, axis: number, shape: r
 export function quantize_per_channel(x: Tensor, scales: Tensor, zeroPoints: Tensor, axis: number, type: DType): Tensor {
   checkFloat(x, 'quantize_per_channel')
   const quant = channelQuant(scales, zeroPoints, axis, x.shape, type)
-  if (quant.floatZeroPoints) throw new PtliteError('UNSUPPORTED_DTYPE', 'quantize_per_channel: zero points must be integers')
   return quantizePerChannel(x, quant, type)
 }
 
@@ -137,20 +136,5 @@ function copyOf(t: Tensor): Tensor {
   const source = contiguousOf(t)
   const out = empty(t.shape, t.type)
   if (out.numel > 0) kernels.mem_copy({ to: out.address, from: source.address, bytes: out.numel * out.itemSize })
-  return out
-}
-
-/** dequantize(quantize(x)) (at::fake_quantize_per_tensor_affine). */
-export function fake_quantize_per_tensor_affine(x: Tensor, scale: number, zeroPoint: number, min: number, max: number): Tensor {
-  checkFloat(x, 'fake_quantize_per_tensor_affine')
-  check(min <= max && zeroPoint >= min && zeroPoint <= max, () => `expected a zero point between ${min} and ${max}, found ${zeroPoint}`)
-  const source = readTensor(castTo(x, DType.float32)) as Float32Array
-  const inverse = Math.fround(1 / Math.fround(scale))
-  const data = source.map((v) => {
-    const q = Math.min(max, Math.max(min, roundHalfEven(Math.fround(v * inverse)) + zeroPoint))
-    return (q - zeroPoint) * Math.fround(scale)
-  })
-  const out = empty(x.shape, DType.float32)
-  writeTensor(out, data)
   return out
 }

@@ -1,9 +1,11 @@
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
-import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
-import { gelu_out, prelu as floatPrelu } from '../cpu/activation.js'
-import { copyInto } from '../cpu/support/copy.js'
-import { dequantized, mapElements, perTensor } from '../cpu/support/quantization.js'
+import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
+import { gelu_out } from '../cpu/activation.js'
+import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { mapElements, perTensor, quantizeNumber } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
 import { throughFloat } from './support/through-float.js'
@@ -27,9 +29,10 @@ function inPlace(self: Tensor, result: Tensor): Tensor {
   return self
 }
 
-/** Scale and zero point that cover 0 to 1, as PyTorch fixes them for sigmoid. */
-function unitRange(t: Tensor): PerTensorQuant {
-  return { scale: 1 / 256, zeroPoint: t.type === DType.qint8 ? -128 : 0 }
+/** Scale and zero point of a function from 0 to 1, as PyTorch fixes them for sigmoid; `span` 2 is for -1 to 1. */
+function fixedRange(t: Tensor, span: 1 | 2): PerTensorQuant {
+  if (t.type === DType.qint32) return { scale: span / 2 ** 32, zeroPoint: 0 }
+  return { scale: span / 256, zeroPoint: (t.type === DType.qint8 ? -128 : 0) + (span === 2 ? 128 : 0) }
 }
 
 function finish(result: Tensor, out: Tensor | undefined): Tensor {
@@ -49,8 +52,8 @@ export function relu6(t: Tensor, inplace: boolean): Tensor {
 }
 
 export function quantized_clamp(t: Tensor, min: Scalar | null, max: Scalar | null): Tensor {
-  const low = min === null ? -Infinity : numberOf(min)
-  const high = max === null ? Infinity : numberOf(max)
+  if (min === null || max === null) throw new PtliteError('INVALID_ARGUMENT', 'clamp: a quantized tensor needs both bounds')
+  const [low, high] = [numberOf(min), numberOf(max)]
   return mapElements(t, sameParameters(t), (x) => Math.min(Math.max(x, low), high))
 }
 
@@ -73,7 +76,7 @@ export function quantized_threshold_out(t: Tensor, limit: Scalar, value: Scalar,
 }
 
 export function quantized_sigmoid_out(t: Tensor, out?: Tensor): Tensor {
-  return finish(mapElements(t, unitRange(t), sigmoidOf), out)
+  return finish(mapElements(t, fixedRange(t, 1), sigmoidOf), out)
 }
 
 export function sigmoid(t: Tensor, scale: number, zeroPoint: number): Tensor {
@@ -82,13 +85,13 @@ export function sigmoid(t: Tensor, scale: number, zeroPoint: number): Tensor {
 
 export function quantized_hardsigmoid_out(t: Tensor, out?: Tensor): Tensor {
   return finish(
-    mapElements(t, unitRange(t), (x) => Math.min(Math.max(x + 3, 0), 6) / 6),
+    mapElements(t, fixedRange(t, 1), (x) => Math.min(Math.max(x + 3, 0), 6) / 6),
     out,
   )
 }
 
 export function quantized_tanh_out(t: Tensor, out?: Tensor): Tensor {
-  return finish(mapElements(t, { scale: 2 / 256, zeroPoint: t.type === DType.qint8 ? 0 : 128 }, Math.tanh), out)
+  return finish(mapElements(t, fixedRange(t, 2), Math.tanh), out)
 }
 
 export function quantized_hardswish_out(t: Tensor, out?: Tensor): Tensor {
@@ -99,10 +102,10 @@ export function hardswish(t: Tensor, scale: number, zeroPoint: number): Tensor {
   return mapElements(t, { scale, zeroPoint }, hardswishOf)
 }
 
-export function leaky_relu(t: Tensor, slope: Scalar, inplace: boolean, scale: number, zeroPoint: number): Tensor {
+/** Always a new tensor, whatever `inplace` says: its parameters are others. */
+export function leaky_relu(t: Tensor, slope: Scalar, _inplace: boolean, scale: number, zeroPoint: number): Tensor {
   const factor = numberOf(slope)
-  const result = mapElements(t, { scale, zeroPoint }, (x) => (x > 0 ? x : x * factor))
-  return inplace ? inPlace(t, result) : result
+  return mapElements(t, { scale, zeroPoint }, (x) => (x > 0 ? x : x * factor))
 }
 
 export function quantized_leaky_relu_out(t: Tensor, slope: Scalar, out?: Tensor): Tensor {
@@ -135,14 +138,44 @@ export function quantized_gelu_out(t: Tensor, approximate: string, out?: Tensor)
   return throughFloat(t, (x) => gelu_out(x, approximate), out)
 }
 
-/** `weight` is quantized too; the result takes the parameters of `t`. */
+/** A slope per channel, or one for all, quantized too; the result takes the parameters of `t`. */
 export function quantized_prelu(t: Tensor, weight: Tensor): Tensor {
   const { scale, zeroPoint } = sameParameters(t)
   return prelu(t, weight, scale, zeroPoint)
 }
 
-/** A slope per channel, or one for all. */
+/**
+ * On integers: what is above zero is multiplied by 1, below by the slope, both as `weight` is quantized, so that 1 may be
+ * saturated (at::native::prelu_quantized).
+ */
 export function prelu(t: Tensor, weight: Tensor, scale: number, zeroPoint: number): Tensor {
-  perTensor(weight, 'quantized::prelu: weight')
-  return throughFloat(t, (x) => floatPrelu(x, dequantized(weight)), undefined, { scale, zeroPoint })
+  const quant = perTensor(t, 'prelu')
+  const slope = perTensor(weight, 'prelu: weight')
+  check(
+    t.type === weight.type && t.type !== DType.qint32,
+    () => `prelu: expected tensors of one 8-bit dtype, found ${t.dtype} and ${weight.dtype}`,
+  )
+  const channels = t.dim > 1 ? t.shape[1]! : 1
+  check(weight.numel === 1 || weight.numel === channels, () => `prelu: expected 1 or ${channels} slopes, found ${weight.numel}`)
+  const out = empty(t.shape, t.type, { scale, zeroPoint })
+  if (out.numel === 0) return out
+  const x = contiguousOf(t)
+  const w = contiguousOf(weight)
+  const outer = t.dim > 1 ? t.shape[0]! : 1
+  kernels.quantized_prelu({
+    dtype: t.type,
+    outer,
+    channels,
+    inner: t.numel / (outer * channels),
+    zero_point: quant.zeroPoint,
+    weight_step: weight.numel === 1 ? 0 : 1,
+    weight_zero: slope.zeroPoint,
+    one: quantizeNumber(1, slope, weight.type) - slope.zeroPoint,
+    out_zero: zeroPoint,
+    multiplier: Math.fround((Math.fround(quant.scale) * Math.fround(slope.scale)) / Math.fround(scale)),
+    in: x.address,
+    weight: w.address,
+    out: out.address,
+  })
+  return out
 }

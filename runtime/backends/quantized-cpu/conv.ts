@@ -1,9 +1,11 @@
-import { check } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
 import { channelsLastStrides } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
-import { perTensor, quantRange } from '../cpu/support/quantization.js'
+import { contiguousOf } from '../cpu/support/copy.js'
+import { dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, packDepthwise, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
@@ -289,3 +291,29 @@ export function conv_transpose2d(x: Tensor, weights: Value, scale: number, zeroP
 export function conv_transpose3d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
   return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv_transpose3d')
 }
+
+/**
+ * float32 input quantized by its own range. PyTorch's engines give the integer result the parameters of the input, so
+ * it saturates there, before it becomes float32.
+ */
+function dynamicConvolution(x: Tensor, weights: Value, what: string): Tensor {
+  if (x.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 input, found ${x.dtype}`)
+  const source = contiguousOf(x)
+  const { scale, zeroPoint } = dynamicQuant(source)
+  return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, false, what))
+}
+
+type DynamicConvolution = (x: Tensor, weights: Value, reduceRange: boolean) => Tensor
+
+/** Take `reduce_range` for the schema's sake: QNNPACK uses all 8 bits in any case. */
+function dynamicConv(name: string, oneDimensional = false): DynamicConvolution {
+  return (x, weights, _reduceRange) =>
+    oneDimensional ? withoutHeight(dynamicConvolution(withHeight(x), weights, name)) : dynamicConvolution(x, weights, name)
+}
+
+export const conv1d_dynamic = dynamicConv('quantized::conv1d_dynamic', true)
+export const conv2d_dynamic = dynamicConv('quantized::conv2d_dynamic')
+export const conv3d_dynamic = dynamicConv('quantized::conv3d_dynamic')
+export const conv_transpose1d_dynamic = dynamicConv('quantized::conv_transpose1d_dynamic', true)
+export const conv_transpose2d_dynamic = dynamicConv('quantized::conv_transpose2d_dynamic')
+export const conv_transpose3d_dynamic = dynamicConv('quantized::conv_transpose3d_dynamic')

@@ -3,12 +3,16 @@ import * as kernels from '../../native/generated/kernels.js'
 import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
+import { roundHalfEven } from '../../tensor/rounding.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf, copyInto } from '../cpu/support/copy.js'
-import { checkQuant, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
+import { relu_out } from '../cpu/activation.js'
+import * as float from '../cpu/binary.js'
+import { contiguousOf } from '../cpu/support/copy.js'
+import { checkQuant, dequantized, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
+import { throughFloat } from './support/through-float.js'
 
 /** `t` broadcast to `shape`, dense. */
 function broadcastDense(t: Tensor, shape: readonly number[]): Tensor {
@@ -23,6 +27,13 @@ function addShift(a: number, b: number): number {
   return Math.max(0, Math.min(30, 21 - Math.ceil(Math.log2(Math.max(a, b, 2 ** -20)))))
 }
 
+/** The same for qint32, whose sums leave int32: through float32, as in PyTorch. */
+function wideBinary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, relu: boolean): Tensor {
+  const other = dequantized(b)
+  const combine = (x: Tensor): Tensor => (op === 'add' ? float.add_out(x, other, 1) : float.mul_out(x, other))
+  return throughFloat(a, relu ? (x) => relu_out(combine(x)) : combine, undefined, to)
+}
+
 /**
  * a + b or a * b on integers of one 8-bit dtype, broadcast, with the parameters `to` (quantized::add, quantized::mul).
  * Ratios of scales beyond 2^21 saturate.
@@ -32,8 +43,8 @@ function binary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, rel
   const qa = perTensor(a, what)
   const qb = perTensor(b, what)
   check(a.type === b.type, () => `${what}: both operands must have one dtype, found ${a.dtype} and ${b.dtype}`)
-  if (a.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', `${what}: expected 8-bit tensors, found qint32`)
   checkQuant(to.scale, to.zeroPoint, a.type)
+  if (a.type === DType.qint32) return wideBinary(op, a, b, to, relu)
   const shape = broadcastShapes(a.shape, b.shape)
   const x = broadcastDense(a, shape)
   const y = broadcastDense(b, shape)
@@ -78,27 +89,20 @@ export function mul_relu(a: Tensor, b: Tensor, scale: number, zeroPoint: number)
   return binary('mul', a, b, { scale, zeroPoint }, true)
 }
 
-function into(out: Tensor, result: Tensor): Tensor {
-  check(sameShape(out.shape, result.shape), () => `expected out of shape [${result.shape.join(', ')}], found [${out.shape.join(', ')}]`)
-  check(out.type === result.type, () => `expected out of dtype ${result.dtype}, found ${out.dtype}`)
-  copyInto(out, result)
-  return out
-}
-
 export function add_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
-  return into(out, binary('add', a, b, perTensor(out, 'quantized::add'), false))
+  return adopt(out, binary('add', a, b, perTensor(out, 'quantized::add'), false))
 }
 
 export function add_relu_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
-  return into(out, binary('add', a, b, perTensor(out, 'quantized::add_relu'), true))
+  return adopt(out, binary('add', a, b, perTensor(out, 'quantized::add_relu'), true))
 }
 
 export function mul_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
-  return into(out, binary('mul', a, b, perTensor(out, 'quantized::mul'), false))
+  return adopt(out, binary('mul', a, b, perTensor(out, 'quantized::mul'), false))
 }
 
 export function mul_relu_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
-  return into(out, binary('mul', a, b, perTensor(out, 'quantized::mul_relu'), true))
+  return adopt(out, binary('mul', a, b, perTensor(out, 'quantized::mul_relu'), true))
 }
 
 /** Maps integers through `f`, given and giving quantized integers; both saturated. */
@@ -121,7 +125,7 @@ function addNumber(t: Tensor, b: Scalar, relu: boolean): Tensor {
   const quant = perTensor(t, 'quantized::add_scalar')
   const [min, max] = quantRange(t.type)
   const { scale, zeroPoint } = quant
-  const c = Math.round(numberOf(b) / scale)
+  const c = roundHalfEven(numberOf(b) / scale)
   const moved = zeroPoint - c
   if (moved >= min && moved <= max) {
     return remap(t, { scale, zeroPoint: moved }, (q) => (relu ? Math.max(q, moved) : q))
@@ -171,8 +175,9 @@ export function add_scalar_Tensor(t: Tensor, b: Tensor): Tensor {
   return addNumber(t, itemOf(b), false)
 }
 
+/** Without the relu of its name: so it is in PyTorch 1.13, and models were trained and checked with that. */
 export function add_scalar_relu_Tensor(t: Tensor, b: Tensor): Tensor {
-  return addNumber(t, itemOf(b), true)
+  return addNumber(t, itemOf(b), false)
 }
 
 export function mul_scalar_Tensor(t: Tensor, b: Tensor): Tensor {
@@ -221,4 +226,12 @@ export function add_scalar_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor
 
 export function mul_scalar_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor {
   return adopt(out, mulNumber(t, itemOf(b), false))
+}
+
+export function add_scalar_relu_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor {
+  return adopt(out, add_scalar_relu_Tensor(t, b))
+}
+
+export function mul_scalar_relu_out_Tensor(t: Tensor, b: Tensor, out: Tensor): Tensor {
+  return adopt(out, mulNumber(t, itemOf(b), true))
 }

@@ -10,13 +10,7 @@ import { masked_fill__Scalar as fillMasked } from '../cpu/index-fill.js'
 import { contiguousCopy, copyInto } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { expandTo } from '../cpu/support/make.js'
-import {
-  integersOf,
-  perTensor,
-  quantizeNumber,
-  quantizePerChannel,
-  quantizePerTensor,
-} from '../cpu/support/quantization.js'
+import { integersOf, perTensor, quantizeNumber, quantizePerChannel, quantizePerTensor } from '../cpu/support/quantization.js'
 
 /** Writing numbers and tensors into quantized tensors. */
 

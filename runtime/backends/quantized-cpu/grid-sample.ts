@@ -5,14 +5,10 @@ import * as cpu from '../cpu/grid-sample.js'
 import { throughFloat } from './support/through-float.js'
 
 const BILINEAR = 0
-const ZEROS = 0
 
-/** PyTorch samples quantized images bilinearly with zeros around them, whatever the other modes of the operator are. */
+/** Samples are mixed in float32, as in PyTorch. */
 export function grid_sampler_2d(input: Tensor, grid: Tensor, interpolation: number, padding: number, align: boolean): Tensor {
-  check(
-    interpolation === BILINEAR && padding === ZEROS,
-    () => 'grid_sampler: quantized tensors can only be sampled with bilinear interpolation and zero padding',
-  )
+  check(interpolation === BILINEAR, () => 'grid_sampler: quantized tensors can only be sampled with bilinear interpolation')
   check(grid.type === DType.float32, () => `grid_sampler: expected a float32 grid, found ${grid.dtype}`)
   return throughFloat(input, (x) => cpu.grid_sampler_2d(x, grid, interpolation, padding, align))
 }

@@ -1,13 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { noteRead } from '../../tensor/observe.js'
 import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { chooseQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import {
   biasNumbers,
   channelQuant,
@@ -32,8 +31,8 @@ function packedLinear(params: LinearParams): PackedWeights {
 function checkInput(x: Tensor, weight: Tensor): void {
   const depth = weight.shape[1]!
   check(
-    x.dim >= 1 && x.shape[x.dim - 1] === depth,
-    () => `the last dimension of the input must be ${depth}, found shape [${x.shape.join(', ')}]`,
+    x.dim >= 2 && x.shape[x.dim - 1] === depth,
+    () => `expected an input of at least two dimensions, the last of size ${depth}, found shape [${x.shape.join(', ')}]`,
   )
 }
 
@@ -105,13 +104,6 @@ function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
   const integers = quantizePerTensor(source, quant.scale, quant.zeroPoint, DType.quint8)
   launchRows(integers, quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: relu ? 1 : 0 })
   return out
-}
-
-/** Parameters over the range of the data. */
-function dynamicQuant(x: Tensor): PerTensorQuant {
-  noteRead(x)
-  const { min, max } = kernels.float_range({ n: x.numel, in: x.address })
-  return chooseQuant(min, max, 0, 255)
 }
 
 /** Takes `reduce_range` for the schema's sake: QNNPACK, PyTorch's engine on phones, uses all 8 bits in any case. */

@@ -1,53 +1,11 @@
-import { check } from '../../error.js'
-import { DType } from '../../tensor/dtype.js'
-import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
-import { readTensor, writeTensor } from '../../tensor/data.js'
-import { castTo } from '../cpu/support/copy.js'
-import { dequantized, perTensor, quantizePerTensor } from '../cpu/support/quantization.js'
+import { check, PtliteError } from '../../error.js'
+import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
+import { relu_out } from '../cpu/activation.js'
+import * as cpu from '../cpu/norm.js'
+import { perTensor } from '../cpu/support/quantization.js'
+import { throughFloat } from './support/through-float.js'
 
-/** Normalisation of quantized tensors: statistics in float32 from the integers, result quantized anew, as PyTorch does. */
-
-function numbers(t: Tensor | null, n: number, what: string): Float32Array | null {
-  if (t === null) return null
-  check(t.numel === n, () => `${what}: expected ${n} elements, found ${t.numel}`)
-  return readTensor(castTo(t, DType.float32)) as Float32Array
-}
-
-function toTensor(data: Float32Array, like: Tensor, to: PerTensorQuant): Tensor {
-  const x = empty(like.shape, DType.float32)
-  writeTensor(x, data)
-  return quantizePerTensor(x, to.scale, to.zeroPoint, like.type)
-}
-
-/** Normalises each of `groups` equal runs; `factorOf` gives weight and bias for an element's position. */
-function normalize(
-  t: Tensor,
-  groups: number,
-  eps: number,
-  to: PerTensorQuant,
-  factorOf: (index: number) => number,
-  weight: Float32Array | null,
-  bias: Float32Array | null,
-): Tensor {
-  perTensor(t, 'this operator')
-  const data = readTensor(dequantized(t)) as Float32Array
-  const n = groups === 0 ? 0 : data.length / groups
-  for (let g = 0; g < groups; g++) {
-    let sum = 0
-    let squares = 0
-    for (let i = g * n; i < (g + 1) * n; i++) {
-      sum += data[i]!
-      squares += data[i]! ** 2
-    }
-    const mean = sum / n
-    const scale = 1 / Math.sqrt(Math.max(squares / n - mean * mean, 0) + eps)
-    for (let i = g * n; i < (g + 1) * n; i++) {
-      const k = factorOf(i)
-      data[i] = (data[i]! - mean) * scale * (weight?.[k] ?? 1) + (bias?.[k] ?? 0)
-    }
-  }
-  return toTensor(data, t, to)
-}
+/** Normalisation of quantized tensors: statistics and scaling in float32, the result quantized anew, as PyTorch does. */
 
 export function layer_norm(
   t: Tensor,
@@ -58,13 +16,7 @@ export function layer_norm(
   scale: number,
   zeroPoint: number,
 ): Tensor {
-  const tail = t.shape.slice(t.dim - normalizedShape.length)
-  check(normalizedShape.length > 0 && tail.join() === normalizedShape.join(), () => {
-    return `layer_norm: expected an input that ends in [${normalizedShape.join(', ')}], found [${t.shape.join(', ')}]`
-  })
-  const n = normalizedShape.reduce((a, b) => a * b, 1)
-  const [w, b] = [numbers(weight, n, 'weight'), numbers(bias, n, 'bias')]
-  return normalize(t, n === 0 ? 0 : t.numel / n, eps, { scale, zeroPoint }, (i) => i % n, w, b)
+  return throughFloat(t, (x) => cpu.layer_norm(x, normalizedShape, weight, bias, eps, false), undefined, { scale, zeroPoint })
 }
 
 export function group_norm(
@@ -76,14 +28,11 @@ export function group_norm(
   scale: number,
   zeroPoint: number,
 ): Tensor {
-  check(t.dim >= 2, () => `group_norm: expected at least 2 dimensions, found ${t.dim}`)
-  const channels = t.shape[1]!
-  check(groups > 0 && channels % groups === 0, () => `group_norm: ${groups} groups do not divide ${channels} channels`)
-  const inner = t.shape.slice(2).reduce((a, b) => a * b, 1)
-  const [w, b] = [numbers(weight, channels, 'weight'), numbers(bias, channels, 'bias')]
-  return normalize(t, t.shape[0]! * groups, eps, { scale, zeroPoint }, (i) => Math.floor(i / inner) % channels, w, b)
+  check(t.dim >= 3, () => `quantized::group_norm: expected at least 3 dimensions, found ${t.dim}`)
+  return throughFloat(t, (x) => cpu.group_norm(x, groups, weight, bias, eps, false), undefined, { scale, zeroPoint })
 }
 
+/** A group per channel. */
 export function instance_norm(
   t: Tensor,
   weight: Tensor | null,
@@ -92,57 +41,39 @@ export function instance_norm(
   scale: number,
   zeroPoint: number,
 ): Tensor {
-  check(t.dim >= 2, () => `instance_norm: expected at least 2 dimensions, found ${t.dim}`)
-  return group_norm(t, t.shape[1]!, weight, bias, eps, scale, zeroPoint)
+  return group_norm(t, t.shape[1] ?? 0, weight, bias, eps, scale, zeroPoint)
 }
 
-function batchNorm(
+type BatchNorm = (
   t: Tensor,
   weight: Tensor | null,
   bias: Tensor | null,
   mean: Tensor,
   variance: Tensor,
   eps: number,
-  to: PerTensorQuant,
-  relu: boolean,
-): Tensor {
-  perTensor(t, 'batch_norm')
-  check(t.dim >= 2, () => `batch_norm: expected at least 2 dimensions, found ${t.dim}`)
-  const channels = t.shape[1]!
-  const [w, b] = [numbers(weight, channels, 'weight'), numbers(bias, channels, 'bias')]
-  const [m, v] = [numbers(mean, channels, 'mean')!, numbers(variance, channels, 'var')!]
-  const inner = t.shape.slice(2).reduce((x, y) => x * y, 1)
-  const data = readTensor(dequantized(t)) as Float32Array
-  for (let i = 0; i < data.length; i++) {
-    const c = Math.floor(i / inner) % channels
-    const y = ((data[i]! - m[c]!) / Math.sqrt(v[c]! + eps)) * (w?.[c] ?? 1) + (b?.[c] ?? 0)
-    data[i] = relu ? Math.max(y, 0) : y
+  scale: number,
+  zeroPoint: number,
+) => Tensor
+
+/** By the statistics given; `ranks` are the numbers of dimensions that the operator takes. */
+function batchNorm(name: string, ranks: readonly number[], relu: boolean): BatchNorm {
+  return (t, weight, bias, mean, variance, eps, scale, zeroPoint) => {
+    perTensor(t, name)
+    if (weight === null || bias === null) throw new PtliteError('INVALID_ARGUMENT', `${name}: weight and bias must be given`)
+    check(ranks.includes(t.dim), () => `${name}: expected ${ranks.join(' or ')} dimensions, found ${t.dim}`)
+    const to: PerTensorQuant = { scale, zeroPoint }
+    const normal = (x: Tensor): Tensor => cpu.batch_norm(x, weight, bias, mean, variance, false, 0, eps, false)
+    return throughFloat(t, relu ? (x) => relu_out(normal(x)) : normal, undefined, to)
   }
-  return toTensor(data, t, to)
 }
 
-export function batch_norm(
-  t: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  mean: Tensor,
-  variance: Tensor,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-): Tensor {
-  return batchNorm(t, weight, bias, mean, variance, eps, { scale, zeroPoint }, false)
-}
+const ANY = [2, 3, 4, 5]
 
-export function batch_norm_relu(
-  t: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  mean: Tensor,
-  variance: Tensor,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-): Tensor {
-  return batchNorm(t, weight, bias, mean, variance, eps, { scale, zeroPoint }, true)
-}
+export const batch_norm = batchNorm('quantized::batch_norm', ANY, false)
+export const batch_norm_relu = batchNorm('quantized::batch_norm_relu', ANY, true)
+export const batch_norm1d = batchNorm('quantized::batch_norm1d', [2, 3], false)
+export const batch_norm1d_relu = batchNorm('quantized::batch_norm1d_relu', [2, 3], true)
+export const batch_norm2d = batchNorm('quantized::batch_norm2d', [4], false)
+export const batch_norm2d_relu = batchNorm('quantized::batch_norm2d_relu', [4], true)
+export const batch_norm3d = batchNorm('quantized::batch_norm3d', [5], false)
+export const batch_norm3d_relu = batchNorm('quantized::batch_norm3d_relu', [5], true)

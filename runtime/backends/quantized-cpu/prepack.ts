@@ -1,8 +1,9 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import type { CustomObject, Value } from '../../tensor/value.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { type CustomObject, Tuple, type Value } from '../../tensor/value.js'
 import { castTo } from '../cpu/support/copy.js'
+import { fillScalar } from '../cpu/support/fill.js'
 import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, makeConv, makeLinear } from './support/params.js'
 
 /** Packing only checks and keeps the weights: kernels lay them out at their first use. */
@@ -22,7 +23,21 @@ export function linear_prepack_fp16(weight: Tensor, bias: Tensor | null): Custom
   return makeLinear(castTo(castTo(weight, DType.float16), DType.float32), bias)
 }
 
-export function linear_unpack(weights: Value): [Tensor, Tensor | null] {
+/** A layer without bias gives zeros, which is what QNNPACK packs for it. */
+function biasOrZeros(bias: Tensor | null, n: number): Tensor {
+  if (bias !== null) return bias
+  const zeros = empty([n], DType.float32)
+  fillScalar(zeros, 0)
+  return zeros
+}
+
+export function linear_unpack(weights: Value): [Tensor, Tensor] {
+  const { weight, bias } = linearParams(weights)
+  return [weight, biasOrZeros(bias, weight.shape[0]!)]
+}
+
+/** Half-precision layers are FBGEMM's, which keeps a missing bias missing. */
+export function linear_unpack_fp16(weights: Value): [Tensor, Tensor | null] {
   const { weight, bias } = linearParams(weights)
   return [weight, bias]
 }
@@ -141,18 +156,29 @@ export function conv_transpose3d_prepack(
   return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
 }
 
-export function conv2d_unpack(weights: Value): [Tensor, Tensor | null] {
-  const { weight, bias } = convParams(weights)
-  return [weight, bias]
+function convBias(p: ConvParams): Tensor {
+  return biasOrZeros(p.bias, p.transposed ? p.weight.shape[1]! * p.groups : p.weight.shape[0]!)
+}
+
+export function conv2d_unpack(weights: Value): [Tensor, Tensor] {
+  const params = convParams(weights)
+  return [params.weight, convBias(params)]
+}
+
+/** Sizes of weight and bias, stride, padding, dilation and groups. */
+export function conv2d_unpack_sizes(weights: Value): Tuple {
+  const p = convParams(weights)
+  const lists = [p.weight.shape, p.bias?.shape ?? null, p.stride, p.padding, p.dilation]
+  return new Tuple([...lists.map((list) => (list === null ? null : [...list])), p.groups])
 }
 
 export const conv3d_unpack = conv2d_unpack
 
 /** conv1d weights lose the height that packing added. */
-export function conv1d_unpack(weights: Value): [Tensor, Tensor | null] {
-  const { weight, bias } = convParams(weights)
-  const { shape, strides } = weight
-  return [viewOf(weight, [shape[0]!, shape[1]!, shape[3]!], [strides[0]!, strides[1]!, strides[3]!]), bias]
+export function conv1d_unpack(weights: Value): [Tensor, Tensor] {
+  const params = convParams(weights)
+  const { shape, strides } = params.weight
+  return [viewOf(params.weight, [shape[0]!, shape[1]!, shape[3]!], [strides[0]!, strides[1]!, strides[3]!]), convBias(params)]
 }
 
 export function conv_stride(weights: Value): number[] {

@@ -22,7 +22,14 @@ function nearest(operator: string, mode: ResampleModeName, t: Tensor, size: Size
   return finish(resample(operator, mode, t, size, factors, false), out)
 }
 
-function nearestBy(operator: string, mode: ResampleModeName, t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
+function nearestBy(
+  operator: string,
+  mode: ResampleModeName,
+  t: Tensor,
+  size: Sizes | null,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
   const { output, scales } = sizesOf(operator, t, size, factors)
   return nearest(operator, mode, t, output, scales, out)
 }

@@ -1,7 +1,8 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { readTensor } from '../../../tensor/data.js'
+import { readTensor, writeTensor } from '../../../tensor/data.js'
 import { DType, dtypeName, isQuantized } from '../../../tensor/dtype.js'
+import { noteRead } from '../../../tensor/observe.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { empty, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
@@ -60,10 +61,42 @@ function quantizeInto(x: Tensor, out: number, n: number, quant: PerTensorQuant, 
 export function quantizePerChannel(x: Tensor, quant: PerChannelQuant, type: DType): Tensor {
   const source = contiguousOf(castTo(x, DType.float32))
   const out = empty(x.shape, type, quant)
+  if (quant.floatZeroPoints) {
+    quantizeFractional(source, quant, out)
+    return out
+  }
   forEachChannel(x.shape, quant, (offset, n, scale, zeroPoint) => {
     quantizeInto(source, out.address + offset * out.itemSize, n, { scale, zeroPoint }, type, offset)
   })
   return out
+}
+
+/** The most that an unsigned type holds in `bits`. */
+function levelsOf(type: DType): readonly [number, number] {
+  return type === DType.quint4x2 ? [0, 15] : quantRange(type)
+}
+
+/** round(x / scale + zero point) with fractions as zero points, for weights of embeddings; 4-bit values go two to a byte, low first. */
+function quantizeFractional(x: Tensor, quant: PerChannelQuant, out: Tensor): void {
+  const data = readTensor(x) as Float32Array
+  const [low, high] = levelsOf(out.type)
+  const nibbles = out.type === DType.quint4x2
+  const integers =
+    out.type === DType.qint8
+      ? new Int8Array(data.length)
+      : out.type === DType.qint32
+        ? new Int32Array(data.length)
+        : new Uint8Array(data.length)
+  forEachChannel(x.shape, quant, (offset, n, scale, zeroPoint) => {
+    const inverse = Math.fround(1 / Math.fround(scale))
+    for (let i = offset; i < offset + n; i++) {
+      const q = roundHalfEven(Math.fround(Math.fround(data[i]! * inverse) + Math.fround(zeroPoint)))
+      const integer = q >= high ? high : q > low ? q : low
+      if (nibbles) integers[i >> 1]! |= integer << ((i & 1) * 4)
+      else integers[i] = integer
+    }
+  })
+  writeTensor(out, integers)
 }
 
 /** Runs of elements that share a channel, in a dense tensor of this shape. */
@@ -141,6 +174,13 @@ export function chooseQuant(min: number, max: number, qmin: number, qmax: number
   return { scale, zeroPoint }
 }
 
+/** quint8 parameters over the range of a dense float32 tensor, which need not hold 0. */
+export function dynamicQuant(x: Tensor): PerTensorQuant {
+  noteRead(x)
+  const { min, max } = x.numel === 0 ? { min: 0, max: 0 } : kernels.float_range({ n: x.numel, in: x.address })
+  return chooseQuant(min, max, 0, 255)
+}
+
 /** The integer that a number quantizes to, saturated. */
 export function quantizeNumber(x: number, quant: PerTensorQuant, type: DType): number {
   const [min, max] = quantRange(type)
@@ -159,7 +199,7 @@ export function numbersOf(t: Tensor): number[] {
  */
 export function mapElements(t: Tensor, to: PerTensorQuant, f: (x: number) => number): Tensor {
   const from = perTensor(t, 'this operator')
-  if (t.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', 'expected an 8-bit quantized tensor, found qint32')
+  if (t.type === DType.qint32) return mapWide(t, from, to, f)
   const table = new Uint8Array(256)
   const signed = t.type === DType.qint8
   for (let bits = 0; bits < 256; bits++) {
@@ -167,6 +207,17 @@ export function mapElements(t: Tensor, to: PerTensorQuant, f: (x: number) => num
     table[bits] = quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type) & 255
   }
   return lookUp(t, table, to)
+}
+
+/** The same for qint32, element by element: its values are too many for a table. */
+function mapWide(t: Tensor, from: PerTensorQuant, to: PerTensorQuant, f: (x: number) => number): Tensor {
+  const data = readTensor(t) as Int32Array
+  const out = empty(t.shape, t.type, to)
+  writeTensor(
+    out,
+    data.map((q) => quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type)),
+  )
+  return out
 }
 
 export function lookUp(t: Tensor, table: Uint8Array, quant: PerTensorQuant): Tensor {

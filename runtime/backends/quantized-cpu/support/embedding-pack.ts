@@ -1,0 +1,110 @@
+import { check, PtliteError } from '../../../error.js'
+import { halfToNumber, readTensor, writeTensor } from '../../../tensor/data.js'
+import { DType } from '../../../tensor/dtype.js'
+import { roundHalfEven } from '../../../tensor/rounding.js'
+import { numberToHalf } from '../../../tensor/scalar-bits.js'
+import { empty, type Tensor } from '../../../tensor/tensor.js'
+import { castTo } from '../../cpu/support/copy.js'
+import { type TableBits, trailerOf, writeTrailer } from './embedding-table.js'
+
+/** Quantization of float tables row by row, and back (PyTorch's embedding_bag_*_prepack and unpack). */
+
+const half = (x: number): number => halfToNumber(numberToHalf(x))
+
+function floatRows(weight: Tensor, what: string): Float32Array {
+  if (weight.type !== DType.float32 && weight.type !== DType.float16) {
+    throw new PtliteError('INVALID_DTYPE', `${what}: expected float32 or float16, found ${weight.dtype}`)
+  }
+  return readTensor(castTo(weight, DType.float32)) as Float32Array
+}
+
+type Range = readonly [min: number, max: number]
+
+function rangeOf(row: Float32Array): Range {
+  let [min, max] = [Infinity, -Infinity]
+  for (const x of row) {
+    min = Math.min(min, x)
+    max = Math.max(max, x)
+  }
+  return [min, max]
+}
+
+/** Sum of squared errors of a row quantized between the bounds. */
+function loss(row: Float32Array, [min, max]: Range, levels: number): number {
+  const scale = Math.fround((max - min) / levels)
+  const inverse = scale === 0 ? 1 : Math.fround(1 / scale)
+  let sum = 0
+  for (const x of row) {
+    const q = Math.max(0, Math.min(levels, roundHalfEven(Math.fround(Math.fround(x - min) * inverse))))
+    sum += (Math.fround(q * scale + min) - x) ** 2
+  }
+  return sum
+}
+
+/** Narrows the bounds greedily, a bin at a time, and takes the best pair met (at::choose_qparams_optimized). */
+function bestRange(row: Float32Array, whole: Range, bins: number, ratio: number, levels: number): Range {
+  const step = Math.fround(Math.fround(whole[1] - whole[0]) / bins)
+  const least = Math.fround(bins * (1 - Math.fround(ratio)) * step)
+  let current: Range = whole
+  let currentLoss = loss(row, whole, levels)
+  let best: Range | null = null
+  let bestLoss = Infinity
+  while (step > 0 && current[0] + least < current[1]) {
+    const [up, down]: [Range, Range] = [
+      [Math.fround(current[0] + step), current[1]],
+      [current[0], Math.fround(current[1] - step)],
+    ]
+    const [upLoss, downLoss] = [loss(row, up, levels), loss(row, down, levels)]
+    if (currentLoss < upLoss && currentLoss < downLoss && currentLoss < bestLoss) [best, bestLoss] = [current, currentLoss]
+    ;[current, currentLoss] = upLoss < downLoss ? [up, upLoss] : [down, downLoss]
+  }
+  return best ?? whole
+}
+
+export interface Search {
+  readonly bins: number
+  readonly ratio: number
+}
+
+/** Scale, bias and factor of a row. */
+function parametersOf(row: Float32Array, bits: TableBits, search: Search | null): { scale: number; bias: number; inverse: number } {
+  const levels = 2 ** bits - 1
+  const whole = row.length === 0 ? ([0, 0] as const) : rangeOf(row)
+  if (bits === 8) {
+    const range = Math.fround(whole[1] - whole[0])
+    return { scale: range / 255, bias: whole[0], inverse: Math.fround(255 / Math.fround(range + 1e-8)) }
+  }
+  const [min, max] = search === null ? whole : bestRange(row, whole, search.bins, search.ratio, levels)
+  const bias = half(min)
+  const range = Math.fround(max - bias)
+  const scale = range === 0 ? 1 : half(range / levels)
+  const inverse = Math.fround(1 / scale)
+  return scale === 0 || !Number.isFinite(inverse) ? { scale: 1, bias, inverse: 1 } : { scale, bias, inverse }
+}
+
+export function packRows(weight: Tensor, bits: TableBits, search: Search | null, what: string): Tensor {
+  const width = weight.shape[weight.dim - 1] ?? 0
+  const perByte = 8 / bits
+  check(weight.dim >= 2 && width % perByte === 0, () => {
+    return `${what}: expected rows of a multiple of ${perByte} values, found shape [${weight.shape.join(', ')}]`
+  })
+  const data = floatRows(weight, what)
+  const rows = width === 0 ? 0 : data.length / width
+  const body = width / perByte
+  const levels = 2 ** bits - 1
+  const bytes = new Uint8Array(rows * (body + trailerOf(bits)))
+  const view = new DataView(bytes.buffer)
+  for (let r = 0; r < rows; r++) {
+    const row = data.subarray(r * width, (r + 1) * width)
+    const { scale, bias, inverse } = parametersOf(row, bits, search)
+    const at = r * (body + trailerOf(bits))
+    row.forEach((x, i) => {
+      const q = Math.max(0, Math.min(levels, roundHalfEven(Math.fround(Math.fround(x - bias) * inverse))))
+      bytes[at + Math.floor(i / perByte)]! |= q << ((i % perByte) * bits)
+    })
+    writeTrailer(view, at + body, bits, scale, bias)
+  }
+  const out = empty([...weight.shape.slice(0, -1), body + trailerOf(bits)], DType.uint8)
+  writeTensor(out, bytes)
+  return out
+}

@@ -28,7 +28,7 @@ await t.test('what is generated from a custom_ops.yaml', async (t) => {
       text,
       `function w_my_f(s: Stack): void {
   take(s, 2, numbers[0]!)
-  const r = natives.f(asTensor(s, 0), asFloatsOrNull(s, 1))
+  const r = natives.f(asPlainTensor(s, 0), asFloatsOrNull(s, 1))
   give(s, r[0])
   giveFloat(s, r[1])
 }`,

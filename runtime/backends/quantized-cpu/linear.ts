@@ -32,7 +32,7 @@ function checkInput(x: Tensor, weight: Tensor): void {
   const depth = weight.shape[1]!
   check(
     x.dim >= 2 && x.shape[x.dim - 1] === depth,
-    () => `expected an input of at least two dimensions, the last of size ${depth}, found shape [${x.shape.join(', ')}]`,
+    () => `the last of at least two input dimensions must be ${depth}, found shape [${x.shape.join(', ')}]`,
   )
 }
 

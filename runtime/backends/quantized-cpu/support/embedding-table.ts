@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
+import { noteRead } from '../../../tensor/observe.js'
 import { numberToHalf } from '../../../tensor/scalar-bits.js'
 import { empty, isPerChannel, type Tensor } from '../../../tensor/tensor.js'
 import { CustomObject, Tuple, type Value } from '../../../tensor/value.js'
@@ -138,6 +139,7 @@ function launch(table: EmbeddingTable, indices: Tensor, bags: number, bagSize: n
   const weights = o.perSampleWeights === null ? null : contiguousOf(castTo(o.perSampleWeights, DType.float32))
   const mapping = o.mapping === null ? null : contiguousOf(castTo(o.mapping, DType.int32))
   const rowBytes = rows.shape[rows.dim - 1]!
+  noteRead(indices)
   const culprit = kernels.embedding_rows({
     bits: table.bits,
     wide_indices: list.type === DType.int64 ? 1 : 0,

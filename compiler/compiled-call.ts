@@ -1,36 +1,64 @@
+import { visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
-import type { Graph } from './graph/graph.js'
+import { capture } from './capture/capture.js'
+import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
+import type { Graph } from './graph/graph.js'
 import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
-export interface CompiledCall {
-  readonly graph: Graph
-  /** How it runs: operator by operator, or as one captured plan. */
-  readonly kind: 'operators' | 'plan'
-  /** Why it is not a plan; null for plans. */
-  readonly reason: string | null
-  run(inputs: readonly Tensor[]): Value
+export class CompiledCall {
+  private constructor(
+    readonly graph: Graph,
+    private readonly runner: GraphRunner,
+    /** The captured run; null where it cannot be captured, and operators are called one by one. */
+    readonly plan: Plan | null,
+    /** Why there is no plan; null for plans. */
+    readonly reason: string | null,
+  ) {}
+
+  /**
+   * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
+   * captures a second run. `result` is that of the last run. Throws where the passes were wrong.
+   */
+  static compile(recorded: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
+    const graph = optimize(recorded)
+    try {
+      const runner = new GraphRunner(graph)
+      releaseResult(runner.run(inputs, true), graph, inputs)
+      const { value: result, ...found } = capture(() => runner.run(inputs), inputs)
+      if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
+      const plan = buildPlan(found.captured)
+      const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
+      return { call, result }
+    } catch (error) {
+      releaseConstants(graph)
+      throw error
+    }
+  }
+
+  run(inputs: readonly Tensor[]): Value {
+    const { plan } = this
+    // arguments that share memory in another way than when the plan was made
+    if (plan === null || !plan.accepts(inputs)) return this.runner.run(inputs)
+    return plan.run(inputs)
+  }
+
   /** Gives back what was made for it. */
-  dispose(): void
+  dispose(): void {
+    this.plan?.dispose()
+    releaseConstants(this.graph)
+  }
 }
 
-/**
- * Optimizes a recorded graph and runs it once on `inputs`, comparing the type of every value with what the passes said.
- * Throws where they were wrong.
- */
-export function compileGraph(recorded: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
-  const graph = optimize(recorded)
-  const runner = new GraphRunner(graph)
-  const dispose = (): void => {
-    for (const c of graph.constants) if (c.derived) c.tensor.release()
-  }
-  try {
-    const result = runner.run(inputs, true)
-    return { call: { graph, kind: 'operators', reason: null, run: (given) => runner.run(given), dispose }, result }
-  } catch (error) {
-    dispose()
-    throw error
-  }
+function releaseConstants(graph: Graph): void {
+  for (const c of graph.constants) if (c.derived) c.tensor.release()
+}
+
+/** Releases a result that nobody will see, but for arguments and constants in it. */
+function releaseResult(result: Value, graph: Graph, inputs: readonly Tensor[]): void {
+  visitTensors(result, new Set(), (t) => {
+    if (!inputs.includes(t) && !graph.constants.some((c) => c.tensor === t)) t.release()
+  })
 }

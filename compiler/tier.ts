@@ -5,7 +5,7 @@ import type { ScriptModule } from '../runtime/module/script-module.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { type CompiledCall, compileGraph } from './compiled-call.js'
+import { CompiledCall } from './compiled-call.js'
 import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
@@ -64,7 +64,8 @@ export class TieredModule {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     // a profile is one of operators, and a model may call back into the module through a custom operator
-    if (this.mode === 'off' || this.busy || (options.profiler ?? null) !== null) return this.script.call(fn, args, options)
+    if (this.busy || (this.mode === 'off' && this.methods.size === 0) || (options.profiler ?? null) !== null)
+      return this.script.call(fn, args, options)
     this.busy = true
     try {
       const plans = this.plansOf(fn)
@@ -129,7 +130,7 @@ export class TieredModule {
   }
 
   private callNew(fn: LinkedFunction, plans: MethodPlans, args: readonly Value[]): Value {
-    const signature = Signature.of(args)
+    const signature = this.mode === 'off' ? null : Signature.of(args)
     if (signature === null) return this.script.call(fn, args)
     const name = signature.toString()
     // the first signature of a method is likely to come again; others have to show it
@@ -196,7 +197,7 @@ export class TieredModule {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = compileGraph(graph, inputs)
+      const { call, result } = CompiledCall.compile(graph, inputs)
       entry.state = { kind: 'compiled', call, guards }
       return result
     } catch (error) {
@@ -228,8 +229,13 @@ export class TieredModule {
         operators: { recorded: recordedOperators, optimized: 0 },
       }
     }
-    const { kind, reason, graph } = state.call
-    return { ...common, state: kind, reason, operators: { recorded: recordedOperators, optimized: graph.nodes.length } }
+    const { plan, reason, graph } = state.call
+    return {
+      ...common,
+      state: plan === null ? 'operators' : 'plan',
+      reason,
+      operators: { recorded: recordedOperators, optimized: graph.nodes.length },
+    }
   }
 
   private reasonText({ reason, origin }: Refusal): string {

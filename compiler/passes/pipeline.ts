@@ -1,11 +1,15 @@
 import type { Graph } from '../graph/graph.js'
+import { activation } from './activation.js'
+import { batchNorm } from './batch-norm.js'
 import { constantFolding } from './constant-folding.js'
+import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
+import { elementwise } from './elementwise.js'
 import { functionalize } from './functionalize.js'
 import type { Pass } from './pass.js'
 
 /** Every pass in the order it runs. */
-export const PASSES: readonly Pass[] = [functionalize, deadCode, constantFolding]
+export const PASSES: readonly Pass[] = [functionalize, deadCode, copies, constantFolding, batchNorm, activation, elementwise]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */
 export function optimize(graph: Graph, after?: (pass: Pass, graph: Graph, changed: boolean) => void): Graph {

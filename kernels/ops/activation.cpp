@@ -1,4 +1,5 @@
 #include "frames/elementwise.h"
+#include "ops/activation_functions.h"
 #include "ops/elementwise.h"
 
 namespace {
@@ -16,32 +17,6 @@ using namespace ptlite;
     }                                                                    \
   };
 
-// A NaN among the elements stays.
-template <class V>
-PTLITE_INLINE V at_least(V a, V low) {
-  return select(a < low, low, a);
-}
-template <class V>
-PTLITE_INLINE V at_most(V a, V high) {
-  return select(a > high, high, a);
-}
-
-template <class V>
-PTLITE_INLINE V number(double x) {
-  return V(static_cast<typename V::Scalar>(x));
-}
-
-template <class V>
-PTLITE_INLINE V gelu(V a) {
-  return a * number<V>(0.5) * (number<V>(1) + erf(a * number<V>(M_SQRT1_2)));
-}
-
-template <class V>
-PTLITE_INLINE V gelu_tanh(V a) {
-  const V inner = number<V>(M_SQRT2 * M_2_SQRTPI * 0.5) * (a + number<V>(0.044715) * a * a * a);
-  return number<V>(0.5) * a * (number<V>(1) + tanh(inner));
-}
-
 // log(1 + e^a) without overflow
 template <class V>
 PTLITE_INLINE V log1p_exp(V a) {
@@ -54,10 +29,10 @@ PTLITE_OP(ClampMin, at_least(a, V(p[0])))
 PTLITE_OP(ClampMax, at_most(a, V(p[0])))
 PTLITE_OP(Gelu, gelu(a))
 PTLITE_OP(GeluTanh, gelu_tanh(a))
-PTLITE_OP(Silu, a / (number<V>(1) + exp(-a)))
+PTLITE_OP(Silu, silu(a))
 PTLITE_OP(Mish, a* tanh(log1p_exp(a)))
-PTLITE_OP(HardSwish, a* at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6))
-PTLITE_OP(HardSigmoid, at_most(at_least(a + number<V>(3), V::zero()), number<V>(6)) / number<V>(6))
+PTLITE_OP(HardSwish, hardswish(a))
+PTLITE_OP(HardSigmoid, hardsigmoid(a))
 PTLITE_OP(Softplus, select(a* V(p[0]) > V(p[1]), a, log1p(exp(a * V(p[0]))) / V(p[0])))
 PTLITE_OP(Elu, select(a <= V::zero(), expm1(a * V(p[2])) * V(p[0]), a* V(p[1])))
 PTLITE_OP(LeakyRelu, select(a > V::zero(), a, a* V(p[0])))

@@ -1,0 +1,102 @@
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { stridesAs } from '../../tensor/iterator.js'
+import { float } from '../../tensor/scalar.js'
+import { contiguousStrides, numelOf } from '../../tensor/shape.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { clampedLinear, linear } from './matmul.js'
+import { clamp_out } from './clamp.js'
+import { convolve } from './support/conv.js'
+import { coalesce } from './support/dims.js'
+
+const { FusedOp } = kernels
+
+/** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
+export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6 } as const
+
+/** Convolution of [n, c, ...] or [c, ...] with bias, clamped to [min, max], in one kernel call. */
+export function clamped_convolution(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+  min: number,
+  max: number,
+): Tensor {
+  const settings = { stride, padding, dilation, groups }
+  const limits = min === -Infinity && max === Infinity ? null : { lo: min, hi: max }
+  const batched = input.dim === weight.dim
+  const x = batched ? input : viewOf(input, [1, ...input.shape], [0, ...input.strides])
+  const result = convolve('ptlite::convolution', x, weight, bias, settings, padding, limits)
+  return batched ? result : viewOf(result, result.shape.slice(1), result.strides.slice(1))
+}
+
+/** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. */
+export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
+  const { type } = input
+  const direct =
+    (type === DType.float32 || type === DType.float64) &&
+    weight.type === type &&
+    weight.dim === 2 &&
+    input.dim > 0 &&
+    input.isContiguous &&
+    weight.isContiguous &&
+    input.shape[input.dim - 1] === weight.shape[1] &&
+    (bias === null || (bias.type === type && bias.dim === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
+  const clamped = min !== -Infinity || max !== Infinity
+  if (direct) return clampedLinear(input, weight, bias, clamped, min, max)
+  const result = linear(input, weight, bias)
+  return clamped ? clamp_out(result, float(min), float(max)) : result
+}
+
+/**
+ * A chain of element-wise steps over float32 tensors, broadcast to `size`, as one dense tensor. Step i applies
+ * FusedOp `ops[i]` to operands 2i and 2i + 1: inputs first, then results of earlier steps; -1 and -2 are numbers 2i and
+ * 2i + 1, which are bounds and slopes of other steps, too.
+ */
+export function fused(inputs: Tensor[], size: number[], ops: number[], operands: number[], numbers: number[]): Tensor {
+  const { length: steps } = ops
+  check(
+    steps > 0 &&
+      steps <= FUSED_LIMITS.steps &&
+      inputs.length <= FUSED_LIMITS.inputs &&
+      operands.length === 2 * steps &&
+      numbers.length === 2 * steps,
+    () =>
+      `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${steps} over ${inputs.length}`,
+  )
+  ops.forEach((op, i) => {
+    check(op >= 0 && op <= FusedOp.leaky_relu, () => `ptlite::fused: no operation ${op}`)
+    const isBinary = op <= FusedOp.maximum
+    for (const operand of operands.slice(2 * i, 2 * i + (isBinary ? 2 : 1))) {
+      check(operand >= (isBinary ? -2 : 0) && operand < inputs.length + i, () => `ptlite::fused: step ${i} has no operand ${operand}`)
+    }
+  })
+  for (const t of inputs) check(t.type === DType.float32, () => `ptlite::fused: expected float32 tensors, found ${t.dtype}`)
+  const result = empty([...size], DType.float32)
+  if (numelOf(size) === 0) return result
+  const walk = coalesce(size, [contiguousStrides(size), ...inputs.map((t) => stridesAs(t, size))])
+  const { sizes } = walk
+  check(sizes.length <= FUSED_LIMITS.dims, () => `ptlite::fused: expected at most ${FUSED_LIMITS.dims} dimensions, found ${sizes.length}`)
+  const strides = new Array<number>(FUSED_LIMITS.dims * inputs.length).fill(0)
+  inputs.forEach((_, k) => walk.strides[k + 1]!.forEach((stride, d) => (strides[FUSED_LIMITS.dims * k + d] = stride)))
+  kernels.fused({
+    inputs: inputs.length,
+    steps,
+    ndim: Math.max(1, sizes.length),
+    sizes: sizes.length === 0 ? [1] : sizes,
+    out: result.address,
+    in: inputs.map((t) => t.address),
+    strides,
+    op: ops,
+    a: operands.filter((_, i) => i % 2 === 0),
+    b: operands.filter((_, i) => i % 2 === 1),
+    p0: numbers.filter((_, i) => i % 2 === 0),
+    p1: numbers.filter((_, i) => i % 2 === 1),
+  })
+  return result
+}

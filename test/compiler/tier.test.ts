@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import {
+  callOperator,
+  loadModule,
+  type LoadOptions,
+  memoryStats,
+  type Module,
+  type Output,
+  PtliteError,
+  tensor,
+  Tensor,
+} from '../../src/index.js'
+import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
+
+const load = (compile: NonNullable<LoadOptions['compile']>): Promise<Module> => loadModule(fixturePath('compile.ptl'), { compile })
+const matrix = (...data: number[]): Tensor => tensor(data, [data.length / 4, 4])
+
+function flat(output: Output): unknown {
+  if (output instanceof Tensor) return { dtype: output.dtype, shape: [...output.shape], data: Array.from(output.data(), Number) }
+  if (Array.isArray(output)) return output.map(flat)
+  return output instanceof Map ? [...output].map(([key, value]) => [key, flat(value)]) : output
+}
+
+/** Calls a method of an interpreted and of a compiled module in turn; results agree each time. Returns the state of its last plan. */
+async function same(t: Test, method: string, calls: (() => Parameters<Module['call']>[1])[]): Promise<Module> {
+  const interpreted = await load('off')
+  const compiled = await load('auto')
+  for (const [i, args] of calls.entries()) {
+    const [a, b] = [args(), args()]
+    t.strictSame(flat(compiled.call(method, b)), flat(interpreted.call(method, a)), `${method}, call ${i + 1}`)
+    t.strictSame(
+      b!.map((x) => flat(x as Output)),
+      a!.map((x) => flat(x as Output)),
+      'arguments',
+    )
+  }
+  interpreted.dispose()
+  return compiled
+}
+
+const state = (m: Module, method: string): string => m.plans().find((p) => p.method === method)?.state ?? 'none'
+const reason = (m: Module, method: string): string => m.plans().find((p) => p.method === method)?.reason ?? ''
+
+const three = (make: (i: number) => Parameters<Module['call']>[1]) => [0, 1, 2, 3].map((i) => () => make(i))
+
+t.test('what repeats itself is replayed', async (t) => {
+  for (const [method, args] of [
+    ['forward', (i: number) => [matrix(i, 2, -3, 4)]],
+    ['scaled', (i: number) => [matrix(i, 2, -3, 4), 3]],
+    ['several', (i: number) => [matrix(i, 2, -3, 4, 5, 6, 7, 8), matrix(1, 1, 1, i, 2, 2, 2, 2)]],
+    ['local_writes', (i: number) => [matrix(i, 2, -3, 4, 1, 2, 3, 4)]],
+    ['label', (i: number) => [matrix(i, 2, -3, 4)]],
+  ] as const) {
+    const m = await same(t, method, three(args))
+    t.equal(state(m, method), 'plan', `${method}: ${reason(m, method)}`)
+    m.dispose()
+  }
+})
+
+t.test('what does not is interpreted, and plans() says why', async (t) => {
+  const x = (i: number): Parameters<Module['call']>[1] => [matrix(i - 1, 2, -3, 4)]
+  for (const [method, args, why] of [
+    ['branch', x, /aten::Bool\.Tensor reads the contents of a tensor[^]*line|aten::Bool/],
+    ['counts', x, /sets attribute 'count'/],
+    ['accumulate', (i: number) => [tensor([i, 1, 2, 3], [4])], /writes to an attribute/],
+    ['overwrite', x, /writes to an argument/],
+    ['collect', (i: number) => [matrix(i, 2, 3, 4), []], /changes a container that outlives the call/],
+  ] as const) {
+    const m = await same(t, method, three(args as (i: number) => Parameters<Module['call']>[1]))
+    t.equal(state(m, method), 'interpreted', method)
+    t.match(reason(m, method), why)
+    m.dispose()
+  }
+  const m = await load('auto')
+  const draws = [0, 1, 2, 3].map(() => String((m.call('noise', [matrix(0, 0, 0, 0)]) as Tensor).data()))
+  t.equal(new Set(draws).size, 4, 'random numbers differ each time')
+  t.match(reason(m, 'noise'), /gives another result each time[^]*noise/)
+  m.dispose()
+})
+
+t.test('attributes and weights that change', async (t) => {
+  const m = await load('auto')
+  const x = matrix(1, 2, 3, 4)
+  for (const factor of [1, 2, 3]) {
+    m.call('set_factor', [factor])
+    for (let i = 0; i < 3; i++) t.strictSame((m.call('by_factor', [x]) as Tensor).toArray(), [[factor, 2 * factor, 3 * factor, 4 * factor]])
+  }
+  const before = [0, 1, 2].map(() => flat(m.forward(x)))
+  t.equal(state(m, 'forward'), 'plan')
+  callOperator('aten::fill_.Scalar', [m.parameters().get('layer.weight')!, 0])
+  callOperator('aten::fill_.Scalar', [m.parameters().get('layer.bias')!, 2])
+  for (let i = 0; i < 3; i++) t.strictSame((m.forward(x) as Tensor).toArray(), [[3, 3, 3, 3]])
+  t.notSame(before[2], flat(m.forward(x)))
+  m.dispose()
+})
+
+t.test('errors of a replay are those of the interpreter', async (t) => {
+  const m = await load('auto')
+  const index = (i: number): Tensor => tensor([i, 0], [2], 'int64')
+  for (let i = 0; i < 3; i++) m.call('fails', [index(i)])
+  t.equal(state(m, 'fails'), 'plan')
+  const error = t.throws(() => m.call('fails', [index(9)]))
+  t.ok(error instanceof PtliteError)
+  t.match((error as PtliteError).message, /Traceback of TorchScript[^]*fails/)
+  t.strictSame((m.call('fails', [index(1)]) as Tensor).toArray(), [0, 0])
+  m.dispose()
+  t.throws(() => m.call('fails', [index(1)]), { code: 'DISPOSED' })
+})
+
+t.test('signatures', async (t) => {
+  const m = await load('auto')
+  m.forward(matrix(1, 2, 3, 4))
+  for (let rows = 2; rows < 40; rows++) m.forward(tensor(new Float32Array(4 * rows), [rows, 4]))
+  t.equal(m.plans().length, 1, 'shapes that are seen once are not recorded')
+  for (let rows = 2; rows < 20; rows++) for (let i = 0; i < 3; i++) m.forward(tensor(new Float32Array(4 * rows), [rows, 4]))
+  t.equal(m.plans().length, 8, 'the least recently used plans go')
+  t.ok(m.plans().every((p) => p.state === 'plan'))
+  const x = matrix(1, 2, 3, 4)
+  for (let i = 0; i < 3; i++)
+    t.strictSame(
+      flat(m.forward(callOperator('aten::select.int', [callOperator('aten::stack', [[x, x], 2]) as Tensor, 2, 0]) as Tensor)),
+      flat(m.forward(x)),
+    )
+  for (const k of [1, 2, 3, 2, 2, 1, 1]) t.strictSame((m.call('scaled', [x, k]) as Tensor).toArray(), [[k, 2 * k, 3 * k, 4 * k]])
+  m.dispose()
+})
+
+t.test('the same tensor twice, and arguments that share memory', async (t) => {
+  const twice = three((i) => {
+    const x = matrix(i, 2, -3, 4)
+    return [x, x]
+  })
+  const m = await same(t, 'several', [...twice, ...three((i) => [matrix(i, 2, -3, 4), matrix(i, 1, 1, 1)])])
+  t.equal(m.plans().length, 2)
+  const x = matrix(5, 2, -3, 4)
+  const overlapping = callOperator('aten::alias', [x]) as Tensor
+  const off = await load('off')
+  for (let i = 0; i < 3; i++) t.strictSame(flat(m.call('several', [x, overlapping])), flat(off.call('several', [x, overlapping])))
+  const [, list] = m.call('several', [x, x]) as [Output, Tensor[]]
+  t.equal(list[0], x, 'an argument comes back itself')
+  m.dispose()
+  off.dispose()
+})
+
+t.test('compile ahead', async (t) => {
+  const m = await load('off')
+  await m.compile('forward', [matrix(1, 2, 3, 4)])
+  t.equal(state(m, 'forward'), 'plan')
+  await m.compile('noise', [matrix(1, 2, 3, 4)])
+  t.equal(state(m, 'noise'), 'interpreted')
+  await t.rejects(m.compile('nothing'), { code: 'UNKNOWN_METHOD' })
+  m.dispose()
+  const eager = await load('eager')
+  eager.forward(matrix(1, 2, 3, 4))
+  t.equal(state(eager, 'forward'), 'plan')
+  eager.dispose()
+  t.rejects(load('sometimes' as 'auto'), { code: 'INVALID_ARGUMENT' })
+})
+
+t.test('outputs survive later runs, and nothing else does', async (t) => {
+  const m = await load('auto')
+  const first = [0, 1, 2, 3].map((i) => [m.forward(matrix(i, 1, 1, 1)) as Tensor, i] as const)
+  const off = await load('off')
+  for (const [out, i] of first) t.strictSame(flat(out), flat(off.forward(matrix(i, 1, 1, 1))))
+  const x = matrix(1, 2, 3, 4)
+  const { live } = memoryStats()
+  for (let i = 0; i < 100; i++) (m.forward(x) as Tensor).dispose()
+  t.equal(memoryStats().live, live)
+  m.dispose()
+  off.dispose()
+})
+
+/** Of the largest value of an output, between compiled and interpreted: batch norm is folded, sums keep their order. */
+const MAX_ERROR = 1e-5
+
+t.test('networks', async (t) => {
+  for (const name of readdirSync(fixturePath('models')).filter((file) => /\.json$/.test(file))) {
+    const golden = JSON.parse(readFileSync(`${fixturePath('models')}/${name}`, 'utf8')) as Golden
+    const file = `${fixturePath('models')}/${name.replace('.json', '.ptl')}`
+    const [off, auto] = [await loadModule(file), await loadModule(file, { compile: 'auto' })]
+    for (let run = 0; run < 3; run++) {
+      const inputs = golden.inputs.map((input) => {
+        const x = inputOf(input)
+        return run < 2 || x.dtype !== 'float32' ? x : (callOperator('aten::mul.Scalar', [x, -0.5]) as Tensor)
+      })
+      const list = (output: Output): Tensor[] => (Array.isArray(output) ? output : [output]) as Tensor[]
+      const [want, got] = [list(off.forward(...inputs)), list(auto.forward(...inputs))]
+      want.forEach((w, i) => {
+        const [a, b] = [Array.from(w.data(), Number), Array.from(got[i]!.data(), Number)]
+        const error = Math.max(...a.map((x, k) => Math.abs(x - b[k]!))) / Math.max(...a.map(Math.abs))
+        t.ok(error <= MAX_ERROR, `${name}, run ${run}: off by ${error.toExponential(1)}`)
+      })
+    }
+    t.strictSame(
+      auto.plans().map((p) => p.state),
+      ['plan'],
+      `${name}: ${auto.plans()[0]!.reason ?? ''}`,
+    )
+    auto.dispose()
+    off.dispose()
+  }
+})

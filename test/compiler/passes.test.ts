@@ -12,7 +12,7 @@ import { deadCode } from '../../compiler/passes/dead-code.js'
 import { elementwise } from '../../compiler/passes/elementwise.js'
 import { functionalize } from '../../compiler/passes/functionalize.js'
 import type { Pass } from '../../compiler/passes/pass.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
+import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { tensor } from '../../src/index.js'
 
 let seed = 1

@@ -155,7 +155,7 @@ t.test('compile ahead', async (t) => {
   eager.forward(matrix(1, 2, 3, 4))
   t.equal(state(eager, 'forward'), 'plan')
   eager.dispose()
-  t.rejects(load('sometimes' as 'auto'), { code: 'INVALID_ARGUMENT' })
+  await t.rejects(load('sometimes' as 'auto'), { code: 'INVALID_ARGUMENT' })
 })
 
 t.test('outputs survive later runs, and nothing else does', async (t) => {

@@ -5,6 +5,7 @@ import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
 import { emitInterfaces } from './emit/interfaces.js'
+import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders } from './emit/kernels-header.js'
 import { emitKernelsTs } from './emit/kernels-ts.js'
@@ -53,10 +54,13 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
 
 /** Both sides of the kernel ABI. */
 export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFiles {
-  const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => options.selector.kernel(k.name)) }
-  const headers = emitKernelHeaders(selected, options.selector.dtypes)
+  const { selector } = options
+  const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => selector.kernel(k.name)) }
+  const absent = abi.kernels.filter((k) => !selector.kernel(k.name))
+  const headers = emitKernelHeaders(selected, absent, selector)
   return new Map([
-    ['runtime/native/generated/kernels.ts', emitKernelsTs(selected)],
+    ['runtime/native/generated/kernels.ts', emitKernelsTs(selected, absent, selector)],
+    ['runtime/native/generated/kernel-fields.ts', emitKernelFields(selected)],
     ['runtime/native/generated/layouts.ts', emitKernelLayouts(selected)],
     ...[...headers].map(([path, text]): [string, string] => [`kernels/generated/${path}`, text]),
   ])

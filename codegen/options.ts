@@ -7,9 +7,11 @@ export interface Selector {
   kernel(name: string): boolean
   /** c10::ScalarType numbers that kernels are built for; null for all. */
   readonly dtypes: ReadonlySet<number> | null
+  /** Values of an enumeration (`UnaryOp`) that kernels are built for; null for all. */
+  values(enumName: string): ReadonlySet<string> | null
 }
 
-export const everything: Selector = { operator: () => true, kernel: () => true, dtypes: null }
+export const everything: Selector = { operator: () => true, kernel: () => true, dtypes: null, values: () => null }
 
 /** How emitted code reaches the functions it calls. */
 export interface CallNames {

@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'INVALID_FILE' // a damaged or unknown model file
   | 'UNSUPPORTED_FILE' // a well-formed file that cannot be run here
   | 'MISSING_OPERATOR' // the build has no such operator
+  | 'MISSING_KERNEL' // a selective build left the kernel out
   | 'UNKNOWN_METHOD'
   | 'UNKNOWN_ATTRIBUTE'
   | 'MODEL_ERROR' // the model raised an exception

@@ -1,6 +1,6 @@
 import { fillDefaults } from '../runtime/operators/fill-defaults.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
-import { entryAt, findOperator, operatorCount } from '../runtime/operators/registry.js'
+import { calledOperator, entryAt, operatorCount } from '../runtime/operators/registry.js'
 import type { SchemaArgument } from '../runtime/operators/schema.js'
 import { schemaText } from '../runtime/operators/schema-text.js'
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
@@ -17,7 +17,7 @@ import { type Input, type Output, toOutput, toValue } from './convert.js'
  * Several results come as an array, none as null. Throws PtliteError.
  */
 export function callOperator(name: string, args: readonly Input[]): Output {
-  const entry = findOperator(name)
+  const entry = calledOperator(name)
   if (entry === undefined) throw missingOperators([name])
   const stack = newStack()
   const declared = entry.schema.arguments

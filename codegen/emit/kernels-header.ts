@@ -1,29 +1,38 @@
 import { basename } from 'node:path'
 import { abiHash } from '../kernel-abi/hash.js'
 import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type KernelEnum, type ScalarKind } from '../kernel-abi/model.js'
+import type { Selector } from '../options.js'
 import { banner, KERNEL_INPUTS } from './file.js'
+import { acceptsFunction, holdsDtype, holdsEnum } from './selection-header.js'
 
 const C_TYPE: Record<ScalarKind, string> = { ptr: 'uint64_t', i32: 'int32_t', i64: 'int64_t', f32: 'float', f64: 'double' }
 
 /**
  * The C++ side of the ABI, by path below kernels/generated: `frames/<file>.h` holds the enumerations and frames that one YAML file
- * declares, so that a new kernel compiles one family anew; `kernel_list.h` numbers all kernels.
+ * declares, so that a new kernel compiles one family anew; `kernel_list.h` numbers all kernels; `selection.h` says which dtypes the
+ * kernels are built for. The frames of kernels that are left out (`absent`) stay, since their sources are not always left out whole.
  */
-export function emitKernelHeaders(abi: KernelAbi, dtypes: ReadonlySet<number> | null): Map<string, string> {
-  const mask = dtypes === null ? '' : dtypeMask(dtypes)
-  const headers = new Map([['kernel_list.h', kernelList(abi)]])
-  for (const [family, part] of families(abi)) {
-    const includes = ['ptlite_abi.h', ...otherFamilies(abi, part, family).map((name) => `frames/${name}.h`)]
-    headers.set(`frames/${family}.h`, `${banner('kernels-header.ts', `codegen/kernels/${family}.yaml`)}${frames(part, includes)}${mask}`)
+export function emitKernelHeaders(abi: KernelAbi, absent: readonly Kernel[], selector: Selector): Map<string, string> {
+  const headers = new Map([
+    ['kernel_list.h', kernelList(abi, selector)],
+    ['selection.h', `${banner('selection-header.ts', KERNEL_INPUTS)}${holdsDtype(selector)}`],
+  ])
+  const all = { enums: abi.enums, kernels: [...abi.kernels, ...absent] }
+  for (const [family, part] of families(all)) {
+    const includes = ['ptlite_abi.h', 'selection.h', ...otherFamilies(all, part, family).map((name) => `frames/${name}.h`)]
+    const held = part.enums.map((e) => holdsEnum(e, selector)).join('')
+    const kernels = part.kernels.map((k) => acceptsFunction(k, !absent.includes(k), selector)).join('')
+    const text = frames(part, includes, `${held}\n`)
+    headers.set(`frames/${family}.h`, `${banner('kernels-header.ts', `codegen/kernels/${family}.yaml`)}${text}${kernels}`)
   }
   return headers
 }
 
-function kernelList(abi: KernelAbi): string {
+function kernelList(abi: KernelAbi, selector: Selector): string {
   const rows = abi.kernels.map((k) => ` \\\n  X(${k.name})`).join('')
   return `${banner('kernels-header.ts', KERNEL_INPUTS)}#pragma once
 
-${fingerprint(abi)}// A kernel's id is its position in this list.
+${fingerprint(abi, selector)}// A kernel's id is its position in this list.
 #define PTLITE_FOR_EACH_KERNEL(X)${rows}
 `
 }
@@ -43,12 +52,6 @@ function families(abi: KernelAbi): Map<string, KernelAbi> {
 function otherFamilies(abi: KernelAbi, part: KernelAbi, family: string): string[] {
   const used = new Set(part.kernels.flatMap((k) => k.fields.map((f) => f.enumName)))
   return [...new Set(abi.enums.filter((e) => used.has(e.name)).map(familyOf))].filter((name) => name !== family)
-}
-
-/** What a selective build defines; without it kernels are built for all dtypes. */
-function dtypeMask(dtypes: ReadonlySet<number>): string {
-  const mask = [...dtypes].reduce((bits, code) => (bits | (1 << code)) >>> 0, 0)
-  return `// Bit n is set where kernels are built for the dtype with c10::ScalarType number n.\n#define PTLITE_DTYPES 0x${mask.toString(16)}u\n\n`
 }
 
 /** The header of a user's own kernels, and the functions that make a shared library of them. */
@@ -71,11 +74,11 @@ ${cases}      default: return PTLITE_NO_KERNEL; \\
 `
 }
 
-function fingerprint(abi: KernelAbi): string {
-  return `// Fingerprint of the declarations that this header was made from.\n#define PTLITE_KERNEL_ABI_HASH ${abiHash(abi)}u\n\n`
+function fingerprint(abi: KernelAbi, selector?: Selector): string {
+  return `// Fingerprint of the declarations that this header was made from.\n#define PTLITE_KERNEL_ABI_HASH ${abiHash(abi, selector)}u\n\n`
 }
 
-function frames(abi: KernelAbi, includes: readonly string[]): string {
+function frames(abi: KernelAbi, includes: readonly string[], held = ''): string {
   const enums = abi.enums.map((e) => `enum ${e.name} : int32_t {\n${e.values.map((v) => `  ${e.name}_${v},\n`).join('')}};\n\n`).join('')
   return `#pragma once
 
@@ -85,7 +88,7 @@ function frames(abi: KernelAbi, includes: readonly string[]): string {
 ${includes.map((file) => `#include "${file}"\n`).join('')}
 static_assert(sizeof(ptlite_frame_header) == ${HEADER_BYTES}, "frame header");
 
-${enums}${abi.kernels.map((k) => `${frame(k)}\n`).join('')}`
+${enums}${held}${abi.kernels.map((k) => `${frame(k)}\n`).join('')}`
 }
 
 function frame(kernel: Kernel): string {

@@ -1,19 +1,30 @@
 import { abiHash } from '../kernel-abi/hash.js'
 import type { FrameField, Kernel, KernelAbi, ScalarKind } from '../kernel-abi/model.js'
+import type { Selector } from '../options.js'
 import { banner, KERNEL_INPUTS, used } from './file.js'
 
 const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s', 'putPointers']
 const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putPointers', i64: 'putI64s', i32: 'putI32s', f32: 'putF32s', f64: 'putF64s' }
 
-/** runtime/native/generated/kernels.ts: one function per kernel that fills the frame and launches it. */
-export function emitKernelsTs(abi: KernelAbi): string {
+/**
+ * runtime/native/generated/kernels.ts: one function per kernel that fills the frame and launches it. Those that a selective build
+ * leaves out (`absent`) throw.
+ */
+export function emitKernelsTs(abi: KernelAbi, absent: readonly Kernel[], selector: Selector): string {
   const { helpers, body } = kernelFunctions(abi)
-  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}import { ${helpers.join(', ')} } from '../frame.js'
+  const imports = absent.length === 0 ? helpers : ['absentKernel', ...helpers]
+  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}import { ${imports.join(', ')} } from '../frame.js'
 
 /** Fingerprint of the declarations; the library must have been built from the same ones. */
-export const KERNEL_ABI_HASH = ${abiHash(abi)}
+export const KERNEL_ABI_HASH = ${abiHash(abi, selector)}
 
-${body}`
+${body}${absent.map(absentFunction).join('')}`
+}
+
+/** Has the type of the kernel's own function, so that its callers compile. */
+function absentFunction(kernel: Kernel): string {
+  const { parameters, returns } = signature(kernel)
+  return `\nexport function ${kernel.name}(${parameters.map((p) => p.replace(/^args/, '_args').replace(/^host/, '_host')).join(', ')}): ${returns} {\n  return absentKernel('${kernel.name}')\n}\n`
 }
 
 /** The enumerations and functions of all kernels, and what they use of runtime/native/frame.ts. */
@@ -25,6 +36,13 @@ export function kernelFunctions(abi: KernelAbi): { readonly helpers: string[]; r
 }
 
 function kernelFunction(kernel: Kernel, id: number): string {
+  const { parameters, returns } = signature(kernel)
+  const writes = kernel.fields.map((f) => `  ${write(f)}\n`).join('')
+  const call = `  launch(${id}, '${kernel.name}'${kernel.host ? ', host' : ''})\n`
+  return `/** ${kernel.doc} */\nexport function ${kernel.name}(${parameters.join(', ')}): ${returns} {\n${writes}${call}${results(kernel)}}\n`
+}
+
+function signature(kernel: Kernel): { readonly parameters: string[]; readonly returns: string } {
   const parameters: string[] = []
   if (kernel.fields.length === 0) parameters.push(kernel.host ? '_args: NoFields' : '_args?: NoFields')
   else
@@ -38,9 +56,7 @@ function kernelFunction(kernel: Kernel, id: number): string {
       : kernel.results.length === 1
         ? 'number'
         : `{ ${kernel.results.map((r) => `${r.name}: number`).join(', ')} }`
-  const writes = kernel.fields.map((f) => `  ${write(f)}\n`).join('')
-  const call = `  launch(${id}, '${kernel.name}'${kernel.host ? ', host' : ''})\n`
-  return `/** ${kernel.doc} */\nexport function ${kernel.name}(${parameters.join(', ')}): ${returns} {\n${writes}${call}${results(kernel)}}\n`
+  return { parameters, returns }
 }
 
 function write(field: FrameField): string {

@@ -38,9 +38,9 @@ int32_t nll(nll_loss_frame* f) {
 template <class F>
 int32_t by_float(int32_t dtype, F&& f) {
   switch (dtype) {
-    case elem::F64: return f(static_cast<double*>(nullptr), double());
-    case elem::F16: return f(static_cast<elem::f16*>(nullptr), float());
-    case elem::BF16: return f(static_cast<elem::bf16*>(nullptr), float());
+    PTLITE_HELD_CASE(elem::F64, PTLITE_NO_DTYPE) return f(static_cast<double*>(nullptr), double());
+    PTLITE_HELD_CASE(elem::F16, PTLITE_NO_DTYPE) return f(static_cast<elem::f16*>(nullptr), float());
+    PTLITE_HELD_CASE(elem::BF16, PTLITE_NO_DTYPE) return f(static_cast<elem::bf16*>(nullptr), float());
     default: return f(static_cast<float*>(nullptr), float());
   }
 }

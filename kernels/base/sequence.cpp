@@ -27,9 +27,9 @@ void fill(const sequence_frame* f) {
 
 int32_t sequence(sequence_frame* f) {
   switch (f->dtype) {
-    case PTLITE_FLOAT32: fill<float, float>(f); return PTLITE_OK;
-    case PTLITE_FLOAT64: fill<double, double>(f); return PTLITE_OK;
-    case PTLITE_INT64: fill<int64_t, double>(f); return PTLITE_OK;
+    PTLITE_HELD_CASE(PTLITE_FLOAT32, PTLITE_NO_DTYPE) { fill<float, float>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(PTLITE_FLOAT64, PTLITE_NO_DTYPE) { fill<double, double>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(PTLITE_INT64, PTLITE_NO_DTYPE) { fill<int64_t, double>(f); return PTLITE_OK; }
     default: return PTLITE_NO_DTYPE;
   }
 }

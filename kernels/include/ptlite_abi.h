@@ -26,10 +26,11 @@ enum {
   PTLITE_SINGULAR = 5,     // a matrix is singular or not positive definite
   PTLITE_NO_KERNEL = 6,    // the library holds no kernel of this id
   PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
+  PTLITE_NOT_SELECTED = 9,   // a selective build left this operation or dtype of the kernel out
 };
 
 // Element types, numbered as c10::ScalarType.
-enum {
+enum ptlite_dtype {
   PTLITE_UINT8 = 0,
   PTLITE_INT8 = 1,
   PTLITE_INT16 = 2,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "ptlite_abi.h"
+#include "selection.h"
 
 namespace ptlite {
 
@@ -30,12 +31,30 @@ using ptlite::ptlite_scratch;
 #define PTLITE_LEVEL 0
 #endif
 
-#define PTLITE_KERNEL(name, fn)                                                                            \
+// A kernel that a selective build leaves out expands to nothing, and its code is dropped as unused.
+#define PTLITE_KERNEL(name, fn) PTLITE_KERNEL_WHEN(PTLITE_HOLDS_##name, name, fn)
+#define PTLITE_KERNEL_WHEN(held, name, fn) PTLITE_KERNEL_IF(held, name, fn)
+#define PTLITE_KERNEL_IF(held, name, fn) PTLITE_KERNEL_IF_##held(name, fn)
+#define PTLITE_KERNEL_IF_0(name, fn) \
+  namespace {                        \
+  [[maybe_unused]] constexpr auto ptlite_left_out_##name = &fn; \
+  }
+#define PTLITE_KERNEL_IF_1(name, fn)                                                                       \
   namespace ptlite {                                                                                       \
   extern Kernel implementations_of_##name[];                                                               \
   }                                                                                                        \
   namespace {                                                                                              \
-  int32_t ptlite_entry_##name(void* frame) { return fn(static_cast<name##_frame*>(frame)); }               \
+  int32_t ptlite_entry_##name(void* frame) {                                                               \
+    auto* typed = static_cast<name##_frame*>(frame);                                                       \
+    return ptlite_accepts(*typed) ? fn(typed) : PTLITE_NOT_SELECTED;                                       \
+  }                                                                                                        \
   const ::ptlite::Registration ptlite_registration_##name(::ptlite::implementations_of_##name[PTLITE_LEVEL], \
                                                           &ptlite_entry_##name);                           \
   }
+
+// `case value:` for a value of a kernel enumeration or a dtype. Where the build does not hold it, what follows is not compiled and
+// the switch returns `otherwise`, which no frame reaches: they are checked before the kernel runs.
+#define PTLITE_HELD_CASE(value, otherwise)                 \
+  case value:                                              \
+    if constexpr (!ptlite_holds(value)) return otherwise;  \
+    else

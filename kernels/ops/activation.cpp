@@ -41,9 +41,7 @@ PTLITE_OP(Hardshrink, select((a >= V(-p[0])) & (a <= V(p[0])), V::zero(), a))
 PTLITE_OP(LogSigmoid, at_most(a, V::zero()) - log1p(exp(-abs(a))))
 PTLITE_OP(Threshold, select(a <= V(p[0]), V(p[1]), a))
 
-#define PTLITE_CASE(name, Name) \
-  case ActivationOp_##name:     \
-    return run_unary<C, Name>;
+#define PTLITE_CASE(name, Name) PTLITE_HELD_CASE(ActivationOp_##name, nullptr) return run_unary<C, Name>;
 
 template <class C>
 Run<C> choose(int32_t op) {

@@ -95,12 +95,8 @@ int32_t run_division(int64_t* out, const int64_t* const* in, int64_t n, const in
   return run_binary_lanes<int64_t, F>(out, in, n, p);
 }
 
-#define PTLITE_CASE(name, Name) \
-  case BinaryOp_##name:         \
-    return run_binary<C, Name>;
-#define PTLITE_LANE_CASE(name, Name) \
-  case BinaryOp_##name:              \
-    return run_binary_lanes<C, Name>;
+#define PTLITE_CASE(name, Name) PTLITE_HELD_CASE(BinaryOp_##name, nullptr) return run_binary<C, Name>;
+#define PTLITE_LANE_CASE(name, Name) PTLITE_HELD_CASE(BinaryOp_##name, nullptr) return run_binary_lanes<C, Name>;
 
 template <class C>
 Run<C> choose_real(int32_t op) {
@@ -138,14 +134,10 @@ Run<int64_t> choose_integer(int32_t op) {
     PTLITE_LANE_CASE(shift_right, ShiftRight)
     PTLITE_LANE_CASE(gcd, Gcd)
     PTLITE_LANE_CASE(lcm, Lcm)
-    case BinaryOp_div_floor:
-      return run_division<DivFloor>;
-    case BinaryOp_div_trunc:
-      return run_division<DivTruncInt>;
-    case BinaryOp_remainder:
-      return run_division<Remainder>;
-    case BinaryOp_fmod:
-      return run_division<Fmod>;
+    PTLITE_HELD_CASE(BinaryOp_div_floor, nullptr) return run_division<DivFloor>;
+    PTLITE_HELD_CASE(BinaryOp_div_trunc, nullptr) return run_division<DivTruncInt>;
+    PTLITE_HELD_CASE(BinaryOp_remainder, nullptr) return run_division<Remainder>;
+    PTLITE_HELD_CASE(BinaryOp_fmod, nullptr) return run_division<Fmod>;
     default:
       return nullptr;
   }
@@ -154,10 +146,8 @@ Run<int64_t> choose_integer(int32_t op) {
 template <class C>
 Run<C> choose(int32_t op, bool scaled) {
   switch (op) {
-    case BinaryOp_add:
-      return scaled ? run_binary<C, AddScaled> : run_binary<C, Add>;
-    case BinaryOp_sub:
-      return scaled ? run_binary<C, SubScaled> : run_binary<C, Sub>;
+    PTLITE_HELD_CASE(BinaryOp_add, nullptr) return scaled ? run_binary<C, AddScaled> : run_binary<C, Add>;
+    PTLITE_HELD_CASE(BinaryOp_sub, nullptr) return scaled ? run_binary<C, SubScaled> : run_binary<C, Sub>;
       PTLITE_CASE(mul, Mul)
       PTLITE_CASE(minimum, Minimum)
       PTLITE_CASE(maximum, Maximum)

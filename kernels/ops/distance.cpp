@@ -85,13 +85,13 @@ int32_t cross(const cross_frame& f) {
 
 int32_t cross_kernel(cross_frame* f) {
   switch (f->dtype) {
-    case PTLITE_FLOAT32: return cross<float>(*f);
-    case PTLITE_FLOAT64: return cross<double>(*f);
-    case PTLITE_UINT8: return cross<uint8_t>(*f);
-    case PTLITE_INT8: return cross<int8_t>(*f);
-    case PTLITE_INT16: return cross<int16_t>(*f);
-    case PTLITE_INT32: return cross<uint32_t>(*f);
-    case PTLITE_INT64: return cross<uint64_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT32, PTLITE_NO_DTYPE) return cross<float>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT64, PTLITE_NO_DTYPE) return cross<double>(*f);
+    PTLITE_HELD_CASE(PTLITE_UINT8, PTLITE_NO_DTYPE) return cross<uint8_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT8, PTLITE_NO_DTYPE) return cross<int8_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT16, PTLITE_NO_DTYPE) return cross<int16_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT32, PTLITE_NO_DTYPE) return cross<uint32_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT64, PTLITE_NO_DTYPE) return cross<uint64_t>(*f);
     default: return PTLITE_NO_DTYPE;
   }
 }

@@ -240,12 +240,9 @@ PTLITE_INLINE C scalar_operand(double number, int32_t low, int32_t high) {
 template <class F>
 PTLITE_INLINE int32_t with_compute(int32_t compute, F f) {
   switch (compute) {
-    case Compute_f32:
-      return f(float{});
-    case Compute_f64:
-      return f(double{});
-    case Compute_i64:
-      return f(int64_t{});
+    PTLITE_HELD_CASE(Compute_f32, PTLITE_NO_DTYPE) return f(float{});
+    PTLITE_HELD_CASE(Compute_f64, PTLITE_NO_DTYPE) return f(double{});
+    PTLITE_HELD_CASE(Compute_i64, PTLITE_NO_DTYPE) return f(int64_t{});
     default:
       return PTLITE_NO_DTYPE;
   }

@@ -92,14 +92,14 @@ int32_t gemm_bfloat16(const gemm_frame& f) {
 
 int32_t gemm_kernel(gemm_frame* f) {
   switch (f->dtype) {
-    case PTLITE_FLOAT32: return gemm_float<float>(*f);
-    case PTLITE_FLOAT64: return gemm_float<double>(*f);
-    case PTLITE_BFLOAT16: return gemm_bfloat16(*f);
-    case PTLITE_UINT8: return gemm_integer<uint8_t>(*f);
-    case PTLITE_INT8: return gemm_integer<int8_t>(*f);
-    case PTLITE_INT16: return gemm_integer<int16_t>(*f);
-    case PTLITE_INT32: return gemm_integer<int32_t>(*f);
-    case PTLITE_INT64: return gemm_integer<int64_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT32, PTLITE_NO_DTYPE) return gemm_float<float>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT64, PTLITE_NO_DTYPE) return gemm_float<double>(*f);
+    PTLITE_HELD_CASE(PTLITE_BFLOAT16, PTLITE_NO_DTYPE) return gemm_bfloat16(*f);
+    PTLITE_HELD_CASE(PTLITE_UINT8, PTLITE_NO_DTYPE) return gemm_integer<uint8_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT8, PTLITE_NO_DTYPE) return gemm_integer<int8_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT16, PTLITE_NO_DTYPE) return gemm_integer<int16_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT32, PTLITE_NO_DTYPE) return gemm_integer<int32_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT64, PTLITE_NO_DTYPE) return gemm_integer<int64_t>(*f);
     default: return PTLITE_NO_DTYPE;
   }
 }

@@ -220,10 +220,10 @@ int32_t pool(const pool_frame& f) {
 
 int32_t pool_kernel(pool_frame* f) {
   switch (f->dtype) {
-    case PTLITE_FLOAT32: return pool<float>(*f);
-    case PTLITE_FLOAT64: return pool<double>(*f);
-    case PTLITE_UINT8: return pool<uint8_t>(*f);
-    case PTLITE_INT64: return pool<int64_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT32, PTLITE_NO_DTYPE) return pool<float>(*f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT64, PTLITE_NO_DTYPE) return pool<double>(*f);
+    PTLITE_HELD_CASE(PTLITE_UINT8, PTLITE_NO_DTYPE) return pool<uint8_t>(*f);
+    PTLITE_HELD_CASE(PTLITE_INT64, PTLITE_NO_DTYPE) return pool<int64_t>(*f);
     default: return PTLITE_NO_DTYPE;
   }
 }

@@ -128,9 +128,9 @@ int32_t fill_float(const random_fill_frame* f) {
 
 int32_t random_fill(random_fill_frame* f) {
   switch (f->dtype) {
-    case PTLITE_FLOAT32: return fill_float<float>(f);
-    case PTLITE_FLOAT64: return fill_float<double>(f);
-    case PTLITE_INT64: return through_double(generator_of(f), reinterpret_cast<int64_t*>(f->out), f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT32, PTLITE_NO_DTYPE) return fill_float<float>(f);
+    PTLITE_HELD_CASE(PTLITE_FLOAT64, PTLITE_NO_DTYPE) return fill_float<double>(f);
+    PTLITE_HELD_CASE(PTLITE_INT64, PTLITE_NO_DTYPE) return through_double(generator_of(f), reinterpret_cast<int64_t*>(f->out), f);
     default: return PTLITE_NO_DTYPE;
   }
 }

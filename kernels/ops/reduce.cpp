@@ -237,24 +237,24 @@ void reduce_with(const reduce_frame* f) {
 template <class T>
 int32_t reduce_in(const reduce_frame* f) {
   switch (f->op) {
-    case ReduceOp_sum: reduce_with<T, Same, Add>(f); return PTLITE_OK;
-    case ReduceOp_prod: reduce_with<T, Same, Multiply>(f); return PTLITE_OK;
-    case ReduceOp_max: reduce_with<T, Same, Larger>(f); return PTLITE_OK;
-    case ReduceOp_min: reduce_with<T, Same, Smaller>(f); return PTLITE_OK;
-    case ReduceOp_any: reduce_with<T, NonZero<T>, Larger>(f); return PTLITE_OK;
-    case ReduceOp_all: reduce_with<T, NonZero<T>, Smaller>(f); return PTLITE_OK;
-    case ReduceOp_count_nonzero: reduce_with<T, NonZero<T>, Add>(f); return PTLITE_OK;
+    PTLITE_HELD_CASE(ReduceOp_sum, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_prod, PTLITE_NO_DTYPE) { reduce_with<T, Same, Multiply>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_max, PTLITE_NO_DTYPE) { reduce_with<T, Same, Larger>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_min, PTLITE_NO_DTYPE) { reduce_with<T, Same, Smaller>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_any, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Larger>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_all, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Smaller>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_count_nonzero, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Add>(f); return PTLITE_OK; }
     default: break;
   }
   if constexpr (std::is_floating_point_v<T>) {
     switch (f->op) {
-      case ReduceOp_mean: reduce_with<T, Same, Add>(f); return PTLITE_OK;
-      case ReduceOp_nansum: reduce_with<T, ZeroForNan, Add>(f); return PTLITE_OK;
-      case ReduceOp_norm1: reduce_with<T, Magnitude, Add>(f); return PTLITE_OK;
-      case ReduceOp_norm2: reduce_with<T, Squared, Add>(f); return PTLITE_OK;
-      case ReduceOp_normp: reduce_with<T, Power<T>, Add>(f); return PTLITE_OK;
-      case ReduceOp_norm_max: reduce_with<T, Magnitude, Larger>(f); return PTLITE_OK;
-      case ReduceOp_norm_min: reduce_with<T, Magnitude, Smaller>(f); return PTLITE_OK;
+      PTLITE_HELD_CASE(ReduceOp_mean, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_nansum, PTLITE_NO_DTYPE) { reduce_with<T, ZeroForNan, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm1, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm2, PTLITE_NO_DTYPE) { reduce_with<T, Squared, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_normp, PTLITE_NO_DTYPE) { reduce_with<T, Power<T>, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm_max, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Larger>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm_min, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Smaller>(f); return PTLITE_OK; }
       default: break;
     }
   }
@@ -263,9 +263,10 @@ int32_t reduce_in(const reduce_frame* f) {
 
 int32_t reduce_run(reduce_frame* f) {
   switch (f->compute) {
-    case ComputeType_f32: return reduce_in<float>(f);
-    case ComputeType_f64: return reduce_in<double>(f);
-    default: return reduce_in<int64_t>(f);
+    PTLITE_HELD_CASE(ComputeType_f32, PTLITE_NO_DTYPE) return reduce_in<float>(f);
+    PTLITE_HELD_CASE(ComputeType_f64, PTLITE_NO_DTYPE) return reduce_in<double>(f);
+    PTLITE_HELD_CASE(ComputeType_i64, PTLITE_NO_DTYPE) return reduce_in<int64_t>(f);
+    default: return PTLITE_NO_DTYPE;
   }
 }
 

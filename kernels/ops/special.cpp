@@ -256,9 +256,7 @@ struct Polygamma {
 
 PTLITE_SPECIAL(SphericalJ0, spherical_bessel_j0(x))
 
-#define PTLITE_CASE(name, Name) \
-  case SpecialOp_##name:        \
-    return run_unary_lanes<C, Name>;
+#define PTLITE_CASE(name, Name) PTLITE_HELD_CASE(SpecialOp_##name, nullptr) return run_unary_lanes<C, Name>;
 
 template <class C>
 Run<C> choose(int32_t op) {

@@ -30,9 +30,7 @@ PTLITE_OP(Addcmul, a + V(p[0]) * b * c)
 PTLITE_OP(Addcdiv, a + V(p[0]) * b / c)
 PTLITE_OP(Clamp, minimum(maximum(a, b), c))
 
-#define PTLITE_CASE(name, Name) \
-  case TernaryOp_##name:        \
-    return run_ternary<C, Name>;
+#define PTLITE_CASE(name, Name) PTLITE_HELD_CASE(TernaryOp_##name, nullptr) return run_ternary<C, Name>;
 
 template <class C>
 Run<C> choose(int32_t op) {

@@ -152,9 +152,7 @@ PTLITE_OP_WITH_NUMBERS(RoundDecimals, round_decimals(a, p))
 PTLITE_OP_WITH_NUMBERS(Logit, logit(a, p))
 PTLITE_OP_WITH_NUMBERS(NanToNum, nan_to_num(a, p))
 
-#define PTLITE_CASE(name, Name) \
-  case UnaryOp_##name:          \
-    return run_unary<C, Name>;
+#define PTLITE_CASE(name, Name) PTLITE_HELD_CASE(UnaryOp_##name, nullptr) return run_unary<C, Name>;
 
 template <class C>
 Run<C> choose(int32_t op) {
@@ -216,10 +214,8 @@ Run<C> choose(int32_t op) {
       PTLITE_CASE(nan_to_num, NanToNum)
       PTLITE_CASE(sinc, Sinc)
       PTLITE_CASE(angle, Angle)
-      case UnaryOp_frexp_mantissa:
-        return run_unary_lanes<C, FrexpMantissa>;
-      case UnaryOp_frexp_exponent:
-        return run_unary_lanes<C, FrexpExponent>;
+      PTLITE_HELD_CASE(UnaryOp_frexp_mantissa, nullptr) return run_unary_lanes<C, FrexpMantissa>;
+      PTLITE_HELD_CASE(UnaryOp_frexp_exponent, nullptr) return run_unary_lanes<C, FrexpExponent>;
       default:
         return nullptr;
     }

@@ -7,11 +7,15 @@
 #include <cstring>
 #include <type_traits>
 
+#include "selection.h"
+
 namespace {
 namespace elem {
 
 /// c10::ScalarType numbers of the dtypes with arithmetic.
 enum Code : int32_t { U8 = 0, I8 = 1, I16 = 2, I32 = 3, I64 = 4, F16 = 5, F32 = 6, F64 = 7, BOOL = 11, BF16 = 15 };
+
+constexpr bool ptlite_holds(Code code) { return ::ptlite_holds(static_cast<ptlite_dtype>(code)); }
 
 /// Widths by dtype number; quantized dtypes count as their integers.
 inline int64_t size_of(int32_t dtype) {
@@ -91,20 +95,40 @@ inline boolean to_stored<boolean, int64_t>(int64_t value) {
   return {uint8_t(value != 0)};
 }
 
-/// Calls f with a null pointer of the stored type of `dtype`; false for a dtype without arithmetic.
+/// Calls f with a null pointer of the stored type of `dtype`; false for a dtype without arithmetic and one that the build leaves out.
 template <class F>
 inline bool visit(int32_t dtype, F&& f) {
   switch (dtype) {
-    case U8: f(static_cast<uint8_t*>(nullptr)); return true;
-    case I8: f(static_cast<int8_t*>(nullptr)); return true;
-    case I16: f(static_cast<int16_t*>(nullptr)); return true;
-    case I32: f(static_cast<int32_t*>(nullptr)); return true;
-    case I64: f(static_cast<int64_t*>(nullptr)); return true;
-    case F16: f(static_cast<f16*>(nullptr)); return true;
-    case F32: f(static_cast<float*>(nullptr)); return true;
-    case F64: f(static_cast<double*>(nullptr)); return true;
-    case BOOL: f(static_cast<boolean*>(nullptr)); return true;
-    case BF16: f(static_cast<bf16*>(nullptr)); return true;
+    case U8:
+      if constexpr (!ptlite_holds(U8)) return false;
+      else return f(static_cast<uint8_t*>(nullptr)), true;
+    case I8:
+      if constexpr (!ptlite_holds(I8)) return false;
+      else return f(static_cast<int8_t*>(nullptr)), true;
+    case I16:
+      if constexpr (!ptlite_holds(I16)) return false;
+      else return f(static_cast<int16_t*>(nullptr)), true;
+    case I32:
+      if constexpr (!ptlite_holds(I32)) return false;
+      else return f(static_cast<int32_t*>(nullptr)), true;
+    case I64:
+      if constexpr (!ptlite_holds(I64)) return false;
+      else return f(static_cast<int64_t*>(nullptr)), true;
+    case F16:
+      if constexpr (!ptlite_holds(F16)) return false;
+      else return f(static_cast<f16*>(nullptr)), true;
+    case F32:
+      if constexpr (!ptlite_holds(F32)) return false;
+      else return f(static_cast<float*>(nullptr)), true;
+    case F64:
+      if constexpr (!ptlite_holds(F64)) return false;
+      else return f(static_cast<double*>(nullptr)), true;
+    case BOOL:
+      if constexpr (!ptlite_holds(BOOL)) return false;
+      else return f(static_cast<boolean*>(nullptr)), true;
+    case BF16:
+      if constexpr (!ptlite_holds(BF16)) return false;
+      else return f(static_cast<bf16*>(nullptr)), true;
     default: return false;
   }
 }

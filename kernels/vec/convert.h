@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ptlite_abi.h"
+#include "selection.h"
 #include "support/bfloat16.h"
 #include "vec/half.h"
 #include "vec/vec.h"
@@ -40,33 +41,43 @@ PTLITE_INLINE int64_t element_size(int32_t dtype) {
   }
 }
 
-// Calls f with a value of the C++ type of a dtype: f(float{}). Returns what f returns, or PTLITE_NO_DTYPE.
+// Calls f with a value of the C++ type of a dtype that the build holds: f(float{}). Returns what f returns, or PTLITE_NO_DTYPE.
 template <class F>
 PTLITE_INLINE int32_t with_dtype(int32_t dtype, F f) {
   switch (dtype) {
     case PTLITE_UINT8:
     case PTLITE_QUINT8:
-      return f(uint8_t{});
+      if constexpr (!ptlite_holds(PTLITE_UINT8) && !ptlite_holds(PTLITE_QUINT8)) return PTLITE_NO_DTYPE;
+      else return f(uint8_t{});
     case PTLITE_INT8:
     case PTLITE_QINT8:
-      return f(int8_t{});
+      if constexpr (!ptlite_holds(PTLITE_INT8) && !ptlite_holds(PTLITE_QINT8)) return PTLITE_NO_DTYPE;
+      else return f(int8_t{});
     case PTLITE_INT16:
-      return f(int16_t{});
+      if constexpr (!ptlite_holds(PTLITE_INT16)) return PTLITE_NO_DTYPE;
+      else return f(int16_t{});
     case PTLITE_INT32:
     case PTLITE_QINT32:
-      return f(int32_t{});
+      if constexpr (!ptlite_holds(PTLITE_INT32) && !ptlite_holds(PTLITE_QINT32)) return PTLITE_NO_DTYPE;
+      else return f(int32_t{});
     case PTLITE_INT64:
-      return f(int64_t{});
+      if constexpr (!ptlite_holds(PTLITE_INT64)) return PTLITE_NO_DTYPE;
+      else return f(int64_t{});
     case PTLITE_FLOAT16:
-      return f(float16{});
+      if constexpr (!ptlite_holds(PTLITE_FLOAT16)) return PTLITE_NO_DTYPE;
+      else return f(float16{});
     case PTLITE_FLOAT32:
-      return f(float{});
+      if constexpr (!ptlite_holds(PTLITE_FLOAT32)) return PTLITE_NO_DTYPE;
+      else return f(float{});
     case PTLITE_FLOAT64:
-      return f(double{});
+      if constexpr (!ptlite_holds(PTLITE_FLOAT64)) return PTLITE_NO_DTYPE;
+      else return f(double{});
     case PTLITE_BOOL:
-      return f(boolean{});
+      if constexpr (!ptlite_holds(PTLITE_BOOL)) return PTLITE_NO_DTYPE;
+      else return f(boolean{});
     case PTLITE_BFLOAT16:
-      return f(bfloat16{});
+      if constexpr (!ptlite_holds(PTLITE_BFLOAT16)) return PTLITE_NO_DTYPE;
+      else return f(bfloat16{});
     default:
       return PTLITE_NO_DTYPE;
   }

@@ -1,3 +1,4 @@
+import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
 import { isQuantized } from '../tensor/dtype.js'
 import type { Stack } from '../tensor/stack.js'
@@ -29,7 +30,7 @@ export function highestKey(keys: number): number {
 /** The operator has no kernel for these arguments in this build. */
 export function noBackend(operator: string, key: number): never {
   const name = NAMES[key] ?? String(key)
-  throw new PtliteError('MISSING_OPERATOR', `${operator} has no kernel for the ${name} backend in this build`)
+  throw new PtliteError('MISSING_OPERATOR', `${operator} has no kernel for the ${name} backend in this build${HOW_TO_EXTEND}`)
 }
 
 /** The key with priority among the `count` values on top of the stack, tensors in lists included. */

@@ -10,6 +10,19 @@ import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from 
 const MAX_DEPTH = 1000
 
 /**
+ * An opcode of no file: whoever puts it in the place of an instruction is told when it is reached, and puts the instruction back. So
+ * instructions can be watched at no cost to those that are not.
+ */
+export const TRAP = 255
+type TrapHandler = (code: Int32Array, at: number) => void
+let trapHandler: TrapHandler | null = null
+
+/** Who is told of traps: the code and the place of the opcode in it. Must put another opcode there. */
+export function setTrapHandler(handler: TrapHandler | null): void {
+  trapHandler = handler
+}
+
+/**
  * Runs `fn` on the arguments that lie on the stack, `self` first, and leaves its result there. The code has
  * passed the verifier: operands and stack depths are in range.
  */
@@ -235,6 +248,10 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           continue
         }
         default:
+          if (code[pc] === TRAP && trapHandler !== null) {
+            trapHandler(code, pc)
+            continue
+          }
           throw new PtliteError('INTERNAL', `opcode ${code[pc]} reached the interpreter`)
       }
     }

@@ -41,6 +41,20 @@ class LinkedProgram implements Program {
   }
 }
 
+/** Is told of every module that is loaded or called. */
+export interface ModuleObserver {
+  /** Functions that are about to run: at load, before any `__setstate__`, and at calls. */
+  functions(functions: readonly LinkedFunction[]): void
+  /** A module that is whole, at the end of loading and at calls. */
+  module(module: ScriptModule): void
+}
+
+let observer: ModuleObserver | null = null
+
+export function observeModules(other: ModuleObserver | null): void {
+  observer = other
+}
+
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. */
 export class ScriptModule {
   private readonly attributes = new AttributeTensors()
@@ -52,6 +66,8 @@ export class ScriptModule {
     /** NamedTuples that the file's types define. */
     readonly namedTuples: NamedTuples,
     private readonly options: LoadOptions,
+    /** The path or the bytes it was read from. */
+    readonly source: string | Uint8Array | ArrayBuffer,
   ) {}
 
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
@@ -64,14 +80,16 @@ export class ScriptModule {
         const functions = linkFunctions(codes, operatorVersion, namedTuples)
         for (const fn of functions) verifyFunction(fn, functions)
         program = new LinkedProgram(functions, options)
+        observer?.functions(functions)
       },
       runSetState: (code, object, state) => {
         const fn = program.functions.find((f) => f.source === code)!
         runFunction(fn, [object, state], program, object, attributes, options)
       },
     })
-    const module = new ScriptModule(file, program, namedTuples, options)
+    const module = new ScriptModule(file, program, namedTuples, options, source)
     for (const t of reachable([file.root, ...program.functions.flatMap((f) => f.source.constants)])) t.pinned = true
+    observer?.module(module)
     return module
   }
 
@@ -107,6 +125,10 @@ export class ScriptModule {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
+    if (observer !== null) {
+      observer.functions(this.functions)
+      observer.module(this)
+    }
     return runFunction(fn, [this.root, ...args], this.program, this.root, this.attributes, {
       describe: (f, pc) => this.file.debug?.stackTraceAt(f.source.name, pc),
       ...this.options,

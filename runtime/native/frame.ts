@@ -1,3 +1,4 @@
+import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
 import { type Launch, nativeLaunch } from './library.js'
 
@@ -63,6 +64,7 @@ const STATUS: Record<number, readonly [ErrorCodeOfStatus, string]> = {
   6: ['NATIVE_LIBRARY', 'the library was built without this kernel'],
   7: ['INVALID_ARGUMENT', 'integer division by zero'],
   8: ['ABORTED', 'the run was given up'],
+  9: ['UNSUPPORTED_DTYPE', 'this build was made without the dtype or operation that is asked for'],
 }
 type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE' | 'NATIVE_LIBRARY' | 'ABORTED'
 
@@ -96,5 +98,11 @@ export function launchWith(call: Launch, id: number, name: string, host: ArrayBu
 
 function fail(name: string, status: number): never {
   const [code, text] = STATUS[status] ?? (['INTERNAL', `status ${status}`] as const)
-  throw new PtliteError(code, `kernel ${name}: ${text}`)
+  const advice = status === 3 || status === 6 || status === 9 ? HOW_TO_EXTEND : ''
+  throw new PtliteError(code, `kernel ${name}: ${text}${advice}`)
+}
+
+/** What a selective build calls in place of a kernel that it leaves out. */
+export function absentKernel(name: string): never {
+  throw new PtliteError('MISSING_KERNEL', `kernel ${name} is not in this build${HOW_TO_EXTEND}`)
 }

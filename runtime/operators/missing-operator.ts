@@ -1,3 +1,4 @@
+import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
 import { entryAt, operatorCount } from './registry.js'
 
@@ -22,6 +23,9 @@ function baseName(qualifiedName: string): string {
   return qualifiedName.split('.', 1)[0]!
 }
 
+const CUSTOM =
+  "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or use a build of the library that has them."
+
 /** One error for all operators that are missing, with what comes closest to each. */
 export function missingOperators(qualifiedNames: readonly string[]): PtliteError {
   const lines = qualifiedNames.map((name) => {
@@ -31,8 +35,7 @@ export function missingOperators(qualifiedNames: readonly string[]): PtliteError
   const count = lines.length === 1 ? 'an operator' : `${lines.length} operators`
   return new PtliteError(
     'MISSING_OPERATOR',
-    `this build lacks ${count}:\n${lines.join('\n')}\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', ` +
-      'or use a build of the library that has them.',
+    `this build lacks ${count}:\n${lines.join('\n')}${HOW_TO_EXTEND === '' ? CUSTOM : HOW_TO_EXTEND}`,
   )
 }
 

@@ -87,6 +87,20 @@ function builtinEntry(index: number): OperatorEntry {
   return new OperatorEntry(index, names[index]!, table.wrappers[wrappers[index]!]!, table.functions[functions[index]!]!)
 }
 
+let observer: ((entry: OperatorEntry) => void) | null = null
+
+/** Is told of operators that are called by name from outside of any module. */
+export function observeOperators(other: ((entry: OperatorEntry) => void) | null): void {
+  observer = other
+}
+
+/** The operator that a caller named, for one call. */
+export function calledOperator(qualifiedName: string): OperatorEntry | undefined {
+  const entry = findOperator(qualifiedName)
+  if (observer !== null && entry !== undefined) observer(entry)
+  return entry
+}
+
 /** The operator with this name, e.g. `aten::add.Tensor`. */
 export function findOperator(qualifiedName: string): OperatorEntry | undefined {
   const index = indexOf(qualifiedName)

@@ -6,9 +6,10 @@ import { codegen } from './codegen.js'
 import { cpu } from './cpu.js'
 import { inspect } from './inspect.js'
 import { run } from './run.js'
+import { trace } from './trace.js'
 import { type Command, UsageError } from './usage.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, bench, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, bench, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

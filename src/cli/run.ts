@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { PtliteError } from '../../runtime/error.js'
 import { loadModule, type Output, Profiler, Tensor } from '../index.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatValue } from './format.js'
@@ -7,6 +5,7 @@ import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
 import { writeNpy } from './npy.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
+import { writeFile, writeText } from './write-file.js'
 
 export const run: Command = {
   usage: 'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json]',
@@ -43,16 +42,4 @@ function writeTensors(file: string, result: Output): void {
   const tensors = Array.isArray(result) ? result : [result]
   if (!tensors.every((t) => t instanceof Tensor)) throw new UsageError('--output: the result is not a tensor or a list of tensors')
   tensors.forEach((t, i) => writeFile(Array.isArray(result) ? file.replace(/\.npy$/, `.${i}.npy`) : file, writeNpy(t)))
-}
-
-function writeText(file: string, text: string): void {
-  writeFile(file, new TextEncoder().encode(text))
-}
-
-function writeFile(file: string, bytes: Uint8Array): void {
-  try {
-    writeFileSync(file, bytes)
-  } catch (cause) {
-    throw new PtliteError('INVALID_ARGUMENT', `cannot write ${file}: ${(cause as Error).message}`, { cause })
-  }
 }

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { emitKernelHeaders } from '../../codegen/emit/kernels-header.js'
 import { emitKernelsTs } from '../../codegen/emit/kernels-ts.js'
 import { abiHash } from '../../codegen/kernel-abi/hash.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
+import { everything, type Selector } from '../../codegen/options.js'
 import { parseEntries } from '../../codegen/yaml-file.js'
 import { root } from './support/compile.js'
 import { functionText } from './support/declare.js'
@@ -25,6 +26,7 @@ const yaml = `
 `
 const parse = (text: string) => parseKernels(parseEntries(text, 'k.yaml'))
 const abi = parse(yaml)
+const part: Selector = { ...everything, dtypes: new Set([4, 6]), values: () => new Set(['large']) }
 
 await t.test('members stand at their natural alignment, after the header', (t) => {
   const scale = abi.kernels.find((k) => k.name === 'scale')!
@@ -48,7 +50,7 @@ await t.test('members stand at their natural alignment, after the header', (t) =
 })
 
 await t.test('frame writers', (t) => {
-  const text = emitKernelsTs(abi)
+  const text = emitKernelsTs(abi, [], everything)
   t.equal(
     functionText(text, 'scale').slice(functionText(text, 'scale').indexOf('})')),
     `}): { count: number, peak: number } {
@@ -72,19 +74,38 @@ await t.test('frame writers', (t) => {
 await t.test('the header compiles: C++ lays the frames out alike', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-header-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
-  const path = join(folder, 'k.h')
-  writeFileSync(path, emitKernelHeaders(abi, null).get('frames/k.h')!)
   const flags = '-std=c++17 -Wall -Wextra -Werror -fsyntax-only -x c++'.split(' ')
-  const args = [...flags, '-I', join(root, 'kernels/include'), '-include', path, '/dev/null']
-  const { status, stderr, error } = spawnSync('g++', args, { encoding: 'utf8' })
-  if (error === undefined) t.equal(status, 0, stderr)
-  else t.pass('no g++ here')
+  for (const selector of [everything, part]) {
+    for (const [name, text] of emitKernelHeaders(abi, [], selector)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    }
+    const args = [...flags, '-I', join(root, 'kernels/include'), '-I', folder, '-include', join(folder, 'frames/k.h'), '/dev/null']
+    const { status, stderr, error } = spawnSync('g++', args, { encoding: 'utf8' })
+    if (error === undefined) t.equal(status, 0, stderr)
+    else t.pass('no g++ here')
+  }
   t.end()
 })
 
-await t.test('the header says which dtypes a selective build has', (t) => {
-  t.notMatch(emitKernelHeaders(abi, null).get('frames/k.h'), 'PTLITE_DTYPES')
-  t.match(emitKernelHeaders(abi, new Set([4, 6])).get('frames/k.h'), '#define PTLITE_DTYPES 0x50u')
+await t.test('headers say what a selective build holds', (t) => {
+  const full = emitKernelHeaders(abi, [], everything)
+  t.match(full.get('selection.h'), 'ptlite_holds(ptlite_dtype) { return true; }')
+  t.match(full.get('frames/k.h'), 'ptlite_holds(Kind) { return true; }')
+  t.match(full.get('frames/k.h'), '#define PTLITE_HOLDS_scale 1\nconstexpr bool ptlite_accepts(const scale_frame&) { return true; }')
+  const cut = emitKernelHeaders({ ...abi, kernels: abi.kernels.slice(1) }, abi.kernels.slice(0, 1), part)
+  t.match(cut.get('selection.h'), '((0x50ull >> dtype) & 1) != 0')
+  t.match(cut.get('frames/k.h'), '((0x2ull >> value) & 1) != 0')
+  t.match(cut.get('frames/k.h'), '#define PTLITE_HOLDS_load 0')
+  t.match(cut.get('frames/k.h'), 'return ptlite_holds(static_cast<Kind>(frame.kind));')
+  t.notMatch(cut.get('kernel_list.h'), 'X(load)')
+  t.end()
+})
+
+await t.test('a kernel that is left out has a function that says so', (t) => {
+  const text = emitKernelsTs({ ...abi, kernels: abi.kernels.slice(1) }, abi.kernels.slice(0, 1), part)
+  t.match(functionText(text, 'load'), "return absentKernel('load')")
+  t.match(text, "launch(0, 'scale')")
   t.end()
 })
 
@@ -95,8 +116,9 @@ await t.test('the fingerprint changes with every part of the ABI', (t) => {
     yaml.replace('factor: f64', 'factor: i64'),
     yaml.replace('load', 'fetch'),
   ]
-  const hashes = new Set([abi, ...changed.map(parse)].map(abiHash))
-  t.equal(hashes.size, changed.length + 1)
+  const hashes = new Set([abi, ...changed.map(parse)].map((one) => abiHash(one)))
+  hashes.add(abiHash(abi, part))
+  t.equal(hashes.size, changed.length + 2)
   t.end()
 })
 

@@ -96,6 +96,7 @@ await t.test('a selector cuts the table, and kernels, down', (t) => {
     operator: (o: { qualifiedName: string }) => keep.has(o.qualifiedName),
     kernel: (name: string) => name === 'copy',
     dtypes: new Set([6]),
+    values: () => null,
   }
   const table = emitOperators(operators, { ...all, selector }).get('runtime/operators/generated/table.ts')!
   t.same(unpackNames(/names = '(.*)'/.exec(table)![1]!), ['aten::add.Tensor', 'aten::relu'])

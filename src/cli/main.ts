@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { PtliteError } from '../../runtime/error.js'
 import { bench } from './bench.js'
 import { codegen } from './codegen.js'
 import { cpu } from './cpu.js'
+import { execute } from './execute.js'
 import { inspect } from './inspect.js'
 import { run } from './run.js'
 import { trace } from './trace.js'
-import { type Command, UsageError } from './usage.js'
+import type { Command } from './usage.js'
 
 const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, bench, cpu, codegen }
 
@@ -37,29 +37,7 @@ async function main(args: string[]): Promise<number> {
     console.error(`ptlite: unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`)
     return 2
   }
-  if (rest.includes('--help') || rest.includes('-h')) {
-    console.log(`ptlite ${command.usage}\n\n${command.help}`)
-    return 0
-  }
-  try {
-    await command.run(rest)
-    return 0
-  } catch (error) {
-    return report(error, command)
-  }
-}
-
-function report(error: unknown, command: Command): number {
-  if (error instanceof UsageError) {
-    console.error(`ptlite: ${error.message}\nusage: ptlite ${command.usage}`)
-    return 2
-  }
-  if (error instanceof PtliteError) {
-    console.error(`ptlite: ${error.message} (${error.code})`)
-    return 1
-  }
-  console.error('ptlite: internal error', error)
-  return 1
+  return execute(command, rest, 'ptlite')
 }
 
 // a reader such as `head` that closes the pipe is not an error

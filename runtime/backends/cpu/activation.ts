@@ -13,7 +13,8 @@ import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } fr
 
 /** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
 
-const { ActivationOp, BinaryOp } = kernels
+const ActivationOp = kernels.ActivationOp
+const BinaryOp = kernels.BinaryOp
 
 function floating(name: string, op: number, self: Tensor, out: Tensor | undefined, p0 = 0, p1 = 0, p2 = 0): Tensor {
   if (!isFloating(self.type)) notFor(name, self.type)

@@ -13,7 +13,8 @@ import { fillScalar } from './support/fill.js'
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
 type Binary = (self: Tensor, other: Operand, out?: Tensor) => Tensor
 
-const { BinaryOp, UnaryOp } = kernels
+const BinaryOp = kernels.BinaryOp
+const UnaryOp = kernels.UnaryOp
 
 function plainPair(name: string, a: Operand, b: Operand): void {
   if (a instanceof Tensor) checkPlain(name, a)

@@ -9,7 +9,9 @@ import { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
 
-const { ActivationOp, BinaryOp, TernaryOp } = kernels
+const ActivationOp = kernels.ActivationOp
+const BinaryOp = kernels.BinaryOp
+const TernaryOp = kernels.TernaryOp
 
 /** Moves elements into [min, max]; max wins where it is below min. A NaN element stays; of two bounds a NaN gives NaN. */
 export function clamp_out(self: Tensor, min: Scalar | null, max: Scalar | null, out?: Tensor): Tensor {

@@ -13,7 +13,7 @@ function comparing(name: string, op: number): (self: Tensor, other: Operand, out
   }
 }
 
-const { BinaryOp } = kernels
+const BinaryOp = kernels.BinaryOp
 
 export const eq_out = comparing('eq', BinaryOp.eq)
 export const ne_out = comparing('ne', BinaryOp.ne)

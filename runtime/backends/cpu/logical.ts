@@ -4,7 +4,8 @@ import { type Operand, promotePair } from '../../tensor/promote.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 
-const { BinaryOp, UnaryOp } = kernels
+const BinaryOp = kernels.BinaryOp
+const UnaryOp = kernels.UnaryOp
 
 /** Truth of elements (anything but 0), whatever their dtypes; bool results. */
 function logical(name: string, op: number): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {

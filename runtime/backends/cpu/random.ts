@@ -15,7 +15,7 @@ import { generator, seedGenerator } from './support/generator.js'
  * each thread has one generator.
  */
 
-const { RandomOp } = kernels
+const RandomOp = kernels.RandomOp
 
 export function manual_seed(seed: number): void {
   seedGenerator(seed)

@@ -6,7 +6,7 @@ import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { checkSameType, notFor, runTernary } from './support/elementwise.js'
 
-const { TernaryOp } = kernels
+const TernaryOp = kernels.TernaryOp
 
 /** self + value * tensor1 * tensor2 */
 export function addcmul_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {

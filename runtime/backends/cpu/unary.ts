@@ -16,7 +16,8 @@ import { fillScalar } from './support/fill.js'
 /** Functions of one tensor, element by element. `out` as in every structured operator: none, `self` (in place), or a result. */
 type Unary = (self: Tensor, out?: Tensor) => Tensor
 
-const { UnaryOp, SpecialOp } = kernels
+const UnaryOp = kernels.UnaryOp
+const SpecialOp = kernels.SpecialOp
 
 /** A function on the reals: integers and bools give float32. */
 function real(name: string, kernel: UnaryKernel, op: number): Unary {

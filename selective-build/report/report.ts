@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { gzipSync } from 'node:zlib'
+import type { Bundle } from '../build/bundle.js'
+import { sizeOf } from '../build/build.js'
+import type { NativeLibrary } from '../build/native.js'
+import { type Selection, dtypeNames } from '../selection/selection.js'
+import { nativeSymbols, objectFolders } from './symbols.js'
+
+/** Bytes of the whole library and of the selected one; null where the whole one was not built. */
+export interface Size {
+  readonly before: number | null
+  readonly after: number
+}
+
+export interface Report {
+  /** JavaScript minified and the kernel library, stripped. */
+  readonly total: Size
+  readonly javascript: Size & { readonly gzipped: Size }
+  readonly native: Size
+  readonly dtypes: string
+  readonly levels: readonly string[]
+  /** Bytes of minified JavaScript that the bundle would lack without the operator. */
+  readonly operators: Readonly<Record<string, Size>>
+  /** Bytes of minified JavaScript by source file. */
+  readonly files: Readonly<Record<string, number>>
+  /** Bytes of code in the kernel library. */
+  readonly kernels: Readonly<Record<string, Size>>
+  readonly codeByDtype: Readonly<Record<string, Size>>
+  readonly codeByLevel: Readonly<Record<string, Size>>
+}
+
+export interface ReportInput {
+  readonly root: string
+  readonly selection: Selection
+  readonly kernels: ReadonlySet<string>
+  readonly levels: readonly string[]
+  readonly module: Bundle
+  readonly native: NativeLibrary
+  /** Bundles with another selection. */
+  readonly costOf: (selection: Selection) => Promise<Bundle>
+}
+
+/** Past this many operators each one's share is too little to be worth a bundle. */
+const MOST_OPERATORS = 48
+
+export async function makeReport(input: ReportInput): Promise<Report> {
+  const { root, module, native } = input
+  const whole = await wholeBundle(root)
+  const wholeLibrary = sizeOf(join(root, 'dist/libptlite.so'))
+  const after = await nativeSymbols(root, native.unstripped, objectFolders(join(native.unstripped, '..')))
+  const before = await nativeSymbols(root, null, objectFolders(join(root, 'build')))
+  const sum = (key: (s: (typeof after)[number]) => string): Record<string, Size> => sumBy(before, after, key)
+  return {
+    total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes },
+    javascript: {
+      before: whole.length,
+      after: module.code.length,
+      gzipped: { before: gzipSync(whole, { level: 9 }).length, after: module.gzipped },
+    },
+    native: { before: wholeLibrary, after: native.bytes },
+    dtypes: dtypeNames(input.selection.dtypes),
+    levels: input.levels,
+    operators: await operatorCosts(input),
+    files: Object.fromEntries([...module.inputs].filter(([, bytes]) => bytes > 0).sort(([, a], [, b]) => b - a)),
+    kernels: sum((s) => s.kernel),
+    codeByDtype: sum((s) => s.dtype),
+    codeByLevel: sum((s) => s.level),
+  }
+}
+
+async function wholeBundle(root: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    ...{ entryPoints: [join(root, 'src/index.ts')], bundle: true, minify: true, write: false, platform: 'node', format: 'esm' },
+    ...{ target: 'node20', external: ['koffi'], logLevel: 'silent' },
+  })
+  return outputFiles[0]!.contents
+}
+
+/** What each operator adds to the bundle: the difference to one without it. What several share counts for none. */
+async function operatorCosts({ selection, module, costOf }: ReportInput): Promise<Record<string, Size>> {
+  const costs: Record<string, Size> = {}
+  const names = [...selection.operators].sort()
+  if (names.length > MOST_OPERATORS) return costs
+  for (const name of names) {
+    const less = new Set(names.filter((other) => other !== name))
+    const { code } = await costOf({ ...selection, operators: less })
+    costs[name] = { before: null, after: Math.max(0, module.code.length - code.length) }
+  }
+  return costs
+}
+
+interface Keyed {
+  readonly bytes: number
+}
+
+function sumBy<T extends Keyed>(before: readonly T[], after: readonly T[], key: (item: T) => string): Record<string, Size> {
+  const sizes = new Map<string, { before: number; after: number }>()
+  const add = (items: readonly T[], which: 'before' | 'after'): void => {
+    for (const item of items) {
+      const name = key(item)
+      const row = sizes.get(name) ?? { before: 0, after: 0 }
+      row[which] += item.bytes
+      sizes.set(name, row)
+    }
+  }
+  add(before, 'before')
+  add(after, 'after')
+  const rows = [...sizes].sort(([, a], [, b]) => b.after - a.after || b.before - a.before)
+  return Object.fromEntries(rows.map(([name, row]) => [name, { before: before.length === 0 ? null : row.before, after: row.after }]))
+}
+
+/** The report as a table for people. */
+export function reportText(report: Report): string {
+  const kB = (bytes: number | null): string => (bytes === null ? '-' : `${(bytes / 1000).toFixed(1)} kB`)
+  const row = (name: string, { before, after }: Size): string => {
+    const share = before === null || before === 0 ? '' : `${((100 * after) / before).toFixed(1)} %`
+    return `  ${name.padEnd(40)} ${kB(before).padStart(12)} ${kB(after).padStart(12)} ${share.padStart(8)}\n`
+  }
+  const section = (title: string, sizes: Readonly<Record<string, Size>>): string => {
+    const held = Object.entries(sizes).filter(([, size]) => size.after > 0)
+    const gone = Object.entries(sizes).filter(([, size]) => size.after === 0)
+    const dropped = gone.reduce((bytes, [, size]) => bytes + (size.before ?? 0), 0)
+    if (held.length + gone.length === 0) return ''
+    const rest = gone.length === 0 || dropped === 0 ? '' : row(`${gone.length} left out`, { before: dropped, after: 0 })
+    return `\n${title}\n${held.map(([name, size]) => row(name, size)).join('')}${rest}`
+  }
+  const { total } = report
+  const times = total.before === null ? '' : `  ${(total.before / total.after).toFixed(1)} times smaller\n`
+  return (
+    `${''.padEnd(42)} ${'whole'.padStart(12)} ${'selected'.padStart(12)}\n` +
+    row('JavaScript, minified', report.javascript) +
+    row('JavaScript, minified and gzipped', report.javascript.gzipped) +
+    row('kernel library, stripped', report.native) +
+    row('total', total) +
+    times +
+    `  dtypes: ${report.dtypes}; levels: ${report.levels.join(', ')}\n` +
+    section('Kernels (machine code)', report.kernels) +
+    section('Levels (machine code)', report.codeByLevel) +
+    section('Dtypes (machine code of instances)', report.codeByDtype) +
+    section('Operators (JavaScript that only they need)', report.operators)
+  )
+}

@@ -1,0 +1,36 @@
+import { basename } from 'node:path'
+import { loadModelFile } from '../../runtime/module/load.js'
+import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
+import { EMPTY_TRACE, type OperatorUse, type Trace } from '../trace/trace.js'
+
+/** Instructions that stand for operators, as the linker takes them. */
+const PROMOTED = new Map([
+  [38, 'aten::format'],
+  [43, 'prim::tolist'],
+  [44, 'prim::NumToTensor.Scalar'],
+])
+
+/** What a model file names, without running it: its operators with whatever kernels and dtypes they may need. */
+export function traceOfModel(path: string): Trace {
+  const file = loadModelFile(path)
+  try {
+    const names = new Set<string>()
+    const features = new Set([`loader:${file.kind}`])
+    for (const fn of file.functions) {
+      for (const { name, overload } of fn.operators) {
+        const qualified = overload === '' ? name : `${name}.${overload}`
+        names.add(qualified)
+        for (const use of upgraderFor(qualified, file.operatorVersion)?.uses ?? []) names.add(use)
+      }
+      for (let at = 0; at < fn.code.length; at += 3) {
+        const promoted = PROMOTED.get(fn.code[at]!)
+        if (promoted !== undefined) names.add(promoted)
+      }
+    }
+    const debugInfo = new Set([basename(path)])
+    const operators = new Map<string, OperatorUse>([...names].map((name) => [name, { isRoot: true, isCalled: true, debugInfo }]))
+    return { ...EMPTY_TRACE, operators, features }
+  } finally {
+    file.close()
+  }
+}

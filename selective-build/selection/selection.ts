@@ -1,0 +1,134 @@
+import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
+import type { Operator } from '../../codegen/model/operator.js'
+import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
+import { PtliteError } from '../../runtime/error.js'
+import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
+import type { Trace } from '../trace/trace.js'
+
+/** What a build holds. */
+export interface Selection {
+  /** Qualified names that work. */
+  readonly operators: ReadonlySet<string>
+  /** Qualified names that models load with and that throw when called: the trace never came to them. */
+  readonly uncalled: ReadonlySet<string>
+  /** null for those that the operators can reach. */
+  readonly kernels: ReadonlySet<string> | null
+  /** c10::ScalarType numbers; null for all. */
+  readonly dtypes: ReadonlySet<number> | null
+  /** Values of each kernel enumeration; null for all. */
+  readonly operations: ReadonlyMap<string, ReadonlySet<string>> | null
+  readonly backends: ReadonlySet<string>
+  /** Loaders (`ptl`, `ff`) and parts of the runtime (see parts.ts). */
+  readonly loaders: ReadonlySet<string>
+  readonly parts: ReadonlySet<string>
+}
+
+/** Instructions link it by themselves; it has no entry in the table. */
+const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
+
+/** Kernels that the runtime itself launches. */
+const ALWAYS = ['memory', 'cpu']
+
+export interface SelectionOptions {
+  /** Keep every dtype and operation of the kernels that ran. */
+  readonly allDtypes: boolean
+}
+
+/** Turns a trace into what to build. Throws MISSING_OPERATOR naming what the library does not have. */
+export function selectionOf(trace: Trace, declared: readonly Operator[], abi: KernelAbi, options: SelectionOptions): Selection {
+  const names = trace.all ? new Set(declared.map((o) => o.qualifiedName)) : rootNames(trace, declared)
+  const uncalled = trace.all ? [] : [...names].filter((name) => trace.operators.get(name)?.isCalled === false)
+  const kernels = trace.all ? null : trace.kernels
+  return {
+    operators: new Set([...names].filter((name) => !uncalled.includes(name))),
+    uncalled: new Set(uncalled),
+    kernels: kernels === null ? null : new Set([...kernels.keys(), ...runtimeKernels(abi)]),
+    dtypes: kernels === null || options.allDtypes ? null : dtypesOf(trace),
+    operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
+    backends: new Set(backendsOf(trace, kernels === null)),
+    loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
+    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders']) : trace.features,
+  }
+}
+
+function rootNames(trace: Trace, declared: readonly Operator[]): Set<string> {
+  const known = new Map(declared.map((o) => [o.qualifiedName, o]))
+  const names = new Set<string>()
+  const unknown: string[] = []
+  for (const [name, use] of trace.operators) {
+    if (!use.isRoot || BUILT_INTO_LINKER.has(name)) continue
+    if (name.endsWith('.*')) {
+      const base = name.slice(0, -2)
+      const overloads = [...known.keys()].filter((other) => other.split('.', 1)[0] === base)
+      if (overloads.length === 0) unknown.push(base)
+      for (const overload of overloads) names.add(overload)
+    } else if (known.has(name)) names.add(name)
+    else unknown.push(name)
+  }
+  if (unknown.length > 0) throw new PtliteError('MISSING_OPERATOR', `the library has no ${unknown.sort().join(', ')}`)
+  if (names.size === 0) throw new PtliteError('INVALID_ARGUMENT', 'nothing is selected: the traces and models name no operator')
+  return names
+}
+
+function runtimeKernels(abi: KernelAbi): string[] {
+  return abi.kernels.filter((k) => ALWAYS.some((family) => k.source.file.endsWith(`/${family}.yaml`))).map((k) => k.name)
+}
+
+function dtypesOf(trace: Trace): Set<number> {
+  const tags = [...trace.kernels!.values()].flatMap((use) => [...use.dtypes])
+  return new Set(tags.map((tag) => dtypeCode(tag)).filter((code) => code !== undefined))
+}
+
+function operationsOf(trace: Trace, abi: KernelAbi): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>(abi.enums.map((e) => [e.name, new Set()]))
+  for (const { operations } of trace.kernels!.values()) {
+    for (const operation of operations) {
+      const [name, value] = operation.split('.') as [string, string]
+      found.get(name)?.add(value)
+    }
+  }
+  // what the runtime itself asks of its kernels is no matter of models
+  for (const e of abi.enums) if (e.source.file.endsWith('/cpu.yaml')) found.set(e.name, new Set(e.values))
+  return found
+}
+
+function backendsOf(trace: Trace, isStatic: boolean): string[] {
+  if (trace.all) return [...DEVICE_BACKENDS]
+  const quantized = [...trace.operators.keys()].some((name) => name.startsWith('quantized::'))
+  const noted = featureNames(trace, 'backend:', ['CPU'])
+  return isStatic || quantized ? [...new Set([...noted, 'CPU', 'QuantizedCPU'])] : noted
+}
+
+function featureNames(trace: Trace, prefix: string, otherwise: readonly string[]): string[] {
+  const names = [...trace.features].filter((f) => f.startsWith(prefix)).map((f) => f.slice(prefix.length))
+  return names.length === 0 || trace.all ? [...otherwise] : names
+}
+
+/** The selection as codegen asks for it. */
+export function selectorOf(selection: Selection, kernels: ReadonlySet<string> | null): Selector {
+  return {
+    operator: ({ qualifiedName }) => selection.operators.has(qualifiedName) || selection.uncalled.has(qualifiedName),
+    kernel: (name) => kernels === null || kernels.has(name),
+    dtypes: selection.dtypes,
+    values: (name) => selection.operations?.get(name) ?? null,
+  }
+}
+
+/** A text that is the same for the same selection. */
+export function selectionKey(selection: Selection): string {
+  const list = (items: Iterable<string | number> | null): unknown => (items === null ? null : [...items].map(String).sort())
+  return JSON.stringify([
+    list(selection.operators),
+    list(selection.uncalled),
+    list(selection.kernels),
+    list(selection.dtypes),
+    selection.operations === null ? null : [...selection.operations].map(([name, values]) => [name, list(values)]),
+    list(selection.backends),
+    list(selection.loaders),
+    list(selection.parts),
+  ])
+}
+
+export function dtypeNames(dtypes: ReadonlySet<number> | null): string {
+  return dtypes === null ? 'all' : [...dtypes].map((code) => dtypeTag(code) ?? String(code)).join(', ') || 'none'
+}

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
+import { buildSelected } from '../../selective-build/build/build.js'
+import { findCheckout } from '../../selective-build/build/checkout.js'
+import { reportText } from '../../selective-build/report/report.js'
+import { traceOfModel } from '../../selective-build/selection/from-model.js'
+import { readTrace } from '../../selective-build/selection/read-trace.js'
+import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
+import { type Command, parse, UsageError } from './usage.js'
+
+export const selectiveBuild: Command = {
+  usage: 'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--no-verify]',
+  help: `Builds a runtime that holds only what models use.
+
+      --trace FILE   what 'ptlite trace' or stopTracing() wrote; may be repeated
+      --model FILE   a model's operators, with all kernels and dtypes that they may need; may be repeated
+      --ops FILE     a list of operators: a selected_operators.yaml, as PyTorch's tools write it too; may be repeated
+      --all          everything, for comparison
+      --isa LIST     instruction set levels, such as avx2,avx512; all of them without it
+      --all-dtypes   keep all dtypes of the kernels that traces name
+      --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, selected_operators.yaml, report.json, report.txt, report.svg
+      --no-verify    do not run the traced models in the new build
+      --cache DIR    where object files are kept; build/selective in the project without it
+      --sources DIR  a checkout of ptlite with its npm packages installed, where this command is not run from one`,
+
+  async run(args) {
+    const { values } = parse({
+      args,
+      options: {
+        trace: { type: 'string', multiple: true },
+        model: { type: 'string', multiple: true },
+        ops: { type: 'string', multiple: true },
+        all: { type: 'boolean', default: false },
+        isa: { type: 'string' },
+        'all-dtypes': { type: 'boolean', default: false },
+        out: { type: 'string' },
+        'no-verify': { type: 'boolean', default: false },
+        cache: { type: 'string' },
+        sources: { type: 'string' },
+      },
+    })
+    if (values.out === undefined) throw new UsageError('name the output folder with --out')
+    const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
+    const traces: Trace[] = [
+      ...[...(values.trace ?? []), ...(values.ops ?? [])].map((file) => readTrace(file, known)),
+      ...(values.model ?? []).map(traceOfModel),
+      ...(values.all ? [{ ...EMPTY_TRACE, all: true }] : []),
+    ]
+    if (traces.length === 0) throw new UsageError('say what to build: --trace, --model, --ops or --all')
+    const root = findCheckout(values.sources)
+    const report = await buildSelected({
+      root,
+      trace: mergeTraces(traces),
+      allDtypes: values['all-dtypes'],
+      isa: values.isa === undefined ? [] : values.isa.split(','),
+      out: values.out,
+      cache: values.cache ?? join(root, 'build/selective'),
+      command: `selective-build ${args.join(' ')}`,
+      onProgress: (line) => console.error(line),
+    })
+    console.log(reportText(report))
+  },
+}

@@ -1,0 +1,13 @@
+/** The face of selective builds: what of src/index.ts serves to run models. Its exports are dropped where an app does not use them. */
+export { PtliteError, type ErrorCode } from '../runtime/error.js'
+export { cpu } from '../runtime/native/cpu.js'
+export { memoryStats, type MemoryStats, trimMemory } from '../runtime/native/memory.js'
+export { setNativeLibrary } from '../runtime/native/library.js'
+export { getNumThreads, setNumThreads } from '../runtime/native/threads.js'
+export type { TypedArray } from '../runtime/tensor/data.js'
+export type { DTypeName } from '../runtime/tensor/dtype.js'
+export { Float, float, type Int, int, type Scalar } from '../runtime/tensor/scalar.js'
+export { type PerChannelQuant, type PerTensorQuant, type Quant, type StorageOptions, Tensor } from '../runtime/tensor/tensor.js'
+export { type Input, type Output, tuple } from './convert.js'
+export { type CallOptions, loadModule, type LoadOptions, Module } from './module.js'
+export { type NestedArray, tensor } from './tensor.js'

@@ -53,7 +53,7 @@ export function parseTrace(content: string, path: string, knownKernels: Readonly
   return {
     ...EMPTY_TRACE,
     operators: readOperators(document['operators'] ?? {}, fail),
-    kernels: readKernels(document['kernel_metadata'] ?? {}, knownKernels, fail),
+    kernels: document['include_all_non_op_selectives'] === true ? null : readKernels(document['kernel_metadata'] ?? {}, knownKernels, fail),
     customClasses: new Set(strings('custom_classes')),
     features: new Set(strings('build_features')),
     models: info.models,
@@ -78,7 +78,7 @@ function readOperators(value: unknown, fail: Fail): Map<string, OperatorUse> {
     const debugInfo = new Set(Array.isArray(debug) ? debug.map(String) : [])
     const isCalled = !debugInfo.delete(NOT_CALLED)
     // as in PyTorch, an entry that does not say is a root operator
-    operators.set(overloads === true ? `${name.split('.')[0]!}.*` : name, { isRoot: root !== false, isCalled, debugInfo })
+    operators.set(overloads === true && !name.includes('.') ? `${name}.*` : name, { isRoot: root !== false, isCalled, debugInfo })
   }
   return operators
 }
@@ -90,7 +90,8 @@ function readKernels(value: unknown, knownKernels: ReadonlySet<string>, fail: Fa
   if (entries.length === 0 || !entries.every(([name]) => knownKernels.has(name))) return null
   return new Map(
     entries.map(([name, tags]) => {
-      if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string')) return fail(`kernel_metadata: ${name}: expected a list of texts`)
+      if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string'))
+        return fail(`kernel_metadata: ${name}: expected a list of texts`)
       const operations = tags.filter((tag) => tag.includes('.'))
       const dtypes = tags.filter((tag) => !tag.includes('.'))
       const unknown = dtypes.find((tag) => dtypeCode(tag) === undefined)

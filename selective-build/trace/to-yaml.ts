@@ -34,7 +34,9 @@ export function traceToYaml(trace: Trace): string {
 /** What debug_info says of models and warnings, one text each; parsed again by readTrace. */
 function debugInfo(trace: Trace): string[] {
   return [
-    ...trace.models.map((m) => `model ${JSON.stringify({ file: m.file, sha256: m.sha256, instructions: m.instructions, reached: m.reached })}`),
+    ...trace.models.map(
+      (m) => `model ${JSON.stringify({ file: m.file, sha256: m.sha256, instructions: m.instructions, reached: m.reached })}`,
+    ),
     ...trace.models.flatMap((m) => m.unreached.map((range) => `unreached ${JSON.stringify([m.file, range])}`)),
     ...trace.warnings.map((warning) => `warning ${warning}`),
   ]

@@ -1,5 +1,5 @@
 import { loadModule, type Output, Profiler, Tensor } from '../index.js'
-import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
+import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
 import { formatValue } from './format.js'
 import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'

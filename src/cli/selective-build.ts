@@ -9,7 +9,8 @@ import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trac
 import { type Command, parse, UsageError } from './usage.js'
 
 export const selectiveBuild: Command = {
-  usage: 'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--no-verify]',
+  usage:
+    'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--no-verify]',
   help: `Builds a runtime that holds only what models use.
 
       --trace FILE   what 'ptlite trace' or stopTracing() wrote; may be repeated

@@ -77,7 +77,7 @@ function parseTraceArguments(args: string[]): TraceArguments {
       runs.push({ method: method ?? 'forward', files: [String(token.value)] })
     } else if (token.kind === 'positional') {
       const files = runs.at(-1)?.files
-      if (/\.(npy|json)$/.test(token.value) && files != null) files.push(token.value)
+      if (/\.(npy|json)$/.test(token.value) && files !== undefined && files !== null) files.push(token.value)
       else models.push(token.value)
     }
   }
@@ -101,7 +101,9 @@ function plan(module: Module, runs: readonly PlannedRun[]): { method: string; ar
 function summary(trace: Trace, output: string): string[] {
   const kernels = [...trace.kernels!.values()]
   const dtypes = new Set(kernels.flatMap((use) => [...use.dtypes]))
-  const lines = [`${output}: ${trace.operators.size} operators, ${kernels.length} kernels, dtypes ${[...dtypes].sort().join(', ') || 'none'}`]
+  const lines = [
+    `${output}: ${trace.operators.size} operators, ${kernels.length} kernels, dtypes ${[...dtypes].sort().join(', ') || 'none'}`,
+  ]
   for (const { file, instructions, reached } of trace.models) {
     lines.push(`${file}: ${reached} of ${instructions} instructions ran (${((100 * reached) / instructions).toFixed(1)} %)`)
   }

@@ -37,6 +37,18 @@ export default defineConfig([
       o.alias = { yaml: './node_modules/yaml/browser/index.js' }
     },
   },
+  // works from a checkout only, so it has no share in what the package loads
+  {
+    ...common,
+    entry: { 'selective-build': 'src/cli/selective-build-main.ts' },
+    format: ['esm'],
+    external: ['koffi', 'esbuild'],
+    splitting: false,
+    esbuildOptions: (o, context) => {
+      compact(o, context)
+      o.alias = { yaml: './node_modules/yaml/browser/index.js' }
+    },
+  },
   // `shims` gives the CommonJS build its import.meta.url
   { ...common, entry: { index: 'src/index.ts' }, format: ['cjs'], splitting: false, shims: true, esbuildOptions: compact },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true } },

@@ -10,6 +10,8 @@ export interface ZipEntry {
   readonly size: number
   /** Of the local header. */
   readonly headerOffset: number
+  /** Of the entry in the directory. */
+  readonly entryOffset: number
   /** Where the next local header or the directory begins: the record has to end before. */
   end: number
 }
@@ -53,7 +55,14 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
     }
     applyZip64(source, name, extra, fields)
     if (fields.headerOffset >= offset) throw damaged(`${source.label}: the record ${name} starts at ${fields.headerOffset}, past the data`)
-    entries.push({ name, flags: view.getUint16(at + 8, true), method: view.getUint16(at + 10, true), ...fields, end: offset })
+    entries.push({
+      name,
+      flags: view.getUint16(at + 8, true),
+      method: view.getUint16(at + 10, true),
+      ...fields,
+      entryOffset: offset + at,
+      end: offset,
+    })
     at = next
   }
   setEnds(source, entries)

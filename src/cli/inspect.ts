@@ -4,7 +4,9 @@ import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import { blockWeights, countBlocks } from './block-weights.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
+import type { Tensor } from '../index.js'
 import { describeTensor, formatBytes, table } from './format.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parse, UsageError } from './usage.js'
@@ -44,6 +46,7 @@ function reportOf(file: ModelFile, withCode: boolean) {
   const methods = file.functions.filter((fn) => fn.className === file.root.typeName)
   const operators = operatorsOf(file)
   const parameters = listParameters(file)
+  const products = new Set(blockWeights(file).map(({ tensor }) => tensor))
   return {
     kind: file.kind,
     bytecodeVersion: file.bytecodeVersion,
@@ -53,11 +56,24 @@ function reportOf(file: ModelFile, withCode: boolean) {
     functions: file.functions.length,
     operators,
     missing: operators.filter((op) => !op.present).map((op) => op.name),
-    parameters: parameters.map(({ name, tensor }) => ({ name, dtype: tensor.dtype, shape: [...tensor.shape], bytes: byteSize(tensor) })),
+    parameters: parameters.map(({ name, tensor }) => ({
+      name,
+      dtype: tensor.dtype,
+      shape: [...tensor.shape],
+      bytes: byteSize(tensor),
+      ...zeroShare(tensor, products),
+    })),
     parameterBytes: parameters.reduce((sum, { tensor }) => sum + byteSize(tensor), 0),
     extraFiles: [...file.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
     ...(withCode ? { code: file.functions.map((fn) => ({ name: fn.name, text: disassemble(fn) })) } : {}),
   }
+}
+
+/** Share of the blocks of a weight that hold zeros only, where there are any. */
+function zeroShare(tensor: Tensor, products: ReadonlySet<Tensor>): { zeroBlocks?: number } {
+  if (!products.has(tensor)) return {}
+  const { blocks, zeros } = countBlocks(tensor)
+  return zeros === 0 ? {} : { zeroBlocks: zeros / blocks }
 }
 
 /** `forward(Tensor x, int n=2) -> Tensor`, without self. */
@@ -82,6 +98,10 @@ function operatorsOf(file: ModelFile): { name: string; functions: number; presen
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, functions]) => ({ name, functions, present: present(name) }))
 }
 
+function zeroText({ zeroBlocks }: { readonly zeroBlocks?: number }): string {
+  return zeroBlocks === undefined ? '' : `${(100 * zeroBlocks).toFixed(1)} % zero blocks`
+}
+
 function textOf(report: Report, parameters: readonly Parameter[]): string {
   const sections = [
     `${report.class}\n${report.kind === 'ptl' ? 'zip (.ptl)' : 'flatbuffer (.ff)'}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
@@ -95,7 +115,12 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
     ),
     section(
       `Parameters (${parameters.length}, ${formatBytes(report.parameterBytes)})`,
-      parameters.map(({ name, tensor }) => [name, describeTensor(tensor), formatBytes(byteSize(tensor))]),
+      parameters.map(({ name, tensor }, i) => [
+        name,
+        describeTensor(tensor),
+        formatBytes(byteSize(tensor)),
+        zeroText(report.parameters[i]!),
+      ]),
       [2],
     ),
   ]

@@ -5,11 +5,12 @@ import { codegen } from './codegen.js'
 import { cpu } from './cpu.js'
 import { execute } from './execute.js'
 import { inspect } from './inspect.js'
+import { prune } from './prune.js'
 import { run } from './run.js'
 import { trace } from './trace.js'
 import type { Command } from './usage.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, bench, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, bench, prune, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

@@ -1,0 +1,54 @@
+import type { ModelFile } from '../../runtime/module/model.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { Tensor } from '../index.js'
+import { listParameters, type Parameter } from './parameters.js'
+
+/** Output channels of a block: what one multiply-add of the block-sparse kernels takes with AVX-512. */
+export const BLOCK_WIDTH = 16
+
+/** Modules whose matrices are looked up or scaled by, not multiplied with. */
+const NO_PRODUCT = /Embedding|Norm/
+
+/**
+ * The weights that a block-sparse product could serve: float32 matrices [out, in] of linear layers and kernels [out, in, 1, 1] of
+ * pointwise convolutions, at least a block wide.
+ */
+export function blockWeights(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
+  const excluded = tensorsOf(file.root, (owner) => NO_PRODUCT.test(owner))
+  return listParameters(file).filter(
+    ({ name, tensor }) => isBlockWeight(tensor) && !excluded.has(tensor) && /weight|packed|constant/.test(name),
+  )
+}
+
+function isBlockWeight(t: Tensor): boolean {
+  const pointwise = t.dim === 4 && t.shape[2] === 1 && t.shape[3] === 1
+  return t.type === DType.float32 && (t.dim === 2 || pointwise) && t.shape[0]! >= BLOCK_WIDTH && t.shape[1]! > 1
+}
+
+function tensorsOf(root: Value, where: (className: string) => boolean): Set<Tensor> {
+  const found = new Set<Tensor>()
+  const seen = new Set<object>()
+  const visit = (value: Value): void => {
+    if (!(value instanceof ScriptObject) || seen.has(value)) return
+    seen.add(value)
+    for (const slot of value.slots) {
+      if (slot instanceof Tensor && where(value.typeName)) found.add(slot)
+      else if (!(slot instanceof CustomObject)) visit(slot ?? null)
+    }
+  }
+  visit(root)
+  return found
+}
+
+/** A weight as the kernels take it: address, sizes and strides in elements. */
+export function weightFields(t: Tensor): { weight: number; n: number; k: number; n_stride: number; k_stride: number } {
+  return { weight: t.address, n: t.shape[0]!, k: t.shape[1]!, n_stride: t.strides[0]!, k_stride: t.strides[1]! }
+}
+
+/** Blocks of 1 input channel by `width` output channels, and how many hold zeros only. */
+export function countBlocks(t: Tensor, width = BLOCK_WIDTH): { blocks: number; zeros: number } {
+  const { blocks, zero_blocks } = kernels.sparse_share({ ...weightFields(t), width })
+  return { blocks, zeros: zero_blocks }
+}

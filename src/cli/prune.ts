@@ -1,0 +1,125 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { PtliteError } from '../../runtime/error.js'
+import { loadModelFile } from '../../runtime/module/load.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import type { Tensor } from '../index.js'
+import { blockWeights, countBlocks, weightFields } from './block-weights.js'
+import { table } from './format.js'
+import { parse, UsageError, type Command } from './usage.js'
+import { repairChecksums } from './zip-checksums.js'
+
+/** ptlite prune: writes a copy of a module whose smallest weight blocks are zero. */
+export const prune: Command = {
+  usage: 'prune MODEL --sparsity SHARE -o OUT [--block 1x16] [--layers REGEX] [--json]',
+  help: `Sets the smallest blocks of the weights of linear layers and pointwise convolutions to zero.
+
+Blocks are chosen per layer by their sum of squares. The file's layout stays; layers are listed with their shares and errors.
+
+      --sparsity S    share of blocks that are zero afterwards, 0 to 1
+  -o, --output FILE   where the pruned module goes
+      --block 1xN     block of 1 input channel by N output channels, N 8 or 16; default 1x16
+      --layers REGEX  only weights whose dotted name matches
+      --json          the list as JSON`,
+
+  run(args) {
+    const { values, positionals } = parse({
+      args,
+      options: {
+        sparsity: { type: 'string' },
+        output: { type: 'string', short: 'o' },
+        block: { type: 'string', default: '1x16' },
+        layers: { type: 'string', default: '' },
+        json: { type: 'boolean', default: false },
+      },
+      allowPositionals: true,
+    })
+    if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
+    if (values.output === undefined) throw new UsageError('name the file to write with -o')
+    const layers = pruneFile(
+      positionals[0]!,
+      values.output,
+      parseShare(values.sparsity),
+      parseBlock(values.block),
+      parseRegex(values.layers),
+    )
+    console.log(values.json ? JSON.stringify({ layers }) : textOf(layers))
+  },
+}
+
+interface PrunedLayer {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly blocks: number
+  readonly zeroBlocks: number
+  /** Norm of what was taken away, relative to the weight's. */
+  readonly error: number
+}
+
+function pruneFile(model: string, output: string, share: number, width: number, layers: RegExp): PrunedLayer[] {
+  const bytes = readFileSync(model)
+  const file = loadModelFile(model)
+  try {
+    const chosen = blockWeights(file).filter(({ name }) => layers.test(name))
+    if (chosen.length === 0) {
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `${model}: no float32 weight of a linear layer or pointwise convolution${layers.source === '(?:)' ? '' : ` matches ${layers}`}`,
+      )
+    }
+    const pruned = chosen.map(({ name, tensor }) => {
+      const { blocks, zeros } = countBlocks(tensor, width)
+      const target = Math.max(zeros, Math.round(share * blocks))
+      // the file is mapped privately: this changes the process's copy
+      const { kept, lost } = kernels.sparse_prune({ ...weightFields(tensor), width, zeros: target })
+      patch(bytes, tensor, name)
+      return { name, shape: [...tensor.shape], blocks, zeroBlocks: target, error: kept + lost === 0 ? 0 : Math.sqrt(lost / (kept + lost)) }
+    })
+    if (file.kind === 'ptl') repairChecksums(bytes)
+    writeFileSync(output, bytes)
+    return pruned
+  } finally {
+    file.close()
+  }
+}
+
+/** Copies a tensor's storage to its place in the file. */
+function patch(bytes: Buffer, tensor: Tensor, name: string): void {
+  const { storage } = tensor
+  const mapping = storage.keep as { readonly address: number } | undefined
+  if (mapping?.address === undefined) {
+    throw new PtliteError(
+      'UNSUPPORTED_FILE',
+      `${name}: its bytes are compressed or not aligned in the file; save the module again with _save_for_lite_interpreter`,
+    )
+  }
+  const offset = storage.address - mapping.address
+  kernels.mem_read({ address: storage.address, bytes: storage.byteLength }, bytes.subarray(offset, offset + storage.byteLength))
+}
+
+function parseShare(text: string | undefined): number {
+  const share = Number(text)
+  if (text === undefined || text.trim() === '' || !(share >= 0 && share <= 1))
+    throw new UsageError(`--sparsity: expected a share from 0 to 1, found '${text ?? ''}'`)
+  return share
+}
+
+function parseBlock(text: string): number {
+  const width = Number(/^1x(8|16)$/.exec(text)?.[1])
+  if (Number.isNaN(width)) throw new UsageError(`--block: expected 1x8 or 1x16, found '${text}'`)
+  return width
+}
+
+function parseRegex(text: string): RegExp {
+  try {
+    return new RegExp(text)
+  } catch (error) {
+    throw new UsageError(`--layers: ${(error as Error).message}`)
+  }
+}
+
+const percent = (x: number): string => `${(100 * x).toFixed(1)} %`
+
+function textOf(layers: readonly PrunedLayer[]): string {
+  const rows = layers.map((l) => [l.name, `[${l.shape.join(', ')}]`, percent(l.zeroBlocks / l.blocks), percent(l.error)])
+  return table([['weight', 'shape', 'zero blocks', 'error'], ...rows], [2, 3])
+}

@@ -8,7 +8,7 @@ import type { ByteSource } from './bytes.js'
 import { damaged, MAX_RANK } from './file-error.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
-const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 9: 'complex64', 10: 'complex128', 17: 'quint2x4' }
+const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
 

@@ -104,6 +104,7 @@ function catQuantized(tensors: readonly Tensor[], dim: number, out?: Tensor): Te
     tensors.every((one) => one.type === type && one.quant !== null && !isPerChannel(one.quant)),
     () => 'cat expects tensors quantized per tensor to one dtype',
   )
+  check(quant !== null && !isPerChannel(quant), () => 'cat expects an out tensor that is quantized per tensor')
   const target = quant as Exclude<Quant, { axis: number }>
   const parts = tensors
     .filter((one) => !isPlaceholder(one))

@@ -34,6 +34,7 @@ export function _convolution_mode(
   groups: number,
 ): Tensor {
   const count = weight.dim - 2
+  check(count >= 1 && count <= 3, () => `convolution: expected a weight of 3 to 5 dimensions, found shape [${weight.shape.join(', ')}]`)
   const all = (values: number[]): number[] => (values.length === 1 ? new Array<number>(count).fill(values[0]!) : values)
   const conv = count === 1 ? at.conv1d_padding : count === 2 ? at.conv2d_padding : at.conv3d_padding
   return conv(input, weight, bias, all(stride), padding, all(dilation), groups)

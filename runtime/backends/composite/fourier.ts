@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { complexOf, DType, dtypeName, isComplex, isFloating } from '../../tensor/dtype.js'
+import { complexOf, DType, dtypeName, isComplex, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { tensorOfDoubles } from '../../tensor/host-values.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { wrapDim } from '../../tensor/shape.js'
@@ -33,7 +33,7 @@ function normalization(norm: Norm, forward: boolean): number {
 /** Integers become float32, and real numbers complex where asked for. */
 function promoted(self: Tensor, toComplex: boolean): Tensor {
   const { type } = self
-  if (type === DType.float16 || type === DType.bfloat16) {
+  if (type === DType.float16 || type === DType.bfloat16 || isQuantized(type)) {
     throw new PtliteError('INVALID_DTYPE', `Fourier transforms are not implemented for dtype ${dtypeName(type)}`)
   }
   const floating = isFloating(type) || isComplex(type) ? type : DType.float32

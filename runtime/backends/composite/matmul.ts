@@ -77,6 +77,7 @@ export function tensordot(self: Tensor, other: Tensor, dimsSelf: readonly number
     dimsSelf.length === dimsOther.length,
     () => `tensordot: expected as many dimensions of each operand, found ${dimsSelf.length} and ${dimsOther.length}`,
   )
+  check(dimsSelf.length === 0 || (self.dim > 0 && other.dim > 0), () => 'tensordot: a 0-d tensor has no dimension to contract')
   const da = dimsSelf.map((d) => wrapDim(d, self.dim))
   const db = dimsOther.map((d) => wrapDim(d, other.dim))
   check(new Set(da).size === da.length && new Set(db).size === db.length, () => 'tensordot: a dimension is given twice')

@@ -135,10 +135,17 @@ export function diff(self: Tensor, n: number, dim: number, prepend: Tensor | nul
   return result
 }
 
-/** Sums of neighbours along `dim`, each the two sides of a trapezoid; null where there are fewer than two. */
+/** All elements along `dim` but the last, and all but the first; none where there are fewer than two. */
+function neighbours(t: Tensor, dim: number): [Tensor, Tensor] {
+  const n = t.shape[dim]!
+  return [narrowed(t, dim, 0, Math.max(n - 1, 0)), narrowed(t, dim, Math.min(n, 1), Math.max(n - 1, 0))]
+}
+
+/** Sums of neighbours along `dim`, each the two sides of a trapezoid. */
 function sides(y: Tensor, dim: number): Tensor {
-  const n = y.shape[dim]!
-  return at.add_Tensor(narrowed(y, dim, 0, n - 1), narrowed(y, dim, 1, n - 1), 1)
+  check(y.dim > 0, () => 'trapezoid: a 0-d tensor has no dimension to integrate over')
+  const [left, right] = neighbours(y, dim)
+  return at.add_Tensor(left, right, 1)
 }
 
 /** Widths of the trapezoids for sample points x, ready to be broadcast against y. */
@@ -148,9 +155,9 @@ function widths(y: Tensor, x: Tensor, dim: number): Tensor {
     x.dim > 0 && x.shape[along] === y.shape[dim],
     () => `trapezoid: expected as many sample points as values, found [${x.shape.join(', ')}] and [${y.shape.join(', ')}]`,
   )
-  const n = x.shape[along]!
-  const width = at.sub_Tensor(narrowed(x, along, 1, n - 1), narrowed(x, along, 0, n - 1), 1)
-  return x.dim === 1 ? reshaped(width, y.shape.map((_, d) => (d === dim ? n - 1 : 1))) : width // prettier-ignore
+  const [left, right] = neighbours(x, along)
+  const width = at.sub_Tensor(right, left, 1)
+  return x.dim === 1 ? reshaped(width, y.shape.map((_, d) => (d === dim ? width.numel : 1))) : width // prettier-ignore
 }
 
 function area(y: Tensor, dim: number, width: Tensor | number): Tensor {

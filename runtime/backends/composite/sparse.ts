@@ -60,6 +60,10 @@ export { sparse_coo_tensor_indices_size as _sparse_coo_tensor_unsafe }
 
 /** No values, all dimensions sparse. */
 export function sparse_coo_tensor_size(size: number[], options: TensorOptions): Tensor {
+  check(
+    size.every((n) => n >= 0),
+    () => `expected sizes of at least 0, found [${size.join(', ')}]`,
+  )
   return new SparseTensor(empty([size.length, 0], DType.int64), empty([0], options.dtype ?? DType.float32), size.slice(), false)
 }
 

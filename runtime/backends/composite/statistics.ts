@@ -89,7 +89,7 @@ export function _grad_sum_to_size(self: Tensor, size: number[] | null): Tensor {
 function unpool(self: Tensor, indices: Tensor, size: number[], planeDims: number): Tensor {
   const name = `max_unpool${planeDims}d`
   check(indices.type === DType.int64, () => `${name}: expected int64 indices, found ${indices.dtype}`)
-  check(size.length === planeDims, () => `${name}: expected ${planeDims} output sizes, found ${size.length}`)
+  check(size.length === planeDims && size.every((n) => n >= 0), () => `${name}: expected ${planeDims} output sizes of at least 0, found [${size.join(', ')}]`) // prettier-ignore
   check(
     self.dim === planeDims + 1 || self.dim === planeDims + 2,
     () => `${name}: expected ${planeDims + 1} or ${planeDims + 2} dimensions, found ${self.dim}`,

@@ -22,6 +22,7 @@ function sizeOver(shape: readonly number[], dims: readonly number[]): number {
 
 /** Transforms along `dim`, whose size becomes `n` (pairs of c2c, reals of c2r) or n / 2 + 1 (pairs of r2c). */
 function along(self: Tensor, dim: number, kind: number, n: number, inverse: boolean, scale: number): Tensor {
+  check(self.dim > 0, () => 'a 0-d tensor has no dimension to transform')
   check(n > 0, () => `expected at least one point to transform, found ${n}`)
   const last = self.dim - 1
   const rows = contiguousOf(transpose(self, dim, last))

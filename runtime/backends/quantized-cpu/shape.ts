@@ -7,6 +7,7 @@ import { mapElements, perTensor } from '../cpu/support/quantization.js'
 /** Joins 8-bit tensors along `dim`; each is first brought to the parameters `to`. */
 function join(tensors: readonly Tensor[], dim: number, to: PerTensorQuant, relu: boolean): Tensor {
   const first = tensors[0]!
+  check(first.dim > 0, () => 'quantized::cat: 0-d tensors cannot be joined')
   const axis = wrapDim(dim, first.dim)
   for (const t of tensors) {
     perTensor(t, 'quantized::cat')

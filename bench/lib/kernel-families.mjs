@@ -65,7 +65,7 @@ export const FAMILIES = [
   { name: 'product float64', kernel: 'gemm', make: product('float64') },
   { name: 'product bfloat16', kernel: 'gemm', make: product('bfloat16') },
   { name: 'product 8-bit', kernel: 'quantized_gemm', make: int8Product(1 / 128, 128) },
-  { name: 'product 8-bit, activations of 7 bits', kernel: 'quantized_gemm', make: int8Product(1 / 64, 64) },
+  { name: 'product 8-bit, activations of 7 bits', kernel: 'quantized_gemm', make: int8Product(1 / 63, 63) },
   { name: 'convolution float32', kernel: 'conv', make: convolution('float32') },
   { name: 'convolution bfloat16', kernel: 'conv', make: convolution('bfloat16') },
   { name: 'convolution 8-bit', kernel: 'quantized_gemm', make: int8Convolution },

@@ -11,6 +11,13 @@ inline namespace CPU_CAPABILITY {
 namespace gemm {
 namespace {
 
+/// What is known of a tile's operands: nothing but their strides, that the last vector of B is not whole, or that both are
+/// packed (what is packed is padded to whole vectors).
+enum class Layout { kStrided, kTail, kPacked };
+
+/// Steps of k in a pass of the loop over packed operands.
+constexpr int kPass = 4;
+
 /// One register tile's way to memory; the vector form of Epilogue.
 template <class T>
 struct TileEnd {
@@ -22,26 +29,58 @@ struct TileEnd {
   int64_t source_row;
 };
 
+/// Adds the products of one k to an M x (V vectors) tile: rows of A `a_row` apart, V vectors of B.
+template <class T, int M, int V>
+PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, const Vec<T> (&bv)[V]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < M; i++) {
+    const Vec<T> av(a[i * a_row]);
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) acc[i][v] += av * bv[v];
+  }
+}
+
+/// Both operands packed: every distance is a constant, and a pass of the loop does several k, so that little but the
+/// multiplications is left to issue.
+template <class T, int M, int V>
+PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const T* b) {
+  constexpr int L = Vec<T>::size;
+  Vec<T> bv[V];
+  for (; k >= kPass; k -= kPass, a += kPass * kRows, b += kPass * V * L) {
+#pragma GCC unroll 4
+    for (int p = 0; p < kPass; p++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) bv[v] = Vec<T>::load(b + (p * V + v) * L);
+      add_products<T, M, V>(acc, a + p * kRows, 1, bv);
+    }
+  }
+  for (; k > 0; k--, a += kRows, b += V * L) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) bv[v] = Vec<T>::load(b + v * L);
+    add_products<T, M, V>(acc, a, 1, bv);
+  }
+}
+
 /// Accumulates an M x (V vectors) tile into `out`, V vectors a row. `a` advances by a_k per k and has rows a_row apart;
 /// `b` has V vectors per k, b_k apart, of which the last has `last` lanes with kTail.
-template <class T, int M, int V, bool kTail>
+template <class T, int M, int V, Layout layout>
 void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int last, T* out) {
   constexpr int L = Vec<T>::size;
+  constexpr bool kTail = layout == Layout::kTail;
   Vec<T> acc[M][V];
+#pragma GCC unroll 16
   for (int i = 0; i < M; i++) {
+#pragma GCC unroll 4
     for (int v = 0; v < V; v++) acc[i][v] = Vec<T>::zero();
   }
-  for (int64_t p = 0; p < k; p++) {
-    Vec<T> bv[V];
-    for (int v = 0; v < V; v++) bv[v] = kTail && v == V - 1 ? Vec<T>::load(b + v * L, last) : Vec<T>::load(b + v * L);
-#pragma GCC unroll 16
-    for (int i = 0; i < M; i++) {
-      const Vec<T> av(a[i * a_row]);
-#pragma GCC unroll 4
-      for (int v = 0; v < V; v++) acc[i][v] += av * bv[v];
+  if constexpr (layout == Layout::kPacked) {
+    add_packed<T, M, V>(acc, k, a, b);
+  } else {
+    for (int64_t p = 0; p < k; p++, a += a_k, b += b_k) {
+      Vec<T> bv[V];
+      for (int v = 0; v < V; v++) bv[v] = kTail && v == V - 1 ? Vec<T>::load(b + v * L, last) : Vec<T>::load(b + v * L);
+      add_products<T, M, V>(acc, a, a_row, bv);
     }
-    a += a_k;
-    b += b_k;
   }
 #pragma GCC unroll 16
   for (int i = 0; i < M; i++) {
@@ -51,18 +90,19 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
 }
 
 /// The tile with at least `rows` rows. Row counts are as dense as speed asks for; double gets by with fewer.
-template <class T, int V, bool kTail>
+template <class T, int V, Layout layout>
 inline void tile_rows(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int rows, int last, T* out) {
-  constexpr int kMost = kTail ? kUnpackedRows<T> : kRows;
+  constexpr bool kFew = layout != Layout::kPacked;
+  constexpr int kMost = kFew ? kUnpackedRows<T> : kRows;
   constexpr bool kDense = sizeof(T) == 4;
 #define PTLITE_TILE(M, wanted)                                                                      \
   if constexpr (M <= kMost && (wanted)) {                                                           \
-    if (rows <= M) return tile<T, M, V, kTail>(k, a, a_row, a_k, b, b_k, last, out);                \
+    if (rows <= M) return tile<T, M, V, layout>(k, a, a_row, a_k, b, b_k, last, out);                \
   }
   PTLITE_TILE(1, true)
   PTLITE_TILE(2, kDense)
   PTLITE_TILE(3, kDense)
-  PTLITE_TILE(4, kDense || !kTail)
+  PTLITE_TILE(4, kDense || !kFew)
   PTLITE_TILE(6, kDense || kMost == 6)
   PTLITE_TILE(8, kDense)
   PTLITE_TILE(10, kDense)
@@ -97,12 +137,15 @@ inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T*
   constexpr int L = Vec<T>::size;
   alignas(64) T raw[kRows * kCols<T>];
   const int last = (cols - 1) % L + 1;
-  if (b_packed || last == L) {
-    if (cols > L) tile_rows<T, 2, false>(k, a, a_row, a_k, b, b_k, rows, last, raw);
-    else tile_rows<T, 1, false>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+  if (b_packed && a_row == 1 && a_k == kRows) {
+    if (cols > L) tile_rows<T, 2, Layout::kPacked>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    else tile_rows<T, 1, Layout::kPacked>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+  } else if (b_packed || last == L) {
+    if (cols > L) tile_rows<T, 2, Layout::kStrided>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    else tile_rows<T, 1, Layout::kStrided>(k, a, a_row, a_k, b, b_k, rows, last, raw);
   } else {
-    if (cols > L) tile_rows<T, 2, true>(k, a, a_row, a_k, b, b_k, rows, last, raw);
-    else tile_rows<T, 1, true>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    if (cols > L) tile_rows<T, 2, Layout::kTail>(k, a, a_row, a_k, b, b_k, rows, last, raw);
+    else tile_rows<T, 1, Layout::kTail>(k, a, a_row, a_k, b, b_k, rows, last, raw);
   }
   finish_tile<T>(raw, cols > L ? 2 * L : L, c, c_row, rows, cols, end);
 }
@@ -150,25 +193,68 @@ inline TileEnd<T> tile_end(const Epilogue<T>& e, bool first, bool last, int64_t 
 
 }  // namespace
 
+namespace {
+
+/// Row i of a square of L x L elements becomes its column i: at each step, blocks of `step` lanes change places between
+/// rows that are `step` apart.
+template <class T, int step = 1>
+PTLITE_INLINE void transpose(Vec<T>* rows) {
+  constexpr int L = Vec<T>::size;
+  if constexpr (step < L) {
+    using Index = typename Vec<T>::Mask::Raw;
+    Index low{}, high{};
+    for (int j = 0; j < L; j++) {
+      low[j] = (j & step) != 0 ? L + j - step : j;
+      high[j] = (j & step) != 0 ? L + j : j + step;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < L; i++) {
+      if ((i & step) != 0) continue;
+      const auto x = rows[i].v, y = rows[i + step].v;
+      rows[i] = Vec<T>(__builtin_shuffle(x, y, low));
+      rows[i + step] = Vec<T>(__builtin_shuffle(x, y, high));
+    }
+    transpose<T, step * 2>(rows);
+  }
+}
+
+/// A whole panel of rows that are contiguous along k, in squares of Vec<T>::size. Gives how many k it packed.
+template <class T>
+int64_t pack_squares(int64_t k, const T* a, int64_t a_row, T* out) {
+  constexpr int L = Vec<T>::size;
+  int64_t p = 0;
+  // a column is stored with L elements of which those beyond kRows are overwritten by the next one: the last stay unpacked here
+  for (; p + L < k; p += L) {
+    Vec<T> square[L];
+#pragma GCC unroll 16
+    for (int r = 0; r < L; r++) square[r] = Vec<T>::load(a + std::min(r, kRows - 1) * a_row + p);
+    transpose<T>(square);
+#pragma GCC unroll 16
+    for (int c = 0; c < L; c++) square[c].store(out + (p + c) * kRows);
+  }
+  return p;
+}
+
+}  // namespace
+
 template <class T>
 void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* out) {
-  for (int64_t i = 0; i < m; i += kRows) {
+  for (int64_t i = 0; i < m; i += kRows, out += kRows * k) {
     const int rows = int(std::min<int64_t>(kRows, m - i));
     const T* src = a + i * a_row;
     if (a_row == 1 && rows == kRows) {
       for (int64_t p = 0; p < k; p++) {
         for (int r = 0; r < kRows; r++) out[p * kRows + r] = src[p * a_col + r];
       }
-    } else {
-      for (int r = 0; r < kRows; r++) {
-        if (r < rows) {
-          for (int64_t p = 0; p < k; p++) out[p * kRows + r] = src[r * a_row + p * a_col];
-        } else {
-          for (int64_t p = 0; p < k; p++) out[p * kRows + r] = 0;
-        }
-      }
+      continue;
     }
-    out += kRows * k;
+    int64_t from = 0;
+    if constexpr (sizeof(T) == 4) {
+      if (a_col == 1 && rows == kRows) from = pack_squares<T>(k, src, a_row, out);
+    }
+    for (int r = 0; r < kRows; r++) {
+      for (int64_t p = from; p < k; p++) out[p * kRows + r] = r < rows ? src[r * a_row + p * a_col] : T(0);
+    }
   }
 }
 

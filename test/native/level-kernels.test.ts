@@ -23,6 +23,9 @@ const reference = runAt('DEFAULT')
 const BOUNDS: Readonly<Record<string, (want: number) => number>> = {
   int8: () => 0,
   float16: () => 0,
+  // k 2^-23 sum |a b| with k of at most 400 and factors below 1
+  float32: () => 400 * 2 ** -23 * 400,
+  float64: () => 400 * 2 ** -52 * 400,
   // sums of up to 162 products below 1 in float32, in another order: the rounding to bfloat16 may go the other way
   bfloat16: (want) => Math.abs(want) * 2 ** -7 + 164 * 2 ** -23 * 162,
 }

@@ -106,7 +106,8 @@ function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
   )
 }
 
-function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string): Tensor {
+/** `passing`: the parameters come from the data. */
+function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string, passing = false): Tensor {
   const p = convParams(weights)
   const quant = perTensor(x, what)
   const g = geometryOf(x, p, what)
@@ -131,7 +132,7 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
     dilation: g.dilation,
   }
   if (isDepthwise(p, g)) {
-    const e = requantization(packed[0]!, quant, output)
+    const e = requantization(packed[0]!, quant, output, passing)
     kernels.quantized_depthwise({
       ...common,
       batch: x.shape[0]!,
@@ -145,7 +146,7 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
     return out
   }
   packed.forEach((group, i) => {
-    launchGroup(source, out, p, g, group, i, requantization(group, quant, output), common)
+    launchGroup(source, out, p, g, group, i, requantization(group, quant, output, passing), common)
   })
   return out
 }
@@ -300,7 +301,7 @@ function dynamicConvolution(x: Tensor, weights: Value, what: string): Tensor {
   if (x.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 input, found ${x.dtype}`)
   const source = contiguousOf(x)
   const { scale, zeroPoint } = dynamicQuant(source)
-  return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, false, what))
+  return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, false, what, true))
 }
 
 type DynamicConvolution = (x: Tensor, weights: Value, reduceRange: boolean) => Tensor

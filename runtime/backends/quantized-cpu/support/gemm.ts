@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
+import { roundHalfEven } from '../../../tensor/rounding.js'
 import { Storage } from '../../../tensor/storage.js'
 import { empty, isPerChannel, type PerTensorQuant, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../../cpu/support/copy.js'
@@ -16,6 +17,7 @@ export interface PackedWeights {
   readonly scales: readonly number[]
   readonly zeroPoints: readonly number[]
   readonly bias: readonly number[] | null
+  readonly epilogues: Map<string, Epilogue>
 }
 
 /** Scales and zero points per output channel, which is dimension `axis` of the weight. */
@@ -52,7 +54,7 @@ export function packMatrix(
   const zeros = ints(zeroPoints)
   kernels.quantized_gemm_pack({ n: rows, k: depth, dtype: weight.type, w: dense.address, zero_points: zeros.address, out: storage.address })
   zeros.release()
-  return { storage, rows, depth, scales, zeroPoints, bias }
+  return { storage, rows, depth, scales, zeroPoints, bias, epilogues: new Map() }
 }
 
 /** int16 weights [taps, channels] for quantized_depthwise, from a dense [channels, taps] matrix. */
@@ -73,7 +75,7 @@ export function packDepthwise(
   writeTensor(t, packed)
   t.pinned = true
   t.storage.watch()
-  return { storage: t.storage, rows: channels, depth: taps, scales, zeroPoints, bias }
+  return { storage: t.storage, rows: channels, depth: taps, scales, zeroPoints, bias, epilogues: new Map() }
 }
 
 export interface Epilogue {
@@ -82,8 +84,29 @@ export interface Epilogue {
   readonly bias: Tensor
 }
 
-/** Per-channel factors from sums of integers to integers of `output`, and the bias in units of the sums. */
-export function requantization(packed: PackedWeights, input: PerTensorQuant, output: PerTensorQuant): Epilogue {
+/** Epilogues kept per layer; a layer is mostly called with the same parameters. */
+const MOST_KEPT = 8
+
+/**
+ * Per-channel factors from sums of integers to integers of `output`, and the bias in units of the sums. Kept for later calls
+ * unless `passing`, for parameters that come from the data.
+ */
+export function requantization(packed: PackedWeights, input: PerTensorQuant, output: PerTensorQuant, passing = false): Epilogue {
+  const key = `${input.scale} ${output.scale}`
+  const kept = packed.epilogues.get(key)
+  if (kept !== undefined) return kept
+  const epilogue = makeRequantization(packed, input, output)
+  if (passing || packed.epilogues.size >= MOST_KEPT) return epilogue
+  for (const t of [epilogue.scales, epilogue.bias]) {
+    t.pinned = true
+    t.storage.watch()
+  }
+  packed.epilogues.set(key, epilogue)
+  return epilogue
+}
+
+/** float32 throughout, as PyTorch quantizes the bias: a multiplication by the inverse of the scale. */
+function makeRequantization(packed: PackedWeights, input: PerTensorQuant, output: PerTensorQuant): Epilogue {
   const inputScale = Math.fround(input.scale)
   const scales = new Float32Array(packed.rows)
   const bias = new Int32Array(packed.rows)
@@ -91,7 +114,10 @@ export function requantization(packed: PackedWeights, input: PerTensorQuant, out
     const weightScale = Math.fround(packed.scales[i]!)
     const product = Math.fround(inputScale * weightScale)
     scales[i] = Math.fround(product / Math.fround(output.scale))
-    if (packed.bias !== null) bias[i] = Math.max(-2147483648, Math.min(2147483647, Math.round(packed.bias[i]! / product)))
+    if (packed.bias !== null) {
+      const q = roundHalfEven(Math.fround(packed.bias[i]! * Math.fround(1 / product)))
+      bias[i] = Math.max(-2147483648, Math.min(2147483647, q))
+    }
   }
   return { scales: filled(scales, DType.float32), bias: filled(bias, DType.int32) }
 }

@@ -10,6 +10,8 @@ import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
+import type { Plan } from './executor/plan.js'
+import { explainPasses } from './explain.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
 export type CompileMode = 'auto' | 'off' | 'eager'
@@ -25,6 +27,10 @@ export interface PlanInfo {
   readonly reason: string | null
   /** Operator calls recorded, and left after the passes. 0 where nothing was recorded. */
   readonly operators: { readonly recorded: number; readonly optimized: number }
+  /** Kernel calls of a plan; 0 for everything else. */
+  readonly frames: number
+  /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
+  readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
 }
 
 /** Compiled signatures of one method; the least recently used one goes first. */
@@ -50,6 +56,9 @@ interface MethodPlans {
   readonly entries: Entry[]
   readonly seen: Set<string>
 }
+
+/** See `TieredModule.planFor`. */
+export type PlannedCall = { readonly plan: Plan; readonly inputs: readonly Tensor[] } | { readonly value: Value }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule {
@@ -103,6 +112,32 @@ export class TieredModule {
     }
   }
 
+  /**
+   * What whoever runs a call elsewhere has to do: replay a plan on `inputs`, nothing, because the call was done here while it was
+   * recorded or compiled and gave `value`, or, where null comes back, interpret it.
+   */
+  planFor(fn: LinkedFunction, args: readonly Value[]): PlannedCall | null {
+    if (this.busy || (this.mode === 'off' && this.methods.size === 0)) return null
+    const plans = this.plansOf(fn)
+    const entry = plans.entries.find((e) => e.signature.match(args) !== null)
+    const inputs = entry?.signature.match(args)
+    if (entry === undefined || inputs === undefined || inputs === null) {
+      const isNew = this.mode === 'eager' || (this.mode === 'auto' && plans.entries.length === 0)
+      return isNew && Signature.of(args) !== null ? { value: this.call(fn, args) } : null
+    }
+    if (entry.state.kind === 'recorded') return { value: this.call(fn, args) }
+    if (entry.state.kind !== 'compiled' || !entry.state.guards.hold()) return null
+    const { plan } = entry.state.call
+    return plan !== null && plan.accepts(inputs) ? { plan, inputs } : null
+  }
+
+  /** The graph of a method before and after each pass, as text. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded. */
+  explain(fn: LinkedFunction, args: readonly Value[]): string {
+    const found = this.record(fn, args)
+    if (!('graph' in found)) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
+    return explainPasses(found.graph, (origin) => this.describeOrigin(origin))
+  }
+
   /** Every signature that was looked at, by method. */
   plans(): PlanInfo[] {
     return [...this.methods].flatMap(([fn, { entries }]) => entries.map((entry) => this.describe(fn, entry)))
@@ -113,9 +148,11 @@ export class TieredModule {
     const signature = Signature.of(args)
     const inputs = signature?.match(args)
     if (inputs === undefined || inputs === null) return { reason: 'an argument is an object', origin: null, temporary: false }
-    const [result, recording] = this.interpret(fn, inputs, args)
-    this.discard(result, inputs)
-    return recording
+    for (let attempt = 1; ; attempt++) {
+      const [result, recording] = this.interpret(fn, inputs, args)
+      this.discard(result, inputs)
+      if ('graph' in recording || !recording.temporary || attempt === MAX_ATTEMPTS) return recording
+    }
   }
 
   dispose(): void {
@@ -219,23 +256,20 @@ export class TieredModule {
   }
 
   private describe(fn: LinkedFunction, { name, state, recordedOperators }: Entry): PlanInfo {
-    const common = { method: fn.source.method, signature: name }
-    if (state.kind === 'refused') return { ...common, state: 'interpreted', reason: state.reason, operators: { recorded: 0, optimized: 0 } }
-    if (state.kind === 'recorded') {
-      return {
-        ...common,
-        state: 'recorded',
-        reason: 'compiled when it is called again',
-        operators: { recorded: recordedOperators, optimized: 0 },
-      }
+    const info = {
+      method: fn.source.method,
+      signature: name,
+      operators: { recorded: recordedOperators, optimized: 0 },
+      frames: 0,
+      memory: null,
     }
+    if (state.kind === 'refused') return { ...info, state: 'interpreted', reason: state.reason }
+    if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
     const { plan, reason, graph } = state.call
-    return {
-      ...common,
-      state: plan === null ? 'operators' : 'plan',
-      reason,
-      operators: { recorded: recordedOperators, optimized: graph.nodes.length },
-    }
+    const operators = { recorded: recordedOperators, optimized: graph.nodes.length }
+    if (plan === null) return { ...info, state: 'operators', reason, operators }
+    const { frames, arenaBytes, lowerBound, naiveBytes } = plan
+    return { ...info, state: 'plan', reason: null, operators, frames, memory: { arenaBytes, lowerBound, naiveBytes } }
   }
 
   private reasonText({ reason, origin }: Refusal): string {

@@ -10,7 +10,7 @@ import { type Input, type Output, toOutput, toTyped, toValue } from './convert.j
 
 export interface LoadOptions {
   /**
-   * 'auto': a method that is called again with arguments of the same form (shapes, dtypes, other values) is compiled, and
+   * 'auto', the default: a method that is called again with arguments of the same form (shapes, dtypes, other values) is compiled, and
    * replayed from then on. 'eager': compiled at its first call. 'off': every call is interpreted.
    */
   readonly compile?: CompileMode
@@ -34,7 +34,7 @@ export class Module {
 
   constructor(
     private readonly script: ScriptModule,
-    compile: CompileMode = 'off',
+    compile: CompileMode,
   ) {
     this.tiers = new TieredModule(script, compile)
   }
@@ -96,6 +96,15 @@ export class Module {
     })
   }
 
+  /**
+   * What the compiler makes of a method called with arguments of this form: its operators as recorded and after each pass. Runs
+   * the method. Throws INVALID_ARGUMENT where it cannot be recorded.
+   */
+  explain(method: string, args: readonly Input[] = []): string {
+    const fn = this.script.method(method)
+    return this.tiers.explain(fn, this.fit(fn, args))
+  }
+
   /** What became of the calls so far, by method and input signature: compiled, or why not. */
   plans(): PlanInfo[] {
     return this.tiers.plans()
@@ -155,7 +164,7 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
   })
 }
 
-function compileMode({ compile = 'off' }: LoadOptions): CompileMode {
+function compileMode({ compile = 'auto' }: LoadOptions): CompileMode {
   check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
   return compile
 }

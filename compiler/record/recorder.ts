@@ -1,7 +1,7 @@
 import { reachable } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
-import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
+import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
@@ -109,10 +109,9 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
-    const name = op.qualifiedName
-    const entry = findOperator(name)
+    const { qualifiedName: name, entry } = op
     if (this.drewRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
-    if (entry === undefined || entry.call !== op.call) {
+    if (entry === null) {
       // instructions and operators of older versions have no entry of their own; they are harmless on plain values
       if ([...args, ...results].every(isPlain) && this.readData.length === 0) return
       return this.stop(`${name} is not an operator of this version`, origin)

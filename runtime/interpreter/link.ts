@@ -62,6 +62,7 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
 
 const UNRESOLVED: LinkedOperator = {
   qualifiedName: '',
+  entry: null,
   call: () => undefined,
   given: 0,
   defaults: null,
@@ -118,6 +119,7 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
   }
   return {
     qualifiedName,
+    entry,
     call: (stack) => entry.call(stack),
     given,
     defaults: given === total ? null : omitted.map((arg) => arg.defaultValue as Value),

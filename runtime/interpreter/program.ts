@@ -1,3 +1,4 @@
+import type { OperatorEntry } from '../operators/registry.js'
 import type { Stack } from '../tensor/stack.js'
 import type { ScriptObject, Value } from '../tensor/value.js'
 import type { FunctionCode } from './code.js'
@@ -21,6 +22,8 @@ export type ArgumentUse = (typeof ArgumentUse)[keyof typeof ArgumentUse]
 /** An operator of a function, resolved. */
 export interface LinkedOperator {
   readonly qualifiedName: string
+  /** Its entry in the table; null for what stands in for an operator: of an older version, or of an instruction. */
+  readonly entry: OperatorEntry | null
   readonly call: (stack: Stack) => void
   /** Arguments on the stack before defaults are filled in; -1 for vararg operators, where the instruction says. */
   readonly given: number

@@ -1,11 +1,9 @@
-import { loadModelFile } from '../../runtime/module/load.js'
-import { cpu, getNumThreads, loadModule, memoryStats, type Module, setNumThreads } from '../index.js'
+import { cpu, getNumThreads, loadModule, memoryStats, setNumThreads } from '../index.js'
+import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
-import { type BenchInputs, bundledInputs, dispose, guessInputs, randomTensor } from './guess.js'
-import { readInputs } from './inputs.js'
-import { listParameters } from './parameters.js'
-import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
+import { dispose } from './guess.js'
+import { type Command, parseCount, parseModelArguments } from './usage.js'
 
 const WARM_UP = 5
 
@@ -66,23 +64,6 @@ ${OPS_HELP}`,
     console.log(values.json ? JSON.stringify(report) : textOf(report))
     module.dispose()
   },
-}
-
-function chooseInputs(module: Module, model: string, method: string, files: readonly string[], shape: string | undefined): BenchInputs {
-  if (files.length > 0) return { args: readInputs(files), source: files.join(', ') }
-  if (shape !== undefined) {
-    const sizes = shape.split(',').map((size) => parseCount(size, '--shape', 0))
-    return { args: [randomTensor(sizes)], source: `random float32[${sizes.join(', ')}]` }
-  }
-  const bundled = method === 'forward' ? bundledInputs(module) : null
-  if (bundled !== null) return bundled
-  const file = loadModelFile(model, {})
-  const weights = listParameters(file).map((p) => p.tensor)
-  const schema = file.functions.find((fn) => fn.className === file.root.typeName && fn.method === method)?.schema
-  const guess = schema?.args.length === 1 ? { args: [], source: 'no arguments' } : guessInputs(module, method, weights)
-  file.close()
-  if (guess === null) throw new UsageError(`cannot tell what ${method} takes; give --input or --shape`)
-  return guess
 }
 
 /** Milliseconds of single runs, sorted. */

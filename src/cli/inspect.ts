@@ -5,32 +5,43 @@ import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { blockWeights, countBlocks } from './block-weights.js'
+import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import type { Tensor } from '../index.js'
+import { loadModule, type Tensor } from '../index.js'
 import { describeTensor, formatBytes, table } from './format.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
-import { type Command, parse, UsageError } from './usage.js'
+import { type Command, parseModelArguments, UsageError } from './usage.js'
 
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] ${OPS_USAGE}`,
-  help: `Says what a model file holds, without running it.
+  usage: `inspect MODEL [--code] [--json] [--plan [--input FILE ...] [--method forward]] ${OPS_USAGE}`,
+  help: `Says what a model file holds. Nothing of it is run, but for --plan.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions.
 
       --code          also the instructions of every function
+      --plan          instead: runs a method and shows its operators before and after each pass of the compiler
+  -i, --input FILE    with --plan: as for run
+  -m, --method NAME   with --plan: forward without it
       --json          as JSON
 ${OPS_HELP}`,
 
   async run(args) {
-    const { values, positionals } = parse({
-      args,
-      options: { code: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, ...OPS_OPTION },
-      allowPositionals: true,
+    const { model, inputs, values } = parseModelArguments(args, {
+      code: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      plan: { type: 'boolean', default: false },
+      method: { type: 'string', short: 'm', default: 'forward' },
+      ...OPS_OPTION,
     })
-    if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
+    if (!values.plan && inputs.length > 0) throw new UsageError('--input goes with --plan')
+    if (values.plan && (values.code || values.json)) throw new UsageError('--plan stands alone')
     await loadOperators(values.ops)
+    if (values.plan) {
+      await printPlan(model, values.method, inputs)
+      return
+    }
     // without runSetState nothing of the file is executed
-    const file = loadModelFile(positionals[0]!, {})
+    const file = loadModelFile(model, {})
     try {
       const report = reportOf(file, values.code)
       console.log(values.json ? JSON.stringify(report) : textOf(report, listParameters(file)))
@@ -38,6 +49,15 @@ ${OPS_HELP}`,
       file.close()
     }
   },
+}
+
+async function printPlan(model: string, method: string, files: readonly string[]): Promise<void> {
+  const module = await loadModule(model, { compile: 'off' })
+  try {
+    console.log(module.explain(method, chooseInputs(module, model, method, files, undefined).args))
+  } finally {
+    module.dispose()
+  }
 }
 
 type Report = ReturnType<typeof reportOf>

@@ -8,6 +8,7 @@ import { assemble, type Assembly } from './assemble.js'
 
 function operator(given: number, returns: number, more: Partial<LinkedOperator> = {}): LinkedOperator {
   return {
+    entry: null,
     qualifiedName: 'test::operator',
     call: () => undefined,
     given,

@@ -1,0 +1,30 @@
+import { loadModelFile } from '../../runtime/module/load.js'
+import type { Module } from '../index.js'
+import { type BenchInputs, bundledInputs, guessInputs, randomTensor } from './guess.js'
+import { readInputs } from './inputs.js'
+import { listParameters } from './parameters.js'
+import { parseCount, UsageError } from './usage.js'
+
+/** Arguments for a method: those of files or of a shape, else the inputs bundled with the model, else a guess from its weights. */
+export function chooseInputs(
+  module: Module,
+  model: string,
+  method: string,
+  files: readonly string[],
+  shape: string | undefined,
+): BenchInputs {
+  if (files.length > 0) return { args: readInputs(files), source: files.join(', ') }
+  if (shape !== undefined) {
+    const sizes = shape.split(',').map((size) => parseCount(size, '--shape', 0))
+    return { args: [randomTensor(sizes)], source: `random float32[${sizes.join(', ')}]` }
+  }
+  const bundled = method === 'forward' ? bundledInputs(module) : null
+  if (bundled !== null) return bundled
+  const file = loadModelFile(model, {})
+  const weights = listParameters(file).map((p) => p.tensor)
+  const schema = file.functions.find((fn) => fn.className === file.root.typeName && fn.method === method)?.schema
+  const guess = schema?.args.length === 1 ? { args: [], source: 'no arguments' } : guessInputs(module, method, weights)
+  file.close()
+  if (guess === null) throw new UsageError(`cannot tell what ${method} takes; give --input or --shape`)
+  return guess
+}

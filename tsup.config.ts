@@ -49,6 +49,8 @@ export default defineConfig([
       o.alias = { yaml: './node_modules/yaml/browser/index.js' }
     },
   },
+  // the thread behind Module.run: one file, which both index.js and index.cjs start
+  { ...common, entry: { worker: 'src/background/worker.ts' }, format: ['esm'], splitting: false, esbuildOptions: compact },
   // `shims` gives the CommonJS build its import.meta.url
   { ...common, entry: { index: 'src/index.ts' }, format: ['cjs'], splitting: false, shims: true, esbuildOptions: compact },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true } },

@@ -45,6 +45,12 @@ export class CompiledCall {
     return plan.run(inputs)
   }
 
+  /** As `run`, on another native thread; null where no plan can take these inputs. */
+  runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
+    const { plan } = this
+    return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal) : null
+  }
+
   /** Gives back what was made for it. */
   dispose(): void {
     this.plan?.dispose()

@@ -160,6 +160,20 @@ export class TieredModule {
     this.methods.clear()
   }
 
+  /**
+   * Starts a call on another native thread. Null where no plan is ready for arguments of this form, or it cannot take these; in mode
+   * 'eager' it is made first.
+   */
+  callAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> | null {
+    if (this.mode === 'eager' && Signature.of(args) !== null) this.compile(fn, args)
+    for (const { signature, state } of this.plansOf(fn).entries) {
+      const inputs = signature.match(args)
+      if (inputs === null) continue
+      return state.kind === 'compiled' && state.guards.hold() ? state.call.runAsync(inputs, signal) : null
+    }
+    return null
+  }
+
   private plansOf(fn: LinkedFunction): MethodPlans {
     let plans = this.methods.get(fn)
     if (plans === undefined) this.methods.set(fn, (plans = { entries: [], seen: new Set() }))

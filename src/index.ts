@@ -11,7 +11,7 @@ export { Float, float, type Int, int, type Scalar } from '../runtime/tensor/scal
 export { type PerChannelQuant, type PerTensorQuant, type Quant, type StorageOptions, Tensor } from '../runtime/tensor/tensor.js'
 export * as custom from './custom.js'
 export { type Input, type Output, tuple } from './convert.js'
-export { type CallOptions, loadModule, type LoadOptions, Module, Profiler } from './module.js'
+export { type CallOptions, loadModule, type LoadOptions, Module, Profiler, type RunOptions } from './module.js'
 export { callOperator, type OperatorInfo, operators } from './operators.js'
 export { type NestedArray, tensor } from './tensor.js'
 export { startTracing, stopTracing } from './tracing.js'

@@ -6,6 +6,8 @@ import { parseType, type TypeNode } from '../runtime/interpreter/types.js'
 import { argumentCount } from '../runtime/interpreter/verifier.js'
 import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { BackgroundInterpreter } from './background/interpret.js'
 import { type Input, type Output, toOutput, toTyped, toValue } from './convert.js'
 
 export interface LoadOptions {
@@ -25,18 +27,27 @@ export interface CallOptions {
   readonly profiler?: Profiler
 }
 
+export interface RunOptions {
+  /** Gives the run up once it is aborted: after the kernel or operator that runs then. */
+  readonly signal?: AbortSignal
+}
+
 /** A loaded model. */
 export class Module {
   /** Types of the arguments of methods that were called, parsed once. */
   private readonly argumentTypes = new Map<LinkedFunction, TypeNode[]>()
 
   private readonly tiers: TieredModule
+  private readonly background: BackgroundInterpreter
+  /** Aborted at dispose. */
+  private readonly end = new AbortController()
 
   constructor(
     private readonly script: ScriptModule,
     compile: CompileMode,
   ) {
     this.tiers = new TieredModule(script, compile)
+    this.background = new BackgroundInterpreter(script)
   }
 
   /** Names of the methods that can be called. */
@@ -85,6 +96,37 @@ export class Module {
   }
 
   /**
+   * Calls a method off the event loop: where a plan is ready for arguments of this form (see `compile`), on a native thread, else
+   * in a worker thread that interprets it over the same memory. Several runs may be under way; those of a worker wait for each other.
+   * Arguments must not be written to meanwhile; disposing them, or the module, is safe.
+   *
+   * Rejects as `call` throws, with the signal's reason once that is aborted, and with DISPOSED when the module is disposed. A model
+   * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
+   * unknown to the worker: such a model is run on this thread.
+   */
+  async run(method: string, args: readonly Input[] = [], { signal }: RunOptions = {}): Promise<Output> {
+    const fn = this.script.method(method)
+    const values = this.fit(fn, args)
+    const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    ended.throwIfAborted()
+    this.script.beginUse()
+    try {
+      return toOutput(await (this.tiers.callAsync(fn, values, ended) ?? this.interpretAside(fn, values, ended)))
+    } finally {
+      this.script.endUse()
+    }
+  }
+
+  private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal): Promise<Value> {
+    try {
+      return await this.background.call(fn, values, signal)
+    } catch (error) {
+      if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return this.tiers.call(fn, values)
+      throw error
+    }
+  }
+
+  /**
    * Compiles a method ahead for arguments of the form of `args`; runs it with them. Where the method cannot be compiled
    * `plans` says why, and calls are interpreted as before.
    */
@@ -115,9 +157,11 @@ export class Module {
     return toOutput(this.script.attribute(name))
   }
 
-  /** Gives weights and state back at once. The module and views on its weights cannot be used afterwards. */
+  /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */
   dispose(): void {
+    this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
     this.tiers.dispose()
+    this.background.dispose()
     this.script.dispose()
   }
 

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { i32 } from '../../runtime/native/frame.js'
+import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -12,12 +12,22 @@ import { buildProgram, type ReplayProgram } from './program.js'
 
 /** Inputs and outputs that plan_run's frame has room for. */
 const SLOTS = 128
+/** Runs of one plan on native threads at a time; each needs an arena. */
+const PARALLEL = 4
+/** Instances that are kept for later runs. */
+const KEPT = 2
+/** Words of plan_run's frame: the flag that ends a run, and which frame failed. */
+const CANCEL_WORD = 6
+const DETAIL_WORD = 1
 
 /** A captured run that is replayed by one native call. Constants are held, not owned. */
 export class Plan {
   private readonly program: ReplayProgram
   private readonly layouts: readonly FrameLayout[]
   private idle: PlanInstance[] = []
+  /** Runs on other threads, and those that wait for their turn. */
+  private running = 0
+  private readonly queue: (() => void)[] = []
   private disposed = false
 
   constructor(private readonly captured: CapturedRun) {
@@ -64,15 +74,73 @@ export class Plan {
   run(inputs: readonly Tensor[]): Value {
     const instance = this.take()
     try {
-      const outputs = this.fill(instance.frame.slots, inputs)
+      const outputs = this.fill(
+        instance.frame.slots,
+        inputs.map((t) => t.address),
+      )
       try {
         kernels.plan_run(instance.frame)
       } catch (error) {
         for (const storage of outputs) storage.free()
-        throw this.explain(error)
+        throw this.explain(error, i32[DETAIL_WORD]!)
       }
       return this.result(inputs, outputs)
     } finally {
+      this.giveBack(instance)
+    }
+  }
+
+  /**
+   * As `run`, on another native thread. Several runs may be under way, each with an arena of its own; inputs, constants and the
+   * plan may be disposed meanwhile. Rejects with the signal's reason once it is aborted, at the end of the kernel that runs then.
+   */
+  async runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> {
+    signal?.throwIfAborted()
+    // from here on, whatever is disposed stays until this run is over
+    const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
+    const addresses = inputs.map((t) => t.address)
+    for (const storage of used) storage.lease()
+    try {
+      await this.turn()
+      try {
+        return await this.replayAsync(inputs, addresses, signal)
+      } finally {
+        this.running--
+        this.queue.shift()?.()
+      }
+    } finally {
+      for (const storage of used) storage.endLease()
+    }
+  }
+
+  /** Waits until fewer than PARALLEL runs are under way. */
+  private async turn(): Promise<void> {
+    if (this.running >= PARALLEL) await new Promise<void>((resolve) => this.queue.push(resolve))
+    this.running++
+  }
+
+  private async replayAsync(inputs: readonly Tensor[], addresses: readonly number[], signal: AbortSignal | undefined): Promise<Value> {
+    signal?.throwIfAborted()
+    const instance = this.take()
+    const outputs = this.fill(instance.frame.slots, addresses)
+    const frame = frameOf(() => {
+      kernels.plan_run(instance.frame)
+    })
+    const words = new Int32Array(frame.buffer)
+    const cancel = (): void => {
+      words[CANCEL_WORD] = 1
+    }
+    signal?.addEventListener('abort', cancel, { once: true })
+    try {
+      await launchAsync(frame, 'plan_run')
+      signal?.throwIfAborted()
+      return this.result(inputs, outputs)
+    } catch (error) {
+      for (const storage of outputs) storage.free()
+      signal?.throwIfAborted()
+      throw this.explain(error, words[DETAIL_WORD]!)
+    } finally {
+      signal?.removeEventListener('abort', cancel)
       this.giveBack(instance)
     }
   }
@@ -89,7 +157,7 @@ export class Plan {
   }
 
   private giveBack(instance: PlanInstance): void {
-    if (this.disposed) instance.dispose()
+    if (this.disposed || this.idle.length >= KEPT) instance.dispose()
     else this.idle.push(instance)
   }
 
@@ -102,9 +170,9 @@ export class Plan {
   }
 
   /** Puts the addresses of inputs and of new outputs in their slots. */
-  private fill(slots: number[], inputs: readonly Tensor[]): Storage[] {
+  private fill(slots: number[], inputs: readonly number[]): Storage[] {
     const n = inputs.length
-    for (let i = 0; i < n; i++) slots[i] = inputs[i]!.address
+    for (let i = 0; i < n; i++) slots[i] = inputs[i]!
     const { outputs: sizes } = this.program
     const outputs: Storage[] = []
     for (let i = 0; i < sizes.length; i++) {
@@ -149,9 +217,9 @@ export class Plan {
   }
 
   /** An error of a frame says which kernel it was. */
-  private explain(error: unknown): unknown {
+  private explain(error: unknown, frame: number): unknown {
     if (!(error instanceof PtliteError)) return error
-    const { name } = this.layouts[i32[1]!] ?? { name: 'plan_run' }
+    const { name } = this.layouts[frame] ?? { name: 'plan_run' }
     return new PtliteError(error.code, error.message.replace('plan_run', name), { cause: error })
   }
 }

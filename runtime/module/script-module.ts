@@ -59,6 +59,8 @@ export function observeModules(other: ModuleObserver | null): void {
 export class ScriptModule {
   private readonly attributes = new AttributeTensors()
   private disposed = false
+  /** Background runs that are under way. */
+  private uses = 0
 
   private constructor(
     readonly file: ModelFile,
@@ -91,6 +93,26 @@ export class ScriptModule {
     for (const t of reachable([file.root, ...program.functions.flatMap((f) => f.source.constants)])) t.pinned = true
     observer?.module(module)
     return module
+  }
+
+  /** A module whose functions and state are in memory already, verified and set up by another thread. */
+  static over(file: ModelFile, options: LoadOptions = {}): ScriptModule {
+    const namedTuples: NamedTuples = new Map()
+    const program = new LinkedProgram(linkFunctions(file.functions, file.operatorVersion, namedTuples), options)
+    return new ScriptModule(file, program, namedTuples, options, new Uint8Array(0))
+  }
+
+  /** Hands a warning of the model on, as its own code does. */
+  warn(text: string): void {
+    this.program.warn(text)
+  }
+
+  get maxIterations(): number | undefined {
+    return this.options.maxIterations
+  }
+
+  get isDisposed(): boolean {
+    return this.disposed
   }
 
   get functions(): readonly LinkedFunction[] {
@@ -163,10 +185,28 @@ export class ScriptModule {
     return found
   }
 
-  /** Gives the module's memory back. Its tensors, and views on them that were returned, are dead from here on. */
+  /**
+   * Gives the module's memory back, or as soon as the last background use ends. Its tensors, and views on them that were returned,
+   * are dead from then on.
+   */
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
+    if (this.uses === 0) this.free()
+  }
+
+  /** Another thread starts to use the module's memory. */
+  beginUse(): void {
+    this.checkAlive()
+    this.uses++
+  }
+
+  endUse(): void {
+    this.uses--
+    if (this.uses === 0 && this.disposed) this.free()
+  }
+
+  private free(): void {
     for (const t of reachable([this.root, ...this.functions.flatMap((f) => f.source.constants)])) {
       t.release()
       // returned views must not reach into memory that is no longer mapped

@@ -1,6 +1,6 @@
 import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
-import { type Launch, nativeLaunch } from './library.js'
+import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
 
 /**
  * The one frame of this thread. A kernel takes a pointer to a plain struct; generated writers fill it in place
@@ -105,4 +105,28 @@ function fail(name: string, status: number): never {
 /** What a selective build calls in place of a kernel that it leaves out. */
 export function absentKernel(name: string): never {
   throw new PtliteError('MISSING_KERNEL', `kernel ${name} is not in this build${HOW_TO_EXTEND}`)
+}
+
+/** Ends a launch before the kernel runs. */
+const WITHHELD = new PtliteError('INTERNAL', 'a launch was withheld')
+
+/** A frame of its own for the kernel that `launchIt` launches, which does not run. */
+export function frameOf(launchIt: () => void): Uint8Array {
+  const before = observeLaunches(() => {
+    throw WITHHELD
+  })
+  try {
+    launchIt()
+  } catch (error) {
+    if (error !== WITHHELD) throw error
+  } finally {
+    observeLaunches(before)
+  }
+  return frameBytes.slice()
+}
+
+/** Runs the kernel of a frame of `frameOf` on another native thread. Rejects with PtliteError on a non-zero status. */
+export async function launchAsync(own: Uint8Array, name: string): Promise<void> {
+  const status = await nativeLaunchAsync(own)
+  if (status !== 0) fail(name, status)
 }

@@ -32,6 +32,10 @@ export class Storage {
   /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
   derived: DerivedData[] | undefined
   private watched = false
+  /** Native threads that use the memory. */
+  private leases = 0
+  /** Address to be released when the last lease ends. */
+  private doomed = 0
 
   private constructor(
     private base: number,
@@ -88,8 +92,20 @@ export class Storage {
     if (this.watched) abandoned.unregister(this)
     for (const d of this.derived ?? []) d.storage.free()
     this.derived = undefined
-    if (this.owned) release(this.base, this.byteLength)
+    if (this.owned && this.leases > 0) this.doomed = this.base
+    else if (this.owned) release(this.base, this.byteLength)
     this.base = 0
+  }
+
+  /** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
+  lease(): void {
+    this.leases++
+  }
+
+  endLease(): void {
+    if (--this.leases > 0 || this.doomed === 0) return
+    release(this.doomed, this.byteLength)
+    this.doomed = 0
   }
 }
 

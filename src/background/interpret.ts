@@ -1,0 +1,152 @@
+import { PtliteError } from '../../runtime/error.js'
+import { reachable } from '../../runtime/interpreter/lifetime.js'
+import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { ScriptModule } from '../../runtime/module/script-module.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { viewOf } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import type { CodeOnly, Failure } from './messages.js'
+import type { Node } from './nodes.js'
+import { ObjectTable } from './object-table.js'
+import { BackgroundThread } from './thread.js'
+
+let thread: BackgroundThread | undefined
+let nextModule = 1
+const scripts = new Map<number, WeakRef<ScriptModule>>()
+
+function currentThread(): BackgroundThread {
+  if (thread?.alive !== true) {
+    thread = new BackgroundThread((module, text) => {
+      scripts.get(module)?.deref()?.warn(text)
+    })
+  }
+  return thread
+}
+
+/** A module's state as both threads know it. */
+interface Shared {
+  readonly thread: BackgroundThread
+  readonly module: number
+  readonly state: ObjectTable
+  /** Memory of attributes that the background thread made and this one has taken over. */
+  readonly moved: Set<number>
+}
+
+/** Interprets methods of one module in the background thread, one call after the other. */
+export class BackgroundInterpreter {
+  private shared: Shared | undefined
+  private last: Promise<unknown> = Promise.resolve()
+
+  constructor(private readonly script: ScriptModule) {}
+
+  /**
+   * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
+   * the signal's reason once that is aborted, after the operator that runs then.
+   */
+  call(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> {
+    const letGo = hold(args)
+    const turn = this.last.then(() => this.run(fn, args, signal)).finally(letGo)
+    this.last = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** The background thread forgets the module. */
+  dispose(): void {
+    if (this.shared === undefined) return
+    this.shared.thread.tell({ kind: 'unload', module: this.shared.module })
+    scripts.delete(this.shared.module)
+    this.shared = undefined
+  }
+
+  private async run(fn: LinkedFunction, args: readonly Value[], signal: AbortSignal | undefined): Promise<Value> {
+    signal?.throwIfAborted()
+    const { thread, module, state, moved } = await this.load()
+    const stateNodes: Node[] = []
+    state.changes(stateNodes)
+    const run = new ObjectTable(1, receiveCopy, state)
+    const nodes: Node[] = []
+    const encoded = args.map((arg) => run.send(arg, nodes))
+    const used = [...state.storages(), ...run.storages()]
+    for (const storage of used) storage.lease()
+    const cancel = new SharedArrayBuffer(4)
+    const onAbort = (): void => {
+      Atomics.store(new Int32Array(cancel), 0, 1)
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted) onAbort()
+    try {
+      const reply = await thread.ask({ kind: 'run', module, method: fn.source.name, stateNodes, nodes, args: encoded, cancel })
+      if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
+      state.receive(reply.stateNodes)
+      run.receive(reply.nodes)
+      if (reply.failure !== null) {
+        signal?.throwIfAborted()
+        throw errorOf(reply.failure)
+      }
+      return run.valueOf(reply.value)
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      for (const storage of used) storage.endLease()
+      const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
+      for (const [id] of fresh) moved.add(id)
+      thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
+      state.prune(this.roots())
+    }
+  }
+
+  private roots(): Value[] {
+    return [this.script.root, ...this.script.functions.flatMap((f) => f.source.constants)]
+  }
+
+  private async load(): Promise<Shared> {
+    const thread = currentThread()
+    if (this.shared?.thread === thread) return this.shared
+    const { script } = this
+    const module = nextModule++
+    scripts.set(module, new WeakRef(script))
+    const state = new ObjectTable(1, receiveCopy)
+    const nodes: Node[] = []
+    const root = state.send(script.root, nodes)
+    const constants = script.functions.map((fn) => fn.source.constants.map((c) => state.send(c, nodes)))
+    const { operatorVersion, bytecodeVersion } = script.file
+    const reply = await thread.ask({
+      kind: 'load',
+      module,
+      functions: script.functions.map((fn) => codeOnly(fn)),
+      constants,
+      operatorVersion,
+      bytecodeVersion,
+      maxIterations: script.maxIterations,
+      root,
+      nodes,
+    })
+    if (reply.kind === 'loaded' && reply.failure !== null) throw errorOf(reply.failure)
+    return (this.shared = { thread, module, state, moved: new Set() })
+  }
+}
+
+/** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */
+function hold(values: readonly Value[]): () => void {
+  const views = [...reachable(values)].map((t) => viewOf(t, t.shape, t.strides))
+  return () => {
+    for (const view of views) view.release()
+  }
+}
+
+function codeOnly({ source }: LinkedFunction): CodeOnly {
+  const { name, method, className, code, operators, types, registerSize } = source
+  return { name, method, className, code, operators, types, registerSize }
+}
+
+/** Memory of this thread with what the background thread made. */
+function receiveCopy(address: number, bytes: number): Storage {
+  const storage = Storage.allocate(bytes)
+  if (bytes > 0) kernels.mem_copy({ to: storage.address, from: address, bytes })
+  storage.watch()
+  return storage
+}
+
+function errorOf({ code, message }: Failure): PtliteError {
+  return new PtliteError(code, message)
+}

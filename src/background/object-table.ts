@@ -1,0 +1,265 @@
+import { PtliteError } from '../../runtime/error.js'
+import { Float } from '../../runtime/tensor/scalar.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { CustomObject, Device, type DictKey, listType, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
+import type { Body, Encoded, Node, Ref } from './nodes.js'
+
+type Shared = Storage | Exclude<Value, null | boolean | number | bigint | string>
+
+/** Memory that the other thread made and that this thread shall see under its own `Storage`. */
+export type ReceiveStorage = (address: number, bytes: number) => Storage
+
+/**
+ * The objects that two threads know under the same numbers, one table in each. Contents that change on one side are
+ * found by comparing with what was sent last (`changes`) and put into the same objects on the other (`receive`), so that lists,
+ * dicts and attributes stay what they are for whoever holds them.
+ */
+export class ObjectTable {
+  private readonly ids = new Map<Shared, number>()
+  private readonly objects = new Map<number, Shared>()
+  /** Shallow contents as the other side knows them. */
+  private readonly known = new Map<number, readonly unknown[]>()
+  private next: number
+
+  /** `parent` has objects that outlive this table. */
+  constructor(
+    private readonly sign: 1 | -1,
+    private readonly receiveStorage: ReceiveStorage,
+    private readonly parent: ObjectTable | null = null,
+  ) {
+    this.next = parent === null ? 1 : 2 ** 32
+  }
+
+  /** The value's number; objects that are new to the table are appended to `nodes`. */
+  send(value: Value | undefined, nodes: Node[]): Encoded {
+    if (typeof value !== 'object' || value === null) return value
+    return this.sendObject(value, nodes)
+  }
+
+  /** Objects of this table whose contents are not what the other side knows. */
+  changes(nodes: Node[]): void {
+    for (const [id, known] of [...this.known]) {
+      const object = this.objects.get(id)!
+      const now = contentsOf(object)
+      if (now.length === known.length && now.every((item, i) => Object.is(item, known[i]))) continue
+      this.known.set(id, now)
+      nodes.push({ id, body: this.bodyOf(object, nodes) })
+    }
+  }
+
+  /** Makes the objects of `nodes`, or changes those that are known. */
+  receive(nodes: readonly Node[]): void {
+    // storages first, then tensors, then what may contain each other
+    for (const { id, body } of nodes) if (body.kind === 'storage') this.receiveMemory(id, body)
+    for (const { id, body } of nodes) {
+      if (body.kind === 'storage') for (const d of body.derived) this.addDerived(id, d.key, d.version, d.storage)
+    }
+    const filled: [Shared, Body][] = []
+    for (const { id, body } of nodes) {
+      if (body.kind === 'storage') continue
+      let object = this.find(id)
+      if (object === undefined) {
+        object = this.shellOf(body)
+        this.register(id, object)
+      }
+      filled.push([object, body])
+    }
+    for (const [object, body] of filled) this.fill(object, body)
+    for (const { id } of nodes) if (this.objects.has(id)) this.known.set(id, contentsOf(this.objects.get(id)!))
+  }
+
+  /** The value behind what `send` gave. */
+  valueOf(encoded: Encoded): Value {
+    if (typeof encoded !== 'object' || encoded === null) return encoded ?? null
+    const object = this.find(encoded.ref)
+    if (object === undefined || object instanceof Storage) throw new PtliteError('INTERNAL', `no object ${encoded.ref} in this thread`)
+    return object
+  }
+
+  /** Storages of this table, those of its parent not included. */
+  storages(): Storage[] {
+    return [...this.ids.keys()].filter((object) => object instanceof Storage)
+  }
+
+  /** Tensors and storages of this table that this thread made, by number. */
+  made(): Map<number, Tensor | Storage> {
+    const found = new Map<number, Tensor | Storage>()
+    for (const [id, object] of this.objects) {
+      if ((object instanceof Tensor || object instanceof Storage) && id * this.sign > 0) found.set(id, object)
+    }
+    return found
+  }
+
+  /** Storages of this table that the other thread made, by number. */
+  receivedStorages(): Map<number, Storage> {
+    const found = new Map<number, Storage>()
+    for (const [id, object] of this.objects) if (object instanceof Storage && id * this.sign < 0) found.set(id, object)
+    return found
+  }
+
+  /** Memory that this thread made and the other has taken over at another address: tensors look there from now on. */
+  replaceStorage(id: number, storage: Storage): void {
+    const old = this.objects.get(id)
+    if (!(old instanceof Storage)) return
+    storage.version = old.version
+    this.ids.delete(old)
+    this.register(id, storage)
+    this.known.set(id, contentsOf(storage))
+    for (const [number, t] of this.objects) {
+      if (!(t instanceof Tensor) || t.storage !== old) continue
+      t.become(storage, t.offset, t.shape, t.strides)
+      this.known.set(number, contentsOf(t))
+    }
+  }
+
+  /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. */
+  prune(roots: readonly Value[]): void {
+    const reached = new Set<Shared>()
+    const visit = (item: unknown): void => {
+      if (typeof item !== 'object' || item === null || reached.has(item as Shared)) return
+      const object = item as Shared
+      if (!this.ids.has(object)) return
+      reached.add(object)
+      if (object instanceof CustomObject) visit(object.state)
+      if (object instanceof Storage) object.derived?.forEach((d) => visit(d.storage))
+      for (const inner of contentsOf(object)) visit(inner)
+    }
+    roots.forEach(visit)
+    for (const [id, object] of this.objects) {
+      if (reached.has(object)) continue
+      this.objects.delete(id)
+      this.ids.delete(object)
+      this.known.delete(id)
+    }
+  }
+
+  private find(id: number): Shared | undefined {
+    return this.objects.get(id) ?? this.parent?.find(id)
+  }
+
+  private idOf(object: Shared): number | undefined {
+    return this.ids.get(object) ?? this.parent?.idOf(object)
+  }
+
+  private register(id: number, object: Shared): void {
+    this.ids.set(object, id)
+    this.objects.set(id, object)
+  }
+
+  private sendObject(object: Shared, nodes: Node[]): Ref {
+    const found = this.idOf(object)
+    if (found !== undefined) return { ref: found }
+    const id = this.sign * this.next++
+    this.register(id, object)
+    nodes.push({ id, body: this.bodyOf(object, nodes) })
+    this.known.set(id, contentsOf(object))
+    return { ref: id }
+  }
+
+  private bodyOf(object: Shared, nodes: Node[]): Body {
+    const all = (values: readonly Value[]): Encoded[] => values.map((v) => this.send(v, nodes))
+    if (object instanceof Storage) {
+      // the worker may use what the main thread packed, but not the other way round: its memory goes with its module
+      const packed = this.sign > 0 ? (object.derived ?? []) : []
+      const derived = packed.map(({ key, version, storage }) => ({ key, version, storage: this.sendObject(storage, nodes) }))
+      return { kind: 'storage', address: object.startAddress, bytes: object.byteLength, version: object.version, derived }
+    }
+    if (object instanceof Tensor) {
+      const { offset, shape, strides, type, quant } = object
+      return { kind: 'tensor', storage: this.sendObject(object.storage, nodes), offset, shape, strides, type, quant }
+    }
+    if (object instanceof Float) return { kind: 'float', value: object.value }
+    if (object instanceof Tuple) return { kind: 'tuple', items: all(object.items), fields: object.fields }
+    if (object instanceof ScriptObject) return { kind: 'object', typeName: object.typeName, names: object.names, slots: all(object.slots) }
+    if (object instanceof CustomObject) return { kind: 'custom', className: object.className, state: this.send(object.state, nodes) }
+    if (object instanceof Device) return { kind: 'device', type: object.type, index: object.index }
+    if (object instanceof Map)
+      return { kind: 'map', entries: [...object].map(([k, v]) => [this.send(k, nodes), this.send(v, nodes)] as const) }
+    return { kind: 'list', items: all(object), elementType: listType(object) }
+  }
+
+  private receiveMemory(id: number, body: Extract<Body, { kind: 'storage' }>): void {
+    let storage = this.find(id) as Storage | undefined
+    if (storage === undefined) {
+      storage = this.receiveStorage(body.address, body.bytes)
+      this.register(id, storage)
+    }
+    storage.version = body.version
+  }
+
+  private addDerived(id: number, key: string, version: number, ref: Ref): void {
+    const storage = this.find(id) as Storage
+    if (storage.derived?.some((d) => d.key === key && d.version === version)) return
+    storage.derived = [...(storage.derived ?? []), { key, version, storage: this.find(ref.ref) as Storage }]
+  }
+
+  /** The object without what it holds. */
+  private shellOf(body: Body): Shared {
+    switch (body.kind) {
+      case 'tensor': {
+        const t = new Tensor(this.find(body.storage.ref) as Storage, body.offset, body.shape, body.strides, body.type, body.quant)
+        t.pinned = true
+        return t
+      }
+      case 'float':
+        return new Float(body.value)
+      case 'list':
+        return []
+      case 'tuple':
+        return new Tuple([], body.fields)
+      case 'map':
+        return new Map<DictKey, Value>()
+      case 'object':
+        return new ScriptObject(body.typeName, [], [])
+      case 'custom':
+        return new CustomObject(body.className, body.state === null ? null : [])
+      case 'device':
+        return new Device(body.type, body.index)
+      case 'storage':
+        throw new PtliteError('INTERNAL', 'storages are received first')
+    }
+  }
+
+  private fill(object: Shared, body: Body): void {
+    const all = (items: readonly Encoded[]): Value[] => items.map((item) => this.valueOf(item))
+    if (body.kind === 'tensor' && object instanceof Tensor) {
+      const storage = this.find(body.storage.ref) as Storage
+      if (
+        storage !== object.storage ||
+        body.offset !== object.offset ||
+        !same(body.shape, object.shape) ||
+        !same(body.strides, object.strides)
+      ) {
+        object.become(storage, body.offset, body.shape, body.strides)
+      }
+    } else if (body.kind === 'list' && Array.isArray(object)) {
+      object.splice(0, object.length, ...all(body.items))
+      if (body.elementType !== undefined) setListType(object, body.elementType)
+    } else if (body.kind === 'tuple' && object instanceof Tuple) {
+      object.items.splice(0, object.items.length, ...all(body.items))
+    } else if (body.kind === 'map' && object instanceof Map) {
+      object.clear()
+      for (const [k, v] of body.entries) object.set(this.valueOf(k) as DictKey, this.valueOf(v))
+    } else if (body.kind === 'object' && object instanceof ScriptObject) {
+      object.names.splice(0, object.names.length, ...body.names)
+      object.slots.splice(0, object.slots.length, ...all(body.slots))
+    } else if (body.kind === 'custom' && object instanceof CustomObject) {
+      Object.assign(object, { state: this.valueOf(body.state) })
+    }
+  }
+}
+
+function same(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((x, i) => x === b[i])
+}
+
+/** What an object holds, to be compared item by item. */
+function contentsOf(object: Shared): readonly unknown[] {
+  if (object instanceof Storage) return [object.version]
+  if (object instanceof Tensor) return [object.storage, object.offset, object.shape, object.strides]
+  if (object instanceof Tuple) return [...object.items]
+  if (object instanceof ScriptObject) return [...object.slots]
+  if (object instanceof Map) return [...object].flat()
+  return Array.isArray(object) ? [...object] : []
+}

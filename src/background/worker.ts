@@ -1,0 +1,143 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { PtliteError } from '../../runtime/error.js'
+import { Profiler } from '../../runtime/interpreter/profile.js'
+import { ScriptModule } from '../../runtime/module/script-module.js'
+import { setNativeLibrary } from '../../runtime/native/library.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
+import type { DoneRequest, Failure, LoadRequest, Reply, Request, RunRequest, WorkerStart } from './messages.js'
+import type { Node } from './nodes.js'
+import { ObjectTable } from './object-table.js'
+
+/**
+ * The other side of `Module.run`: a thread that interprets methods over the memory of the main thread. Weights and
+ * arguments are used where they are; what a run makes is kept until the main thread has copied it.
+ */
+interface Loaded {
+  readonly script: ScriptModule
+  readonly state: ObjectTable
+  /** Objects of the last run, which go at `done`. */
+  run: ObjectTable | null
+}
+
+const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, null)
+
+/** Asked before each operator whether the run goes on. */
+class CancelProbe extends Profiler {
+  constructor(private readonly flag: Int32Array) {
+    super()
+  }
+
+  override now(): number {
+    if (Atomics.load(this.flag, 0) !== 0) throw new PtliteError('ABORTED', 'the run was given up')
+    return 0
+  }
+
+  override record(): void {
+    // nothing is measured
+  }
+}
+
+class Server {
+  private readonly modules = new Map<number, Loaded>()
+
+  constructor(private readonly port: MessagePort) {
+    port.on('message', (request: Request) => {
+      this.handle(request)
+    })
+  }
+
+  private handle(request: Request): void {
+    switch (request.kind) {
+      case 'load':
+        this.reply({ kind: 'loaded', failure: failureOf(() => this.load(request)) })
+        return
+      case 'run':
+        this.reply(this.run(request))
+        return
+      case 'done':
+        this.done(request)
+        return
+      case 'unload':
+        // packed weights of this thread; what is borrowed stays
+        for (const storage of this.modules.get(request.module)?.state.storages() ?? []) storage.free()
+        this.modules.delete(request.module)
+    }
+  }
+
+  private reply(reply: Reply): void {
+    this.port.postMessage(reply)
+  }
+
+  private load({ module, functions, constants, operatorVersion, bytecodeVersion, maxIterations, root, nodes }: LoadRequest): void {
+    const state = new ObjectTable(-1, borrow)
+    state.receive(nodes)
+    const script = ScriptModule.over(
+      {
+        kind: 'ptl',
+        bytecodeVersion,
+        operatorVersion,
+        functions: functions.map((fn, i) => ({ ...fn, schema: null, constants: constants[i]!.map((c) => state.valueOf(c)) })),
+        root: state.valueOf(root) as ScriptObject,
+        extraFiles: new Map(),
+        close: () => undefined,
+      },
+      {
+        ...(maxIterations === undefined ? {} : { maxIterations }),
+        onWarning: (text) => {
+          this.reply({ kind: 'warning', module, text })
+        },
+      },
+    )
+    this.modules.set(module, { script, state, run: null })
+  }
+
+  private run(request: RunRequest): Reply {
+    const loaded = this.modules.get(request.module)!
+    const { script, state } = loaded
+    state.receive(request.stateNodes)
+    const run = new ObjectTable(-1, borrow, state)
+    loaded.run = run
+    let value: Value = null
+    const failure = failureOf(() => {
+      run.receive(request.nodes)
+      const fn = script.functions.find((f) => f.source.name === request.method)!
+      const args = request.args.map((arg) => run.valueOf(arg))
+      value = script.call(fn, args, { profiler: new CancelProbe(new Int32Array(request.cancel)) })
+    })
+    const stateNodes: Node[] = []
+    state.changes(stateNodes)
+    const nodes: Node[] = []
+    run.changes(nodes)
+    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes }
+  }
+
+  private done({ module, moved }: DoneRequest): void {
+    const loaded = this.modules.get(module)
+    if (loaded === undefined) return
+    for (const [id, address] of moved) {
+      const old = loaded.state.made().get(id)
+      if (old instanceof Storage) loaded.state.replaceStorage(id, borrow(address, old.byteLength))
+    }
+    for (const object of loaded.run?.made().values() ?? []) if (object instanceof Tensor) object.release()
+    loaded.run = null
+    loaded.state.prune([loaded.script.root, ...loaded.script.functions.flatMap((fn) => fn.source.constants)])
+  }
+}
+
+function failureOf(action: () => void): Failure | null {
+  try {
+    action()
+    return null
+  } catch (error) {
+    if (error instanceof PtliteError) return { code: error.code, message: error.message }
+    return { code: 'INTERNAL', message: String(error) }
+  }
+}
+
+const start = workerData as WorkerStart | null
+if (parentPort !== null && start?.ptlite === 'background') {
+  if (start.nativeLibrary !== undefined) setNativeLibrary(start.nativeLibrary)
+  new Server(parentPort)
+}

@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.js'
 import { activation } from './activation.js'
 import { batchNorm } from './batch-norm.js'
+import { blockSparse } from './block-sparse.js'
 import { constantFolding } from './constant-folding.js'
 import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
@@ -9,7 +10,7 @@ import { functionalize } from './functionalize.js'
 import type { Pass } from './pass.js'
 
 /** Every pass in the order it runs. */
-export const PASSES: readonly Pass[] = [functionalize, deadCode, copies, constantFolding, batchNorm, activation, elementwise]
+export const PASSES: readonly Pass[] = [functionalize, deadCode, copies, constantFolding, batchNorm, activation, blockSparse, elementwise]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */
 export function optimize(graph: Graph, after?: (pass: Pass, graph: Graph, changed: boolean) => void): Graph {

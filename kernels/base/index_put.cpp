@@ -64,60 +64,78 @@ struct Max {
   }
 };
 
+/// self[to + i * self_step] = apply(that, src[i * src_step]) for i < n. With `at`, to + i * self_step is at[i].
+using PutRow = void (*)(void* self, int64_t to, int64_t self_step, const int64_t* at, const void* src, int64_t src_step, int64_t n,
+                        double alpha);
+
 template <class S, class Op>
-int32_t put(index_put_frame* f) {
+void put_row(void* self, int64_t to, int64_t self_step, const int64_t* at, const void* src, int64_t src_step, int64_t n, double alpha) {
+  for (int64_t i = 0; i < n; i++) {
+    S& slot = static_cast<S*>(self)[at == nullptr ? to + i * self_step : at[i]];
+    slot = Op::template apply<S>(slot, static_cast<const S*>(src)[i * src_step], alpha);
+  }
+}
+
+/// The walk over indices is the same for every dtype and function.
+int32_t put(const index_put_frame* f, PutRow row, int64_t size) {
+  constexpr int64_t chunk = 128;
   const int64_t width = f->ndim > 0 ? f->sizes[0] : 1;
   const int64_t self_step = f->ndim > 0 ? f->self_strides[0] : 0, src_step = f->ndim > 0 ? f->src_strides[0] : 0;
   IndexWalk<index_put_frame> walk(f, f->self_strides, f->src_strides);
   const int64_t rows = walk.rows();
   const bool uniform = f->ndim == 0 || walk.row_is_uniform();
-  S* self = (S*)f->self;
-  const S* src = (const S*)f->src;
+  void* self = (void*)f->self;
   if (width == 0) return PTLITE_OK;
   for (int64_t r = 0; r < rows; r++, walk.next_row()) {
-    const S* from = src + walk.b;
+    const char* from = (const char*)f->src + walk.b * size;
     if (uniform) {
       int64_t to = walk.a;
       for (int32_t k = 0; k < f->indices; k++)
         if (!walk.add(k, walk.at[k], to)) return PTLITE_INDEX_RANGE;
-      for (int64_t i = 0; i < width; i++) {
-        S& slot = self[to + i * self_step];
-        slot = Op::apply(slot, from[i * src_step], f->alpha);
-      }
+      row(self, to, self_step, nullptr, from, src_step, width, f->alpha);
       continue;
     }
-    for (int64_t i = 0; i < width; i++) {
-      int64_t to = walk.a + i * self_step;
-      for (int32_t k = 0; k < f->indices; k++)
-        if (!walk.add(k, walk.at[k] + i * f->index_strides[12 * k], to)) return PTLITE_INDEX_RANGE;
-      self[to] = Op::apply(self[to], from[i * src_step], f->alpha);
+    for (int64_t first = 0; first < width; first += chunk) {
+      const int64_t n = width - first < chunk ? width - first : chunk;
+      int64_t at[chunk];
+      for (int64_t i = 0; i < n; i++) {
+        at[i] = walk.a + (first + i) * self_step;
+        for (int32_t k = 0; k < f->indices; k++)
+          if (!walk.add(k, walk.at[k] + (first + i) * f->index_strides[12 * k], at[i])) return PTLITE_INDEX_RANGE;
+      }
+      row(self, 0, 0, at, from + first * src_step * size, src_step, n, f->alpha);
     }
   }
   return PTLITE_OK;
 }
 
-int32_t index_put_run(index_put_frame* f) {
-  if (f->op == PutOp_copy) {
-    switch (elem::size_of(f->dtype)) {
-      case 1: return put<uint8_t, Copy>(f);
-      case 2: return put<uint16_t, Copy>(f);
-      case 4: return put<uint32_t, Copy>(f);
-      default: return put<uint64_t, Copy>(f);
-    }
+PutRow copy_row(int64_t size) {
+  switch (size) {
+    case 1: return put_row<uint8_t, Copy>;
+    case 2: return put_row<uint16_t, Copy>;
+    case 4: return put_row<uint32_t, Copy>;
+    default: return put_row<uint64_t, Copy>;
   }
-  int32_t status = PTLITE_NO_DTYPE;
-  elem::visit(f->dtype, [&](auto* type) {
-    using S = std::remove_pointer_t<decltype(type)>;
-    switch (f->op) {
-      case PutOp_add: status = put<S, Add>(f); break;
-      case PutOp_add_scaled: status = put<S, AddScaled>(f); break;
-      case PutOp_multiply: status = put<S, Multiply>(f); break;
-      case PutOp_min: status = put<S, Min>(f); break;
-      case PutOp_max: status = put<S, Max>(f); break;
-      default: break;
-    }
-  });
-  return status;
+}
+
+template <class S>
+PutRow row_of(int32_t op) {
+  switch (op) {
+    case PutOp_add: return put_row<S, Add>;
+    case PutOp_add_scaled: return put_row<S, AddScaled>;
+    case PutOp_multiply: return put_row<S, Multiply>;
+    case PutOp_min: return put_row<S, Min>;
+    case PutOp_max: return put_row<S, Max>;
+    default: return nullptr;
+  }
+}
+
+int32_t index_put_run(index_put_frame* f) {
+  const int64_t size = elem::size_of(f->dtype);
+  if (f->op == PutOp_copy) return put(f, copy_row(size), size);
+  PutRow row = nullptr;
+  elem::visit(f->dtype, [&](auto* type) { row = row_of<std::remove_pointer_t<decltype(type)>>(f->op); });
+  return row == nullptr ? PTLITE_NO_DTYPE : put(f, row, size);
 }
 
 }  // namespace

@@ -132,13 +132,9 @@ int32_t convert_through(const copy_frame* f, int64_t out_stride, int64_t in_stri
 int32_t convert(const copy_frame* f) {
   const int64_t out_stride = f->ndim == 0 ? 1 : f->out_strides[0];
   const int64_t in_stride = f->ndim == 0 ? 1 : f->in_strides[0];
-  if (f->out_dtype == PTLITE_FLOAT32) {
-    return with_dtype(f->in_dtype, [&](auto tag) {
-      using S = decltype(tag);
-      return for_each_run(f, [&](uint64_t out, uint64_t in, int64_t n) {
-        convert_run(reinterpret_cast<float*>(out), out_stride, reinterpret_cast<const S*>(in), in_stride, n);
-        return PTLITE_OK;
-      });
+  if (f->out_dtype == PTLITE_FLOAT32 && out_stride == 1) {
+    return for_each_run(f, [&](uint64_t out, uint64_t in, int64_t n) {
+      return load_as<float>(reinterpret_cast<float*>(out), f->in_dtype, reinterpret_cast<const void*>(in), in_stride, n);
     });
   }
   switch (f->in_dtype) {

@@ -37,6 +37,9 @@ namespace detail {
 
 constexpr int64_t kChunk = 512;
 
+// Loops over operands cost a small operator more than its arithmetic; -O2 alone keeps them.
+#define PTLITE_UNROLL_INPUTS _Pragma("GCC unroll 4")
+
 // The order of the walk is the order of memory, without gaps.
 inline bool is_flat(int32_t ndim, const int64_t* sizes, const int64_t* strides) {
   int64_t step = 1;
@@ -81,6 +84,7 @@ struct Walker {
     int64_t stride[inputs + 1];
     bool fixed[inputs + 1];  // the same run for every chunk
     bool buffered = false;
+    PTLITE_UNROLL_INPUTS
     for (int k = 0; k <= inputs; k++) {
       const bool scalar = k > 0 && w.address[k] == 0;
       stride[k] = offsets == nullptr || scalar ? 1 : w.strides[k][0];
@@ -89,11 +93,13 @@ struct Walker {
       buffered |= fixed[k] || stride[k] != 1 || !direct(k);
     }
     const int64_t chunk = buffered ? kChunk : n;
+    PTLITE_UNROLL_INPUTS
     for (int k = 1; k <= inputs; k++) {
       if (fixed[k] && at[k] != nullptr) load_as<C>(buffer[k], w.dtype[k], at[k], 0, n < chunk ? n : chunk);
     }
     for (int64_t i = 0; i < n; i += chunk) {
       const int64_t m = n - i < chunk ? n - i : chunk;
+      PTLITE_UNROLL_INPUTS
       for (int k = 1; k <= inputs; k++) {
         if (fixed[k]) {
           in[k - 1] = buffer[k];
@@ -129,6 +135,7 @@ struct Walker {
       for (; d < w.ndim; d++) {
         const bool wraps = ++index[d] == w.sizes[d];
         if (wraps) index[d] = 0;
+        PTLITE_UNROLL_INPUTS
         for (int k = 0; k <= inputs; k++) {
           if (k == 0 || w.address[k] != 0) offset[k] += wraps ? -(w.sizes[d] - 1) * w.strides[k][d] : w.strides[k][d];
         }

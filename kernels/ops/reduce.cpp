@@ -73,60 +73,74 @@ struct Smaller {
 
 struct Same {
   template <class X>
-  static X map(X x, double) {
+  static X map(X x) {
     return x;
   }
 };
+struct Squared {
+  template <class X>
+  static X map(X x) {
+    return x * x;
+  }
+};
+
 struct ZeroForNan {
   template <class X>
-  static X map(X x, double) {
+  static X map(X x) {
     return x == x ? x : X{};
   }
 };
 template <class T>
-struct NonZero {
+struct OneForNonZero {
   template <class X>
-  static X map(X x, double) {
+  static X map(X x) {
     return x != X{} ? X{} + T(1) : X{};
   }
 };
 struct Magnitude {
   template <class X>
-  static X map(X x, double) {
+  static X map(X x) {
     return x < X{} ? -x : x;
   }
 };
-struct Squared {
-  template <class X>
-  static X map(X x, double) {
-    return x * x;
-  }
-};
+
+/// What less frequent folds do to a block before: a pass of its own, so that they need no loops of their own.
 template <class T>
-struct Power {
-  template <class X>
-  static X map(X x, double p) {
-    if constexpr (std::is_arithmetic_v<X>) return X(std::pow(x < 0 ? -x : x, X(p)));
-    else {
-      X out;
-      for (int i = 0; i < lanes::kCount<T>; i++) out[i] = T(std::pow(x[i] < 0 ? -x[i] : x[i], T(p)));
-      return out;
-    }
-  }
-};
+using Prepare = void (*)(T* to, const T* from, int64_t n, double p);
+
+template <class T, class Map>
+void prepared(T* to, const T* from, int64_t n, double) {
+  constexpr int kStep = lanes::kCount<T>;
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) lanes::store(to + i, Map::map(lanes::load(from + i)));
+  for (; i < n; i++) to[i] = Map::map(from[i]);
+}
+template <class T>
+void powers(T* to, const T* from, int64_t n, double p) {
+  for (int64_t i = 0; i < n; i++) to[i] = T(std::pow(from[i] < 0 ? -from[i] : from[i], T(p)));
+}
+
+/// A block of the input as T, prepared; `buffer` has room for it.
+template <class T>
+const T* block(const reduce_frame* f, Prepare<T> prepare, T* buffer, const void* from, int64_t stride, int64_t n) {
+  const T* x = elem::view<T>(buffer, f->in_dtype, from, stride, n);
+  if (prepare == nullptr) return x;
+  prepare(buffer, x, n, f->p);
+  return buffer;
+}
 
 template <class T, class Map, template <class> class Fold>
-T fold_run(const T* x, int64_t n, double p) {
+T fold_run(const T* x, int64_t n) {
   constexpr int kStep = lanes::kCount<T>;
   T total = Fold<T>::identity();
   int64_t i = 0;
   if (n >= 4 * kStep) {
     V<T> a = lanes::splat<T>(Fold<T>::identity()), b = a, c = a, d = a;
     for (; i + 4 * kStep <= n; i += 4 * kStep) {
-      a = Fold<T>::combine(a, Map::map(lanes::load(x + i), p));
-      b = Fold<T>::combine(b, Map::map(lanes::load(x + i + kStep), p));
-      c = Fold<T>::combine(c, Map::map(lanes::load(x + i + 2 * kStep), p));
-      d = Fold<T>::combine(d, Map::map(lanes::load(x + i + 3 * kStep), p));
+      a = Fold<T>::combine(a, Map::map(lanes::load(x + i)));
+      b = Fold<T>::combine(b, Map::map(lanes::load(x + i + kStep)));
+      c = Fold<T>::combine(c, Map::map(lanes::load(x + i + 2 * kStep)));
+      d = Fold<T>::combine(d, Map::map(lanes::load(x + i + 3 * kStep)));
     }
     const V<T> all = Fold<T>::combine(Fold<T>::combine(a, b), Fold<T>::combine(c, d));
     T part[kStep];
@@ -135,7 +149,7 @@ T fold_run(const T* x, int64_t n, double p) {
       for (int k = 0; k < width; k++) part[k] = Fold<T>::combine(part[k], part[k + width]);
     total = part[0];
   }
-  for (; i < n; i++) total = Fold<T>::combine(total, Map::map(x[i], p));
+  for (; i < n; i++) total = Fold<T>::combine(total, Map::map(x[i]));
   return total;
 }
 
@@ -155,7 +169,7 @@ Wide<T> finish(const reduce_frame* f, Wide<T> value) {
 
 /// The reduced innermost dim is the fast one, or nothing is contiguous: one result at a time.
 template <class T, class Map, template <class> class Fold>
-void reduce_inner(const reduce_frame* f) {
+void reduce_inner(const reduce_frame* f, Prepare<T> prepare) {
   using W = Wide<T>;
   const int64_t inner = f->red_ndim > 0 ? f->red_sizes[0] : 1;
   const int64_t step = f->red_ndim > 0 ? f->red_in[0] : 1;
@@ -171,14 +185,15 @@ void reduce_inner(const reduce_frame* f) {
       for (int64_t r = 0; r < rows; r++, red.next())
         elem::load<T>(buffer + r * inner, f->in_dtype, elem::at(base, f->in_dtype, red.offset[0]), step, inner);
       red.reset();
-      total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(buffer, rows * inner, f->p)));
+      if (prepare != nullptr) prepare(buffer, buffer, rows * inner, f->p);
+      total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(buffer, rows * inner)));
     } else {
       for (int64_t r = 0; r < rows; r++) {
         const char* row = elem::at(base, f->in_dtype, red.offset[0]);
         for (int64_t i = 0; i < inner; i += kBlock) {
           const int64_t n = inner - i < kBlock ? inner - i : kBlock;
-          const T* x = elem::view<T>(buffer, f->in_dtype, elem::at(row, f->in_dtype, i * step), step, n);
-          total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(x, n, f->p)));
+          const T* x = block<T>(f, prepare, buffer, elem::at(row, f->in_dtype, i * step), step, n);
+          total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(x, n)));
         }
         red.next();
       }
@@ -191,7 +206,7 @@ void reduce_inner(const reduce_frame* f) {
 
 /// The kept innermost dim is contiguous: many results side by side, row after row.
 template <class T, class Map, template <class> class Fold>
-void reduce_columns(const reduce_frame* f) {
+void reduce_columns(const reduce_frame* f, Prepare<T> prepare) {
   using W = Wide<T>;
   constexpr int kStep = lanes::kCount<T>;
   const int64_t width = f->kept_sizes[0];
@@ -210,11 +225,11 @@ void reduce_columns(const reduce_frame* f) {
         for (int64_t i = 0; i < n; i++) part[i] = Fold<T>::identity();
         const int64_t end = rows - r < kRows ? rows : r + kRows;
         for (; r < end; r++, red.next()) {
-          const T* x = elem::view<T>(buffer, f->in_dtype, elem::at(base, f->in_dtype, red.offset[0]), 1, n);
+          const T* x = block<T>(f, prepare, buffer, elem::at(base, f->in_dtype, red.offset[0]), 1, n);
           int64_t i = 0;
           for (; i + kStep <= n; i += kStep)
-            lanes::store(part + i, Fold<T>::combine(lanes::load(part + i), Map::map(lanes::load(x + i), f->p)));
-          for (; i < n; i++) part[i] = Fold<T>::combine(part[i], Map::map(x[i], f->p));
+            lanes::store(part + i, Fold<T>::combine(lanes::load(part + i), Map::map(lanes::load(x + i))));
+          for (; i < n; i++) part[i] = Fold<T>::combine(part[i], Map::map(x[i]));
         }
         for (int64_t i = 0; i < n; i++) total[i] = Fold<W>::combine(total[i], W(part[i]));
       }
@@ -227,11 +242,11 @@ void reduce_columns(const reduce_frame* f) {
 }
 
 template <class T, class Map, template <class> class Fold>
-void reduce_with(const reduce_frame* f) {
+void reduce_with(const reduce_frame* f, Prepare<T> prepare = nullptr) {
   const bool inner_contiguous = f->red_ndim > 0 && f->red_in[0] == 1 && f->red_sizes[0] >= 8;
   const bool columns = f->kept_ndim > 0 && f->kept_in[0] == 1 && f->kept_sizes[0] >= 4;
-  if (columns && !inner_contiguous) reduce_columns<T, Map, Fold>(f);
-  else reduce_inner<T, Map, Fold>(f);
+  if (columns && !inner_contiguous) reduce_columns<T, Map, Fold>(f, prepare);
+  else reduce_inner<T, Map, Fold>(f, prepare);
 }
 
 template <class T>
@@ -241,20 +256,20 @@ int32_t reduce_in(const reduce_frame* f) {
     PTLITE_HELD_CASE(ReduceOp_prod, PTLITE_NO_DTYPE) { reduce_with<T, Same, Multiply>(f); return PTLITE_OK; }
     PTLITE_HELD_CASE(ReduceOp_max, PTLITE_NO_DTYPE) { reduce_with<T, Same, Larger>(f); return PTLITE_OK; }
     PTLITE_HELD_CASE(ReduceOp_min, PTLITE_NO_DTYPE) { reduce_with<T, Same, Smaller>(f); return PTLITE_OK; }
-    PTLITE_HELD_CASE(ReduceOp_any, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Larger>(f); return PTLITE_OK; }
-    PTLITE_HELD_CASE(ReduceOp_all, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Smaller>(f); return PTLITE_OK; }
-    PTLITE_HELD_CASE(ReduceOp_count_nonzero, PTLITE_NO_DTYPE) { reduce_with<T, NonZero<T>, Add>(f); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_any, PTLITE_NO_DTYPE) { reduce_with<T, Same, Larger>(f, prepared<T, OneForNonZero<T>>); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_all, PTLITE_NO_DTYPE) { reduce_with<T, Same, Smaller>(f, prepared<T, OneForNonZero<T>>); return PTLITE_OK; }
+    PTLITE_HELD_CASE(ReduceOp_count_nonzero, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f, prepared<T, OneForNonZero<T>>); return PTLITE_OK; }
     default: break;
   }
   if constexpr (std::is_floating_point_v<T>) {
     switch (f->op) {
       PTLITE_HELD_CASE(ReduceOp_mean, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f); return PTLITE_OK; }
-      PTLITE_HELD_CASE(ReduceOp_nansum, PTLITE_NO_DTYPE) { reduce_with<T, ZeroForNan, Add>(f); return PTLITE_OK; }
-      PTLITE_HELD_CASE(ReduceOp_norm1, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Add>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_nansum, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f, prepared<T, ZeroForNan>); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm1, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f, prepared<T, Magnitude>); return PTLITE_OK; }
       PTLITE_HELD_CASE(ReduceOp_norm2, PTLITE_NO_DTYPE) { reduce_with<T, Squared, Add>(f); return PTLITE_OK; }
-      PTLITE_HELD_CASE(ReduceOp_normp, PTLITE_NO_DTYPE) { reduce_with<T, Power<T>, Add>(f); return PTLITE_OK; }
-      PTLITE_HELD_CASE(ReduceOp_norm_max, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Larger>(f); return PTLITE_OK; }
-      PTLITE_HELD_CASE(ReduceOp_norm_min, PTLITE_NO_DTYPE) { reduce_with<T, Magnitude, Smaller>(f); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_normp, PTLITE_NO_DTYPE) { reduce_with<T, Same, Add>(f, powers<T>); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm_max, PTLITE_NO_DTYPE) { reduce_with<T, Same, Larger>(f, prepared<T, Magnitude>); return PTLITE_OK; }
+      PTLITE_HELD_CASE(ReduceOp_norm_min, PTLITE_NO_DTYPE) { reduce_with<T, Same, Smaller>(f, prepared<T, Magnitude>); return PTLITE_OK; }
       default: break;
     }
   }

@@ -56,6 +56,7 @@ function argumentOf(arg: SchemaArgument, first: boolean, dtype: string, a: Attem
     if (type === 'Tensor?[]') return [filled('int64', [1], false)]
     return type === 'Tensor' ? data : [data, filled(dtype, a.shape, true)]
   }
+  if (arg.type === 'Scalar?') return int(1)
   if (arg.defaultValue !== undefined || arg.type !== type) return (arg.defaultValue ?? null) as Input
   const list = /^(\w+)\[(\d*)\]$/.exec(type)
   if (list !== null) {
@@ -109,8 +110,9 @@ export function dtypesOf(qualifiedName: string): Probed[] | null {
   const args = findOperator(qualifiedName)?.schema.arguments ?? []
   if (!args.some((arg) => arg.type.startsWith('Tensor'))) return null
   const attempts = attemptsFor(args)
-  const kinds = /quant|q_|int_repr/.test(qualifiedName) ? ['float32', 'quint8'] : ['float32', 'int64']
-  const lead = kinds.flatMap((dtype) => attempts.map((attempt) => ({ dtype, attempt })))
+  const plain = attempts.filter(({ number }) => number === 1)
+  const leads = { float32: attempts, int64: attempts, quint8: plain, complex64: plain }
+  const lead = Object.entries(leads).flatMap(([dtype, some]) => some.map((attempt) => ({ dtype, attempt })))
   const found = lead.find(({ dtype, attempt }) => takes(qualifiedName, args, dtype, attempt))
   if (found === undefined) return null
   return [...PLAIN, ...OTHERS].filter((dtype) => takes(qualifiedName, args, dtype, found.attempt))

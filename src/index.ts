@@ -1,7 +1,7 @@
 /** ptlite: runs PyTorch mobile modules. */
 export type { CompileMode, PlanInfo } from '../compiler/index.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
-export { cpu } from '../runtime/native/cpu.js'
+export { cpu } from './cpu.js'
 export { memoryStats, type MemoryStats, trimMemory } from '../runtime/native/memory.js'
 export { setNativeLibrary } from '../runtime/native/library.js'
 export { getNumThreads, setNumThreads } from '../runtime/native/threads.js'

@@ -66,6 +66,14 @@ export const cpu = {
     return Object.fromEntries(cpuLines(kernels.CpuText.kernels).map((line) => line.split(' ') as [string, string]))
   },
 
+  /**
+   * How many elements of a dtype, a c10::ScalarType number, the kernels take in one step: what a register holds, of float32
+   * for 16-bit floats, in which they compute. Throws UNSUPPORTED_DTYPE for a dtype without arithmetic of its own.
+   */
+  vectorLength(dtype: number): number {
+    return kernels.vector_length({ dtype }).length
+  },
+
   /** Everything about the levels of this machine; `levels` says why one is not in use. */
   report(): CpuReport {
     const { levels_in_use, xcr0 } = kernels.cpu_info()

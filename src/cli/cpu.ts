@@ -4,7 +4,7 @@ import { formatBytes, table } from './format.js'
 import { type Command, parse } from './usage.js'
 
 type Report = ReturnType<typeof capability.report>
-type Machine = Partial<ReturnType<typeof capability.info>>
+type Machine = Partial<ReturnType<typeof capability.info> & { vectorLengths: Readonly<Record<string, number>> }>
 
 const VARIABLE = 'ATEN_CPU_CAPABILITY'
 
@@ -16,13 +16,21 @@ function dumpIn(path: string): string {
   }
 }
 
-function print(report: Report, { cores, caches }: Machine): void {
+const VECTOR_TYPES = ['float32', 'float64', 'int32', 'int8', 'bfloat16', 'float16'] as const
+
+function thisMachine(): Machine {
+  return { ...capability.info(), vectorLengths: Object.fromEntries(VECTOR_TYPES.map((dtype) => [dtype, capability.vectorLength(dtype)])) }
+}
+
+function print(report: Report, { cores, caches, vectorLengths = {} }: Machine): void {
   const rows = [
     ['level in use', report.currentLevel],
     ['highest of the CPU', report.highestCpuLevel],
     ['highest in the library', report.highestBinaryLevel],
     ['lowered by', process.env[VARIABLE] === undefined ? 'nothing' : `${VARIABLE}=${process.env[VARIABLE]}`],
   ]
+  const lengths = Object.entries(vectorLengths).map(([dtype, length]) => `${length} ${dtype}`)
+  if (lengths.length > 0) rows.push(['elements per vector', lengths.join(', ')])
   if (cores !== undefined) rows.push(['cores', String(cores)])
   if (caches !== undefined) {
     rows.push(['caches', `L1d ${formatBytes(caches.l1d)}, L2 ${formatBytes(caches.l2)}, L3 ${formatBytes(caches.l3)}`])
@@ -61,10 +69,10 @@ export const cpu: Command = {
       return
     }
     const report = values.from === undefined ? capability.report() : capability.reportOf(dumpIn(values.from), process.env[VARIABLE])
-    const machine: Machine = values.from === undefined ? capability.info() : {}
+    const machine: Machine = values.from === undefined ? thisMachine() : {}
     const kernels = values.kernels ? capability.kernels() : undefined
     if (values.json) {
-      console.log(JSON.stringify({ ...report, cores: machine.cores, caches: machine.caches, kernels }))
+      console.log(JSON.stringify({ ...report, ...machine, xcr0: report.xcr0, kernels }))
       return
     }
     print(report, machine)

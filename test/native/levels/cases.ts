@@ -1,7 +1,7 @@
 import * as kernels from '../../../runtime/native/generated/kernels.js'
-import { callOperator, float, type Input, int, type Output, Tensor } from '../../../src/index.js'
+import { callOperator, float, type Input, int, type Output, type Tensor } from '../../../src/index.js'
 import type { DTypeName } from '../../../src/index.js'
-import { aten, Draw } from './draw.js'
+import { aten, type Draw } from './draw.js'
 
 /**
  * How far a result may lie from DEFAULT's: `units` units in the last place of the type that the kernel computes in
@@ -185,15 +185,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row(`fill_ ${dtype}`, EXACT, (d) => aten('fill_.Scalar', d.tensor(d.shape(), { dtype, low: 0 }), int(7))),
   ),
   gemm: [
-    ...(['float32', 'float64', 'bfloat16', 'int32', 'int64'] as const).flatMap((dtype) => [
-      product('mm', dtype, []),
-      product('bmm', dtype, [2]),
-    ]),
+    ...(['float32', 'float64', 'int32', 'int64'] as const).flatMap((dtype) => [product('mm', dtype, []), product('bmm', dtype, [2])]),
     row('addmm', SUM, (d) => {
       const [m, n, k] = [d.length(), d.length(), d.length()]
       return aten('addmm', d.tensor([m, n]), d.tensor([m, k]), d.tensor([k, n]), float(0.5), float(2))
     }),
   ],
+  bfloat16_gemm: [product('bmm', 'bfloat16', [2]), product('mm', 'bfloat16', [])],
+  bfloat16_conv: [convolution('conv2d', false, 'bfloat16')],
   linear: (['float32', 'float64'] as const).map((dtype) =>
     row(`linear ${dtype}`, SUM, (d) => {
       const [n, k] = [d.length(), d.length()]
@@ -350,6 +349,8 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
 export const EXEMPT: Readonly<Record<string, string>> = {
   random_seed: 'every case of a random_ kernel starts with it, and would differ',
   random_state_bytes: 'gives the size of a struct',
+  sparse_gemm: 'runs what sparse_gemm_create made; jit-sparse.test.ts compares it with the dense product',
+  vector_length: 'differs by design; levels.test.ts looks at it',
   gemm_pack_size: 'gives the room that gemm_pack then fills at the same level',
   quantized_gemm_pack: "the layout is each level's own; its use by quantized_gemm is compared",
   quantized_gemm_pack_size: 'gives the room that quantized_gemm_pack then fills at the same level',

@@ -21,7 +21,7 @@ function result(value: Tensor): Result {
   return { dtype: plain.dtype, shape: plain.shape, numbers: Buffer.from(numbers.buffer).toString('base64') }
 }
 
-const report: Report = { level: cpu.currentLevel(), cases: {} }
+const report: Report = { level: cpu.currentLevel(), kernels: cpu.kernels(), vectorBytes: 4 * cpu.vectorLength('float32'), cases: {} }
 for (const [kernel, cases] of Object.entries(CASES)) {
   cases.forEach(({ name, run }, index) => {
     const launched = new Set<string>()

@@ -10,6 +10,10 @@ export interface Result {
 
 export interface Report {
   readonly level: string
+  /** The level that each kernel comes from. */
+  readonly kernels: Readonly<Record<string, string>>
+  /** Bytes of a vector of float32. */
+  readonly vectorBytes: number
   readonly cases: Record<string, { readonly launched: readonly string[]; readonly rounds: readonly (readonly Result[])[] }>
 }
 

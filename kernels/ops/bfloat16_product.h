@@ -4,9 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 
 #include "isa/kernel.h"
 #include "ops/bfloat16_tile.h"
+#include "pool/pool.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -118,16 +120,17 @@ inline void finish(const float* sums, int64_t width, int64_t rows, int64_t cols,
   }
 }
 
-// The product of A [m, k] and B [k, n], of which pack(n0, cols, width, panel) writes a panel. C is contiguous along its columns.
-// False where there is no memory.
+// Rows [first, last) by columns [from, to) of a product; see below. `from` is the start of a panel.
 template <class Pack>
-bool product(int64_t m, int64_t n, int64_t k, Strided a, const Pack& pack, const Addend& e, bfloat16* c, int64_t c_row) {
-  const int64_t depth = round_up(k, kStep), length = round_up(k, kChunk), columns = round_up(n, kNarrowPanels ? kLanes : kColumns);
+bool part(int64_t first, int64_t last, int64_t from, int64_t to, int64_t n, int64_t k, Strided a, const Pack& pack, const Addend& e, bfloat16* c,
+          int64_t c_row) {
+  const int64_t depth = round_up(k, kStep), length = round_up(k, kChunk);
+  const int64_t columns = round_up(to, kNarrowPanels ? kLanes : kColumns);
   const int64_t block_bytes = length / kChunk * kRows * kRowBytes;
-  const int64_t wide = std::min(columns, std::max<int64_t>(1, kPanelBytes / (2 * kColumns * (depth + 1))) * kColumns);
-  const int64_t blocks = std::min((m + kRows - 1) / kRows, kBlockBytes / (block_bytes + 1) + 1);
+  const int64_t wide = std::min(columns - from, std::max<int64_t>(1, kPanelBytes / (2 * kColumns * (depth + 1))) * kColumns);
+  const int64_t blocks = std::min((last - first + kRows - 1) / kRows, kBlockBytes / (block_bytes + 1) + 1);
   const int64_t b_bytes = round_up(wide * depth * 2, 64), lines_bytes = kRows * length * 2;
-  auto* memory = static_cast<uint8_t*>(ptlite_scratch(static_cast<size_t>(b_bytes + lines_bytes + blocks * block_bytes)));
+  auto* memory = static_cast<uint8_t*>(range_scratch(static_cast<size_t>(b_bytes + lines_bytes + blocks * block_bytes)));
   if (memory == nullptr) return false;
   auto* b_pack = reinterpret_cast<bfloat16*>(memory);
   auto* lines = reinterpret_cast<bfloat16*>(memory + b_bytes);
@@ -135,11 +138,11 @@ bool product(int64_t m, int64_t n, int64_t k, Strided a, const Pack& pack, const
   alignas(64) float sums[kRows * kColumns];
   [[maybe_unused]] const Tiles tiles;
   const auto width_at = [&](int64_t at) { return std::min<int64_t>(kColumns, columns - at); };
-  for (int64_t n0 = 0; n0 < columns; n0 += wide) {
+  for (int64_t n0 = from; n0 < columns; n0 += wide) {
     const int64_t n1 = std::min(columns, n0 + wide);
     for (int64_t j = n0; j < n1; j += kColumns) pack(j, std::min<int64_t>(kColumns, n - j), width_at(j), b_pack + (j - n0) * depth);
-    for (int64_t m0 = 0; m0 < m; m0 += blocks * kRows) {
-      const int64_t m1 = std::min(m, m0 + blocks * kRows);
+    for (int64_t m0 = first; m0 < last; m0 += blocks * kRows) {
+      const int64_t m1 = std::min(last, m0 + blocks * kRows);
       for (int64_t i = m0; i < m1; i += kRows) {
         pack_rows(a, i, std::min<int64_t>(kRows, m1 - i), k, length, lines, a_pack + (i - m0) / kRows * block_bytes);
       }
@@ -154,6 +157,24 @@ bool product(int64_t m, int64_t n, int64_t k, Strided a, const Pack& pack, const
     }
   }
   return true;
+}
+
+// The product of A [m, k] and B [k, n], of which pack(n0, cols, width, panel) writes a panel. C is contiguous along its columns.
+// False where there is no memory.
+template <class Pack>
+bool product(int64_t m, int64_t n, int64_t k, Strided a, const Pack& pack, const Addend& e, bfloat16* c, int64_t c_row) {
+  std::atomic<bool> done{true};
+  // threads share the longer side, so that little is packed twice
+  if (n >= m) {
+    parallel_for((n + kColumns - 1) / kColumns, grain_for(m * k * kColumns), [&](int64_t begin, int64_t end) {
+      if (!part(0, m, begin * kColumns, std::min(n, end * kColumns), n, k, a, pack, e, c, c_row)) done = false;
+    });
+  } else {
+    parallel_for(m, round_up(grain_for(n * k), kRows), [&](int64_t begin, int64_t end) {
+      if (!part(begin, end, 0, n, n, k, a, pack, e, c, c_row)) done = false;
+    });
+  }
+  return done;
 }
 
 }  // namespace bf16

@@ -5,11 +5,14 @@
 // of which the second and last terms are one number per column, and the third is gone where weights are symmetric.
 #include <string.h>
 
+#include <atomic>
+
 #include "frames/quantized.h"
 #include "isa/kernel.h"
 #include "ops/quantized_rows.h"
 #include "ops/quantized_tile.h"
 #include "ops/requantize.h"
+#include "pool/pool.h"
 
 namespace {
 
@@ -19,6 +22,8 @@ constexpr int32_t kFloat32 = 6;
 constexpr int32_t kQInt8 = 12;
 // Row blocks that share one pass over the weights stay in the second-level cache.
 constexpr int64_t kBlocksBytes = 256 << 10;
+// Multiplications that take as long as one of the steps by which ranges for threads are cut.
+constexpr int64_t kStepsPerWork = 4;
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
@@ -116,41 +121,30 @@ void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets
   }
 }
 
-int32_t gemm(quantized_gemm_frame* f) {
-  const Layout layout(f->n, f->k);
-  const Weights weights(layout, f->w);
-  const bool is_signed = f->a_dtype == kQInt8;
+// Rows [first, last) by columns [from, to), of which from is the start of a panel. False where there is no memory.
+bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const int32_t* offsets, int64_t first, int64_t last,
+          int64_t from, int64_t to) {
   const int64_t line_bytes = static_cast<int64_t>(Rows::line_bytes(f->k)), block_bytes = static_cast<int64_t>(Rows::block_bytes(f->k));
-  const int64_t wanted = kBlocksBytes / (block_bytes + 1) + 1, needed = (f->m + kRows - 1) / kRows;
+  const int64_t wanted = kBlocksBytes / (block_bytes + 1) + 1, needed = (last - first + kRows - 1) / kRows;
   const int64_t blocks = wanted < needed ? wanted : needed;
-  const int64_t offset_bytes = round_up(4 * f->n, 64), meta_bytes = round_up(blocks * (4 * kRows + static_cast<int64_t>(sizeof(Form))), 64);
-  auto* memory = static_cast<uint8_t*>(
-      ptlite_scratch(static_cast<size_t>(offset_bytes + meta_bytes + kRows * line_bytes + blocks * block_bytes)));
-  if (memory == nullptr) return PTLITE_NO_MEMORY;
-  auto* offsets = reinterpret_cast<int32_t*>(memory);
-  auto* row_sums = reinterpret_cast<int32_t*>(memory + offset_bytes);
+  const int64_t meta_bytes = round_up(blocks * (4 * kRows + static_cast<int64_t>(sizeof(Form))), 64);
+  auto* memory = static_cast<uint8_t*>(ptlite::range_scratch(static_cast<size_t>(meta_bytes + kRows * line_bytes + blocks * block_bytes)));
+  if (memory == nullptr) return false;
+  auto* row_sums = reinterpret_cast<int32_t*>(memory);
   auto* forms = reinterpret_cast<Form*>(row_sums + blocks * kRows);
-  uint8_t* line = memory + offset_bytes + meta_bytes;
+  uint8_t* line = memory + meta_bytes;
   uint8_t* a = line + kRows * line_bytes;
-
-  const int32_t a_zero = f->a_zero + (is_signed ? 128 : 0);
-  for (int64_t n = 0; n < f->n; n++) {
-    const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
-    offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
-    if (f->out_dtype != kFloat32) offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
-  }
-
-  const Rows activations(f, is_signed);
+  const Rows activations(f, f->a_dtype == kQInt8);
   alignas(64) int32_t sums[kRows * kColumns];
   [[maybe_unused]] const Tiles tiles;
-  for (int64_t m0 = 0; m0 < f->m; m0 += blocks * kRows) {
-    const int64_t rows = f->m - m0 < blocks * kRows ? f->m - m0 : blocks * kRows;
+  for (int64_t m0 = first; m0 < last; m0 += blocks * kRows) {
+    const int64_t rows = last - m0 < blocks * kRows ? last - m0 : blocks * kRows;
     const auto rows_from = [&](int64_t r) { return rows - r < kRows ? rows - r : kRows; };
     for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {
       forms[b] = activations.pack(m0 + r, rows_from(r), line, a + b * block_bytes, weights.zeros != nullptr ? row_sums + r : nullptr);
     }
-    const uint8_t* panel = weights.panels;
-    for (int64_t n0 = 0; n0 < f->n; n0 += kColumns) {
+    const uint8_t* panel = weights.panels + from * layout.depth;
+    for (int64_t n0 = from; n0 < to; n0 += kColumns) {
       const int64_t width = layout.width(n0);
       for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {
         multiply_block(forms[b], a + b * block_bytes, panel, layout.depth / 4, rows_from(r), width, sums);
@@ -159,7 +153,34 @@ int32_t gemm(quantized_gemm_frame* f) {
       panel += width * layout.depth;
     }
   }
-  return PTLITE_OK;
+  return true;
+}
+
+int32_t gemm(quantized_gemm_frame* f) {
+  const Layout layout(f->n, f->k);
+  const Weights weights(layout, f->w);
+  auto* offsets = static_cast<int32_t*>(ptlite_scratch(static_cast<size_t>(f->n) * 4));
+  if (offsets == nullptr) return PTLITE_NO_MEMORY;
+  const int32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
+  for (int64_t n = 0; n < f->n; n++) {
+    const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
+    offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
+    if (f->out_dtype != kFloat32) offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
+  }
+  std::atomic<bool> done{true};
+  const int64_t work = f->k / kStepsPerWork + 1;
+  // few rows are shared out by columns, so that each thread reads its own weights
+  if (f->m <= 2 * kRows) {
+    ptlite::parallel_for((f->n + kColumns - 1) / kColumns, ptlite::grain_for(f->m * kColumns * work), [&](int64_t begin, int64_t end) {
+      const int64_t to = end * kColumns < f->n ? end * kColumns : f->n;
+      if (!part(f, layout, weights, offsets, 0, f->m, begin * kColumns, to)) done = false;
+    });
+  } else {
+    ptlite::parallel_for(f->m, round_up(ptlite::grain_for(f->n * work), kRows), [&](int64_t begin, int64_t end) {
+      if (!part(f, layout, weights, offsets, begin, end, 0, f->n)) done = false;
+    });
+  }
+  return done ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 }  // namespace

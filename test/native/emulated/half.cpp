@@ -10,8 +10,6 @@ namespace ptlite {
 Kernel implementations_of_binary[8];
 Kernel implementations_of_unary[8];
 uint32_t levels_in_use() { return 1; }
-void parallel_ranges(int64_t count, int64_t, RangeTask task, const void* context) { task(context, 0, count); }
-int32_t thread_limit() { return 1; }
 }  // namespace ptlite
 
 namespace {

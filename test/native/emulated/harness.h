@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/kernel.h"
+#include "pool/pool.h"
 
 // The source is called directly, not through the table of kernels.
 #undef PTLITE_KERNEL
@@ -15,12 +16,20 @@
 
 namespace ptlite {
 void* ptlite_scratch(size_t bytes) {
-  static void* memory = nullptr;
-  free(memory);
+  // never given back: a kernel may use several at a time
+  void* memory = nullptr;
   // filled with what is no small number, so that reading what was not written shows
   memory = aligned_alloc(64, (bytes + 127) / 64 * 64);
   memset(memory, 0x7f, (bytes + 127) / 64 * 64);
   return memory;
+}
+// Two ranges one after the other, as two threads would have them.
+void* range_scratch(size_t bytes) { return ptlite_scratch(bytes); }
+int32_t thread_limit() { return 2; }
+void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* context) {
+  const int64_t half = (count / 2 + grain - 1) / grain * grain;
+  task(context, 0, half);
+  if (half < count) task(context, half, count);
 }
 }  // namespace ptlite
 

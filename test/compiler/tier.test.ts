@@ -158,6 +158,14 @@ t.test('compile ahead', async (t) => {
   await t.rejects(load('sometimes' as 'auto'), { code: 'INVALID_ARGUMENT' })
 })
 
+t.test('the passes can be seen', async (t) => {
+  const m = await load('off')
+  const text = m.explain('forward', [matrix(1, 2, 3, 4)])
+  t.match(text, /# recorded: 3 operators[^]*aten::linear\([^]*aten::relu[^]*# after activation: 2 operators[^]*ptlite::linear/)
+  t.throws(() => m.explain('noise', [matrix(1, 2, 3, 4)]), { message: /noise\(\) is interpreted: .*gives another result each time/ })
+  m.dispose()
+})
+
 t.test('outputs survive later runs, and nothing else does', async (t) => {
   const m = await load('auto')
   const first = [0, 1, 2, 3].map((i) => [m.forward(matrix(i, 1, 1, 1)) as Tensor, i] as const)

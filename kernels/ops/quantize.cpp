@@ -71,7 +71,8 @@ int32_t quantized_lookup(quantized_lookup_frame* f) {
   const auto* table = reinterpret_cast<const uint8_t*>(f->header.host);
   const auto* in = reinterpret_cast<const uint8_t*>(f->in);
   auto* out = reinterpret_cast<uint8_t*>(f->out);
-  for (int64_t i = 0; i < f->n; i++) out[i] = table[in[i]];
+  const int64_t n = f->n;
+  for (int64_t i = 0; i < n; i++) out[i] = table[in[i]];
   return 0;
 }
 
@@ -83,7 +84,8 @@ void add(const quantized_binary_frame* f) {
   const int32_t za = f->a_zero, zb = f->b_zero, zo = f->out_zero, ma = f->a_multiplier, mb = f->b_multiplier, shift = f->shift;
   const int32_t low = f->min, high = f->max;
   const int32_t half = shift > 0 ? 1 << (shift - 1) : 0;
-  for (int64_t i = 0; i < f->n; i++) {
+  const int64_t n = f->n;  // a store of bytes might change the frame for all the compiler knows
+  for (int64_t i = 0; i < n; i++) {
     int32_t q = ((((a[i] - za) * ma + (b[i] - zb) * mb) + half) >> shift) + zo;
     q = q < low ? low : q;
     out[i] = static_cast<T>(q > high ? high : q);
@@ -97,7 +99,8 @@ void mul(const quantized_binary_frame* f) {
   auto* out = reinterpret_cast<T*>(f->out);
   const int32_t za = f->a_zero, zb = f->b_zero, zo = f->out_zero;
   const float scale = f->scale, low = static_cast<float>(f->min - zo), high = static_cast<float>(f->max - zo);
-  for (int64_t i = 0; i < f->n; i++) {
+  const int64_t n = f->n;
+  for (int64_t i = 0; i < n; i++) {
     float q = __builtin_rintf(static_cast<float>((a[i] - za) * (b[i] - zb)) * scale);
     q = q < low ? low : q;
     q = q > high ? high : q;

@@ -17,7 +17,8 @@ void bilinear(const quantized_bilinear_frame* f) {
   const auto* column_step = reinterpret_cast<const int32_t*>(f->column_step);
   const auto* column_share = reinterpret_cast<const float*>(f->column_share);
   constexpr float low = T(-1) < T(0) ? -128 : 0, high = low + 255;
-  const int64_t ci = f->in_strides[1], co = f->out_strides[1];
+  // copies: a store of bytes might change the frame for all the compiler knows
+  const int64_t ci = f->in_strides[1], co = f->out_strides[1], channels = f->channels;
   for (int64_t n = 0; n < f->batch; n++) {
     for (int64_t h = 0; h < f->out_size[1]; h++) {
       const float below = row_share[h], above = 1.0f - below;
@@ -28,7 +29,7 @@ void bilinear(const quantized_bilinear_frame* f) {
         const float right = column_share[w], left = 1.0f - right;
         const int64_t next = column_step[w] * f->in_strides[4];
         const T* p = line + column[w] * f->in_strides[4];
-        for (int64_t c = 0; c < f->channels; c++) {
+        for (int64_t c = 0; c < channels; c++) {
           const T* x = p + c * ci;
           const float top = left * x[0] + right * x[next], bottom = left * x[down] + right * x[down + next];
           const float q = __builtin_rintf(above * top + below * bottom);

@@ -1,12 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { channelsLastStrides } from '../../tensor/shape.js'
+import { channelsLastStrides, sameShape } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { contiguousOf } from '../cpu/support/copy.js'
 import { dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
-import { biasNumbers, channelQuant, packDepthwise, packMatrix, type PackedWeights, requantization, ROWS } from './support/gemm.js'
+import { biasNumbers, channelQuant, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
 
@@ -60,6 +60,17 @@ function geometryOf(x: Tensor, p: ConvParams, what: string): Geometry {
   }
 }
 
+const geometries = new WeakMap<ConvParams, { readonly shape: readonly number[]; readonly g: Geometry }>()
+
+/** The geometry of the last call, where the input has the same shape. */
+function keptGeometry(x: Tensor, p: ConvParams, what: string): Geometry {
+  const last = geometries.get(p)
+  if (last !== undefined && sameShape(last.shape, x.shape)) return last.g
+  const g = geometryOf(x, p, what)
+  geometries.set(p, { shape: x.shape.slice(), g })
+  return g
+}
+
 function isDepthwise(p: ConvParams, g: Geometry): boolean {
   return !p.transposed && p.groups === g.inChannels && g.outChannels === g.inChannels && p.groups > 1
 }
@@ -110,7 +121,7 @@ function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
 function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number, relu: boolean, what: string, passing = false): Tensor {
   const p = convParams(weights)
   const quant = perTensor(x, what)
-  const g = geometryOf(x, p, what)
+  const g = keptGeometry(x, p, what)
   const packed = packedConv(p, g)
   const output = { scale, zeroPoint }
   const shape = [x.shape[0]!, g.outChannels, ...triplePart(g.outSize, p.stride.length)]
@@ -118,75 +129,82 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
   if (out.numel === 0) return out
   const source = toChannelsLast(x)
   const [min, max] = quantRange(x.type)
-  const common = {
-    a_dtype: x.type,
-    a_zero: quant.zeroPoint,
-    out_zero: zeroPoint,
-    min: relu ? Math.max(min, zeroPoint) : min,
-    max,
+  const run: Run = { g, source, aZero: quant.zeroPoint, out, outZero: zeroPoint, min: relu ? Math.max(min, zeroPoint) : min, max }
+  if (isDepthwise(p, g)) launchDepthwise(run, packed[0]!, requantization(packed[0]!, quant, output, passing))
+  else packed.forEach((group, i) => launchGroup(run, p, group, i, requantization(group, quant, output, passing)))
+  return out
+}
+
+/** What all groups of one call share. */
+interface Run {
+  readonly g: Geometry
+  readonly source: Tensor
+  readonly aZero: number
+  readonly out: Tensor
+  readonly outZero: number
+  readonly min: number
+  readonly max: number
+}
+
+// frames are written out in full: an object spread of this many fields takes longer than a small product
+
+function launchDepthwise(run: Run, packed: PackedWeights, e: Epilogue): void {
+  const { g, source, out } = run
+  kernels.quantized_depthwise({
+    batch: source.shape[0]!,
+    channels: g.inChannels,
+    a: source.address,
+    a_dtype: source.type,
+    a_zero: run.aZero,
+    w: packed.storage.address,
+    scales: e.scales.address,
+    bias: e.bias.address,
+    out: out.address,
+    out_zero: run.outZero,
+    min: run.min,
+    max: run.max,
     in_size: g.inSize,
     out_size: g.outSize,
     kernel: g.kernel,
     stride: g.stride,
     padding: g.padding,
     dilation: g.dilation,
-  }
-  if (isDepthwise(p, g)) {
-    const e = requantization(packed[0]!, quant, output, passing)
-    kernels.quantized_depthwise({
-      ...common,
-      batch: x.shape[0]!,
-      channels: g.inChannels,
-      a: source.address,
-      w: packed[0]!.storage.address,
-      scales: e.scales.address,
-      bias: e.bias.address,
-      out: out.address,
-    })
-    return out
-  }
-  packed.forEach((group, i) => {
-    launchGroup(source, out, p, g, group, i, requantization(group, quant, output, passing), common)
   })
-  return out
 }
 
-function launchGroup(
-  source: Tensor,
-  out: Tensor,
-  p: ConvParams,
-  g: Geometry,
-  packed: PackedWeights,
-  group: number,
-  e: { scales: Tensor; bias: Tensor },
-  common: object &
-    Pick<
-      Parameters<typeof kernels.quantized_gemm>[0],
-      'a_dtype' | 'a_zero' | 'out_zero' | 'min' | 'max' | 'in_size' | 'out_size' | 'kernel' | 'stride' | 'padding' | 'dilation'
-    >,
-): void {
+function launchGroup(run: Run, p: ConvParams, packed: PackedWeights, group: number, e: Epilogue): void {
+  const { g, source, out } = run
   const groupIn = g.inChannels / p.groups
   const pixels = source.shape[0]! * g.outSize[0] * g.outSize[1] * g.outSize[2]
   const pointwise = !p.transposed && packed.depth === groupIn && [0, 1, 2].every((i) => g.stride[i] === 1 && g.padding[i] === 0)
   kernels.quantized_gemm({
-    ...ROWS,
-    ...common,
     m: pixels,
     n: packed.rows,
     k: packed.depth,
     a: source.address + group * groupIn,
+    a_dtype: source.type,
+    a_zero: run.aZero,
     a_stride: g.inChannels,
     w: packed.storage.address,
     scales: e.scales.address,
     bias: e.bias.address,
     out: out.address + group * packed.rows,
     out_dtype: out.type,
+    out_zero: run.outZero,
     out_stride: g.outChannels,
+    min: run.min,
+    max: run.max,
     relu: 0,
     taps: pointwise ? 0 : packed.depth / groupIn,
     transposed: p.transposed ? 1 : 0,
     channels: groupIn,
     pixel_stride: g.inChannels,
+    in_size: g.inSize,
+    out_size: g.outSize,
+    kernel: g.kernel,
+    stride: g.stride,
+    padding: g.padding,
+    dilation: g.dilation,
   })
 }
 

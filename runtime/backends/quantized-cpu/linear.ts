@@ -7,16 +7,7 @@ import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
 import { dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
-import {
-  biasNumbers,
-  channelQuant,
-  dequantization,
-  type Epilogue,
-  packMatrix,
-  type PackedWeights,
-  requantization,
-  ROWS,
-} from './support/gemm.js'
+import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
 
 function packedLinear(params: LinearParams): PackedWeights {
@@ -36,6 +27,10 @@ function checkInput(x: Tensor, weight: Tensor): void {
   )
 }
 
+/** What only windows of a convolution have. */
+const UNUSED: readonly number[] = [0, 0, 0]
+
+// frames are written out in full: an object spread of this many fields takes longer than a small product
 function launchRows(
   x: Tensor,
   quant: PerTensorQuant,
@@ -45,7 +40,6 @@ function launchRows(
   clamp: { min: number; max: number; relu: number },
 ): void {
   kernels.quantized_gemm({
-    ...ROWS,
     m: x.numel / packed.depth,
     n: packed.rows,
     k: packed.depth,
@@ -60,7 +54,19 @@ function launchRows(
     out_dtype: out.type,
     out_zero: out.quant === null ? 0 : perTensor(out, 'quantized::linear').zeroPoint,
     out_stride: packed.rows,
-    ...clamp,
+    min: clamp.min,
+    max: clamp.max,
+    relu: clamp.relu,
+    taps: 0,
+    transposed: 0,
+    channels: 0,
+    pixel_stride: 0,
+    in_size: UNUSED,
+    out_size: UNUSED,
+    kernel: UNUSED,
+    stride: UNUSED,
+    padding: UNUSED,
+    dilation: UNUSED,
   })
 }
 

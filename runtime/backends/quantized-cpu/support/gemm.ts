@@ -138,17 +138,3 @@ function filled(data: Float32Array | Int32Array, type: DType): Tensor {
 function ints(values: readonly number[]): Tensor {
   return filled(Int32Array.from(values), DType.int32)
 }
-
-/** Fields of quantized_gemm for plain rows. */
-export const ROWS = {
-  taps: 0,
-  transposed: 0,
-  channels: 0,
-  pixel_stride: 0,
-  in_size: [0, 0, 0],
-  out_size: [0, 0, 0],
-  kernel: [0, 0, 0],
-  stride: [0, 0, 0],
-  padding: [0, 0, 0],
-  dilation: [0, 0, 0],
-} as const

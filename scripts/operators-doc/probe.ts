@@ -100,7 +100,7 @@ function takes(name: string, args: readonly SchemaArgument[], dtype: string, att
     callOperator(name, values)
     return true
   } catch (error) {
-    if (error instanceof PtliteError) return false
+    if (error instanceof PtliteError && error.code !== 'NATIVE_LIBRARY') return false
     throw error
   }
 }

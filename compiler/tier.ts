@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
-import type { ScriptModule } from '../runtime/module/script-module.js'
+import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -73,7 +73,7 @@ export class TieredModule {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     // a profile is one of operators, and a model may call back into the module through a custom operator
-    if (this.busy || (this.mode === 'off' && this.methods.size === 0) || (options.profiler ?? null) !== null)
+    if (this.busy || (this.mode === 'off' && this.methods.size === 0) || (options.profiler ?? null) !== null || modulesObserved())
       return this.script.call(fn, args, options)
     this.busy = true
     try {

@@ -79,6 +79,12 @@ int32_t ptlite_run_frame(void* frame) {
 
 extern "C" {
 
+// What thread_local destructors are registered with. libstdc++'s own does the same and brings its exception handling along.
+int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* library);
+int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
+  return __cxa_thread_atexit_impl(destroy, object, library);
+}
+
 int32_t ptlite_launch(void* frame, void* host) {
   static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
   return ptlite::ptlite_run_frame(frame);

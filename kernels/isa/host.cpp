@@ -1,5 +1,6 @@
 // The machine and process at hand: CPUID, XCR0, ATEN_CPU_CAPABILITY and the permission to use tiles.
 #include <cpuid.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,25 @@ uint32_t levels_allowed() {
   return levels;
 }
 
+// Looked up once. Static variables of functions would bring the C++ runtime along for their guards: 90 kB.
+pthread_once_t once = PTHREAD_ONCE_INIT;
+CpuState cpu;
+uint32_t levels;
+
+void look_up() {
+  cpu = decode_cpu(hardware_cpuid, nullptr, hardware_xcr0());
+  levels = permitted(levels_of(cpu) & levels_built() & levels_allowed(), request_tiles);
+}
+
 }  // namespace
 
 const CpuState& host_cpu() {
-  static const CpuState state = decode_cpu(hardware_cpuid, nullptr, hardware_xcr0());
-  return state;
+  pthread_once(&once, look_up);
+  return cpu;
 }
 
 uint32_t levels_in_use() {
-  static const uint32_t levels = permitted(levels_of(host_cpu()) & levels_built() & levels_allowed(), request_tiles);
+  pthread_once(&once, look_up);
   return levels;
 }
 

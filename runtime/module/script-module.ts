@@ -51,6 +51,11 @@ export interface ModuleObserver {
 
 let observer: ModuleObserver | null = null
 
+/** While it is so, calls must be interpreted: a replayed plan does not say what it does. */
+export function modulesObserved(): boolean {
+  return observer !== null
+}
+
 export function observeModules(other: ModuleObserver | null): void {
   observer = other
 }

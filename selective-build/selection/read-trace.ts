@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { parse } from 'yaml'
 import { PtliteError } from '../../runtime/error.js'
 import { dtypeCode } from '../trace/dtype-tags.js'
 import { NOT_CALLED } from '../trace/to-yaml.js'
-import { EMPTY_TRACE, type KernelUse, type OperatorUse, type Trace, type TracedModel } from '../trace/trace.js'
+import { EMPTY_TRACE, type KernelUse, type OperatorUse, type Trace, type TracedModel, type TracedRun } from '../trace/trace.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -49,7 +50,7 @@ export function parseTrace(content: string, path: string, knownKernels: Readonly
     if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) return fail(`${key}: expected a list of texts`)
     return value
   }
-  const info = readDebugInfo(strings('debug_info'), fail)
+  const info = readDebugInfo(strings('debug_info'), dirname(path), fail)
   return {
     ...EMPTY_TRACE,
     operators: readOperators(document['operators'] ?? {}, fail),
@@ -57,6 +58,7 @@ export function parseTrace(content: string, path: string, knownKernels: Readonly
     customClasses: new Set(strings('custom_classes')),
     features: new Set(strings('build_features')),
     models: info.models,
+    runs: info.runs,
     warnings: info.warnings,
     all: document['include_all_operators'] === true,
   }
@@ -102,7 +104,11 @@ function readKernels(value: unknown, knownKernels: ReadonlySet<string>, fail: Fa
 }
 
 /** Models and warnings that traceToYaml put there; other texts are somebody else's. */
-function readDebugInfo(texts: readonly string[], fail: Fail): { models: TracedModel[]; warnings: string[] } {
+function readDebugInfo(
+  texts: readonly string[],
+  folder: string,
+  fail: Fail,
+): { models: TracedModel[]; runs: TracedRun[]; warnings: string[] } {
   const json = (text: string): unknown => {
     try {
       return JSON.parse(text)
@@ -126,5 +132,13 @@ function readDebugInfo(texts: readonly string[], fail: Fail): { models: TracedMo
       },
     ]
   })
-  return { models, warnings: texts.flatMap((text) => (text.startsWith('warning ') ? [text.slice(8)] : [])) }
+  const runs = texts.flatMap((text): TracedRun[] => {
+    if (!text.startsWith('run ')) return []
+    const run = json(text.slice(4))
+    if (!isFields(run) || typeof run['model'] !== 'string' || typeof run['method'] !== 'string')
+      return fail(`debug_info: cannot read '${text}'`)
+    const files = Array.isArray(run['files']) ? run['files'].map((file) => join(folder, String(file))) : null
+    return [{ model: join(folder, run['model']), method: run['method'], files }]
+  })
+  return { models, runs, warnings: texts.flatMap((text) => (text.startsWith('warning ') ? [text.slice(8)] : [])) }
 }

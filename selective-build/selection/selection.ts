@@ -27,7 +27,7 @@ export interface Selection {
 const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 
 /** Kernels that the runtime itself launches. */
-const ALWAYS = ['memory', 'cpu']
+const ALWAYS = ['memory', 'threads']
 
 export interface SelectionOptions {
   /** Keep every dtype and operation of the kernels that ran. */
@@ -87,8 +87,6 @@ function operationsOf(trace: Trace, abi: KernelAbi): Map<string, Set<string>> {
       found.get(name)?.add(value)
     }
   }
-  // what the runtime itself asks of its kernels is no matter of models
-  for (const e of abi.enums) if (e.source.file.endsWith('/cpu.yaml')) found.set(e.name, new Set(e.values))
   return found
 }
 

@@ -70,6 +70,7 @@ export class Recorder {
       customClasses: new Set([...this.modules].flatMap((m) => [...customClassesOf(m)])),
       features: this.features(kernels, operators),
       models,
+      runs: [],
       warnings,
       all: false,
     }

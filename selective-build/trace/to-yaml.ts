@@ -1,3 +1,4 @@
+import { relative, resolve } from 'node:path'
 import type { Trace } from './trace.js'
 
 /** In an operator's debug_info: models name it and never came to it. */
@@ -5,9 +6,9 @@ export const NOT_CALLED = 'not called'
 
 /**
  * A trace as YAML that PyTorch's SelectiveBuilder reads too (torchgen/selective_build/selector.py): what PyTorch has no key for stands in
- * its free texts, build_features and debug_info.
+ * its free texts, build_features and debug_info. Paths are written as seen from `folder`, where the file will stand.
  */
-export function traceToYaml(trace: Trace): string {
+export function traceToYaml(trace: Trace, folder = '.'): string {
   const operators = sorted(trace.operators.keys()).map((name) => {
     const { isRoot, isCalled, debugInfo: from } = trace.operators.get(name)!
     const debugInfo = isCalled ? from : new Set([...from, NOT_CALLED])
@@ -20,7 +21,7 @@ export function traceToYaml(trace: Trace): string {
   return (
     `include_all_non_op_selectives: ${trace.all}\n` +
     `include_all_operators: ${trace.all}\n` +
-    list('debug_info', debugInfo(trace)) +
+    list('debug_info', debugInfo(trace, folder)) +
     map('operators', operators) +
     map(
       'kernel_metadata',
@@ -32,12 +33,14 @@ export function traceToYaml(trace: Trace): string {
 }
 
 /** What debug_info says of models and warnings, one text each; parsed again by readTrace. */
-function debugInfo(trace: Trace): string[] {
+function debugInfo(trace: Trace, folder: string): string[] {
+  const from = (path: string): string => relative(folder, resolve(path))
   return [
     ...trace.models.map(
       (m) => `model ${JSON.stringify({ file: m.file, sha256: m.sha256, instructions: m.instructions, reached: m.reached })}`,
     ),
     ...trace.models.flatMap((m) => m.unreached.map((range) => `unreached ${JSON.stringify([m.file, range])}`)),
+    ...trace.runs.map((run) => `run ${JSON.stringify({ ...run, model: from(run.model), files: run.files?.map(from) ?? null })}`),
     ...trace.warnings.map((warning) => `warning ${warning}`),
   ]
 }

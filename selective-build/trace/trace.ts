@@ -27,6 +27,15 @@ export interface TracedModel {
   readonly unreached: readonly string[]
 }
 
+/** A call that can be made again, to compare builds. */
+export interface TracedRun {
+  /** Path of the model. */
+  readonly model: string
+  readonly method: string
+  /** Paths of the arguments; null for the inputs that are bundled with the model. */
+  readonly files: readonly string[] | null
+}
+
 /** What models used while they ran: what a selective build has to hold. */
 export interface Trace {
   /** By qualified name, `aten::add.Tensor`. */
@@ -37,6 +46,8 @@ export interface Trace {
   /** `loader:ptl`, `backend:CPU`, `instruction:OP`, `debug-info`, `upgraders`, ... */
   readonly features: ReadonlySet<string>
   readonly models: readonly TracedModel[]
+  /** Of traces that `ptlite trace` made. */
+  readonly runs: readonly TracedRun[]
   readonly warnings: readonly string[]
   /** Everything is selected; the rest says nothing then. */
   readonly all: boolean
@@ -48,6 +59,7 @@ export const EMPTY_TRACE: Trace = {
   customClasses: new Set(),
   features: new Set(),
   models: [],
+  runs: [],
   warnings: [],
   all: false,
 }
@@ -71,6 +83,7 @@ export function mergeTraces(traces: readonly Trace[]): Trace {
     customClasses: new Set(traces.flatMap((t) => [...t.customClasses])),
     features: new Set(traces.flatMap((t) => [...t.features])),
     models: mergeModels(traces.flatMap((t) => t.models)),
+    runs: [...new Map(traces.flatMap((t) => t.runs).map((run) => [JSON.stringify(run), run])).values()],
     warnings: [...new Set(traces.flatMap((t) => t.warnings))],
     all: traces.some((t) => t.all),
   }

@@ -7,6 +7,7 @@ import { traceOfModel } from '../../selective-build/selection/from-model.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { type Command, parse, UsageError } from './usage.js'
+import { verifyLevels, verifyTrace } from './verify.js'
 
 export const selectiveBuild: Command = {
   usage:
@@ -21,6 +22,7 @@ export const selectiveBuild: Command = {
       --all-dtypes   keep all dtypes of the kernels that traces name
       --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, selected_operators.yaml, report.json, report.txt, report.svg
       --no-verify    do not run the traced models in the new build
+      --verify-only  run the traced models in the build that stands in --out, and nothing else
       --cache DIR    where object files are kept; build/selective in the project without it
       --sources DIR  a checkout of ptlite with its npm packages installed, where this command is not run from one`,
 
@@ -38,6 +40,7 @@ export const selectiveBuild: Command = {
         'no-verify': { type: 'boolean', default: false },
         cache: { type: 'string' },
         sources: { type: 'string' },
+        'verify-only': { type: 'boolean', default: false },
       },
     })
     if (values.out === undefined) throw new UsageError('name the output folder with --out')
@@ -48,10 +51,12 @@ export const selectiveBuild: Command = {
       ...(values.all ? [{ ...EMPTY_TRACE, all: true }] : []),
     ]
     if (traces.length === 0) throw new UsageError('say what to build: --trace, --model, --ops or --all')
+    const trace = mergeTraces(traces)
     const root = findCheckout(values.sources)
+    if (values['verify-only']) return verifyTrace(trace, values.out, root)
     const report = await buildSelected({
       root,
-      trace: mergeTraces(traces),
+      trace,
       allDtypes: values['all-dtypes'],
       isa: values.isa === undefined ? [] : values.isa.split(','),
       out: values.out,
@@ -60,5 +65,6 @@ export const selectiveBuild: Command = {
       onProgress: (line) => console.error(line),
     })
     console.log(reportText(report))
+    if (!values['no-verify']) verifyLevels(trace, report.levels, args)
   },
 }

@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { PtliteError } from '../../runtime/error.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
@@ -32,8 +32,10 @@ Without --input, forward runs on every input that the exporter bundled with the 
       traced = stopRecording()
     }
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
-    const result = mergeTraces([traced, ...merge.map((file) => readTrace(file, known))])
-    writeText(output, traceToYaml(result))
+    const again =
+      runs.length === 0 ? [{ model, method: 'forward', files: null }] : runs.map((r) => ({ model, method: r.method, files: r.files ?? [] }))
+    const result = mergeTraces([{ ...traced, runs: again }, ...merge.map((file) => readTrace(file, known))])
+    writeText(output, traceToYaml(result, dirname(output)))
     for (const line of summary(traced, output)) console.log(line)
   },
 }
@@ -88,13 +90,17 @@ function parseTraceArguments(args: string[]): TraceArguments {
   return { model, runs, output: values.output ?? `${basename(model).replace(/\.(ptl|ff)$/, '')}.trace`, merge: values.merge ?? [] }
 }
 
+/** Arguments of forward that the exporter put into the model. */
+export function bundledRuns(module: Module): Input[][] {
+  const bundled = module.methods.includes('get_all_bundled_inputs') ? module.call('get_all_bundled_inputs') : null
+  return Array.isArray(bundled) && bundled.every((args) => Array.isArray(args)) ? (bundled as Input[][]) : []
+}
+
 /** The calls to make: those asked for, else the bundled inputs. */
 function plan(module: Module, runs: readonly PlannedRun[]): { method: string; args: readonly Input[] }[] {
   if (runs.length > 0) return runs.map(({ method, files }) => ({ method, args: files === null ? [] : readInputs(files) }))
-  const bundled = module.methods.includes('get_all_bundled_inputs') ? module.call('get_all_bundled_inputs') : null
-  if (Array.isArray(bundled) && bundled.length > 0 && bundled.every((args) => Array.isArray(args))) {
-    return bundled.map((args) => ({ method: 'forward', args: args as Input[] }))
-  }
+  const bundled = bundledRuns(module)
+  if (bundled.length > 0) return bundled.map((args) => ({ method: 'forward', args }))
   throw new PtliteError('INVALID_ARGUMENT', 'the model has no bundled inputs; give the arguments of a run with --input')
 }
 

@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { PtliteError } from '../../runtime/error.js'
+import type { Trace } from '../../selective-build/trace/trace.js'
+import * as full from '../index.js'
+import type * as whole from '../selected.js'
+import { readInputs } from './inputs.js'
+import { bundledRuns } from './trace.js'
+
+/** A call to make in both runtimes. */
+export interface VerifiedRun {
+  readonly model: string
+  readonly method: string
+  /** Arguments of the whole runtime. */
+  readonly args: readonly whole.Input[]
+}
+
+type Runtime = typeof whole
+
+/**
+ * Makes the calls in the whole runtime and in the one that stands in `folder`, and compares the results bit for bit. Throws INTERNAL
+ * naming the first difference. Both use the same level of instructions, so ATEN_CPU_CAPABILITY must name one that both hold.
+ */
+export async function verifyRuns(runtime: Runtime, folder: string, runs: readonly VerifiedRun[]): Promise<void> {
+  const selected = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
+  // not the library that PTLITE_NATIVE_LIBRARY names
+  selected.setNativeLibrary(join(folder, 'libptlite.so'))
+  for (const { model, method, args } of runs) {
+    const [expected, found] = await Promise.all([
+      callIn(runtime, model, method, args),
+      callIn(
+        selected,
+        model,
+        method,
+        args.map((a) => carry(a, runtime, selected)),
+      ),
+    ])
+    const where = difference(expected, found, 'result', runtime, selected)
+    if (where !== null) throw new PtliteError('INTERNAL', `${model}, ${method}: the selected build differs from the whole one: ${where}`)
+  }
+}
+
+async function callIn(runtime: Runtime, model: string, method: string, args: readonly whole.Input[]): Promise<whole.Output> {
+  const module = await runtime.loadModule(model, { onWarning: () => undefined })
+  return module.call(method, args)
+}
+
+/** An argument made anew with the classes of the other runtime. */
+function carry(value: whole.Input, from: Runtime, to: Runtime): whole.Input {
+  if (value instanceof from.Tensor) {
+    const { dtype, quant } = value
+    const shape = [...value.shape]
+    return to.Tensor.fromStorage(value.data(), { dtype, shape, ...(quant === undefined || quant === null ? {} : { quant }) })
+  }
+  if (value instanceof from.Float) return to.float(value.value)
+  if (Array.isArray(value)) return value.map((item: whole.Input) => carry(item, from, to))
+  if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, carry(item as whole.Input, from, to)]))
+  return value
+}
+
+/** Where two results differ, or null. */
+function difference(a: whole.Output, b: whole.Output, where: string, runtime: Runtime, selected: Runtime): string | null {
+  if (a instanceof runtime.Tensor) {
+    if (!(b instanceof selected.Tensor)) return `${where} is a tensor in one only`
+    if (a.dtype !== b.dtype || a.shape.join() !== b.shape.join())
+      return `${where}: ${a.dtype}[${a.shape.join()}] and ${b.dtype}[${b.shape.join()}]`
+    const [x, y] = [bytesOf(a.data()), bytesOf(b.data())]
+    const at = x.findIndex((byte, i) => byte !== y[i])
+    return at < 0 ? null : `${where}: byte ${at} of the data`
+  }
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return `${where}: another length`
+    for (const [i, item] of a.entries()) {
+      const found = difference(item, b[i]!, `${where}[${i}]`, runtime, selected)
+      if (found !== null) return found
+    }
+    return null
+  }
+  if (a instanceof Map) {
+    if (!(b instanceof Map) || a.size !== b.size) return `${where}: another size`
+    const others = [...b.values()]
+    return [...a.values()].reduce<string | null>(
+      (found, item, i) => found ?? difference(item, others[i]!, `${where}{${i}}`, runtime, selected),
+      null,
+    )
+  }
+  // objects of classes have no form of their own to compare
+  if (typeof a === 'object' && a !== null) return typeof b === 'object' ? null : where
+  return Object.is(a, b) ? null : `${where}: ${String(a)} and ${String(b)}`
+}
+
+function bytesOf(data: ArrayBufferView): Uint8Array {
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+}
+
+/** Levels that this CPU has not are left out, as are traces that name no runs: both are said on stderr. */
+export function verifyLevels(trace: Trace, levels: readonly string[], args: readonly string[]): void {
+  if (trace.runs.length === 0) {
+    console.error('not compared with the whole runtime: the traces name no runs that can be made again')
+    return
+  }
+  for (const level of levels) {
+    // the level is chosen once per process
+    const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
+    const command = [...process.execArgv, process.argv[1]!, ...args, '--verify-only']
+    const { status, stderr } = spawnSync(process.execPath, command, { env, stdio: ['ignore', 'inherit', 'pipe'], encoding: 'utf8' })
+    if (status !== 0) throw new PtliteError('INTERNAL', `level ${level}: ${stderr.trim()}`)
+  }
+}
+
+/** Compares the runs of a trace at the level that the process has. */
+export async function verifyTrace(trace: Trace, folder: string, root: string): Promise<void> {
+  const level = process.env['ATEN_CPU_CAPABILITY']
+  if (level !== undefined && full.cpu.currentLevel() !== level) {
+    console.log(`level ${level}: not compared, this machine or the whole library has not got it`)
+    return
+  }
+  const runs: VerifiedRun[] = []
+  for (const { model, method, files } of trace.runs) {
+    if (files !== null) runs.push({ model, method, args: readInputs(files) })
+    else for (const args of bundledRuns(await full.loadModule(model))) runs.push({ model, method, args })
+  }
+  // within the project, so that the module finds koffi there wherever the output folder is
+  const copy = mkdtempSync(join(root, 'build/selective-verify-'))
+  try {
+    for (const name of ['index.js', 'package.json', 'libptlite.so']) copyFileSync(join(folder, name), join(copy, name))
+    await verifyRuns(full, copy, runs)
+  } finally {
+    rmSync(copy, { recursive: true })
+  }
+  console.log(`level ${full.cpu.currentLevel()}: ${runs.length} runs give the same bits as the whole runtime`)
+}

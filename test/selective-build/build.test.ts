@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { inflateRawSync } from 'node:zlib'
+import t from 'tap'
+import { cpu } from '../../src/index.js'
+import type * as selectedTypes from '../../src/selected.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const fixture = (name: string): string => join(root, 'test/selective-build/fixtures', name)
+const folder = t.testdir({})
+const out = join(folder, 'selected')
+const trace = join(folder, 'model.trace')
+const isa = cpu.highestCpuLevel().startsWith('AVX') || cpu.highestCpuLevel() === 'AMX' ? 'avx2' : 'default'
+
+function run(script: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const node = script.endsWith('.ts') ? ['--import=tsx', join(root, script)] : [join(root, script)]
+  return spawnSync(process.execPath, [...node, ...args], { encoding: 'utf8', cwd: root })
+}
+
+const build = (...args: string[]): ReturnType<typeof run> =>
+  run('src/cli/selective-build-main.ts', ...args, '--isa', isa, '--cache', join(folder, 'cache'))
+
+const selected = async (): Promise<typeof selectedTypes> => {
+  const module = (await import(pathToFileURL(join(out, 'index.js')).href)) as typeof selectedTypes
+  return module
+}
+
+/** Names and contents of a zip file, by its central directory. */
+function* unzip(file: Buffer): Generator<[string, Buffer]> {
+  const end = file.lastIndexOf('PK\x05\x06', undefined, 'latin1')
+  let at = file.readUInt32LE(end + 16)
+  for (let left = file.readUInt16LE(end + 10); left > 0; left--) {
+    const nameLength = file.readUInt16LE(at + 28)
+    const local = file.readUInt32LE(at + 42)
+    const start = local + 30 + file.readUInt16LE(local + 26) + file.readUInt16LE(local + 28)
+    yield [file.toString('utf8', at + 46, at + 46 + nameLength), inflateRawSync(file.subarray(start, start + file.readUInt32LE(at + 20)))]
+    at += 46 + nameLength + file.readUInt16LE(at + 30) + file.readUInt16LE(at + 32)
+  }
+}
+
+t.test('trace, build and compare', (t) => {
+  const traced = run('src/cli/main.ts', 'trace', fixture('add_relu.ptl'), '--input', join(root, 'examples/embed/input.json'), '-o', trace)
+  t.equal(traced.status, 0, traced.stderr)
+  t.match(traced.stdout, /7 of 7 instructions ran \(100\.0 %\)/)
+  const built = build('--trace', trace, '--out', out)
+  t.equal(built.status, 0, built.stderr)
+  t.match(built.stdout, /1 runs give the same bits as the whole runtime/)
+  const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
+    native: { before: number; after: number }
+    javascript: { before: number; after: number }
+    total: { before: number; after: number }
+    kernels: Record<string, { after: number }>
+  }
+  t.ok(report.native.after <= 40_000, `kernel library: ${report.native.after} bytes`)
+  t.ok(5 * report.total.after < report.total.before, 'at least five times smaller')
+  t.ok(report.kernels['activation']!.after > 0)
+  t.match(readFileSync(join(out, 'report.svg'), 'utf8'), /^<svg .*<rect /s)
+  t.end()
+})
+
+t.test('a second build compiles nothing', (t) => {
+  const again = build('--trace', trace, '--out', out, '--no-verify')
+  t.equal(again.status, 0, again.stderr)
+  t.notMatch(again.stderr, /Building/)
+  t.end()
+})
+
+t.test('what the build lacks', async (t) => {
+  const ptlite = await selected()
+  ptlite.setNativeLibrary(join(out, 'libptlite.so'))
+  const module = await ptlite.loadModule(fixture('add_relu.ptl'))
+  const x = ptlite.tensor([1, -2, 3])
+  t.strictSame((module.forward(x, x) as InstanceType<typeof ptlite.Tensor>).toArray(), [2, 0, 6])
+  const double = ptlite.tensor([1, 2], [2], 'float64')
+  t.throws(() => module.forward(double, double), { code: 'UNSUPPORTED_DTYPE', message: /selective-build --trace .* --trace more\.trace/s })
+  await t.rejects(ptlite.loadModule(fixture('branches.ptl')), { code: 'MISSING_OPERATOR', message: /aten::tanh.*--trace more\.trace/s })
+  await t.rejects(ptlite.loadModule(join(root, 'test/fixtures/linear.ff')), {
+    code: 'UNSUPPORTED_FILE',
+    message: /reader of \.ff files is not in this build/,
+  })
+})
+
+t.test('an app of one file', (t) => {
+  const app = join(folder, 'app.mjs')
+  const bundled = run('examples/embed/bundle.mjs', out, app)
+  t.equal(bundled.status, 0, bundled.stderr)
+  const model = join(root, 'examples/embed/model.ptl')
+  const library = join(out, 'libptlite.so')
+  const start = (args: string[], env: Record<string, string>): ReturnType<typeof run> =>
+    spawnSync(process.execPath, [app, ...args, model], { encoding: 'utf8', env: { ...process.env, ...env } })
+  t.equal(start(['--library', library], {}).stdout, '[1.5,0,3.5]\n', 'library by option')
+  t.equal(start([], { PTLITE_NATIVE_LIBRARY: library }).stdout, '[1.5,0,3.5]\n', 'library by environment')
+  const neither = start([], { PTLITE_NATIVE_LIBRARY: '' })
+  t.not(neither.status, 0)
+  t.match(neither.stderr, /no kernel library at/)
+  t.end()
+})
+
+t.test('a zip with a handler', async (t) => {
+  const zip = join(folder, 'function.zip')
+  const packed = run('examples/lambda/pack.mjs', out, zip)
+  t.equal(packed.status, 0, packed.stderr)
+  const unpacked = join(folder, 'function')
+  for (const [name, bytes] of unzip(readFileSync(zip))) {
+    mkdirSync(dirname(join(unpacked, name)), { recursive: true })
+    writeFileSync(join(unpacked, name), bytes)
+  }
+  const { handler } = (await import(pathToFileURL(join(unpacked, 'handler.mjs')).href)) as {
+    handler: (event: { x: number[]; y: number[] }) => Promise<{ result: number[] }>
+  }
+  t.strictSame(await handler({ x: [1, -2, 3], y: [0.5, 0.5, 0.5] }), { result: [1.5, 0, 3.5] })
+})
+
+t.test('wrong command lines', (t) => {
+  const cases: [string[], number, RegExp][] = [
+    [['--out', out], 2, /say what to build/],
+    [['--trace', trace], 2, /--out/],
+    [['--trace', `${trace}.not`, '--out', out], 1, /cannot read/],
+    [['--trace', trace, '--out', out, '--sources', folder], 1, /lacks codegen\/native_functions.*clone the repository/],
+  ]
+  for (const [args, status, message] of cases) {
+    const result = build(...args)
+    t.equal(result.status, status)
+    t.match(result.stderr, message)
+  }
+  t.end()
+})

@@ -66,7 +66,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   write(join(out, 'index.d.cts'), types)
   copyFileSync(native.path, join(out, `.${LIBRARY}.new`))
   renameSync(join(out, `.${LIBRARY}.new`), join(out, LIBRARY))
-  write(join(out, 'selected_operators.yaml'), traceToYaml(trace))
+  write(join(out, 'selected_operators.yaml'), traceToYaml(trace, out))
   write(join(out, 'package.json'), manifest(root))
   onProgress(`kernel library: ${native.bytes} bytes`)
 

@@ -34,9 +34,12 @@ export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): st
     if (seen.has(file) || !existsSync(path)) return
     seen.add(file)
     if (file.endsWith('.cpp')) chosen.add(file)
-    for (const [, included] of readFileSync(path, 'utf8').matchAll(/^#include "([^"]+)"/gm)) {
-      visit(included!)
-      const implementation = included!.startsWith('frames/') ? undefined : implementationOf(included!)
+    for (const [, text] of readFileSync(path, 'utf8').matchAll(/^#include "([^"]+)"/gm)) {
+      // beside the file first, as the compiler looks
+      const beside = join(dirname(file), text!)
+      const included = existsSync(join(root, 'kernels', beside)) ? beside : text!
+      visit(included)
+      const implementation = included.startsWith('frames/') ? undefined : implementationOf(included)
       if (implementation !== undefined) visit(implementation)
     }
   }

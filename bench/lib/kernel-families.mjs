@@ -80,6 +80,6 @@ export const FAMILIES = [
   { name: 'tanh', kernel: 'unary', make: elementwise('aten::tanh', 'float32', 1) },
   { name: 'sum', kernel: 'reduce', make: elementwise('aten::sum', 'float32', 1) },
   { name: 'softmax', kernel: 'softmax', make: () => always('aten::softmax.int', [floats([32, 512]), -1]) },
-  { name: 'layer norm', kernel: 'norm', make: () => always('aten::layer_norm', [floats([32, 512]), [512]]) },
+  { name: 'layer norm', kernel: 'layer_norm', make: () => always('aten::layer_norm', [floats([32, 512]), [512]]) },
   { name: 'quantize', kernel: 'quantize', make: () => always('aten::quantize_per_tensor', [floats([LENGTH]), 1 / 128, 128, 'quint8']) },
 ]

@@ -14,9 +14,10 @@ const EPSILON: Readonly<Record<string, number>> = { float64: 2 ** -52, float32: 
 /** Steps below the smallest normal number. */
 const TINY: Readonly<Record<string, number>> = { float64: 0, float32: 2 ** -149, float16: 2 ** -24, bfloat16: 2 ** -133 }
 
-function tolerance(want: number, dtype: string, { units, of = 0 }: Bound): number {
+function tolerance(want: number, dtype: string, { units, of = 0, steps = 0 }: Bound): number {
   const own = EPSILON[dtype]
-  if (units === 0 || own === undefined) return 0
+  if (own === undefined) return steps
+  if (units === 0) return 0
   const computed = Math.min(own, 2 ** -23)
   const rounding = own > computed ? own * Math.abs(want) : 0
   return units * computed * Math.max(Math.abs(want), of) + rounding + TINY[dtype]!

@@ -11,6 +11,8 @@ import { aten, type Draw } from './draw.js'
 export interface Bound {
   readonly units: number
   readonly of?: number
+  /** Of quantized integers that are rounded from float32 numbers: where one lies at a half, either neighbour is right. */
+  readonly steps?: number
 }
 
 export interface Case {
@@ -291,6 +293,21 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
   ),
   quantized_lookup: [row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape())))],
+  quantized_pool: ['max_pool2d', 'avg_pool2d'].map((name) =>
+    row(`${name} of quint8`, EXACT, (d) =>
+      aten(name, quantized(d, [1, d.of([3, 4, 17, 33]), 8, d.of([5, 9, 18])]), [3, 3], [2, 2], [1, 1]),
+    ),
+  ),
+  quantized_bilinear: [
+    row('upsample_bilinear2d of quint8', { units: 0, steps: 1 }, (d) =>
+      aten('upsample_bilinear2d', quantized(d, [1, 3, 5, 7]), [d.integer(3, 19), d.integer(3, 35)], false),
+    ),
+  ],
+  quantized_prelu: [
+    row('prelu of quint8', EXACT, (d) =>
+      aten('prelu', quantized(d, [2, 4, d.length()]), aten('quantize_per_tensor', d.dense([4]), float(0.01), int(50), 'quint8')),
+    ),
+  ],
   quantized_gemm: [
     row('quantized::linear', EXACT, (d) => {
       const [n, k] = [d.length(), d.length()]
@@ -350,6 +367,8 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   random_seed: 'every case of a random_ kernel starts with it, and would differ',
   random_state_bytes: 'gives the size of a struct',
   sparse_gemm: 'runs what sparse_gemm_create made; jit-sparse.test.ts compares it with the dense product',
+  fused: 'runs chains of the element-wise steps above; the tests of the compiler compare it with them',
+  embedding_rows: 'reads 4- and 8-bit tables that only come from model files',
   vector_length: 'differs by design; levels.test.ts looks at it',
   gemm_pack_size: 'gives the room that gemm_pack then fills at the same level',
   quantized_gemm_pack: "the layout is each level's own; its use by quantized_gemm is compared",

@@ -20,6 +20,8 @@ const common: Options = {
 const compact: Options['esbuildOptions'] = (o) => {
   o.minifyWhitespace = true
   o.minifySyntax = true
+  // flatbuffers' ES modules: of its CommonJS ones nothing can be left out
+  o.mainFields = ['module', 'main']
   // Node prints the whole line that an uncaught error comes from
   o.lineLimit = 160
 }

@@ -14,6 +14,7 @@ const { outputFiles } = await build({
   format: 'esm',
   target: 'node20',
   external: ['koffi'],
+  mainFields: ['module', 'main'],
 })
 const code = outputFiles[0].contents
 const rows = [

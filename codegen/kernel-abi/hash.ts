@@ -10,10 +10,10 @@ export function abiHash(abi: KernelAbi, selector?: Selector): number {
   const lines = [
     ...abi.enums.map((e) => `enum ${e.name} ${e.values.join()}`),
     ...abi.kernels.map((k) => `kernel ${k.name} ${k.fields.map(member).join()} -> ${k.results.map(member).join()} ${k.size}`),
-    ...(selector?.dtypes == null ? [] : [`dtypes ${[...selector.dtypes].sort((a, b) => a - b).join()}`]),
+    ...(selector === undefined || selector.dtypes === null ? [] : [`dtypes ${[...selector.dtypes].sort((a, b) => a - b).join()}`]),
     ...abi.enums.flatMap((e) => {
       const values = selector?.values(e.name)
-      return values == null ? [] : [`holds ${e.name} ${e.values.filter((v) => values.has(v)).join()}`]
+      return values === undefined || values === null ? [] : [`holds ${e.name} ${e.values.filter((v) => values.has(v)).join()}`]
     }),
   ]
   let hash = 0x811c9dc5

@@ -2,7 +2,7 @@ import t from 'tap'
 import { parseType } from '../../codegen/schema/parser.js'
 import { typescriptType } from '../../codegen/types/typescript.js'
 import { unboxing } from '../../codegen/types/unboxing.js'
-import { PtliteError } from '../../runtime/error.js'
+import type { PtliteError } from '../../runtime/error.js'
 import { setOperatorNames } from '../../runtime/operators/names.js'
 import * as unbox from '../../runtime/operators/unbox.js'
 import { Float } from '../../runtime/tensor/scalar.js'
@@ -48,7 +48,7 @@ const flags = (size: number): Row => [
   [
     same(new Array(size).fill(true)),
     [false, new Array(size).fill(false)],
-    [new Tuple(new Array(size).fill(true)), new Array(size).fill(true)],
+    [new Tuple(new Array<Value>(size).fill(true)), new Array(size).fill(true)],
   ],
   [
     [new Array(size + 1).fill(true), `a list of ${size + 1}, first bool true`],

@@ -22,23 +22,6 @@ export function packNumbers(values: readonly number[]): string {
   return values.map(packNumber).join('')
 }
 
-/**
- * Names in ascending order, each without what it shares with the one before it: a character says how many characters of
- * the end of the name before go away, the last such character stands for all of them.
- */
-export function packNames(names: readonly string[]): string {
-  let before = ''
-  const parts = names.map((name) => {
-    let shared = 0
-    while (shared < before.length && before[shared] === name[shared]) shared++
-    const dropped = Math.min(before.length - shared, LAST - 1)
-    const kept = dropped === LAST - 1 ? 0 : shared
-    before = name
-    return packNumber(dropped) + name.slice(kept)
-  })
-  return parts.join(' ')
-}
-
 /** A string literal of packed text. */
 export function packedLiteral(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`

@@ -3,11 +3,11 @@ import type { BuildOptions } from '../options.js'
 import { sharedName } from './boxed.js'
 import { moduleImports, targetOf } from './dispatch.js'
 import { banner, OPERATOR_INPUTS, usesModule } from './file.js'
-import { packedLiteral, packNames, packNumbers } from './packed.js'
+import { packedLiteral } from './packed.js'
 
 /** runtime/operators/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
 export function emitTable(operators: readonly Operator[], options: BuildOptions): string {
-  const { functions, steps } = functionsOf(operators, options)
+  const { functions, positions } = functionsOf(operators, options)
   const wrappers = byFrequency(operators.map((o) => sharedName(o, options)))
   const number = new Map(wrappers.map((name, i) => [name, i]))
   // an array literal of thousands of function types is more than the compiler takes
@@ -18,37 +18,36 @@ export function emitTable(operators: readonly Operator[], options: BuildOptions)
   return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
 import * as w from './boxed.js'
 
-/** Qualified names in ascending order, packed. */
-export const names = ${packedLiteral(packNames(operators.map((o) => o.qualifiedName)))}
+/** Qualified names in ascending order, a space between them. */
+export const names: string = ${packedLiteral(operators.map((o) => o.qualifiedName).join(' '))}
 
 /** The unboxed functions, each once, in the order of the first name that calls it. */
 export const functions = Array.of<UnboxedFunction>(
 ${list})
 
-/** For each name 0 where its function is the next one of the list, else how far back it stands from there; packed. */
-export const functionSteps = ${packedLiteral(packNumbers(steps))}
+/** The position of each name's function in the list. */
+export const functionOf: readonly number[] = [${positions.join(',')}]
 
 /** The boxed wrappers, the most frequent one first. */
 export const wrappers: readonly Wrapper[] = [
 ${wrappers.map((name) => `  w.${name},\n`).join('')}]
 
-/** The wrapper of each name, packed. */
-export const wrapperOf = ${packedLiteral(packNumbers(operators.map((o) => number.get(sharedName(o, options))!)))}
+/** The position of each name's wrapper. */
+export const wrapperOf: readonly number[] = [${operators.map((o) => number.get(sharedName(o, options))!).join(',')}]
 `
 }
 
-function functionsOf(operators: readonly Operator[], options: BuildOptions): { functions: string[]; steps: number[] } {
+function functionsOf(operators: readonly Operator[], options: BuildOptions): { functions: string[]; positions: number[] } {
   const functions: string[] = []
   const known = new Map<string, number>()
-  const steps = operators.map((operator) => {
+  const positions = operators.map((operator) => {
     const { name } = targetOf(operator, options)
     const at = known.get(name)
-    if (at !== undefined) return functions.length - at
+    if (at !== undefined) return at
     known.set(name, functions.length)
-    functions.push(name)
-    return 0
+    return functions.push(name) - 1
   })
-  return { functions, steps }
+  return { functions, positions }
 }
 
 /** Distinct items, the most frequent one first, equally frequent ones in order. */

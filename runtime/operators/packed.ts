@@ -1,4 +1,4 @@
-/* Readers of the text forms that codegen/emit/packed.ts writes: what a table of numbers or names would take several times the bytes for. */
+/* Readers of the text forms that codegen/emit/packed.ts writes: what a table of numbers would take several times the bytes for. */
 
 const FIRST = 40
 const LAST = 52
@@ -18,15 +18,4 @@ export function unpackNumbers(text: string): number[] {
     }
   }
   return numbers
-}
-
-/** The names of a packed text. */
-export function unpackNames(text: string): string[] {
-  if (text === '') return []
-  let name = ''
-  return text.split(' ').map((part) => {
-    const dropped = part.charCodeAt(0) - FIRST
-    name = name.slice(0, dropped === LAST - 1 ? 0 : name.length - dropped) + part.slice(1)
-    return name
-  })
 }

@@ -2,7 +2,6 @@ import { PtliteError } from '../error.js'
 import { decodeSchema } from './decode-schema.js'
 import * as table from './generated/table.js'
 import { setOperatorNames } from './names.js'
-import { unpackNames, unpackNumbers } from './packed.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
 import type { Stack } from '../tensor/stack.js'
@@ -48,24 +47,11 @@ export class OperatorEntry {
   }
 }
 
-interface Table {
-  readonly names: readonly string[]
-  /** Position in table.functions and in table.wrappers, for each name. */
-  readonly functions: readonly number[]
-  readonly wrappers: readonly number[]
-}
+// split at first use
+let split: readonly string[] | undefined
 
-// unpacked at first use
-let unpacked: Table | undefined
-
-function builtins(): Table {
-  return (unpacked ??= { names: unpackNames(table.names), functions: functionNumbers(), wrappers: unpackNumbers(table.wrapperOf) })
-}
-
-/** Each step is 0 for the function after all before it, else how far back its function stands. */
-function functionNumbers(): number[] {
-  let count = 0
-  return unpackNumbers(table.functionSteps).map((step) => (step === 0 ? count++ : count - step))
+function names(): readonly string[] {
+  return (split ??= table.names === '' ? [] : table.names.split(' '))
 }
 
 // made at first use; custom operators are put here when they are registered
@@ -75,7 +61,7 @@ const added = new Map<string, number>()
 
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return builtins().names.length + added.size
+  return names().length + added.size
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -83,8 +69,7 @@ export function entryAt(index: number): OperatorEntry {
 }
 
 function builtinEntry(index: number): OperatorEntry {
-  const { names, functions, wrappers } = builtins()
-  return new OperatorEntry(index, names[index]!, table.wrappers[wrappers[index]!]!, table.functions[functions[index]!]!)
+  return new OperatorEntry(index, names()[index]!, table.wrappers[table.wrapperOf[index]!]!, table.functions[table.functionOf[index]!]!)
 }
 
 let observer: ((entry: OperatorEntry) => void) | null = null
@@ -112,12 +97,12 @@ function indexOf(qualifiedName: string): number {
 }
 
 function search(name: string): number {
-  const { names } = builtins()
+  const sorted = names()
   let low = 0
-  let high = names.length - 1
+  let high = sorted.length - 1
   while (low <= high) {
     const middle = (low + high) >>> 1
-    const found = names[middle]!
+    const found = sorted[middle]!
     if (found === name) return middle
     if (found < name) low = middle + 1
     else high = middle - 1

@@ -1,1 +1,1 @@
-export { type CompileMode, type PlanInfo, type PlannedCall, TieredModule } from './tier.js'
+export { type CompileMode, type PlanInfo, TieredModule } from './tier.js'

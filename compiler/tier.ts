@@ -10,7 +10,6 @@ import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
-import type { Plan } from './executor/plan.js'
 import { explainPasses } from './explain.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
@@ -56,9 +55,6 @@ interface MethodPlans {
   readonly entries: Entry[]
   readonly seen: Set<string>
 }
-
-/** See `TieredModule.planFor`. */
-export type PlannedCall = { readonly plan: Plan; readonly inputs: readonly Tensor[] } | { readonly value: Value }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule {
@@ -110,25 +106,6 @@ export class TieredModule {
     } finally {
       this.busy = false
     }
-  }
-
-  /**
-   * What whoever runs a call elsewhere has to do: replay a plan on `inputs`, nothing, because the call was done here while it was
-   * recorded or compiled and gave `value`, or, where null comes back, interpret it.
-   */
-  planFor(fn: LinkedFunction, args: readonly Value[]): PlannedCall | null {
-    if (this.busy || (this.mode === 'off' && this.methods.size === 0)) return null
-    const plans = this.plansOf(fn)
-    const entry = plans.entries.find((e) => e.signature.match(args) !== null)
-    const inputs = entry?.signature.match(args)
-    if (entry === undefined || inputs === undefined || inputs === null) {
-      const isNew = this.mode === 'eager' || (this.mode === 'auto' && plans.entries.length === 0)
-      return isNew && Signature.of(args) !== null ? { value: this.call(fn, args) } : null
-    }
-    if (entry.state.kind === 'recorded') return { value: this.call(fn, args) }
-    if (entry.state.kind !== 'compiled' || !entry.state.guards.hold()) return null
-    const { plan } = entry.state.call
-    return plan !== null && plan.accepts(inputs) ? { plan, inputs } : null
   }
 
   /** The graph of a method before and after each pass, as text. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded. */

@@ -3,7 +3,7 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import { type Arg, constant, type Graph, type GraphNode } from '../graph/graph.js'
 import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
-import type { Pass } from './pass.js'
+import { type Pass, untilStable } from './pass.js'
 
 /** Bounds that an operator puts on its argument. NaN passes through all of them, and through the kernels. */
 interface Bounds {
@@ -20,15 +20,8 @@ interface Bounds {
  */
 export const activation: Pass = {
   name: 'activation',
-  run(graph) {
-    let current = graph
-    // a clamp behind a clamp needs a second round
-    for (;;) {
-      const next = foldOnce(current)
-      if (next === current) return current
-      current = next
-    }
-  },
+  // a clamp behind a clamp needs a second round
+  run: untilStable(foldOnce),
 }
 
 function foldOnce(graph: Graph): Graph {

@@ -4,7 +4,7 @@ import { evaluateNode } from '../graph/evaluate.js'
 import { definitionsOf, type Graph, type GraphNode, usesOf } from '../graph/graph.js'
 import { Analysis } from './analysis.js'
 import { Editor } from './editor.js'
-import type { Pass } from './pass.js'
+import { type Pass, untilStable } from './pass.js'
 
 /** Memory that a constant may take without being smaller than what it is made from. */
 const MAX_BYTES = 4 << 20
@@ -21,14 +21,7 @@ const MAX_BYTES = 4 << 20
  */
 export const constantFolding: Pass = {
   name: 'constant folding',
-  run(graph) {
-    let current = graph
-    for (;;) {
-      const next = foldOnce(current)
-      if (next === current) return current
-      current = next
-    }
-  },
+  run: untilStable(foldOnce),
 }
 
 function foldOnce(graph: Graph): Graph {

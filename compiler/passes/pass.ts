@@ -7,3 +7,14 @@ export interface Pass {
   /** Returns the graph itself where there is nothing to do. */
   readonly run: (graph: Graph) => Graph
 }
+
+/** Repeats a rewrite until it finds nothing more to do. */
+export function untilStable(rewrite: (graph: Graph) => Graph): (graph: Graph) => Graph {
+  return (graph) => {
+    for (let current = graph; ;) {
+      const next = rewrite(current)
+      if (next === current) return current
+      current = next
+    }
+  }
+}

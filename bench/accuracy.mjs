@@ -11,14 +11,19 @@ import { parseArgs } from 'node:util'
 import { Ptlite, TorchLite } from './lib/peers.mjs'
 
 const MAX_ERROR = 1e-4
-const script = fileURLToPath(new URL('models/networks.py', import.meta.url))
+const script = fileURLToPath(new URL('models/export.py', import.meta.url))
 const python = (...args) =>
   execFileSync(process.env.PYTHON ?? 'python3', [script, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 
 const { values: options } = parseArgs({
   options: { networks: { type: 'string' }, files: { type: 'string', default: 'ptl,mobile.ptl,ff' } },
 })
-const networks = options.networks?.split(',') ?? python().trim().split('\n')
+const networks =
+  options.networks?.split(',') ??
+  python()
+    .trim()
+    .split('\n')
+    .filter((name) => !name.endsWith('_quantized'))
 const kinds = options.files.split(',')
 
 const torch = await TorchLite.start()
@@ -28,7 +33,7 @@ for (const name of networks) {
   // the largest files are hundreds of megabytes: one network at a time
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-accuracy-'))
   try {
-    python(name, folder)
+    python(folder, name, '--no-onnx')
     const errors = []
     for (const kind of kinds) {
       const file = join(folder, `${name}.${kind}`)

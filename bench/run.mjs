@@ -1,9 +1,14 @@
-// Times ptlite beside PyTorch's lite interpreter and onnxruntime, in one run: the runtimes take turns, round by round,
-// on the same machine, the same input and one thread each. Prints a table of medians in Markdown.
+// Times ptlite, interpreted and as a compiled plan, beside onnxruntime and PyTorch's lite interpreter in one run: the runtimes take
+// turns, round by round, on the same machine, with the same input and as many threads each. Prints a table of medians in Markdown.
 //
-//   node run.mjs [--models mobilenet_v2,mlp] [--files ptl,mobile.ptl,ff] [--seconds 6] [--rounds 9] [--json FILE]
-import { writeFileSync } from 'node:fs'
+//   node run.mjs [--models mobilenet_v2,mlp] [--threads 1,2] [--files ptl,mobile.ptl,ff] [--seconds 8] [--rounds 9]
+//                [--json FILE] [--minimum]
+//
+// --json keeps every row in a file as soon as it is measured; rows that are there already are printed, not measured again, so that
+// a run that was interrupted goes on. --minimum prints the fastest runs in place of the medians: for machines with other work.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { cpu } from '../dist/index.js'
 import { modelPath, MODELS } from './lib/models.mjs'
@@ -12,27 +17,62 @@ import { OnnxRuntime, Ptlite, TorchLite } from './lib/peers.mjs'
 const { values: options } = parseArgs({
   options: {
     models: { type: 'string', default: MODELS.join() },
-    files: { type: 'string', default: 'ptl,mobile.ptl,ff' },
-    seconds: { type: 'string', default: '6' },
+    threads: { type: 'string', default: '1,2' },
+    files: { type: 'string', default: 'ptl' },
+    seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '9' },
     json: { type: 'string' },
+    minimum: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(options.rounds)
 const budget = (1000 * Number(options.seconds)) / rounds
+/** Threads of a runtime that has had its turn stop spinning within this time, in milliseconds. */
+const REST = 20
 
-const median = (values) => {
-  const sorted = [...values].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+const INTERPRETER = 'interpreter'
+const PLAN = 'plan'
+const ptlite = [new Ptlite(INTERPRETER, 'off'), new Ptlite(PLAN, 'eager')]
+const torch = await TorchLite.start()
+const onnx = await OnnxRuntime.start()
+const PEERS = [...ptlite, ...(onnx === null ? [] : [onnx]), torch]
+
+const rows = options.json !== undefined && existsSync(options.json) ? JSON.parse(readFileSync(options.json, 'utf8')) : []
+for (const model of options.models.split(',')) {
+  for (const file of options.files.split(',')) {
+    for (const threads of options.threads.split(',').map(Number)) {
+      if (rows.some((row) => row.model === model && row.file === file && row.threads === threads)) continue
+      const row = await measure(model, file, threads)
+      rows.push(row)
+      if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(rows, null, 1)}\n`)
+      const figures = Object.entries(row.times).map(
+        ([peer, t]) => `${peer} ${t.median.toPrecision(3)} (least ${t.minimum.toPrecision(3)}) ms`,
+      )
+      console.error(`${model}.${file}, ${threads} thread${threads === 1 ? '' : 's'}: ${figures.join(', ')}`)
+    }
+  }
+}
+await Promise.all(PEERS.map((peer) => peer.close()))
+print(rows)
+
+/** One model at one number of threads. A runtime that cannot load it is left out of the row. */
+async function measure(model, file, threads) {
+  const input = modelPath(model, 'npy')
+  const outputs = new Map()
+  for (const peer of PEERS) {
+    try {
+      outputs.set(peer, await peer.load(modelPath(model, peer === onnx ? 'onnx' : file), input, threads))
+    } catch (error) {
+      console.error(`${model}: ${peer.name} fails: ${String(error.message).split('\n')[0]}`)
+    }
+  }
+  const want = outputs.get(torch)
+  const errors = ptlite.filter((peer) => outputs.has(peer)).map((peer) => relativeError(outputs.get(peer), want))
+  const times = await compare([...outputs.keys()])
+  return { model, file, threads, error: Math.max(...errors), times }
 }
 
-/** Largest difference relative to the largest value of the reference. */
-function relativeError(got, want) {
-  const scale = want.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-30)
-  return want.reduce((m, x, i) => Math.max(m, Math.abs(x - got[i])), 0) / scale
-}
-
-/** Medians in milliseconds by runtime. Each gets the same share of every round. */
+/** Times by runtime, in milliseconds. Each gets the same share of every round. */
 async function compare(peers) {
   const times = new Map(peers.map((peer) => [peer, []]))
   const runs = new Map()
@@ -44,52 +84,45 @@ async function compare(peers) {
     // a different one begins each round, so that none always runs on a core that the one before has heated
     for (let i = 0; i < peers.length; i++) {
       const peer = peers[(round + i) % peers.length]
+      await setTimeout(REST)
+      await peer.time(1)
       times.get(peer).push(...(await peer.time(runs.get(peer))))
     }
   }
-  return new Map(peers.map((peer) => [peer, { ms: median(times.get(peer)), runs: times.get(peer).length }]))
+  return Object.fromEntries(
+    peers.map((peer) => {
+      const measured = times.get(peer)
+      return [peer.name, { median: median(measured), minimum: Math.min(...measured), runs: measured.length }]
+    }),
+  )
 }
 
-const ptlite = new Ptlite()
-const torch = await TorchLite.start()
-const onnx = await OnnxRuntime.start()
-const rows = []
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+}
 
-for (const name of options.models.split(',')) {
-  const input = modelPath(name, 'npy')
-  await onnx?.load(modelPath(name, 'onnx'), input)
-  for (const kind of options.files.split(',')) {
-    const file = modelPath(name, kind)
-    const want = await torch.load(file, input)
-    const got = await ptlite.load(file, input)
-    const result = await compare([ptlite, torch, ...(onnx === null ? [] : [onnx])])
-    const row = { model: name, file: kind, error: relativeError(got, want) }
-    for (const [peer, { ms, runs }] of result) row[peer.name] = { ms, runs }
-    rows.push(row)
-    console.error(
-      `${name}.${kind}: ${[...result].map(([peer, { ms, runs }]) => `${peer.name} ${ms.toPrecision(3)} ms (${runs} runs)`).join(', ')}`,
-    )
+/** Largest difference relative to the largest value of the reference. */
+function relativeError(got, want) {
+  const scale = want.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-30)
+  return want.reduce((m, x, i) => Math.max(m, Math.abs(x - got[i])), 0) / scale
+}
+
+function print(all) {
+  const statistic = options.minimum ? 'minimum' : 'median'
+  const time = (row, name) => row.times[name]?.[statistic]
+  const ms = (row, name) => (time(row, name) === undefined ? 'n/a' : Number(time(row, name).toPrecision(3)).toString())
+  const ratio = (row, name) =>
+    time(row, name) === undefined || time(row, PLAN) === undefined ? 'n/a' : `${(time(row, PLAN) / time(row, name)).toFixed(2)}×`
+  console.log(
+    `${cpus()[0].model}, kernels at ${cpu.currentLevel()}, Node ${process.version}, PyTorch ${torch.version}, onnxruntime ${onnx?.version ?? 'absent'}; ${statistic}s in milliseconds\n`,
+  )
+  const names = [INTERPRETER, PLAN, 'onnxruntime', 'PyTorch lite']
+  const others = names.filter((name) => name !== PLAN)
+  console.log(`| model | file | threads | ${names.join(' | ')} | ${others.map((name) => `plan / ${name}`).join(' | ')} | max error |`)
+  console.log(`|---|---|---:|${'---:|'.repeat(names.length + others.length + 1)}`)
+  for (const row of all) {
+    const cells = [row.model, row.file, row.threads, ...names.map((name) => ms(row, name)), ...others.map((name) => ratio(row, name))]
+    console.log(`| ${[...cells, row.error.toExponential(0)].join(' | ')} |`)
   }
 }
-await Promise.all([torch.close(), onnx?.close()])
-
-const ms = (row, name) => (row[name] === undefined ? '' : Number(row[name].ms.toPrecision(3)).toString())
-const ratio = (row, name) => (row[name] === undefined ? '' : `${(row.ptlite.ms / row[name].ms).toFixed(2)}×`)
-console.log(
-  `${cpus()[0].model}, one thread, kernels at ${cpu.currentLevel()}, Node ${process.version}, PyTorch ${torch.version}, onnxruntime ${onnx?.version ?? 'absent'}\n`,
-)
-console.log('| model | file | ptlite ms | PyTorch lite ms | ptlite / PyTorch | onnxruntime ms | ptlite / onnxruntime | max error |')
-console.log('|---|---|---:|---:|---:|---:|---:|---:|')
-for (const row of rows) {
-  const cells = [
-    row.model,
-    row.file,
-    ms(row, 'ptlite'),
-    ms(row, 'PyTorch lite'),
-    ratio(row, 'PyTorch lite'),
-    ms(row, 'onnxruntime'),
-    ratio(row, 'onnxruntime'),
-  ]
-  console.log(`| ${[...cells, row.error.toExponential(0)].join(' | ')} |`)
-}
-if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(rows, null, 1)}\n`)

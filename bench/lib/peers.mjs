@@ -1,18 +1,27 @@
-// The runtimes that are compared. Each has `load(file, input)`, which resolves to its first output as a
-// Float32Array, and `time(runs)`, which resolves to the milliseconds of each run. All use one thread.
+// The runtimes that are compared. Each has `load(file, input, threads)`, which resolves to its first output as a
+// Float32Array, and `time(runs)`, which resolves to the milliseconds of each run.
 import { fileURLToPath } from 'node:url'
-import { loadModule, Tensor } from '../../dist/index.js'
+import { loadModule, setNumThreads, Tensor } from '../../dist/index.js'
 import { LineProcess } from './line-process.mjs'
 import { readNpy } from './npy.mjs'
 
 export class Ptlite {
-  name = 'ptlite'
+  #compile
   #module
   #input
+  #threads
 
-  async load(file, input) {
+  /** `compile`: see `loadModule`. */
+  constructor(name = 'ptlite', compile = 'auto') {
+    this.name = name
+    this.#compile = compile
+  }
+
+  async load(file, input, threads = 1) {
+    this.#threads = threads
+    setNumThreads(threads)
     this.#module?.dispose()
-    this.#module = await loadModule(file)
+    this.#module = await loadModule(file, { compile: this.#compile })
     const { dtype, shape, data } = readNpy(input)
     this.#input = Tensor.fromStorage(data, { dtype, shape })
     const output = this.#module.forward(this.#input)
@@ -22,6 +31,7 @@ export class Ptlite {
   }
 
   async time(runs) {
+    setNumThreads(this.#threads)
     const times = []
     for (let i = 0; i < runs; i++) {
       const start = performance.now()
@@ -32,7 +42,9 @@ export class Ptlite {
     return times
   }
 
-  async close() {}
+  async close() {
+    this.#module?.dispose()
+  }
 }
 
 export class TorchLite {
@@ -46,8 +58,8 @@ export class TorchLite {
     return peer
   }
 
-  async load(file, input) {
-    const { output } = await this.#process.ask({ load: file, input })
+  async load(file, input, threads = 1) {
+    const { output } = await this.#process.ask({ load: file, input, threads })
     return new Float32Array(new Uint8Array(Buffer.from(output, 'base64')).buffer)
   }
 
@@ -79,9 +91,14 @@ export class OnnxRuntime {
     }
   }
 
-  async load(file, input) {
+  async load(file, input, threads = 1) {
     await this.#session?.release()
-    this.#session = await this.#runtime.InferenceSession.create(file, { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 })
+    this.#session = undefined
+    this.#session = await this.#runtime.InferenceSession.create(file, {
+      intraOpNumThreads: threads,
+      interOpNumThreads: 1,
+      logSeverityLevel: 3,
+    })
     const { dtype, shape, data } = readNpy(input)
     this.#feeds = { input: new this.#runtime.Tensor(dtype, data, shape) }
     return Float32Array.from((await this.#session.run(this.#feeds)).output.data)

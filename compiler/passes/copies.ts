@@ -1,5 +1,5 @@
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { GraphNode, TensorType } from '../graph/graph.js'
+import type { GraphNode, TensorType, ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
@@ -49,8 +49,13 @@ export const copies: Pass = {
 
 function isRedundant(node: GraphNode, analysis: Analysis): boolean {
   const from = valueArg(node.args[0])
+  return COPIES.has(node.op) && from !== undefined && canStandFor(from, node, analysis)
+}
+
+/** True where a value may be read in place of a node's result: that is no output, nor looked at through views, and has the same layout. */
+export function canStandFor(from: ValueId, node: GraphNode, analysis: Analysis): boolean {
   const to = onlyResult(node)
-  if (!COPIES.has(node.op) || from === undefined || to === undefined || !analysis.isPure(node)) return false
+  if (to === undefined || !analysis.isPure(node) || !analysis.isSteady(from)) return false
   // views made of the copy move to the memory of the original: neither may be what an output lies in
   if (analysis.outputs.has(analysis.storage(to)) || hasViews(to, analysis)) return false
   return sameLayout(analysis.type(from), analysis.type(to))

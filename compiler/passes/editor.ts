@@ -1,5 +1,6 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import {
+  definitionsOf,
   type Graph,
   type GraphConstant,
   type GraphNode,
@@ -51,10 +52,24 @@ export class Editor {
   addConstant(tensor: Tensor, name: string): ValueId {
     tensor.pinned = true
     const id = this.newValue(typeOf(tensor))
+    this.constants.push({ id, name: this.unique(name), tensor, derived: true })
+    return id
+  }
+
+  /** The constant for a tensor that belongs to the module. */
+  givenConstant(tensor: Tensor, name: string): ValueId {
+    const known = this.constants.find((c) => c.tensor === tensor)
+    if (known !== undefined) return known.id
+    const shared = this.constants.find((c) => c.tensor.storage === tensor.storage)
+    const id = this.newValue(typeOf(tensor), shared === undefined ? undefined : this.values.get(shared.id)!.storage)
+    this.constants.push({ id, name: this.unique(name), tensor, derived: false })
+    return id
+  }
+
+  private unique(name: string): string {
     let unique = name
     for (let i = 2; this.constants.some((c) => c.name === unique); i++) unique = `${name}#${i}`
-    this.constants.push({ id, name: unique, tensor, derived: true })
-    return id
+    return unique
   }
 
   /** Every use of `id` becomes one of `by`. */
@@ -82,14 +97,21 @@ export class Editor {
       this.replacements.size === 0
         ? this.nodes
         : this.nodes.map((node) => ({ ...node, args: node.args.map((arg) => mapArg(arg, replace)), writes: node.writes.map(replace) }))
-    return withoutUnused({
+    const graph = withoutUnused({
       ...this.graph,
       values: this.values,
       constants: this.constants,
       nodes,
       output: mapArg(this.graph.output, replace),
     })
+    return { ...graph, values: definedValues(graph) }
   }
+}
+
+/** The values that inputs, constants and nodes define. */
+function definedValues(graph: Graph): ReadonlyMap<ValueId, GraphValue> {
+  const ids = [...graph.inputs, ...graph.constants.map((c) => c.id), ...graph.nodes.flatMap(definitionsOf)]
+  return new Map(ids.map((id) => [id, graph.values.get(id)!]))
 }
 
 /** Leaves out constants that nothing reads. Those that the compiler made are released. */

@@ -7,10 +7,36 @@ import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
 import { elementwise } from './elementwise.js'
 import { functionalize } from './functionalize.js'
+import { gates } from './gates.js'
+import { gelu } from './gelu.js'
+import { identities } from './identities.js'
+import { layerNorm } from './layer-norm.js'
+import { linearLayers } from './linear.js'
 import type { Pass } from './pass.js'
+import { prepacked } from './prepacked.js'
+import { softmax } from './softmax.js'
+import { views } from './views.js'
 
 /** Every pass in the order it runs. */
-export const PASSES: readonly Pass[] = [functionalize, deadCode, copies, constantFolding, batchNorm, activation, blockSparse, elementwise]
+export const PASSES: readonly Pass[] = [
+  functionalize,
+  deadCode,
+  copies,
+  views,
+  identities,
+  prepacked,
+  constantFolding,
+  linearLayers,
+  batchNorm,
+  gelu,
+  gates,
+  softmax,
+  layerNorm,
+  deadCode,
+  activation,
+  blockSparse,
+  elementwise,
+]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */
 export function optimize(graph: Graph, after?: (pass: Pass, graph: Graph, changed: boolean) => void): Graph {

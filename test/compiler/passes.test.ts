@@ -11,7 +11,18 @@ import { copies } from '../../compiler/passes/copies.js'
 import { deadCode } from '../../compiler/passes/dead-code.js'
 import { elementwise } from '../../compiler/passes/elementwise.js'
 import { functionalize } from '../../compiler/passes/functionalize.js'
+import { gates } from '../../compiler/passes/gates.js'
+import { gelu } from '../../compiler/passes/gelu.js'
+import { identities } from '../../compiler/passes/identities.js'
+import { layerNorm } from '../../compiler/passes/layer-norm.js'
+import { linearLayers } from '../../compiler/passes/linear.js'
 import type { Pass } from '../../compiler/passes/pass.js'
+import { PASSES } from '../../compiler/passes/pipeline.js'
+import { prepacked } from '../../compiler/passes/prepacked.js'
+import { softmax } from '../../compiler/passes/softmax.js'
+import { views } from '../../compiler/passes/views.js'
+import { linear_clamp_prepack, conv2d_clamp_prepack } from '../../runtime/backends/cpu/prepacked.js'
+import { int } from '../../runtime/tensor/scalar.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { tensor } from '../../src/index.js'
 
@@ -31,10 +42,17 @@ const WEIGHTS: Readonly<Record<string, Tensor>> = {
   mean: random([4]),
   linear: random([4, 8]),
   variance: tensor([0.5, 1, 1.5, 2], [4]),
+  half: tensor([0.5], []),
+  row: random([6]),
+  shift: random([6]),
 }
+const OBJECTS = [
+  linear_clamp_prepack(WEIGHTS['linear']!, WEIGHTS['bias']!, null, int(1)),
+  conv2d_clamp_prepack(WEIGHTS['conv']!, null, [1, 1], [1, 1], [1, 1], 1, int(0), null),
+]
 
 function parse(text: string): Graph {
-  const graph = parseGraph(text, { constant: (name) => WEIGHTS[name] })
+  const graph = parseGraph(text, { constant: (name) => WEIGHTS[name], object: (index) => OBJECTS[index] })
   verifyGraph(graph)
   return graph
 }
@@ -57,6 +75,18 @@ function check(t: Test, pass: Pass, text: string, left: string[], bound = 0): Gr
     t.ok(error <= bound, `off by ${error}`)
   }
   return after
+}
+
+/** Runs a pass and leaves out what it made superfluous, as the next ones do. */
+const cleaned = (pass: Pass): Pass => ({ name: pass.name, run: (graph) => deadCode.run(pass.run(graph)) })
+
+/** A graph of operators on values of one shape: input %0, then a line for each call; the last one is returned. */
+function chain(shape: string, calls: readonly string[], constants = ''): string {
+  const lines = calls.map((call, i) => {
+    const [text, type = shape] = call.split(' : ') as [string, string?]
+    return `%${i + 1}: float32[${type}] @${i + 1} = aten::${text}\n`
+  })
+  return `input %0: float32[${shape}] @0\n${constants}${lines.join('')}return %${calls.length}\n`
 }
 
 const CONV = `input %0: float32[1, 3, 6, 6] @0
@@ -168,6 +198,234 @@ return %5
     const chain = `input %0: float32[5, 67] @0\n%1: float32[5, 67] @1 = aten::mul.Scalar(%0, 0.75)\n%2: float32[5, 67] @2 = aten::${op}(%1)\nreturn %2\n`
     check(t, elementwise, chain, ['ptlite::fused'])
   }
+  t.end()
+})
+
+t.test('every pass has a case here', (t) => {
+  const names = new Set(PASSES.map((pass) => pass.name))
+  const tested = [activation, batchNorm, constantFolding, copies, deadCode, elementwise, functionalize, gates, gelu, identities, layerNorm]
+  for (const pass of [...tested, linearLayers, prepacked, softmax, views]) names.delete(pass.name)
+  // has a file of its own
+  names.delete('block sparse')
+  t.strictSame([...names], [])
+  t.end()
+})
+
+t.test('views', (t) => {
+  const text = `input %0: float32[2, 3] @0
+%1: float32[3, 2] strides [1, 3] @0 = aten::t(%0)
+%2: float32[2, 3] @0 = aten::t(%1)
+%3: float32[2, 3] @0 = aten::slice.Tensor(%2, 0, 0, 9223372036854775807, 1)
+%4: float32[3, 2] strides [1, 3] @0 = aten::permute(%3, [1, 0])
+%5: float32[3, 2] strides [1, 3] @1 = aten::relu(%4)
+return %5
+`
+  check(t, views, text, ['aten::t', 'aten::relu'])
+  t.strictSame(
+    operators(views.run(parse(text.replace('return %5', 'return (%3, %5)')))),
+    ['aten::t', 'aten::slice.Tensor', 'aten::relu'],
+    'an output stays a tensor of its own',
+  )
+  const both = `input %0: float32[2, 3] @0
+[%1: float32[3] @0, %2: float32[3] from 3 @0] = aten::unbind.int(%0, 0)
+%3: float32[3] @0 = aten::select.int(%0, 0, 0)
+%4: float32[3] @1 = aten::mul.Tensor(%1, %3)
+%5: float32[3] @2 = aten::add.Tensor(%4, %2, 1)
+return %5
+`
+  check(t, views, both, ['aten::unbind.int', 'aten::mul.Tensor', 'aten::add.Tensor'])
+  const written = `input %0: float32[2, 3] @0
+%1: float32[2, 3] @1 = aten::clone(%0, None)
+%2: float32[2, 3] @1 = aten::view(%1, [2, 3])
+%3: float32[2, 3] @1 = aten::relu_(%2!)
+%4: float32[2, 3] @2 = aten::neg(%1)
+return %4
+`
+  check(t, views, written, ['aten::clone', 'aten::view', 'aten::relu_', 'aten::neg'])
+  t.end()
+})
+
+t.test('identities', (t) => {
+  check(t, identities, chain('4', ['mul.Scalar(%0, 1)', 'div.Scalar(%1, 1)', 'sub.Scalar(%2, 0, 1)', 'exp(%3)']), ['aten::exp'])
+  check(t, identities, chain('4', ['sigmoid(%0)', 'relu(%1)', 'sin(%2)']), ['aten::sigmoid', 'aten::sin'])
+  check(t, identities, chain('4', ['mul.Scalar(%0, 2)', 'relu(%1)', 'sin(%2)']), ['aten::mul.Scalar', 'aten::relu', 'aten::sin'])
+  check(t, cleaned(identities), chain('4', ['neg(%0)', 'neg(%1)', 'exp(%2)']), ['aten::exp'])
+  const casts = `input %0: float32[4] @0
+%1: float64[4] @1 = aten::to.dtype(%0, 7, False, False, None)
+%2: float32[4] @2 = aten::to.dtype(%1, 6, False, False, None)
+%3: float32[4] @3 = aten::exp(%2)
+return %3
+`
+  check(t, cleaned(identities), casts, ['aten::exp'])
+  const narrow = casts.replace('float64[4] @1 = aten::to.dtype(%0, 7', 'int32[4] @1 = aten::to.dtype(%0, 3')
+  check(t, identities, narrow, ['aten::to.dtype', 'aten::to.dtype', 'aten::exp'])
+  t.end()
+})
+
+t.test('prepacked weights', (t) => {
+  const linear = `input %0: float32[2, 8] @0
+object #0: xnnpack.LinearOpContext
+%1: float32[2, 4] @1 = prepacked::linear_clamp_run(%0, #0)
+return %1
+`
+  t.match(printGraph(check(t, prepacked, linear, ['ptlite::linear'], 1e-6)), '-inf, 1.)')
+  check(t, prepacked, linear.replace('[2, 8]', '[2, 8] strides [1, 2]'), ['prepacked::linear_clamp_run'])
+  const conv = `input %0: float32[1, 3, 6, 6] @0
+object #0: xnnpack.LinearOpContext
+object #1: xnnpack.Conv2dOpContext
+%1: float32[1, 4, 6, 6] @1 = prepacked::conv2d_clamp_run(%0, #1)
+return %1
+`
+  t.match(printGraph(check(t, prepacked, conv, ['ptlite::convolution'], 1e-6)), '0., inf)')
+  t.end()
+})
+
+t.test('linear layers', (t) => {
+  const constants = `constant %10: float32[4, 8] @10 = "linear"
+constant %11: float32[4] @11 = "bias"
+%12: float32[8, 4] strides [1, 8] @10 = aten::t(%10)
+`
+  const run: Pass = { name: linearLayers.name, run: (graph) => linearLayers.run(constantFolding.run(graph)) }
+  const text = (calls: string): string => `input %0: float32[3, 8] @0\n${constants}${calls}`
+  check(t, run, text('%1: float32[3, 4] @1 = aten::addmm(%11, %0, %12, 1, 1)\nreturn %1\n'), ['aten::linear'], 1e-6)
+  check(t, run, text('%1: float32[3, 4] @1 = aten::mm(%0, %12)\nreturn %1\n'), ['aten::linear'], 1e-6)
+  const sum = text('%1: float32[3, 4] @1 = aten::matmul(%0, %12)\n%2: float32[3, 4] @2 = aten::add.Tensor(%1, %11, 1)\nreturn %2\n')
+  t.equal(check(t, run, sum, ['aten::linear'], 1e-6).constants.length, 2, 'the weight itself, not a copy')
+  check(
+    t,
+    run,
+    sum.replace('return %2', '%3: float32[3, 4] @3 = aten::mul.Tensor(%1, %2)\nreturn %3'),
+    ['aten::linear', 'aten::add.Tensor', 'aten::mul.Tensor'],
+    1e-6,
+  )
+  check(t, run, text('%1: float32[3, 4] @1 = aten::addmm(%11, %0, %12, 2, 1)\nreturn %1\n'), ['aten::addmm'])
+  const plain = `input %0: float32[3, 4] @0
+constant %10: float32[4, 8] @10 = "linear"
+%1: float32[3, 8] @1 = aten::matmul(%0, %10)
+return %1
+`
+  check(t, run, plain, ['aten::linear'], 1e-6)
+  t.end()
+})
+
+t.test('gelu', (t) => {
+  const run = cleaned(gelu)
+  for (const calls of [
+    ['div.Scalar(%0, 1.4142135)', 'erf(%1)', 'add.Scalar(%2, 1, 1)', 'mul.Scalar(%0, 0.5)', 'mul.Tensor(%4, %3)'],
+    ['mul.Scalar(%0, 0.70710678)', 'erf(%1)', 'add.Scalar(%2, 1, 1)', 'mul.Tensor(%0, %3)', 'mul.Tensor(%4, %10)'],
+    ['mul.Scalar(%0, 0.70710678)', 'erf(%1)', 'add.Scalar(%2, 1, 1)', 'mul.Scalar(%3, 0.5)', 'mul.Tensor(%4, %0)'],
+  ]) {
+    const after = check(t, run, chain('2, 8', calls, 'constant %10: float32[] @10 = "half"\n'), ['aten::gelu'], 1e-6)
+    t.match(printGraph(after), '"none"')
+  }
+  for (const calls of [
+    [
+      'pow.Tensor_Scalar(%0, 3)',
+      'mul.Scalar(%1, 0.044715)',
+      'add.Tensor(%0, %2, 1)',
+      'mul.Scalar(%3, 0.79788456)',
+      'tanh(%4)',
+      'add.Scalar(%5, 1, 1)',
+      'mul.Scalar(%0, 0.5)',
+      'mul.Tensor(%7, %6)',
+    ],
+    [
+      'mul.Tensor(%0, %0)',
+      'mul.Scalar(%1, 0.044715)',
+      'add.Scalar(%2, 1, 1)',
+      'mul.Scalar(%0, 0.79788456)',
+      'mul.Tensor(%4, %3)',
+      'tanh(%5)',
+      'add.Scalar(%6, 1, 1)',
+      'mul.Tensor(%0, %7)',
+      'mul.Scalar(%8, 0.5)',
+    ],
+  ]) {
+    t.match(printGraph(check(t, run, chain('2, 8', calls), ['aten::gelu'], 1e-6)), '"tanh"')
+  }
+  const other = ['div.Scalar(%0, 1.5)', 'erf(%1)', 'add.Scalar(%2, 1, 1)', 'mul.Scalar(%0, 0.5)', 'mul.Tensor(%4, %3)']
+  t.equal(
+    operators(
+      check(t, run, chain('2, 8', other), ['aten::div.Scalar', 'aten::erf', 'aten::add.Scalar', 'aten::mul.Scalar', 'aten::mul.Tensor']),
+    ).length,
+    5,
+  )
+  t.end()
+})
+
+t.test('silu, hardsigmoid, hardswish', (t) => {
+  const run = cleaned(gates)
+  check(t, run, chain('9', ['sigmoid(%0)', 'mul.Tensor(%1, %0)']), ['aten::silu'], 1e-6)
+  check(t, run, chain('9', ['add.Scalar(%0, 3, 1)', 'relu6(%1)', 'div.Scalar(%2, 6)']), ['aten::hardsigmoid'], 1e-6)
+  check(t, run, chain('9', ['div.Scalar(%0, 6)', 'add.Scalar(%1, 0.5, 1)', 'clamp(%2, 0, 1)']), ['aten::hardsigmoid'], 1e-6)
+  check(
+    t,
+    run,
+    chain('9', ['add.Scalar(%0, 3, 1)', 'hardtanh(%1, 0, 6)', 'mul.Tensor(%0, %2)', 'div.Scalar(%3, 6)']),
+    ['aten::hardswish'],
+    1e-6,
+  )
+  check(t, run, chain('9', ['add.Scalar(%0, 3, 1)', 'relu6(%1)', 'div.Scalar(%2, 6)', 'mul.Tensor(%3, %0)']), ['aten::hardswish'], 1e-6)
+  check(t, run, chain('9', ['hardsigmoid(%0)', 'mul.Tensor(%1, %0)']), ['aten::hardswish'], 1e-6)
+  check(t, run, chain('9', ['add.Scalar(%0, 2, 1)', 'relu6(%1)', 'div.Scalar(%2, 6)']), [
+    'aten::add.Scalar',
+    'aten::relu6',
+    'aten::div.Scalar',
+  ])
+  t.end()
+})
+
+t.test('softmax', (t) => {
+  const run = cleaned(softmax)
+  const rest = ['sub.Tensor(%0, %1, 1)', 'exp(%2)', 'sum.dim_IntList(%3, [-1], True, None) : 3, 1', 'div.Tensor(%3, %4)']
+  check(t, run, chain('3, 7', ['amax(%0, [-1], True) : 3, 1', ...rest]), ['aten::softmax.int'], 1e-6)
+  const pair = chain('3, 7', ['amax(%0, [-1], True) : 3, 1', ...rest]).replace(
+    /%1: .*/,
+    '%1: float32[3, 1] @1, %9: int64[3, 1] @9 = aten::max.dim(%0, 1, True)',
+  )
+  check(t, run, pair, ['aten::softmax.int'], 1e-6)
+  const across = chain('3, 7', ['amax(%0, [0], True) : 1, 7', ...rest])
+  t.equal(operators(run.run(parse(across))).length, 5, 'another dimension')
+  check(
+    t,
+    run,
+    chain('3, 7', [
+      'amax(%0, [0], True) : 1, 7',
+      ...rest.map((call) => call.replace('[-1], True, None) : 3, 1', '[-2], True, None) : 1, 7')),
+    ]),
+    ['aten::softmax.int'],
+    1e-6,
+  )
+  t.end()
+})
+
+t.test('layer norm', (t) => {
+  const run = cleaned(layerNorm)
+  const constants = 'constant %20: float32[6] @20 = "row"\nconstant %21: float32[6] @21 = "shift"\n'
+  const centred = ['mean.dim(%0, [-1], True, None) : 5, 1', 'sub.Tensor(%0, %1, 1)']
+  const variance = ['pow.Tensor_Scalar(%2, 2)', 'mean.dim(%3, [-1], True, None) : 5, 1', 'add.Scalar(%4, 1e-05, 1) : 5, 1']
+  const root = ['sqrt(%5) : 5, 1', 'div.Tensor(%2, %6)']
+  const affine = ['mul.Tensor(%7, %20)', 'add.Tensor(%8, %21, 1)']
+  check(t, run, chain('5, 6', [...centred, ...variance, ...root]), ['aten::layer_norm'], 1e-6)
+  const whole = check(t, run, chain('5, 6', [...centred, ...variance, ...root, ...affine], constants), ['aten::layer_norm'], 1e-6)
+  t.match(printGraph(whole), '(%0, [6], %20, %21, 0.00001, True)')
+  const rsqrt = [
+    'mul.Tensor(%2, %2)',
+    'mean.dim(%3, [1], True, None) : 5, 1',
+    'add.Scalar(%4, 1e-05, 1) : 5, 1',
+    'rsqrt(%5) : 5, 1',
+    'mul.Tensor(%6, %2)',
+  ]
+  check(t, run, chain('5, 6', [...centred, ...rsqrt, 'mul.Tensor(%20, %7)'], constants), ['aten::layer_norm'], 1e-6)
+  const biased = [
+    'var.dim(%0, [-1], False, True) : 5, 1',
+    'add.Scalar(%3, 1e-05, 1) : 5, 1',
+    'pow.Tensor_Scalar(%4, 0.5) : 5, 1',
+    'div.Tensor(%2, %5)',
+  ]
+  check(t, run, chain('5, 6', [...centred, ...biased]), ['aten::layer_norm'], 1e-6)
+  const unbiased = chain('5, 6', [...centred, ...biased]).replace('[-1], False, True', '[-1], True, True')
+  t.equal(operators(run.run(parse(unbiased))).length, 6, 'the unbiased variance is another number')
   t.end()
 })
 

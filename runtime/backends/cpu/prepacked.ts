@@ -61,7 +61,8 @@ function keptOrNull(object: CustomObject, value: Value): Tensor | null {
   return value === null ? null : kept(tensorOf(object, value))
 }
 
-function linearContext(object: CustomObject): Context {
+/** Weight, bias and limits of a packed linear layer. */
+export function prepackedLinear(object: CustomObject): Context {
   if (object.cache !== undefined) return object.cache as Context
   const [w, b, lo, hi] = stateItems(object, 4) as [Value, Value, Value, Value]
   const weight = kept(tensorOf(object, w))
@@ -70,6 +71,11 @@ function linearContext(object: CustomObject): Context {
   const context: Context = { weight, bias: keptOrNull(object, b), clamp: clampOf(lo, hi), packed }
   object.cache = context
   return context
+}
+
+/** Weight, bias, limits and settings of a packed convolution. */
+export function prepackedConvolution(object: CustomObject): ConvContext {
+  return convContext(object, false)
 }
 
 function convContext(object: CustomObject, transposed: boolean): ConvContext {
@@ -109,7 +115,7 @@ export function linear_clamp_prepack(W: Tensor, B: Tensor | null, outputMin: Sca
 }
 
 export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
-  const { weight, bias, clamp, packed } = linearContext(wPrepack)
+  const { weight, bias, clamp, packed } = prepackedLinear(wPrepack)
   check(
     X.type === DType.float32 && X.dim > 0 && X.shape[X.dim - 1] === weight.shape[1],
     () =>
@@ -133,7 +139,7 @@ export function conv2d_clamp_prepack(
 }
 
 export function conv2d_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
-  const { weight, bias, clamp, packed, settings } = convContext(wPrepack, false)
+  const { weight, bias, clamp, packed, settings } = prepackedConvolution(wPrepack)
   return convolve('prepacked::conv2d_clamp_run', X, weight, bias, settings, settings.padding, clamp, packed?.address ?? 0)
 }
 

@@ -1,0 +1,124 @@
+import { DType } from '../../runtime/tensor/dtype.js'
+import { readTensor } from '../../runtime/tensor/data.js'
+import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import type { Arg, GraphNode, ValueId } from '../graph/graph.js'
+import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+
+/** A number times values of one shape. */
+export interface Product {
+  readonly scale: number
+  readonly factors: readonly ValueId[]
+}
+
+/** The number that an argument is: written in the program, or a constant tensor of one element. */
+export function scalarOf(arg: Arg | undefined, analysis: Analysis): number | undefined {
+  const id = valueArg(arg)
+  if (id === undefined) return numberArg(arg)
+  const tensor = analysis.tensor(id)
+  if (tensor?.numel !== 1 || tensor.dim > 1 || (tensor.type !== DType.float32 && tensor.type !== DType.float64)) return undefined
+  return Number(readTensor(tensor)[0])
+}
+
+/** The node without effects that makes a value. */
+export function madeBy(arg: Arg | undefined, analysis: Analysis): GraphNode | undefined {
+  const id = valueArg(arg)
+  const node = id === undefined ? undefined : analysis.producer(id)
+  return node !== undefined && analysis.isPure(node) ? node : undefined
+}
+
+/** Takes apart products, quotients by numbers and whole powers: `x * 0.5 * x.pow(2)` is 0.5 times x, x and x. */
+export function productOf(arg: Arg, analysis: Analysis): Product {
+  const id = valueArg(arg)!
+  const itself = { scale: 1, factors: [id] }
+  const node = madeBy(arg, analysis)
+  if (node === undefined) return itself
+  const [a, b] = node.args as [Arg, Arg | undefined]
+  const number = scalarOf(b, analysis)
+  const times = (factor: number): Product => {
+    const inner = productOf(a, analysis)
+    return { scale: inner.scale * factor, factors: inner.factors }
+  }
+  const { shape } = analysis.type(id)
+  const ofShape = (arg: Arg | undefined): boolean => {
+    const value = valueArg(arg)
+    return value !== undefined && sameShape(analysis.type(value).shape, shape)
+  }
+  switch (node.op) {
+    case 'aten::mul.Scalar':
+    case 'aten::mul.Tensor': {
+      if (number !== undefined && ofShape(a)) return times(number)
+      if (!ofShape(a) || !ofShape(b)) {
+        const first = scalarOf(a, analysis)
+        if (first === undefined || !ofShape(b)) return itself
+        const inner = productOf(b!, analysis)
+        return { scale: inner.scale * first, factors: inner.factors }
+      }
+      const [p, q] = [productOf(a, analysis), productOf(b!, analysis)]
+      return { scale: p.scale * q.scale, factors: [...p.factors, ...q.factors] }
+    }
+    case 'aten::div.Scalar':
+    case 'aten::div.Tensor':
+      return number !== undefined && number !== 0 && ofShape(a) ? times(1 / number) : itself
+    case 'aten::square':
+      return power(productOf(a, analysis), 2)
+    case 'aten::pow.Tensor_Scalar':
+      return number === 2 || number === 3 ? power(productOf(a, analysis), number) : itself
+    default:
+      return itself
+  }
+}
+
+function power({ scale, factors }: Product, exponent: number): Product {
+  return { scale: scale ** exponent, factors: Array.from({ length: exponent }, () => factors).flat() }
+}
+
+/** `%a + number`, in either order. */
+export function plusNumber(arg: Arg | undefined, analysis: Analysis): { readonly term: Arg; readonly number: number } | null {
+  const node = madeBy(arg, analysis)
+  if (node === undefined || !/^aten::(add|sub)\.(Tensor|Scalar)$/.test(node.op) || numberArg(node.args[2]) !== 1) return null
+  const [a, b] = node.args as [Arg, Arg]
+  const subtracts = node.op.startsWith('aten::sub')
+  const [second, first] = [scalarOf(b, analysis), scalarOf(a, analysis)]
+  if (second !== undefined) return { term: a, number: subtracts ? -second : second }
+  return first !== undefined && !subtracts ? { term: b, number: first } : null
+}
+
+/** Both sides of `%a + %b`. */
+export function sumOf(arg: Arg | undefined, analysis: Analysis): readonly [Arg, Arg] | null {
+  const node = madeBy(arg, analysis)
+  if (node?.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
+  return [node.args[0]!, node.args[1]!]
+}
+
+/** The argument and bounds of relu6, hardtanh or clamp with both bounds. */
+export function clampOf(
+  arg: Arg | undefined,
+  analysis: Analysis,
+): { readonly term: Arg; readonly min: number; readonly max: number } | null {
+  const node = madeBy(arg, analysis)
+  if (node === undefined) return null
+  const term = node.args[0]!
+  if (node.op === 'aten::relu6') return { term, min: 0, max: 6 }
+  if ((node.op !== 'aten::hardtanh' && node.op !== 'aten::clamp') || isNone(node.args[1]) || isNone(node.args[2])) return null
+  const [min, max] = [numberArg(node.args[1]), numberArg(node.args[2])]
+  return min === undefined || max === undefined ? null : { term, min, max }
+}
+
+/** Equal but for the rounding of a decimal fraction to float32. */
+export function near(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-6 * Math.abs(b)
+}
+
+/** True for a float32 node whose one result is dense, as is `input`, of the same shape: one operator can stand for it. */
+export function replacesDense(node: GraphNode, input: ValueId, analysis: Analysis): boolean {
+  const result = onlyResult(node)
+  if (result === undefined || !analysis.isPure(node) || !analysis.isSteady(input)) return false
+  const [a, b] = [analysis.type(input), analysis.type(result)]
+  return (
+    a.dtype === DType.float32 &&
+    b.dtype === DType.float32 &&
+    sameShape(a.shape, b.shape) &&
+    isContiguous(a.shape, a.strides) &&
+    isContiguous(b.shape, b.strides)
+  )
+}

@@ -1,0 +1,141 @@
+import { Float } from '../../runtime/tensor/scalar.js'
+import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { Editor } from './editor.js'
+import { madeBy, plusNumber, replacesDense } from './expression.js'
+import type { Pass } from './pass.js'
+
+/**
+ * Recognises layer norm written out (Ba, Kiros and Hinton, "Layer Normalization"), with its weight and bias where they follow.
+ *
+ *     %1 = aten::mean.dim(%0, [-1], True, None)
+ *     %2 = aten::sub.Tensor(%0, %1, 1)
+ *     %3 = aten::pow.Tensor_Scalar(%2, 2)
+ *     %4 = aten::mean.dim(%3, [-1], True, None)
+ *     %5 = aten::add.Scalar(%4, 1e-05, 1)
+ *     %6 = aten::sqrt(%5)
+ *     %7 = aten::div.Tensor(%2, %6)
+ *     %8 = aten::mul.Tensor(%7, %weight)
+ *     %9 = aten::add.Tensor(%8, %bias, 1)          →   %9 = aten::layer_norm(%0, [384], %weight, %bias, 1e-05, True)
+ */
+export const layerNorm: Pass = {
+  name: 'layer norm',
+  run(graph) {
+    const analysis = new Analysis(graph)
+    const editor = new Editor(graph)
+    let changed = false
+    for (const node of graph.nodes) {
+      const norm = normOf(node, analysis)
+      if (norm === null || !replacesDense(node, norm.input, analysis)) continue
+      const scaled = step('aten::mul.Tensor', node, norm.shape, analysis)
+      const shifted = scaled === null ? null : step('aten::add.Tensor', scaled.node, norm.shape, analysis)
+      const last = shifted?.node ?? scaled?.node ?? node
+      const args = [
+        value(norm.input),
+        constant([...norm.shape]),
+        scaled?.operand ?? NONE,
+        shifted?.operand ?? NONE,
+        constant(new Float(norm.eps)),
+        constant(true),
+      ]
+      for (const part of new Set([node, scaled?.node ?? node])) if (part !== last) editor.replaceNode(part, [])
+      editor.replaceNode(last, [{ ...last, op: 'aten::layer_norm', args }])
+      changed = true
+    }
+    return changed ? editor.finish() : graph
+  },
+}
+
+interface Norm {
+  readonly input: ValueId
+  /** Sizes of the dimensions that are normalized, the last ones. */
+  readonly shape: readonly number[]
+  readonly eps: number
+}
+
+/** (x - mean) / sqrt(var + eps), or times rsqrt. */
+function normOf(node: GraphNode, analysis: Analysis): Norm | null {
+  if (onlyResult(node) === undefined) return null
+  if (node.op === 'aten::div.Tensor') return centredOver(node.args[0]!, rootArgument(node.args[1], ['aten::sqrt'], 0.5, analysis), analysis)
+  if (node.op !== 'aten::mul.Tensor') return null
+  for (const [centred, inverse] of [node.args, [node.args[1]!, node.args[0]!]] as [Arg, Arg][]) {
+    const found = centredOver(centred, rootArgument(inverse, ['aten::rsqrt'], -0.5, analysis), analysis)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** What a root is taken of: sqrt(x) or pow(x, exponent), or the reciprocal of a square root. */
+function rootArgument(arg: Arg | undefined, names: readonly string[], exponent: number, analysis: Analysis): Arg | undefined {
+  const node = madeBy(arg, analysis)
+  if (node === undefined) return undefined
+  if (names.includes(node.op)) return node.args[0]
+  if (node.op === 'aten::pow.Tensor_Scalar' && numberArg(node.args[1]) === exponent) return node.args[0]
+  return node.op === 'aten::reciprocal' && exponent < 0 ? rootArgument(node.args[0], ['aten::sqrt'], 0.5, analysis) : undefined
+}
+
+function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis): Norm | null {
+  const difference = madeBy(centred, analysis)
+  const plus = spread === undefined ? null : plusNumber(spread, analysis)
+  if (difference?.op !== 'aten::sub.Tensor' || numberArg(difference.args[2]) !== 1 || plus === null) return null
+  const input = valueArg(difference.args[0])
+  const mean = madeBy(difference.args[1], analysis)
+  if (input === undefined || mean?.op !== 'aten::mean.dim' || valueArg(mean.args[0]) !== input || !isNone(mean.args[3])) return null
+  const { shape } = analysis.type(input)
+  const count = lastDims(mean.args[1], mean.args[2], shape.length)
+  if (count === 0) return null
+  const variance = madeBy(plus.term, analysis)
+  if (variance === undefined || !isVariance(variance, input, difference, count, shape.length, analysis)) return null
+  return { input, shape: shape.slice(shape.length - count), eps: plus.number }
+}
+
+/** How many of the last dimensions a reduction goes over; 0 where it is over others, or drops them. */
+function lastDims(list: Arg | undefined, keep: Arg | undefined, rank: number): number {
+  const dims = integersArg(list)?.map((d) => (d < 0 ? d + rank : d))
+  if (dims === undefined || keep?.kind !== 'constant' || keep.value !== true) return 0
+  return dims.length > 0 && dims.sort((a, b) => a - b).every((d, i) => d === rank - dims.length + i) ? dims.length : 0
+}
+
+/** The mean of squared distances from the mean, or `var` without Bessel's correction. */
+function isVariance(node: GraphNode, input: ValueId, difference: GraphNode, count: number, rank: number, analysis: Analysis): boolean {
+  const { op, args } = node
+  if (op === 'aten::var.dim') {
+    const biased = args[2]?.kind === 'constant' && args[2].value === false
+    return biased && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
+  }
+  if (op === 'aten::var.correction')
+    return numberArg(args[2]) === 0 && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
+  if (op !== 'aten::mean.dim' || !isNone(args[3]) || lastDims(args[1], args[2], rank) !== count) return false
+  const square = madeBy(args[0], analysis)
+  if (square === undefined) return false
+  const isDifference = (arg: Arg | undefined): boolean => {
+    const found = madeBy(arg, analysis)
+    if (found === difference) return true
+    return found?.op === 'aten::sub.Tensor' && [0, 1].every((i) => valueArg(found.args[i]) === valueArg(difference.args[i]))
+  }
+  switch (square.op) {
+    case 'aten::pow.Tensor_Scalar':
+      return numberArg(square.args[1]) === 2 && isDifference(square.args[0])
+    case 'aten::square':
+      return isDifference(square.args[0])
+    case 'aten::mul.Tensor':
+      return isDifference(square.args[0]) && isDifference(square.args[1])
+    default:
+      return false
+  }
+}
+
+/** The product or sum with a constant over the normalized dimensions that is all that becomes of a node. */
+function step(op: string, node: GraphNode, shape: readonly number[], analysis: Analysis): { node: GraphNode; operand: Arg } | null {
+  const result = onlyResult(node)!
+  const next = analysis.onlyReader(result)
+  if (next?.op !== op || onlyResult(next) === undefined || !analysis.isPure(next)) return null
+  if (op === 'aten::add.Tensor' && numberArg(next.args[2]) !== 1) return null
+  const operand = next.args.slice(0, 2).find((arg) => valueArg(arg) !== result)
+  const id = valueArg(operand)
+  if (id === undefined || analysis.tensor(id) === undefined) return null
+  const type = analysis.type(id)
+  const fits = type.dtype === analysis.type(result).dtype && sameShape(type.shape, shape) && isContiguous(type.shape, type.strides)
+  return fits ? { node: next, operand: operand! } : null
+}

@@ -18,7 +18,10 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
   },
 })
+// V8 counts calls, not time, before it compiles; slow operators need not wait for it
 const WARM_UP_MS = 250
+const WARM_UP_CALLS = 30_000
+const LONGEST_WARM_UP_MS = 1500
 const TARGET_MS = 4
 const MOST_TIMES = 2000
 
@@ -42,15 +45,17 @@ class PtliteOperators {
 /** Runs a peer until its compilers have done their work. Returns a length of the loop for which neither the call of the module nor the clock counts. */
 async function warmUp(peer) {
   let loops = 1
-  for (let spent = 0; spent < WARM_UP_MS;) {
+  let calls = 0
+  for (let spent = 0; spent < WARM_UP_MS || (calls < WARM_UP_CALLS && spent < LONGEST_WARM_UP_MS);) {
     const ms = await peer.time(loops)
     spent += ms
+    calls += loops + 1
     loops = Math.max(1, Math.min(MOST_TIMES, Math.round((TARGET_MS * (loops + 1)) / Math.max(ms, 0.001))))
   }
   return loops
 }
 
-/** Microseconds per operator of both runtimes. */
+/** Microseconds per operator of both runtimes: the least of all rounds, which other work on the machine disturbed least. */
 async function measure(peers, rounds) {
   const times = []
   for (const peer of peers) times.push(await warmUp(peer))
@@ -58,7 +63,7 @@ async function measure(peers, rounds) {
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < peers.length; i++) samples[i].push(((await peers[i].time(times[i])) * 1000) / (times[i] + 1))
   }
-  return samples.map(median)
+  return samples.map((times) => Math.min(...times))
 }
 
 setNumThreads(1)

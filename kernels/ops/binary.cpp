@@ -2,6 +2,7 @@
 #include "ops/binary_scalar.h"
 #include "ops/elementwise.h"
 #include "ops/special.h"
+#include "vec/modulo.h"
 
 namespace {
 
@@ -37,6 +38,9 @@ PTLITE_OP(SubScaled, a - V(p[0]) * b)
 PTLITE_OP(Mul, a* b)
 PTLITE_OP(Div, a / b)
 PTLITE_OP(DivTrunc, trunc(a / b))
+PTLITE_OP(DivFloor, div_floor(a, b))
+PTLITE_OP(Remainder, remainder(a, b))
+PTLITE_OP(Fmod, modulo(a, b))
 PTLITE_OP(Pow, pow(a, b))
 PTLITE_OP(Copysign, copysign(a, b))
 PTLITE_OP(Minimum, minimum(a, b))
@@ -56,10 +60,10 @@ PTLITE_OP(BitwiseXor, a ^ b)
 PTLITE_OP(Prelu, select(a > V::zero(), a, a* b))
 PTLITE_OP(Heaviside, select(a == V::zero(), b, truth<T>(a > V::zero())))
 
-PTLITE_LANE_OP(DivFloor, lanes::div_floor(a, b))
+PTLITE_LANE_OP(DivFloorInt, lanes::div_floor(a, b))
 PTLITE_LANE_OP(DivTruncInt, lanes::div_trunc(a, b))
-PTLITE_LANE_OP(Remainder, lanes::remainder(a, b))
-PTLITE_LANE_OP(Fmod, lanes::modulo(a, b))
+PTLITE_LANE_OP(RemainderInt, lanes::remainder(a, b))
+PTLITE_LANE_OP(FmodInt, lanes::modulo(a, b))
 PTLITE_LANE_OP(PowInt, lanes::power(a, b))
 PTLITE_LANE_OP(Atan2, static_cast<T>(std::atan2(a, b)))
 PTLITE_LANE_OP(Hypot, static_cast<T>(std::hypot(a, b)))
@@ -106,9 +110,9 @@ Run<C> choose_real(int32_t op) {
     PTLITE_CASE(pow, Pow)
     PTLITE_CASE(copysign, Copysign)
     PTLITE_CASE(prelu, Prelu)
-    PTLITE_LANE_CASE(div_floor, DivFloor)
-    PTLITE_LANE_CASE(remainder, Remainder)
-    PTLITE_LANE_CASE(fmod, Fmod)
+    PTLITE_CASE(div_floor, DivFloor)
+    PTLITE_CASE(remainder, Remainder)
+    PTLITE_CASE(fmod, Fmod)
     PTLITE_LANE_CASE(atan2, Atan2)
     PTLITE_LANE_CASE(hypot, Hypot)
     PTLITE_LANE_CASE(xlogy, Xlogy)
@@ -134,10 +138,10 @@ Run<int64_t> choose_integer(int32_t op) {
     PTLITE_LANE_CASE(shift_right, ShiftRight)
     PTLITE_LANE_CASE(gcd, Gcd)
     PTLITE_LANE_CASE(lcm, Lcm)
-    PTLITE_HELD_CASE(BinaryOp_div_floor, nullptr) return run_division<DivFloor>;
+    PTLITE_HELD_CASE(BinaryOp_div_floor, nullptr) return run_division<DivFloorInt>;
     PTLITE_HELD_CASE(BinaryOp_div_trunc, nullptr) return run_division<DivTruncInt>;
-    PTLITE_HELD_CASE(BinaryOp_remainder, nullptr) return run_division<Remainder>;
-    PTLITE_HELD_CASE(BinaryOp_fmod, nullptr) return run_division<Fmod>;
+    PTLITE_HELD_CASE(BinaryOp_remainder, nullptr) return run_division<RemainderInt>;
+    PTLITE_HELD_CASE(BinaryOp_fmod, nullptr) return run_division<FmodInt>;
     default:
       return nullptr;
   }

@@ -10,52 +10,24 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace lanes {
 
-// Quotient rounded down. Floating point as Python's //: consistent with the sign and exactness of fmod.
-template <class T>
-inline T div_floor(T a, T b) {
-  if constexpr (detail::is_real<T>) {
-    if (b == 0) return a / b;
-    const T mod = std::fmod(a, b);
-    T quotient = (a - mod) / b;
-    if (mod != 0 && (b < 0) != (mod < 0)) quotient -= 1;
-    if (quotient == 0) return std::copysign(T(0), a / b);
-    const T rounded = std::floor(quotient);
-    return quotient - rounded > T(0.5) ? rounded + 1 : rounded;
-  } else {
-    if (b == -1) return -a;
-    const T quotient = a / b;
-    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-  }
+// Quotient rounded down.
+inline int64_t div_floor(int64_t a, int64_t b) {
+  if (b == -1) return -a;
+  const int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-template <class T>
-inline T div_trunc(T a, T b) {
-  if constexpr (detail::is_real<T>) return std::trunc(a / b);
-  return b == -1 ? -a : a / b;
-}
+inline int64_t div_trunc(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
 
 // Takes the sign of the divisor.
-template <class T>
-inline T remainder(T a, T b) {
-  if constexpr (detail::is_real<T>) {
-    const T mod = std::fmod(a, b);
-    return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
-  } else {
-    if (b == -1) return 0;
-    const T mod = a % b;
-    return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
-  }
+inline int64_t remainder(int64_t a, int64_t b) {
+  if (b == -1) return 0;
+  const int64_t mod = a % b;
+  return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;
 }
 
 // Takes the sign of the dividend.
-template <class T>
-inline T modulo(T a, T b) {
-  if constexpr (detail::is_real<T>) {
-    return std::fmod(a, b);
-  } else {
-    return b == -1 ? 0 : a % b;
-  }
-}
+inline int64_t modulo(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
 
 // Integer power modulo 2^64; negative exponents give 0 but for bases 1 and -1.
 inline int64_t power(int64_t a, int64_t b) {

@@ -25,10 +25,16 @@ class Rows {
   Form pack(int64_t first, int64_t rows, uint8_t* line, uint8_t* block, int32_t* sums) const {
     const int64_t length = static_cast<int64_t>(line_bytes(f_->k));
     uint8_t bits = 0;
+    Output output;
+    if (f_->taps > 0) output = output_at(first);
     for (int64_t r = 0; r < rows; r++) {
       uint8_t* at = line + r * length;
-      if (f_->taps > 0) window(first + r, at);
-      else read(reinterpret_cast<const uint8_t*>(f_->a) + (first + r) * f_->a_stride, at, f_->k);
+      if (f_->taps > 0) {
+        window(output, at);
+        advance(&output);
+      } else {
+        read(reinterpret_cast<const uint8_t*>(f_->a) + (first + r) * f_->a_stride, at, f_->k);
+      }
       memset(at + f_->k, 0, static_cast<size_t>(length - f_->k));
       bits |= bits_of(at, length);
       if (sums != nullptr) sums[r] = sum_of(at, f_->k);
@@ -88,21 +94,44 @@ class Rows {
     return i >= 0 && i < f_->in_size[axis] ? i : -1;
   }
 
-  void window(int64_t m, uint8_t* line) const {
-    const int64_t w = m % f_->out_size[2], h = m / f_->out_size[2] % f_->out_size[1];
-    const int64_t d = m / (f_->out_size[2] * f_->out_size[1]) % f_->out_size[0];
-    const int64_t image = m / (f_->out_size[2] * f_->out_size[1] * f_->out_size[0]);
+  // An element of a convolution's output: its image, depth, row and column.
+  struct Output {
+    int64_t image = 0, d = 0, h = 0, w = 0;
+  };
+
+  Output output_at(int64_t m) const {
+    Output o;
+    o.w = m % f_->out_size[2];
+    m /= f_->out_size[2];
+    o.h = m % f_->out_size[1];
+    m /= f_->out_size[1];
+    o.d = m % f_->out_size[0];
+    o.image = m / f_->out_size[0];
+    return o;
+  }
+
+  void advance(Output* o) const {
+    if (++o->w < f_->out_size[2]) return;
+    o->w = 0;
+    if (++o->h < f_->out_size[1]) return;
+    o->h = 0;
+    if (++o->d < f_->out_size[0]) return;
+    o->d = 0;
+    ++o->image;
+  }
+
+  void window(const Output& o, uint8_t* line) const {
     const auto* in = reinterpret_cast<const uint8_t*>(f_->a);
     for (int64_t kd = 0; kd < f_->kernel[0]; kd++) {
-      const int64_t id = input_position(0, d, kd);
+      const int64_t id = input_position(0, o.d, kd);
       for (int64_t kh = 0; kh < f_->kernel[1]; kh++) {
-        const int64_t ih = input_position(1, h, kh);
+        const int64_t ih = input_position(1, o.h, kh);
         for (int64_t kw = 0; kw < f_->kernel[2]; kw++, line += f_->channels) {
-          const int64_t iw = input_position(2, w, kw);
+          const int64_t iw = input_position(2, o.w, kw);
           if (id < 0 || ih < 0 || iw < 0) {
             memset(line, zero_, static_cast<size_t>(f_->channels));
           } else {
-            const int64_t pixel = ((image * f_->in_size[0] + id) * f_->in_size[1] + ih) * f_->in_size[2] + iw;
+            const int64_t pixel = ((o.image * f_->in_size[0] + id) * f_->in_size[1] + ih) * f_->in_size[2] + iw;
             read(in + pixel * f_->pixel_stride, line, f_->channels);
           }
         }

@@ -17,9 +17,12 @@ Generator& generator_of(Frame* f) {
 
 double uniform53(Generator& g) { return static_cast<double>(g.bits64() & ((1ull << 53) - 1)) * 0x1p-53; }
 
-// A number in 0..1 with this many random bits, as float.
-float uniform_bits(Generator& g, int32_t digits) {
-  return static_cast<float>(g.bits32() & ((1u << digits) - 1)) * (1.0f / static_cast<float>(1u << digits));
+// out[i] = f(a number in 0..1 with this many random bits).
+template <class F>
+void each_uniform(Generator& g, float* out, int64_t n, int32_t digits, F f) {
+  const uint32_t mask = (1u << digits) - 1;
+  const float step = 1.0f / static_cast<float>(1u << digits);
+  g.each32(n, [=](int64_t i, uint32_t word) { out[i] = f(static_cast<float>(static_cast<int32_t>(word & mask)) * step); });
 }
 
 // Normal samples come in pairs; the second one of a pair waits in the generator.
@@ -40,7 +43,7 @@ double normal_serial(Generator& g) {
 void uniform(Generator& g, float* out, int64_t n, const random_fill_frame* f) {
   const float from = static_cast<float>(f->a);
   const float width = static_cast<float>(f->b) - from;
-  for (int64_t i = 0; i < n; ++i) out[i] = __builtin_fmaf(uniform_bits(g, f->digits), width, from);
+  each_uniform(g, out, n, f->digits, [=](float x) { return __builtin_fmaf(x, width, from); });
 }
 
 void uniform(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
@@ -48,22 +51,24 @@ void uniform(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
 }
 
 // Blocks of 16; where the count is no multiple, the last 16 elements are drawn anew.
-template <class T, class Uniform>
-void normal_blocks(T* out, int64_t n, const random_fill_frame* f, Uniform next) {
-  for (int64_t i = 0; i < n; ++i) out[i] = next();
+template <class T, class Draw>
+void normal_blocks(T* out, int64_t n, const random_fill_frame* f, Draw draw) {
+  draw(out, n);
   const T mean = static_cast<T>(f->a), deviation = static_cast<T>(f->b);
-  for (int64_t i = 0; i + 16 <= n; i += 16) normal16(out + i, mean, deviation);
+  normal16(out, n / 16, mean, deviation);
   if (n % 16 == 0) return;
-  for (int64_t i = n - 16; i < n; ++i) out[i] = next();
-  normal16(out + n - 16, mean, deviation);
+  draw(out + n - 16, 16);
+  normal16(out + n - 16, 1, mean, deviation);
 }
 
 void normal(Generator& g, float* out, int64_t n, const random_fill_frame* f) {
-  normal_blocks(out, n, f, [&] { return uniform_bits(g, f->digits); });
+  normal_blocks(out, n, f, [&](float* to, int64_t count) { each_uniform(g, to, count, f->digits, [](float x) { return x; }); });
 }
 
 void normal(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
-  normal_blocks(out, n, f, [&] { return uniform53(g); });
+  normal_blocks(out, n, f, [&](double* to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) to[i] = uniform53(g);
+  });
 }
 
 template <class T, class Sample>
@@ -149,7 +154,7 @@ int32_t trials(const random_trials_frame* f, Uniform next) {
 int32_t random_trials(random_trials_frame* f) {
   Generator& g = generator_of(f);
   if (f->dtype == PTLITE_FLOAT64) return trials<double>(f, [&] { return uniform53(g); });
-  if (f->dtype == PTLITE_FLOAT32) return trials<float>(f, [&] { return uniform_bits(g, 24); });
+  if (f->dtype == PTLITE_FLOAT32) return trials<float>(f, [&] { return static_cast<float>(g.bits32() & 0xffffff) * 0x1p-24f; });
   return PTLITE_NO_DTYPE;
 }
 

@@ -27,11 +27,20 @@ struct Generator {
 
   PTLITE_INLINE uint32_t bits32() {
     if (next == kSize) refill();
-    uint32_t y = words[next++];
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
+    return tempered(words[next++]);
+  }
+
+  // f(i, bits32()) for i = 0 .. n - 1, in that order; f has no part in the state.
+  template <class F>
+  PTLITE_INLINE void each32(int64_t n, F f) {
+    for (int64_t i = 0; i < n;) {
+      if (next == kSize) refill();
+      const int64_t count = n - i < kSize - next ? n - i : kSize - next;
+      const uint32_t* from = words + next;
+      for (int64_t k = 0; k < count; ++k) f(i + k, tempered(from[k]));
+      next += static_cast<int32_t>(count);
+      i += count;
+    }
   }
 
   PTLITE_INLINE uint64_t bits64() {
@@ -40,11 +49,25 @@ struct Generator {
   }
 
  private:
-  void refill() {
-    for (int i = 0; i < kSize; ++i) {
-      const uint32_t mixed = (words[i] & 0x80000000u) | (words[(i + 1) % kSize] & 0x7fffffffu);
-      words[i] = words[(i + kShift) % kSize] ^ (mixed >> 1) ^ (mixed & 1 ? 0x9908b0dfu : 0);
-    }
+  static PTLITE_INLINE uint32_t tempered(uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+  }
+
+  static PTLITE_INLINE uint32_t twisted(uint32_t word, uint32_t after, uint32_t shifted) {
+    const uint32_t mixed = (word & 0x80000000u) | (after & 0x7fffffffu);
+    return shifted ^ (mixed >> 1) ^ ((0u - (mixed & 1)) & 0x9908b0dfu);
+  }
+
+  // The recurrence without its wrap-around, so that the compiler can take several words at a time.
+  __attribute__((noinline)) void refill() {
+    constexpr int kFirst = kSize - kShift;
+    for (int i = 0; i < kFirst; ++i) words[i] = twisted(words[i], words[i + 1], words[i + kShift]);
+    // the nearest word that a step needs was made kFirst steps before
+    for (int i = kFirst; i < kSize - 1; ++i) words[i] = twisted(words[i], words[i + 1], words[i - kFirst]);
+    words[kSize - 1] = twisted(words[kSize - 1], words[0], words[kShift - 1]);
     next = 0;
   }
 };

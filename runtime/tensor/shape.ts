@@ -36,7 +36,8 @@ export function channelsLastStrides(shape: readonly number[]): number[] {
   const rank = shape.length
   const strides = new Array<number>(rank)
   let step = 1
-  for (const d of [1, ...Array.from({ length: rank - 2 }, (_, i) => rank - 1 - i), 0]) {
+  for (let i = 0; i < rank; i++) {
+    const d = i === 0 ? 1 : i === rank - 1 ? 0 : rank - i
     strides[d] = step
     step *= Math.max(shape[d]!, 1)
   }

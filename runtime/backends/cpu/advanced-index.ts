@@ -13,7 +13,14 @@ import { checkSameType, targetOf } from './support/target.js'
 type Indices = readonly (Tensor | null)[]
 
 /** Masks become one int64 index per dim that they cover; everything else must be int64. */
-function withoutMasks(self: Tensor, indices: Indices): (Tensor | null)[] {
+function withoutMasks(self: Tensor, indices: Indices): Indices {
+  const result = indices.every((t) => t === null || t.type === DType.int64) ? indices : unmasked(self, indices)
+  check(result.length <= self.dim, () => `index: expected at most ${self.dim} indices, found ${result.length}`)
+  check(result.some((t) => t !== null), () => 'index: expected at least one index tensor') // prettier-ignore
+  return result
+}
+
+function unmasked(self: Tensor, indices: Indices): Indices {
   const result: (Tensor | null)[] = []
   for (const index of indices) {
     if (index === null) result.push(null)
@@ -33,8 +40,6 @@ function withoutMasks(self: Tensor, indices: Indices): (Tensor | null)[] {
       index.shape.forEach((_, d) => result.push(viewOf(rows, [rows.shape[0]!], [index.dim], rows.offset + d)))
     }
   }
-  check(result.length <= self.dim, () => `index: expected at most ${self.dim} indices, found ${result.length}`)
-  check(result.some((t) => t !== null), () => 'index: expected at least one index tensor') // prettier-ignore
   return result
 }
 
@@ -51,23 +56,46 @@ interface Plan {
  */
 function planIndexing(self: Tensor, given: Indices): Plan {
   const indices = withoutMasks(self, given)
-  const used = indices.flatMap((t, d) => (t === null ? [] : [d]))
-  let common: number[] = []
-  for (const d of used) common = broadcastShapes(common, indices[d]!.shape)
-  const first = used[0]!
-  const neighbours = used[used.length - 1]! - first === used.length - 1
-  const free = self.shape.map((_, d) => d).filter((d) => !used.includes(d))
-  const before = neighbours ? free.filter((d) => d < first) : []
-  const after = free.filter((d) => !before.includes(d))
-  const shape = [...before.map((d) => self.shape[d]!), ...common, ...after.map((d) => self.shape[d]!)]
-  const nowhere = (dims: readonly unknown[]): number[] => dims.map(() => 0)
-  const indexed = [...before.map((d) => self.strides[d]!), ...nowhere(common), ...after.map((d) => self.strides[d]!)]
-  const operands = used.map((d) => ({
-    index: indices[d]!,
-    strides: [...nowhere(before), ...stridesAs(indices[d]!, common), ...nowhere(after)],
-    limit: self.shape[d]!,
-    step: self.strides[d]!,
-  }))
+  const free: number[] = []
+  let common: readonly number[] = []
+  let used = 0
+  let first = 0
+  let last = 0
+  for (let d = 0; d < self.dim; d++) {
+    const index = d < indices.length ? indices[d]! : null
+    if (index === null) {
+      free.push(d)
+      continue
+    }
+    if (used === 0) first = d
+    common = used === 0 ? index.shape : broadcastShapes(common, index.shape)
+    last = d
+    used++
+  }
+  const neighbours = last - first === used - 1
+  const lead = neighbours ? first : 0
+  const shape: number[] = []
+  const indexed: number[] = []
+  for (let i = 0; i <= free.length; i++) {
+    if (i === lead) {
+      for (const n of common) {
+        shape.push(n)
+        indexed.push(0)
+      }
+    }
+    if (i === free.length) break
+    shape.push(self.shape[free[i]!]!)
+    indexed.push(self.strides[free[i]!]!)
+  }
+  const operands: IndexOperand[] = []
+  for (let d = 0; d < indices.length; d++) {
+    const index = indices[d] ?? null
+    if (index === null) continue
+    const strides = new Array<number>(shape.length).fill(0)
+    const own = stridesAs(index, common)
+    for (let i = 0; i < own.length; i++) strides[lead + i] = own[i]!
+    operands.push({ index, strides, limit: self.shape[d]!, step: self.strides[d]! })
+  }
   const outOfReach = operands.find((o) => o.limit === 0 && o.index.numel > 0)
   check(outOfReach === undefined || shape.includes(0) === false || common.includes(0), () => 'index: the indexed dimension has no elements')
   return { shape, indexed, indices: operands }

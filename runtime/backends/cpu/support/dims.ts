@@ -12,22 +12,40 @@ export interface Walk {
  * operands run through without a gap.
  */
 export function coalesce(shape: readonly number[], operands: readonly (readonly number[])[]): Walk {
+  const count = operands.length
   const dims: number[] = []
   for (let d = shape.length - 1; d >= 0; d--) if (shape[d] !== 1) dims.push(d)
-  const lead = operands[0]
-  if (lead !== undefined) dims.sort((a, b) => lead[a]! - lead[b]! || b - a)
+  if (count > 0) orderBy(dims, operands[0]!)
   const sizes: number[] = []
-  const strides: number[][] = operands.map(() => [])
-  for (const d of dims) {
+  const strides: number[][] = []
+  for (let k = 0; k < count; k++) strides.push([])
+  for (let i = 0; i < dims.length; i++) {
+    const d = dims[i]!
     const last = sizes.length - 1
-    if (last >= 0 && operands.every((s, k) => s[d] === strides[k]![last]! * sizes[last]!)) {
+    if (last >= 0 && continues(operands, strides, d, last, sizes[last]!)) {
       sizes[last] = sizes[last]! * shape[d]!
       continue
     }
     sizes.push(shape[d]!)
-    operands.forEach((s, k) => strides[k]!.push(s[d]!))
+    for (let k = 0; k < count; k++) strides[k]!.push(operands[k]![d]!)
   }
   return { sizes, strides }
+}
+
+/** Sorts dims by their strides, equal ones innermost first. */
+function orderBy(dims: number[], strides: readonly number[]): void {
+  for (let i = 1; i < dims.length; i++) {
+    const d = dims[i]!
+    let at = i
+    for (; at > 0 && strides[dims[at - 1]!]! > strides[d]!; at--) dims[at] = dims[at - 1]!
+    dims[at] = d
+  }
+}
+
+/** Every operand runs through dim `d` where it ends the merged dim `last`, of `size` elements. */
+function continues(operands: readonly (readonly number[])[], strides: readonly number[][], d: number, last: number, size: number): boolean {
+  for (let k = 0; k < operands.length; k++) if (operands[k]![d] !== strides[k]![last]! * size) return false
+  return true
 }
 
 /** Which dims a reduction folds; null and an empty list stand for all. Throws for dims out of range or given twice. */

@@ -81,14 +81,15 @@ export function runUnary(
  * travel in the frame. `alpha` multiplies b in add and sub.
  */
 export function runBinary(op: number, a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined, alpha = 1): Tensor {
-  if (a instanceof Tensor && out === undefined && a.type === common && a.isContiguous) {
+  // new, or in place; dense results are neither cast nor rearranged
+  if (a instanceof Tensor && a.type === common && (out === undefined || (out === a && type === common)) && a.isContiguous) {
     if (b instanceof Tensor) {
-      if (b.type === common && b.isContiguous) {
-        if (sameShape(a.shape, b.shape)) return denseBinary(op, a, b, common, type, alpha)
-        if (isTail(a.shape, b.shape)) return rowBinary(op, a, b, common, type, alpha)
+      if (b.type === common && b.isContiguous && (out === undefined || b.storage !== a.storage)) {
+        if (sameShape(a.shape, b.shape)) return denseBinary(op, a, b, common, type, alpha, out)
+        if (isTail(a.shape, b.shape)) return rowBinary(op, a, b, common, type, alpha, out)
       }
     } else {
-      return denseScalar(op, a, b, common, type, alpha)
+      return denseScalar(op, a, b, common, type, alpha, out)
     }
   }
   const inputs: Tensor[] = []
@@ -135,8 +136,8 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
 
 const ZERO_BITS: readonly [number, number] = [0, 0]
 
-function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number): Tensor {
-  const result = empty(a.shape, type)
+function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
+  const result = out ?? empty(a.shape, type)
   kernels.binary({
     op,
     compute: computeFor(common),
@@ -157,6 +158,7 @@ function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DTyp
     a_strides: NONE,
     b_strides: NONE,
   })
+  if (out !== undefined) noteWrite(out)
   return result
 }
 
@@ -175,8 +177,8 @@ const rowStrides = [1, 0]
 const tailStrides = [1, 0]
 
 /** Both dense, b repeated along the leading dimensions of a. */
-function rowBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number): Tensor {
-  const result = empty(a.shape, type)
+function rowBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
+  const result = out ?? empty(a.shape, type)
   const n = result.numel
   const row = b.numel
   // one element repeats along one long row
@@ -205,11 +207,12 @@ function rowBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType,
     a_strides: rowStrides,
     b_strides: tailStrides,
   })
+  if (out !== undefined) noteWrite(out)
   return result
 }
 
-function denseScalar(op: number, a: Tensor, b: Scalar, common: DType, type: DType, alpha: number): Tensor {
-  const result = empty(a.shape, type)
+function denseScalar(op: number, a: Tensor, b: Scalar, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
+  const result = out ?? empty(a.shape, type)
   const isReal = isFloating(common)
   const scalar = scalarAs(b, common)
   const [low, high] = isReal ? ZERO_BITS : scalarBits(DType.int64, scalar)
@@ -233,6 +236,7 @@ function denseScalar(op: number, a: Tensor, b: Scalar, common: DType, type: DTyp
     a_strides: NONE,
     b_strides: NONE,
   })
+  if (out !== undefined) noteWrite(out)
   return result
 }
 

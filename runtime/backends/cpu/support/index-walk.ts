@@ -27,32 +27,63 @@ export interface IndexedWalk {
   readonly indices: readonly IndexOperand[]
 }
 
-function frameOf(walk: IndexedWalk, wrap: boolean) {
-  check(walk.indices.length <= KERNEL_INDICES, () => `expected at most ${KERNEL_INDICES} index tensors, found ${walk.indices.length}`)
-  const merged = coalesce(walk.shape, [walk.plain, walk.indexed, ...walk.indices.map((o) => o.strides)])
-  const [plain, indexed, ...rest] = merged.strides
-  const indexStrides = new Array<number>(walk.indices.length * KERNEL_DIMS).fill(0)
-  rest.forEach((strides, k) => strides.forEach((s, d) => (indexStrides[k * KERNEL_DIMS + d] = s)))
-  return {
-    ndim: merged.sizes.length,
-    indices: walk.indices.length,
-    index_dtype: walk.indices[0]?.index.type ?? DType.int64,
-    wrap: wrap ? 1 : 0,
-    sizes: merged.sizes,
-    plain: plain!,
-    indexed: indexed!,
-    index: walk.indices.map((o) => o.index.address),
-    index_strides: indexStrides,
-    limits: walk.indices.map((o) => o.limit),
-    steps: walk.indices.map((o) => o.step),
+/** What the frames of both kernels have in common. */
+interface Frame {
+  readonly ndim: number
+  readonly type: Type
+  readonly sizes: number[]
+  readonly plain: number[]
+  readonly indexed: number[]
+  readonly index: number[]
+  readonly indexStrides: number[]
+  readonly limits: number[]
+  readonly steps: number[]
+}
+
+function frameOf({ shape, plain, indexed, indices }: IndexedWalk): Frame {
+  const count = indices.length
+  check(count <= KERNEL_INDICES, () => `expected at most ${KERNEL_INDICES} index tensors, found ${count}`)
+  const operands: (readonly number[])[] = [plain, indexed]
+  const index: number[] = []
+  const limits: number[] = []
+  const steps: number[] = []
+  for (let k = 0; k < count; k++) {
+    const o = indices[k]!
+    operands.push(o.strides)
+    index.push(o.index.address)
+    limits.push(o.limit)
+    steps.push(o.step)
   }
+  const { sizes, strides } = coalesce(shape, operands)
+  const ndim = sizes.length
+  const indexStrides: number[] = []
+  for (let k = 0; k < count; k++) {
+    for (let d = 0; d < KERNEL_DIMS; d++) indexStrides.push(d < ndim ? strides[k + 2]![d]! : 0)
+  }
+  const type = count > 0 ? indices[0]!.index.type : DType.int64
+  return { ndim, type, sizes, plain: strides[0]!, indexed: strides[1]!, index, indexStrides, limits, steps }
 }
 
 /** out[walk] = self[walk + indices]; `plain` strides are those of `out`. Throws for an index out of range. */
 export function getIndexed(out: Tensor, self: Tensor, walk: IndexedWalk, wrap: boolean): void {
   if (walk.shape.includes(0)) return
-  const { plain, indexed, ...frame } = frameOf(walk, wrap)
-  kernels.index_get({ item_size: self.itemSize, ...frame, out_strides: plain, in_strides: indexed, in: self.address, out: out.address })
+  const frame = frameOf(walk)
+  kernels.index_get({
+    ndim: frame.ndim,
+    item_size: self.itemSize,
+    indices: frame.index.length,
+    index_dtype: frame.type,
+    wrap: wrap ? 1 : 0,
+    sizes: frame.sizes,
+    out_strides: frame.plain,
+    in_strides: frame.indexed,
+    index: frame.index,
+    index_strides: frame.indexStrides,
+    limits: frame.limits,
+    steps: frame.steps,
+    in: self.address,
+    out: out.address,
+  })
 }
 
 /** self[walk + indices] = op(self[...], src[walk]); `plain` strides are those of `src`. Throws for an index out of range. */
@@ -64,13 +95,21 @@ export function putIndexed(
   { wrap = false, alpha = 1 }: { readonly wrap?: boolean; readonly alpha?: number } = {},
 ): void {
   if (walk.shape.includes(0)) return
-  const { plain, indexed, ...frame } = frameOf(walk, wrap)
+  const frame = frameOf(walk)
   kernels.index_put({
     op: kernels.PutOp[op],
     dtype: self.type,
-    ...frame,
-    self_strides: indexed,
-    src_strides: plain,
+    ndim: frame.ndim,
+    indices: frame.index.length,
+    index_dtype: frame.type,
+    wrap: wrap ? 1 : 0,
+    sizes: frame.sizes,
+    self_strides: frame.indexed,
+    src_strides: frame.plain,
+    index: frame.index,
+    index_strides: frame.indexStrides,
+    limits: frame.limits,
+    steps: frame.steps,
     alpha,
     self: self.address,
     src: src.address,

@@ -152,12 +152,31 @@ function placesOf(operator: string, a: Tensor, b: Tensor, source: Tensor | null,
 function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source: Tensor | null, beta: number, c: Tensor): void {
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n === 0) return
+  const at = placesOf(operator, a, b, source, c, sizes)
+  // written out in full: an object spread of this many fields takes longer than a small product
   kernels.gemm({
-    ...sizes,
-    ...placesOf(operator, a, b, source, c, sizes),
     dtype: c.type,
+    m: sizes.m,
+    n: sizes.n,
+    k: sizes.k,
+    batch: sizes.batch,
     packed: 0,
     clamped: 0,
+    a: at.a,
+    b: at.b,
+    c: at.c,
+    source: at.source,
+    a_row: at.a_row,
+    a_col: at.a_col,
+    a_batch: at.a_batch,
+    b_row: at.b_row,
+    b_col: at.b_col,
+    b_batch: at.b_batch,
+    c_row: at.c_row,
+    c_batch: at.c_batch,
+    source_row: at.source_row,
+    source_col: at.source_col,
+    source_batch: at.source_batch,
     alpha,
     beta,
     lo: 0,

@@ -19,7 +19,10 @@ export function stepsOf(input: readonly number[], output: readonly number[], sca
 
 /** One, two or three numbers as depth, height, width. */
 function asVolume(list: readonly number[], filler: number): number[] {
-  return [...new Array<number>(3 - list.length).fill(filler), ...list]
+  const lead = 3 - list.length
+  const volume = [filler, filler, filler]
+  for (let d = 0; d < list.length; d++) volume[lead + d] = list[d]!
+  return volume
 }
 
 /**
@@ -57,7 +60,9 @@ export function resample(
     dtype: self.type,
     align_corners: align ? 1 : 0,
     planes: shape[0]! * shape[1]!,
-    ...frame,
+    in_sizes: frame.in_sizes,
+    out_sizes: frame.out_sizes,
+    scales: frame.scales,
     in: data.address,
     out: out.address,
   })
@@ -89,7 +94,9 @@ function moveNearest(self: Tensor, shape: number[], exact: boolean, frame: Volum
     item_size: self.itemSize,
     planes: last ? batch! : batch! * channels!,
     inner: last ? channels! : 1,
-    ...frame,
+    in_sizes: frame.in_sizes,
+    out_sizes: frame.out_sizes,
+    scales: frame.scales,
     in: data.address,
     out: out.address,
   })

@@ -17,7 +17,7 @@ export interface PackedWeights {
   readonly scales: readonly number[]
   readonly zeroPoints: readonly number[]
   readonly bias: readonly number[] | null
-  readonly epilogues: Map<string, Epilogue>
+  readonly epilogues: KeptEpilogue[]
 }
 
 /** Scales and zero points per output channel, which is dimension `axis` of the weight. */
@@ -54,7 +54,7 @@ export function packMatrix(
   const zeros = ints(zeroPoints)
   kernels.quantized_gemm_pack({ n: rows, k: depth, dtype: weight.type, w: dense.address, zero_points: zeros.address, out: storage.address })
   zeros.release()
-  return { storage, rows, depth, scales, zeroPoints, bias, epilogues: new Map() }
+  return { storage, rows, depth, scales, zeroPoints, bias, epilogues: [] }
 }
 
 /** int16 weights [taps, channels] for quantized_depthwise, from a dense [channels, taps] matrix. */
@@ -75,13 +75,19 @@ export function packDepthwise(
   writeTensor(t, packed)
   t.pinned = true
   t.storage.watch()
-  return { storage: t.storage, rows: channels, depth: taps, scales, zeroPoints, bias, epilogues: new Map() }
+  return { storage: t.storage, rows: channels, depth: taps, scales, zeroPoints, bias, epilogues: [] }
 }
 
 export interface Epilogue {
   readonly scales: Tensor
   /** int32 in units of input scale times weight scale; float32 for a float32 result. */
   readonly bias: Tensor
+}
+
+interface KeptEpilogue {
+  readonly inputScale: number
+  readonly outputScale: number
+  readonly epilogue: Epilogue
 }
 
 /** Epilogues kept per layer; a layer is mostly called with the same parameters. */
@@ -92,16 +98,16 @@ const MOST_KEPT = 8
  * unless `passing`, for parameters that come from the data.
  */
 export function requantization(packed: PackedWeights, input: PerTensorQuant, output: PerTensorQuant, passing = false): Epilogue {
-  const key = `${input.scale} ${output.scale}`
-  const kept = packed.epilogues.get(key)
-  if (kept !== undefined) return kept
+  for (const kept of packed.epilogues) {
+    if (kept.inputScale === input.scale && kept.outputScale === output.scale) return kept.epilogue
+  }
   const epilogue = makeRequantization(packed, input, output)
-  if (passing || packed.epilogues.size >= MOST_KEPT) return epilogue
+  if (passing || packed.epilogues.length >= MOST_KEPT) return epilogue
   for (const t of [epilogue.scales, epilogue.bias]) {
     t.pinned = true
     t.storage.watch()
   }
-  packed.epilogues.set(key, epilogue)
+  packed.epilogues.push({ inputScale: input.scale, outputScale: output.scale, epilogue })
   return epilogue
 }
 

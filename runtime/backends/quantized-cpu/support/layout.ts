@@ -6,14 +6,25 @@ import { contiguousOf } from '../../cpu/support/copy.js'
 
 /** The same elements with channels innermost in memory; `x` itself where they are. */
 export function toChannelsLast(x: Tensor): Tensor {
+  if (isChannelsLast(x)) return x
   const order = [0, ...x.shape.map((_, i) => i).slice(2), 1]
   const moved = viewOf(
     x,
     order.map((d) => x.shape[d]!),
     order.map((d) => x.strides[d]!),
   )
-  const dense = contiguousOf(moved)
-  return dense === moved ? x : viewOf(dense, x.shape, channelsLastStrides(x.shape))
+  return viewOf(contiguousOf(moved), x.shape, channelsLastStrides(x.shape))
+}
+
+function isChannelsLast(x: Tensor): boolean {
+  const { shape, strides, dim } = x
+  let step = 1
+  for (let i = 0; i < dim; i++) {
+    const d = i === 0 ? 1 : i === dim - 1 ? 0 : dim - i
+    if (shape[d] !== 1 && strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return true
 }
 
 /** Strides of a result like `x`: channels innermost where `x` has them so, else row-major. */

@@ -1,5 +1,6 @@
 import type { Graph } from '../graph/graph.js'
 import { activation } from './activation.js'
+import { attention } from './attention.js'
 import { batchNorm } from './batch-norm.js'
 import { blockSparse } from './block-sparse.js'
 import { constantFolding } from './constant-folding.js'
@@ -32,6 +33,7 @@ export const PASSES: readonly Pass[] = [
   gates,
   softmax,
   layerNorm,
+  attention,
   deadCode,
   activation,
   blockSparse,

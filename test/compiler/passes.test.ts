@@ -5,6 +5,7 @@ import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { activation } from '../../compiler/passes/activation.js'
+import { attention } from '../../compiler/passes/attention.js'
 import { batchNorm } from '../../compiler/passes/batch-norm.js'
 import { constantFolding } from '../../compiler/passes/constant-folding.js'
 import { copies } from '../../compiler/passes/copies.js'
@@ -203,7 +204,20 @@ return %5
 
 t.test('every pass has a case here', (t) => {
   const names = new Set(PASSES.map((pass) => pass.name))
-  const tested = [activation, batchNorm, constantFolding, copies, deadCode, elementwise, functionalize, gates, gelu, identities, layerNorm]
+  const tested = [
+    activation,
+    attention,
+    batchNorm,
+    constantFolding,
+    copies,
+    deadCode,
+    elementwise,
+    functionalize,
+    gates,
+    gelu,
+    identities,
+    layerNorm,
+  ]
   for (const pass of [...tested, linearLayers, prepacked, softmax, views]) names.delete(pass.name)
   // has a file of its own
   names.delete('block sparse')
@@ -426,6 +440,70 @@ t.test('layer norm', (t) => {
   check(t, run, chain('5, 6', [...centred, ...biased]), ['aten::layer_norm'], 1e-6)
   const unbiased = chain('5, 6', [...centred, ...biased]).replace('[-1], False, True', '[-1], True, True')
   t.equal(operators(run.run(parse(unbiased))).length, 6, 'the unbiased variance is another number')
+  t.end()
+})
+
+t.test('attention', (t) => {
+  const run = cleaned(attention)
+  const projected = (heads: string): string => `input %0: float32[2, 37, 3, 3, 8] @0
+input %1: float32[${heads}] @1
+%2: float32[3, 2, 3, 37, 8] strides [24, 2664, 8, 72, 1] @0 = aten::permute(%0, [2, 0, 3, 1, 4])
+[%3: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] @0, %4: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] from 24 @0, %5: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] from 48 @0] = aten::unbind.int(%2, 0)
+%6: float32[2, 3, 8, 37] strides [2664, 8, 1, 72] from 24 @0 = aten::transpose.int(%4, -2, -1)
+%7: float32[2, 3, 37, 37] @3 = aten::matmul(%3, %6)
+`
+  const mixed = `%10: float32[2, 3, 37, 8] @10 = aten::matmul(%9, %5)
+%11: float32[2, 37, 3, 8] strides [888, 8, 296, 1] @10 = aten::transpose.int(%10, 1, 2)
+%12: float32[2, 37, 24] @11 = aten::reshape(%11, [2, 37, 24])
+%13: float32[2, 37, 24] @12 = aten::tanh(%12)
+`
+  const scaled = `%8: float32[2, 3, 37, 37] @4 = aten::mul.Scalar(%7, 0.35)
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%8, -1, None)
+`
+  const views = [
+    'aten::permute',
+    'aten::unbind.int',
+    'aten::transpose.int',
+    'aten::transpose.int',
+    'ptlite::attention',
+    'aten::transpose.int',
+    'aten::reshape',
+  ]
+  const whole = check(t, run, `${projected('1')}${scaled}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
+  t.match(printGraph(whole), '0.35, True)')
+  t.equal(whole.values.get(12)!.storage, whole.values.get(10)!.storage, 'the copy is a view')
+  const returned = check(t, run, `${projected('1')}${scaled}${mixed}return %12\n`, views, 1e-6)
+  t.match(printGraph(returned), '0.35, False)', 'an output has memory of its own')
+  for (const shape of ['37, 37', '2, 1, 37, 37', '2, 1, 1, 37', '1']) {
+    const mask = `%20: float32[2, 3, 37, 37] @20 = aten::add.Tensor(%7, %1, 1)
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%20, 3, None)
+`
+    const after = check(t, run, `${projected(shape)}${mask}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
+    t.match(printGraph(after), '%1, 1., True)')
+  }
+  const other = `${projected('1')}${scaled.replace('%8, -1', '%8, 2')}${mixed}return %13\n`
+  t.notOk(operators(run.run(parse(other))).includes('ptlite::attention'), 'softmax over the queries')
+  const batched = `input %0: float32[3, 150, 8] @0
+input %1: float32[3, 9, 8] @1
+input %2: float32[3, 9, 5] @2
+input %3: float32[3, 150, 9] @3
+%4: float32[3, 8, 9] strides [72, 1, 8] @1 = aten::transpose.int(%1, 1, 2)
+%5: float32[3, 150, 9] @5 = aten::baddbmm(%3, %0, %4, 1, 0.5)
+%6: float32[3, 150, 9] @6 = aten::softmax.int(%5, -1, None)
+%7: float32[3, 150, 5] @7 = aten::bmm(%6, %2)
+%8: float32[150, 3, 5] strides [5, 750, 1] @7 = aten::transpose.int(%7, 0, 1)
+%9: float32[150, 3, 5] @9 = aten::clone(%8, 0)
+%10: float32[150, 15] @9 = aten::view(%9, [150, 15])
+%11: float32[150, 15] @11 = aten::exp(%10)
+return %11
+`
+  check(
+    t,
+    run,
+    batched,
+    ['aten::transpose.int', 'aten::transpose.int', 'ptlite::attention', 'aten::transpose.int', 'aten::view', 'aten::exp'],
+    1e-6,
+  )
   t.end()
 })
 

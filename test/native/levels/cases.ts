@@ -234,6 +234,13 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       row(`${name} ${dtype}`, FUNCTION, (d) => aten(name, d.tensor([3, d.length(), 4], { dtype, low: -9, high: 9 }), int(d.integer(0, 2)))),
     ),
   ),
+  attention: [
+    row('ptlite::attention', SUM, (d) => {
+      const [queries, keys, depth] = [d.length(), d.length(), d.integer(1, 20)]
+      const [q, k, v] = [queries, keys, keys].map((n) => d.dense([2, 3, n, depth]))
+      return callOperator('ptlite::attention', [q!, k!, v!, d.of([null, d.dense([queries, keys])]), float(0.5), d.of([true, false])])
+    }),
+  ],
   pool: [
     row('max_pool2d', EXACT, (d) => aten('max_pool2d', image(d), [3, 3], [d.of([1, 2]), 2], [1, 1])),
     row('avg_pool2d', ROUNDING, (d) => aten('avg_pool2d', image(d), [3, 2], [d.of([1, 2]), 2], [1, 1])),

@@ -11,7 +11,7 @@ import {
   SIZE_OF,
 } from './model.js'
 
-const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'fields', 'results'])
+const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'extends', 'fields', 'results'])
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const TYPE = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d+)\])?$/
 
@@ -22,7 +22,7 @@ export function parseKernels(entries: readonly Entry[]): KernelAbi {
   const kernels = new Map<string, Kernel>()
   for (const entry of entries) {
     if (entry.fields[0]?.key === 'enum') continue
-    const kernel = parseKernel(entry, enums)
+    const kernel = parseKernel(entry, enums, baseOf(entry, entries))
     const other = kernels.get(kernel.name)
     if (other !== undefined) failAt(entry.source, kernel.name, `declared twice; the other declaration is at ${at(other.source)}`)
     kernels.set(kernel.name, kernel)
@@ -48,7 +48,18 @@ function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
   enums.set(name, { name, values: names, source: entry.source })
 }
 
-function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>): Kernel {
+/** The kernel whose fields come first in the frame of one that extends it, so that the one frame starts as the other. */
+function baseOf(entry: Entry, entries: readonly Entry[]): Entry | null {
+  const field = entry.fields.find((f) => f.key === 'extends')
+  if (field === undefined) return null
+  const of = (e: Entry, key: string): unknown => e.fields.find((f) => f.key === key)?.value
+  const base = entries.find((e) => of(e, 'kernel') === field.value)
+  if (base === undefined || of(base, 'extends') !== undefined || of(base, 'results') !== undefined)
+    failAt(field.source, String(of(entry, 'kernel')), `'extends' must name a kernel without results that extends none`)
+  return base
+}
+
+function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>, base: Entry | null): Kernel {
   const get = (key: string): Field | undefined => entry.fields.find((f) => f.key === key)
   const text = (key: string): string => {
     const value = get(key)?.value
@@ -63,7 +74,7 @@ function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>): Kern
     return value
   }
   const layout = new Layout(name, entry, enums)
-  const fields = layout.members(get('fields'))
+  const fields = [...layout.members(base?.fields.find((f) => f.key === 'fields')), ...layout.members(get('fields'))]
   const results = layout.members(get('results'))
   for (const result of results) if (result.length !== null) failAt(entry.source, name, `result '${result.name}' cannot be an array`)
   const size = layout.finish()

@@ -7,6 +7,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedRun } from '../capture/captured.js'
 import type { FrameLayout } from '../capture/layout.js'
 import { mapTensors, type TensorTemplate } from '../capture/result.js'
+import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
 import { buildProgram, type ReplayProgram } from './program.js'
 
@@ -24,7 +25,10 @@ const DETAIL_WORD = 1
 export class Plan {
   private readonly program: ReplayProgram
   private readonly layouts: readonly FrameLayout[]
+  private readonly code: GeneratedCode
   private idle: PlanInstance[] = []
+  /** Instances that a run uses. */
+  private taken = 0
   /** Runs on other threads, and those that wait for their turn. */
   private running = 0
   private readonly queue: (() => void)[] = []
@@ -33,6 +37,8 @@ export class Plan {
   constructor(private readonly captured: CapturedRun) {
     this.program = buildProgram(captured)
     this.layouts = captured.frames.map((f) => f.layout)
+    this.code = new GeneratedCode(captured.frames)
+    this.code.fill(new DataView(this.program.frames.buffer), this.program.offsets)
   }
 
   /** Bytes of the one buffer that all intermediates share. */
@@ -53,6 +59,11 @@ export class Plan {
   /** Kernel calls of one run. */
   get frames(): number {
     return this.layouts.length
+  }
+
+  /** Kernel calls that run generated code. */
+  get generated(): number {
+    return this.code.count
   }
 
   /** The plan still holds: constants are alive and unchanged, and inputs share memory with each other as they did at capture. */
@@ -147,18 +158,24 @@ export class Plan {
 
   /** Memory of the frames and of arenas goes back. */
   dispose(): void {
+    if (this.disposed) return
     this.disposed = true
+    if (this.taken === 0) this.code.release()
     for (const instance of this.idle) instance.dispose()
     this.idle = []
   }
 
   private take(): PlanInstance {
-    return this.idle.pop() ?? this.create()
+    const instance = this.idle.pop() ?? this.create()
+    this.taken++
+    return instance
   }
 
   private giveBack(instance: PlanInstance): void {
+    this.taken--
     if (this.disposed || this.idle.length >= KEPT) instance.dispose()
     else this.idle.push(instance)
+    if (this.disposed && this.taken === 0) this.code.release()
   }
 
   private create(): PlanInstance {

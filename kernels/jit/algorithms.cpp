@@ -41,71 +41,59 @@ void tanh(Emitter& e, const Xmm& x, const Parameters&) {
   Condition(e, size, e.c(0.63f), Emitter::greater).select(x, large);
 }
 
-// x = numerator e^w / (1 + e^w) for w <= 0, where w = w + low; the power of two comes last, so that denormal results keep their digits.
-// `numerator` may be x's own copy; it stays.
-void logistic_tail(Emitter& e, const Xmm& w, const Xmm* low, const Xmm& numerator) {
+// The functions x F(x) and F(x) below come from s = F(-|x|) by F(x) = 1 - F(-x): nothing cancels, one exponential serves both signs,
+// and the power of two is multiplied in last, so that denormal results keep their digits.
+
+// x = max(x, 0) - s; NaN at -infinity, as infinity times 0
+void positive_part_minus(Emitter& e, const Xmm& x, const Xmm& s) {
+  const Scratch magnitude(e);
+  const Scratch half(e);
+  e.magnitude(magnitude, x);
+  e.g.broadcast(half, 0.5f);
+  e.g.vmulps(magnitude, magnitude, half);
+  e.g.vfmadd213ps(x, half, magnitude);
+  e.g.vsubps(x, x, s);
+}
+
+// w = factor e^-v / (1 + e^-v) for v = w + low >= 0; a null factor is 1
+void logistic_of_minus(Emitter& e, const Xmm& w, const Xmm* low, const Xmm* factor) {
   const Scratch n(e);
-  const Scratch power(e);
-  e.split_exp(w, n);
-  e.g.vaddps(w, w, e.c(1.f));
-  if (low != nullptr) e.g.vfmadd231ps(w, w, *low);
-  e.copy(power, w);
-  {
-    const Scratch spent(e);
-    e.copy(spent, n);
-    e.scale(power, spent);
-  }
-  e.g.vaddps(power, power, e.c(1.f));
-  {
-    // far below 0 the result vanishes; the factor must not outweigh that
-    const Scratch factor(e);
-    e.copy(factor, numerator);
-    e.at_least(factor, -128.f);
-    e.g.vmulps(w, w, factor);
-  }
-  e.g.vdivps(w, w, power);
+  e.split_exp_minus(w, n, low);
+  const Scratch sum(e);
+  e.copy(sum, w);
+  e.scale_keeping(sum, n);
+  e.g.vaddps(sum, sum, e.c(1.f));
+  if (factor != nullptr) e.g.vmulps(w, w, *factor);
+  e.g.vdivps(w, w, sum);
   e.scale(w, n);
-  // an infinite numerator times 0 is NaN, as in PyTorch; otherwise this takes 0 away, which keeps -0
-  e.g.vsubps(power, numerator, numerator);
-  e.g.vsubps(w, w, power);
 }
 
-// numerator / (1 + e^w) for w <= 0
-void logistic_head(Emitter& e, const Xmm& w, const Xmm& numerator) {
-  e.exp(w);
-  e.g.vaddps(w, w, e.c(1.f));
-  e.g.vdivps(w, numerator, w);
-}
-
-// x = numerator / (1 + e^-w) where w = x + low: from e^-|w| on both sides.
-void logistic(Emitter& e, const Xmm& x, const Xmm* low, const Xmm& numerator) {
-  const Scratch w(e);
-  e.g.vorps(w, x, e.bits(0x80000000));
-  const Condition negative(e, x, e.c(0.f), Emitter::less);
-  if (low != nullptr) {
-    const Scratch head(e);
-    e.copy(head, w);
-    logistic_head(e, head, numerator);
-    e.copy(x, head);
-    logistic_tail(e, w, low, numerator);
-  } else {
-    e.copy(x, w);
-    logistic_head(e, x, numerator);
-    logistic_tail(e, w, nullptr, numerator);
-  }
-  negative.select(x, w);
-}
+// beyond this, e^-t and t e^-t vanish
+constexpr float kVanished = 110.f;
 
 void sigmoid(Emitter& e, const Xmm& x, const Parameters&) {
-  const Scratch one(e);
-  e.g.broadcast(one, 1.f);
-  logistic(e, x, nullptr, one);
+  const Scratch s(e);
+  e.magnitude(s, x);
+  e.at_most(s, kVanished);
+  logistic_of_minus(e, s, nullptr, nullptr);
+  const Scratch rest(e);
+  e.g.broadcast(rest, 1.f);
+  e.g.vsubps(rest, rest, s);
+  Condition(e, x, e.c(0.f), Emitter::less).select(rest, s);
+  e.copy(x, rest);
 }
 
 void silu(Emitter& e, const Xmm& x, const Parameters&) {
-  const Scratch numerator(e);
-  e.copy(numerator, x);
-  logistic(e, x, nullptr, numerator);
+  const Scratch s(e);
+  {
+    const Scratch size(e);
+    e.magnitude(size, x);
+    e.at_most(size, kVanished);
+    e.copy(s, size);
+    const Xmm factor = size;
+    logistic_of_minus(e, s, nullptr, &factor);
+  }
+  positive_part_minus(e, x, s);
 }
 
 // x / (1 + e^-w), w = x (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 x^2) in two parts: e^w needs more digits of w than a float has.
@@ -113,117 +101,89 @@ void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) {
   constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
   constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
   constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
-  const Scratch numerator(e);
-  const Scratch low(e);
-  e.copy(numerator, x);
-  // beyond this the result is 0 or x, and the square stays finite
-  e.at_most(x, 64.f);
-  e.at_least(x, -64.f);
-  {
-    const Scratch square(e);
-    const Scratch product(e);
-    const Scratch rest(e);
-    // square + rest = x^2
-    e.g.vmulps(square, x, x);
-    e.copy(rest, square);
-    e.g.vfmsub231ps(rest, x, x);
-    // product + rest = cubic x^2
-    e.g.vmulps(rest, rest, e.c(cubic_high));
-    e.g.vfmadd231ps(rest, square, e.c(cubic_low));
-    e.g.vmulps(product, square, e.c(cubic_high));
-    e.copy(low, product);
-    e.g.vfmsub231ps(low, square, e.c(cubic_high));
-    e.g.vaddps(rest, rest, low);
-    // square = linear + product; what is lost of the sum goes to rest
-    e.g.vaddps(square, product, e.c(linear_high));
-    const Scratch lost(e);
-    const Scratch part(e);
-    e.g.vsubps(lost, square, product);
-    e.g.vsubps(part, square, lost);
-    e.g.vsubps(part, product, part);
-    e.g.vaddps(rest, rest, part);
-    e.g.broadcast(part, linear_high);
-    e.g.vsubps(part, part, lost);
-    e.g.vaddps(rest, rest, part);
-    e.g.vaddps(rest, rest, e.c(linear_low));
-    // x + low = x (square + rest)
-    e.g.vmulps(rest, rest, x);
-    e.g.vmulps(part, x, square);
-    e.copy(low, part);
-    e.g.vfmsub231ps(low, x, square);
-    e.g.vaddps(low, low, rest);
-    e.copy(x, part);
-  }
-  logistic(e, x, &static_cast<const Xmm&>(Xmm(low)), numerator);
-}
-
-// x Phi(x). Near 0, Phi = 1/2 + x p(x^2); for other x < 0, Phi = e^(-x^2/2) g(|x|), where g(t) = erfcx(t / sqrt 2) / 2 is a polynomial
-// of (t - 3) / (t + 3), divided by 1 + t.
-void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
-  static constexpr float series[] = {0.486055791f,   -0.0965267569f, -0.0164322071f,   0.0451637767f,    -0.0227290094f,  0.00116209651f,
-                                     0.00300467899f, -0.000361057493f, -0.000503160234f, 3.25097026e-05f, 7.64259603e-05f};
-  // (Phi(x) - 1/2) / x by x^2
-  static constexpr float around_zero[] = {0.398942292f,   -0.0664903596f, 0.00997333042f,
-                                          -0.0011863485f, 0.000113507478f, -7.66260837e-06f};
-  const Scratch g(e);
-  const Scratch low(e);
-  const Scratch w(e);
+  const Scratch s(e);
   {
     const Scratch size(e);
-    const Scratch z(e);
+    const Scratch low(e);
     e.magnitude(size, x);
-    e.at_most(size, 15.f);
-    e.g.vsubps(z, size, e.c(3.f));
-    e.g.vaddps(low, size, e.c(3.f));
-    e.g.vdivps(z, z, low);
-    e.polynomial(g, z, series);
-    e.g.vaddps(low, size, e.c(1.f));
-    e.g.vdivps(g, g, low);
-    // w + low = -size^2 / 2
-    e.g.vmulps(w, size, size);
-    e.copy(low, w);
-    e.g.vfmsub231ps(low, size, size);
-    e.g.vmulps(low, low, e.c(-0.5f));
-    e.g.vmulps(w, w, e.c(-0.5f));
-  }
-  const Scratch n(e);
-  // (1 + w) (1 + low) g, with one rounding of the sum
-  e.split_exp(w, n);
-  e.g.vfmadd231ps(low, low, w);
-  e.g.vaddps(w, w, low);
-  e.g.vfmadd213ps(w, g, g);
-  // w 2^n is Phi(-|x|)
-  {
-    const Scratch negative(e);
-    e.copy(negative, x);
-    e.at_least(negative, -128.f);
-    e.g.vmulps(negative, negative, w);
+    // here w is 109
+    e.at_most(size, 10.875f);
     {
-      const Scratch spent(e);
-      e.copy(spent, n);
-      e.scale(negative, spent);
+      const Scratch square(e);
+      const Scratch product(e);
+      const Scratch rest(e);
+      // square + rest = size^2
+      e.g.vmulps(square, size, size);
+      e.copy(rest, square);
+      e.g.vfmsub231ps(rest, size, size);
+      // product + rest = cubic size^2
+      e.g.vmulps(rest, rest, e.c(cubic_high));
+      e.g.vfmadd231ps(rest, square, e.c(cubic_low));
+      e.g.vmulps(product, square, e.c(cubic_high));
+      e.copy(low, product);
+      e.g.vfmsub231ps(low, square, e.c(cubic_high));
+      e.g.vaddps(rest, rest, low);
+      // square = linear + product; what is lost of the sum goes to rest
+      e.g.vaddps(square, product, e.c(linear_high));
+      const Scratch lost(e);
+      const Scratch part(e);
+      e.g.vsubps(lost, square, product);
+      e.g.vsubps(part, square, lost);
+      e.g.vsubps(part, product, part);
+      e.g.vaddps(rest, rest, part);
+      e.g.broadcast(part, linear_high);
+      e.g.vsubps(part, part, lost);
+      e.g.vaddps(rest, rest, part);
+      e.g.vaddps(rest, rest, e.c(linear_low));
+      // s + low = size (square + rest)
+      e.g.vmulps(s, size, square);
+      e.copy(low, s);
+      e.g.vfmsub231ps(low, size, square);
+      e.g.vfmadd231ps(low, rest, size);
     }
-    e.scale(w, n);
-    const Condition below(e, x, e.c(0.f), Emitter::less);
-    // -infinity times 0 is NaN, as in PyTorch
-    e.g.vsubps(g, x, x);
-    e.g.vsubps(negative, negative, g);
-    e.g.broadcast(low, 1.f);
-    e.g.vsubps(w, low, w);
-    e.g.vmulps(w, w, x);
-    below.select(w, negative);
+    const Xmm lower = low, factor = size;
+    logistic_of_minus(e, s, &lower, &factor);
   }
-  const Scratch near(e);
-  e.g.vmulps(low, x, x);
-  e.polynomial(near, low, around_zero);
-  e.g.vfmadd213ps(near, x, e.c(0.5f));
-  e.g.vmulps(near, near, x);
-  e.magnitude(low, x);
-  Condition(e, low, e.c(0.5f), Emitter::less).select(w, near);
-  e.copy(x, w);
+  positive_part_minus(e, x, s);
+}
+
+// x Phi(x), where t Phi(-t) = e^(-t^2/2) q g(2 q - 1) with q = t / (t + 3.5): g is a polynomial with relative error 7e-9 up to 14.6.
+void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
+  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
+                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
+  const Scratch s(e);
+  {
+    const Scratch n(e);
+    const Scratch q(e);
+    const Scratch low(e);
+    e.magnitude(q, x);
+    // beyond this it vanishes
+    e.at_most(q, 14.5f);
+    e.g.vaddps(n, q, e.c(3.5f));
+    // s + low = t^2
+    e.g.vmulps(s, q, q);
+    e.copy(low, s);
+    e.g.vfmsub231ps(low, q, q);
+    e.g.vdivps(q, q, n);
+    const Xmm lower = low;
+    e.split_exp_minus(s, n, &lower, true);
+    e.g.vmulps(s, s, q);
+    const Scratch g(e);
+    const Scratch y(e);
+    e.g.broadcast(y, -1.f);
+    e.g.vfmadd231ps(y, q, e.c(2.f));
+    e.polynomial(g, y, series);
+    e.g.vmulps(s, s, g);
+    e.scale(s, n);
+  }
+  positive_part_minus(e, x, s);
 }
 
 void relu(Emitter& e, const Xmm& x, const Parameters& p) {
+  if (p.alpha == 0) {
+    e.at_least(x, 0.f);
+    return;
+  }
   const Scratch slope(e);
   e.g.vmulps(slope, x, e.c(p.alpha));
   // by the complement, so that NaN takes the product
@@ -294,8 +254,8 @@ void hardswish(Emitter& e, const Xmm& x, const Parameters&) {
 }
 
 void clamp(Emitter& e, const Xmm& x, const Parameters& p) {
-  e.at_least(x, p.alpha);
-  e.at_most(x, p.beta);
+  if (p.alpha != -__builtin_inff()) e.at_least(x, p.alpha);
+  if (p.beta != __builtin_inff()) e.at_most(x, p.beta);
 }
 
 // x = e^x - 1 for x <= 0
@@ -400,6 +360,46 @@ void reciprocal(Emitter& e, const Xmm& x, const Parameters&) {
   e.g.vdivps(x, one, x);
 }
 
+void rsqrt(Emitter& e, const Xmm& x, const Parameters& p) {
+  e.g.vsqrtps(x, x);
+  reciprocal(e, x, p);
+}
+
+void erf(Emitter& e, const Xmm& x, const Parameters&) {
+  static constexpr float near[] = {0.128379166f,   -0.376126379f,   0.112837821f,    -0.0268654004f,
+                                   0.00522094546f, -0.000848282885f, 0.000112569476f, -9.64151604e-06f};
+  // log(1 - erf(t)) / t + 1 on 1..4
+  static constexpr float far[] = {-0.128420696f,  -0.636363745f,   -0.10346476f,     0.0201975796f,  -0.000808764191f,
+                                  -0.0011184935f, 0.00045724638f, -9.39432066e-05f, 1.0613122e-05f, -5.23386234e-07f};
+  const Scratch size(e);
+  const Scratch large(e);
+  e.magnitude(size, x);
+  {
+    const Scratch bounded(e);
+    const Scratch p(e);
+    e.copy(bounded, size);
+    e.at_most(bounded, 4.f);
+    e.polynomial(p, bounded, far);
+    e.g.vfmsub213ps(p, bounded, bounded);
+    e.exp(p);
+    e.g.broadcast(bounded, 1.f);
+    e.g.vsubps(large, bounded, p);
+    e.g.vandps(bounded, x, e.bits(0x80000000));
+    e.g.vorps(large, large, bounded);
+  }
+  const Condition is_near(e, size, e.c(1.f), Emitter::less);
+  {
+    const Scratch square(e);
+    const Scratch p(e);
+    e.g.vmulps(square, x, x);
+    e.polynomial(p, square, near);
+    e.g.vfmadd213ps(p, x, x);
+    is_near.select(large, p);
+  }
+  Condition(e, x, x, Emitter::is_nan).select(large, x);
+  e.copy(x, large);
+}
+
 void add(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vaddps(x, x, y); }
 void sub(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vsubps(x, x, y); }
 void mul(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vmulps(x, x, y); }
@@ -424,20 +424,25 @@ void min(Emitter& e, const Xmm& x, const Xmm& y) {
 constexpr Lanes f32 = Lanes::f32, i32 = Lanes::i32;
 
 #define PTLITE_UNARY(name, takes, gives, scratch) {JitAlgorithm_##name, #name, takes, gives, scratch, &name, nullptr}
+// sums of doubles: compiled kernels only
+#define PTLITE_COMPILED(name) {JitAlgorithm_##name, #name, f32, f32, 0, nullptr, nullptr}
 #define PTLITE_BINARY(name, scratch) {JitAlgorithm_##name, #name, f32, f32, scratch, nullptr, &name}
 constexpr Algorithm kRows[] = {
     PTLITE_UNARY(exp, f32, f32, 4),         PTLITE_UNARY(tanh, f32, f32, 6),        PTLITE_UNARY(gelu_tanh, f32, f32, 9),
     PTLITE_UNARY(gelu_erf, f32, f32, 8),    PTLITE_UNARY(relu, f32, f32, 2),        PTLITE_UNARY(linear, f32, f32, 1),
     PTLITE_UNARY(quantize_u8, f32, i32, 0), PTLITE_UNARY(quantize_s8, f32, i32, 0), PTLITE_UNARY(dequantize, i32, f32, 0),
-    PTLITE_UNARY(int8_lut, i32, i32, 2),    PTLITE_UNARY(sigmoid, f32, f32, 7),     PTLITE_UNARY(silu, f32, f32, 7),
+    PTLITE_UNARY(int8_lut, i32, i32, 2),    PTLITE_UNARY(sigmoid, f32, f32, 6),     PTLITE_UNARY(silu, f32, f32, 7),
     PTLITE_UNARY(hardswish, f32, f32, 2),   PTLITE_UNARY(hardsigmoid, f32, f32, 1), PTLITE_UNARY(clamp, f32, f32, 1),
-    PTLITE_UNARY(elu, f32, f32, 6),         PTLITE_UNARY(softplus, f32, f32, 10),   PTLITE_UNARY(mish, f32, f32, 6),
+    PTLITE_UNARY(elu, f32, f32, 6),         PTLITE_UNARY(softplus, f32, f32, 11),   PTLITE_UNARY(mish, f32, f32, 6),
     PTLITE_UNARY(abs, f32, f32, 0),         PTLITE_UNARY(neg, f32, f32, 0),         PTLITE_UNARY(sqrt, f32, f32, 0),
-    PTLITE_UNARY(reciprocal, f32, f32, 1),  PTLITE_UNARY(log, f32, f32, 5),         PTLITE_UNARY(square, f32, f32, 0),
+    PTLITE_UNARY(reciprocal, f32, f32, 1),  PTLITE_UNARY(log, f32, f32, 6),         PTLITE_UNARY(square, f32, f32, 0),
+    PTLITE_UNARY(rsqrt, f32, f32, 1),       PTLITE_UNARY(erf, f32, f32, 8),         PTLITE_COMPILED(sin),
+    PTLITE_COMPILED(cos),
     PTLITE_BINARY(add, 0),                  PTLITE_BINARY(sub, 0),                  PTLITE_BINARY(mul, 0),
     PTLITE_BINARY(div, 0),                  PTLITE_BINARY(max, 2),                  PTLITE_BINARY(min, 2),
 };
 #undef PTLITE_UNARY
+#undef PTLITE_COMPILED
 #undef PTLITE_BINARY
 
 constexpr bool rows_in_order() {

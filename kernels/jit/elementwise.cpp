@@ -28,15 +28,20 @@ bool valid(const ElementwiseGraph& graph) {
   Lanes lanes[kMostInputs + kMostSteps];
   for (int i = 0; i < graph.inputs; i++) {
     const ElementwiseGraph::Input& input = graph.input[i];
-    if (!readable(input.dtype) || input.access < 0 || input.access > JitAccess_channel) return false;
+    if (!readable(input.dtype) || input.broadcast < 0 || input.broadcast > 1) return false;
     lanes[i] = lanes_of(input.dtype);
   }
   for (int i = 0; i < graph.steps; i++) {
     const ElementwiseGraph::Step& step = graph.step[i];
     const Algorithm* row = algorithm(step.algorithm);
     const int known = graph.inputs + i;
-    if (row == nullptr || step.a < 0 || step.a >= known || lanes[step.a] != row->takes) return false;
-    if (row->binary != nullptr && (step.b < 0 || step.b >= known || lanes[step.b] != Lanes::f32)) return false;
+    if (row == nullptr || (row->unary == nullptr && row->binary == nullptr)) return false;
+    const bool binary = row->binary != nullptr;
+    const auto fits = [&](int32_t operand) {
+      if (binary && (operand == kAlpha || operand == kBeta)) return true;
+      return operand >= 0 && operand < known && lanes[operand] == row->takes;
+    };
+    if (!fits(step.a) || (binary && !fits(step.b))) return false;
     lanes[known] = row->gives;
   }
   return readable(graph.out_dtype) && lanes[graph.inputs + graph.steps - 1] == lanes_of(graph.out_dtype);
@@ -51,44 +56,53 @@ class ElementwiseGenerator : public Generator {
     masks_.reserve(kTailMask);
     for (int i = 0; i < graph.inputs; i++) last_use_[i] = -1;
     for (int i = 0; i < graph.steps; i++) {
-      last_use_[graph.step[i].a] = i;
-      if (algorithm(graph.step[i].algorithm)->binary != nullptr) last_use_[graph.step[i].b] = i;
+      const ElementwiseGraph::Step& step = graph.step[i];
+      if (step.a >= 0) last_use_[step.a] = i;
+      if (algorithm(step.algorithm)->binary != nullptr && step.b >= 0) last_use_[step.b] = i;
     }
     last_use_[graph.inputs + graph.steps - 1] = graph.steps;
   }
 
   Generated generate() {
     enter();
+    push(rdi);
     Transfer::reserve_stack(*this);
     mov(out_, ptr[rdi + offsetof(ElementwiseCall, out)]);
     mov(rows_, ptr[rdi + offsetof(ElementwiseCall, rows)]);
     mov(length_, ptr[rdi + offsetof(ElementwiseCall, length)]);
     for (int i = 0; i < graph_.inputs; i++) mov(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in)) + 8 * i]);
+    // elements behind the last whole vector; all rows have the same
+    mov(rcx, length_);
+    and_(rcx, lanes() - 1);
+    Transfer::prepare_tail(*this, kTailMask);
+    sub(length_, rcx);
 
     Xbyak::Label row, vectors, tail, row_end, done;
-    L(row);
     test(rows_, rows_);
     jle(done, T_NEAR);
+    align(32);
+    L(row);
     xor_(index_, index_);
+    cmp(index_, length_);
+    jge(tail, T_NEAR);
+    align(32);
     L(vectors);
-    lea(r10, ptr[index_ + lanes()]);
-    cmp(r10, length_);
-    jg(tail, T_NEAR);
     body(false);
     add(index_, lanes());
-    jmp(vectors, T_NEAR);
+    cmp(index_, length_);
+    jl(vectors, T_NEAR);
     L(tail);
-    mov(rcx, length_);
-    sub(rcx, index_);
-    jle(row_end, T_NEAR);
-    Transfer::prepare_tail(*this, kTailMask);
+    test(rcx, rcx);
+    jz(row_end, T_NEAR);
     body(true);
     L(row_end);
     next_row();
     dec(rows_);
-    jmp(row, T_NEAR);
+    jnz(row, T_NEAR);
     L(done);
+    if (graph_.streaming != 0) sfence();
     Transfer::release_stack(*this);
+    pop(rdi);
     leave();
     if (failed_) return {};
     return finish(*this);
@@ -98,13 +112,9 @@ class ElementwiseGenerator : public Generator {
   static constexpr int kTailMask = 2;
 
   void next_row() {
-    const auto advance = [&](const Reg64& pointer, int bytes) { lea(pointer, ptr[pointer + length_ * bytes]); };
-    advance(out_, element_bytes(graph_.out_dtype));
-    for (int i = 0; i < graph_.inputs; i++) {
-      const int bytes = element_bytes(graph_.input[i].dtype);
-      if (graph_.input[i].access == JitAccess_full) advance(in_[i], bytes);
-      if (graph_.input[i].access == JitAccess_channel) add(in_[i], bytes);
-    }
+    mov(rdi, ptr[rsp + Transfer::stack_bytes(*this)]);
+    add(out_, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, out_step))]);
+    for (int i = 0; i < graph_.inputs; i++) add(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * i]);
   }
 
   // The steps on one vector; `tail`: on the rcx elements that are left.
@@ -113,7 +123,7 @@ class ElementwiseGenerator : public Generator {
     Emitter e(*this, vectors_, masks_);
     for (int i = 0; i < graph_.steps; i++) step(e, i, tail);
     const int result = graph_.inputs + graph_.steps - 1;
-    const Transfer transfer(e, tail, kTailMask);
+    const Transfer transfer(e, tail, kTailMask, graph_.streaming != 0);
     transfer.store(out_, index_, graph_.out_dtype, vec(place_[result]));
     vectors_.give(place_[result]);
     failed_ |= e.failed;
@@ -122,43 +132,56 @@ class ElementwiseGenerator : public Generator {
   void step(Emitter& e, int i, bool tail) {
     const ElementwiseGraph::Step& step = graph_.step[i];
     const Algorithm& row = *algorithm(step.algorithm);
-    const int b = row.binary == nullptr ? -1 : step.b;
-    load(e, step.a, tail);
-    if (b >= 0) load(e, b, tail);
-    // the operand that dies here becomes the result
-    int to = place_[step.a];
-    if (last_use_[step.a] > i || step.a == b) {
-      to = vectors_.acquire();
-      if (to < 0) {
-        e.failed = true;
-        to = place_[step.a];
-      } else {
-        e.copy(vec(to), vec(place_[step.a]));
-      }
-    }
     if (row.unary != nullptr) {
+      const int to = own(e, step.a, i, tail);
       row.unary(e, vec(to), {step.alpha, step.beta, step.scale, graph_.lut});
-    } else {
-      row.binary(e, vec(to), vec(place_[b]));
+      place_[graph_.inputs + i] = to;
+      return;
     }
-    if (b >= 0 && last_use_[b] == i && place_[b] != to) vectors_.give(place_[b]);
+    if (step.b >= 0) load(e, step.b, tail);
+    const int b = step.b >= 0 ? place_[step.b] : number(e, step.b == kAlpha ? step.alpha : step.beta);
+    const int to = step.a < 0     ? number(e, step.a == kAlpha ? step.alpha : step.beta)
+                   : step.a == step.b ? copy_of(e, b)
+                                      : own(e, step.a, i, tail);
+    row.binary(e, vec(to), vec(b));
+    if (step.b < 0 || last_use_[step.b] == i) vectors_.give(b);
     place_[graph_.inputs + i] = to;
+  }
+
+  int acquire(Emitter& e) {
+    const int index = vectors_.acquire();
+    if (index < 0) e.failed = true;
+    return index < 0 ? 0 : index;
+  }
+
+  int number(Emitter& e, float value) {
+    const int to = acquire(e);
+    broadcast(vec(to), value);
+    return to;
+  }
+
+  int copy_of(Emitter& e, int from) {
+    const int to = acquire(e);
+    e.copy(vec(to), vec(from));
+    return to;
+  }
+
+  // A register with the value that step i may overwrite: the value's own, where it dies there.
+  int own(Emitter& e, int value, int i, bool tail) {
+    load(e, value, tail);
+    return last_use_[value] > i ? copy_of(e, place_[value]) : place_[value];
   }
 
   void load(Emitter& e, int value, bool tail) {
     if (place_[value] >= 0) return;
-    int to = vectors_.acquire();
-    if (to < 0) {
-      e.failed = true;
-      to = 0;
-    }
+    const int to = acquire(e);
     place_[value] = to;
     const ElementwiseGraph::Input& input = graph_.input[value];
     const Transfer transfer(e, tail, kTailMask);
-    if (input.access == JitAccess_full || input.access == JitAccess_row) {
-      transfer.load(vec(to), in_[value], index_, input.dtype);
-    } else {
+    if (input.broadcast != 0) {
       transfer.load_one(vec(to), in_[value], input.dtype);
+    } else {
+      transfer.load(vec(to), in_[value], index_, input.dtype);
     }
   }
 
@@ -185,7 +208,6 @@ Generated generate_elementwise(const ElementwiseGraph& graph) {
 namespace {
 
 using ptlite::jit::ElementwiseCall;
-using ptlite::jit::ElementwiseFunction;
 using ptlite::jit::ElementwiseGraph;
 using ptlite::jit::kMostInputs;
 using ptlite::jit::kMostSteps;
@@ -208,12 +230,13 @@ int32_t create(jit_elementwise_create_frame* f) {
   graph.inputs = f->inputs;
   graph.steps = f->steps;
   graph.out_dtype = f->out_dtype;
+  graph.streaming = f->streaming;
   if (f->inputs < 1 || f->inputs > kMostInputs || f->steps < 1 || f->steps > kMostSteps) return PTLITE_OK;
-  for (int i = 0; i < f->inputs; i++) graph.input[i] = {f->access[i], f->dtypes[i]};
+  for (int i = 0; i < f->inputs; i++) graph.input[i] = {f->access[i] == JitAccess_scalar || f->access[i] == JitAccess_channel, f->dtypes[i]};
   for (int i = 0; i < f->steps; i++) {
     const ptlite::jit::Algorithm* row = ptlite::jit::algorithm(f->ops[i]);
     const bool binary = row != nullptr && row->binary != nullptr;
-    graph.step[i] = {f->ops[i], f->a[i], binary ? f->b[i] : -1, f->p0[i], f->p1[i], f->p2[i]};
+    graph.step[i] = {f->ops[i], f->a[i], binary ? f->b[i] : 0, f->p0[i], f->p1[i], f->p2[i]};
     if (f->ops[i] == JitAlgorithm_int8_lut) {
       if (f->lut == 0) return PTLITE_OK;
       memcpy(graph.lut, reinterpret_cast<const void*>(f->lut), sizeof graph.lut);
@@ -236,7 +259,9 @@ int32_t run(jit_elementwise_frame* f) {
   for (int i = 0; i < kMostInputs; i++) call.in[i] = reinterpret_cast<const void*>(f->in[i]);
   call.rows = f->rows;
   call.length = f->length;
-  reinterpret_cast<ptlite::jit::Kernel*>(f->handle)->entry<ElementwiseFunction>()(&call);
+  call.out_step = f->out_step;
+  for (int i = 0; i < kMostInputs; i++) call.in_step[i] = f->in_step[i];
+  ptlite::jit::run_elementwise(f->handle, call);
   return PTLITE_OK;
 }
 

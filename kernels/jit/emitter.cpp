@@ -71,6 +71,36 @@ void Emitter::split_exp(const Xmm& x, const Xmm& n) {
   g.vfmadd231ps(x, p, square);
 }
 
+void Emitter::split_exp_minus(const Xmm& w, const Xmm& n, const Xmm* low, bool half) {
+  // e^-w on 0 +- ln(2)/2
+  static constexpr float series[] = {1.f, -1.f, 0.49999994f, -0.16666521f, 0.041668389f, -0.0083687454f, 0.00138145395f};
+  // 1.5 2^23: what is added to it is rounded to an integer
+  constexpr float rounder = 12582912.f;
+  const float unit = half ? 0.5f : 1.f;
+  g.broadcast(n, rounder);
+  g.vfnmadd231ps(n, w, c(1.44269504f * unit));
+  g.vsubps(n, n, c(rounder));
+  g.vfmadd231ps(w, n, c(0.693147182f / unit));
+  g.vfmadd231ps(w, n, c(-1.90465421e-9f / unit));
+  if (low != nullptr) g.vaddps(w, w, *low);
+  const Scratch p(*this);
+  float factor = 1;
+  float scaled[7];
+  for (int i = 0; i < 7; i++, factor *= unit) scaled[i] = series[i] * factor;
+  polynomial(p, w, scaled);
+  copy(w, p);
+}
+
+void Emitter::scale_keeping(const Xmm& x, const Xmm& n) {
+  if (g.wide()) {
+    scale(x, n);
+    return;
+  }
+  const Scratch spent(*this);
+  copy(spent, n);
+  scale(x, spent);
+}
+
 void Emitter::scale(const Xmm& x, const Xmm& n) {
   if (g.wide()) {
     g.vscalefps(x, x, n);
@@ -122,10 +152,14 @@ void Emitter::log(const Xmm& x) {
   g.vsubps(x, x, c(1.f));
   const Scratch tail(*this);
   const Scratch square(*this);
+  // the order of operations is that of the compiled function in vec/math.h
   polynomial(tail, x, series);
   g.vmulps(square, x, x);
-  g.vmulps(tail, tail, x);
-  g.vmulps(tail, tail, square);
+  {
+    const Scratch cube(*this);
+    g.vmulps(cube, square, x);
+    g.vmulps(tail, tail, cube);
+  }
   g.vfmadd231ps(tail, k, c(0x1.7f7d1cp-20f));
   g.vfnmadd231ps(tail, square, c(0.5f));
   g.vaddps(x, x, tail);

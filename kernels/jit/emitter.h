@@ -67,8 +67,13 @@ class Emitter {
 
   // x -> p and n with e^x = (1 + p) 2^n and |p| < 0.42; n an integer, kept as float. x beyond the range of results is cut to it.
   void split_exp(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
-  // x = x * 2^n, rounded once even where the result is denormal
+  // w >= 0 -> w and n with e^-(w + low) = w 2^n; n is an integer, kept as float, and w in 0.7..1.42. With `half`, e^-((w + low) / 2).
+  // w + low must not exceed 150.
+  void split_exp_minus(const Xbyak::Xmm& w, const Xbyak::Xmm& n, const Xbyak::Xmm* low = nullptr, bool half = false);
+  // x = x * 2^n, rounded once even where the result is denormal; n is spent
   void scale(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
+  // the same; n stays
+  void scale_keeping(const Xbyak::Xmm& x, const Xbyak::Xmm& n);
   // x = e^x, at most 1 ULP of rounding beside the polynomial's 0.5
   void exp(const Xbyak::Xmm& x);
   // x = log(x), natural; -infinity at 0, NaN below

@@ -53,6 +53,15 @@ Xbyak::Label& Generator::table(const std::vector<uint32_t>& words) {
   return tables_.back().label;
 }
 
+Xbyak::Label& Generator::lane_masks() {
+  if (lane_masks_ == nullptr) {
+    std::vector<uint32_t> words(2 * lanes(), 0);
+    for (int i = 0; i < lanes(); i++) words[i] = ~uint32_t{0};
+    lane_masks_ = &table(words);
+  }
+  return *lane_masks_;
+}
+
 void Generator::write_constants() {
   if (written_) return;
   written_ = true;

@@ -46,6 +46,9 @@ class Generator : public Xbyak::CodeGenerator {
   // A table of 32-bit words behind the code, vector-aligned.
   Xbyak::Label& table(const std::vector<uint32_t>& words);
 
+  // As many ones as a vector has lanes, then as many zeros, as a table.
+  Xbyak::Label& lane_masks();
+
   // Saves and restores the registers that the System V calling convention leaves to the callee.
   void enter();
   void leave();
@@ -65,6 +68,7 @@ class Generator : public Xbyak::CodeGenerator {
   bool written_ = false;
   std::deque<Constant> constants_;
   std::deque<Table> tables_;
+  Xbyak::Label* lane_masks_ = nullptr;
 };
 
 // The finished code; empty after any error of the assembler.

@@ -11,7 +11,7 @@ bool EltwiseInjector::supported(Isa isa, const std::vector<PostOpAttributes>& ch
   Lanes lanes = Lanes::f32;
   for (const PostOpAttributes& post_op : chain) {
     const Algorithm* row = algorithm(post_op.algorithm);
-    if (row == nullptr || row->takes != lanes) return false;
+    if (row == nullptr || (row->unary == nullptr && row->binary == nullptr) || row->takes != lanes) return false;
     if (post_op.dtype != PTLITE_FLOAT32 && post_op.dtype != PTLITE_BFLOAT16) return false;
     const bool binary = row->binary != nullptr;
     if (binary != (post_op.kind == PostOpKind::binary)) return false;

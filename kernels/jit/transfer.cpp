@@ -23,12 +23,21 @@ bool is_signed(int32_t dtype) { return dtype == PTLITE_INT8 || dtype == PTLITE_Q
 
 int element_bytes(int32_t dtype) { return dtype == PTLITE_FLOAT32 ? 4 : dtype == PTLITE_BFLOAT16 ? 2 : 1; }
 
+int Transfer::stack_bytes(const Generator& g) { return g.wide() ? 0 : kStackBytes; }
+
 void Transfer::reserve_stack(Generator& g) {
   if (!g.wide()) g.sub(rsp, kStackBytes);
 }
 
 void Transfer::release_stack(Generator& g) {
   if (!g.wide()) g.add(rsp, kStackBytes);
+}
+
+void Transfer::lane_mask(const Xmm& to) const {
+  g_.mov(r10d, g_.lanes());
+  g_.sub(r10, rcx);
+  g_.lea(rdi, g_.ptr[rip + g_.lane_masks()]);
+  g_.vmovups(to, g_.ptr[rdi + r10 * 4]);
 }
 
 void Transfer::prepare_tail(Generator& g, int tail_mask) {
@@ -96,6 +105,10 @@ void Transfer::load(const Xmm& to, const Reg64& base, const Reg64& index, int32_
     } else {
       g_.vpmovzxbd(masked, whole);
     }
+  } else if (dtype == PTLITE_FLOAT32) {
+    const Emitter::Scratch mask(e_);
+    lane_mask(mask);
+    g_.vmaskmovps(to, mask, whole);
   } else {
     // two words were pushed by the copy; the buffer lies behind them
     g_.vpxor(Ymm(to.getIdx()), Ymm(to.getIdx()), Ymm(to.getIdx()));
@@ -146,7 +159,11 @@ void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const
     const Zmm z(from.getIdx());
     const Address to = tail_ ? whole | Opmask(mask_) : whole;
     if (dtype == PTLITE_FLOAT32) {
-      g_.vmovups(to, z);
+      if (streaming_ && !tail_) {
+        g_.vmovntps(whole, z);
+      } else {
+        g_.vmovups(to, z);
+      }
     } else if (dtype == PTLITE_BFLOAT16) {
       g_.vpmovdw(to, z);
     } else {
@@ -174,7 +191,11 @@ void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const
   }
   const auto put = [&](const Address& to) {
     if (dtype == PTLITE_FLOAT32) {
-      g_.vmovups(to, y);
+      if (streaming_) {
+        g_.vmovntps(to, y);
+      } else {
+        g_.vmovups(to, y);
+      }
     } else if (dtype == PTLITE_BFLOAT16) {
       g_.vmovups(to, x);
     } else {
@@ -183,6 +204,12 @@ void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const
   };
   if (!tail_) {
     put(whole);
+    return;
+  }
+  if (dtype == PTLITE_FLOAT32) {
+    const Emitter::Scratch mask(e_);
+    lane_mask(mask);
+    g_.vmaskmovps(whole, mask, y);
     return;
   }
   put(g_.ptr[rsp]);

@@ -10,13 +10,15 @@ int element_bytes(int32_t dtype);
 
 class Transfer {
  public:
-  // `tail_mask`: the mask register that prepare_tail has filled (AVX512).
-  Transfer(Emitter& e, bool tail, int tail_mask) : e_(e), g_(e.g), tail_(tail), mask_(tail_mask) {}
+  // `tail_mask`: the mask register that prepare_tail has filled (AVX512). `streaming`: whole vectors of float32 are stored past the caches.
+  Transfer(Emitter& e, bool tail, int tail_mask, bool streaming = false)
+      : e_(e), g_(e.g), tail_(tail), mask_(tail_mask), streaming_(streaming) {}
 
   // Room below the stack pointer where narrow tails are put together on AVX2.
   static void reserve_stack(Generator& g);
   static void release_stack(Generator& g);
-  // Makes the mask of rcx elements, 0 < rcx < lanes. Spends r10.
+  static int stack_bytes(const Generator& g);
+  // Makes the mask of rcx elements, 0 <= rcx < lanes. Spends r10.
   static void prepare_tail(Generator& g, int tail_mask);
 
   // The vector at base + index elements; lanes beyond the tail are 0.
@@ -29,13 +31,16 @@ class Transfer {
  private:
   void widen(const Xbyak::Xmm& to, const Xbyak::Operand& from, int32_t dtype) const;
   void round_to_bfloat16(const Xbyak::Xmm& x) const;
-  // AVX2: copies rcx elements between memory and the stack buffer, one by one.
+  // AVX2: a vector whose first rcx lanes are all ones. Spends r10 and rdi.
+  void lane_mask(const Xbyak::Xmm& to) const;
+  // AVX2: copies rcx elements between memory and the stack buffer, one by one. Spends r10 and rdi.
   void copy_tail(const Xbyak::Address& to, const Xbyak::Address& from, int bytes) const;
 
   Emitter& e_;
   Generator& g_;
   const bool tail_;
   const int mask_;
+  const bool streaming_;
 };
 
 }  // namespace jit

@@ -17,10 +17,12 @@ using namespace ptlite;
     }                                                                    \
   };
 
-// log(1 + e^a) without overflow
 template <class V>
-PTLITE_INLINE V log1p_exp(V a) {
-  return select(a > number<V>(30), a, log1p(exp(a)));
+PTLITE_INLINE V elu_of(V a, const typename V::Scalar* p) {
+  if constexpr (std::is_same_v<V, F32>) {
+    if (p[1] == 1 && p[2] == 1) return elu(a, p[0]);
+  }
+  return select(a <= V::zero(), expm1(a * V(p[2])) * V(p[0]), a * V(p[1]));
 }
 
 PTLITE_OP(Relu, at_least(a, V::zero()))
@@ -30,11 +32,11 @@ PTLITE_OP(ClampMax, at_most(a, V(p[0])))
 PTLITE_OP(Gelu, gelu(a))
 PTLITE_OP(GeluTanh, gelu_tanh(a))
 PTLITE_OP(Silu, silu(a))
-PTLITE_OP(Mish, a* tanh(log1p_exp(a)))
+PTLITE_OP(Mish, mish(a))
 PTLITE_OP(HardSwish, hardswish(a))
 PTLITE_OP(HardSigmoid, hardsigmoid(a))
 PTLITE_OP(Softplus, select(a* V(p[0]) > V(p[1]), a, log1p(exp(a * V(p[0]))) / V(p[0])))
-PTLITE_OP(Elu, select(a <= V::zero(), expm1(a * V(p[2])) * V(p[0]), a* V(p[1])))
+PTLITE_OP(Elu, elu_of(a, p))
 PTLITE_OP(LeakyRelu, select(a > V::zero(), a, a* V(p[0])))
 PTLITE_OP(Softshrink, select(a > V(p[0]), a - V(p[0]), select(a < V(-p[0]), a + V(p[0]), V::zero())))
 PTLITE_OP(Hardshrink, select((a >= V(-p[0])) & (a <= V(p[0])), V::zero(), a))

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "ops/logistic.h"
 #include "vec/math.h"
 
 namespace ptlite {
@@ -37,6 +38,12 @@ PTLITE_INLINE V gelu_tanh(V a) {
 template <class V>
 PTLITE_INLINE V silu(V a) {
   return a / (number<V>(1) + exp(-a));
+}
+
+template <class V>
+PTLITE_INLINE V mish(V a) {
+  // log(1 + e^a) without overflow
+  return a * tanh(select(a > number<V>(30), a, log1p(exp(a))));
 }
 
 template <class V>

@@ -1,6 +1,7 @@
 // Convolution: implicit GEMM (the columns of a block are gathered while they are packed, there is no im2col buffer)
 // and a direct depthwise form. Both run on the phase-split window of conv_window.h.
 #include "frames/conv.h"
+#include "frames/post_ops.h"
 #include "isa/kernel.h"
 #include "pool/pool.h"
 
@@ -178,8 +179,9 @@ void depthwise_plane(const Window& w, const T* in, const T* filter, const int64_
 }
 
 template <class T>
-int32_t convolve(const conv_frame& f) {
+int32_t convolve(const conv_frame& f, const ptlite::PostOps* post = nullptr) {
   Problem<T> q;
+  q.end.post = post;
   for (int i = 0; i < conv::kDims; i++) {
     q.window.dim[i] = {f.in[i], f.out[i], f.kernel[i], f.stride[i], f.padding[i], f.dilation[i], 0, 0};
   }
@@ -231,6 +233,9 @@ int32_t convolve(const conv_frame& f) {
           const int64_t c = g % q.groups * q.out_channels + m;
           depthwise_plane<T>(w, plane, weight + c * taps, offsets, bias == nullptr ? T(0) : bias[c], q.end,
                              output + (g * q.out_channels + m) * pixels);
+          if constexpr (sizeof(T) == 4) {
+            if (post != nullptr) post->apply(1, pixels, output + (g * q.out_channels + m) * pixels, pixels, g / q.groups, c, 0);
+          }
         }
       }
     });
@@ -244,6 +249,8 @@ int32_t convolve(const conv_frame& f) {
   for (int64_t i = 0; i < f.batch; i++) {
     for (int64_t g = 0; g < q.groups; g++) {
       q.end.source = bias == nullptr ? nullptr : bias + g * q.out_channels;
+      q.end.post_batch = i;
+      q.end.post_row = g * q.out_channels;
       fine = fine & conv_gemm<T>(q, input + (i * f.in_channels + g * q.in_channels) * in_plane, weight + g * group_pack,
                                  output + (i * f.out_channels + g * q.out_channels) * pixels, window, offsets);
     }
@@ -257,6 +264,14 @@ int32_t conv_kernel(conv_frame* f) {
   return PTLITE_NO_DTYPE;
 }
 
+int32_t conv_post_kernel(conv_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  if (f->dtype != PTLITE_FLOAT32) return PTLITE_NO_DTYPE;
+  // a frame of conv_post starts as one of conv
+  return post.valid() ? convolve<float>(reinterpret_cast<const conv_frame&>(*f), &post) : PTLITE_NO_KERNEL;
+}
+
 }  // namespace
 
+PTLITE_KERNEL(conv_post, conv_post_kernel)
 PTLITE_KERNEL(conv, conv_kernel)

@@ -1,5 +1,6 @@
 // Matrix products for float and double (blocked, packed) and for integers (plain loops, arithmetic modulo 2^bits).
 #include "frames/gemm.h"
+#include "frames/post_ops.h"
 #include "isa/kernel.h"
 
 #include <atomic>
@@ -19,8 +20,9 @@ const T* pointer(uint64_t address) {
 }
 
 template <class T>
-int32_t gemm_float(const gemm_frame& f) {
+int32_t gemm_float(const gemm_frame& f, const ptlite::PostOps* post = nullptr) {
   gemm::Epilogue<T> e;
+  e.post = post;
   e.alpha = T(f.alpha);
   e.beta = T(f.beta);
   e.lo = T(f.lo);
@@ -33,6 +35,7 @@ int32_t gemm_float(const gemm_frame& f) {
     gemm::Epilogue<T> own = e;
     for (int64_t i = begin; i < end; i++) {
       own.source = f.source == 0 ? nullptr : pointer<T>(f.source) + i * f.source_batch;
+      own.post_batch = i;
       const gemm::Operand<T> a{pointer<T>(f.a) + i * f.a_batch, f.a_row, f.a_col, f.packed == 1};
       const gemm::Operand<T> b{pointer<T>(f.b) + i * f.b_batch, f.b_row, f.b_col, f.packed == 2};
       T* c = reinterpret_cast<T*>(f.c) + i * f.c_batch;
@@ -105,8 +108,9 @@ int32_t gemm_kernel(gemm_frame* f) {
 }
 
 template <class T>
-int32_t linear(const linear_frame& f) {
+int32_t linear(const linear_frame& f, const ptlite::PostOps* post = nullptr) {
   gemm::Epilogue<T> e;
+  e.post = post;
   e.lo = T(f.lo);
   e.hi = T(f.hi);
   e.clamped = f.clamped != 0;
@@ -121,6 +125,24 @@ int32_t linear_kernel(linear_frame* f) {
   if (f->dtype == PTLITE_FLOAT32) return linear<float>(*f);
   if (f->dtype == PTLITE_FLOAT64) return linear<double>(*f);
   return PTLITE_NO_DTYPE;
+}
+
+/// A frame that starts as another one does.
+template <class Base, class Frame>
+const Base& start_of(const Frame& f) {
+  return reinterpret_cast<const Base&>(f);
+}
+
+int32_t gemm_post_kernel(gemm_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  if (f->dtype != PTLITE_FLOAT32) return PTLITE_NO_DTYPE;
+  return post.valid() ? gemm_float<float>(start_of<gemm_frame>(*f), &post) : PTLITE_NO_KERNEL;
+}
+
+int32_t linear_post_kernel(linear_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  if (f->dtype != PTLITE_FLOAT32) return PTLITE_NO_DTYPE;
+  return post.valid() ? linear<float>(start_of<linear_frame>(*f), &post) : PTLITE_NO_KERNEL;
 }
 
 template <class T>
@@ -157,5 +179,7 @@ int32_t gemm_pack_size_kernel(gemm_pack_size_frame* f) {
 
 PTLITE_KERNEL(gemm, gemm_kernel)
 PTLITE_KERNEL(linear, linear_kernel)
+PTLITE_KERNEL(gemm_post, gemm_post_kernel)
+PTLITE_KERNEL(linear_post, linear_post_kernel)
 PTLITE_KERNEL(gemm_pack, gemm_pack_kernel)
 PTLITE_KERNEL(gemm_pack_size, gemm_pack_size_kernel)

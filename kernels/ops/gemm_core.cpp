@@ -292,6 +292,21 @@ void pack_b(int64_t k, int64_t n, const T* b, int64_t b_row, int64_t b_col, T* o
   }
 }
 
+namespace {
+
+/// Applies the post-ops to a finished block at (row, col) of the product.
+template <class T>
+inline void apply_post_ops(const Epilogue<T>& e, int64_t rows, int64_t cols, T* c, int64_t c_row, int64_t row, int64_t col) {
+  if constexpr (sizeof(T) == 4) {
+    if (e.post != nullptr) e.post->apply(rows, cols, c, c_row, e.post_batch, e.post_row + row, e.post_col + col);
+  }
+}
+
+/// Columns that post-ops take at a time: with kRows rows they stay in the first-level cache.
+constexpr int64_t kPostCols = 256;
+
+}  // namespace
+
 template <class T>
 void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_depth, const T* b, int64_t b_depth, int64_t k0_b, T* c,
                      int64_t c_row, const Epilogue<T>& e, bool first, bool last, int64_t row0, int64_t col0) {
@@ -299,12 +314,17 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
   for (int64_t i = 0; i < m; i += kRows) {
     const int rows = int(std::min<int64_t>(kRows, m - i));
     const T* ap = a + i * a_depth;
+    int64_t done = 0;
     for (int64_t j = 0; j < n; j += kCols<T>) {
       const int cols = int(std::min<int64_t>(kCols<T>, n - j));
       const int width = int(round_up(cols, Vec<T>::size));
       T* cp = c + i * c_row + j;
       const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
       run_tile<T>(k, ap, 1, kRows, b + j * b_depth + k0_b * width, width, true, cp, c_row, rows, cols, end);
+      if (last && (j + cols - done >= kPostCols || j + cols == n)) {
+        apply_post_ops<T>(e, rows, j + cols - done, c + i * c_row + done, c_row, row0 + i, col0 + done);
+        done = j + cols;
+      }
     }
   }
 }
@@ -486,19 +506,23 @@ bool part(Way way, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t
   b.data += b.packed ? col * k : col * b.col;
   c += row * c_row + col;
   if (e.source != nullptr) e.source += row * e.source_row + col * e.source_col;
+  e.post_row += row;
+  e.post_col += col;
   switch (way) {
     case Way::kRow:
       row_by_packed<T>(cols, k, a.data, a.col, b.data, c, e);
-      return true;
+      break;
     case Way::kDots:
       dots<T>(rows, cols, k, a.data, a.row, b.data, b.col, c, c_row, e);
-      return true;
+      break;
     case Way::kUnpacked:
       few_rows<T>(rows, cols, k, a, b, c, c_row, e);
-      return true;
+      break;
     default:
       return blocked<T>(rows, cols, k, a, b, c, c_row, e);
   }
+  apply_post_ops<T>(e, rows, cols, c, c_row, 0, 0);
+  return true;
 }
 
 }  // namespace
@@ -508,6 +532,7 @@ bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c,
   if (m == 0 || n == 0) return true;
   if (k == 0) {
     only_source<T>(m, n, c, c_row, e);
+    apply_post_ops<T>(e, m, n, c, c_row, 0, 0);
     return true;
   }
   const Way way = way_of(m, k, a, b);

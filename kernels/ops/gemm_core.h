@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "ops/post_ops.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -70,6 +71,10 @@ struct Epilogue {
   T lo = -std::numeric_limits<T>::infinity();
   T hi = std::numeric_limits<T>::infinity();
   bool clamped = false;
+  const PostOps* post = nullptr;  ///< steps on finished blocks, float only; null: none
+  int64_t post_batch = 0;         ///< where the product lies for them
+  int64_t post_row = 0;
+  int64_t post_col = 0;
 };
 
 /// An operand: strided, or packed whole by pack_a / pack_b.

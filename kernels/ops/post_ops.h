@@ -1,59 +1,44 @@
-// The element-wise algorithms of generated kernels, compiled: what runs where no code can be generated.
+// Element-wise steps that a dense kernel applies to each block of its output while that is in the first caches.
+//
+//   const PostOps post(*frame);                                              once per call; a frame of codegen/kernels/post_ops.yaml
+//   if (post.any()) post.apply(rows, cols, out, out_row, batch, row, col);   per block, when it is finished but for them
 #pragma once
 
-#include "frames/jit.h"
-#include "vec/math.h"
+#include <stdint.h>
+
+#include "ops/step_program.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
-struct PostOpNumbers {
-  float alpha, beta, scale;
+class PostOps {
+ public:
+  static constexpr int kMostSteps = 8, kMostOperands = 4;
+
+  template <class Frame>
+  explicit PostOps(const Frame& f) : program_{f.post_inputs, f.post_steps, f.post_op, f.post_a, f.post_b, f.post_p0, f.post_p1}, code_(f.post_code) {
+    for (int k = 0; k < kMostOperands; k++) {
+      operand_[k] = {reinterpret_cast<const float*>(f.post_in[k]), f.post_batch[k], f.post_row[k], f.post_col[k]};
+    }
+  }
+
+  bool any() const { return program_.steps > 0; }
+  bool valid() const { return program_.valid() && program_.inputs >= 1 && program_.inputs <= kMostOperands + 1 && program_.steps <= kMostSteps; }
+
+  /// The block of rows x cols at `out`, rows `out_row` elements apart, which lies at (batch, row, col) of the whole output.
+  void apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const;
+
+ private:
+  /// Elements between neighbours in each direction.
+  struct Operand {
+    const float* at;
+    int64_t batch, row, col;
+  };
+
+  StepProgram program_;
+  int64_t code_;
+  Operand operand_[kMostOperands];
 };
-
-PTLITE_INLINE F32 gate6(F32 x) { return fast_min(fast_max(x + F32(3.f), F32::zero()), F32(6.f)); }
-
-// f(x) for the algorithms from floats to floats; x for others.
-inline F32 post_op(int32_t algorithm, F32 x, PostOpNumbers p) {
-  const auto where_positive = [&](F32 other) { return select(x > F32::zero(), x, other); };
-  switch (algorithm) {
-    case JitAlgorithm_exp: return exp(x);
-    case JitAlgorithm_tanh: return tanh(x);
-    case JitAlgorithm_gelu_tanh:
-      return x * F32(0.5f) * (F32(1.f) + tanh(x * F32(0.79788456f) * fma(x * x, F32(0.044715f), F32(1.f))));
-    case JitAlgorithm_gelu_erf: return x * F32(0.5f) * (F32(1.f) + erf(x * F32(0.70710678f)));
-    case JitAlgorithm_relu: return where_positive(x * F32(p.alpha));
-    case JitAlgorithm_linear: return fma(x, F32(p.alpha), F32(p.beta));
-    case JitAlgorithm_sigmoid: return sigmoid(x);
-    case JitAlgorithm_silu: return x * sigmoid(x);
-    case JitAlgorithm_hardswish: return x * gate6(x) / F32(6.f);
-    case JitAlgorithm_hardsigmoid: return gate6(x) / F32(6.f);
-    case JitAlgorithm_clamp: return minimum(maximum(x, F32(p.alpha)), F32(p.beta));
-    case JitAlgorithm_elu: return where_positive(expm1(x) * F32(p.alpha));
-    case JitAlgorithm_softplus: return select(x * F32(p.alpha) > F32(p.beta), x, log1p(exp(x * F32(p.alpha))) / F32(p.alpha));
-    case JitAlgorithm_mish: return x * tanh(log1p(exp(x)));
-    case JitAlgorithm_abs: return abs(x);
-    case JitAlgorithm_neg: return -x;
-    case JitAlgorithm_sqrt: return sqrt(x);
-    case JitAlgorithm_reciprocal: return F32(1.f) / x;
-    case JitAlgorithm_log: return log(x);
-    case JitAlgorithm_square: return x * x;
-    default: return x;
-  }
-}
-
-inline bool is_binary_post_op(int32_t algorithm) { return algorithm >= JitAlgorithm_add && algorithm <= JitAlgorithm_min; }
-
-inline F32 binary_post_op(int32_t algorithm, F32 x, F32 y) {
-  switch (algorithm) {
-    case JitAlgorithm_add: return x + y;
-    case JitAlgorithm_sub: return x - y;
-    case JitAlgorithm_mul: return x * y;
-    case JitAlgorithm_div: return x / y;
-    case JitAlgorithm_max: return maximum(x, y);
-    default: return minimum(x, y);
-  }
-}
 
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

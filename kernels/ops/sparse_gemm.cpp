@@ -4,7 +4,7 @@
 #include "isa/kernel.h"
 #include "jit/sparse_gemm_call.h"
 #include "jit/sparse_kernel.h"
-#include "ops/post_ops.h"
+#include "ops/algorithm_functions.h"
 #include "vec/transpose.h"
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include "frames/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/logistic.h"
 
 namespace {
 
@@ -135,7 +136,7 @@ PTLITE_OP(Ceil, ceil(a))
 PTLITE_OP(Trunc, trunc(a))
 PTLITE_OP(Round, rint(a))
 PTLITE_OP(Frac, a - trunc(a))
-PTLITE_OP(Sigmoid, sigmoid(a))
+PTLITE_OP(Sigmoid, logistic(a))
 PTLITE_OP(IsNan, truth<T>(is_nan(a)))
 PTLITE_OP(IsInf, truth<T>(abs(a) == infinity<V>()))
 PTLITE_OP(IsPosInf, truth<T>(a == infinity<V>()))

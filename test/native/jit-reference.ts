@@ -64,6 +64,21 @@ export const UNARY: Partial<Record<Algorithm, (x: number, p: readonly number[]) 
   reciprocal: (x) => 1 / x,
   log: Math.log,
   square: (x) => x * x,
+  rsqrt: (x) => 1 / Math.sqrt(x),
+  erf: (x) => (Math.abs(x) < 0.5 ? erfSeries(x) : 2 * normalCdf(x * Math.SQRT2) - 1),
+  sin: Math.sin,
+  cos: Math.cos,
+}
+
+/** Without the subtraction that loses digits near 0. */
+function erfSeries(x: number): number {
+  let term = x
+  let sum = x
+  for (let k = 1; k < 20; k++) {
+    term *= (-x * x) / k
+    sum += term / (2 * k + 1)
+  }
+  return (2 / Math.sqrt(Math.PI)) * sum
 }
 
 export const BINARY: Partial<Record<Algorithm, (x: number, y: number) => number>> = {
@@ -77,6 +92,9 @@ export const BINARY: Partial<Record<Algorithm, (x: number, y: number) => number>
 
 /** Algorithms whose operand is bytes; the generated table of bytes has its own test. */
 export const OF_BYTES: readonly Algorithm[] = ['dequantize', 'int8_lut']
+
+/** Algorithms that compiled kernels have and no code is generated for. */
+export const COMPILED_ONLY: readonly Algorithm[] = ['sin', 'cos']
 
 /** Stated bounds in ULP over the whole float32 range (inf where the value cancels: softplus and mish far below 0). */
 export const BOUND: Partial<Record<Algorithm, number>> = {
@@ -93,4 +111,6 @@ export const BOUND: Partial<Record<Algorithm, number>> = {
   linear: 1,
   hardswish: 3,
   hardsigmoid: 2,
+  rsqrt: 1.5,
+  erf: 2,
 }

@@ -15,12 +15,13 @@ export interface Input {
 }
 
 /** Compiles a graph of steps; 0 where it cannot be. */
-export function compile(inputs: readonly Input[], steps: readonly Step[], out: DType, lut = 0): number {
+export function compile(inputs: readonly Input[], steps: readonly Step[], out: DType, lut = 0, streaming = 0): number {
   const column = (pick: (s: Step) => number): number[] => steps.map(pick)
   return kernels.jit_elementwise_create({
     inputs: inputs.length,
     steps: steps.length,
     out_dtype: out,
+    streaming,
     access: inputs.map((i) => kernels.JitAccess[i.access]),
     dtypes: inputs.map((i) => i.dtype),
     ops: column((s) => kernels.JitAlgorithm[s.op]),

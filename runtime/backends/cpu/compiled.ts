@@ -10,10 +10,13 @@ import { clamp_out } from './clamp.js'
 import { convolve } from './support/conv.js'
 import { coalesce } from './support/dims.js'
 
-const { FusedOp } = kernels
+const { JitAlgorithm } = kernels
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
 export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6 } as const
+
+/** Outputs of this many bytes are written past the caches, which would keep too little of them for their reader. */
+const STREAMING_BYTES = 32 * 2 ** 20
 
 /** Convolution of [n, c, ...] or [c, ...] with bias, clamped to [min, max], in one kernel call. */
 export function clamped_convolution(
@@ -55,8 +58,8 @@ export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | nul
 
 /**
  * A chain of element-wise steps over float32 tensors, broadcast to `size`, as one dense tensor. Step i applies
- * FusedOp `ops[i]` to operands 2i and 2i + 1: inputs first, then results of earlier steps; -1 and -2 are numbers 2i and
- * 2i + 1, which are bounds and slopes of other steps, too.
+ * JitAlgorithm `ops[i]` to operands 2i and 2i + 1: inputs first, then results of earlier steps; -1 and -2 are numbers 2i and
+ * 2i + 1, which are alpha and beta of other steps.
  */
 export function fused(inputs: Tensor[], size: number[], ops: number[], operands: number[], numbers: number[]): Tensor {
   const { length: steps } = ops
@@ -70,8 +73,8 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
       `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${steps} over ${inputs.length}`,
   )
   ops.forEach((op, i) => {
-    check(op >= 0 && op <= FusedOp.leaky_relu, () => `ptlite::fused: no operation ${op}`)
-    const isBinary = op <= FusedOp.maximum
+    check(op >= 0 && op <= JitAlgorithm.min, () => `ptlite::fused: no algorithm ${op}`)
+    const isBinary = op >= JitAlgorithm.add
     for (const operand of operands.slice(2 * i, 2 * i + (isBinary ? 2 : 1))) {
       check(operand >= (isBinary ? -2 : 0) && operand < inputs.length + i, () => `ptlite::fused: step ${i} has no operand ${operand}`)
     }
@@ -88,6 +91,7 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
     inputs: inputs.length,
     steps,
     ndim: Math.max(1, sizes.length),
+    streaming: Number(4 * result.numel >= STREAMING_BYTES),
     sizes: sizes.length === 0 ? [1] : sizes,
     out: result.address,
     in: inputs.map((t) => t.address),
@@ -97,6 +101,7 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
     b: operands.filter((_, i) => i % 2 === 1),
     p0: numbers.filter((_, i) => i % 2 === 0),
     p1: numbers.filter((_, i) => i % 2 === 1),
+    code: 0,
   })
   return result
 }

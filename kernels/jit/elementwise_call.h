@@ -1,0 +1,30 @@
+// How generated element-wise loops are called, for code that is compiled without the assembler.
+#pragma once
+
+#include <stdint.h>
+
+#include "jit/cache.h"
+
+namespace ptlite {
+namespace jit {
+
+constexpr int kMostInputs = 8;
+
+// Rows of `length` elements. Steps from row to row are in bytes.
+struct ElementwiseCall {
+  void* out;
+  const void* in[kMostInputs];
+  int64_t rows;
+  int64_t length;
+  int64_t out_step;
+  int64_t in_step[kMostInputs];
+};
+using ElementwiseFunction = void (*)(const ElementwiseCall*);
+
+// Runs the kernel of a handle of jit_elementwise_create.
+inline void run_elementwise(int64_t handle, const ElementwiseCall& call) {
+  reinterpret_cast<const Kernel*>(handle)->entry<ElementwiseFunction>()(&call);
+}
+
+}  // namespace jit
+}  // namespace ptlite

@@ -1,0 +1,162 @@
+// Sigmoid, and activation functions with one in them, on float vectors: the same operations in the same order as in jit/algorithms.cpp,
+// where they are explained, so that generated and compiled code give the same bits. At most 4 ULP over the whole range.
+#pragma once
+
+#include "vec/math.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace detail {
+
+// a b + c, rounded once where the level has such an instruction: what the compiler makes of sums of products is up to it.
+PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return F32((F32::Raw)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v));
+#elif defined(CPU_CAPABILITY_AVX2)
+  return F32((F32::Raw)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v));
+#else
+  return a * b + c;
+#endif
+}
+
+// a b, rounded, whatever it is added to
+PTLITE_INLINE F32 product(F32 a, F32 b) {
+  F32 r = a * b;
+#if defined(CPU_CAPABILITY_AVX512)
+  asm("" : "+v"(r.v));
+#else
+  asm("" : "+x"(r.v));
+#endif
+  return r;
+}
+
+// a a - square, where `square` is a a rounded
+PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+  return multiply_add(a, a, -square);
+#else
+  // halves of 12 bits, whose products are exact
+  const F32 high = bit_cast<float>(bit_cast<int32_t>(a) & Vec<int32_t>(~0xfff));
+  const F32 low = a - high;
+  return ((high * high - square) + F32(2.f) * high * low) + low * low;
+#endif
+}
+
+PTLITE_INLINE F32 scaled(F32 a, F32 n) {
+  const Vec<int32_t> k = convert<int32_t>(n);
+  const Vec<int32_t> half = k >> 1;
+  const Vec<int32_t> bias(127);
+  return product(product(a, bit_cast<float>((half + bias) << 23)), bit_cast<float>((k - half + bias) << 23));
+}
+
+template <int n>
+PTLITE_INLINE F32 horner(F32 x, const float (&c)[n], float unit = 1) {
+  float factors[n];
+  float factor = 1;
+  for (int i = 0; i < n; i++, factor *= unit) factors[i] = c[i] * factor;
+  F32 r(factors[n - 1]);
+  for (int i = n - 2; i >= 0; i--) r = multiply_add(r, x, F32(factors[i]));
+  return r;
+}
+
+PTLITE_INLINE F32 cut(F32 x, float high) { return select(x > F32(high), F32(high), x); }
+
+// e^-((w + low) unit) = result 2^n
+PTLITE_INLINE F32 split_exp_minus(F32 w, F32 low, F32& n, float unit = 1) {
+  static constexpr float series[] = {1.f, -1.f, 0.49999994f, -0.16666521f, 0.041668389f, -0.0083687454f, 0.00138145395f};
+  const F32 rounder(12582912.f);
+  n = multiply_add(-w, F32(1.44269504f * unit), rounder) - rounder;
+  w = multiply_add(n, F32(0.693147182f / unit), w);
+  w = multiply_add(n, F32(-1.90465421e-9f / unit), w) + low;
+  return horner(w, series, unit);
+}
+
+// factor e^-v / (1 + e^-v) for v = w + low
+PTLITE_INLINE F32 logistic_of_minus(F32 w, F32 low, F32 factor) {
+  F32 n;
+  const F32 power = split_exp_minus(w, low, n);
+  return scaled(product(power, factor) / (scaled(power, n) + F32(1.f)), n);
+}
+
+// max(x, 0) - s; NaN at -infinity
+PTLITE_INLINE F32 positive_part_minus(F32 x, F32 s) {
+  const F32 half(0.5f);
+  return multiply_add(x, half, product(abs(x), half)) - s;
+}
+
+constexpr float kVanished = 110.f;
+
+}  // namespace detail
+
+PTLITE_INLINE F32 logistic(F32 x) {
+  const F32 s = detail::logistic_of_minus(detail::cut(abs(x), detail::kVanished), F32::zero(), F32(1.f));
+  return select(x < F32::zero(), s, F32(1.f) - s);
+}
+
+PTLITE_INLINE F64 logistic(F64 x) { return sigmoid(x); }
+
+PTLITE_INLINE F32 silu(F32 x) {
+  const F32 size = detail::cut(abs(x), detail::kVanished);
+  return detail::positive_part_minus(x, detail::logistic_of_minus(size, F32::zero(), size));
+}
+
+PTLITE_INLINE F32 gelu_tanh(F32 x) {
+  constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
+  constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
+  constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
+  using detail::multiply_add;
+  using detail::product;
+  const F32 size = detail::cut(abs(x), 10.875f);
+  const F32 square = product(size, size);
+  F32 rest = product(detail::square_rest(size, square), F32(cubic_high));
+  rest = multiply_add(square, F32(cubic_low), rest);
+  const F32 part = product(square, F32(cubic_high));
+  rest = rest + multiply_add(square, F32(cubic_high), -part);
+  const F32 factor = part + F32(linear_high);
+  const F32 lost = factor - part;
+  rest = rest + (part - (factor - lost));
+  rest = rest + (F32(linear_high) - lost);
+  rest = rest + F32(linear_low);
+  const F32 w = product(size, factor);
+  const F32 low = multiply_add(rest, size, multiply_add(size, factor, -w));
+  return detail::positive_part_minus(x, detail::logistic_of_minus(w, low, size));
+}
+
+PTLITE_INLINE F32 gelu(F32 x) {
+  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
+                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
+  const F32 size = detail::cut(abs(x), 14.5f);
+  const F32 square = detail::product(size, size);
+  const F32 q = size / (size + F32(3.5f));
+  F32 n;
+  const F32 power = detail::product(detail::split_exp_minus(square, detail::square_rest(size, square), n, 0.5f), q);
+  const F32 g = detail::horner(detail::multiply_add(q, F32(2.f), F32(-1.f)), series);
+  return detail::positive_part_minus(x, detail::scaled(detail::product(power, g), n));
+}
+
+// x p / (p + 2) with p = e^x (e^x + 2)
+PTLITE_INLINE F32 mish(F32 x) {
+  F32 n;
+  // beyond 20 the factor is 1
+  const F32 r = detail::split_ln2(select(detail::cut(x, 20.f) < F32(-120.f), F32(-120.f), detail::cut(x, 20.f)), n);
+  F32 mantissa = detail::exp_reduced(r) + F32(1.f);
+  F32 power = detail::scaled(mantissa, n);
+  const F32 sum = power + F32(2.f);
+  mantissa = detail::product(mantissa, sum) / (detail::product(power, sum) + F32(2.f));
+  mantissa = detail::scaled(detail::product(mantissa, select(x < F32(-128.f), F32(-128.f), x)), n);
+  return select(x < F32::zero(), mantissa - (x - x), mantissa);
+}
+
+// factor (e^x - 1) below 0
+PTLITE_INLINE F32 elu(F32 x, float factor) {
+  F32 low = select(x > F32::zero(), F32::zero(), x);
+  low = select(low < F32(-30.f), F32(-30.f), low);
+  F32 n;
+  const F32 r = detail::split_ln2(low, n);
+  const F32 power = detail::scaled(F32(1.f), n);
+  const F32 negative = detail::multiply_add(detail::exp_reduced(r), power, power - F32(1.f)) * F32(factor);
+  return select(x > F32::zero(), x, negative);
+}
+
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

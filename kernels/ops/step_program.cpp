@@ -1,0 +1,92 @@
+#include "ops/step_program.h"
+
+#include <algorithm>
+
+#include "ops/algorithm_functions.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace {
+
+using V = Vec<float>;
+
+/// `step` is V::size, or 0 for a number that is the same for all elements.
+struct Operand {
+  const float* at;
+  int64_t step;
+};
+
+template <class F>
+PTLITE_INLINE void unary(float* out, const float* a, int64_t n, F f) {
+  int64_t i = 0;
+  for (; i + V::size <= n; i += V::size) f(V::load(a + i)).store(out + i);
+  if (i < n) f(V::load(a + i, n - i)).store(out + i, n - i);
+}
+
+template <class F>
+PTLITE_INLINE void binary(float* out, Operand a, Operand b, int64_t n, F f) {
+  const auto value = [](Operand x, int64_t i, int64_t count) { return x.step == 0 ? V(*x.at) : V::load(x.at + i, count); };
+  int64_t i = 0;
+  if (a.step != 0 && b.step != 0) {
+    for (; i + V::size <= n; i += V::size) f(V::load(a.at + i), V::load(b.at + i)).store(out + i);
+  } else if (a.step != 0) {
+    const V y(*b.at);
+    for (; i + V::size <= n; i += V::size) f(V::load(a.at + i), y).store(out + i);
+  } else {
+    for (; i + V::size <= n; i += V::size) f(value(a, i, V::size), value(b, i, V::size)).store(out + i);
+  }
+  if (i < n) f(value(a, i, n - i), value(b, i, n - i)).store(out + i, n - i);
+}
+
+void run_block(const StepProgram& p, const StepInput* inputs, int64_t first, int64_t count, float* out, StepBuffers& buffers) {
+  const float* values[StepProgram::kMostInputs + StepProgram::kMostSteps];
+  for (int k = 0; k < p.inputs; k++) {
+    const int64_t step = inputs[k].step;
+    const float* from = inputs[k].at + first * step;
+    if (step == 1) {
+      values[k] = from;
+      continue;
+    }
+    float* buffer = buffers.values[k];
+    if (step == 0) {
+      for (int64_t i = 0; i < count; i += V::size) V(*from).store(buffer + i);
+    } else {
+      for (int64_t i = 0; i < count; i++) buffer[i] = from[i * step];
+    }
+    values[k] = buffer;
+  }
+  for (int s = 0; s < p.steps; s++) {
+    float* to = s == p.steps - 1 ? out : buffers.values[p.inputs + s];
+    const auto operand = [&](int32_t index) -> Operand {
+      if (index >= 0) return {values[index], V::size};
+      return {index == -1 ? &p.p0[s] : &p.p1[s], 0};
+    };
+    const Operand a = operand(p.a[s]);
+    if (is_binary_post_op(p.op[s])) {
+      const Operand b = operand(p.b[s]);
+      with_binary_algorithm(p.op[s], [&](auto f) { binary(to, a, b, count, f); });
+    } else {
+      with_algorithm(p.op[s], {p.p0[s], p.p1[s], 1}, [&](auto f) { unary(to, a.at, count, f); });
+    }
+    values[p.inputs + s] = to;
+  }
+}
+
+}  // namespace
+
+bool StepProgram::valid() const {
+  if (inputs < 0 || inputs > kMostInputs || steps < 1 || steps > kMostSteps) return false;
+  for (int s = 0; s < steps; s++) {
+    if (!is_float_algorithm(op[s])) return false;
+  }
+  return true;
+}
+
+void run_steps(const StepProgram& program, const StepInput* inputs, int64_t count, float* out, StepBuffers& buffers) {
+  for (int64_t first = 0; first < count; first += StepProgram::kBlock) {
+    run_block(program, inputs, first, std::min(StepProgram::kBlock, count - first), out + first, buffers);
+  }
+}
+
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -5,6 +5,7 @@ import { capture } from './capture/capture.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
+import { placeCopies } from './memory/placement.js'
 import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
@@ -29,7 +30,7 @@ export class CompiledCall {
       releaseResult(runner.run(inputs, true), graph, inputs)
       const { value: result, ...found } = capture(() => runner.run(inputs), inputs)
       if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
-      const plan = buildPlan(found.captured)
+      const plan = buildPlan(placeCopies(found.captured))
       const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
       return { call, result }
     } catch (error) {

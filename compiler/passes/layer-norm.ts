@@ -1,5 +1,5 @@
 import { Float } from '../../runtime/tensor/scalar.js'
-import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import { isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
 import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
@@ -84,7 +84,8 @@ function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis):
   if (input === undefined || mean?.op !== 'aten::mean.dim' || valueArg(mean.args[0]) !== input || !isNone(mean.args[3])) return null
   const { shape } = analysis.type(input)
   const count = lastDims(mean.args[1], mean.args[2], shape.length)
-  if (count === 0) return null
+  // a single element is its own mean
+  if (count === 0 || numelOf(shape.slice(shape.length - count)) === 1) return null
   const variance = madeBy(plus.term, analysis)
   if (variance === undefined || !isVariance(variance, input, difference, count, shape.length, analysis)) return null
   return { input, shape: shape.slice(shape.length - count), eps: plus.number }

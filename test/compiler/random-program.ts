@@ -119,8 +119,12 @@ class Builder {
   private tryStep(): void {
     const { random } = this
     const a = this.pickTensor()
-    const kind = random.next()
     try {
+      if (random.chance(0.12)) {
+        this.pieces(a)
+        return
+      }
+      const kind = random.next()
       const [op, args] =
         kind < 0.25
           ? this.unary(a)
@@ -161,6 +165,62 @@ class Builder {
     if (!found.every((t) => t instanceof Tensor) || found.length === 0 || found.some((t) => t.numel > 4096 || t.numel === 0)) return
     const to = found.map((t) => this.tensors.push(t) - 1)
     this.steps.push({ op, args, to, unpack: Array.isArray(result) })
+  }
+
+  /** What networks spell out, and passes recognise: gates, gelu, softmax, layer norm, attention, shuffles. */
+  private pieces(a: number): void {
+    const { random } = this
+    const t = this.tensors[a]!
+    if (t.dtype !== 'float32' || t.shape.length === 0) return
+    const c = (constant: Value): Operand => ({ constant })
+    const r = (register: number): Operand => ({ register })
+    const made = (op: string, ...args: Operand[]): number => {
+      this.apply(`aten::${op}`, args)
+      return this.tensors.length - 1
+    }
+    const keep = [c([-1]), c(true), c(null)]
+    switch (random.below(7)) {
+      case 0: {
+        const hard = made('relu6', r(made('add.Scalar', r(a), c(3), c(1))))
+        made('div.Scalar', r(random.chance(0.5) ? made('mul.Tensor', r(a), r(hard)) : hard), c(6))
+        return
+      }
+      case 1:
+        made('mul.Tensor', r(a), r(made('sigmoid', r(a))))
+        return
+      case 2: {
+        const erf = made('erf', r(made('mul.Scalar', r(a), c(new Float(Math.SQRT1_2)))))
+        made('mul.Tensor', r(made('mul.Scalar', r(a), c(new Float(0.5)))), r(made('add.Scalar', r(erf), c(1), c(1))))
+        return
+      }
+      case 3: {
+        const shifted = made('sub.Tensor', r(a), r(made('amax', r(a), c([-1]), c(true))), c(1))
+        const exp = made('exp', r(shifted))
+        made('div.Tensor', r(exp), r(made('sum.dim_IntList', r(exp), ...keep)))
+        return
+      }
+      case 4: {
+        const centred = made('sub.Tensor', r(a), r(made('mean.dim', r(a), ...keep)), c(1))
+        const variance = made('mean.dim', r(made('square', r(centred))), ...keep)
+        const norm = made('mul.Tensor', r(centred), r(made('rsqrt', r(made('add.Scalar', r(variance), c(new Float(0.01)), c(1))))))
+        if (random.chance(0.5)) made('mul.Tensor', r(norm), r(this.weight([t.shape.at(-1)!])))
+        return
+      }
+      case 5: {
+        if (t.shape.length < 3) return
+        const scores = made('matmul', r(a), r(made('transpose.int', r(a), c(-2), c(-1))))
+        const scaled = random.chance(0.5) ? made('mul.Scalar', r(scores), c(new Float(0.5))) : scores
+        const mixed = made('matmul', r(made('softmax.int', r(scaled), c(-1), c(null))), r(a))
+        const { shape } = this.tensors[mixed]!
+        if (shape.length > 3) made('contiguous', r(made('transpose.int', r(mixed), c(1), c(2))), c(0))
+        return
+      }
+      default: {
+        const halves = made('cat', { list: [made('relu', r(a)), made('neg', r(a)), a] }, c(0))
+        if (random.chance(0.5)) made('add.Scalar', r(made('cat', { list: [made('sin', r(halves)), halves] }, c(0))), c(1), c(1))
+        else if (random.chance(0.5)) made('relu_', r(halves))
+      }
+    }
   }
 
   private unary(a: number): [string, Operand[]] {

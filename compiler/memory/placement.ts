@@ -1,0 +1,212 @@
+import { itemSize, type DType } from '../../runtime/tensor/dtype.js'
+import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js'
+import { fieldOf, type FrameLayout } from '../capture/layout.js'
+
+/** Fields of kernels that are only read. A buffer that is placed inside of another may be used by nothing else from then on. */
+const READS: Readonly<Record<string, readonly string[]>> = {
+  activation: ['in'],
+  attention: ['query', 'key', 'value', 'mask'],
+  batch_norm: ['input'],
+  binary: ['a', 'b'],
+  conv: ['input'],
+  conv_transpose: ['input'],
+  copy: ['in'],
+  fused: ['in'],
+  gemm: ['a', 'b', 'source'],
+  group_norm: ['input'],
+  jit_elementwise: ['in'],
+  join_rows: ['in'],
+  layer_norm: ['input'],
+  linear: ['x'],
+  pad: ['in'],
+  pool: ['input'],
+  quantized_gemm: ['a'],
+  quantized_pool: ['in'],
+  reduce: ['in'],
+  resample: ['in'],
+  softmax: ['input'],
+  special: ['in'],
+  ternary: ['a', 'b', 'c'],
+  unary: ['in'],
+}
+
+/** A range of bytes that a frame copies from the start of a buffer into another one. */
+interface Copied {
+  readonly source: number
+  readonly target: number
+  /** Bytes from the start of the target. */
+  readonly start: number
+  readonly bytes: number
+  /** Number of the copy among those of its frame. */
+  readonly part: number
+}
+
+interface Place {
+  readonly target: number
+  readonly start: number
+}
+
+/**
+ * Lets a buffer that is copied whole into a range of another one lie there from the start: what `cat` joins along its outermost
+ * dimension is written into the result by those who make it, and the copy goes.
+ *
+ *     conv(x) → a;  conv(y) → b;  join_rows(a, b) → c     becomes     conv(x) → c;  conv(y) → c + bytes of a
+ */
+export function placeCopies(run: CapturedRun): CapturedRun {
+  const placement = new Placement(run)
+  run.frames.forEach((frame, step) => {
+    for (const copied of copiesOf(frame)) placement.consider(step, copied)
+  })
+  return placement.finish()
+}
+
+class Placement {
+  private readonly places = new Map<number, Place>()
+  /** Buffers that were placed inside of each. */
+  private readonly inside = new Map<number, number[]>()
+  /** Parts of frames that are no longer copied. */
+  private readonly done = new Map<number, Set<number>>()
+  /** Frames that touch each buffer, in order. */
+  private readonly touched: readonly (readonly number[])[]
+
+  constructor(private readonly run: CapturedRun) {
+    const touched: number[][] = run.buffers.map(() => [])
+    run.frames.forEach((frame, step) => {
+      for (const { target } of frame.pointers) {
+        if (target.kind === 'buffer' && touched[target.index]!.at(-1) !== step) touched[target.index]!.push(step)
+      }
+    })
+    this.touched = touched
+  }
+
+  consider(step: number, copied: Copied): void {
+    const { source, target, start, part } = copied
+    const { buffers } = this.run
+    if (source === target || buffers[source]!.isOutput || this.places.has(source) || buffers[source]!.bytes !== copied.bytes) return
+    // written before, by frames other than the copy
+    if (this.touched[source]![0]! >= step || !this.isFree(step, copied)) return
+    const family = this.familyOf(source)
+    if (!family.every((buffer) => this.isReadAfter(buffer, step, Infinity))) return
+    const last = Math.max(...family.map((buffer) => this.touched[buffer]!.at(-1)!))
+    if (!this.isReadAfter(target, step, last)) return
+    this.places.set(source, { target, start })
+    this.inside.set(target, [...(this.inside.get(target) ?? []), source])
+    this.done.set(step, (this.done.get(step) ?? new Set()).add(part))
+  }
+
+  /** A buffer and all that lie inside of it. */
+  private familyOf(buffer: number): number[] {
+    return [buffer, ...(this.inside.get(buffer) ?? []).flatMap((child) => this.familyOf(child))]
+  }
+
+  /** True where the range of the target is touched by nothing but this copy up to its step. */
+  private isFree(step: number, { target, start, bytes, part }: Copied): boolean {
+    return this.touched[target]!.filter((at) => at <= step).every((at) => {
+      const frame = this.run.frames[at]!
+      const into = copiesInto(frame, target)
+      return (
+        into !== null && into.every((other) => (at === step && other.part === part) || other.start >= start + bytes || start >= other.end)
+      )
+    })
+  }
+
+  /** True where frames after `step`, up to `last`, only read a buffer. */
+  private isReadAfter(buffer: number, step: number, last: number): boolean {
+    return this.touched[buffer]!.every((at) => {
+      if (at <= step || at > last) return true
+      const frame = this.run.frames[at]!
+      return frame.pointers.every((p) => p.target.kind !== 'buffer' || p.target.index !== buffer || isRead(frame.layout, p))
+    })
+  }
+
+  finish(): CapturedRun {
+    if (this.places.size === 0) return this.run
+    const frames = this.run.frames.flatMap((frame, step) => {
+      const done = this.done.get(step)
+      const left = done === undefined ? frame : withoutParts(frame, done)
+      return left === null ? [] : [{ ...left, pointers: left.pointers.map((p) => this.moved(p)) }]
+    })
+    return { ...this.run, frames }
+  }
+
+  private moved(pointer: Pointer): Pointer {
+    let { target, offset } = pointer
+    while (target.kind === 'buffer') {
+      const place = this.places.get(target.index)
+      if (place === undefined) break
+      offset += place.start
+      target = { kind: 'buffer', index: place.target }
+    }
+    return target === pointer.target ? pointer : { at: pointer.at, target, offset }
+  }
+}
+
+function isRead(layout: FrameLayout, { at }: Pointer): boolean {
+  return (READS[layout.name] ?? []).some((name) => {
+    const { offset, count } = layout.fields.get(name)!
+    return at >= offset && at < offset + 8 * count
+  })
+}
+
+/** Ranges of a buffer that a frame of copies writes to; null for other frames. */
+function copiesInto(frame: CapturedFrame, buffer: number): { start: number; end: number; part: number }[] | null {
+  const ranges = rangesOf(frame)
+  const out = frame.layout.fields.get('out')
+  if (ranges === null || out === undefined) return null
+  // what reads the buffer is no copy into it
+  const pointers = frame.pointers.filter((p) => p.target.kind === 'buffer' && p.target.index === buffer)
+  if (pointers.length !== 1 || pointers[0]!.at !== out.offset) return null
+  const base = pointers[0]!.offset
+  return ranges.map(({ start, bytes }, part) => ({ start: base + start, end: base + start + bytes, part }))
+}
+
+/** Copies by a frame from whole buffers, as far as both ends are dense. */
+function copiesOf(frame: CapturedFrame): Copied[] {
+  const ranges = rangesOf(frame)
+  const out = frame.layout.fields.get('out')
+  const from = frame.layout.fields.get('in')
+  if (ranges === null || out === undefined || from === undefined) return []
+  const into = frame.pointers.find((p) => p.at === out.offset)
+  if (into?.target.kind !== 'buffer') return []
+  const { index: target } = into.target
+  return ranges.flatMap(({ start, bytes }, part) => {
+    const pointer = frame.pointers.find((p) => p.at === from.offset + 8 * part)
+    if (pointer?.target.kind !== 'buffer' || pointer.offset !== 0) return []
+    return [{ source: pointer.target.index, target, start: into.offset + start, bytes, part }]
+  })
+}
+
+/** The dense ranges that a frame copies to, from its output's address on; null for frames that do more than copy such. */
+function rangesOf({ layout, bytes }: CapturedFrame): { start: number; bytes: number }[] | null {
+  const field = (name: string, index = 0): number => fieldOf(layout, bytes, name, index)
+  if (layout.name === 'copy') {
+    if (field('ndim') !== 0 || field('out_dtype') !== field('in_dtype')) return null
+    return [{ start: 0, bytes: field('n') * itemSize(field('out_dtype') as DType) }]
+  }
+  if (layout.name !== 'join_rows' || field('outer') !== 1) return null
+  return Array.from({ length: field('count') }, (_, i) => ({ start: field('start', i), bytes: field('length', i) }))
+}
+
+/** The frame without some of its copies; null where none are left. */
+function withoutParts(frame: CapturedFrame, parts: ReadonlySet<number>): CapturedFrame | null {
+  const { layout } = frame
+  const count = layout.name === 'copy' ? 1 : fieldOf(layout, frame.bytes, 'count')
+  const kept = Array.from({ length: count }, (_, i) => i).filter((i) => !parts.has(i))
+  if (kept.length === 0) return null
+  const bytes = frame.bytes.slice()
+  const view = new DataView(bytes.buffer)
+  view.setInt32(layout.fields.get('count')!.offset, kept.length, true)
+  for (const name of ['start', 'length']) {
+    const { offset } = layout.fields.get(name)!
+    kept.forEach((from, to) => {
+      view.setBigInt64(offset + 8 * to, BigInt(fieldOf(layout, frame.bytes, name, from)), true)
+    })
+  }
+  const { offset } = layout.fields.get('in')!
+  const pointers = frame.pointers.flatMap((p) => {
+    if (p.at < offset || p.at >= offset + 8 * count) return [p]
+    const to = kept.indexOf((p.at - offset) / 8)
+    return to < 0 ? [] : [{ ...p, at: offset + 8 * to }]
+  })
+  return { ...frame, bytes, pointers }
+}

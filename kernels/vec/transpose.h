@@ -6,7 +6,7 @@
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
-#if defined(CPU_CAPABILITY_AVX2)
+#if defined(__AVX2__)
 // to[i * to_stride + j] = from[j * from_stride + i] for i, j < 8
 PTLITE_INLINE void transpose_8x8(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
   __m256 r[8], t[8];
@@ -33,7 +33,7 @@ PTLITE_INLINE void transpose_8x8(const float* from, int64_t from_stride, float* 
 // panel[i * rows + j] = from[j * stride + i] for i < n and j < filled; 0 for filled <= j < rows.
 inline void transpose_panel(const float* from, int64_t stride, int filled, int rows, int64_t n, float* panel) {
   int j = 0;
-#if defined(CPU_CAPABILITY_AVX2)
+#if defined(__AVX2__)
   const int64_t whole = n / 8 * 8;
   for (; j + 8 <= filled; j += 8) {
     for (int64_t i = 0; i < whole; i += 8) transpose_8x8(from + j * stride + i, stride, panel + i * rows + j, rows);

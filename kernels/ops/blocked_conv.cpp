@@ -1,0 +1,202 @@
+// Direct convolution over channels in blocks of 16 (the NCHWc layout of Georganas et al., "Anatomy of High-Performance Deep Learning
+// Convolutions on SIMD Architectures"). Rows that need padding, or every stride-th pixel, are copied into a strip first, split by
+// the stride into phases, so that the tiles always read pixels that are neighbours.
+#include "frames/blocked.h"
+#include "isa/kernel.h"
+#include "pool/pool.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "blocked_tile.h"
+
+namespace {
+
+using namespace blocked;
+
+/// A convolution as a loop over strips of output rows; a pointwise one has a single row of all pixels, and strips are pieces of it.
+struct Problem {
+  int64_t batch, channels, out_blocks, strip;
+  int64_t in[2], kernel[2], stride[2], padding[2], dilation[2], out[2];
+  int64_t unit;         ///< floats of a pixel: a block, or 1 where the input is plain
+  int64_t planes;       ///< blocks, or channels where the input is plain
+  bool pointwise;       ///< 1x1, stride 1, no padding
+  bool copied;          ///< rows are copied into strips
+  int64_t phases;       ///< of a copied row
+  int64_t phase_width;  ///< pixels of each
+  int64_t row_step;     ///< rows of the strip from one output row to the next
+  TileArgs tile;
+
+  int64_t strips() const { return ((pointwise ? out[1] : out[0]) + strip - 1) / strip; }
+  /// Rows of the strip that `count` output rows read.
+  int64_t strip_rows(int64_t count) const { return (count - 1) * row_step + (kernel[0] - 1) * dilation[0] + 1; }
+  int64_t row_floats() const { return copied ? phases * phase_width * unit : in[1] * unit; }
+  int64_t plane_floats() const { return copied ? strip_rows(strip) * row_floats() : in[0] * in[1] * unit; }
+  int64_t strip_floats() const { return copied ? planes * plane_floats() : 0; }
+};
+
+/// Every step-th of `count` pixels.
+void copy_pixels(const float* from, int64_t step, int64_t count, int64_t unit, float* to) {
+  if (step == 1) {
+    memcpy(to, from, size_t(count * unit) * sizeof(float));
+  } else if (unit == 1) {
+    for (int64_t i = 0; i < count; i++) to[i] = from[i * step];
+  } else {
+    for (int64_t i = 0; i < count; i++) {
+      for (int v = 0; v < kParts; v++) Vec<float>::load(from + i * step * kBlock + v * kLanes).store(to + i * kBlock + v * kLanes);
+    }
+  }
+}
+
+/// Row `y` of a plane of the input, padded and split into phases; zeros outside.
+void copy_row(const Problem& q, const float* plane, int64_t y, float* to) {
+  if (y < 0 || y >= q.in[0]) {
+    memset(to, 0, size_t(q.row_floats()) * sizeof(float));
+    return;
+  }
+  const float* row = plane + y * q.in[1] * q.unit;
+  for (int64_t phase = 0; phase < q.phases; phase++, to += q.phase_width * q.unit) {
+    // pixels [head, tail) lie inside the input
+    const int64_t shift = q.padding[1] - phase, stride = q.stride[1];
+    const int64_t head = std::min(q.phase_width, shift <= 0 ? 0 : (shift + stride - 1) / stride);
+    const int64_t end = q.in[1] + shift;
+    const int64_t tail = std::max(head, std::min(q.phase_width, end <= 0 ? 0 : (end + stride - 1) / stride));
+    memset(to, 0, size_t(head * q.unit) * sizeof(float));
+    if (tail > head) copy_pixels(row + (head * stride - shift) * q.unit, stride, tail - head, q.unit, to + head * q.unit);
+    memset(to + tail * q.unit, 0, size_t((q.phase_width - tail) * q.unit) * sizeof(float));
+  }
+}
+
+/// The rows that output rows [first, first + count) read, for all planes.
+void copy_strip(const Problem& q, const float* image, int64_t first, int64_t count, float* to) {
+  const int64_t rows = q.strip_rows(count);
+  const int64_t spread = q.kernel[0] == 1 ? q.stride[0] : 1;  // between rows that are read at all
+  for (int64_t c = 0; c < q.planes; c++) {
+    const float* plane = image + c * q.in[0] * q.in[1] * q.unit;
+    float* row = to + c * q.plane_floats();
+    for (int64_t r = 0; r < rows; r++, row += q.row_floats()) copy_row(q, plane, first * q.stride[0] - q.padding[0] + r * spread, row);
+  }
+}
+
+/// Output blocks [from, to) of one strip of one image.
+template <int step>
+void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image, int64_t index, int64_t from, int64_t to,
+                   float* memory) {
+  const int64_t in_image = q.planes * q.in[0] * q.in[1] * q.unit, pixels = q.out[0] * q.out[1];
+  const float* input = reinterpret_cast<const float*>(f.input) + image * in_image;
+  const float* filter = reinterpret_cast<const float*>(f.filter);
+  const float* bias = reinterpret_cast<const float*>(f.bias);
+  const float* residual = reinterpret_cast<const float*>(f.residual);
+  float* output = reinterpret_cast<float*>(f.output);
+  const int64_t first = index * q.strip;
+  const int64_t count = std::min(q.strip, (q.pointwise ? q.out[1] : q.out[0]) - first);
+  const float* x = input + first * step;
+  const TileArgs& a = q.tile;
+  if (q.copied) {
+    copy_strip(q, input, first, count, memory);
+    x = memory;
+  } else if (!q.pointwise) {
+    x = input + first * q.stride[0] * q.row_floats();
+  }
+  for (int64_t b = from; b < to; b += kFilters) {
+    const int filters = int(std::min<int64_t>(kFilters, to - b));
+    const int64_t plane = (image * q.out_blocks + b) * pixels * kBlock;
+    const float* w = filter + b * a.filter_block;
+    const float* start = bias == nullptr ? nullptr : bias + b * kBlock;
+    const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
+    for (int64_t r = 0; r < rows; r++) {
+      const int64_t at = plane + (q.pointwise ? first : (first + r) * q.out[1]) * kBlock;
+      run_row<step>(a, filters, width, x + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
+                    output + at);
+    }
+  }
+}
+
+template <int step>
+int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
+  const size_t bytes = size_t(q.strip_floats()) * sizeof(float);
+  const int64_t strips = q.strips(), groups = (q.out_blocks + kFilters - 1) / kFilters;
+  const int64_t work = q.out[0] * q.out[1] * q.tile.filter_block;  // of one output block
+  std::atomic<bool> fine{true};
+  const auto strips_of = [&](int64_t begin, int64_t end, int64_t from, int64_t to) {
+    float* memory = bytes == 0 ? nullptr : static_cast<float*>(ptlite::range_scratch(bytes));
+    if (bytes > 0 && memory == nullptr) {
+      fine = false;
+      return;
+    }
+    for (int64_t i = begin; i < end; i++) compute_strip<step>(q, f, i / strips, i % strips, from, to, memory);
+  };
+  if (f.by_filters != 0) {
+    // a range copies the strips again
+    const int64_t grain = std::max(ptlite::grain_for(work * kFilters), (groups + 2 * ptlite::thread_limit() - 1) / (2 * ptlite::thread_limit()));
+    ptlite::parallel_for(groups, grain, [&](int64_t begin, int64_t end) {
+      strips_of(0, q.batch * strips, begin * kFilters, std::min(end * kFilters, q.out_blocks));
+    });
+  } else {
+    ptlite::parallel_for(q.batch * strips, ptlite::grain_for(work * q.out_blocks / strips),
+                         [&](int64_t begin, int64_t end) { strips_of(begin, end, 0, q.out_blocks); });
+  }
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
+}
+
+int32_t conv_kernel(blocked_conv_frame* f) {
+  Problem q{};
+  q.batch = f->batch;
+  q.channels = f->in_channels;
+  q.out_blocks = f->out_blocks;
+  q.strip = f->strip;
+  for (int d = 0; d < 2; d++) {
+    q.in[d] = f->in[d];
+    q.kernel[d] = f->kernel[d];
+    q.stride[d] = f->stride[d];
+    q.padding[d] = f->padding[d];
+    q.dilation[d] = f->dilation[d];
+    q.out[d] = f->out[d];
+  }
+  const bool plain = f->plain != 0;
+  q.unit = plain ? 1 : kBlock;
+  q.planes = plain ? q.channels : (q.channels + kBlock - 1) / kBlock;
+  const int64_t taps = q.kernel[0] * q.kernel[1];
+  bool padded = false;
+  for (int d = 0; d < 2; d++) {
+    padded = padded || q.padding[d] > 0 || (q.out[d] - 1) * q.stride[d] + (q.kernel[d] - 1) * q.dilation[d] + 1 > q.in[d];
+  }
+  q.pointwise = taps == 1 && !padded && q.stride[0] == 1 && q.stride[1] == 1 && q.in[0] == q.out[0] && q.in[1] == q.out[1];
+  if (q.pointwise) {
+    q.in[1] *= q.in[0];
+    q.out[1] *= q.out[0];
+    q.in[0] = q.out[0] = 1;
+  }
+  q.copied = padded || q.stride[1] != 1;
+  q.phases = q.kernel[1] == 1 ? 1 : q.stride[1];
+  q.phase_width = q.out[1] + (q.kernel[1] - 1) * q.dilation[1] / q.stride[1];
+  q.row_step = q.copied && q.kernel[0] == 1 ? 1 : q.stride[0];
+  const int64_t per_tap = plain ? q.channels : 1;
+  int64_t* offsets = static_cast<int64_t*>(ptlite_scratch(size_t(taps * per_tap) * sizeof(int64_t)));
+  if (offsets == nullptr) return PTLITE_NO_MEMORY;
+  int64_t* offset = offsets;
+  for (int64_t h = 0; h < q.kernel[0]; h++) {
+    for (int64_t w = 0; w < q.kernel[1]; w++) {
+      const int64_t col = w * q.dilation[1];
+      const int64_t pixel = q.copied ? col % q.stride[1] * q.phase_width + col / q.stride[1] : col;
+      for (int64_t c = 0; c < per_tap; c++) *offset++ = h * q.dilation[0] * q.row_floats() + pixel * q.unit + c * q.plane_floats();
+    }
+  }
+  q.tile.taps = offsets;
+  q.tile.tap_count = taps * per_tap;
+  q.tile.blocks = plain ? 1 : q.planes;
+  q.tile.block_step = q.plane_floats();
+  q.tile.channels = plain ? 1 : q.channels;
+  q.tile.filter_block = taps * q.channels * kBlock;
+  q.tile.out_block = q.out[0] * q.out[1] * kBlock;
+  q.tile.lo = float(f->lo);
+  q.tile.hi = float(f->hi);
+  q.tile.clamped = f->clamped != 0;
+  return plain ? convolve<1>(q, *f) : convolve<kBlock>(q, *f);
+}
+
+}  // namespace
+
+PTLITE_KERNEL(blocked_conv, conv_kernel)

@@ -1,0 +1,224 @@
+// Depthwise convolution over channels in blocks of 16: a vector of channels at a time, some pixels of a row in registers.
+#include "frames/blocked.h"
+#include "isa/kernel.h"
+#include "pool/pool.h"
+
+#include <string.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "gemm_core.h"
+#include "vec/vec.h"
+
+namespace {
+
+using ptlite::Vec;
+
+constexpr int64_t kBlock = 16;
+constexpr int kLanes = Vec<float>::size;
+constexpr int kParts = kBlock / kLanes;
+/// Outputs of a row that are computed together, and in rows that are shorter than that.
+constexpr int kPixels = 7, kFewPixels = 4;
+/// Input pixels of a row of a tile at most; a wider kernel is computed pixel by pixel.
+constexpr int64_t kWidest = 48;
+
+struct Problem {
+  int64_t in[2], kernel[2], stride[2], padding[2], dilation[2], out[2];
+  float lo, hi;
+  bool clamped;
+};
+
+/// P outputs of a row for one vector of channels. rows[h]: what row h of the filter reads for the first output; `width` and `stride` are
+/// those of the filter where they are not known to the compiler (K or S is 0).
+template <int P, int K, int S>
+PTLITE_INLINE void tile(const Problem& q, const float* const* rows, const float* filter, Vec<float> bias, float* out) {
+  const int64_t width = K > 0 ? K : q.kernel[1], stride = S > 0 ? S : q.stride[1], dilation = K > 0 ? 1 : q.dilation[1];
+  const int64_t height = K > 0 ? K : q.kernel[0];
+  Vec<float> acc[P];
+#pragma GCC unroll 8
+  for (int i = 0; i < P; i++) acc[i] = bias;
+#pragma GCC unroll 5
+  for (int64_t h = 0; h < height; h++) {
+    const float* row = rows[h];
+#pragma GCC unroll 5
+    for (int64_t w = 0; w < width; w++) {
+      const Vec<float> f = Vec<float>::load(filter + (h * width + w) * kBlock);
+#pragma GCC unroll 8
+      for (int i = 0; i < P; i++) acc[i] += f * Vec<float>::load(row + (i * stride + w * dilation) * kBlock);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < P; i++) {
+    if (q.clamped) acc[i] = ptlite::gemm::clamp<float>(acc[i], q.lo, q.hi);
+    acc[i].store(out + i * kBlock);
+  }
+}
+
+constexpr int64_t kTallest = 16;
+alignas(64) const float kZeros[kWidest * kBlock] = {};
+
+/// Outputs [c, c + P) of row `r`. Where the tile touches the padding its rows are copied.
+template <int P, int K, int S>
+void tile_at(const Problem& q, const float* plane, int64_t r, int64_t c, const float* filter, const float* bias, float* out) {
+  alignas(64) float copies[kTallest * kWidest * kBlock];
+  const float* rows[kTallest];
+  const int64_t left = c * q.stride[1] - q.padding[1];
+  const int64_t width = (P - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
+  const bool inside = left >= 0 && left + width <= q.in[1];
+  const int64_t head = std::min(width, std::max<int64_t>(0, -left)), tail = std::max(head, std::min(width, q.in[1] - left));
+  for (int64_t h = 0; h < q.kernel[0]; h++) {
+    const int64_t y = r * q.stride[0] - q.padding[0] + h * q.dilation[0];
+    if (y < 0 || y >= q.in[0]) {
+      rows[h] = kZeros;
+      continue;
+    }
+    const float* row = plane + (y * q.in[1] + left) * kBlock;
+    if (!inside) {
+      float* copy = copies + h * kWidest * kBlock;
+      memset(copy, 0, size_t(head * kBlock) * sizeof(float));
+      memcpy(copy + head * kBlock, row + head * kBlock, size_t((tail - head) * kBlock) * sizeof(float));
+      memset(copy + tail * kBlock, 0, size_t((width - tail) * kBlock) * sizeof(float));
+      row = copy;
+    }
+    rows[h] = row;
+  }
+  for (int v = 0; v < kParts; v++) {
+    tile<P, K, S>(q, rows, filter + v * kLanes, bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes), out + v * kLanes);
+    for (int64_t h = 0; h < q.kernel[0]; h++) rows[h] += kLanes;
+  }
+}
+
+/// A row of outputs in tiles of P; the last one begins earlier where it would not be full.
+template <int P, int K, int S>
+void tiles_of(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
+  for (int64_t c = 0; c < q.out[1]; c += P) {
+    const int64_t at = std::min(c, q.out[1] - P);
+    tile_at<P, K, S>(q, plane, r, at, filter, bias, out + at * kBlock);
+  }
+}
+
+template <int K, int S>
+void row_of(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
+  if (q.out[1] >= kPixels) tiles_of<kPixels, K, S>(q, plane, r, filter, bias, out);
+  else if (q.out[1] >= kFewPixels) tiles_of<kFewPixels, K, S>(q, plane, r, filter, bias, out);
+  else tiles_of<1, K, S>(q, plane, r, filter, bias, out);
+}
+
+/// A pixel at a time, taps in the padding left out: for filters of any size.
+void row_of_any(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
+  for (int64_t c = 0; c < q.out[1]; c++) {
+    for (int v = 0; v < kParts; v++) {
+      Vec<float> acc = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes);
+      for (int64_t h = 0; h < q.kernel[0]; h++) {
+        const int64_t y = r * q.stride[0] - q.padding[0] + h * q.dilation[0];
+        if (y < 0 || y >= q.in[0]) continue;
+        for (int64_t w = 0; w < q.kernel[1]; w++) {
+          const int64_t x = c * q.stride[1] - q.padding[1] + w * q.dilation[1];
+          if (x < 0 || x >= q.in[1]) continue;
+          acc += Vec<float>::load(filter + (h * q.kernel[1] + w) * kBlock + v * kLanes) *
+                 Vec<float>::load(plane + (y * q.in[1] + x) * kBlock + v * kLanes);
+        }
+      }
+      if (q.clamped) acc = ptlite::gemm::clamp<float>(acc, q.lo, q.hi);
+      acc.store(out + c * kBlock + v * kLanes);
+    }
+  }
+}
+
+using Row = void (*)(const Problem&, const float*, int64_t, const float*, const float*, float*);
+
+Row row_for(const Problem& q) {
+  const bool square = q.kernel[0] == q.kernel[1] && q.stride[0] == q.stride[1] && q.dilation[0] == 1 && q.dilation[1] == 1;
+  if (square && q.kernel[0] == 3 && q.stride[0] == 1) return &row_of<3, 1>;
+  if (square && q.kernel[0] == 3 && q.stride[0] == 2) return &row_of<3, 2>;
+  if (square && q.kernel[0] == 5 && q.stride[0] == 1) return &row_of<5, 1>;
+  if (square && q.kernel[0] == 5 && q.stride[0] == 2) return &row_of<5, 2>;
+  const int64_t width = (kPixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
+  return width <= kWidest && q.kernel[0] <= kTallest ? &row_of<0, 0> : &row_of_any;
+}
+
+/// A padded copy of a plane in place of the plane: where rows are short, most tiles would touch the padding.
+struct Padded {
+  Problem problem;
+  int64_t floats;
+
+  explicit Padded(const Problem& q) : problem(q) {
+    for (int d = 0; d < 2; d++) {
+      problem.in[d] = (q.out[d] - 1) * q.stride[d] + (q.kernel[d] - 1) * q.dilation[d] + 1;
+      problem.padding[d] = 0;
+    }
+    floats = problem.in[0] * problem.in[1] * kBlock;
+  }
+
+  void copy(const Problem& q, const float* plane, float* to) const {
+    const int64_t height = problem.in[0], width = problem.in[1];
+    const int64_t some = std::max<int64_t>(0, std::min(q.in[1], width - q.padding[1]));
+    const int64_t behind = std::max<int64_t>(0, width - q.padding[1] - some);
+    for (int64_t y = 0; y < height; y++, to += width * kBlock) {
+      const int64_t from = y - q.padding[0];
+      if (from < 0 || from >= q.in[0] || some == 0) {
+        memset(to, 0, size_t(width * kBlock) * sizeof(float));
+        continue;
+      }
+      memset(to, 0, size_t(q.padding[1] * kBlock) * sizeof(float));
+      memcpy(to + q.padding[1] * kBlock, plane + from * q.in[1] * kBlock, size_t(some * kBlock) * sizeof(float));
+      memset(to + (q.padding[1] + some) * kBlock, 0, size_t(behind * kBlock) * sizeof(float));
+    }
+  }
+};
+
+/// Rows up to this length are computed from padded copies of planes.
+constexpr int64_t kShortRow = 4 * kPixels;
+
+int32_t depthwise(blocked_depthwise_frame* f) {
+  Problem q{};
+  for (int d = 0; d < 2; d++) {
+    q.in[d] = f->in[d];
+    q.kernel[d] = f->kernel[d];
+    q.stride[d] = f->stride[d];
+    q.padding[d] = f->padding[d];
+    q.dilation[d] = f->dilation[d];
+    q.out[d] = f->out[d];
+  }
+  q.lo = float(f->lo);
+  q.hi = float(f->hi);
+  q.clamped = f->clamped != 0;
+  const float* input = reinterpret_cast<const float*>(f->input);
+  const float* filter = reinterpret_cast<const float*>(f->filter);
+  const float* bias = reinterpret_cast<const float*>(f->bias);
+  float* output = reinterpret_cast<float*>(f->output);
+  const int64_t taps = q.kernel[0] * q.kernel[1], blocks = f->blocks;
+  const Row row = row_for(q);
+  const int64_t in_plane = q.in[0] * q.in[1] * kBlock, planes = f->batch * blocks, work = q.out[1] * kBlock * taps;
+  const auto row_at = [&](const Problem& p, const float* plane, int64_t index, int64_t r) {
+    const int64_t block = index % blocks;
+    row(p, plane, r, filter + block * taps * kBlock, bias == nullptr ? nullptr : bias + block * kBlock,
+        output + (index * q.out[0] + r) * q.out[1] * kBlock);
+  };
+  const Padded padded(q);
+  const bool copied = q.out[1] <= kShortRow && (padded.problem.in[0] > q.in[0] || padded.problem.in[1] > q.in[1] || q.padding[0] + q.padding[1] > 0);
+  if (!copied) {
+    ptlite::parallel_for(planes * q.out[0], ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
+      for (int64_t u = begin; u < end; u++) row_at(q, input + u / q.out[0] * in_plane, u / q.out[0], u % q.out[0]);
+    });
+    return PTLITE_OK;
+  }
+  std::atomic<bool> fine{true};
+  ptlite::parallel_for(planes, ptlite::grain_for(work * q.out[0]), [&](int64_t begin, int64_t end) {
+    float* copy = static_cast<float*>(ptlite::range_scratch(size_t(padded.floats) * sizeof(float)));
+    if (copy == nullptr) {
+      fine = false;
+      return;
+    }
+    for (int64_t i = begin; i < end; i++) {
+      padded.copy(q, input + i * in_plane, copy);
+      for (int64_t r = 0; r < q.out[0]; r++) row_at(padded.problem, copy, i, r);
+    }
+  });
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(blocked_depthwise, depthwise)

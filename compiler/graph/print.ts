@@ -17,8 +17,8 @@ export type Describe = (origin: Origin) => string | undefined
  *     %2: float32[1, 32, 112, 112] @2 = aten::conv2d(%0, %1, None, [2, 2], [1, 1], [1, 1], 1)
  *     return %2
  *
- * `!` marks an argument that is written to, `#0` is an object, `_` a result that nobody needs. With `describe`, comments
- * say where in the model a node comes from.
+ * `!` marks an argument that is written to, `#0` is an object, `_` a result that nobody needs. Comments say why a
+ * pass chose a node and, with `describe`, where in the model it comes from.
  */
 export function printGraph(graph: Graph, describe?: Describe): string {
   const lines: string[] = []
@@ -32,7 +32,8 @@ export function printGraph(graph: Graph, describe?: Describe): string {
   for (const c of graph.constants) lines.push(`constant ${define(c.id)} = ${JSON.stringify(c.name)}${c.derived ? ' derived' : ''}`)
   for (const node of graph.nodes) {
     const where = node.origin === null || describe === undefined ? undefined : describe(node.origin)
-    lines.push(nodeText(node, define) + (where === undefined ? '' : `  # ${where}`))
+    const comments = [node.note, where].filter((text) => text !== undefined)
+    lines.push(nodeText(node, define) + (comments.length === 0 ? '' : `  # ${comments.join('; ')}`))
   }
   lines.push(`return ${argText(graph.output, NO_WRITES)}`)
   return `${lines.join('\n')}\n`

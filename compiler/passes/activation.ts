@@ -86,6 +86,8 @@ function clampProduct(node: GraphNode, { min, max }: Bounds, analysis: Analysis)
       return { ...node, op: 'ptlite::linear', args: [...node.args, ...limits] }
     }
     case 'ptlite::convolution':
+    case 'ptlite::blocked_convolution':
+    case 'ptlite::blocked_depthwise':
     case 'ptlite::linear': {
       const before = node.args.slice(-2).map((arg) => numberArg(arg)!) as [number, number]
       const clamp = (x: number): Arg => constant(new Float(Math.min(Math.max(x, min), max)))

@@ -43,6 +43,10 @@ export class Editor {
     return id
   }
 
+  storageOf(id: ValueId): number {
+    return this.values.get(id)!.storage
+  }
+
   /** The number of memory that no value has yet. */
   newStorage(): number {
     return this.nextStorage++

@@ -13,6 +13,7 @@ import { gelu } from './gelu.js'
 import { identities } from './identities.js'
 import { layerNorm } from './layer-norm.js'
 import { linearLayers } from './linear.js'
+import { layout } from './layout.js'
 import type { Pass } from './pass.js'
 import { prepacked } from './prepacked.js'
 import { softmax } from './softmax.js'
@@ -35,6 +36,7 @@ export const PASSES: readonly Pass[] = [
   layerNorm,
   attention,
   deadCode,
+  layout,
   activation,
   blockSparse,
   elementwise,

@@ -101,6 +101,20 @@ function convolution(name: string, transposed: boolean, dtype: DTypeName): Case 
   })
 }
 
+/** A convolution over channels in blocks of 16. */
+function blockedConvolution(name: string, run: (d: Draw, x: Tensor, channels: number, tail: readonly Input[]) => Tensor): Case {
+  return row(name, SUM, (d) => {
+    const channels = d.of([3, 16, 24])
+    const x = callOperator('ptlite::to_blocked', [image(d, 'float32', channels)]) as Tensor
+    const [stride, padding] = [d.of([1, 1, 2]), d.of([0, 1])]
+    return run(d, x, channels, [[stride, stride], [padding, padding], [1, 1], float(-2), float(2)])
+  })
+}
+
+function blockedFilter(d: Draw, ...shape: readonly number[]): Tensor {
+  return callOperator('ptlite::blocked_filter', [d.dense(shape)]) as Tensor
+}
+
 function quantizedConvolution(groups: number): Case {
   return row(`quantized::conv2d of ${groups} groups`, EXACT, (d) => {
     const weight = aten('quantize_per_tensor', d.dense([8, 8 / groups, 3, 3]), float(0.01), int(0), 'qint8')
@@ -194,6 +208,40 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   bfloat16_gemm: [product('bmm', 'bfloat16', [2]), product('mm', 'bfloat16', [])],
+  blocked_conv: [
+    blockedConvolution('blocked_convolution', (d, x, channels, tail) => {
+      const filter = blockedFilter(d, 40, channels, 3, 3)
+      return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
+    }),
+  ],
+  blocked_depthwise: [
+    blockedConvolution('blocked_depthwise', (d, x, channels, tail) => {
+      const filter = blockedFilter(d, channels, 1, 3, 3)
+      return callOperator('ptlite::blocked_depthwise', [x, filter, null, ...tail]) as Tensor
+    }),
+  ],
+  blocked_mean: [row('blocked_mean', SUM, (d) => callOperator('ptlite::blocked_mean', [d.dense([2, 2, 5, 7, 16]), int(d.of([24, 32]))]))],
+  blocked_pool: [
+    row('blocked_max_pool', EXACT, (d) =>
+      callOperator('ptlite::blocked_max_pool', [
+        d.dense([2, 2, 9, d.of([5, 8])].concat(16)),
+        [3, 3],
+        [d.of([1, 2]), 2],
+        [1, 1],
+        [1, 1],
+        false,
+      ]),
+    ),
+    row('blocked_avg_pool', ROUNDING, (d) =>
+      callOperator('ptlite::blocked_avg_pool', [d.dense([2, 2, 9, 8, 16]), [3, 2], [d.of([1, 2]), 2], [1, 1], false, d.of([true, false])]),
+    ),
+  ],
+  blocked_reorder: [
+    row('to_blocked', EXACT, (d) => callOperator('ptlite::to_blocked', [image(d, 'float32', d.of([3, 16, 20]))])),
+    row('from_blocked', EXACT, (d) =>
+      callOperator('ptlite::from_blocked', [d.dense([2, 2, 3, d.of([5, 8, 17]), 16]), int(d.of([20, 32]))]),
+    ),
+  ],
   bfloat16_conv: [convolution('conv2d', false, 'bfloat16')],
   linear: (['float32', 'float64'] as const).map((dtype) =>
     row(`linear ${dtype}`, SUM, (d) => {

@@ -53,7 +53,7 @@ export function checkInput(operator: string, input: Tensor, count: number, full 
 }
 
 /** Sizes of the pooled dimensions; smaller ones than `least` are errors. */
-export function pooledSizes(operator: string, input: Tensor, s: PoolSettings, least = 1): number[] {
+export function pooledSizes(operator: string, input: readonly number[], s: PoolSettings, least = 1): number[] {
   const count = s.window.length
   const positive = (name: string, values: readonly number[]): void =>
     check(
@@ -68,7 +68,7 @@ export function pooledSizes(operator: string, input: Tensor, s: PoolSettings, le
     () => `${operator}: expected paddings of at most half the kernel [${s.window.join(', ')}], found [${s.padding.join(', ')}]`,
   )
   return s.window.map((window, d) => {
-    const size = input.shape[input.dim - count + d]!
+    const size = input[input.length - count + d]!
     const stride = s.stride[d]!
     const padding = s.padding[d]!
     const span = size + 2 * padding - s.dilation[d]! * (window - 1) - 1
@@ -127,7 +127,7 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
 /** Largest element of each window, and where asked its flat position in the plane. */
 export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
   checkInput(operator, input, settings.window.length)
-  const sizes = pooledSizes(operator, input, settings, operator === 'max_pool1d' ? 0 : 1)
+  const sizes = pooledSizes(operator, input.shape, settings, operator === 'max_pool1d' ? 0 : 1)
   checkPoolType(operator, input.type, false)
   return launch(input, { mode: kernels.PoolMode.max, adaptive: false, sizes, settings, countIncludePad: false, divisor: 0, indices })
 }
@@ -135,7 +135,7 @@ export function maxPool(operator: string, input: Tensor, settings: PoolSettings,
 /** Mean of each window; `divisor` replaces the number of elements unless 0. */
 export function averagePool(operator: string, input: Tensor, settings: PoolSettings, countIncludePad: boolean, divisor: number): Tensor {
   checkInput(operator, input, settings.window.length)
-  const sizes = pooledSizes(operator, input, settings)
+  const sizes = pooledSizes(operator, input.shape, settings)
   checkPoolType(operator, input.type, true)
   return launch(input, { mode: kernels.PoolMode.average, adaptive: false, sizes, settings, countIncludePad, divisor, indices: false })[0]
 }

@@ -65,7 +65,7 @@ function launch(t: Tensor, operator: string, w: Windows): Tensor {
  */
 export function quantizedMaxPool(t: Tensor, operator: string, settings: PoolSettings): Tensor {
   checkInput(operator, t, settings.window.length)
-  const sizes = pooledSizes(operator, t, settings)
+  const sizes = pooledSizes(operator, t.shape, settings)
   return launch(t, operator, { mode: 'max', sizes, settings, clampEdges: t.type === DType.quint8 && !settings.ceil })
 }
 
@@ -81,7 +81,7 @@ export function quantizedAveragePool(
   divisor: number | null,
 ): Tensor {
   checkInput(operator, t, settings.window.length)
-  const sizes = pooledSizes(operator, t, settings)
+  const sizes = pooledSizes(operator, t.shape, settings)
   check(divisor !== 0, () => `${operator}: expected a divisor other than 0`)
   const likeQnnpack = t.type === DType.quint8 && !settings.ceil && t.dim === 4
   const counting = likeQnnpack ? { includePadding: true, divisor: 0 } : { includePadding, divisor: divisor ?? 0 }

@@ -1,0 +1,130 @@
+import { BLOCK } from '../../runtime/backends/cpu/support/blocked.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
+import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
+
+/** A convolution that blocks of channels suit. */
+export interface BlockedConvolution {
+  readonly kind: 'convolution'
+  readonly strategy: ConvolutionStrategy
+  readonly problem: ConvolutionProblem
+  readonly input: ValueId
+  readonly min: number
+  readonly max: number
+}
+
+/** A node that can work on blocks of channels. */
+export type Blockable =
+  | BlockedConvolution
+  /** Calls another operator in their place. */
+  | { readonly kind: 'pool'; readonly input: ValueId }
+  /** The same operator, with tensors in blocks. */
+  | { readonly kind: 'elementwise'; readonly inputs: readonly ValueId[] }
+  | { readonly kind: 'join'; readonly inputs: readonly ValueId[] }
+  /** Reads blocks, and gives one number per channel. */
+  | { readonly kind: 'mean'; readonly input: ValueId }
+
+const UNARY = new Set(
+  [
+    'relu',
+    'relu6',
+    'hardtanh',
+    'clamp',
+    'clamp_min',
+    'clamp_max',
+    'sigmoid',
+    'tanh',
+    'silu',
+    'hardswish',
+    'hardsigmoid',
+    'leaky_relu',
+    'gelu',
+  ].map((name) => `aten::${name}`),
+)
+const BINARY = new Set(['aten::add.Tensor', 'aten::sub.Tensor', 'aten::mul.Tensor'])
+
+/** A dense [n, c, h, w] of float32 with elements. */
+export function isPlanes({ dtype, shape, strides }: TensorType): boolean {
+  if (dtype !== DType.float32 || shape.length !== 4 || shape.some((size) => size === 0)) return false
+  let step = 1
+  for (let d = 3; d >= 0; d--) {
+    if (shape[d] !== 1 && strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return true
+}
+
+/** What a node does in terms of blocks of channels; null where it cannot work on them. */
+export function blockable(node: GraphNode, analysis: Analysis): Blockable | null {
+  const result = onlyResult(node)
+  if (result === undefined || !analysis.isPure(node)) return null
+  const input = valueArg(node.args[0])
+  if (node.op === 'aten::cat') return join(node, analysis)
+  if (input === undefined || !isPlanes(analysis.type(input))) return null
+  if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis)
+  if (node.op === 'aten::adaptive_avg_pool2d') {
+    return integersArg(node.args[1])?.every((size) => size === 1) === true ? { kind: 'mean', input } : null
+  }
+  if (node.op === 'aten::mean.dim') return isSpatialMean(node) ? { kind: 'mean', input } : null
+  if (!isPlanes(analysis.type(result))) return null
+  if (node.op === 'aten::max_pool2d') {
+    return [1, 2, 3, 4].every((i) => integersArg(node.args[i]) !== undefined) ? { kind: 'pool', input } : null
+  }
+  if (node.op === 'aten::avg_pool2d') {
+    return isNone(node.args[6]) && [1, 2, 3].every((i) => integersArg(node.args[i]) !== undefined) ? { kind: 'pool', input } : null
+  }
+  if (UNARY.has(node.op))
+    return node.args.slice(1).every((arg) => arg.kind === 'constant') ? { kind: 'elementwise', inputs: [input] } : null
+  if (!BINARY.has(node.op)) return null
+  const other = valueArg(node.args[1])
+  if (other === undefined || !isPlanes(analysis.type(other))) return null
+  const channels = analysis.type(result).shape[1]
+  // a tensor that is broadcast along channels has none to be put into blocks
+  if ([input, other].some((id) => analysis.type(id).shape[1] !== channels)) return null
+  return { kind: 'elementwise', inputs: [input, other] }
+}
+
+function isSpatialMean(node: GraphNode): boolean {
+  const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + 4 : d))
+  return dims !== undefined && dims.length === 2 && dims.includes(2) && dims.includes(3) && isNone(node.args[3])
+}
+
+function join(node: GraphNode, analysis: Analysis): Blockable | null {
+  const [list] = node.args
+  const dim = numberArg(node.args[1])
+  if (list?.kind !== 'list' || (dim !== 1 && dim !== -3)) return null
+  const inputs: ValueId[] = []
+  for (const item of list.items) {
+    const id = valueArg(item)
+    if (id === undefined || !isPlanes(analysis.type(id))) return null
+    inputs.push(id)
+  }
+  // only the last may end within a block
+  return inputs.slice(0, -1).every((id) => analysis.type(id).shape[1]! % BLOCK === 0) ? { kind: 'join', inputs } : null
+}
+
+function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis): Blockable | null {
+  const { args } = node
+  const weightId = valueArg(args[1])
+  const biasId = valueArg(args[2])
+  const weight = weightId === undefined ? undefined : analysis.tensor(weightId)
+  const bias = isNone(args[2]) ? null : biasId === undefined ? undefined : analysis.tensor(biasId)
+  const pair = (i: number): [number, number] | undefined => {
+    const list = integersArg(args[i])
+    if (list === undefined || list.length === 0 || list.length > 2) return undefined
+    return [list[0]!, list[list.length - 1]!]
+  }
+  const [stride, padding, dilation] = [pair(3), pair(4), pair(5)]
+  const groups = numberArg(args[6])
+  if (weight === undefined || bias === undefined || stride === undefined || padding === undefined || dilation === undefined) return null
+  if (groups === undefined || weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
+  const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, number, number]
+  const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, number, number]
+  const kernel: [number, number] = [weight.shape[2]!, weight.shape[3]!]
+  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, kernel, stride, padding, dilation }
+  const strategy = convolutionStrategy(problem)
+  if (strategy.kind === 'product') return null
+  const [min, max] = node.op === 'aten::conv2d' ? [-Infinity, Infinity] : [numberArg(args[7])!, numberArg(args[8])!]
+  return { kind: 'convolution', strategy, problem, input, min, max }
+}

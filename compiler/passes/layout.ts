@@ -1,0 +1,202 @@
+import { BLOCK, blocksOf } from '../../runtime/backends/cpu/support/blocked.js'
+import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { Float } from '../../runtime/tensor/scalar.js'
+import { contiguousStrides } from '../../runtime/tensor/shape.js'
+import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
+import { callOnce } from '../graph/evaluate.js'
+import { constant, type Graph, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
+import type { Blockable, BlockedConvolution } from './blocked-operators.js'
+import { Editor } from './editor.js'
+import { blockedRegions } from './layout-regions.js'
+import type { Pass } from './pass.js'
+
+/**
+ * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], where
+ * what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of two tensors becomes the residual of the
+ * convolution that makes one of them.
+ *
+ *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = ptlite::blocked_convolution(%0, %7, %8, None, [2, 2], ...)
+ *     %4 = aten::max_pool2d(%3, [3, 3], ...)           →    %10 = ptlite::blocked_max_pool(%9, [3, 3], ...)
+ *     %5 = aten::flatten(%4, 1)                             %4 = ptlite::from_blocked(%10, 32)
+ *                                                           %5 = aten::flatten(%4, 1)
+ *
+ * Sums are taken in another order: results differ by roundings.
+ */
+export const layout: Pass = {
+  name: 'layout',
+  run(graph) {
+    const analysis = new Analysis(graph)
+    const regions = blockedRegions(graph, analysis)
+    return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions).run()
+  },
+}
+
+class Rewriter {
+  private readonly editor: Editor
+  /** Values in blocks by what they are elsewhere in the graph. */
+  private readonly blocked = new Map<ValueId, ValueId>()
+  /** What stands in place of each node. */
+  private readonly made = new Map<GraphNode, GraphNode[]>()
+  /** Convolutions that can still take a residual, by the value they make. */
+  private readonly open = new Map<ValueId, { node: GraphNode; result: GraphNode }>()
+
+  constructor(
+    private readonly graph: Graph,
+    private readonly analysis: Analysis,
+    private readonly regions: ReadonlyMap<GraphNode, Blockable>,
+  ) {
+    this.editor = new Editor(graph)
+  }
+
+  run(): Graph {
+    for (const [node, form] of this.regions) {
+      const before: GraphNode[] = []
+      const result = onlyResult(node)!
+      const made = this.rewrite(node, form, before)
+      this.made.set(node, [...before, made])
+      if (form.kind === 'mean') this.finishMean(node, made)
+      else if (this.isNeededInPlanes(result)) this.made.get(node)!.push(this.fromBlocked(result, node))
+    }
+    for (const [node, by] of this.made) this.editor.replaceNode(node, by)
+    return this.editor.finish()
+  }
+
+  private rewrite(node: GraphNode, form: Blockable, before: GraphNode[]): GraphNode {
+    const input = (id: ValueId): ValueId => this.inBlocks(id, node, before)
+    switch (form.kind) {
+      case 'convolution':
+        return this.convolution(node, form, before)
+      case 'pool': {
+        const op = node.op === 'aten::max_pool2d' ? 'ptlite::blocked_max_pool' : 'ptlite::blocked_avg_pool'
+        return this.replace(node, { ...node, op, args: [value(input(form.input)), ...node.args.slice(1, 6)] })
+      }
+      case 'mean':
+        return { ...node, op: 'ptlite::blocked_mean', args: [value(input(form.input)), constant(this.channelsOf(form.input))] }
+      case 'elementwise': {
+        const sum = this.residual(node, form.inputs)
+        if (sum !== null) return sum
+        const args = node.args.map((arg, i) => (i < form.inputs.length ? value(input(form.inputs[i]!)) : arg))
+        return this.replace(node, { ...node, args })
+      }
+      case 'join': {
+        const items = form.inputs.map((id) => value(input(id)))
+        return this.replace(node, { ...node, args: [{ kind: 'list', items }, constant(1)] })
+      }
+    }
+  }
+
+  private channelsOf(id: ValueId): number {
+    return this.analysis.type(id).shape[1]!
+  }
+
+  private typeInBlocks(id: ValueId): TensorType {
+    const [batch, channels, height, width] = this.analysis.type(id).shape as [number, number, number, number]
+    const shape = [batch, blocksOf(channels), height, width, BLOCK]
+    return { dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
+  }
+
+  /** The node with a new result, which is the old one in blocks. */
+  private replace(node: GraphNode, by: GraphNode): GraphNode {
+    const old = onlyResult(node)!
+    const id = this.editor.newValue(this.typeInBlocks(old))
+    this.blocked.set(old, id)
+    return { ...by, results: [{ kind: 'value', id }] }
+  }
+
+  private inBlocks(id: ValueId, reader: GraphNode, before: GraphNode[]): ValueId {
+    const known = this.blocked.get(id)
+    if (known !== undefined) return known
+    const made = this.editor.newValue(this.typeInBlocks(id))
+    this.blocked.set(id, made)
+    const args = [value(id)]
+    before.push({ op: 'ptlite::to_blocked', args, results: [{ kind: 'value', id: made }], writes: [], origin: reader.origin })
+    return made
+  }
+
+  /** True where something that stays as it is reads a value. */
+  private isNeededInPlanes(id: ValueId): boolean {
+    if (this.analysis.isReturned(id)) return true
+    return this.analysis.readersOf(id).some((reader) => {
+      const form = this.regions.get(reader)
+      return form === undefined || (form.kind === 'convolution' && form.strategy.kind === 'few channels')
+    })
+  }
+
+  private fromBlocked(id: ValueId, { origin }: GraphNode): GraphNode {
+    const args = [value(this.blocked.get(id)!), constant(this.channelsOf(id))]
+    return { op: 'ptlite::from_blocked', args, results: [{ kind: 'value', id }], writes: [], origin }
+  }
+
+  /** The mean has the shape [n, c, 1, 1]; where the dimensions were not kept, a view follows. */
+  private finishMean(node: GraphNode, made: GraphNode): void {
+    const result = onlyResult(node)!
+    const type = this.analysis.type(result)
+    if (type.shape.length === 4) return
+    const shape = [...type.shape, 1, 1]
+    const whole = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) })
+    this.editor.setType(result, type, this.editor.storageOf(whole))
+    const view = { ...node, op: 'aten::view', args: [value(whole), constant([...type.shape])] }
+    this.made.set(node, [...this.made.get(node)!.slice(0, -1), { ...made, results: [{ kind: 'value', id: whole }] }, view])
+  }
+
+  private convolution(node: GraphNode, form: BlockedConvolution, before: GraphNode[]): GraphNode {
+    const { problem, strategy } = form
+    const nameOf = (i: number): string => this.graph.constants.find((c) => c.id === valueArg(node.args[i]))!.name
+    const tensor = (i: number): Tensor | undefined => this.analysis.tensor(valueArg(node.args[i]) ?? -1)
+    const [filter] = callOnce('ptlite::blocked_filter', [tensor(1)!]) as [Tensor]
+    const bias = tensor(2)
+    const filterArg = value(this.editor.addConstant(filter, `${nameOf(1)} in blocks`))
+    const biasArg = bias === undefined ? NONE : value(this.editor.addConstant(paddedVector(bias), `${nameOf(2)} in blocks`))
+    const settings = [problem.stride, problem.padding, problem.dilation].map((list) => constant([...list]))
+    const limits = [constant(new Float(form.min)), constant(new Float(form.max))]
+    const note = `${strategy.kind}: ${strategy.reason}`
+    if (strategy.kind === 'depthwise') {
+      const args = [value(this.inBlocks(form.input, node, before)), filterArg, biasArg, ...settings, ...limits]
+      return this.replace(node, { ...node, op: 'ptlite::blocked_depthwise', args, note })
+    }
+    const input = strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before)
+    const made = this.replace(node, {
+      ...node,
+      op: 'ptlite::blocked_convolution',
+      args: [value(input), filterArg, biasArg, NONE, ...settings, ...limits],
+      note,
+    })
+    if (form.min === -Infinity && form.max === Infinity) this.open.set(onlyResult(node)!, { node, result: made })
+    return made
+  }
+
+  /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
+  private residual(node: GraphNode, inputs: readonly ValueId[]): GraphNode | null {
+    if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1 || inputs.length !== 2 || inputs[0] === inputs[1]) return null
+    const [a, b] = inputs as [ValueId, ValueId]
+    const sizes = (id: ValueId): string => this.analysis.type(id).shape.join()
+    if (sizes(a) !== sizes(b)) return null
+    // of two, the one that was made last: the other is there already
+    const order = [...this.open.keys()]
+    const candidates = [a, b].filter((id) => this.open.has(id) && this.analysis.onlyReader(id) === node)
+    candidates.sort((x, y) => order.indexOf(y) - order.indexOf(x))
+    const [from] = candidates
+    const other = from === a ? b : a
+    if (from === undefined || !this.blocked.has(other)) return null
+    const { node: producer, result } = this.open.get(from)!
+    this.open.delete(from)
+    const args = [...result.args]
+    args[3] = value(this.blocked.get(other)!)
+    this.made.set(
+      producer,
+      this.made.get(producer)!.filter((n) => n !== result),
+    )
+    return this.replace(node, { ...result, args, note: `${result.note ?? ''}, with a residual` })
+  }
+}
+
+/** The vector with zeros up to a whole number of blocks. */
+function paddedVector(t: Tensor): Tensor {
+  const data = new Float32Array(blocksOf(t.numel) * BLOCK)
+  data.set(readTensor(t) as Float32Array)
+  const padded = empty([data.length], DType.float32)
+  writeTensor(padded, data)
+  return padded
+}

@@ -1,0 +1,260 @@
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { BLOCK, blocksOf } from './support/blocked.js'
+import { stripOf } from './support/blocked-strip.js'
+import { contiguousOf } from './support/copy.js'
+import { pooledSizes, poolSettings } from './support/pool.js'
+
+/** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
+function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
+  check(
+    t.type === DType.float32 && t.dim === dim && (last === undefined || t.shape[dim - 1] === last),
+    () =>
+      `${operator}: expected a float32 ${name} with ${dim} dimensions${last === undefined ? '' : `, the last of ${last}`}, found ${t.dtype}[${t.shape.join(', ')}]`,
+  )
+  return contiguousOf(t)
+}
+
+/** A vector with an element for each lane of the output blocks. */
+function lanes(operator: string, t: Tensor | null, blocks: number): number {
+  if (t === null) return 0
+  const dense = floats(operator, 'bias', t, 1)
+  check(dense.numel === blocks * BLOCK, () => `${operator}: expected a bias of ${blocks * BLOCK} elements, found ${dense.numel}`)
+  return dense.address
+}
+
+/** Spatial sizes of a convolution's result, after checking what it is called with. */
+function outputSizes(
+  operator: string,
+  input: readonly number[],
+  kernel: readonly number[],
+  stride: readonly number[],
+  padding: readonly number[],
+  dilation: readonly number[],
+): [number, number] {
+  const good = (list: readonly number[], least: number): boolean => list.length === 2 && list.every((v) => v >= least && v < 2 ** 20)
+  check(
+    good(stride, 1) && good(dilation, 1) && good(padding, 0) && good(kernel, 1),
+    () => `${operator}: expected two positive strides and dilations, and two paddings of 0 or more`,
+  )
+  const sizes = [0, 1].map((d) => Math.floor((input[d]! + 2 * padding[d]! - dilation[d]! * (kernel[d]! - 1) - 1) / stride[d]!) + 1)
+  check(
+    sizes.every((v) => v > 0) && input.every((v) => v > 0),
+    () => `${operator}: a kernel of [${kernel.join(', ')}] does not fit into an input of [${input.join(', ')}]`,
+  )
+  return sizes as [number, number]
+}
+
+/** [n, c, h, w] in blocks of channels, zeros in the lanes that are left. */
+export function to_blocked(self: Tensor): Tensor {
+  const x = floats('ptlite::to_blocked', 'tensor', self, 4)
+  const [batch, channels, height, width] = x.shape as [number, number, number, number]
+  const result = empty([batch, blocksOf(channels), height, width, BLOCK], DType.float32)
+  if (x.numel > 0) {
+    kernels.blocked_reorder({ batch, channels, pixels: height * width, to_blocks: 1, input: x.address, output: result.address })
+  }
+  return result
+}
+
+/** The first `channels` channels as [n, c, h, w]. */
+export function from_blocked(self: Tensor, channels: number): Tensor {
+  const x = floats('ptlite::from_blocked', 'tensor', self, 5, BLOCK)
+  const [batch, blocks, height, width] = x.shape as [number, number, number, number]
+  check(
+    channels >= 0 && blocksOf(channels) === blocks,
+    () => `ptlite::from_blocked: ${channels} channels do not take ${blocks} blocks of ${BLOCK}`,
+  )
+  const result = empty([batch, channels, height, width], DType.float32)
+  if (result.numel > 0) {
+    kernels.blocked_reorder({ batch, channels, pixels: height * width, to_blocks: 0, input: x.address, output: result.address })
+  }
+  return result
+}
+
+/** Filters [outputs, inputs, h, w] as [outputs / 16, h, w, inputs, 16]. */
+export function blocked_filter(weight: Tensor): Tensor {
+  const w = floats('ptlite::blocked_filter', 'weight', weight, 4)
+  const [outputs, inputs, height, width] = w.shape as [number, number, number, number]
+  const result = empty([blocksOf(outputs), height, width, inputs, BLOCK], DType.float32)
+  if (w.numel > 0) kernels.blocked_filter({ outputs, inputs, taps: height * width, input: w.address, output: result.address })
+  return result
+}
+
+/**
+ * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, with bias, a residual that is added and limits; the filter
+ * comes from `blocked_filter`, the bias has an element for each of its lanes.
+ */
+export function blocked_convolution(
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  residual: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  min: number,
+  max: number,
+): Tensor {
+  const operator = 'ptlite::blocked_convolution'
+  const plain = input.dim === 4
+  const x = plain ? floats(operator, 'input', input, 4) : floats(operator, 'input', input, 5, BLOCK)
+  const w = floats(operator, 'filter', filter, 5, BLOCK)
+  const [batch, planes, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
+  const [blocks, height, width, channels] = w.shape as [number, number, number, number]
+  check(
+    channels > 0 && (plain ? planes === channels : planes === blocksOf(channels)),
+    () => `${operator}: a filter of ${channels} channels does not fit an input of shape [${x.shape.join(', ')}]`,
+  )
+  const kernel = [height, width]
+  const out = outputSizes(operator, spatial, kernel, stride, padding, dilation)
+  const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
+  const sum = residual === null ? null : floats(operator, 'residual', residual, 5, BLOCK)
+  check(
+    sum === null || sum.shape.every((size, d) => size === result.shape[d]),
+    () => `${operator}: expected a residual of shape [${result.shape.join(', ')}], found [${sum?.shape.join(', ') ?? ''}]`,
+  )
+  const start = lanes(operator, bias, blocks)
+  if (result.numel === 0) return result
+  const { strip, byFilters } = stripOf({ plain, channels, blocks, in: spatial, out, kernel, stride, padding })
+  kernels.blocked_conv({
+    batch,
+    in_channels: channels,
+    out_blocks: blocks,
+    plain: plain ? 1 : 0,
+    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    strip,
+    by_filters: byFilters ? 1 : 0,
+    in: spatial,
+    kernel,
+    stride,
+    padding,
+    dilation,
+    out,
+    input: x.address,
+    filter: w.address,
+    bias: start,
+    residual: sum === null ? 0 : sum.address,
+    output: result.address,
+    lo: min,
+    hi: max,
+  })
+  return result
+}
+
+/** One filter per channel: [channels / 16, h, w, 1, 16], from `blocked_filter`. */
+export function blocked_depthwise(
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  min: number,
+  max: number,
+): Tensor {
+  const operator = 'ptlite::blocked_depthwise'
+  const x = floats(operator, 'input', input, 5, BLOCK)
+  const w = floats(operator, 'filter', filter, 5, BLOCK)
+  const [batch, blocks, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
+  const [outputs, height, width, channels] = w.shape as [number, number, number, number]
+  check(
+    outputs === blocks && channels === 1,
+    () => `${operator}: expected a filter for each of ${blocks} blocks, found shape [${w.shape.join(', ')}]`,
+  )
+  const kernel = [height, width]
+  const out = outputSizes(operator, spatial, kernel, stride, padding, dilation)
+  const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
+  const start = lanes(operator, bias, blocks)
+  if (result.numel === 0) return result
+  kernels.blocked_depthwise({
+    batch,
+    blocks,
+    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    in: spatial,
+    kernel,
+    stride,
+    padding,
+    dilation,
+    out,
+    input: x.address,
+    filter: w.address,
+    bias: start,
+    output: result.address,
+    lo: min,
+    hi: max,
+  })
+  return result
+}
+
+function pool(
+  operator: string,
+  mode: number,
+  self: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceil: boolean,
+  countIncludePad: boolean,
+): Tensor {
+  const x = floats(operator, 'tensor', self, 5, BLOCK)
+  const [batch, blocks, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
+  const s = poolSettings(operator, 2, window, stride, padding, dilation, ceil)
+  const out = pooledSizes(operator, spatial, s)
+  const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
+  if (result.numel === 0) return result
+  kernels.blocked_pool({
+    mode,
+    planes: batch * blocks,
+    count_include_pad: countIncludePad ? 1 : 0,
+    in: spatial,
+    window: s.window,
+    stride: s.stride,
+    padding: s.padding,
+    dilation: s.dilation,
+    out,
+    input: x.address,
+    output: result.address,
+  })
+  return result
+}
+
+/** torch.max_pool2d over blocks of channels. */
+export function blocked_max_pool(
+  self: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceilMode: boolean,
+): Tensor {
+  return pool('ptlite::blocked_max_pool', kernels.BlockedPool.max, self, window, stride, padding, dilation, ceilMode, false)
+}
+
+/** torch.avg_pool2d over blocks of channels. */
+export function blocked_avg_pool(
+  self: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  ceilMode: boolean,
+  countIncludePad: boolean,
+): Tensor {
+  return pool('ptlite::blocked_avg_pool', kernels.BlockedPool.average, self, window, stride, padding, [1], ceilMode, countIncludePad)
+}
+
+/** Mean over height and width of the first `channels` channels, as [n, c, 1, 1]. */
+export function blocked_mean(self: Tensor, channels: number): Tensor {
+  const operator = 'ptlite::blocked_mean'
+  const x = floats(operator, 'tensor', self, 5, BLOCK)
+  const [batch, blocks, height, width] = x.shape as [number, number, number, number]
+  check(
+    channels >= 0 && blocksOf(channels) === blocks && height * width > 0,
+    () => `${operator}: expected ${channels} channels of at least one pixel, found shape [${x.shape.join(', ')}]`,
+  )
+  const result = empty([batch, channels, 1, 1], DType.float32)
+  if (result.numel > 0) kernels.blocked_mean({ batch, channels, pixels: height * width, input: x.address, output: result.address })
+  return result
+}

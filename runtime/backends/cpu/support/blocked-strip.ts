@@ -1,0 +1,50 @@
+import { cpu } from '../../../native/cpu.js'
+import { BLOCK, blocksOf } from './blocked.js'
+
+/** What a convolution over blocks of channels computes, for one image. */
+export interface StripProblem {
+  /** The input is [c, h, w] as it is. */
+  readonly plain: boolean
+  readonly channels: number
+  /** Of the output. */
+  readonly blocks: number
+  readonly in: readonly number[]
+  readonly out: readonly number[]
+  readonly kernel: readonly number[]
+  readonly stride: readonly number[]
+  readonly padding: readonly number[]
+}
+
+/** How it is cut up. */
+export interface Strip {
+  /** Rows of the output that are computed at a time; pixels for a pointwise convolution. */
+  readonly strip: number
+  /** Threads share out the filters; else the strips. */
+  readonly byFilters: boolean
+}
+
+/** Where the system does not tell the size of the second-level cache. */
+const USUAL_L2 = 256 * 1024
+const FLOAT = 4
+
+let l2: number | undefined
+
+/**
+ * A strip of the input and what comes of it take a third of the second-level cache, beside the filters that pass by. Where the
+ * filters are larger than the input, they are read once, by one thread each.
+ */
+export function stripOf(p: StripProblem): Strip {
+  l2 ??= cpu.info().caches.l2 || USUAL_L2
+  const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
+  const taps = p.kernel[0]! * p.kernel[1]!
+  const byFilters = p.blocks * BLOCK * p.channels * taps > inputChannels * p.in[0]! * p.in[1]!
+  const pointwise = taps === 1 && p.stride.every((s) => s === 1) && p.padding.every((v) => v === 0)
+  const pixels = p.out[0]! * p.out[1]!
+  const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)
+  const fitting = Math.max(1, Math.floor(l2 / 3 / perPixel))
+  const strip = pointwise ? Math.min(pixels, fitting) : Math.min(p.out[0]!, Math.max(1, Math.floor(fitting / p.out[1]!)))
+  // equal strips, and at least four of them where threads share them out
+  const whole = pointwise ? pixels : p.out[0]!
+  const count = Math.max(Math.ceil(whole / strip), byFilters ? 1 : Math.min(4, whole))
+  return { strip: Math.ceil(whole / count), byFilters }
+}

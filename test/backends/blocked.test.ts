@@ -1,0 +1,206 @@
+import t from 'tap'
+import { callOperator, float, type Input, int, type Tensor } from '../../src/index.js'
+import { atEveryLevel } from './support/levels.js'
+import { count, distance, Random, real } from './support/random.js'
+
+/** Kernels over channels in blocks of 16, against the operators that they stand for, in float64. */
+
+const random = new Random(7)
+const BLOCK = 16
+const CHANNELS = [1, 3, 8, 15, 16, 17, 24, 33, 50]
+
+const call = (name: string, ...args: readonly Input[]): Tensor => callOperator(name, args) as Tensor
+const ints = (values: readonly number[]): number[] => values.map((v) => int(v) as number)
+const limit = (x: number): Input => float(x)
+
+function toBlocks(values: Float64Array, shape: number[]): Tensor {
+  return call('ptlite::to_blocked', real(values, shape, 'float32'))
+}
+
+function lanes(bias: Float64Array): Tensor {
+  const padded = new Float64Array(Math.ceil(bias.length / BLOCK) * BLOCK)
+  padded.set(bias)
+  return real(padded, [padded.length], 'float32')
+}
+
+interface Case {
+  readonly batch: number
+  readonly channels: number
+  readonly outputs: number
+  readonly size: number[]
+  readonly kernel: number[]
+  readonly stride: number[]
+  readonly padding: number[]
+  readonly dilation: number[]
+}
+
+function randomCase(): Case {
+  const each = (values: readonly number[]): number[] => [random.pick(values), random.pick(values)]
+  const square = (values: readonly number[]): number[] => new Array<number>(2).fill(random.pick(values))
+  const usual = random.pick([true, true, false])
+  const kernel = usual ? square([1, 1, 3, 3, 5, 7]) : each([1, 2, 3, 4])
+  const dilation = usual ? [1, 1] : each([1, 2])
+  return {
+    batch: random.pick([1, 1, 2]),
+    channels: random.pick(CHANNELS),
+    outputs: random.pick(CHANNELS),
+    size: kernel.map((k, d) => (k - 1) * dilation[d]! + 1 + random.pick([0, 1, 4, 8, 15, 30])),
+    kernel,
+    stride: usual ? square([1, 1, 2]) : each([1, 2, 3]),
+    padding: usual ? square([0, 1, 2]) : each([0, 1, 3]),
+    dilation,
+  }
+}
+
+/** What aten::conv2d gives in float64, then a residual and limits. */
+function expected(
+  c: Case,
+  data: { x: Float64Array; w: Float64Array; b: Float64Array },
+  groups: number,
+  min: number,
+  max: number,
+  residual?: Float64Array,
+): { values: Float64Array; shape: number[] } {
+  const y = call(
+    'aten::conv2d',
+    real(data.x, [c.batch, c.channels, ...c.size], 'float64'),
+    real(data.w, [c.outputs, c.channels / groups, ...c.kernel], 'float64'),
+    real(data.b, [c.outputs], 'float64'),
+    ints(c.stride),
+    ints(c.padding),
+    ints(c.dilation),
+    int(groups),
+  )
+  const values = (y.data() as Float64Array).map((v, i) => Math.min(Math.max(v + (residual?.[i] ?? 0), min), max))
+  return { values, shape: [...y.shape] }
+}
+
+t.test('reorders are inverse to each other', (t) => {
+  for (const channels of CHANNELS) {
+    const shape = [2, channels, random.pick([1, 3, 8]), random.pick([1, 5, 16, 33])]
+    const x = random.data(count(shape))
+    const blocked = toBlocks(x, shape)
+    t.strictSame(blocked.shape, [2, Math.ceil(channels / BLOCK), shape[2], shape[3], BLOCK])
+    const back = call('ptlite::from_blocked', blocked, int(channels))
+    t.strictSame(back.shape, shape)
+    t.strictSame([...(back.data() as Float32Array)], [...x])
+    t.equal(
+      (blocked.data() as Float32Array).filter((v) => v !== 0).length,
+      x.filter((v) => v !== 0).length,
+      'zeros in the lanes that are left',
+    )
+  }
+  t.end()
+})
+
+t.test('convolutions, from blocks and from planes', (t) => {
+  for (let round = 0; round < 80; round++) {
+    const c = randomCase()
+    const x = random.data(c.batch * c.channels * count(c.size))
+    const w = random.data(c.outputs * c.channels * count(c.kernel))
+    const b = random.data(c.outputs)
+    const [min, max] = random.pick([
+      [-Infinity, Infinity],
+      [0, 6],
+      [-0.5, Infinity],
+    ])
+    const free = expected(c, { x, w, b }, 1, -Infinity, Infinity)
+    const r = round % 2 === 0 ? random.data(free.values.length) : undefined
+    const { values, shape } = expected(c, { x, w, b }, 1, min!, max!, r)
+    const filter = call('ptlite::blocked_filter', real(w, [c.outputs, c.channels, ...c.kernel], 'float32'))
+    const settings = [ints(c.stride), ints(c.padding), ints(c.dilation), limit(min!), limit(max!)]
+    const residual = r === undefined ? null : toBlocks(r, shape)
+    for (const plain of [false, true]) {
+      const input = plain ? real(x, [c.batch, c.channels, ...c.size], 'float32') : toBlocks(x, [c.batch, c.channels, ...c.size])
+      const y = call('ptlite::blocked_convolution', input, filter, lanes(b), residual, ...settings)
+      const found = call('ptlite::from_blocked', y, int(c.outputs))
+      t.strictSame(found.shape, shape)
+      t.ok(distance(found, values, w.length / c.outputs) < 2, JSON.stringify({ ...c, min, max, plain, residual: residual !== null }))
+    }
+  }
+  t.end()
+})
+
+t.test('depthwise convolutions', (t) => {
+  for (let round = 0; round < 60; round++) {
+    const drawn = randomCase()
+    const c = { ...drawn, outputs: drawn.channels }
+    const x = random.data(c.batch * c.channels * count(c.size))
+    const w = random.data(c.channels * count(c.kernel))
+    const b = random.data(c.outputs)
+    const { values, shape } = expected(c, { x, w, b }, c.channels, -1, 1.5)
+    const filter = call('ptlite::blocked_filter', real(w, [c.outputs, 1, ...c.kernel], 'float32'))
+    const settings = [ints(c.stride), ints(c.padding), ints(c.dilation), limit(-1), limit(1.5)]
+    const input = toBlocks(x, [c.batch, c.channels, ...c.size])
+    const found = call('ptlite::from_blocked', call('ptlite::blocked_depthwise', input, filter, lanes(b), ...settings), int(c.outputs))
+    t.strictSame(found.shape, shape)
+    t.ok(distance(found, values, count(c.kernel)) < 2, JSON.stringify(c))
+  }
+  t.end()
+})
+
+t.test('pooling', (t) => {
+  for (let round = 0; round < 40; round++) {
+    const shape = [random.pick([1, 2]), random.pick(CHANNELS), random.pick([5, 8, 13]), random.pick([5, 9, 16])]
+    const x = random.data(count(shape))
+    if (round % 5 === 0) x[3] = NaN
+    const window = ints([random.pick([2, 3]), random.pick([2, 3])])
+    const padding = ints([random.pick([0, 1]), 1])
+    const stride = ints([random.pick([1, 2]), 2])
+    const ceil = random.pick([true, false])
+    const blocked = toBlocks(x, shape)
+    const planes = real(x, shape, 'float32')
+    const back = (y: Tensor): Tensor => call('ptlite::from_blocked', y, int(shape[1]!))
+    const name = JSON.stringify({ shape, window, padding, stride, ceil })
+    const most = call('aten::max_pool2d', planes, window, stride, padding, ints([1, 1]), ceil)
+    t.strictSame(
+      back(call('ptlite::blocked_max_pool', blocked, window, stride, padding, ints([1, 1]), ceil)).toArray(),
+      most.toArray(),
+      name,
+    )
+    if (round % 5 === 0) continue
+    const whole = random.pick([true, false])
+    const mean = call('aten::avg_pool2d', real(x, shape, 'float64'), window, stride, padding, ceil, whole, null)
+    const found = back(call('ptlite::blocked_avg_pool', blocked, window, stride, padding, ceil, whole))
+    t.strictSame(found.shape, mean.shape)
+    t.ok(distance(found, mean.data() as Float64Array, 9) < 1, `${name} ${whole}`)
+    const all = call('aten::adaptive_avg_pool2d', real(x, shape, 'float64'), ints([1, 1]))
+    t.ok(distance(call('ptlite::blocked_mean', blocked, int(shape[1]!)), all.data() as Float64Array, 16) < 1, name)
+  }
+  t.end()
+})
+
+t.test('a NaN passes the limits', (t) => {
+  const x = toBlocks(Float64Array.of(NaN, 1), [1, 1, 1, 2])
+  const filter = call('ptlite::blocked_filter', real(Float64Array.of(1), [1, 1, 1, 1], 'float32'))
+  const none = [ints([1, 1]), ints([0, 0]), ints([1, 1]), limit(0), limit(6)]
+  for (const y of [
+    call('ptlite::blocked_convolution', x, filter, null, null, ...none),
+    call('ptlite::blocked_depthwise', x, filter, null, ...none),
+  ]) {
+    t.strictSame(call('ptlite::from_blocked', y, int(1)).toArray(), [[[[NaN, 1]]]])
+  }
+  t.end()
+})
+
+t.test('what does not fit together is refused', (t) => {
+  const x = toBlocks(random.data(17 * 4), [1, 17, 2, 2])
+  const filter = call('ptlite::blocked_filter', real(random.data(16 * 16), [16, 16, 1, 1], 'float32'))
+  const settings = [ints([1, 1]), ints([0, 0]), ints([1, 1]), limit(-Infinity), limit(Infinity)]
+  const refused = (name: string, ...args: Input[]): void => void t.throws(() => callOperator(name, args), { code: 'INVALID_ARGUMENT' })
+  refused('ptlite::blocked_convolution', x, filter, null, null, ...settings)
+  refused('ptlite::blocked_depthwise', x, filter, null, ...settings)
+  refused('ptlite::from_blocked', x, int(40))
+  refused('ptlite::blocked_mean', x, int(16))
+  refused('ptlite::to_blocked', x)
+  const one = toBlocks(random.data(16 * 4), [1, 16, 2, 2])
+  const [stride, padding, dilation, min, max] = settings as [number[], number[], number[], Input, Input]
+  refused('ptlite::blocked_convolution', one, filter, lanes(random.data(17)), null, ...settings)
+  refused('ptlite::blocked_convolution', one, filter, null, x, ...settings)
+  refused('ptlite::blocked_convolution', one, filter, null, null, ints([0, 1]), padding, dilation, min, max)
+  refused('ptlite::blocked_convolution', one, filter, null, null, stride, ints([-1, 0]), dilation, min, max)
+  refused('ptlite::blocked_max_pool', one, ints([3, 3]), ints([1, 1]), ints([0, 0]), ints([1, 1]), false)
+  t.end()
+})
+
+atEveryLevel(t, import.meta.url)

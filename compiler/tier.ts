@@ -26,8 +26,8 @@ export interface PlanInfo {
   readonly reason: string | null
   /** Operator calls recorded, and left after the passes. 0 where nothing was recorded. */
   readonly operators: { readonly recorded: number; readonly optimized: number }
-  /** How convolutions over blocks of channels are computed, and why: one line each. */
-  readonly convolutions: readonly string[]
+  /** How convolutions and linear layers are computed where there are several ways, and why: one line each. */
+  readonly choices: readonly string[]
   /** Kernel calls of a plan; 0 for everything else. */
   readonly frames: number
   /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
@@ -253,7 +253,7 @@ export class TieredModule {
       method: fn.source.method,
       signature: name,
       operators: { recorded: recordedOperators, optimized: 0 },
-      convolutions: [],
+      choices: [],
       frames: 0,
       memory: null,
     }
@@ -261,10 +261,10 @@ export class TieredModule {
     if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
     const { plan, reason, graph } = state.call
     const operators = { recorded: recordedOperators, optimized: graph.nodes.length }
-    const convolutions = graph.nodes.flatMap(({ note }) => note ?? [])
-    if (plan === null) return { ...info, state: 'operators', reason, operators, convolutions }
+    const choices = graph.nodes.flatMap(({ note }) => note ?? [])
+    if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
     const { frames, arenaBytes, lowerBound, naiveBytes } = plan
-    return { ...info, state: 'plan', reason: null, operators, convolutions, frames, memory: { arenaBytes, lowerBound, naiveBytes } }
+    return { ...info, state: 'plan', reason: null, operators, choices, frames, memory: { arenaBytes, lowerBound, naiveBytes } }
   }
 
   private reasonText({ reason, origin }: Refusal): string {

@@ -2,23 +2,31 @@
 
 #include <string.h>
 
+#include <algorithm>
 #include <new>
 
 #include "frames/jit.h"
+#include "frames/sparse.h"
 #include "isa/kernel.h"
-#include "jit/sparse_gemm.h"
+#include "jit/sparse_rows.h"
+#include "jit/sparse_unrolled.h"
+#include "jit/sparse_vectors.h"
 
 namespace {
 
 using namespace ptlite::jit;
 
-// The whole description: shape, rows, chain and the places of the blocks. Values are data, not code.
-std::string key_of(const SparsePlan& plan) {
+struct Description {
+  const SparsePlan& plan;
+  int32_t form;
+};
+
+// The whole description: rows, chain and, where it is in the code, the structure. Values are data.
+std::string key_of(const Description& d) {
   std::string key = "sparse_gemm";
   const auto put = [&key](const void* data, size_t bytes) { key.append(static_cast<const char*>(data), bytes); };
-  const SparseMatrix& matrix = *plan.matrix;
-  const int64_t head[] = {static_cast<int64_t>(plan.isa), plan.rows, plan.has_bias, matrix.n, matrix.k, matrix.width,
-                          static_cast<int64_t>(plan.post_ops.size())};
+  const SparsePlan& plan = d.plan;
+  const int64_t head[] = {static_cast<int64_t>(plan.isa), d.form, plan.rows, plan.stride, plan.has_bias, static_cast<int64_t>(plan.post_ops.size())};
   put(head, sizeof head);
   for (const SparsePostOp& post_op : plan.post_ops) {
     const int32_t numbers[] = {post_op.attributes.algorithm, post_op.access};
@@ -26,9 +34,58 @@ std::string key_of(const SparsePlan& plan) {
     put(numbers, sizeof numbers);
     put(parameters, sizeof parameters);
   }
+  if (d.form != SparseForm_unrolled) return key;
+  const SparseMatrix& matrix = *plan.matrix;
+  const int64_t shape[] = {matrix.n, matrix.k, matrix.width};
+  put(shape, sizeof shape);
   put(matrix.start.data(), matrix.start.size() * sizeof matrix.start[0]);
   put(matrix.index.data(), matrix.index.size() * sizeof matrix.index[0]);
   return key;
+}
+
+Generated generate(const void* description) {
+  const auto& d = *static_cast<const Description*>(description);
+  switch (d.form) {
+    case SparseForm_unrolled: return generate_sparse_unrolled(d.plan);
+    case SparseForm_vectors: return generate_sparse_vectors(d.plan, false);
+    case SparseForm_channels: return generate_sparse_vectors(d.plan, true);
+    default: return generate_sparse_rows(d.plan);
+  }
+}
+
+std::string name_of(const Description& d) {
+  const std::string rows = std::to_string(d.plan.rows);
+  switch (d.form) {
+    case SparseForm_unrolled: return "sparse_gemm-unrolled-" + std::to_string(d.plan.matrix->k) + "x" + std::to_string(d.plan.matrix->n);
+    case SparseForm_vectors: return "sparse_gemm-vectors-" + rows;
+    case SparseForm_channels: return "sparse_gemm-channels-" + rows;
+    default: return "sparse_gemm-rows-" + rows;
+  }
+}
+
+// Half of a 1 MiB second-level cache, and a bit.
+constexpr int64_t kPanelBytes = 640 << 10;
+
+bool along_vectors(int32_t form) { return form == SparseForm_vectors || form == SparseForm_channels; }
+
+// Rows of a panel: whole vectors, as many as a panel of k channels may have; or such that panels of about m rows are equally full.
+int panel_rows(Isa isa, int32_t form, int64_t m, int64_t k) {
+  if (along_vectors(form)) {
+    const int64_t lanes = isa == Isa::avx512 ? 16 : 8;
+    const int64_t needed = (m + lanes - 1) / lanes;
+    return static_cast<int>(std::clamp<int64_t>(std::min(kPanelBytes / (lanes * 4 * k), needed), 1, kMostVectors) * lanes);
+  }
+  const int64_t most = form == SparseForm_rows ? most_rows(isa) : std::min(16, most_rows(isa));
+  const int64_t rows = std::max<int64_t>(m, 1), panels = (rows + most - 1) / most;
+  return static_cast<int>((rows + panels - 1) / panels);
+}
+
+// A channel's rows begin at a cache line, or share one.
+int panel_stride(int32_t form, int rows) {
+  if (along_vectors(form)) return rows;
+  int stride = 1;
+  while (stride < rows) stride *= 2;
+  return stride;
 }
 
 bool read_chain(const sparse_gemm_create_frame& f, std::vector<SparsePostOp>& chain) {
@@ -48,23 +105,33 @@ int32_t create(sparse_gemm_create_frame* f) {
   f->code_bytes = 0;
   f->weight_bytes = 0;
   f->generated = 0;
-  SparsePlan plan{nullptr, current_isa(), 0, f->has_bias != 0, {}};
+  f->panel_rows = 0;
+  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
   constexpr int64_t most = int64_t{1} << 24;
-  if (f->n < 1 || f->k < 1 || f->n > most || f->k > most || !read_chain(*f, plan.post_ops)) return PTLITE_OK;
+  if (f->n < 1 || f->k < 1 || f->n > most || f->k > most || f->form < 0 || f->form > SparseForm_channels || !read_chain(*f, plan.post_ops)) {
+    return PTLITE_OK;
+  }
   std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
   const DenseWeight dense{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->k_stride};
   if (!kernel->matrix.build(dense, plan.isa == Isa::avx2 ? 8 : 16)) return PTLITE_NO_MEMORY;
-  kernel->rows = panel_rows(plan.isa, f->rows);
+  kernel->form = f->form;
+  kernel->rows = panel_rows(plan.isa, f->form, f->m, f->k);
+  kernel->stride = panel_stride(f->form, kernel->rows);
+  const int64_t channel_bytes = kernel->stride * static_cast<int64_t>(sizeof(float));
+  // offsets in a panel have 32 bits
+  if (f->k * channel_bytes > INT32_MAX) return PTLITE_OK;
+  kernel->offsets.reserve(kernel->matrix.index.size() + kSparseAhead);
+  for (const int32_t channel : kernel->matrix.index) kernel->offsets.push_back(static_cast<int32_t>(channel * channel_bytes));
+  kernel->offsets.resize(kernel->offsets.size() + kSparseAhead, 0);
   for (const SparsePostOp& p : plan.post_ops) kernel->steps.push_back({p.attributes.algorithm, p.access, p.attributes.alpha, p.attributes.beta, p.attributes.scale});
   plan.matrix = &kernel->matrix;
   plan.rows = kernel->rows;
-  if (plan.isa != Isa::none) {
-    const auto generate = [](const void* description) { return generate_sparse_gemm(*static_cast<const SparsePlan*>(description)); };
-    const std::string name = "sparse_gemm-" + std::to_string(f->k) + "x" + std::to_string(f->n);
-    kernel->code = obtain(key_of(plan), name, generate, &plan);
-  }
+  plan.stride = kernel->stride;
+  const Description description{plan, f->form};
+  if (plan.isa != Isa::none) kernel->code = obtain(key_of(description), name_of(description), generate, &description);
   f->generated = kernel->code != nullptr;
+  f->panel_rows = kernel->rows;
   f->code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;
   f->weight_bytes = static_cast<int64_t>(kernel->matrix.bytes());
   f->handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel.release()));

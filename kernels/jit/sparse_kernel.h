@@ -19,8 +19,11 @@ struct SparseStep {
 struct SparseKernel {
   SparseMatrix matrix;
   std::vector<SparseStep> steps;
-  int rows = 0;          // of a panel
-  Kernel* code = nullptr;  // null: the compiled kernel does the work
+  std::vector<int32_t> offsets;  // of SparseCall
+  int32_t form = 0;              // SparseForm
+  int rows = 0;                  // of a panel
+  int stride = 0;                // from channel to channel in a panel, in elements
+  Kernel* code = nullptr;        // null: the compiled kernel does the work
 };
 
 }  // namespace jit

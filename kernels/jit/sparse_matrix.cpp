@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frames/jit.h"
+#include "frames/sparse.h"
 #include "isa/kernel.h"
 #include "jit/generator.h"
 

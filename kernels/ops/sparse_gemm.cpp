@@ -1,11 +1,16 @@
 // Runs block-sparse GEMM: packs the activations into panels and hands them to the generated code, or does the work itself.
-// See jit/sparse_gemm.h for the format.
+// The panels at hand stay in the second-level cache while the weights pass by.
+#include <algorithm>
+#include <atomic>
+
 #include "frames/jit.h"
+#include "frames/sparse.h"
 #include "isa/kernel.h"
-#include "jit/sparse_gemm_call.h"
+#include "jit/sparse_call.h"
 #include "jit/sparse_kernel.h"
 #include "ops/algorithm_functions.h"
-#include "vec/transpose.h"
+#include "ops/sparse_panels.h"
+#include "pool/pool.h"
 
 namespace {
 
@@ -13,86 +18,222 @@ using namespace ptlite;
 using ptlite::jit::SparseCall;
 using ptlite::jit::SparseKernel;
 
-// Rows that no panel fills are zero.
-void pack_panels(const float* x, int64_t m, int64_t k, int64_t stride, int rows, float* panels) {
-  for (int64_t first = 0; first < m; first += rows, panels += k * rows) {
-    const int filled = static_cast<int>(m - first < rows ? m - first : rows);
-    transpose_panel(x + first * stride, stride, filled, rows, k, panels);
-  }
-}
-
-struct Columns {
-  int64_t first;
-  int lanes;
-};
-
+// Bytes of packed activations: about half of a 1 MiB second-level cache.
+constexpr int64_t kPackedBytes = 512 << 10;
 constexpr int kLanes = F32::size;
 
-F32 operand_at(const SparseKernel& kernel, const SparseCall& call, int index, int64_t row, Columns c) {
-  const float* base = call.operands[index];
-  if (kernel.steps[index].access == JitAccess_scalar) return F32(*base);
-  if (kernel.steps[index].access == JitAccess_full) base += row * (call.operand_bytes[index] / 4);
-  return F32::load(base + c.first, c.lanes);
-}
-
-void finish_row(const SparseKernel& kernel, const SparseCall& call, int64_t row, Columns c, F32 x) {
+// Post-ops of one vector: `lanes` output channels of a row, or rows of a channel.
+F32 finish(const SparseKernel& kernel, const SparseCall& call, F32 x, int64_t row, int64_t channel, int lanes) {
+  const bool pixels = kernel.form == SparseForm_channels;
   for (int i = 0; i < static_cast<int>(kernel.steps.size()); i++) {
     const jit::SparseStep& step = kernel.steps[i];
-    x = is_binary_post_op(step.algorithm) ? binary_post_op(step.algorithm, x, operand_at(kernel, call, i, row, c))
-                                          : post_op(step.algorithm, x, {step.alpha, step.beta, step.scale});
+    if (!is_binary_post_op(step.algorithm)) {
+      x = post_op(step.algorithm, x, {step.alpha, step.beta, step.scale});
+      continue;
+    }
+    const float* base = call.operands[i];
+    const int64_t stride = call.operand_bytes[i] / 4;
+    F32 operand;
+    if (step.access == JitAccess_scalar) operand = F32(*base);
+    else if (step.access == JitAccess_row) operand = pixels ? F32(base[channel]) : F32::load(base + channel, lanes);
+    else operand = pixels ? F32::load(base + channel * stride + row, lanes) : F32::load(base + row * stride + channel, lanes);
+    x = binary_post_op(step.algorithm, x, operand);
   }
-  x.store(call.out + row * (call.out_bytes / 4) + c.first, c.lanes);
+  return x;
 }
 
 // Four rows of one vector of columns at a time; `part` is the vector's place in its block.
-void multiply(const SparseKernel& kernel, const SparseCall& call, const float* panel, int64_t first_row, int64_t column, int part) {
-  const jit::SparseMatrix& matrix = kernel.matrix;
-  const int64_t first = column * matrix.width + part * kLanes;
-  if (first >= matrix.n) return;
-  const Columns c{first, static_cast<int>(matrix.n - first < kLanes ? matrix.n - first : kLanes)};
-  const F32 bias = call.bias == nullptr ? F32::zero() : F32::load(call.bias + first, c.lanes);
+void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const float* panel, int64_t first_row, int part) {
+  const int width = kernel.matrix.width, channel = part * kLanes;
+  const int lanes = call.lanes - channel;
+  const int64_t out_stride = call.out_bytes / 4;
+  const F32 bias = call.bias == nullptr ? F32::zero() : F32::load(call.bias + channel, lanes);
   for (int row = 0; row < kernel.rows && first_row + row < call.m; row += 4) {
-    F32 sums[4] = {bias, bias, bias, bias};
-    for (int64_t i = matrix.start[column]; i < matrix.start[column + 1]; i++) {
-      const F32 weights = F32::load(call.values + i * matrix.width + part * kLanes);
-      const float* activations = panel + static_cast<int64_t>(matrix.index[i]) * kernel.rows + row;
-      for (int r = 0; r < 4; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
+    const int rows = static_cast<int>(std::min<int64_t>({4, kernel.rows - row, call.m - first_row - row}));
+    float* out = call.out + (first_row + row) * out_stride + channel;
+    F32 sums[4];
+    for (int r = 0; r < 4; r++) sums[r] = bias;
+    for (int64_t i = 0; i < call.blocks; i++) {
+      const F32 weights = F32::load(call.values + i * width + channel);
+      const float* activations = panel + call.offsets[i] / 4 + row;
+      for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
     }
-    for (int r = 0; r < 4 && row + r < kernel.rows && first_row + row + r < call.m; r++) finish_row(kernel, call, first_row + row + r, c, sums[r]);
+    for (int r = 0; r < rows; r++) {
+      finish(kernel, call, sums[r], first_row + row + r, channel, lanes).store(out + r * out_stride, lanes);
+    }
   }
 }
 
-void run_compiled(const SparseKernel& kernel, const SparseCall& call) {
-  const jit::SparseMatrix& matrix = kernel.matrix;
-  for (int64_t column = 0; column < matrix.columns(); column++) {
-    const float* panel = call.panels;
-    for (int64_t row = 0; row < call.m; row += kernel.rows, panel += matrix.k * kernel.rows) {
-      for (int part = 0; part * kLanes < matrix.width; part++) multiply(kernel, call, panel, row, column, part);
+// Four channels of one vector of pixels at a time.
+void column_of_channels(const SparseKernel& kernel, const SparseCall& call, const float* panel, int64_t first_pixel, int pixel) {
+  const int width = kernel.matrix.width;
+  const int64_t at = first_pixel + pixel;
+  if (at >= call.m) return;
+  const int64_t left = std::min<int64_t>(call.m - at, kLanes), out_stride = call.out_bytes / 4;
+  for (int channel = 0; channel < call.lanes; channel += 4) {
+    const int channels = std::min(4, call.lanes - channel);
+    float* out = call.out + channel * out_stride + at;
+    F32 sums[4];
+    for (int c = 0; c < channels; c++) sums[c] = call.bias == nullptr ? F32::zero() : F32(call.bias[channel + c]);
+    for (int64_t i = 0; i < call.blocks; i++) {
+      const F32 activations = F32::load(panel + call.offsets[i] / 4 + pixel);
+      for (int c = 0; c < channels; c++) sums[c] = fma(F32(call.values[i * width + channel + c]), activations, sums[c]);
+    }
+    for (int c = 0; c < channels; c++) {
+      finish(kernel, call, sums[c], at, channel + c, static_cast<int>(left)).store(out + c * out_stride, left);
     }
   }
 }
+
+void column_compiled(const SparseKernel& kernel, const SparseCall& call) {
+  const auto* panel = reinterpret_cast<const char*>(call.panels);
+  for (int64_t row = 0; row < call.m; row += kernel.rows, panel += call.panel_bytes) {
+    const auto* activations = reinterpret_cast<const float*>(panel);
+    if (kernel.form == SparseForm_channels) {
+      for (int pixel = 0; pixel < kernel.rows; pixel += kLanes) column_of_channels(kernel, call, activations, row, pixel);
+    } else {
+      for (int part = 0; part * kLanes < call.lanes; part++) column_of_rows(kernel, call, activations, row, part);
+    }
+  }
+}
+
+void run_code(const SparseKernel& kernel, const SparseCall& call) {
+  if (kernel.code != nullptr) kernel.code->entry<jit::SparseFunction>()(&call);
+  else column_compiled(kernel, call);
+}
+
+// One run of a kernel: how its pieces are packed and computed.
+class Run {
+ public:
+  Run(const SparseKernel& kernel, const sparse_gemm_frame& f)
+      : kernel_(kernel), f_(f), channel_major_(kernel.form == SparseForm_channels), panel_floats_(kernel.matrix.k * kernel.stride),
+        panels_((f.m + kernel.rows - 1) / kernel.rows),
+        block_(std::clamp<int64_t>(kPackedBytes / (panel_floats_ * 4), 1, panels_)), row_blocks_((panels_ + block_ - 1) / block_) {}
+
+  // False where memory is short.
+  bool all() {
+    const int64_t units = row_blocks_ * f_.batch;
+    const int threads = thread_limit();
+    std::atomic<bool> fine{true};
+    if (threads > 1 && units >= 2 * threads) {
+      // each thread has panels of its own
+      parallel_for(units, grain_for(products() * block_ * kernel_.rows), [&](int64_t begin, int64_t end) {
+        auto* packed = static_cast<float*>(range_scratch(packed_bytes()));
+        if (packed == nullptr) fine = false;
+        else for (int64_t unit = begin; unit < end; unit++) one(unit, packed, false);
+      });
+      return fine;
+    }
+    auto* packed = static_cast<float*>(ptlite_scratch(packed_bytes()));
+    if (packed == nullptr) return false;
+    for (int64_t unit = 0; unit < units; unit++) one(unit, packed, true);
+    return true;
+  }
+
+ private:
+  size_t packed_bytes() const { return static_cast<size_t>(block_ * panel_floats_) * sizeof(float); }
+  // Multiply-adds for a row of x.
+  int64_t products() const { return kernel_.matrix.blocks() * kernel_.matrix.width; }
+
+  // A block of rows of one matrix. Where it is `shared`, threads share out its channels while packing, and then its columns.
+  void one(int64_t unit, float* packed, bool shared) const {
+    const int64_t matrix = unit / row_blocks_, first = unit % row_blocks_ * block_;
+    const int64_t panels = std::min(block_, panels_ - first);
+    const auto share = [shared](int64_t count, int64_t grain, const auto& f) {
+      if (shared) parallel_for(count, grain, f);
+      else f(int64_t{0}, count);
+    };
+    // a cache line of each row at a time
+    constexpr int64_t kChannels = 16;
+    share((kernel_.matrix.k + kChannels - 1) / kChannels, grain_for(kChannels * kernel_.stride * panels / 2), [&](int64_t begin, int64_t end) {
+      const int64_t k0 = begin * kChannels, k1 = std::min(end * kChannels, kernel_.matrix.k);
+      for (int64_t p = 0; p < panels; p++) pack(matrix, first + p, k0, k1, packed + p * panel_floats_);
+    });
+    SparseCall call = call_of(matrix, first * kernel_.rows, std::min(panels * kernel_.rows, f_.m - first * kernel_.rows));
+    call.panels = packed;
+    call.panel_bytes = panel_floats_ * 4;
+    if (kernel_.form == SparseForm_unrolled && kernel_.code != nullptr) {
+      share(panels, grain_for(products() * kernel_.rows), [&](int64_t begin, int64_t end) { run_panels(call, begin, end); });
+      return;
+    }
+    const int64_t columns = kernel_.matrix.columns();
+    share(columns, grain_for(products() / columns * call.m), [&](int64_t begin, int64_t end) {
+      for (int64_t column = begin; column < end; column++) run_column(call, column);
+    });
+  }
+
+  // Channels [k0, k1) of a panel.
+  void pack(int64_t matrix, int64_t panel, int64_t k0, int64_t k1, float* to) const {
+    const int64_t row = panel * kernel_.rows;
+    const int filled = static_cast<int>(std::min<int64_t>(kernel_.rows, f_.m - row));
+    const float* x = reinterpret_cast<const float*>(f_.x) + matrix * f_.x_batch;
+    to += k0 * kernel_.stride;
+    if (channel_major_) pack_channels(x + k0 * f_.x_stride + row, f_.x_stride, filled, k1 - k0, to, kernel_.stride);
+    else pack_rows(x + row * f_.x_stride + k0, f_.x_stride, filled, k1 - k0, to, kernel_.stride);
+  }
+
+  // For `rows` rows from `row` on and the first column.
+  SparseCall call_of(int64_t matrix, int64_t row, int64_t rows) const {
+    SparseCall call{};
+    call.values = kernel_.matrix.values();
+    call.bias = reinterpret_cast<const float*>(f_.bias);
+    call.m = rows;
+    call.out_bytes = f_.out_stride * 4;
+    call.out = reinterpret_cast<float*>(f_.out) + matrix * f_.out_batch + (channel_major_ ? row : row * f_.out_stride);
+    for (size_t i = 0; i < kernel_.steps.size(); i++) {
+      const auto* operand = reinterpret_cast<const float*>(f_.operands[i]);
+      call.operand_bytes[i] = f_.operand_strides[i] * 4;
+      if (operand != nullptr && kernel_.steps[i].access == JitAccess_full) {
+        operand += matrix * f_.operand_batches[i] + (channel_major_ ? row : row * f_.operand_strides[i]);
+      }
+      call.operands[i] = operand;
+    }
+    return call;
+  }
+
+  void run_column(SparseCall call, int64_t column) const {
+    const jit::SparseMatrix& matrix = kernel_.matrix;
+    const int64_t begin = matrix.start[column], channel = column * matrix.width;
+    call.offsets = kernel_.offsets.data() + begin;
+    call.blocks = matrix.start[column + 1] - begin;
+    call.values += begin * matrix.width;
+    if (call.bias != nullptr) call.bias += channel;
+    call.out += channel_major_ ? channel * f_.out_stride : channel;
+    for (size_t i = 0; i < kernel_.steps.size(); i++) {
+      const int32_t access = kernel_.steps[i].access;
+      if (access == JitAccess_row) call.operands[i] += channel;
+      if (access == JitAccess_full) call.operands[i] += channel_major_ ? channel * f_.operand_strides[i] : channel;
+    }
+    call.lanes = static_cast<int32_t>(std::min<int64_t>(matrix.width, matrix.n - channel));
+    if (matrix.width == 16) call.mask[0] = (uint32_t{1} << call.lanes) - 1;
+    else for (int i = 0; i < 8; i++) call.mask[i] = i < call.lanes ? ~uint32_t{0} : 0;
+    run_code(kernel_, call);
+  }
+
+  // All columns, for panels [begin, end) of the call.
+  void run_panels(SparseCall call, int64_t begin, int64_t end) const {
+    const int64_t row = begin * kernel_.rows;
+    call.panels += begin * panel_floats_;
+    call.out += row * f_.out_stride;
+    for (size_t i = 0; i < kernel_.steps.size(); i++) {
+      if (kernel_.steps[i].access == JitAccess_full) call.operands[i] += row * f_.operand_strides[i];
+    }
+    call.m = std::min(call.m, end * kernel_.rows) - row;
+    run_code(kernel_, call);
+  }
+
+  const SparseKernel& kernel_;
+  const sparse_gemm_frame& f_;
+  const bool channel_major_;
+  const int64_t panel_floats_;
+  const int64_t panels_;
+  const int64_t block_;       // panels that are packed at a time
+  const int64_t row_blocks_;  // of so many panels
+};
 
 int32_t run(sparse_gemm_frame* f) {
-  const auto& kernel = *reinterpret_cast<const SparseKernel*>(f->handle);
-  if (f->m <= 0) return PTLITE_OK;
-  const int64_t panels = (f->m + kernel.rows - 1) / kernel.rows;
-  // four rows are read at a time
-  const size_t floats = static_cast<size_t>(panels * kernel.rows * kernel.matrix.k) + 16;
-  auto* packed = static_cast<float*>(ptlite_scratch(floats * sizeof(float)));
-  if (packed == nullptr) return PTLITE_NO_MEMORY;
-  pack_panels(reinterpret_cast<const float*>(f->x), f->m, kernel.matrix.k, f->x_stride, kernel.rows, packed);
-  SparseCall call{packed,  kernel.matrix.values(), reinterpret_cast<const float*>(f->bias), reinterpret_cast<float*>(f->out), f->m, f->out_stride * 4,
-                  {}, {}};
-  for (int i = 0; i < jit::kMostPostOps; i++) {
-    call.operands[i] = reinterpret_cast<const float*>(f->operands[i]);
-    call.operand_bytes[i] = f->operand_strides[i] * 4;
-  }
-  if (kernel.code != nullptr) {
-    kernel.code->entry<jit::SparseFunction>()(&call);
-  } else {
-    run_compiled(kernel, call);
-  }
-  return PTLITE_OK;
+  if (f->m <= 0 || f->batch <= 0) return PTLITE_OK;
+  return Run(*reinterpret_cast<const SparseKernel*>(f->handle), *f).all() ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 }  // namespace

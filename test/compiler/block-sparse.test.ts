@@ -2,6 +2,8 @@ import t from 'tap'
 import { GraphRunner } from '../../compiler/graph/execute.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
+import { fit, predict } from '../../compiler/passes/cost-model.js'
+import { printGraph } from '../../compiler/graph/print.js'
 import { blockSparse } from '../../compiler/passes/block-sparse.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { callOperator, float, type Tensor, tensor } from '../../src/index.js'
@@ -27,7 +29,7 @@ const largestDifference = (a: Tensor, b: Tensor): number => {
   return (a.data() as Float32Array).reduce((m, v, i) => Math.max(m, Math.abs(v - y[i]!)), 0)
 }
 
-await t.test('the sparse operator computes what the dense one does', (t) => {
+await t.test('the sparse operators compute what the dense ones do', (t) => {
   for (const [m, n, k] of [
     [1, 16, 8],
     [5, 40, 33],
@@ -36,16 +38,30 @@ await t.test('the sparse operator computes what the dense one does', (t) => {
     const weight = weightOf(n, k, (block) => block % 3 === 0)
     const bias = tensor(floats(n), [n])
     const x = tensor(floats(m * k), [m, k])
+    const image = tensor(floats(2 * m * k), [2, k, m, 1])
+    const filter = tensor(weight.data(), [n, k, 1, 1])
     for (const b of [null, bias]) {
       const [min, max] = [float(-0.5), float(Infinity)]
-      const got = callOperator('ptlite::sparse_linear', [x, weight, b, min, max]) as Tensor
       const want = callOperator('ptlite::linear', [x, weight, b, min, max]) as Tensor
-      t.ok(largestDifference(got, want) < 1e-5, `${m}x${n}x${k}`)
+      for (const form of ['rows', 'unrolled', 'vectors']) {
+        const got = callOperator('ptlite::sparse_linear', [x, weight, b, form, min, max]) as Tensor
+        t.ok(largestDifference(got, want) < 1e-5, `${form} ${m}x${n}x${k}`)
+      }
+      const dense = callOperator('ptlite::convolution', [image, filter, b, [1, 1], [0, 0], [1, 1], 1, min, max]) as Tensor
+      const sparse = callOperator('ptlite::sparse_convolution', [image, filter, b, min, max]) as Tensor
+      t.same(sparse.shape, dense.shape)
+      t.ok(largestDifference(sparse, dense) < 1e-5, `convolution ${m}x${n}x${k}`)
     }
   }
-  t.throws(() => callOperator('ptlite::sparse_linear', [tensor([1, 2, 3], [3]), weightOf(16, 4, () => true), null, float(0), float(1)]), {
-    code: 'INVALID_ARGUMENT',
-  })
+  const weight = weightOf(16, 4, () => true)
+  const x = tensor(floats(8), [2, 4])
+  const wrong: [string, unknown[]][] = [
+    ['ptlite::sparse_linear', [tensor([1, 2, 3], [3]), weight, null, 'rows', float(0), float(1)]],
+    ['ptlite::sparse_linear', [x, weight, null, 'columns', float(0), float(1)]],
+    ['ptlite::sparse_linear', [x, weight, tensor([1], [1]), 'rows', float(0), float(1)]],
+    ['ptlite::sparse_convolution', [x, weight, null, float(0), float(1)]],
+  ]
+  for (const [op, args] of wrong) t.throws(() => callOperator(op, args as never), { code: 'INVALID_ARGUMENT' })
   t.end()
 })
 
@@ -53,23 +69,55 @@ await t.test('a weight that is written to is read again', (t) => {
   const weight = weightOf(16, 4, () => true)
   const x = tensor([1, 1, 1, 1], [1, 4])
   const call = (): number[] =>
-    (callOperator('ptlite::sparse_linear', [x, weight, null, float(-Infinity), float(Infinity)]) as Tensor).toArray() as number[]
+    (callOperator('ptlite::sparse_linear', [x, weight, null, 'rows', float(-Infinity), float(Infinity)]) as Tensor).toArray() as number[]
   call()
   callOperator('aten::zero_', [weight])
   t.same(call(), [new Array(16).fill(0)])
   t.end()
 })
 
+await t.test('the fit finds what times are made of', (t) => {
+  const truth = [3, 0, 0.5]
+  const samples = Array.from({ length: 8 }, () => {
+    const features = [1, random() + 1, 20 * (random() + 1)]
+    return { features, time: predict(truth, features) }
+  })
+  const found = fit(samples)
+  t.ok(
+    found.every((c, i) => Math.abs(c - truth[i]!) < 0.05),
+    found.join(),
+  )
+  // a cost cannot be negative
+  t.same(
+    fit([
+      { features: [1, -1], time: 1 },
+      { features: [1, -2], time: 2 },
+    ]).map((c) => c >= 0),
+    [true, true],
+  )
+  t.end()
+})
+
 const generates = kernels.jit_info().state === kernels.JitState.ready
 await t.test('the pass takes what is sparse enough', { skip: generates ? false : 'no code is generated here' }, (t) => {
-  const weights: Record<string, Tensor> = { sparse: weightOf(512, 512, (block) => block % 50 === 0), dense: weightOf(512, 512, () => true) }
+  const weights: Record<string, Tensor> = {
+    sparse: weightOf(512, 512, (block) => block % 50 === 0),
+    few: weightOf(512, 512, (block) => block !== 7),
+    dense: weightOf(512, 512, () => true),
+    filter: tensor(weightOf(256, 128, (block) => block % 40 === 0).data(), [256, 128, 1, 1]),
+  }
   const graph = parseGraph(
     `input %0: float32[64, 512] @0
+input %9: float32[2, 128, 14, 14] @9
 constant %1: float32[512, 512] @1 = "sparse"
-constant %2: float32[512, 512] @2 = "dense"
-%3: float32[64, 512] @3 = aten::linear(%0, %1, None)
-%4: float32[64, 512] @4 = aten::linear(%3, %2, None)
-return %4
+constant %2: float32[512, 512] @2 = "few"
+constant %3: float32[512, 512] @3 = "dense"
+constant %4: float32[256, 128, 1, 1] @4 = "filter"
+%5: float32[64, 512] @5 = aten::linear(%0, %1, None)
+%6: float32[64, 512] @6 = aten::linear(%5, %2, None)
+%7: float32[64, 512] @7 = ptlite::linear(%6, %3, None, 0., inf)
+%8: float32[2, 256, 14, 14] @8 = ptlite::convolution(%9, %4, None, [1, 1], [0, 0], [1, 1], 1, 0., inf)
+return [%7, %8]
 `,
     { constant: (name) => weights[name] },
   )
@@ -78,10 +126,16 @@ return %4
   verifyGraph(after)
   t.same(
     after.nodes.map((node) => node.op),
-    ['ptlite::sparse_linear', 'aten::linear'],
+    ['ptlite::sparse_linear', 'aten::linear', 'ptlite::linear', 'ptlite::sparse_convolution'],
   )
-  const x = tensor(floats(64 * 512), [64, 512])
-  const [a, b] = [graph, after].map((g) => new GraphRunner(g).run([x]) as Tensor)
-  t.ok(largestDifference(a!, b!) < 1e-3)
+  const [sparse, few, dense] = after.nodes.map((node) => node.note)
+  t.match(sparse, /^(rows|unrolled|vectors): 98\.0 % zero blocks \(\d+ of \d+ left\), 64 rows: expected .*dense [\d.e-]+ ms/)
+  t.match(few, /^dense: 0\.0 % zero blocks/)
+  t.equal(dense, undefined, 'nothing is said of a weight without zero blocks')
+  t.match(printGraph(after), /sparse_convolution\(.*\) {2}# channels: /)
+  verifyGraph(parseGraph(printGraph(after), { constant: (name) => weights[name] }))
+  const inputs = [tensor(floats(64 * 512), [64, 512]), tensor(floats(2 * 128 * 196), [2, 128, 14, 14])]
+  const [want, got] = [graph, after].map((g) => new GraphRunner(g).run(inputs) as Tensor[])
+  want!.forEach((y, i) => t.ok(largestDifference(got![i]!, y) < 1e-3))
   t.end()
 })

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { setNumThreads } from '../../src/index.js'
 import { BINARY, UNARY } from './jit-reference.js'
 import { type Algorithm, Memory, rerun } from './jit-support.js'
 
@@ -18,7 +19,11 @@ interface PostOp {
   readonly access?: 'full' | 'row' | 'scalar'
   readonly p?: readonly number[]
 }
+type Form = keyof typeof kernels.SparseForm
+const FORMS = Object.keys(kernels.SparseForm) as Form[]
 interface Case {
+  readonly form: Form
+  readonly batch: number
   readonly m: number
   readonly n: number
   readonly k: number
@@ -46,7 +51,8 @@ function create(c: Case, weight: number, postOps = c.postOps): ReturnType<typeof
     k: c.k,
     n_stride: c.k,
     k_stride: 1,
-    rows: c.m,
+    m: c.m,
+    form: kernels.SparseForm[c.form],
     has_bias: Number(c.bias),
     post_ops: postOps.length,
     ops: postOps.map((p) => kernels.JitAlgorithm[p.op]),
@@ -57,102 +63,173 @@ function create(c: Case, weight: number, postOps = c.postOps): ReturnType<typeof
   })
 }
 
-/** Largest error of a case, relative to the size of the sums; and what must not have been written to. */
-function tryCase(c: Case): { error: number; untouched: boolean; generated: boolean } {
+/** A matrix in memory: [rows, columns] with a gap behind each row, or its transpose; what is not an element is 12345. */
+class Matrix {
+  readonly memory: Memory
+  readonly stride: number
+  readonly size: number
+  constructor(
+    readonly batch: number,
+    readonly rows: number,
+    readonly columns: number,
+    readonly transposed: boolean,
+    gap: number,
+  ) {
+    this.stride = (transposed ? rows : columns) + gap
+    this.size = this.stride * (transposed ? columns : rows) + gap
+    this.memory = new Memory((batch * this.size + 16) * 4)
+    this.memory.write(new Float32Array(batch * this.size + 16).fill(12345))
+  }
+  at(matrix: number, row: number, column: number): number {
+    return matrix * this.size + (this.transposed ? column * this.stride + row : row * this.stride + column)
+  }
+  /** Writes random elements; gives them by matrix, row and column. */
+  fill(): (matrix: number, row: number, column: number) => number {
+    const all = this.read()
+    for (let b = 0; b < this.batch; b++) {
+      for (let i = 0; i < this.rows; i++) for (let j = 0; j < this.columns; j++) all[this.at(b, i, j)] = Math.fround(random() * 2 - 1)
+    }
+    this.memory.write(all)
+    return (b, i, j) => all[this.at(b, i, j)]!
+  }
+  read(): Float32Array {
+    return this.memory.read(new Float32Array(this.batch * this.size + 16))
+  }
+}
+
+interface Outcome {
+  /** Largest, relative to the size of the sums. */
+  readonly error: number
+  /** Nothing but the elements of the output was written to. */
+  readonly untouched: boolean
+  readonly generated: boolean
+  readonly sameWithTwoThreads: boolean
+}
+
+function tryCase(c: Case): Outcome {
   const w = sparseWeight(c.n, c.k, c.share)
-  const x = floats(c.m * c.k)
+  const transposed = c.form === 'channels'
+  const x = new Matrix(c.batch, c.m, c.k, transposed, 2)
+  const xAt = x.fill()
+  const out = new Matrix(c.batch, c.m, c.n, transposed, 3)
   const bias = floats(c.n)
-  // rows of the output have a gap, which must stay
-  const stride = c.n + 3
-  const sizes = c.postOps.map((p) => (p.access === 'row' ? c.n : p.access === 'scalar' ? 1 : c.m * c.n))
-  const operands = sizes.map(floats)
-  const memory = [w, x, bias, ...operands].map((data) => {
+  const small = c.postOps.map(({ access }) => floats(access === 'row' ? c.n : 1))
+  const full = new Matrix(c.batch, c.m, c.n, transposed, 1)
+  const fullAt = full.fill()
+  const memory = [w, bias, ...small].map((data) => {
     const m = new Memory(data.byteLength)
     m.write(data)
     return m
   })
-  const out = new Memory((c.m * stride + 16) * 4)
-  out.write(new Float32Array(c.m * stride + 16).fill(12345))
+  const isFull = c.postOps.map(({ access = 'full' }) => access === 'full')
   const { handle, generated } = create(c, memory[0]!.address)
-  kernels.sparse_gemm({
-    handle,
-    x: memory[1]!.address,
-    out: out.address,
-    bias: c.bias ? memory[2]!.address : 0,
-    m: c.m,
-    x_stride: c.k,
-    out_stride: stride,
-    operands: memory.slice(3).map((m) => m.address),
-    operand_strides: c.postOps.map(() => c.n),
-  })
-  const got = out.read(new Float32Array(c.m * stride + 16))
-  let error = 0
-  let untouched = true
-  got.forEach((value, at) => {
-    const row = Math.floor(at / stride)
-    const column = at % stride
-    if (row >= c.m || column >= c.n) {
-      untouched &&= value === 12345
-      return
-    }
-    let want = c.bias ? bias[column]! : 0
-    for (let i = 0; i < c.k; i++) want += x[row * c.k + i]! * w[column * c.k + i]!
-    let size = Math.max(1, Math.abs(want))
-    c.postOps.forEach(({ op, access, p }, i) => {
-      const operand = operands[i]![access === 'row' ? column : access === 'scalar' ? 0 : row * c.n + column]!
-      want = UNARY[op]?.(want, p ?? []) ?? BINARY[op]!(want, operand)
-      size = Math.max(size, Math.abs(want))
+  const run = (): Float32Array => {
+    kernels.sparse_gemm({
+      handle,
+      x: x.memory.address,
+      out: out.memory.address,
+      bias: c.bias ? memory[1]!.address : 0,
+      m: c.m,
+      x_stride: x.stride,
+      out_stride: out.stride,
+      batch: c.batch,
+      x_batch: x.size,
+      out_batch: out.size,
+      operands: isFull.map((yes, i) => (yes ? full.memory : memory[2 + i]!).address),
+      operand_strides: isFull.map(() => full.stride),
+      operand_batches: isFull.map(() => full.size),
     })
-    error = Math.max(error, Math.abs(value - want) / size)
-  })
+    return out.read()
+  }
+  const got = run()
+  setNumThreads(2)
+  const again = run()
+  setNumThreads(1)
+  const elements = new Uint8Array(got.length)
+  let error = 0
+  for (let b = 0; b < c.batch; b++) {
+    for (let row = 0; row < c.m; row++) {
+      for (let column = 0; column < c.n; column++) {
+        let want = c.bias ? bias[column]! : 0
+        for (let i = 0; i < c.k; i++) want += xAt(b, row, i) * w[column * c.k + i]!
+        let size = Math.max(1, Math.abs(want))
+        c.postOps.forEach(({ op, access, p }, i) => {
+          const operand = isFull[i] ? fullAt(b, row, column) : small[i]![access === 'row' ? column : 0]!
+          want = UNARY[op]?.(want, p ?? []) ?? BINARY[op]!(want, operand)
+          size = Math.max(size, Math.abs(want))
+        })
+        const at = out.at(b, row, column)
+        elements[at] = 1
+        error = Math.max(error, Math.abs(got[at]! - want) / size)
+      }
+    }
+  }
   kernels.sparse_release({ handle })
-  for (const m of [...memory, out]) m.free()
-  return { error, untouched, generated: generated !== 0 }
+  for (const m of [...memory, x.memory, out.memory, full.memory]) m.free()
+  return {
+    error,
+    untouched: got.every((value, i) => elements[i] === 1 || value === 12345),
+    generated: generated !== 0,
+    sameWithTwoThreads: got.every((value, i) => Object.is(value, again[i])),
+  }
 }
 
-await t.test('random shapes and shares of zero blocks against dense sums', (t) => {
-  const postOps: PostOp[] = [
-    { op: 'relu', p: [Math.fround(0.1)] },
-    { op: 'gelu_erf' },
-    { op: 'sigmoid' },
-    { op: 'add', access: 'full' },
-    { op: 'mul', access: 'row' },
-    { op: 'max', access: 'scalar' },
-    { op: 'clamp', p: [-0.5, 2] },
-    { op: 'softplus', p: [1, 20] },
-  ]
-  let worst = 0
-  let overruns = 0
-  let generated = 0
-  for (let round = 0; round < 160; round++) {
-    const c: Case = {
-      m: 1 + below(70),
-      n: 1 + below(70),
-      k: 1 + below(70),
-      share: pick([0, 0.3, 0.5, 0.8, 0.95, 1]),
-      bias: random() < 0.5,
-      postOps: Array.from({ length: below(4) }, () => pick(postOps)),
-    }
-    const result = tryCase(c)
-    worst = Math.max(worst, result.error)
-    overruns += Number(!result.untouched)
-    generated += Number(result.generated)
-  }
-  t.ok(worst < 2e-5, `largest relative error ${worst}`)
-  t.equal(overruns, 0, 'nothing beside the output is written to')
-  const state = kernels.jit_info().state
-  t.equal(generated, state === kernels.JitState.ready ? 160 : 0)
-  t.end()
-})
+const IS_CHILD = process.env['PTLITE_JIT_CHILD'] !== undefined
+const POST_OPS: readonly PostOp[] = [
+  { op: 'relu', p: [Math.fround(0.1)] },
+  { op: 'gelu_erf' },
+  { op: 'sigmoid' },
+  { op: 'add', access: 'full' },
+  { op: 'mul', access: 'row' },
+  { op: 'max', access: 'scalar' },
+  { op: 'clamp', p: [-0.5, 2] },
+  { op: 'softplus', p: [1, 20] },
+]
 
-await t.test('weights whose code takes many parts', (t) => {
-  for (const share of [0, 0.7]) {
-    const { error, untouched } = tryCase({ m: 37, n: 100, k: 700, share, bias: true, postOps: [{ op: 'gelu_tanh' }, { op: 'add' }] })
-    t.ok(error < 2e-5, `${share}: ${error}`)
-    t.ok(untouched)
-  }
-  t.end()
-})
+for (const form of FORMS) {
+  await t.test(`${form}: random shapes and shares of zero blocks against dense sums`, (t) => {
+    let worst = 0
+    let failures = 0
+    let generated = 0
+    const rounds = IS_CHILD ? 25 : 100
+    for (let round = 0; round < rounds; round++) {
+      const c: Case = {
+        form,
+        batch: 1 + below(2),
+        m: 1 + below(70),
+        n: 1 + below(70),
+        k: 1 + below(70),
+        share: pick([0, 0.3, 0.5, 0.8, 0.95, 1]),
+        bias: random() < 0.5,
+        postOps: Array.from({ length: below(4) }, () => pick(POST_OPS)),
+      }
+      const result = tryCase(c)
+      worst = Math.max(worst, result.error)
+      failures += Number(!result.untouched || !result.sameWithTwoThreads)
+      generated += Number(result.generated)
+    }
+    t.ok(worst < 2e-5, `largest relative error ${worst}`)
+    t.equal(failures, 0, 'nothing beside the output is written to, and two threads give the same bits')
+    const state = kernels.jit_info().state
+    t.equal(generated, state === kernels.JitState.ready ? rounds : 0)
+    t.end()
+  })
+
+  await t.test(`${form}: many rows and channels, code in many parts`, (t) => {
+    const cases = [
+      { batch: 1, m: 37, n: 60, k: 700, share: 0, postOps: [{ op: 'gelu_tanh' }, { op: 'add' }] },
+      { batch: 1, m: 100, n: 20, k: 1500, share: 0.7, postOps: [{ op: 'gelu_tanh' }, { op: 'add' }] },
+      { batch: 3, m: 230, n: 24, k: 330, share: 0.8, postOps: [{ op: 'mul', access: 'row' }, { op: 'add' }] },
+    ] satisfies Partial<Case>[]
+    for (const c of cases) {
+      const { error, untouched, sameWithTwoThreads } = tryCase({ form, bias: true, ...c })
+      t.ok(error < 2e-5, `${c.m}x${c.n}x${c.k}: ${error}`)
+      t.ok(untouched)
+      t.ok(sameWithTwoThreads)
+    }
+    t.end()
+  })
+}
 
 await t.test('the sparse form gives the dense weight back', (t) => {
   const [n, k] = [45, 31]
@@ -160,7 +237,7 @@ await t.test('the sparse form gives the dense weight back', (t) => {
   const memory = new Memory(w.byteLength)
   const back = new Memory(w.byteLength)
   memory.write(w)
-  const { handle } = create({ m: 8, n, k, share: 0, bias: false, postOps: [] }, memory.address)
+  const { handle } = create({ form: 'rows', batch: 1, m: 8, n, k, share: 0, bias: false, postOps: [] }, memory.address)
   kernels.sparse_dense({ handle, out: back.address })
   t.same(
     back.read(new Float32Array(w.length)),
@@ -199,7 +276,7 @@ await t.test('pruning keeps the largest blocks', (t) => {
   t.end()
 })
 
-if (process.env['PTLITE_JIT_CHILD'] === undefined) {
+if (!IS_CHILD) {
   const file = fileURLToPath(import.meta.url)
   for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' }, { PTLITE_JIT: 'deny' }] as Record<
     string,

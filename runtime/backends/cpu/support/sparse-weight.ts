@@ -2,35 +2,54 @@ import * as kernels from '../../../native/generated/kernels.js'
 import type { Storage } from '../../../tensor/storage.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 
-interface SparseKernel {
+/** How a block-sparse product is computed; docs/jit.md says what each is for. */
+export type SparseForm = keyof typeof kernels.SparseForm
+
+/** What a block-sparse kernel is made for: about `rows` rows of x, sums that start from a bias, results clamped to [min, max]. */
+export interface SparseUse {
+  readonly form: SparseForm
+  readonly rows: number
+  readonly hasBias: boolean
+  readonly min: number
+  readonly max: number
+}
+
+export interface SparseKernel {
+  readonly handle: number
+  /** Of generated code, shared with all kernels of the same description; 0 where none was generated. */
+  readonly codeBytes: number
+}
+
+interface Kept extends SparseKernel {
   readonly key: string
   readonly version: number
-  readonly handle: number
 }
 
 /** Kernels by the storage of the weight they were made of. */
-const made = new WeakMap<Storage, SparseKernel[]>()
+const made = new WeakMap<Storage, Kept[]>()
 const abandoned = new FinalizationRegistry<number>((handle) => kernels.sparse_release({ handle }))
 
 /**
- * A block-sparse kernel of x weight^T (+ bias), clamped to [min, max], for about `rows` rows of x. Weight: contiguous float32 [n, k].
- * Kernels are kept with the weight's storage; they hold a copy of its non-zero blocks. 0 where memory is short.
+ * A kernel of x weight^T, kept with the weight's storage; it holds a copy of its non-zero blocks. Weight: contiguous float32
+ * [n, k, ...] whose further dimensions are 1. Null where memory is short.
  */
-export function sparseKernel(weight: Tensor, rows: number, hasBias: boolean, min: number, max: number): number {
+export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | null {
   const { storage } = weight
   const [n, k] = weight.shape as [number, number]
-  const key = [weight.offset, n, k, Math.min(rows, 16), hasBias, min, max].join()
+  const { form, rows, hasBias, min, max } = use
+  const key = [weight.offset, n, k, form, rows, hasBias, min, max].join()
   const kept = made.get(storage) ?? []
   const found = kept.find((kernel) => kernel.key === key && kernel.version === storage.version)
-  if (found !== undefined) return found.handle
+  if (found !== undefined) return found
   const clamped = min !== -Infinity || max !== Infinity
-  const { handle } = kernels.sparse_gemm_create({
+  const { handle, code_bytes: codeBytes } = kernels.sparse_gemm_create({
     weight: weight.address,
     n,
     k,
     n_stride: k,
     k_stride: 1,
-    rows,
+    m: rows,
+    form: kernels.SparseForm[form],
     has_bias: Number(hasBias),
     post_ops: Number(clamped),
     ops: clamped ? [kernels.JitAlgorithm.clamp] : [],
@@ -39,16 +58,24 @@ export function sparseKernel(weight: Tensor, rows: number, hasBias: boolean, min
     p1: clamped ? [max] : [],
     p2: clamped ? [1] : [],
   })
-  if (handle === 0) return 0
-  made.set(storage, [...kept, { key, version: storage.version, handle }])
+  if (handle === 0) return null
+  const kernel = { key, version: storage.version, handle, codeBytes }
+  made.set(storage, [...kept, kernel])
   abandoned.register(storage, handle)
-  return handle
+  return kernel
 }
 
-/** Share of the weight's blocks that hold zeros only, by the width of the kernels in use; 0 where no code can be generated. */
-export function zeroBlockShare(weight: Tensor): number {
-  if (kernels.jit_info().state !== kernels.JitState.ready) return 0
+export interface BlockCount {
+  readonly blocks: number
+  readonly zeros: number
+  /** Output channels of a block. */
+  readonly width: number
+}
+
+/** The blocks of a weight by the width of the kernels in use; null where no code can be generated. */
+export function countBlocks(weight: Tensor): BlockCount | null {
+  if (kernels.jit_info().state !== kernels.JitState.ready) return null
   const [n, k] = weight.shape as [number, number]
-  const { blocks, zero_blocks } = kernels.sparse_share({ weight: weight.address, n, k, n_stride: k, k_stride: 1, width: 0 })
-  return blocks === 0 ? 0 : zero_blocks / blocks
+  const count = kernels.sparse_share({ weight: weight.address, n, k, n_stride: k, k_stride: 1, width: 0 })
+  return { blocks: count.blocks, zeros: count.zero_blocks, width: count.width_used }
 }

@@ -1,4 +1,4 @@
-#include "jit/sparse_gemm.h"
+#include "jit/sparse_unrolled.h"
 
 #include <stddef.h>
 
@@ -18,10 +18,9 @@ using namespace Xbyak::util;
 constexpr size_t kPartBytes = 20 << 10;
 constexpr size_t kMostCodeBytes = size_t{48} << 20;
 
-class SparseGenerator : public Generator, private OperandSource {
+class UnrolledGenerator : public Generator, private OperandSource {
  public:
-  SparseGenerator(const SparsePlan& plan, size_t capacity) : Generator(plan.isa, capacity), plan_(plan), matrix_(*plan.matrix) {
-    for (const SparsePostOp& post_op : plan.post_ops) chain_.push_back(post_op.attributes);
+  UnrolledGenerator(const SparsePlan& plan, size_t capacity) : Generator(plan.isa, capacity), plan_(plan), matrix_(*plan.matrix), chain_(plan.chain()) {
     injector_.init(this, chain_, this);
   }
 
@@ -54,8 +53,9 @@ class SparseGenerator : public Generator, private OperandSource {
       if (block == matrix_.start[column + 1]) column++;
     } while (column < matrix_.columns() && getSize() - begin < kPartBytes / 2);
     add(row_, plan_.rows);
-    add(panel_, static_cast<int>(matrix_.k * plan_.rows * 4));
-    for (int i = 0; i < plan_.rows; i++) add(out_, out_bytes_);
+    add(panel_, ptr[call_ + static_cast<int>(offsetof(SparseCall, panel_bytes))]);
+    imul(rax, out_bytes_, plan_.rows);
+    add(out_, rax);
     sub(left_, plan_.rows);
     jg(panel, T_NEAR);
   }
@@ -66,6 +66,8 @@ class SparseGenerator : public Generator, private OperandSource {
     if (first) {
       init_from_bias(column);
     } else {
+      // rows that are not there: what registers held before could be denormal, which is slow to add to
+      for (int row = 0; row < plan_.rows; row++) vxorps(vec(row), vec(row), vec(row));
       for_rows([&](int row) { load_out(vec(row), column); });
     }
     mov(weights_, ptr[call_ + static_cast<int>(offsetof(SparseCall, values))]);
@@ -117,11 +119,16 @@ class SparseGenerator : public Generator, private OperandSource {
     vmovups(weights, ptr[weights_ + static_cast<int>(offset - weights_at)]);
 
     const int row_bytes = plan_.rows * 4;
-    const int64_t channel = static_cast<int64_t>(matrix_.index[block]) * row_bytes;
+    const int64_t channel = static_cast<int64_t>(matrix_.index[block]) * plan_.stride * 4;
     const int64_t span = wide() ? 508 : 127;
     if (activations_at < 0 || channel + row_bytes - activations_at > span) {
       activations_at = channel + (wide() ? 512 : 128);
       lea(activations_, ptr[panel_ + static_cast<int>(activations_at)]);
+    }
+    // see sparse_rows.cpp
+    if (block + kSparseAhead < matrix_.blocks()) {
+      const int64_t ahead = static_cast<int64_t>(matrix_.index[block + kSparseAhead]) * plan_.stride * 4;
+      prefetcht0(ptr[panel_ + static_cast<int>(ahead)]);
     }
     for (int row = 0; row < plan_.rows; row++) {
       const int at = static_cast<int>(channel + row * 4 - activations_at);
@@ -226,16 +233,16 @@ class SparseGenerator : public Generator, private OperandSource {
 
   const SparsePlan& plan_;
   const SparseMatrix& matrix_;
-  std::vector<PostOpAttributes> chain_;
+  const std::vector<PostOpAttributes> chain_;
   EltwiseInjector injector_;
   Xbyak::Label* masks_ = nullptr;
   int64_t column_ = 0;
-  const Reg64 call_ = rbx, panel_ = r8, weights_ = r9, activations_ = r12, out_ = rsi, out_bytes_ = r13, left_ = rdx, row_ = r14, cursor_ = r15;
+  const Reg64 call_ = rbx, panel_ = r8, weights_ = r9, activations_ = rcx, out_ = rsi, out_bytes_ = r13, left_ = rdx, row_ = r14, cursor_ = r15;
 };
 
 // Above what the blocks of this weight can take.
 size_t capacity_for(const SparsePlan& plan) {
-  const size_t per_block = plan.isa == Isa::avx512 ? 8 * static_cast<size_t>(plan.rows) + 40 : 12 * static_cast<size_t>(plan.rows) + 40;
+  const size_t per_block = plan.isa == Isa::avx512 ? 8 * static_cast<size_t>(plan.rows) + 48 : 12 * static_cast<size_t>(plan.rows) + 48;
   const size_t per_column = 1024 * static_cast<size_t>(plan.rows) * (plan.post_ops.size() + 1) + 4096;
   const size_t parts = static_cast<size_t>(plan.matrix->blocks()) * per_block / (kPartBytes / 2) + 2;
   return static_cast<size_t>(plan.matrix->blocks()) * per_block + static_cast<size_t>(plan.matrix->columns()) * per_column + parts * 2048 + 65536;
@@ -243,20 +250,12 @@ size_t capacity_for(const SparsePlan& plan) {
 
 }  // namespace
 
-int panel_rows(Isa isa, int64_t m) {
-  const int most = isa == Isa::avx512 ? 16 : 8;
-  if (m >= most) return most;
-  return m >= 4 ? static_cast<int>(m) : 4;
-}
-
-Generated generate_sparse_gemm(const SparsePlan& plan) {
-  std::vector<PostOpAttributes> chain;
-  for (const SparsePostOp& post_op : plan.post_ops) chain.push_back(post_op.attributes);
+Generated generate_sparse_unrolled(const SparsePlan& plan) {
   // alone with one row, all registers but the tail's mask are free
-  if (!EltwiseInjector::supported(plan.isa, chain, 2)) return {};
+  if (!EltwiseInjector::supported(plan.isa, plan.chain(), 2)) return {};
   const size_t capacity = capacity_for(plan);
   if (capacity > kMostCodeBytes || plan.matrix->columns() * plan.matrix->width * 4 > INT32_MAX) return {};
-  return SparseGenerator(plan, capacity).generate();
+  return UnrolledGenerator(plan, capacity).generate();
 }
 
 }  // namespace jit

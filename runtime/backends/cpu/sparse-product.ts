@@ -1,0 +1,93 @@
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { numelOf } from '../../tensor/shape.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { type SparseForm, sparseKernel } from './support/sparse-weight.js'
+
+const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
+
+/**
+ * x weight^T + bias over the last dimension, clamped to [min, max], by the non-zero blocks of the weight. Contiguous float32
+ * input [..., k], weight [n, k] and bias [n]; form is 'rows', 'unrolled' or 'vectors'. Sums run over k in order, as those of
+ * the dense kernel within a part do not.
+ */
+export function sparse_linear(input: Tensor, weight: Tensor, bias: Tensor | null, form: string, min: number, max: number): Tensor {
+  const name = 'ptlite::sparse_linear'
+  checkOperands(name, input, weight, bias, 2)
+  const known = LINEAR_FORMS.find((f) => f === form)
+  if (known === undefined) throw new PtliteError('INVALID_ARGUMENT', `${name}: expected one of the forms ${LINEAR_FORMS.join(', ')}`)
+  const [n, k] = weight.shape as [number, number]
+  check(
+    input.dim > 0 && input.shape[input.dim - 1] === k,
+    () => `${name}: a weight of shape [${n}, ${k}] for an input [${input.shape.join(', ')}]`,
+  )
+  const result = empty([...input.shape.slice(0, -1), n], DType.float32)
+  const rows = numelOf(input.shape.slice(0, -1))
+  return multiply(name, known, input, weight, bias, min, max, result, { batch: 1, rows, xStride: k, outStride: n })
+}
+
+/**
+ * Convolution by a pointwise filter [n, k, 1, 1] with bias, clamped to [min, max], by the non-zero blocks of the filter. Contiguous
+ * float32 input [batch, k, h, w].
+ */
+export function sparse_convolution(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
+  const name = 'ptlite::sparse_convolution'
+  checkOperands(name, input, weight, bias, 4)
+  check(
+    input.dim === 4 && input.shape[1] === weight.shape[1] && weight.shape[2] === 1 && weight.shape[3] === 1,
+    () => `${name}: a filter of shape [${weight.shape.join(', ')}] for an input [${input.shape.join(', ')}]`,
+  )
+  const [batch, , h, w] = input.shape as [number, number, number, number]
+  const result = empty([batch, weight.shape[0]!, h, w], DType.float32)
+  return multiply(name, 'channels', input, weight, bias, min, max, result, { batch, rows: h * w, xStride: h * w, outStride: h * w })
+}
+
+function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor | null, dims: number): void {
+  for (const t of bias === null ? [input, weight] : [input, weight, bias]) {
+    check(t.type === DType.float32 && t.isContiguous, () => `${name}: expected contiguous float32 tensors, found ${t.dtype}`)
+  }
+  check(weight.dim === dims, () => `${name}: expected a weight with ${dims} dimensions, found ${weight.dim}`)
+  check(bias === null || (bias.dim === 1 && bias.shape[0] === weight.shape[0]), () => `${name}: expected a bias with one value per output`)
+}
+
+interface Layout {
+  readonly batch: number
+  /** Rows of the matrix x, or pixels of an image. */
+  readonly rows: number
+  readonly xStride: number
+  readonly outStride: number
+}
+
+function multiply(
+  name: string,
+  form: SparseForm,
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  min: number,
+  max: number,
+  result: Tensor,
+  { batch, rows, xStride, outStride }: Layout,
+): Tensor {
+  if (result.numel === 0) return result
+  check(weight.numel > 0, () => `${name}: a weight without elements`)
+  const kernel = sparseKernel(weight, { form, rows, hasBias: bias !== null, min, max })
+  if (kernel === null) throw new PtliteError('OUT_OF_MEMORY', `${name}: no memory for the blocks of the weight`)
+  kernels.sparse_gemm({
+    handle: kernel.handle,
+    x: input.address,
+    out: result.address,
+    bias: bias === null ? 0 : bias.address,
+    m: rows,
+    x_stride: xStride,
+    out_stride: outStride,
+    batch,
+    x_batch: input.numel / batch,
+    out_batch: result.numel / batch,
+    operands: [],
+    operand_strides: [],
+    operand_batches: [],
+  })
+  return result
+}

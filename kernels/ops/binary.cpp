@@ -2,6 +2,7 @@
 #include "ops/binary_scalar.h"
 #include "ops/elementwise.h"
 #include "ops/special.h"
+#include "vec/arctangent.h"
 #include "vec/modulo.h"
 
 namespace {
@@ -42,6 +43,7 @@ PTLITE_OP(DivFloor, div_floor(a, b))
 PTLITE_OP(Remainder, remainder(a, b))
 PTLITE_OP(Fmod, modulo(a, b))
 PTLITE_OP(Pow, pow(a, b))
+PTLITE_OP(Atan2, arctangent2(a, b))
 PTLITE_OP(Copysign, copysign(a, b))
 PTLITE_OP(Minimum, minimum(a, b))
 PTLITE_OP(Maximum, maximum(a, b))
@@ -65,7 +67,6 @@ PTLITE_LANE_OP(DivTruncInt, lanes::div_trunc(a, b))
 PTLITE_LANE_OP(RemainderInt, lanes::remainder(a, b))
 PTLITE_LANE_OP(FmodInt, lanes::modulo(a, b))
 PTLITE_LANE_OP(PowInt, lanes::power(a, b))
-PTLITE_LANE_OP(Atan2, static_cast<T>(std::atan2(a, b)))
 PTLITE_LANE_OP(Hypot, static_cast<T>(std::hypot(a, b)))
 PTLITE_LANE_OP(Fmin, lanes::fmin_ignoring_nan(a, b))
 PTLITE_LANE_OP(Fmax, lanes::fmax_ignoring_nan(a, b))
@@ -113,7 +114,7 @@ Run<C> choose_real(int32_t op) {
     PTLITE_CASE(div_floor, DivFloor)
     PTLITE_CASE(remainder, Remainder)
     PTLITE_CASE(fmod, Fmod)
-    PTLITE_LANE_CASE(atan2, Atan2)
+    PTLITE_CASE(atan2, Atan2)
     PTLITE_LANE_CASE(hypot, Hypot)
     PTLITE_LANE_CASE(xlogy, Xlogy)
     PTLITE_LANE_CASE(xlog1py, Xlog1py)

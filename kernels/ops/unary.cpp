@@ -3,6 +3,7 @@
 #include "frames/elementwise.h"
 #include "ops/elementwise.h"
 #include "ops/logistic.h"
+#include "vec/arctangent.h"
 
 namespace {
 
@@ -119,10 +120,10 @@ PTLITE_OP(Rsqrt, V(T(1)) / sqrt(a))
 PTLITE_OP(Reciprocal, V(T(1)) / a)
 PTLITE_OP(Sin, sin(a))
 PTLITE_OP(Cos, cos(a))
-PTLITE_OP(Tan, tan(a))
-PTLITE_OP(Asin, asin(a))
-PTLITE_OP(Acos, acos(a))
-PTLITE_OP(Atan, atan(a))
+PTLITE_OP(Tan, tangent(a))
+PTLITE_OP(Asin, arcsine(a))
+PTLITE_OP(Acos, arccosine(a))
+PTLITE_OP(Atan, arctangent(a))
 PTLITE_OP(Sinh, sinh(a))
 PTLITE_OP(Cosh, cosh(a))
 PTLITE_OP(Tanh, tanh(a))

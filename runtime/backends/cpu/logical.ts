@@ -3,42 +3,45 @@ import { DType, isIntegral } from '../../tensor/dtype.js'
 import { type Operand, promotePair } from '../../tensor/promote.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+import { denseTruth, type TruthName } from './support/truth.js'
 
 const BinaryOp = kernels.BinaryOp
 const UnaryOp = kernels.UnaryOp
 
 /** Truth of elements (anything but 0), whatever their dtypes; bool results. */
-function logical(name: string, op: number): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {
+function logical(name: string, op: number, truth: TruthName): (self: Tensor, other: Tensor, out?: Tensor) => Tensor {
   return (self, other, out) => {
     checkPlain(name, self)
     checkPlain(name, other)
-    return runBinary(op, self, other, promotePair(self, other), DType.bool, out)
+    return denseTruth(truth, self, other, out) ?? runBinary(op, self, other, promotePair(self, other), DType.bool, out)
   }
 }
 
-export const logical_and_out = logical('logical_and', BinaryOp.logical_and)
-export const logical_or_out = logical('logical_or', BinaryOp.logical_or)
-export const logical_xor_out = logical('logical_xor', BinaryOp.logical_xor)
+export const logical_and_out = logical('logical_and', BinaryOp.logical_and, 'and')
+export const logical_or_out = logical('logical_or', BinaryOp.logical_or, 'or')
+export const logical_xor_out = logical('logical_xor', BinaryOp.logical_xor, 'xor')
 
 export function logical_not_out(self: Tensor, out?: Tensor): Tensor {
   checkPlain('logical_not', self)
-  return runUnary(kernels.unary, UnaryOp.logical_not, self, DType.bool, computeFor(self.type), out)
+  return denseTruth('not', self, null, out) ?? runUnary(kernels.unary, UnaryOp.logical_not, self, DType.bool, computeFor(self.type), out)
 }
 
 type Bitwise = (self: Operand, other: Operand, out?: Tensor) => Tensor
 
 /** Bits of integers and bools. */
-function bitwise(name: string, op: number): Bitwise {
+function bitwise(name: string, op: number, truth: TruthName): Bitwise {
   return (self, other, out) => {
+    const dense = denseTruth(truth, self, other, out)
+    if (dense !== null) return dense
     const common = promotePair(self, other)
     if (!isIntegral(common, true)) notFor(name, common)
     return runBinary(op, self, other, common, common, out)
   }
 }
 
-export const bitwise_and_out = bitwise('bitwise_and', BinaryOp.bitwise_and)
-export const bitwise_or_out = bitwise('bitwise_or', BinaryOp.bitwise_or)
-export const bitwise_xor_out = bitwise('bitwise_xor', BinaryOp.bitwise_xor)
+export const bitwise_and_out = bitwise('bitwise_and', BinaryOp.bitwise_and, 'and')
+export const bitwise_or_out = bitwise('bitwise_or', BinaryOp.bitwise_or, 'or')
+export const bitwise_xor_out = bitwise('bitwise_xor', BinaryOp.bitwise_xor, 'xor')
 export const bitwise_left_shift_out = shifting('bitwise_left_shift', BinaryOp.shift_left)
 export const bitwise_right_shift_out = shifting('bitwise_right_shift', BinaryOp.shift_right)
 

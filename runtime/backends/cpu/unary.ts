@@ -12,6 +12,7 @@ import { cloneOf, copyInto } from './support/copy.js'
 import { deliver } from './support/deliver.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, type UnaryKernel } from './support/elementwise.js'
 import { fillScalar } from './support/fill.js'
+import { denseTruth } from './support/truth.js'
 
 /** Functions of one tensor, element by element. `out` as in every structured operator: none, `self` (in place), or a result. */
 type Unary = (self: Tensor, out?: Tensor) => Tensor
@@ -183,6 +184,8 @@ function conjugated(t: Tensor): Tensor {
 export function bitwise_not_out(self: Tensor, out?: Tensor): Tensor {
   if (!isIntegral(self.type, true)) notFor('bitwise_not', self.type)
   checkSameType('bitwise_not', out, self.type)
+  const dense = denseTruth('not', self, null, out)
+  if (dense !== null) return dense
   const op = self.type === DType.bool ? UnaryOp.logical_not : UnaryOp.bitwise_not
   return runUnary(kernels.unary, op, self, self.type, computeFor(self.type), out)
 }

@@ -115,3 +115,29 @@ t.test('where and lerp take numbers and tensors', (t) => {
   t.strictSame(values(run('lerp.Scalar', f32([0, 0]), f32([4, 8]), float(0.25))), [1, 2])
   t.end()
 })
+
+t.test('logic of bools: dense, in place, on shared memory and strided', (t) => {
+  const bools = (values: number[], shape?: number[]): Tensor => tensor(Uint8Array.from(values), shape ?? [values.length], 'bool')
+  const a = [0, 0, 1, 1]
+  const b = [0, 1, 0, 1]
+  const table = { and: [0, 0, 0, 1], or: [0, 1, 1, 1], xor: [0, 1, 1, 0] }
+  for (const [op, expected] of Object.entries(table)) {
+    t.strictSame(values(run(`logical_${op}`, bools(a), bools(b))), expected)
+    t.strictSame(values(run(`bitwise_${op}.Tensor`, bools(a), bools(b))), expected)
+    const written = bools(a)
+    t.equal(run(`logical_${op}_`, written, bools(b)), written)
+    t.strictSame(values(written), expected)
+    const transposed = callOperator('aten::t', [bools(b, [2, 2])]) as Tensor
+    t.strictSame(
+      values(run(`bitwise_${op}.Tensor`, bools(a, [2, 2]), transposed)),
+      values(run(`logical_${op}`, bools(a, [2, 2]), transposed)),
+    )
+  }
+  t.strictSame(values(run('logical_not', bools(a))), [1, 1, 0, 0])
+  t.strictSame(values(run('bitwise_not', bools(a))), [1, 1, 0, 0])
+  const long = bools(Array.from({ length: 9 }, (_, i) => i & 1))
+  const head = callOperator('aten::slice.Tensor', [long, int(0), int(0), int(8), int(1)]) as Tensor
+  const tail = callOperator('aten::slice.Tensor', [long, int(0), int(1), int(9), int(1)]) as Tensor
+  t.throws(() => run('logical_xor_', head, tail), { code: 'INVALID_ARGUMENT' })
+  t.end()
+})

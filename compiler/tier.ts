@@ -140,17 +140,24 @@ export class TieredModule {
   }
 
   /**
-   * Starts a call on another native thread. Null where no plan is ready for arguments of this form, or it cannot take these; in mode
-   * 'eager' it is made first.
+   * Starts a call on another native thread, where a plan is ready for arguments of this form. Where one is due (in mode 'auto' the form
+   * was seen before), and the call is `alone` in using the module, it is done at once, recorded or compiled as by `call`, and its value
+   * returned. Null where the call has to be interpreted in the background.
    */
-  callAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> | null {
-    if (this.mode === 'eager' && Signature.of(args) !== null) this.compile(fn, args)
-    for (const { signature, state } of this.plansOf(fn).entries) {
+  callAsync(fn: LinkedFunction, args: readonly Value[], alone: boolean, signal?: AbortSignal): Promise<Value> | null {
+    if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return null
+    const plans = this.plansOf(fn)
+    for (const entry of plans.entries) {
+      const { signature, state } = entry
       const inputs = signature.match(args)
       if (inputs === null) continue
-      return state.kind === 'compiled' && state.guards.hold() ? state.call.runAsync(inputs, signal) : null
+      if (state.kind === 'compiled' && state.guards.hold()) return state.call.runAsync(inputs, signal)
+      if (!alone || (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS)) return null
+      return Promise.resolve(this.call(fn, args))
     }
-    return null
+    const signature = this.mode === 'off' ? null : Signature.of(args)
+    if (signature === null || (this.mode === 'auto' && !wasSeen(plans, signature.toString())) || !alone) return null
+    return Promise.resolve(this.call(fn, args))
   }
 
   private plansOf(fn: LinkedFunction): MethodPlans {
@@ -164,11 +171,7 @@ export class TieredModule {
     if (signature === null) return this.script.call(fn, args)
     const name = signature.toString()
     // the first signature of a method is likely to come again; others have to show it
-    if (this.mode === 'auto' && plans.entries.length > 0 && !plans.seen.has(name)) {
-      if (plans.seen.size >= MAX_SEEN) plans.seen.delete(plans.seen.values().next().value!)
-      plans.seen.add(name)
-      return this.script.call(fn, args)
-    }
+    if (this.mode === 'auto' && plans.entries.length > 0 && !wasSeen(plans, name)) return this.script.call(fn, args)
     plans.seen.delete(name)
     const entry = addEntry(plans, signature)
     return this.callEntry(fn, entry, signature.match(args)!, args)
@@ -272,10 +275,22 @@ export class TieredModule {
     return `${reason}\n${this.describeOrigin(origin) ?? `  ${origin.functionName}, instruction ${origin.pc}`}`
   }
 
-  /** TorchScript's stack at a place of the model, where the file has debug information. */
-  describeOrigin(origin: Origin): string | undefined {
-    return this.script.file.debug?.stackTraceAt(origin.functionName, origin.pc)
+  /** TorchScript's stack at a place of the model, where the file has debug information: that of operators, and of what follows them. */
+  describeOrigin({ functionName, pc }: Origin): string | undefined {
+    for (let at = pc; at >= 0; at--) {
+      const trace = this.script.file.debug?.stackTraceAt(functionName, at)
+      if (trace !== undefined) return trace
+    }
+    return undefined
   }
+}
+
+/** True where arguments of this form were noted before; notes them otherwise. */
+function wasSeen({ seen }: MethodPlans, name: string): boolean {
+  if (seen.has(name)) return true
+  if (seen.size >= MAX_SEEN) seen.delete(seen.values().next().value!)
+  seen.add(name)
+  return false
 }
 
 function addEntry(plans: MethodPlans, signature: Signature): Entry {

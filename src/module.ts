@@ -111,7 +111,7 @@ export class Module {
     ended.throwIfAborted()
     this.script.beginUse()
     try {
-      return toOutput(await (this.tiers.callAsync(fn, values, ended) ?? this.interpretAside(fn, values, ended)))
+      return toOutput(await (this.tiers.callAsync(fn, values, this.background.idle, ended) ?? this.interpretAside(fn, values, ended)))
     } finally {
       this.script.endUse()
     }

@@ -142,7 +142,10 @@ class Placement {
 }
 
 function isRead(layout: FrameLayout, { at }: Pointer): boolean {
-  return (READS[layout.name] ?? []).some((name) => {
+  // those with post-ops also read the operands of these
+  const plain = layout.name.replace(/_post$/, '')
+  const fields = [...(READS[plain] ?? []), ...(plain === layout.name ? [] : ['post_in'])]
+  return fields.some((name) => {
     const { offset, count } = layout.fields.get(name)!
     return at >= offset && at < offset + 8 * count
   })

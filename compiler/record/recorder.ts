@@ -84,7 +84,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
-    if (!this.local.has(object)) this.stop(`sets attribute '${object.names[slot] ?? slot}'`, originOf(fn, pc))
+    if (!this.local.has(object)) this.stop(`prim::SetAttr sets attribute '${object.names[slot] ?? slot}'`, originOf(fn, pc))
   }
 
   objectCreated(object: Value): void {

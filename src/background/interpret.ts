@@ -37,6 +37,7 @@ interface Shared {
 export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
+  private pending = 0
 
   constructor(private readonly script: ScriptModule) {}
 
@@ -46,9 +47,20 @@ export class BackgroundInterpreter {
    */
   call(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> {
     const letGo = hold(args)
-    const turn = this.last.then(() => this.run(fn, args, signal)).finally(letGo)
+    this.pending++
+    const turn = this.last
+      .then(() => this.run(fn, args, signal))
+      .finally(() => {
+        this.pending--
+        letGo()
+      })
     this.last = turn.catch(() => undefined)
     return turn
+  }
+
+  /** No call is under way. */
+  get idle(): boolean {
+    return this.pending === 0
   }
 
   /** The background thread forgets the module. */

@@ -173,7 +173,7 @@ t.test('run() is compiled as calls are', async (t) => {
   const x = (i: number): Tensor => matrix(i, 2, -3, 4)
   const states: string[] = []
   // weights that are packed by their second use add in another order
-  const rounded = (output: Output): string[] => Array.from((output as Tensor).data(), (v) => Number(v).toPrecision(5))
+  const rounded = (output: Output): string[] => Array.from((output as Tensor).data() as Float32Array, (v) => v.toPrecision(5))
   for (let i = 0; i < 5; i++) {
     t.strictSame(rounded(await m.run('forward', [x(i)])), rounded(off.forward(x(i))), `run ${i + 1}`)
     states.push(state(m, 'forward'))

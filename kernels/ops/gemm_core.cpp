@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <type_traits>
 
 #include "isa/kernel.h"
 #include "pool/pool.h"
@@ -15,19 +16,36 @@ namespace {
 /// packed (what is packed is padded to whole vectors).
 enum class Layout { kStrided, kTail, kPacked };
 
+/// Bytes of a block of A that are read again for each panel of B.
+constexpr int64_t kStreamed = 320 << 10;
+
 /// Steps of k in a pass of the loop over packed operands.
 constexpr int kPass = 4;
+
+/// What is added to a tile: nothing, one element for each row, or vectors.
+enum class TileKind { kPlain, kRowScalar, kVector };
 
 /// One register tile's way to memory; the vector form of Epilogue.
 template <class T>
 struct TileEnd {
-  enum Kind { kPlain, kRowScalar, kVector };
   T alpha, beta, lo, hi;
   bool clamped;
-  Kind kind;
+  TileKind kind;
   const T* source;
   int64_t source_row;
 };
+
+/// acc += a * b with the accumulator in its place: left to itself, the compiler gives it a new register with each addition,
+/// runs out of them and spills.
+template <class T>
+PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {
+#if defined(__FMA__)
+  if constexpr (sizeof(T) == 4) asm("vfmadd231ps %2, %1, %0" : "+v"(acc.v) : "v"(a.v), "v"(b.v));
+  else asm("vfmadd231pd %2, %1, %0" : "+v"(acc.v) : "v"(a.v), "v"(b.v));
+#else
+  acc += a * b;
+#endif
+}
 
 /// Adds the products of one k to an M x (V vectors) tile: rows of A `a_row` apart, V vectors of B.
 template <class T, int M, int V>
@@ -36,7 +54,7 @@ PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, 
   for (int i = 0; i < M; i++) {
     const Vec<T> av(a[i * a_row]);
 #pragma GCC unroll 4
-    for (int v = 0; v < V; v++) acc[i][v] += av * bv[v];
+    for (int v = 0; v < V; v++) accumulate<T>(acc[i][v], av, bv[v]);
   }
 }
 
@@ -99,9 +117,9 @@ inline void tile_rows(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T
   if constexpr (M <= kMost && (wanted)) {                                                           \
     if (rows <= M) return tile<T, M, V, layout>(k, a, a_row, a_k, b, b_k, last, out);                \
   }
-  PTLITE_TILE(1, true)
+  PTLITE_TILE(1, kFew || !kDense)
   PTLITE_TILE(2, kDense)
-  PTLITE_TILE(3, kDense)
+  PTLITE_TILE(3, kDense && kFew)
   PTLITE_TILE(4, kDense || !kFew)
   PTLITE_TILE(6, kDense || kMost == 6)
   PTLITE_TILE(8, kDense)
@@ -121,11 +139,49 @@ inline void finish_tile(const T* raw, int width, T* c, int64_t c_row, int rows, 
     for (int j = 0; j < cols; j += L) {
       const int lanes = cols - j;
       Vec<T> r = Vec<T>::load(raw + j) * alpha;
-      if (end.kind == TileEnd<T>::kRowScalar) r = fma(beta, Vec<T>(*source), r);
-      else if (end.kind == TileEnd<T>::kVector) r = fma(beta, Vec<T>::load(source + j, lanes), r);
+      if (end.kind == TileKind::kRowScalar) r = fma(beta, Vec<T>(*source), r);
+      else if (end.kind == TileKind::kVector) r = fma(beta, Vec<T>::load(source + j, lanes), r);
       if (end.clamped) r = clamp<T>(r, end.lo, end.hi);
       r.store(c + j, lanes);
     }
+  }
+}
+
+/// Brings the accumulators of a whole tile to memory.
+template <class T, TileKind kind>
+PTLITE_INLINE void store_tile(const Vec<T> (&acc)[kRows][kVectors], T* c, int64_t c_row, const TileEnd<T>& end) {
+  constexpr int L = Vec<T>::size;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; i++) {
+    const T* source = end.source + i * end.source_row;
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; v++) {
+      Vec<T> r = acc[i][v] * Vec<T>(end.alpha);
+      if constexpr (kind == TileKind::kRowScalar) r = fma(Vec<T>(end.beta), Vec<T>(*source), r);
+      else if constexpr (kind == TileKind::kVector) r = fma(Vec<T>(end.beta), Vec<T>::load(source + v * L), r);
+      r.store(c + i * c_row + v * L);
+    }
+  }
+}
+
+/// A whole tile of packed operands, from the registers to memory. Inlined it would have fewer registers for its loop.
+template <class T>
+__attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, const TileEnd<T>& end) {
+  Vec<T> acc[kRows][kVectors];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; i++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; v++) acc[i][v] = Vec<T>::zero();
+  }
+  add_packed<T, kRows, kVectors>(acc, k, a, b);
+  if (end.kind == TileKind::kVector) store_tile<T, TileKind::kVector>(acc, c, c_row, end);
+  else if (end.kind == TileKind::kRowScalar) store_tile<T, TileKind::kRowScalar>(acc, c, c_row, end);
+  else store_tile<T, TileKind::kPlain>(acc, c, c_row, end);
+  if (!end.clamped) return;
+  // as a step of its own it costs little, as the tile is in the first-level cache, and saves half of the code
+#pragma GCC unroll 1
+  for (int i = 0; i < kRows; i++, c += c_row) {
+    for (int v = 0; v < kVectors; v++) clamp<T>(Vec<T>::load(c + v * Vec<T>::size), end.lo, end.hi).store(c + v * Vec<T>::size);
   }
 }
 
@@ -135,6 +191,9 @@ template <class T>
 inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, bool b_packed, T* c, int64_t c_row,
                      int rows, int cols, const TileEnd<T>& end) {
   constexpr int L = Vec<T>::size;
+  if constexpr (sizeof(T) == 4) {
+    if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) return whole_tile<T>(k, a, b, c, c_row, end);
+  }
   alignas(64) T raw[kRows * kCols<T>];
   const int last = (cols - 1) % L + 1;
   if (b_packed && a_row == 1 && a_k == kRows) {
@@ -164,26 +223,26 @@ inline TileEnd<T> tile_end(const Epilogue<T>& e, bool first, bool last, int64_t 
   t.source = nullptr;
   t.source_row = 0;
   if (!first) {
-    t.kind = TileEnd<T>::kVector;
+    t.kind = TileKind::kVector;
     t.source = c;
     t.source_row = c_row;
   } else if (e.source == nullptr) {
-    t.kind = TileEnd<T>::kPlain;
+    t.kind = TileKind::kPlain;
   } else {
     const T* s = e.source + row * e.source_row + col * e.source_col;
     if (e.source_col == 0) {
-      t.kind = TileEnd<T>::kRowScalar;
+      t.kind = TileKind::kRowScalar;
       t.source = s;
       t.source_row = e.source_row;
     } else if (e.source_col == 1) {
-      t.kind = TileEnd<T>::kVector;
+      t.kind = TileKind::kVector;
       t.source = s;
       t.source_row = e.source_row;
     } else {
       for (int i = 0; i < rows; i++) {
         for (int j = 0; j < cols; j++) buffer[i * kCols<T> + j] = s[i * e.source_row + j * e.source_col];
       }
-      t.kind = TileEnd<T>::kVector;
+      t.kind = TileKind::kVector;
       t.source = buffer;
       t.source_row = kCols<T>;
     }
@@ -261,7 +320,24 @@ void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* o
 template <class T>
 void pack_b(int64_t k, int64_t n, const T* b, int64_t b_row, int64_t b_col, T* out) {
   constexpr int L = Vec<T>::size;
-  for (int64_t j = 0; j < n; j += kCols<T>) {
+  int64_t j = 0;
+  if (b_col == 1) {
+    // several panels at a time read longer runs of each row
+    constexpr int kPanels = 4;
+    const int64_t panel = kCols<T> * k;
+    for (; j + kPanels * kCols<T> <= n; j += kPanels * kCols<T>, out += kPanels * panel) {
+      for (int64_t p = 0; p < k; p++) {
+        const T* row = b + p * b_row + j;
+        T* to = out + p * kCols<T>;
+#pragma GCC unroll 4
+        for (int q = 0; q < kPanels; q++) {
+#pragma GCC unroll 4
+          for (int v = 0; v < kVectors; v++) Vec<T>::load(row + q * kCols<T> + v * L).store(to + q * panel + v * L);
+        }
+      }
+    }
+  }
+  for (; j < n; j += kCols<T>) {
     const int cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int width = int(round_up(cols, L));
     const T* src = b + j * b_col;
@@ -302,8 +378,8 @@ inline void apply_post_ops(const Epilogue<T>& e, int64_t rows, int64_t cols, T* 
   }
 }
 
-/// Columns that post-ops take at a time: with kRows rows they stay in the first-level cache.
-constexpr int64_t kPostCols = 256;
+/// Elements that post-ops take at a time: they stay in the first-level cache.
+constexpr int64_t kPostElements = 256 * kRows;
 
 }  // namespace
 
@@ -311,19 +387,38 @@ template <class T>
 void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_depth, const T* b, int64_t b_depth, int64_t k0_b, T* c,
                      int64_t c_row, const Epilogue<T>& e, bool first, bool last, int64_t row0, int64_t col0) {
   alignas(64) T buffer[kRows * kCols<T>];
-  for (int64_t i = 0; i < m; i += kRows) {
-    const int rows = int(std::min<int64_t>(kRows, m - i));
-    const T* ap = a + i * a_depth;
+  const auto tile_at = [&](int64_t i, int64_t j) {
+    const int rows = int(std::min<int64_t>(kRows, m - i)), cols = int(std::min<int64_t>(kCols<T>, n - j));
+    const int width = int(round_up(cols, Vec<T>::size));
+    T* cp = c + i * c_row + j;
+    for (int r = 0; r < rows; r++) {
+      __builtin_prefetch(cp + r * c_row, 1);
+      __builtin_prefetch(cp + r * c_row + cols - 1, 1);
+    }
+    const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
+    run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, cp, c_row, rows, cols, end);
+  };
+  // rows x [done, to) is finished but for the post-ops, which take `block` columns at a time
+  const auto finish = [&](int64_t i, int64_t rows, int64_t& done, int64_t to, int64_t block) {
+    if (!last || (to - done < block && to < n)) return;
+    apply_post_ops<T>(e, rows, to - done, c + i * c_row + done, c_row, row0 + i, col0 + done);
+    done = to;
+  };
+  // the panel of B is larger than that of A and better stays in the first-level cache, unless A is too large to be read
+  // from the second-level one for each panel of B
+  if (m * k * int64_t(sizeof(T)) <= kStreamed) {
+    const int64_t block = std::max<int64_t>(kPostElements / m, 4 * kCols<T>);
     int64_t done = 0;
     for (int64_t j = 0; j < n; j += kCols<T>) {
-      const int cols = int(std::min<int64_t>(kCols<T>, n - j));
-      const int width = int(round_up(cols, Vec<T>::size));
-      T* cp = c + i * c_row + j;
-      const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
-      run_tile<T>(k, ap, 1, kRows, b + j * b_depth + k0_b * width, width, true, cp, c_row, rows, cols, end);
-      if (last && (j + cols - done >= kPostCols || j + cols == n)) {
-        apply_post_ops<T>(e, rows, j + cols - done, c + i * c_row + done, c_row, row0 + i, col0 + done);
-        done = j + cols;
+      for (int64_t i = 0; i < m; i += kRows) tile_at(i, j);
+      finish(0, m, done, std::min(j + kCols<T>, n), block);
+    }
+  } else {
+    for (int64_t i = 0; i < m; i += kRows) {
+      int64_t done = 0;
+      for (int64_t j = 0; j < n; j += kCols<T>) {
+        tile_at(i, j);
+        finish(i, std::min<int64_t>(kRows, m - i), done, std::min(j + kCols<T>, n), kPostElements / kRows);
       }
     }
   }
@@ -416,8 +511,8 @@ void row_by_packed(int64_t n, int64_t k, const T* a, int64_t a_col, const T* b, 
       const TileEnd<T> end = tile_end<T>(e, true, true, 0, j + g * N, 1, N, c, 0, buffer);
       for (int v = 0; v < kVectors; v++) {
         Vec<T> r = acc[g][v] * Vec<T>(end.alpha);
-        if (end.kind == TileEnd<T>::kRowScalar) r += Vec<T>(end.beta * end.source[0]);
-        else if (end.kind == TileEnd<T>::kVector) r += Vec<T>(end.beta) * Vec<T>::load(end.source + v * L);
+        if (end.kind == TileKind::kRowScalar) r += Vec<T>(end.beta * end.source[0]);
+        else if (end.kind == TileKind::kVector) r += Vec<T>(end.beta) * Vec<T>::load(end.source + v * L);
         if (end.clamped) r = clamp<T>(r, end.lo, end.hi);
         r.store(c + j + g * N + v * L);
       }
@@ -457,10 +552,14 @@ void few_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operan
   }
 }
 
+/// Columns of B that are packed at a time: each column block packs all of A again.
+template <class T>
+constexpr int64_t kWide = 16384 / int64_t(sizeof(T)) / kCols<T> * kCols<T>;
+
 template <class T>
 bool blocked(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, T* c, int64_t c_row, const Epilogue<T>& e) {
   const int64_t depth = even_depth(k);
-  const int64_t width = std::min(round_up(n, kCols<T>), b.packed ? round_up(n, kCols<T>) : kWidth<T>);
+  const int64_t width = b.packed ? round_up(n, kCols<T>) : std::min(round_up(n, kCols<T>), kWide<T>);
   // a block of A that stays in the second-level cache beside the block of B
   const int64_t height = std::min<int64_t>(round_up(m, kRows), kRows * std::max<int64_t>(1, 262144 / int64_t(sizeof(T)) / (kRows * depth)));
   const int64_t a_elements = a.packed ? 0 : round_up(height * depth, 64);

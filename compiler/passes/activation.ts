@@ -67,6 +67,14 @@ function boundsOf(node: GraphNode): Bounds | null {
   }
 }
 
+/** Stride, padding and dilation of an aten::conv1d, conv2d or conv3d, one per dimension; null for paddings by name. */
+export function convolutionSettings(node: GraphNode): Arg[] | null {
+  const dims = Number(node.op.slice(10, 11))
+  const settings = [3, 4, 5].map((i) => integersArg(node.args[i]))
+  if (settings.some((list) => list === undefined)) return null
+  return settings.map((list) => constant(list!.length === 1 ? new Array<number>(dims).fill(list![0]!) : list!))
+}
+
 /** The product with bounds on its result; null for operators whose kernels cannot clamp. */
 function clampProduct(node: GraphNode, { min, max }: Bounds, analysis: Analysis): GraphNode | null {
   const limits = [constant(new Float(min)), constant(new Float(max))]
@@ -74,11 +82,9 @@ function clampProduct(node: GraphNode, { min, max }: Bounds, analysis: Analysis)
     case 'aten::conv1d':
     case 'aten::conv2d':
     case 'aten::conv3d': {
-      const dims = Number(node.op.slice(10, 11))
-      const settings = [3, 4, 5].map((i) => integersArg(node.args[i]))
-      if (settings.some((list) => list === undefined)) return null
-      const each = settings.map((list) => constant(list!.length === 1 ? new Array<number>(dims).fill(list![0]!) : list!))
-      return { ...node, op: 'ptlite::convolution', args: [...node.args.slice(0, 3), ...each, node.args[6]!, ...limits] }
+      const settings = convolutionSettings(node)
+      if (settings === null) return null
+      return { ...node, op: 'ptlite::convolution', args: [...node.args.slice(0, 3), ...settings, node.args[6]!, ...limits] }
     }
     case 'aten::linear': {
       const weight = valueArg(node.args[1])

@@ -42,7 +42,7 @@ export const elementwise: Pass = {
 }
 
 /** A float32 step with a dense result, whose operands are float32, too. */
-function canStep(node: GraphNode, analysis: Analysis): boolean {
+export function canStep(node: GraphNode, analysis: Analysis): boolean {
   const step = elementwiseStep(node)
   const result = onlyResult(node)
   if (step === null || result === undefined || !analysis.isPure(node)) return false
@@ -91,7 +91,8 @@ function inputsOf(chain: Iterable<GraphNode>): ValueId[] {
   return [...inputs]
 }
 
-function fuse(chain: readonly GraphNode[], analysis: Analysis): GraphNode {
+/** The chain as one node. */
+export function fuse(chain: readonly GraphNode[], analysis: Analysis): GraphNode {
   const last = chain.at(-1)!
   const inputs = inputsOf(chain)
   const places = new Map<ValueId, number>(inputs.map((id, i) => [id, i]))

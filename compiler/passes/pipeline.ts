@@ -15,6 +15,7 @@ import { layerNorm } from './layer-norm.js'
 import { linearLayers } from './linear.js'
 import { layout } from './layout.js'
 import type { Pass } from './pass.js'
+import { postOps } from './post-ops.js'
 import { prepacked } from './prepacked.js'
 import { softmax } from './softmax.js'
 import { views } from './views.js'
@@ -40,6 +41,7 @@ export const PASSES: readonly Pass[] = [
   activation,
   blockSparse,
   elementwise,
+  postOps,
 ]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */

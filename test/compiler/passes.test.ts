@@ -19,6 +19,7 @@ import { layerNorm } from '../../compiler/passes/layer-norm.js'
 import { linearLayers } from '../../compiler/passes/linear.js'
 import type { Pass } from '../../compiler/passes/pass.js'
 import { PASSES } from '../../compiler/passes/pipeline.js'
+import { postOps } from '../../compiler/passes/post-ops.js'
 import { prepacked } from '../../compiler/passes/prepacked.js'
 import { softmax } from '../../compiler/passes/softmax.js'
 import { views } from '../../compiler/passes/views.js'
@@ -202,6 +203,16 @@ return %5
   t.end()
 })
 
+// all kernels and operands: post-ops.test.ts
+t.test('post-ops', (t) => {
+  const silu = `${CONV}%4: float32[1, 4, 6, 6] @4 = aten::silu(%3)\n`
+  check(t, postOps, `${silu}return %4\n`, ['ptlite::convolution_post'])
+  // what the product reads must be all that is read
+  const square = `${silu}%5: float32[1, 4, 6, 6] @5 = aten::mul.Tensor(%4, %3)\nreturn %5\n`
+  check(t, postOps, square, ['aten::conv2d', 'aten::silu', 'aten::mul.Tensor'])
+  t.end()
+})
+
 t.test('every pass has a case here', (t) => {
   const names = new Set(PASSES.map((pass) => pass.name))
   const tested = [
@@ -218,7 +229,7 @@ t.test('every pass has a case here', (t) => {
     identities,
     layerNorm,
   ]
-  for (const pass of [...tested, linearLayers, prepacked, softmax, views]) names.delete(pass.name)
+  for (const pass of [...tested, linearLayers, postOps, prepacked, softmax, views]) names.delete(pass.name)
   // have files of their own
   names.delete('block sparse')
   names.delete('layout')

@@ -9,8 +9,7 @@ import { clampedLinear, linear } from './matmul.js'
 import { clamp_out } from './clamp.js'
 import { convolve } from './support/conv.js'
 import { coalesce } from './support/dims.js'
-
-const { JitAlgorithm } = kernels
+import { checkSteps } from './support/post-ops.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
 export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6 } as const
@@ -38,10 +37,10 @@ export function clamped_convolution(
   return batched ? result : viewOf(result, result.shape.slice(1), result.strides.slice(1))
 }
 
-/** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. */
-export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
+/** Whether kernel `linear` takes the tensors as they are. */
+export function isDirectLinear(input: Tensor, weight: Tensor, bias: Tensor | null): boolean {
   const { type } = input
-  const direct =
+  return (
     (type === DType.float32 || type === DType.float64) &&
     weight.type === type &&
     weight.dim === 2 &&
@@ -50,8 +49,13 @@ export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | nul
     weight.isContiguous &&
     input.shape[input.dim - 1] === weight.shape[1] &&
     (bias === null || (bias.type === type && bias.dim === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
+  )
+}
+
+/** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. */
+export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
   const clamped = min !== -Infinity || max !== Infinity
-  if (direct) return clampedLinear(input, weight, bias, clamped, min, max)
+  if (isDirectLinear(input, weight, bias)) return clampedLinear(input, weight, bias, clamped, min, max)
   const result = linear(input, weight, bias)
   return clamped ? clamp_out(result, float(min), float(max)) : result
 }
@@ -64,21 +68,11 @@ export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | nul
 export function fused(inputs: Tensor[], size: number[], ops: number[], operands: number[], numbers: number[]): Tensor {
   const { length: steps } = ops
   check(
-    steps > 0 &&
-      steps <= FUSED_LIMITS.steps &&
-      inputs.length <= FUSED_LIMITS.inputs &&
-      operands.length === 2 * steps &&
-      numbers.length === 2 * steps,
+    steps > 0 && steps <= FUSED_LIMITS.steps && inputs.length <= FUSED_LIMITS.inputs,
     () =>
       `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${steps} over ${inputs.length}`,
   )
-  ops.forEach((op, i) => {
-    check(op >= 0 && op <= JitAlgorithm.min, () => `ptlite::fused: no algorithm ${op}`)
-    const isBinary = op >= JitAlgorithm.add
-    for (const operand of operands.slice(2 * i, 2 * i + (isBinary ? 2 : 1))) {
-      check(operand >= (isBinary ? -2 : 0) && operand < inputs.length + i, () => `ptlite::fused: step ${i} has no operand ${operand}`)
-    }
-  })
+  checkSteps('ptlite::fused', inputs.length, { ops, values: operands, numbers })
   for (const t of inputs) check(t.type === DType.float32, () => `ptlite::fused: expected float32 tensors, found ${t.dtype}`)
   const result = empty([...size], DType.float32)
   if (numelOf(size) === 0) return result

@@ -305,6 +305,22 @@ export function clampedLinear(
   hi: number,
   packed = 0,
 ): Tensor {
+  return linearInto(input, weight, bias, clamped, lo, hi, packed, kernels.linear)
+}
+
+type LinearFrame = Parameters<typeof kernels.linear>[0]
+
+/** `clampedLinear` by a kernel of the caller's. */
+export function linearInto(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  clamped: boolean,
+  lo: number,
+  hi: number,
+  packed: number,
+  launch: (frame: LinearFrame) => void,
+): Tensor {
   const n = weight.shape[0]!
   const k = weight.shape[1]!
   const rank = input.shape.length
@@ -315,7 +331,7 @@ export function clampedLinear(
   const result = empty(shape, input.type)
   if (m * n === 0) return result
   const pack = packed === 0 ? packedWeight(weight, PackSide.b, 1, n, k) : packed
-  kernels.linear({
+  launch({
     dtype: input.type,
     m,
     n,

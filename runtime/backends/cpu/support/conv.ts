@@ -5,6 +5,7 @@ import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from './conv-shape.js'
 import { PackSide, packedWeight } from './packed-weight.js'
+import { type BlockAxes, postFields, type PostOps } from './post-ops.js'
 import { checkReal, computeTypeOrLong, dense, denseAddress } from './real.js'
 
 /** Limits that a fused activation puts on the result. */
@@ -12,6 +13,9 @@ export interface Clamp {
   readonly lo: number
   readonly hi: number
 }
+
+/** Images, channels, pixels. */
+export const CONV_AXES: BlockAxes = { row: 1, column: 2 }
 
 /** `values` behind as many `fill` as make three of them: the kernels know depth, height and width. */
 function three(values: readonly number[], fill: number, from = 0): readonly number[] {
@@ -32,7 +36,7 @@ function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tenso
 
 /**
  * Convolution of [n, c, spatial...] with bias and clamp in one kernel call. `behind` is the padding at the ends where
- * it is not that in front; `packed` the address of the weight packed by `packNow` (side a).
+ * it is not that in front; `packed` the address of the weight packed by `packNow` (side a). `post`: steps on a float32 result.
  */
 export function convolve(
   operator: string,
@@ -43,6 +47,7 @@ export function convolve(
   behind: readonly number[] = settings.padding,
   clamp: Clamp | null = null,
   packed = 0,
+  post: PostOps | null = null,
 ): Tensor {
   checkTypes(operator, input, weight, bias)
   checkConv(operator, input, weight, bias, settings, false)
@@ -63,7 +68,7 @@ export function convolve(
   if (pack === 0 && w === weight && !depthwise) {
     pack = packedWeight(weight, PackSide.a, groups, channels / groups, weight.numel / channels)
   }
-  kernels.conv({
+  const frame = {
     dtype: inner,
     batch,
     groups,
@@ -83,7 +88,9 @@ export function convolve(
     output: result.address,
     lo: clamp === null ? 0 : clamp.lo,
     hi: clamp === null ? 0 : clamp.hi,
-  })
+  }
+  if (post === null) kernels.conv(frame)
+  else kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
   return castTo(result, type)
 }
 

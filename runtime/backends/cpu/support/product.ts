@@ -7,6 +7,7 @@ import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
+import type { PostFields } from './post-ops.js'
 import { computeType } from './real.js'
 
 /** What is added to a product: beta * source, broadcast to the result. */
@@ -51,7 +52,7 @@ function broadcastStrides(operator: string, t: Tensor, shape: readonly number[])
 /**
  * alpha * a b + addend as a tensor of `shape`, which has the elements of [batch, m, n]. a is [m, k] or [batch, m, k], b
  * [k, n] or [batch, k, n], with any strides; sizes and dtypes agree. Half precision is computed in float32 and rounded once.
- * `out` as in structured operators: it may be the addend's source.
+ * `out` as in structured operators: it may be the addend's source. `post`: steps on a float32 result.
  */
 export function product(
   operator: string,
@@ -61,6 +62,7 @@ export function product(
   alpha: number,
   addend: Addend | null,
   out?: Tensor,
+  post: PostFields | null = null,
 ): Tensor {
   const { type } = a
   checkProductType(operator, type)
@@ -74,7 +76,7 @@ export function product(
   const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, inner)
   const direct = out !== undefined && inner === type && sameShape(out.shape, shape) && out.isContiguous && writable(out, a, b, source)
   const result = direct ? out : empty(shape, inner)
-  multiply(operator, x, y, alpha, source, addend === null ? 0 : addend.beta, result)
+  multiply(operator, x, y, alpha, source, addend === null ? 0 : addend.beta, result, post)
   if (direct) {
     noteWrite(out)
     return out
@@ -149,10 +151,23 @@ function placesOf(operator: string, a: Tensor, b: Tensor, source: Tensor | null,
   }
 }
 
-function multiply(operator: string, a: Tensor, b: Tensor, alpha: number, source: Tensor | null, beta: number, c: Tensor): void {
+function multiply(
+  operator: string,
+  a: Tensor,
+  b: Tensor,
+  alpha: number,
+  source: Tensor | null,
+  beta: number,
+  c: Tensor,
+  post: PostFields | null,
+): void {
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n === 0) return
   const at = placesOf(operator, a, b, source, c, sizes)
+  if (post !== null) {
+    kernels.gemm_post({ dtype: c.type, ...sizes, ...at, packed: 0, clamped: 0, alpha, beta, lo: 0, hi: 0, ...post })
+    return
+  }
   // written out in full: an object spread of this many fields takes longer than a small product
   kernels.gemm({
     dtype: c.type,

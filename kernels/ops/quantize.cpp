@@ -17,8 +17,10 @@ void quantize_to(const float* in, T* out, int64_t n, float inv_scale, int32_t ze
   constexpr double low = sizeof(T) == 1 ? (T(-1) < T(0) ? -128.0 : 0.0) : -2147483648.0;
   constexpr double high = sizeof(T) == 1 ? (T(-1) < T(0) ? 127.0 : 255.0) : 2147483647.0;
   for (int64_t i = 0; i < n; i++) {
-    double q = static_cast<double>(__builtin_rintf(in[i] * inv_scale)) + zero_point;
-    q = q > low ? q : low;  // NaN becomes the lowest value
+    const float whole = __builtin_rintf(in[i] * inv_scale);
+    // what no 64-bit integer holds, NaN too, becomes the lowest value, as on x86
+    double q = whole < 0x1p63f ? static_cast<double>(whole) + zero_point : low;
+    q = q > low ? q : low;
     q = q < high ? q : high;
     out[i] = static_cast<T>(static_cast<int32_t>(q));
   }

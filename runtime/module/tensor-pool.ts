@@ -2,7 +2,7 @@ import { readTensor } from '../tensor/data.js'
 import { DType, isQuantized, itemSize } from '../tensor/dtype.js'
 import { extentOf, numelOf } from '../tensor/shape.js'
 import type { Storage } from '../tensor/storage.js'
-import { type Quant, Tensor } from '../tensor/tensor.js'
+import { type Quant, holdsZeroPoint, Tensor } from '../tensor/tensor.js'
 import { CustomObject } from '../tensor/value.js'
 import type { ByteSource } from './bytes.js'
 import { damaged, MAX_RANK } from './file-error.js'
@@ -66,6 +66,7 @@ export class TensorPool {
     }
     if (isQuantized(scalarType) && quant === null) throw this.error('a quantized tensor has no scale and zero point')
     if (quant !== null && 'axis' in quant) this.checkChannels(quant, sizes)
+    if (quant !== null && !holdsZeroPoint(quant, scalarType)) throw this.error('a quantized tensor has a zero point out of range')
     const tensor = new Tensor(storage, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
     tensor.pinned = true
     this.tensors.push(tensor)

@@ -83,7 +83,15 @@ export function writeTensor(t: Tensor, data: TypedArray): void {
 export function itemOf(t: Tensor): Scalar {
   const n = numelOf(t.shape)
   if (n !== 1) throw new PtliteError('INVALID_ARGUMENT', `a tensor with ${n} elements cannot be converted to a number`)
+  if (isComplex(t.type)) return realItem(t)
   return elementScalar(readTensor(t)[0]!, t)
+}
+
+/** A complex element as a number. Throws INVALID_DTYPE where it has an imaginary part. */
+function realItem(t: Tensor): Scalar {
+  const [real, imaginary] = readTensor(t) as Float32Array | Float64Array
+  if (imaginary !== 0) throw new PtliteError('INVALID_DTYPE', `the complex number (${real}, ${imaginary}) is no real number`)
+  return new Float(real!)
 }
 
 /** The scalar that a raw element stands for. */

@@ -129,6 +129,9 @@ export class Tensor {
     if (isQuantized(type) !== (quant !== null)) {
       throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
+    if (quant !== null && !holdsZeroPoint(quant, type)) {
+      throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${options.dtype} can hold`)
+    }
     const flat = empty([data.length], type)
     writeTensor(flat, data)
     const t = new Tensor(flat.storage, offset, [...shape], [...strides], type, quant)
@@ -160,6 +163,14 @@ export class Tensor {
     this.shape = shape
     this.strides = strides
   }
+}
+
+/** The zero point of a whole tensor is one of its integers: kernels keep it in as many bits. Those per channel may be any number. */
+export function holdsZeroPoint(quant: Quant, type: DType): boolean {
+  if (isPerChannel(quant)) return true
+  const { zeroPoint } = quant
+  const [low, high] = type === DType.quint8 ? [0, 255] : type === DType.qint8 ? [-128, 127] : [-(2 ** 31), 2 ** 31 - 1]
+  return Number.isInteger(zeroPoint) && zeroPoint >= low! && zeroPoint <= high!
 }
 
 /** Numbers in nested arrays. */

@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
-import { itemOf } from '../../tensor/data.js'
-import { isIntegral } from '../../tensor/dtype.js'
+import { itemOf, readTensor } from '../../tensor/data.js'
+import { isComplex, isIntegral } from '../../tensor/dtype.js'
 import { type Int, type Scalar } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -19,6 +19,7 @@ export function bool_of(a: Real): boolean {
 
 export function bool_of_tensor(a: Tensor): boolean {
   check(numelOf(a.shape) === 1, () => `the truth value of a tensor with ${numelOf(a.shape)} elements is ambiguous`)
+  if (isComplex(a.type)) return readTensor(a).some((part) => part !== 0)
   const item = itemOf(a)
   return typeof item === 'boolean' ? item : Number(item) !== 0
 }

@@ -25,8 +25,14 @@ export function l1_loss(self: Tensor, target: Tensor, reduction: number): Tensor
   return reduceLoss(at.abs(difference(self, target)), reduction)
 }
 
+/** Throws where a loss takes none of the three reductions; others take any other number for none. */
+function checkReduction(operator: string, reduction: number): void {
+  check(reduction >= 0 && reduction <= 2, () => `${operator}: expected reduction 0 (none), 1 (mean) or 2 (sum), found ${reduction}`)
+}
+
 /** (self - target)². */
 export function mse_loss(self: Tensor, target: Tensor, reduction: number, out?: Tensor): Tensor {
+  checkReduction('mse_loss', reduction)
   const d = floating('mse_loss', difference(self, target))
   return reduceLoss(at.mul_Tensor(d, d), reduction, out)
 }
@@ -41,6 +47,7 @@ function smoothed(d: Tensor, width: number, scale: number): Tensor {
 
 /** torch.nn.functional.smooth_l1_loss: d²/(2 beta) below beta, |d| - beta/2 beyond. */
 export function smooth_l1_loss(self: Tensor, target: Tensor, reduction: number, beta: number, out?: Tensor): Tensor {
+  checkReduction('smooth_l1_loss', reduction)
   check(beta >= 0, () => `smooth_l1_loss: expected beta of at least 0, found ${beta}`)
   const d = difference(self, target)
   if (beta === 0) return reduceLoss(at.abs(d), reduction, out)

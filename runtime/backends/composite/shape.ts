@@ -147,7 +147,7 @@ export function repeat_interleave_Tensor(repeats: Tensor, outputSize: number | n
     () => `expected repeats of dtype int64 or int32, found ${repeats.dtype}`,
   )
   const indices = readInts(repeats).flatMap((times, i) => {
-    check(times >= 0, () => `expected repeats of at least 0, found ${times}`)
+    check(times >= 0 && times < 2 ** 31, () => `expected repeats from 0 to 2^31, found ${times}`)
     return new Array<number>(times).fill(i)
   })
   check(
@@ -191,6 +191,8 @@ export function pixel_unshuffle(self: Tensor, factor: number): Tensor {
   const [c, h, w] = self.shape.slice(-3) as [number, number, number]
   const batch = self.shape.slice(0, -3)
   check(h % factor === 0 && w % factor === 0, () => `expected a height and width divisible by ${factor}, found ${h} and ${w}`)
+  // a copy of the same shape, as PyTorch has it
+  if (self.numel === 0) return clone(self, null)
   const blocks = reshape(self, [...batch, c, h / factor, factor, w / factor, factor])
   return rearranged(blocks, batch.length, [0, 2, 4, 1, 3], [...batch, c * factor * factor, h / factor, w / factor])
 }

@@ -250,7 +250,7 @@ export function float_power_out(self: Operand, exponent: Operand, out?: Tensor):
   plainPair('float_power', self, exponent)
   const type = DType.float64
   check(out === undefined || out.type === type, () => `float_power writes float64, found an output of dtype ${out!.dtype}`)
-  return runBinary(BinaryOp.pow, self, exponent, type, type, out)
+  return powOf(self, exponent, type, out)
 }
 
 // The overloads that take numbers have no structured form in PyTorch: a functional and an in-place function each.

@@ -42,11 +42,15 @@ export function embedding_renorm_(self: Tensor, indices: Tensor, maxNorm: number
   return self
 }
 
+/** Dtypes for whose sums PyTorch has a kernel that keeps no record of the bags. */
+const QUICK_TYPES: readonly DType[] = [DType.float32, DType.float16]
+
 const MODES = ['sum', 'mean', 'max'] as const
 
 /**
  * torch.embedding_bag: the sum, mean or maximum (`mode` 0, 1, 2) of the rows of each bag, which starts at its offset.
- * Further results: bag of each index, indices in each bag, and where each maximum came from.
+ * Further results: bag of each index, indices in each bag, and where each maximum came from. Sums do not fill in the second, nor,
+ * for dense rows of float32 and float16 without a padding index, the first.
  */
 export function embedding_bag_padding_idx(
   weight: Tensor,
@@ -73,8 +77,10 @@ export function embedding_bag_padding_idx(
   const bags = offsets.numel - (includeLastOffset ? 1 : 0)
   const width = weight.shape[1]!
   const out = empty([bags, width], weight.type)
-  const bagOf = zerosOf([list.numel], indices.type)
-  const bagSize = zerosOf([bags], indices.type)
+  const isSum = mode === 0
+  const isQuickSum = isSum && paddingIdx === null && QUICK_TYPES.includes(weight.type) && weight.strides[1] === 1
+  const bagOf = zerosOf([isQuickSum ? 0 : list.numel], indices.type)
+  const bagSize = zerosOf([isSum ? offsets.numel : bags], indices.type)
   const best = mode === 2 ? zerosOf([bags, width], indices.type) : null
   const counts = indices.type === DType.int64
   kernels.embedding_bag({
@@ -94,8 +100,8 @@ export function embedding_bag_padding_idx(
     offsets: starts.address,
     sample_weights: shares === null ? 0 : shares.address,
     out: out.address,
-    bag_size: counts ? bagSize.address : 0,
-    bag_of: counts ? bagOf.address : 0,
+    bag_size: counts && !isSum ? bagSize.address : 0,
+    bag_of: counts && !isQuickSum ? bagOf.address : 0,
     max_indices: best !== null && counts ? best.address : 0,
   })
   return [out, bagOf, bagSize, best ?? contiguousCopy(bagSize)]

@@ -1,9 +1,10 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { readTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from './support/copy.js'
 import { checkOutType, deliver, deliverExact } from './support/deliver.js'
@@ -67,10 +68,23 @@ function checkMask(mask: Tensor, operator: string): void {
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected a mask of dtype bool, found ${mask.dtype}`)
 }
 
+/**
+ * A mask of another dtype as PyTorch's masked_fill reads it: the first byte of every element, which must be 0 or 1. So integers of
+ * 0 and 1 work, and floating-point ones hold nowhere.
+ */
+function firstBytes(mask: Tensor): Tensor {
+  const { type, itemSize } = mask
+  if (type === DType.bool || type === DType.uint8) return mask
+  const strides = mask.strides.map((s) => s * itemSize)
+  const bytes = new Tensor(mask.storage, mask.offset * itemSize, mask.shape, strides, DType.uint8, null)
+  const largest = (readTensor(bytes) as Uint8Array).reduce((most, b) => Math.max(most, b), 0)
+  check(largest <= 1, () => `masked_fill: expected a mask of 0 and 1, found a ${mask.dtype} mask whose first bytes reach ${largest}`)
+  return bytes
+}
+
 /** self[mask] = value, in place; the mask is broadcast. `value` is a 0-d tensor of the dtype of `self`. */
 export function maskedFillInPlace(self: Tensor, mask: Tensor, value: Tensor): Tensor {
-  checkMask(mask, 'masked_fill')
-  const spread = expandTo(mask, self.shape)
+  const spread = expandTo(firstBytes(mask), self.shape)
   if (self.numel === 0) return self
   const ndim = self.dim
   kernels.masked_fill({

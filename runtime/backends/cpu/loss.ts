@@ -148,7 +148,7 @@ export function nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | null,
 
 /** The losses themselves, their mean or their sum. */
 export function reduceLoss(each: Tensor, reduction: number, out?: Tensor): Tensor {
-  if (reduction === Reduction.none) return deliver(each, out)
+  if (reduction !== Reduction.mean && reduction !== Reduction.sum) return deliver(each, out)
   return deliver(reduce(reduction === Reduction.mean ? 'mean' : 'sum', each, null, false, each.type), out)
 }
 

@@ -49,7 +49,8 @@ export function quantize_per_tensor_dynamic(x: Tensor, type: DType, _reduceRange
   if (type !== DType.quint8 && type !== DType.qint8) throw new PtliteError('INVALID_DTYPE', 'expected quint8 or qint8')
   const source = contiguousOf(x)
   noteRead(x)
-  const range = x.numel === 0 ? { min: 0, max: 0 } : kernels.float_range({ n: x.numel, in: source.address })
+  check(x.numel > 0, () => 'quantize_per_tensor_dynamic: a tensor without elements has no range')
+  const range = kernels.float_range({ n: x.numel, in: source.address })
   const quant = type === DType.quint8 ? chooseQuant(range.min, range.max, 0, 255) : chooseQuant(range.min, range.max, -128, 127)
   return quantizePerTensor(source, quant.scale, quant.zeroPoint, type)
 }

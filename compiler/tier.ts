@@ -10,6 +10,8 @@ import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
+import { signatureHash } from './record/signature-hash.js'
+import { type Kept, SignatureList } from './signature-list.js'
 import { explainPasses } from './explain.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
@@ -34,33 +36,33 @@ export interface PlanInfo {
   readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
 }
 
-/** Compiled signatures of one method; the least recently used one goes first. */
-const MAX_PLANS = 8
-/** Signatures that are remembered to be recognised at their second call. */
-const MAX_SEEN = 64
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
 const MAX_ATTEMPTS = 3
 
-interface Entry {
-  readonly signature: Signature
-  readonly name: string
+/** What became of one signature. */
+class Entry implements Kept {
   state:
     | { readonly kind: 'recorded'; readonly recording: Recording }
     | { readonly kind: 'compiled'; readonly call: CompiledCall; readonly guards: Guards }
-    | { readonly kind: 'refused'; readonly reason: string }
-  recordedOperators: number
-  attempts: number
-}
+    | { readonly kind: 'refused'; readonly reason: string } = { kind: 'refused', reason: 'not recorded' }
+  recordedOperators = 0
+  attempts = 0
+  replays = 0
+  cost = 0
 
-interface MethodPlans {
-  /** Most recently used first. */
-  readonly entries: Entry[]
-  readonly seen: Set<string>
+  constructor(
+    readonly signature: Signature,
+    readonly hash: number,
+  ) {}
+
+  dispose(): void {
+    if (this.state.kind === 'compiled') this.state.call.dispose()
+  }
 }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule {
-  private readonly methods = new Map<LinkedFunction, MethodPlans>()
+  private readonly methods = new Map<LinkedFunction, SignatureList<Entry>>()
   private busy = false
 
   constructor(
@@ -80,7 +82,7 @@ export class TieredModule {
         const entry = plans.entries[i]!
         const inputs = entry.signature.match(args)
         if (inputs === null) continue
-        if (i > 0) plans.entries.unshift(...plans.entries.splice(i, 1))
+        plans.touch(i)
         return this.callEntry(fn, entry, inputs, args)
       }
       return this.callNew(fn, plans, args)
@@ -97,7 +99,7 @@ export class TieredModule {
       const signature = Signature.of(args)
       if (signature === null)
         throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() cannot be compiled for arguments that are objects`)
-      entry = addEntry(plans, signature)
+      entry = addEntry(plans, signature, args)
     }
     const inputs = entry.signature.match(args)!
     this.busy = true
@@ -135,7 +137,7 @@ export class TieredModule {
   }
 
   dispose(): void {
-    for (const { entries } of this.methods.values()) for (const entry of entries) forget(entry)
+    for (const { entries } of this.methods.values()) for (const entry of entries) entry.dispose()
     this.methods.clear()
   }
 
@@ -147,45 +149,61 @@ export class TieredModule {
   callAsync(fn: LinkedFunction, args: readonly Value[], alone: boolean, signal?: AbortSignal): Promise<Value> | null {
     if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return null
     const plans = this.plansOf(fn)
-    for (const entry of plans.entries) {
+    for (const [i, entry] of plans.entries.entries()) {
       const { signature, state } = entry
       const inputs = signature.match(args)
       if (inputs === null) continue
-      if (state.kind === 'compiled' && state.guards.hold()) return state.call.runAsync(inputs, signal)
+      plans.touch(i)
+      if (state.kind === 'compiled' && state.guards.hold()) {
+        entry.replays++
+        return state.call.runAsync(inputs, signal)
+      }
       if (!alone || (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS)) return null
       return Promise.resolve(this.call(fn, args))
     }
-    const signature = this.mode === 'off' ? null : Signature.of(args)
-    if (signature === null || (this.mode === 'auto' && !wasSeen(plans, signature.toString())) || !alone) return null
-    return Promise.resolve(this.call(fn, args))
+    const due = this.mode === 'eager' || (this.mode === 'auto' && plans.isDue(signatureHash(args)))
+    return due && alone && Signature.of(args) !== null ? Promise.resolve(this.call(fn, args)) : null
   }
 
-  private plansOf(fn: LinkedFunction): MethodPlans {
+  private plansOf(fn: LinkedFunction): SignatureList<Entry> {
     let plans = this.methods.get(fn)
-    if (plans === undefined) this.methods.set(fn, (plans = { entries: [], seen: new Set() }))
+    if (plans === undefined) this.methods.set(fn, (plans = new SignatureList()))
     return plans
   }
 
-  private callNew(fn: LinkedFunction, plans: MethodPlans, args: readonly Value[]): Value {
-    const signature = this.mode === 'off' ? null : Signature.of(args)
-    if (signature === null) return this.script.call(fn, args)
-    const name = signature.toString()
+  private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
     // the first signature of a method is likely to come again; others have to show it
-    if (this.mode === 'auto' && plans.entries.length > 0 && !wasSeen(plans, name)) return this.script.call(fn, args)
-    plans.seen.delete(name)
-    const entry = addEntry(plans, signature)
+    const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(signatureHash(args))))
+    const signature = due ? Signature.of(args) : null
+    if (signature === null) return this.interpretOnly(fn, plans, args)
+    const entry = addEntry(plans, signature, args)
     return this.callEntry(fn, entry, signature.match(args)!, args)
   }
 
   private callEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
     const { state } = entry
-    if (state.kind === 'compiled') {
-      if (state.guards.hold()) return this.replay(fn, state.call, inputs, args)
-      state.call.dispose()
-    } else if (state.kind === 'recorded') {
-      if (state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
-    } else if (entry.attempts >= MAX_ATTEMPTS) return this.script.call(fn, args)
-    return this.recordEntry(fn, entry, inputs, args)
+    if (state.kind === 'compiled' && state.guards.hold()) {
+      entry.replays++
+      return this.replay(fn, state.call, inputs, args)
+    }
+    if (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS) return this.interpretOnly(fn, this.plansOf(fn), args)
+    const begin = performance.now()
+    try {
+      if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
+      entry.dispose()
+      return this.recordEntry(fn, entry, inputs, args)
+    } finally {
+      entry.cost += performance.now() - begin
+    }
+  }
+
+  private interpretOnly(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
+    const begin = performance.now()
+    try {
+      return this.script.call(fn, args)
+    } finally {
+      plans.note(performance.now() - begin)
+    }
   }
 
   private replay(fn: LinkedFunction, call: CompiledCall, inputs: readonly Tensor[], args: readonly Value[]): Value {
@@ -251,10 +269,10 @@ export class TieredModule {
     })
   }
 
-  private describe(fn: LinkedFunction, { name, state, recordedOperators }: Entry): PlanInfo {
+  private describe(fn: LinkedFunction, { signature, state, recordedOperators }: Entry): PlanInfo {
     const info = {
       method: fn.source.method,
-      signature: name,
+      signature: signature.toString(),
       operators: { recorded: recordedOperators, optimized: 0 },
       choices: [],
       frames: 0,
@@ -285,28 +303,8 @@ export class TieredModule {
   }
 }
 
-/** True where arguments of this form were noted before; notes them otherwise. */
-function wasSeen({ seen }: MethodPlans, name: string): boolean {
-  if (seen.has(name)) return true
-  if (seen.size >= MAX_SEEN) seen.delete(seen.values().next().value!)
-  seen.add(name)
-  return false
-}
-
-function addEntry(plans: MethodPlans, signature: Signature): Entry {
-  const entry: Entry = {
-    signature,
-    name: signature.toString(),
-    state: { kind: 'refused', reason: 'not recorded' },
-    recordedOperators: 0,
-    attempts: 0,
-  }
-  plans.entries.unshift(entry)
-  const gone = plans.entries.length > MAX_PLANS ? plans.entries.pop() : undefined
-  if (gone !== undefined) forget(gone)
+function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {
+  const entry = new Entry(signature, signatureHash(args))
+  plans.add(entry)?.dispose()
   return entry
-}
-
-function forget(entry: Entry): void {
-  if (entry.state.kind === 'compiled') entry.state.call.dispose()
 }

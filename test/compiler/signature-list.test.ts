@@ -1,0 +1,80 @@
+import t from 'tap'
+import { signatureHash } from '../../compiler/record/signature-hash.js'
+import { type Kept, SignatureList } from '../../compiler/signature-list.js'
+import { float, tensor, tuple } from '../../src/index.js'
+import type { Value } from '../../runtime/tensor/value.js'
+
+const entry = (hash: number, cost = 0, replays = 0): Kept => ({ hash, cost, replays })
+
+t.test('a signature gets an entry when it comes again', (t) => {
+  const list = new SignatureList()
+  t.notOk(list.isDue(1))
+  t.notOk(list.isDue(2))
+  t.ok(list.isDue(1))
+  t.ok(list.isDue(1))
+  list.add(entry(1))
+  t.notOk(list.isDue(1), 'after its entry it starts anew')
+  for (let hash = 100; hash < 164; hash++) list.isDue(hash)
+  t.notOk(list.isDue(2), 'only so many are remembered')
+  t.end()
+})
+
+t.test('the least recently used one goes', (t) => {
+  const list = new SignatureList()
+  for (let hash = 1; hash <= 8; hash++) t.equal(list.add(entry(hash)), undefined)
+  list.touch(7)
+  t.equal(list.add(entry(9))?.hash, 2)
+  t.strictSame(
+    list.entries.map((e) => e.hash),
+    [9, 1, 8, 7, 6, 5, 4, 3],
+  )
+  t.end()
+})
+
+t.test('time lost on plans that do not pay stays a small part of all', (t) => {
+  const list = new SignatureList<Kept>()
+  let spent = 0
+  const calls = 20_000
+  for (let i = 0; i < calls; i++) {
+    // more signatures in turns than are kept
+    const hash = i % 20
+    if (list.entries.some((e) => e.hash === hash)) continue
+    if (list.isDue(hash)) {
+      list.add(entry(hash, 50))
+      spent += 50
+    } else list.note(1)
+  }
+  t.ok(spent >= 8 * 50, 'some are tried')
+  t.ok(spent <= 0.06 * calls + 9 * 50, `${spent} of ${calls} milliseconds`)
+  const paying = new SignatureList<Kept>()
+  paying.note(1)
+  for (let hash = 0; hash < 100; hash++) {
+    paying.isDue(hash)
+    t.ok(paying.isDue(hash), 'plans that have paid cost nothing')
+    paying.add(entry(hash, 50, 1000))
+  }
+  t.end()
+})
+
+t.test('arguments of one form have one hash, others hardly ever', (t) => {
+  const x = (rows: number): Value => tensor(new Float32Array(4 * rows), [rows, 4])
+  const hash = (...args: unknown[]): number => signatureHash(args as Value[])
+  t.equal(hash(x(3), 2, [x(1)]), hash(x(3), 2, [x(1)]))
+  const forms = [
+    ...Array.from({ length: 2000 }, (_, i) => [x(i + 1)]),
+    ...Array.from({ length: 100 }, (_, i) => [x(1), i]),
+    ...Array.from({ length: 100 }, (_, i) => [x(1), float(i / 8)]),
+    ...Array.from({ length: 20 }, (_, i) => [Array.from({ length: i }, () => x(1))]),
+    [x(1), true],
+    [x(1), null],
+    [x(1), 'a'],
+    [x(1), 'b'],
+    [tuple(x(1), x(2))],
+    [x(2), x(1)],
+    [tensor(new Float32Array(4), [4])],
+    [tensor([1, 2, 3, 4], [1, 4], 'int32')],
+  ]
+  const hashes = new Set(forms.map((args) => hash(...args)))
+  t.ok(hashes.size > 0.99 * forms.length, `${hashes.size} of ${forms.length}`)
+  t.end()
+})

@@ -1,0 +1,208 @@
+// 3x3 convolution with stride 1 over channels in blocks of 16 by Winograd's F(4x4, 3x3) (Lavin and Gray, "Fast Algorithms for
+// Convolutional Neural Networks"): 36 products per 4x4 outputs and channel where the definition has 144. A strip of tiles is
+// transformed, multiplied position by position as a pointwise convolution over tiles, and transformed back.
+#include "frames/blocked.h"
+#include "isa/kernel.h"
+#include "pool/pool.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "blocked_tile.h"
+
+namespace {
+
+using namespace blocked;
+
+constexpr int kTile = 4;    ///< outputs of a tile in each direction
+constexpr int kWindow = 6;  ///< inputs
+constexpr int kPositions = kWindow * kWindow;
+
+struct Problem {
+  int64_t batch, in_blocks, out_blocks, in[2], padding[2], out[2];
+  int64_t tiles[2];  ///< rows and columns of tiles
+  int64_t strip;     ///< rows of tiles
+  float lo, hi;
+  bool clamped;
+};
+
+/// d B for one row or column of a tile: B^T of the paper times six values.
+PTLITE_INLINE void transform_input(const Vec<float> (&d)[kWindow], Vec<float> (&v)[kWindow]) {
+  const Vec<float> two(2.f), four(4.f), five(5.f);
+  const Vec<float> a = d[4] - four * d[2], b = d[3] - four * d[1];
+  const Vec<float> c = d[4] - d[2], e = two * (d[3] - d[1]);
+  v[0] = four * d[0] - five * d[2] + d[4];
+  v[1] = a + b;
+  v[2] = a - b;
+  v[3] = c + e;
+  v[4] = c - e;
+  v[5] = four * d[1] - five * d[3] + d[5];
+}
+
+/// A^T times six values.
+PTLITE_INLINE void transform_output(const Vec<float> (&m)[kWindow], Vec<float> (&y)[kTile]) {
+  const Vec<float> two(2.f), four(4.f), eight(8.f);
+  const Vec<float> a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
+  y[0] = m[0] + a + c;
+  y[1] = b + two * d;
+  y[2] = a + four * c;
+  y[3] = b + eight * d + m[5];
+}
+
+/// The window of a tile, one vector of channels, to `out`, whose positions are `step` floats apart. `plane` is the first element
+/// of the block; (y, x) may lie outside of it.
+void input_tile(const Problem& q, const float* plane, int64_t y, int64_t x, float* out, int64_t step) {
+  Vec<float> rows[kWindow][kWindow];
+  const bool inside = y >= 0 && x >= 0 && y + kWindow <= q.in[0] && x + kWindow <= q.in[1];
+#pragma GCC unroll 6
+  for (int j = 0; j < kWindow; j++) {
+    Vec<float> d[kWindow], v[kWindow];
+#pragma GCC unroll 6
+    for (int i = 0; i < kWindow; i++) {
+      const int64_t r = y + i, c = x + j;
+      const bool there = inside || (r >= 0 && r < q.in[0] && c >= 0 && c < q.in[1]);
+      d[i] = there ? Vec<float>::load(plane + (r * q.in[1] + c) * kBlock) : Vec<float>::zero();
+    }
+    transform_input(d, v);
+#pragma GCC unroll 6
+    for (int i = 0; i < kWindow; i++) rows[i][j] = v[i];
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < kWindow; i++) {
+    Vec<float> v[kWindow];
+    transform_input(rows[i], v);
+#pragma GCC unroll 6
+    for (int j = 0; j < kWindow; j++) v[j].store(out + (i * kWindow + j) * step);
+  }
+}
+
+/// Where the outputs of a tile go.
+struct Target {
+  float* out;
+  const float* residual;
+  int64_t rows, cols;  ///< of the tile inside the output
+  int64_t pitch;
+};
+
+void output_tile(const Problem& q, const float* in, int64_t step, Vec<float> bias, const Target& to) {
+  Vec<float> rows[kTile][kWindow];
+#pragma GCC unroll 6
+  for (int j = 0; j < kWindow; j++) {
+    Vec<float> m[kWindow], y[kTile];
+#pragma GCC unroll 6
+    for (int i = 0; i < kWindow; i++) m[i] = Vec<float>::load(in + (i * kWindow + j) * step);
+    transform_output(m, y);
+#pragma GCC unroll 4
+    for (int i = 0; i < kTile; i++) rows[i][j] = y[i];
+  }
+  for (int i = 0; i < to.rows; i++) {
+    Vec<float> y[kTile];
+    transform_output(rows[i], y);
+    for (int j = 0; j < to.cols; j++) {
+      const int64_t at = i * to.pitch + j * kBlock;
+      Vec<float> r = y[j] + bias;
+      if (to.residual != nullptr) r += Vec<float>::load(to.residual + at);
+      if (q.clamped) r = ptlite::gemm::clamp<float>(r, q.lo, q.hi);
+      r.store(to.out + at);
+    }
+  }
+}
+
+/// Transformed tiles of a strip: [position][block][tile][16]. Positions are an odd number of lines apart, or the stores of a tile
+/// would all go to one set of the cache.
+struct Spread {
+  int64_t blocks, tiles;
+
+  int64_t position() const { return (blocks * tiles | 1) * kBlock; }
+  int64_t floats() const { return kPositions * position(); }
+};
+
+/// Rows of tiles [first, first + count) of an image.
+void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int64_t first, int64_t count, float* memory) {
+  const float* input = reinterpret_cast<const float*>(f.input) + image * q.in_blocks * q.in[0] * q.in[1] * kBlock;
+  const float* filter = reinterpret_cast<const float*>(f.filter);
+  const float* bias = reinterpret_cast<const float*>(f.bias);
+  const int64_t tiles = count * q.tiles[1];
+  const Spread in{q.in_blocks, tiles}, out{q.out_blocks, tiles};
+  float* products = memory + in.floats();
+  for (int64_t b = 0; b < q.in_blocks; b++) {
+    const float* plane = input + b * q.in[0] * q.in[1] * kBlock;
+    for (int64_t t = 0; t < tiles; t++) {
+      const int64_t y = (first + t / q.tiles[1]) * kTile - q.padding[0], x = t % q.tiles[1] * kTile - q.padding[1];
+      float* to = memory + (b * tiles + t) * kBlock;
+      for (int v = 0; v < kParts; v++) input_tile(q, plane + v * kLanes, y, x, to + v * kLanes, in.position());
+    }
+  }
+  const int64_t channels = f.in_channels, none = 0;
+  TileArgs a{};
+  a.taps = &none;
+  a.tap_count = 1;
+  a.blocks = q.in_blocks;
+  a.block_step = tiles * kBlock;
+  a.channels = channels;
+  a.filter_block = channels * kBlock;
+  a.out_block = tiles * kBlock;
+  for (int64_t p = 0; p < kPositions; p++) {
+    for (int64_t b = 0; b < q.out_blocks; b += kFilters) {
+      const int filters = int(std::min<int64_t>(kFilters, q.out_blocks - b));
+      run_row<kBlock>(a, filters, tiles, memory + p * in.position(), filter + (p * q.out_blocks + b) * channels * kBlock, nullptr, nullptr,
+                      products + p * out.position() + b * tiles * kBlock);
+    }
+  }
+  const int64_t pixels = q.out[0] * q.out[1];
+  for (int64_t b = 0; b < q.out_blocks; b++) {
+    const int64_t plane = (image * q.out_blocks + b) * pixels * kBlock;
+    for (int64_t t = 0; t < tiles; t++) {
+      const int64_t y = (first + t / q.tiles[1]) * kTile, x = t % q.tiles[1] * kTile;
+      const int64_t at = plane + (y * q.out[1] + x) * kBlock;
+      for (int v = 0; v < kParts; v++) {
+        Target to;
+        to.out = reinterpret_cast<float*>(f.output) + at + v * kLanes;
+        to.residual = f.residual == 0 ? nullptr : reinterpret_cast<const float*>(f.residual) + at + v * kLanes;
+        to.rows = std::min<int64_t>(kTile, q.out[0] - y);
+        to.cols = std::min<int64_t>(kTile, q.out[1] - x);
+        to.pitch = q.out[1] * kBlock;
+        const Vec<float> start = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + b * kBlock + v * kLanes);
+        output_tile(q, products + (b * tiles + t) * kBlock + v * kLanes, out.position(), start, to);
+      }
+    }
+  }
+}
+
+int32_t convolve(winograd_conv_frame* f) {
+  Problem q{};
+  q.batch = f->batch;
+  q.in_blocks = (f->in_channels + kBlock - 1) / kBlock;
+  q.out_blocks = f->out_blocks;
+  for (int d = 0; d < 2; d++) {
+    q.in[d] = f->in[d];
+    q.padding[d] = f->padding[d];
+    q.out[d] = f->out[d];
+    q.tiles[d] = (q.out[d] + kTile - 1) / kTile;
+  }
+  q.lo = float(f->lo);
+  q.hi = float(f->hi);
+  q.clamped = f->clamped != 0;
+  // each thread has a strip at least: a tile has the same bits in any of them
+  const int64_t wanted = (ptlite::thread_limit() + q.batch - 1) / q.batch;
+  q.strip = std::min<int64_t>(f->strip, (q.tiles[0] + wanted - 1) / wanted);
+  const int64_t strips = (q.tiles[0] + q.strip - 1) / q.strip, tiles = q.strip * q.tiles[1];
+  const size_t bytes = size_t(Spread{q.in_blocks, tiles}.floats() + Spread{q.out_blocks, tiles}.floats()) * sizeof(float);
+  std::atomic<bool> fine{true};
+  ptlite::parallel_for(q.batch * strips, ptlite::grain_for(tiles * kPositions * q.in_blocks * q.out_blocks), [&](int64_t begin, int64_t end) {
+    float* memory = static_cast<float*>(ptlite::range_scratch(bytes));
+    if (memory == nullptr) {
+      fine = false;
+      return;
+    }
+    for (int64_t u = begin; u < end; u++) {
+      const int64_t first = u % strips * q.strip;
+      strip_of(q, *f, u / strips, first, std::min(q.strip, q.tiles[0] - first), memory);
+    }
+  });
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(winograd_conv, convolve)

@@ -6,6 +6,7 @@ import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
 import { placeCopies } from './memory/placement.js'
+import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
@@ -23,8 +24,12 @@ export class CompiledCall {
    * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
    * captures a second run. `result` is that of the last run. Throws where the passes were wrong.
    */
-  static compile(recorded: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
-    const graph = optimize(recorded)
+  static compile(
+    recorded: Graph,
+    inputs: readonly Tensor[],
+    options?: PassOptions,
+  ): { readonly call: CompiledCall; readonly result: Value } {
+    const graph = optimize(recorded, undefined, options)
     try {
       const runner = new GraphRunner(graph)
       releaseResult(runner.run(inputs, true), graph, inputs)

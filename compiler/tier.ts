@@ -7,6 +7,7 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { CompiledCall } from './compiled-call.js'
 import type { Origin } from './graph/graph.js'
+import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
@@ -68,6 +69,7 @@ export class TieredModule {
   constructor(
     private readonly script: ScriptModule,
     private readonly mode: CompileMode,
+    private readonly options: PassOptions = DEFAULT_OPTIONS,
   ) {}
 
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
@@ -116,7 +118,7 @@ export class TieredModule {
   explain(fn: LinkedFunction, args: readonly Value[]): string {
     const found = this.record(fn, args)
     if (!('graph' in found)) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
-    return explainPasses(found.graph, (origin) => this.describeOrigin(origin))
+    return explainPasses(found.graph, (origin) => this.describeOrigin(origin), this.options)
   }
 
   /** Every signature that was looked at, by method. */
@@ -248,7 +250,7 @@ export class TieredModule {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = CompiledCall.compile(graph, inputs)
+      const { call, result } = CompiledCall.compile(graph, inputs, this.options)
       entry.state = { kind: 'compiled', call, guards }
       return result
     } catch (error) {

@@ -1,4 +1,4 @@
-import { type CompileMode, type PlanInfo, TieredModule } from '../compiler/index.js'
+import { type CompileMode, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
 import { check, PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { Profiler } from '../runtime/interpreter/profile.js'
@@ -16,6 +16,11 @@ export interface LoadOptions {
    * replayed from then on. 'eager': compiled at its first call. 'off': every call is interpreted.
    */
   readonly compile?: CompileMode
+  /**
+   * false: compiled calls compute 3x3 convolutions as their definition says. By default larger ones use Winograd's F(4x4, 3x3), which
+   * takes a third of the time and is within 2e-5 of the largest value (docs/compiler.md).
+   */
+  readonly winograd?: boolean
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */
@@ -45,8 +50,9 @@ export class Module {
   constructor(
     private readonly script: ScriptModule,
     compile: CompileMode,
+    passes: PassOptions,
   ) {
-    this.tiers = new TieredModule(script, compile)
+    this.tiers = new TieredModule(script, compile, passes)
     this.background = new BackgroundInterpreter(script)
   }
 
@@ -204,13 +210,18 @@ export class Module {
 export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
   // the work is synchronous today; a promise lets compilation move into loading
   return new Promise((resolve) => {
-    resolve(new Module(ScriptModule.load(source, scriptOptions(options)), compileMode(options)))
+    resolve(new Module(ScriptModule.load(source, scriptOptions(options)), compileMode(options), passOptions(options)))
   })
 }
 
 function compileMode({ compile = 'auto' }: LoadOptions): CompileMode {
   check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
   return compile
+}
+
+function passOptions({ winograd = true }: LoadOptions): PassOptions {
+  check(typeof winograd === 'boolean', () => `winograd: expected true or false, found ${JSON.stringify(winograd)}`)
+  return { winograd }
 }
 
 function scriptOptions(options: LoadOptions): ScriptLoadOptions {

@@ -94,6 +94,7 @@ function clampProduct(node: GraphNode, { min, max }: Bounds, analysis: Analysis)
     case 'ptlite::convolution':
     case 'ptlite::blocked_convolution':
     case 'ptlite::blocked_depthwise':
+    case 'ptlite::winograd_convolution':
     case 'ptlite::linear': {
       const before = node.args.slice(-2).map((arg) => numberArg(arg)!) as [number, number]
       const clamp = (x: number): Arg => constant(new Float(Math.min(Math.max(x, min), max)))

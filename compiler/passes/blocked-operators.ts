@@ -3,6 +3,7 @@ import { DType } from '../../runtime/tensor/dtype.js'
 import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
 import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
+import type { PassOptions } from './pass.js'
 
 /** A convolution that blocks of channels suit. */
 export interface BlockedConvolution {
@@ -56,13 +57,13 @@ export function isPlanes({ dtype, shape, strides }: TensorType): boolean {
 }
 
 /** What a node does in terms of blocks of channels; null where it cannot work on them. */
-export function blockable(node: GraphNode, analysis: Analysis): Blockable | null {
+export function blockable(node: GraphNode, analysis: Analysis, options: PassOptions): Blockable | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
   const input = valueArg(node.args[0])
   if (node.op === 'aten::cat') return join(node, analysis)
   if (input === undefined || !isPlanes(analysis.type(input))) return null
-  if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis)
+  if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
   if (node.op === 'aten::adaptive_avg_pool2d') {
     return integersArg(node.args[1])?.every((size) => size === 1) === true ? { kind: 'mean', input } : null
   }
@@ -104,7 +105,7 @@ function join(node: GraphNode, analysis: Analysis): Blockable | null {
   return inputs.slice(0, -1).every((id) => analysis.type(id).shape[1]! % BLOCK === 0) ? { kind: 'join', inputs } : null
 }
 
-function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis): Blockable | null {
+function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis, options: PassOptions): Blockable | null {
   const { args } = node
   const weightId = valueArg(args[1])
   const biasId = valueArg(args[2])
@@ -123,7 +124,7 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, number, number]
   const kernel: [number, number] = [weight.shape[2]!, weight.shape[3]!]
   const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, kernel, stride, padding, dilation }
-  const strategy = convolutionStrategy(problem)
+  const strategy = convolutionStrategy(problem, options)
   if (strategy.kind === 'product') return null
   const [min, max] = node.op === 'aten::conv2d' ? [-Infinity, Infinity] : [numberArg(args[7])!, numberArg(args[8])!]
   return { kind: 'convolution', strategy, problem, input, min, max }

@@ -3,6 +3,7 @@ import type { Graph, GraphNode, ValueId } from '../graph/graph.js'
 import { type Analysis, onlyResult } from './analysis.js'
 import { type Blockable, blockable } from './blocked-operators.js'
 import { NS_PER_REORDERED_ELEMENT } from './convolution-strategy.js'
+import type { PassOptions } from './pass.js'
 
 /** Values that a node wants in blocks. */
 export function blockedInputs(form: Blockable): readonly ValueId[] {
@@ -14,10 +15,10 @@ export function blockedInputs(form: Blockable): readonly ValueId[] {
  * Nodes that shall work on blocks of channels, in the order of the graph. Nodes that hand blocks to one another form a region;
  * it is kept where its convolutions save more than the reorders of what enters and leaves it cost.
  */
-export function blockedRegions(graph: Graph, analysis: Analysis): Map<GraphNode, Blockable> {
+export function blockedRegions(graph: Graph, analysis: Analysis, options: PassOptions): Map<GraphNode, Blockable> {
   const forms = new Map<GraphNode, Blockable>()
   for (const node of graph.nodes) {
-    const form = blockable(node, analysis)
+    const form = blockable(node, analysis, options)
     if (form !== null) forms.set(node, form)
   }
   const regions = new Regions(forms.keys())

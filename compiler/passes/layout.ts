@@ -10,7 +10,7 @@ import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import type { Blockable, BlockedConvolution } from './blocked-operators.js'
 import { Editor } from './editor.js'
 import { blockedRegions } from './layout-regions.js'
-import type { Pass } from './pass.js'
+import { DEFAULT_OPTIONS, type Pass } from './pass.js'
 
 /**
  * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], where
@@ -26,9 +26,9 @@ import type { Pass } from './pass.js'
  */
 export const layout: Pass = {
   name: 'layout',
-  run(graph) {
+  run(graph, options = DEFAULT_OPTIONS) {
     const analysis = new Analysis(graph)
-    const regions = blockedRegions(graph, analysis)
+    const regions = blockedRegions(graph, analysis, options)
     return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions).run()
   },
 }
@@ -145,7 +145,8 @@ class Rewriter {
     const { problem, strategy } = form
     const nameOf = (i: number): string => this.graph.constants.find((c) => c.id === valueArg(node.args[i]))!.name
     const tensor = (i: number): Tensor | undefined => this.analysis.tensor(valueArg(node.args[i]) ?? -1)
-    const [filter] = callOnce('ptlite::blocked_filter', [tensor(1)!]) as [Tensor]
+    const transform = strategy.kind === 'winograd' ? 'ptlite::winograd_filter' : 'ptlite::blocked_filter'
+    const [filter] = callOnce(transform, [tensor(1)!]) as [Tensor]
     const bias = tensor(2)
     const filterArg = value(this.editor.addConstant(filter, `${nameOf(1)} in blocks`))
     const biasArg = bias === undefined ? NONE : value(this.editor.addConstant(paddedVector(bias), `${nameOf(2)} in blocks`))
@@ -157,12 +158,9 @@ class Rewriter {
       return this.replace(node, { ...node, op: 'ptlite::blocked_depthwise', args, note })
     }
     const input = strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before)
-    const made = this.replace(node, {
-      ...node,
-      op: 'ptlite::blocked_convolution',
-      args: [value(input), filterArg, biasArg, NONE, ...settings, ...limits],
-      note,
-    })
+    const [op, places] =
+      strategy.kind === 'winograd' ? ['ptlite::winograd_convolution', [settings[1]!]] : ['ptlite::blocked_convolution', settings]
+    const made = this.replace(node, { ...node, op, args: [value(input), filterArg, biasArg, NONE, ...places, ...limits], note })
     if (form.min === -Infinity && form.max === Infinity) this.open.set(onlyResult(node)!, { node, result: made })
     return made
   }

@@ -14,7 +14,7 @@ import { identities } from './identities.js'
 import { layerNorm } from './layer-norm.js'
 import { linearLayers } from './linear.js'
 import { layout } from './layout.js'
-import type { Pass } from './pass.js'
+import { DEFAULT_OPTIONS, type Pass, type PassOptions } from './pass.js'
 import { postOps } from './post-ops.js'
 import { prepacked } from './prepacked.js'
 import { softmax } from './softmax.js'
@@ -45,10 +45,14 @@ export const PASSES: readonly Pass[] = [
 ]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */
-export function optimize(graph: Graph, after?: (pass: Pass, graph: Graph, changed: boolean) => void): Graph {
+export function optimize(
+  graph: Graph,
+  after?: (pass: Pass, graph: Graph, changed: boolean) => void,
+  options: PassOptions = DEFAULT_OPTIONS,
+): Graph {
   let current = graph
   for (const pass of PASSES) {
-    const next = pass.run(current)
+    const next = pass.run(current, options)
     after?.(pass, next, next !== current)
     current = next
   }

@@ -121,6 +121,40 @@ t.test('convolutions, from blocks and from planes', (t) => {
   t.end()
 })
 
+t.test('3x3 convolutions by F(4x4, 3x3)', (t) => {
+  let worst = 0
+  for (let round = 0; round < 60; round++) {
+    const c = {
+      batch: random.pick([1, 1, 2]),
+      channels: random.pick(CHANNELS),
+      outputs: random.pick(CHANNELS),
+      size: [random.pick([3, 4, 7, 9, 30]), random.pick([3, 6, 8, 13, 61])],
+      kernel: [3, 3],
+      stride: [1, 1],
+      padding: [random.pick([0, 1, 2]), random.pick([0, 1, 3])],
+      dilation: [1, 1],
+    }
+    const x = random.data(c.batch * c.channels * count(c.size))
+    const w = random.data(c.outputs * c.channels * 9)
+    const b = random.data(c.outputs)
+    const free = expected(c, { x, w, b }, 1, -Infinity, Infinity)
+    const r = round % 2 === 0 ? random.data(free.values.length) : undefined
+    const { values, shape } = expected(c, { x, w, b }, 1, -5, 5.5, r)
+    const filter = call('ptlite::winograd_filter', real(w, [c.outputs, c.channels, 3, 3], 'float32'))
+    const input = toBlocks(x, [c.batch, c.channels, ...c.size])
+    const residual = r === undefined ? null : toBlocks(r, shape)
+    const y = call('ptlite::winograd_convolution', input, filter, lanes(b), residual, ints(c.padding), limit(-5), limit(5.5))
+    const found = call('ptlite::from_blocked', y, int(c.outputs))
+    t.strictSame(found.shape, shape)
+    const scale = Math.max(...Array.from(free.values, Math.abs))
+    const error = Math.max(...Array.from(found.data() as Float32Array, (v, i) => Math.abs(v - values[i]!))) / scale
+    worst = Math.max(worst, error)
+    t.ok(error < 2e-5, `${error} of the largest value: ${JSON.stringify(c)}`)
+  }
+  t.comment(`at most ${worst} of the largest value`)
+  t.end()
+})
+
 t.test('depthwise convolutions', (t) => {
   for (let round = 0; round < 60; round++) {
     const drawn = randomCase()
@@ -199,6 +233,11 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::blocked_convolution', one, filter, null, x, ...settings)
   refused('ptlite::blocked_convolution', one, filter, null, null, ints([0, 1]), padding, dilation, min, max)
   refused('ptlite::blocked_convolution', one, filter, null, null, stride, ints([-1, 0]), dilation, min, max)
+  const three = call('ptlite::winograd_filter', real(random.data(16 * 16 * 9), [16, 16, 3, 3], 'float32'))
+  refused('ptlite::winograd_filter', real(random.data(64), [1, 1, 8, 8], 'float32'))
+  refused('ptlite::winograd_convolution', one, three, null, null, padding, min, max)
+  refused('ptlite::winograd_convolution', x, three, null, null, ints([1, 1]), min, max)
+  refused('ptlite::winograd_convolution', one, three, null, x, ints([1, 1]), min, max)
   refused('ptlite::blocked_max_pool', one, ints([3, 3]), ints([1, 1]), ints([0, 0]), ints([1, 1]), false)
   t.end()
 })

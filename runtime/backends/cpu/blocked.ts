@@ -2,8 +2,8 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { BLOCK, blocksOf } from './support/blocked.js'
-import { stripOf } from './support/blocked-strip.js'
+import { BLOCK, blocksOf, WINOGRAD_POSITIONS } from './support/blocked.js'
+import { stripOf, winogradStrip } from './support/blocked-strip.js'
 import { contiguousOf } from './support/copy.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
 
@@ -22,6 +22,17 @@ function lanes(operator: string, t: Tensor | null, blocks: number): number {
   if (t === null) return 0
   const dense = floats(operator, 'bias', t, 1)
   check(dense.numel === blocks * BLOCK, () => `${operator}: expected a bias of ${blocks * BLOCK} elements, found ${dense.numel}`)
+  return dense.address
+}
+
+/** Address of a tensor in the form of the result; 0 where there is none. */
+function residualOf(operator: string, residual: Tensor | null, result: Tensor): number {
+  if (residual === null) return 0
+  const dense = floats(operator, 'residual', residual, 5, BLOCK)
+  check(
+    dense.shape.every((size, d) => size === result.shape[d]),
+    () => `${operator}: expected a residual of shape [${result.shape.join(', ')}], found [${dense.shape.join(', ')}]`,
+  )
   return dense.address
 }
 
@@ -110,11 +121,7 @@ export function blocked_convolution(
   const kernel = [height, width]
   const out = outputSizes(operator, spatial, kernel, stride, padding, dilation)
   const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
-  const sum = residual === null ? null : floats(operator, 'residual', residual, 5, BLOCK)
-  check(
-    sum === null || sum.shape.every((size, d) => size === result.shape[d]),
-    () => `${operator}: expected a residual of shape [${result.shape.join(', ')}], found [${sum?.shape.join(', ') ?? ''}]`,
-  )
+  const sum = residualOf(operator, residual, result)
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
   const { strip, byFilters } = stripOf({ plain, channels, blocks, in: spatial, out, kernel, stride, padding })
@@ -135,7 +142,7 @@ export function blocked_convolution(
     input: x.address,
     filter: w.address,
     bias: start,
-    residual: sum === null ? 0 : sum.address,
+    residual: sum,
     output: result.address,
     lo: min,
     hi: max,
@@ -181,6 +188,60 @@ export function blocked_depthwise(
     input: x.address,
     filter: w.address,
     bias: start,
+    output: result.address,
+    lo: min,
+    hi: max,
+  })
+  return result
+}
+
+/** 3x3 filters [outputs, inputs, 3, 3] transformed for `winograd_convolution`: [36, outputs / 16, inputs, 16]. */
+export function winograd_filter(weight: Tensor): Tensor {
+  const w = floats('ptlite::winograd_filter', 'weight', weight, 4, 3)
+  const [outputs, inputs, height] = w.shape as [number, number, number]
+  check(height === 3, () => `ptlite::winograd_filter: expected filters of 3x3, found shape [${w.shape.join(', ')}]`)
+  const result = empty([WINOGRAD_POSITIONS, blocksOf(outputs), inputs, BLOCK], DType.float32)
+  if (w.numel > 0) kernels.winograd_filter({ outputs, inputs, input: w.address, output: result.address })
+  return result
+}
+
+/** A 3x3 convolution with stride 1 by F(4x4, 3x3), otherwise as `blocked_convolution`; the filter comes from `winograd_filter`. */
+export function winograd_convolution(
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  residual: Tensor | null,
+  padding: number[],
+  min: number,
+  max: number,
+): Tensor {
+  const operator = 'ptlite::winograd_convolution'
+  const x = floats(operator, 'input', input, 5, BLOCK)
+  const w = floats(operator, 'filter', filter, 4, BLOCK)
+  const [batch, planes, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
+  const [positions, blocks, channels] = w.shape as [number, number, number]
+  check(
+    positions === WINOGRAD_POSITIONS && channels > 0 && planes === blocksOf(channels),
+    () => `${operator}: a filter of shape [${w.shape.join(', ')}] does not fit an input of shape [${x.shape.join(', ')}]`,
+  )
+  const out = outputSizes(operator, spatial, [3, 3], [1, 1], padding, [1, 1])
+  const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
+  const sum = residualOf(operator, residual, result)
+  const start = lanes(operator, bias, blocks)
+  if (result.numel === 0) return result
+  kernels.winograd_conv({
+    batch,
+    in_channels: channels,
+    out_blocks: blocks,
+    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    strip: winogradStrip(planes, blocks, channels, out),
+    in: spatial,
+    padding,
+    out,
+    input: x.address,
+    filter: w.address,
+    bias: start,
+    residual: sum,
     output: result.address,
     lo: min,
     hi: max,

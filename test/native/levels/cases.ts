@@ -242,6 +242,15 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       callOperator('ptlite::from_blocked', [d.dense([2, 2, 3, d.of([5, 8, 17]), 16]), int(d.of([20, 32]))]),
     ),
   ],
+  winograd_conv: [
+    row('winograd_convolution', { units: 128, of: 16 }, (d) => {
+      const channels = d.of([3, 16, 24])
+      const x = callOperator('ptlite::to_blocked', [image(d, 'float32', channels)]) as Tensor
+      const filter = callOperator('ptlite::winograd_filter', [d.dense([40, channels, 3, 3])]) as Tensor
+      const padding = d.of([0, 1])
+      return callOperator('ptlite::winograd_convolution', [x, filter, d.dense([48]), null, [padding, padding], float(-9), float(9)])
+    }),
+  ],
   bfloat16_conv: [convolution('conv2d', false, 'bfloat16')],
   linear: (['float32', 'float64'] as const).map((dtype) =>
     row(`linear ${dtype}`, SUM, (d) => {

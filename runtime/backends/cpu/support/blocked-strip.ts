@@ -1,5 +1,5 @@
 import { cpu } from '../../../native/cpu.js'
-import { BLOCK, blocksOf } from './blocked.js'
+import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from './blocked.js'
 
 /** What a convolution over blocks of channels computes, for one image. */
 export interface StripProblem {
@@ -29,22 +29,40 @@ const FLOAT = 4
 
 let l2: number | undefined
 
+/** Bytes of this CPU's second-level cache. */
+function secondLevel(): number {
+  l2 ??= cpu.info().caches.l2 || USUAL_L2
+  return l2
+}
+
 /**
  * A strip of the input and what comes of it take a third of the second-level cache, beside the filters that pass by. Where the
  * filters are larger than the input, they are read once, by one thread each.
  */
 export function stripOf(p: StripProblem): Strip {
-  l2 ??= cpu.info().caches.l2 || USUAL_L2
   const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
   const taps = p.kernel[0]! * p.kernel[1]!
   const byFilters = p.blocks * BLOCK * p.channels * taps > inputChannels * p.in[0]! * p.in[1]!
   const pointwise = taps === 1 && p.stride.every((s) => s === 1) && p.padding.every((v) => v === 0)
   const pixels = p.out[0]! * p.out[1]!
   const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)
-  const fitting = Math.max(1, Math.floor(l2 / 3 / perPixel))
+  const fitting = Math.max(1, Math.floor(secondLevel() / 3 / perPixel))
   const strip = pointwise ? Math.min(pixels, fitting) : Math.min(p.out[0]!, Math.max(1, Math.floor(fitting / p.out[1]!)))
   // equal strips, and at least four of them where threads share them out
   const whole = pointwise ? pixels : p.out[0]!
   const count = Math.max(Math.ceil(whole / strip), byFilters ? 1 : Math.min(4, whole))
   return { strip: Math.ceil(whole / count), byFilters }
+}
+
+/**
+ * Rows of tiles that a Winograd convolution transforms at a time. Both transformed sides take half of the second-level cache; where
+ * the filter is too large for it, more of it, so that the filter passes by less often.
+ */
+export function winogradStrip(inBlocks: number, outBlocks: number, channels: number, out: readonly [number, number]): number {
+  const [rows, columns] = out.map((size) => Math.ceil(size / WINOGRAD_TILE)) as [number, number]
+  const perRow = FLOAT * columns * WINOGRAD_POSITIONS * BLOCK * (inBlocks + outBlocks)
+  const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * BLOCK * channels
+  const room = filter > 2 * secondLevel() ? 2 * secondLevel() : secondLevel() / 2
+  const strip = Math.min(rows, Math.max(1, Math.floor(room / perRow)))
+  return Math.ceil(rows / Math.ceil(rows / strip))
 }

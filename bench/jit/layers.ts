@@ -1,0 +1,139 @@
+import { capture } from '../../compiler/capture/capture.js'
+import { buildPlan } from '../../compiler/executor/plan.js'
+import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import { callOperator, float, int, tensor } from '../../src/index.js'
+import { inTurns } from './timing.js'
+
+/** A layer with the shapes of its input, weight and result; `times` is how often the network has it. */
+interface Layer {
+  readonly name: string
+  readonly input: readonly number[]
+  readonly weight: readonly number[]
+  readonly output: readonly number[]
+  readonly stride: number
+  readonly times: number
+}
+
+/** Convolutions of ResNet-50: channels in and out, kernel, stride, side of the result, how many. */
+const RESNET50: Layer[] = (
+  [
+    [3, 64, 7, 2, 112, 1],
+    [64, 64, 1, 1, 56, 1],
+    [64, 64, 3, 1, 56, 3],
+    [64, 256, 1, 1, 56, 4],
+    [256, 64, 1, 1, 56, 2],
+    [256, 128, 1, 1, 56, 1],
+    [128, 128, 3, 2, 28, 1],
+    [128, 128, 3, 1, 28, 3],
+    [128, 512, 1, 1, 28, 4],
+    [256, 512, 1, 2, 28, 1],
+    [512, 128, 1, 1, 28, 3],
+    [512, 256, 1, 1, 28, 1],
+    [256, 256, 3, 2, 14, 1],
+    [256, 256, 3, 1, 14, 5],
+    [256, 1024, 1, 1, 14, 6],
+    [512, 1024, 1, 2, 14, 1],
+    [1024, 256, 1, 1, 14, 5],
+    [1024, 512, 1, 1, 14, 1],
+    [512, 512, 3, 2, 7, 1],
+    [512, 512, 3, 1, 7, 2],
+    [512, 2048, 1, 1, 7, 3],
+    [1024, 2048, 1, 2, 7, 1],
+    [2048, 512, 1, 1, 7, 2],
+  ] as const
+).map(([from, to, kernel, stride, side, times]) => ({
+  name: `${from} → ${to}, ${kernel} x ${kernel}, ${side} x ${side}`,
+  input: [1, from, side * stride, side * stride],
+  weight: [to, from, kernel, kernel],
+  output: [1, to, side, side],
+  stride,
+  times,
+}))
+
+/** Linear layers of BERT-base on 128 tokens. */
+const BERT: Layer[] = (
+  [
+    [768, 768, 48],
+    [768, 3072, 12],
+    [3072, 768, 12],
+  ] as const
+).map(([from, to, times]) => ({
+  name: `128 x ${from} → ${to}`,
+  input: [128, from],
+  weight: [to, from],
+  output: [128, to],
+  stride: 0,
+  times,
+}))
+
+export const NETWORKS: Readonly<Record<string, readonly Layer[]>> = { 'ResNet-50': RESNET50, 'BERT-base': BERT }
+
+export interface LayerTimes {
+  readonly layer: Layer
+  /** Microseconds: the layer with its bias, and with gelu and a residual sum behind it, generated, compiled and in passes of their own. */
+  readonly alone: number
+  readonly generated: number
+  readonly separate: number
+}
+
+function random(shape: readonly number[], scale = 1): Tensor {
+  let seed = shape.length
+  const next = (): number => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return (seed / 2 ** 31 - 1) * scale
+  }
+  const t = tensor(
+    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, next),
+    [...shape],
+  )
+  t.pinned = true
+  return t
+}
+
+export function timeLayer(layer: Layer, rounds: number, milliseconds: number): LayerTimes {
+  const { input, weight, output, stride } = layer
+  const x = random(input)
+  const fan = weight.slice(1).reduce((a, b) => a * b, 1)
+  const w = random(weight, 3 / Math.sqrt(fan))
+  const bias = random([weight[0]!])
+  const residual = random(output)
+  const isConvolution = stride > 0
+  const pair = (n: number): Value => [int(n), int(n)]
+  const settings = isConvolution ? [pair(stride), pair((weight[2]! - 1) >> 1), pair(1), int(1)] : []
+  const operator = isConvolution ? 'ptlite::convolution' : 'ptlite::linear'
+  const limits = [float(-Infinity), float(Infinity)]
+  const base = [x, w, bias, ...settings, ...limits]
+  const steps = [[residual], [int(JitAlgorithm.gelu_erf), int(JitAlgorithm.add)], [0, 0, 2, 1].map(int), [0, 0, 0, 0]]
+  const planOf = (run: () => Value): (() => void) => {
+    const found = capture(run, [])
+    if (found.captured === null) throw new Error(found.reason)
+    const { captured } = found
+    const plan = buildPlan(captured)
+    if (typeof plan === 'string') throw new Error(plan)
+    return () => {
+      ;(plan.run([]) as Tensor).dispose()
+    }
+  }
+  // weights are packed at their second use
+  for (let i = 0; i < 2; i++) (callOperator(operator, base) as Tensor).dispose()
+  const times = inTurns(
+    {
+      alone: planOf(() => callOperator(operator, base)),
+      generated: planOf(() => callOperator(`${operator}_post`, [...base, ...steps])),
+      separate: planOf(() => {
+        const product = callOperator(operator, base) as Tensor
+        const activated = callOperator('aten::gelu', [product]) as Tensor
+        product.dispose()
+        const sum = callOperator('aten::add.Tensor', [activated, residual, int(1)])
+        activated.dispose()
+        return sum
+      }),
+    },
+    rounds,
+    milliseconds,
+  )
+  for (const t of [x, w, bias, residual]) t.dispose()
+  return { layer, ...times }
+}

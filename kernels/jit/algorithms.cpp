@@ -220,19 +220,19 @@ void dequantize(Emitter& e, const Xmm& x, const Parameters& p) {
 void int8_lut(Emitter& e, const Xmm& x, const Parameters& p) {
   std::vector<uint32_t> words(256);
   for (int i = 0; i < 256; i++) words[i] = p.alpha != 0 ? static_cast<uint32_t>(static_cast<int8_t>(p.lut[i])) : p.lut[i];
-  Xbyak::Label& table = e.g.table(words);
+  Xbyak::Label& table = e.g.base().table(words);
   const Scratch index(e);
   e.g.vandps(index, x, e.bits(0xff));
   using namespace Xbyak::util;
   // r10 is the generators' scratch register
-  e.g.lea(r10, e.g.ptr[rip + table]);
+  e.g.base().lea(r10, e.g.base().ptr[rip + table]);
   if (e.g.wide()) {
-    e.g.kxnorw(k1, k1, k1);
-    e.g.vpgatherdd(Xbyak::Zmm(x.getIdx()) | k1, e.g.ptr[r10 + Xbyak::Zmm(Xmm(index).getIdx()) * 4]);
+    e.g.base().kxnorw(k1, k1, k1);
+    e.g.base().vpgatherdd(Xbyak::Zmm(x.getIdx()) | k1, e.g.base().ptr[r10 + Xbyak::Zmm(Xmm(index).getIdx()) * 4]);
   } else {
     const Scratch all(e);
-    e.g.vpcmpeqd(all, all, all);
-    e.g.vpgatherdd(Xbyak::Ymm(x.getIdx()), e.g.ptr[r10 + Xbyak::Ymm(Xmm(index).getIdx()) * 4], Xbyak::Ymm(Xmm(all).getIdx()));
+    e.g.base().vpcmpeqd(all, all, all);
+    e.g.base().vpgatherdd(Xbyak::Ymm(x.getIdx()), e.g.base().ptr[r10 + Xbyak::Ymm(Xmm(index).getIdx()) * 4], Xbyak::Ymm(Xmm(all).getIdx()));
   }
 }
 

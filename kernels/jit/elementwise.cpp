@@ -49,11 +49,9 @@ bool valid(const ElementwiseGraph& graph) {
 
 class ElementwiseGenerator : public Generator {
  public:
-  explicit ElementwiseGenerator(const ElementwiseGraph& graph)
-      : Generator(static_cast<Isa>(graph.isa), kCapacity), graph_(graph), vectors_(vector_count()), masks_(8) {
-    masks_.reserve(0);
-    masks_.reserve(1);
-    masks_.reserve(kTailMask);
+  // `group` vectors at a time, as far as rows go.
+  ElementwiseGenerator(const ElementwiseGraph& graph, int group)
+      : Generator(static_cast<Isa>(graph.isa), kCapacity), graph_(graph), group_(group) {
     for (int i = 0; i < graph.inputs; i++) last_use_[i] = -1;
     for (int i = 0; i < graph.steps; i++) {
       const ElementwiseGraph::Step& step = graph.step[i];
@@ -77,24 +75,33 @@ class ElementwiseGenerator : public Generator {
     Transfer::prepare_tail(*this, kTailMask);
     sub(length_, rcx);
 
-    Xbyak::Label row, vectors, tail, row_end, done;
+    Xbyak::Label row, groups, vectors, tail, row_end, done;
     test(rows_, rows_);
     jle(done, T_NEAR);
     align(32);
     L(row);
     xor_(index_, index_);
-    cmp(index_, length_);
-    jge(tail, T_NEAR);
+    if (group_ > 1) {
+      align(32);
+      L(groups);
+      lea(r10, ptr[index_ + group_ * lanes()]);
+      cmp(r10, length_);
+      jg(vectors, T_NEAR);
+      body(false, group_);
+      add(index_, group_ * lanes());
+      jmp(groups, T_NEAR);
+    }
     align(32);
     L(vectors);
-    body(false);
-    add(index_, lanes());
     cmp(index_, length_);
-    jl(vectors, T_NEAR);
+    jge(tail, T_NEAR);
+    body(false, 1);
+    add(index_, lanes());
+    jmp(vectors, T_NEAR);
     L(tail);
     test(rcx, rcx);
     jz(row_end, T_NEAR);
-    body(true);
+    body(true, 1);
     L(row_end);
     next_row();
     dec(rows_);
@@ -117,14 +124,21 @@ class ElementwiseGenerator : public Generator {
     for (int i = 0; i < graph_.inputs; i++) add(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * i]);
   }
 
-  // The steps on one vector; `tail`: on the rcx elements that are left.
-  void body(bool tail) {
+  // The steps on `count` vectors; `tail`: on the rcx elements that are left.
+  void body(bool tail, int count) {
     for (int& place : place_) place = -1;
-    Emitter e(*this, vectors_, masks_);
+    vectors_ = RegisterSet(vector_count() / count);
+    masks_ = RegisterSet(count == 1 ? 8 : VectorGroup::masks(count) + 1);
+    masks_.reserve(0);
+    if (count == 1) {
+      masks_.reserve(1);
+      masks_.reserve(kTailMask);
+    }
+    Emitter e(*this, vectors_, masks_, count);
     for (int i = 0; i < graph_.steps; i++) step(e, i, tail);
     const int result = graph_.inputs + graph_.steps - 1;
     const Transfer transfer(e, tail, kTailMask, graph_.streaming != 0);
-    transfer.store(out_, index_, graph_.out_dtype, vec(place_[result]));
+    for (int u = 0; u < count; u++) transfer.store(out_, index_, graph_.out_dtype, e.g.at(vec(place_[result]), u), u * lanes());
     vectors_.give(place_[result]);
     failed_ |= e.failed;
   }
@@ -156,7 +170,7 @@ class ElementwiseGenerator : public Generator {
 
   int number(Emitter& e, float value) {
     const int to = acquire(e);
-    broadcast(vec(to), value);
+    e.g.broadcast(vec(to), value);
     return to;
   }
 
@@ -178,16 +192,19 @@ class ElementwiseGenerator : public Generator {
     place_[value] = to;
     const ElementwiseGraph::Input& input = graph_.input[value];
     const Transfer transfer(e, tail, kTailMask);
-    if (input.broadcast != 0) {
-      transfer.load_one(vec(to), in_[value], input.dtype);
-    } else {
-      transfer.load(vec(to), in_[value], index_, input.dtype);
+    for (int u = 0; u < e.g.count(); u++) {
+      if (input.broadcast != 0) {
+        transfer.load_one(e.g.at(vec(to), u), in_[value], input.dtype);
+      } else {
+        transfer.load(e.g.at(vec(to), u), in_[value], index_, input.dtype, u * lanes());
+      }
     }
   }
 
   const ElementwiseGraph& graph_;
-  RegisterSet vectors_;
-  RegisterSet masks_;
+  const int group_;
+  RegisterSet vectors_{0};
+  RegisterSet masks_{0};
   bool failed_ = false;
   int last_use_[kMostInputs + kMostSteps] = {};
   int place_[kMostInputs + kMostSteps] = {};
@@ -195,11 +212,24 @@ class ElementwiseGenerator : public Generator {
   const Reg64 in_[kMostInputs] = {r11, r12, r13, r14, r15, rbx, rbp, rdx};
 };
 
+// Stores of narrow types and gathers take registers by number.
+bool can_group(const ElementwiseGraph& graph) {
+  bool all = graph.out_dtype == PTLITE_FLOAT32;
+  for (int i = 0; i < graph.inputs; i++) all = all && graph.input[i].dtype == PTLITE_FLOAT32;
+  for (int i = 0; i < graph.steps; i++) all = all && graph.step[i].algorithm != JitAlgorithm_int8_lut;
+  return all;
+}
+
 }  // namespace
 
 Generated generate_elementwise(const ElementwiseGraph& graph) {
   if (static_cast<Isa>(graph.isa) == Isa::none || !valid(graph)) return {};
-  return ElementwiseGenerator(graph).generate();
+  // as many vectors at a time as the registers are enough for
+  for (int group = can_group(graph) ? 4 : 1; group > 1; group /= 2) {
+    const Generated generated = ElementwiseGenerator(graph, group).generate();
+    if (!generated.code.empty()) return generated;
+  }
+  return ElementwiseGenerator(graph, 1).generate();
 }
 
 }  // namespace jit

@@ -1,15 +1,17 @@
 // Building blocks of vector code that are the same for both widths: scratch registers, comparisons and selections, exponentials.
 #pragma once
 
-#include "jit/generator.h"
 #include "jit/registers.h"
+#include "jit/vector_group.h"
 
 namespace ptlite {
 namespace jit {
 
 class Emitter {
  public:
-  Emitter(Generator& generator, RegisterSet& vectors, RegisterSet& masks) : g(generator), vectors_(vectors), masks_(masks) {}
+  // `count` vectors at a time; `vectors` and `masks` then hand out numbers of groups.
+  Emitter(Generator& generator, RegisterSet& vectors, RegisterSet& masks, int count = 1)
+      : g(generator, count), vectors_(vectors), masks_(masks) {}
 
   // A vector register for as long as it lives. Where none is left, `failed` is set and register 0 stands in.
   class Scratch {
@@ -79,7 +81,7 @@ class Emitter {
   // x = log(x), natural; -infinity at 0, NaN below
   void log(const Xbyak::Xmm& x);
 
-  Generator& g;
+  VectorGroup g;
   // no register was left somewhere: the code is not to be used
   bool failed = false;
 

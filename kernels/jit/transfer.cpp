@@ -88,9 +88,9 @@ void Transfer::widen(const Xmm& to, const Xbyak::Operand& from, int32_t dtype) c
   }
 }
 
-void Transfer::load(const Xmm& to, const Reg64& base, const Reg64& index, int32_t dtype) const {
+void Transfer::load(const Xmm& to, const Reg64& base, const Reg64& index, int32_t dtype, int first) const {
   const int bytes = element_bytes(dtype);
-  const Address whole = g_.ptr[base + index * bytes];
+  const Address whole = g_.ptr[base + index * bytes + first * bytes];
   if (!tail_) {
     widen(to, whole, dtype);
   } else if (g_.wide()) {
@@ -151,9 +151,9 @@ void Transfer::round_to_bfloat16(const Xmm& x) const {
   g_.vpsrld(x, odd, 16);
 }
 
-void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const Xmm& from) const {
+void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const Xmm& from, int first) const {
   const int bytes = element_bytes(dtype);
-  const Address whole = g_.ptr[base + index * bytes];
+  const Address whole = g_.ptr[base + index * bytes + first * bytes];
   if (dtype == PTLITE_BFLOAT16) round_to_bfloat16(from);
   if (g_.wide()) {
     const Zmm z(from.getIdx());

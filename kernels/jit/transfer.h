@@ -12,7 +12,7 @@ class Transfer {
  public:
   // `tail_mask`: the mask register that prepare_tail has filled (AVX512). `streaming`: whole vectors of float32 are stored past the caches.
   Transfer(Emitter& e, bool tail, int tail_mask, bool streaming = false)
-      : e_(e), g_(e.g), tail_(tail), mask_(tail_mask), streaming_(streaming) {}
+      : e_(e), g_(e.g.base()), tail_(tail), mask_(tail_mask), streaming_(streaming) {}
 
   // Room below the stack pointer where narrow tails are put together on AVX2.
   static void reserve_stack(Generator& g);
@@ -21,12 +21,12 @@ class Transfer {
   // Makes the mask of rcx elements, 0 <= rcx < lanes. Spends r10.
   static void prepare_tail(Generator& g, int tail_mask);
 
-  // The vector at base + index elements; lanes beyond the tail are 0.
-  void load(const Xbyak::Xmm& to, const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype) const;
+  // The vector at base + index + first elements; lanes beyond the tail are 0.
+  void load(const Xbyak::Xmm& to, const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, int first = 0) const;
   // One element in all lanes.
   void load_one(const Xbyak::Xmm& to, const Xbyak::Reg64& at, int32_t dtype) const;
   // Stores `from`, whose lanes are spent: float32 as it is, bfloat16 rounded to nearest even, bytes from int32 lanes in their range.
-  void store(const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, const Xbyak::Xmm& from) const;
+  void store(const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, const Xbyak::Xmm& from, int first = 0) const;
 
  private:
   void widen(const Xbyak::Xmm& to, const Xbyak::Operand& from, int32_t dtype) const;

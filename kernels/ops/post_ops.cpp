@@ -10,6 +10,16 @@ void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int
   const float* at[kMostOperands];
   for (int k = 0; k < operands; k++) at[k] = operand_[k].at + batch * operand_[k].batch + row * operand_[k].row + col * operand_[k].col;
   if (code_ != 0) {
+    // rows without gaps are one long row, for operands too
+    bool dense = out_row == cols;
+    for (int k = 0; k < operands; k++) {
+      const Operand& o = operand_[k];
+      dense = dense && ((o.row == cols && o.col == 1) || (o.row == 0 && o.col == 0));
+    }
+    if (dense) {
+      cols *= rows;
+      rows = 1;
+    }
     jit::ElementwiseCall call;
     call.out = out;
     call.in[0] = out;

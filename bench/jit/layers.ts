@@ -84,10 +84,7 @@ function random(shape: readonly number[], scale = 1): Tensor {
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
     return (seed / 2 ** 31 - 1) * scale
   }
-  const t = tensor(
-    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, next),
-    [...shape],
-  )
+  const t = tensor(Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, next), [...shape])
   t.pinned = true
   return t
 }

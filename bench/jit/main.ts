@@ -1,7 +1,7 @@
 // Generated code against what it replaces, in one run on one thread: chains of element-wise operators, and post-ops of dense layers.
 // Prints tables of medians in Markdown.
 //
-//   npx tsx bench/jit/main.ts [--count 16777216] [--rounds 15] [--milliseconds 60] [--layers REGEX]
+//   npm --prefix bench run jit -- [--count 16777216] [--rounds 15] [--milliseconds 60] [--layers REGEX]
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cpu } from '../../src/index.js'
@@ -23,7 +23,9 @@ const verdict = (good: boolean): string => (good ? 'yes' : 'NO')
 
 console.log(`${cpus()[0]!.model}, ${cpu.currentLevel()}, ${new Date().toISOString().slice(0, 10)}\n`)
 if (count > 0) {
-  console.log(`${count} floats | copy and scale, ms | generated, ms | one by one, ms | of copy's speed | at least 0.85 | times faster | at least 2.5`)
+  console.log(
+    `${count} floats | copy and scale, ms | generated, ms | one by one, ms | of copy's speed | at least 0.85 | times faster | at least 2.5`,
+  )
   console.log('---|---:|---:|---:|---:|---|---:|---')
   for (const { name, scale, generated, separate } of timeChains(count, rounds, milliseconds)) {
     const [share, gain] = [scale / generated, separate / generated]
@@ -34,7 +36,9 @@ if (count > 0) {
 for (const [network, layers] of Object.entries(NETWORKS)) {
   const wanted = layers.filter(({ name }) => new RegExp(options.layers).test(name))
   if (wanted.length === 0) continue
-  console.log(`\n${network}, bias + gelu + residual | alone, µs | with post-ops, µs | in passes of their own, µs | over the layer alone | at most 5 %`)
+  console.log(
+    `\n${network}, bias + gelu + residual | alone, µs | with post-ops, µs | in passes of their own, µs | over the layer alone | at most 5 %`,
+  )
   console.log('---|---:|---:|---:|---:|---')
   const row = (name: string, alone: number, generated: number, separate: number): void => {
     const over = generated / alone - 1

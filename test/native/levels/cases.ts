@@ -111,6 +111,14 @@ function blockedConvolution(name: string, run: (d: Draw, x: Tensor, channels: nu
   })
 }
 
+/** Steps behind a float32 result of this shape: gelu(result) + operand, at 8 units for the function. */
+function steps(d: Draw, shape: readonly number[]): Input[] {
+  const { gelu_erf, add } = kernels.JitAlgorithm
+  return [[d.dense(shape)], [int(gelu_erf), int(add)], [0, 0, 2, 1].map(int), [0, 0, 0, 0].map(float)]
+}
+
+const LIMITS = [float(-Infinity), float(Infinity)]
+
 function blockedFilter(d: Draw, ...shape: readonly number[]): Tensor {
   return callOperator('ptlite::blocked_filter', [d.dense(shape)]) as Tensor
 }
@@ -258,6 +266,38 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return aten('linear', d.dense([d.of([1, 2, 9]), k], { dtype }), d.dense([n, k], { dtype }), d.dense([n], { dtype }))
     }),
   ),
+  linear_post: [
+    row('linear_post', SUM, (d) => {
+      const [m, n, k] = [d.of([1, 2, 9]), d.length(), d.length()]
+      const layer = [d.dense([m, k]), d.dense([n, k]), d.dense([n]), ...LIMITS]
+      return callOperator('ptlite::linear_post', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
+    }),
+  ],
+  gemm_post: [
+    row('matmul_post', SUM, (d) => {
+      const [m, n, k] = [d.length(), d.length(), d.length()]
+      return callOperator('ptlite::matmul_post', [d.dense([2, m, k]), d.dense([2, k, n]), ...steps(d, d.of([[2, m, n], [m, n], [n]]))])
+    }),
+  ],
+  conv_post: [
+    row('convolution_post', SUM, (d) => {
+      const x = image(d)
+      const [h, w] = x.shape.slice(2) as [number, number]
+      const groups = d.of([1, 2, 4])
+      const layer = [x, d.dense([8, 4 / groups, 3, 3]), d.dense([8]), [1, 1], [1, 1], [1, 1], int(groups), ...LIMITS]
+      return callOperator('ptlite::convolution_post', [
+        ...layer,
+        ...steps(
+          d,
+          d.of([
+            [2, 8, h, w],
+            [8, 1, 1],
+            [2, 8, 1, 1],
+          ]),
+        ),
+      ])
+    }),
+  ],
   gemm_pack: [
     row('linear with a weight that stays', SUM, (d) => {
       const [n, k] = [d.length(), d.length()]

@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "blocked_tile.h"
 
 namespace {
 
-using namespace blocked;
+using namespace ptlite::blocked;
+using ptlite::Vec;
 
 /// A convolution as a loop over strips of output rows; a pointwise one has a single row of all pixels, and strips are pieces of it.
 struct Problem {
@@ -81,7 +83,6 @@ void copy_strip(const Problem& q, const float* image, int64_t first, int64_t cou
 }
 
 /// Output blocks [from, to) of one strip of one image.
-template <int step>
 void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image, int64_t index, int64_t from, int64_t to,
                    float* memory) {
   const int64_t in_image = q.planes * q.in[0] * q.in[1] * q.unit, pixels = q.out[0] * q.out[1];
@@ -92,7 +93,7 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
   float* output = reinterpret_cast<float*>(f.output);
   const int64_t first = index * q.strip;
   const int64_t count = std::min(q.strip, (q.pointwise ? q.out[1] : q.out[0]) - first);
-  const float* x = input + first * step;
+  const float* x = input + first * q.unit;
   const TileArgs& a = q.tile;
   if (q.copied) {
     copy_strip(q, input, first, count, memory);
@@ -108,13 +109,12 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
     const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
     for (int64_t r = 0; r < rows; r++) {
       const int64_t at = plane + (q.pointwise ? first : (first + r) * q.out[1]) * kBlock;
-      run_row<step>(a, filters, width, x + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
+      run_row(a, q.unit == 1, filters, width, x + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
                     output + at);
     }
   }
 }
 
-template <int step>
 int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
   const size_t bytes = size_t(q.strip_floats()) * sizeof(float);
   const int64_t strips = q.strips(), groups = (q.out_blocks + kFilters - 1) / kFilters;
@@ -126,7 +126,7 @@ int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
       fine = false;
       return;
     }
-    for (int64_t i = begin; i < end; i++) compute_strip<step>(q, f, i / strips, i % strips, from, to, memory);
+    for (int64_t i = begin; i < end; i++) compute_strip(q, f, i / strips, i % strips, from, to, memory);
   };
   if (f.by_filters != 0) {
     // a range copies the strips again
@@ -191,10 +191,9 @@ int32_t conv_kernel(blocked_conv_frame* f) {
   q.tile.channels = plain ? 1 : q.channels;
   q.tile.filter_block = taps * q.channels * kBlock;
   q.tile.out_block = q.out[0] * q.out[1] * kBlock;
-  q.tile.lo = float(f->lo);
-  q.tile.hi = float(f->hi);
-  q.tile.clamped = f->clamped != 0;
-  return plain ? convolve<1>(q, *f) : convolve<kBlock>(q, *f);
+  q.tile.lo = f->clamped != 0 ? float(f->lo) : -std::numeric_limits<float>::infinity();
+  q.tile.hi = f->clamped != 0 ? float(f->hi) : std::numeric_limits<float>::infinity();
+  return convolve(q, *f);
 }
 
 }  // namespace

@@ -7,18 +7,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
-#include "gemm_core.h"
-#include "vec/vec.h"
+#include "blocked_tile.h"
 
 namespace {
 
+using namespace ptlite::blocked;
 using ptlite::Vec;
 
-constexpr int64_t kBlock = 16;
-constexpr int kLanes = Vec<float>::size;
-constexpr int kParts = kBlock / kLanes;
-/// Outputs of a row that are computed together, and in rows that are shorter than that.
+/// Outputs of a row that are computed together, and by filters of other than the usual sizes or in short rows.
 constexpr int kPixels = 7, kFewPixels = 4;
 /// Input pixels of a row of a tile at most; a wider kernel is computed pixel by pixel.
 constexpr int64_t kWidest = 48;
@@ -26,7 +24,6 @@ constexpr int64_t kWidest = 48;
 struct Problem {
   int64_t in[2], kernel[2], stride[2], padding[2], dilation[2], out[2];
   float lo, hi;
-  bool clamped;
 };
 
 /// P outputs of a row for one vector of channels. rows[h]: what row h of the filter reads for the first output; `width` and `stride` are
@@ -38,7 +35,7 @@ PTLITE_INLINE void tile(const Problem& q, const float* const* rows, const float*
   Vec<float> acc[P];
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) acc[i] = bias;
-#pragma GCC unroll 5
+#pragma GCC unroll 1
   for (int64_t h = 0; h < height; h++) {
     const float* row = rows[h];
 #pragma GCC unroll 5
@@ -50,21 +47,18 @@ PTLITE_INLINE void tile(const Problem& q, const float* const* rows, const float*
   }
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
-    if (q.clamped) acc[i] = ptlite::gemm::clamp<float>(acc[i], q.lo, q.hi);
-    acc[i].store(out + i * kBlock);
+    limit(acc[i], q.lo, q.hi).store(out + i * kBlock);
   }
 }
 
 constexpr int64_t kTallest = 16;
-alignas(64) const float kZeros[kWidest * kBlock] = {};
+/// Never written to; not constant, so that it takes no room in the file.
+alignas(64) float kZeros[kWidest * kBlock];
 
-/// Outputs [c, c + P) of row `r`. Where the tile touches the padding its rows are copied.
-template <int P, int K, int S>
-void tile_at(const Problem& q, const float* plane, int64_t r, int64_t c, const float* filter, const float* bias, float* out) {
-  alignas(64) float copies[kTallest * kWidest * kBlock];
-  const float* rows[kTallest];
+/// What the rows of the filter read for outputs [c, c + pixels) of row `r`. Where the tile touches the padding they are copied.
+void find_rows(const Problem& q, const float* plane, int64_t r, int64_t c, int64_t pixels, float* copies, const float** rows) {
   const int64_t left = c * q.stride[1] - q.padding[1];
-  const int64_t width = (P - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
+  const int64_t width = (pixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
   const bool inside = left >= 0 && left + width <= q.in[1];
   const int64_t head = std::min(width, std::max<int64_t>(0, -left)), tail = std::max(head, std::min(width, q.in[1] - left));
   for (int64_t h = 0; h < q.kernel[0]; h++) {
@@ -83,26 +77,23 @@ void tile_at(const Problem& q, const float* plane, int64_t r, int64_t c, const f
     }
     rows[h] = row;
   }
-  for (int v = 0; v < kParts; v++) {
-    tile<P, K, S>(q, rows, filter + v * kLanes, bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes), out + v * kLanes);
-    for (int64_t h = 0; h < q.kernel[0]; h++) rows[h] += kLanes;
-  }
 }
 
 /// A row of outputs in tiles of P; the last one begins earlier where it would not be full.
 template <int P, int K, int S>
 void tiles_of(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
+  alignas(64) float copies[kTallest * kWidest * kBlock];
+  const float* rows[kTallest];
   for (int64_t c = 0; c < q.out[1]; c += P) {
     const int64_t at = std::min(c, q.out[1] - P);
-    tile_at<P, K, S>(q, plane, r, at, filter, bias, out + at * kBlock);
+    find_rows(q, plane, r, at, P, copies, rows);
+#pragma GCC unroll 1
+    for (int v = 0; v < kParts; v++) {
+      const Vec<float> start = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes);
+      tile<P, K, S>(q, rows, filter + v * kLanes, start, out + at * kBlock + v * kLanes);
+      for (int64_t h = 0; h < q.kernel[0]; h++) rows[h] += kLanes;
+    }
   }
-}
-
-template <int K, int S>
-void row_of(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
-  if (q.out[1] >= kPixels) tiles_of<kPixels, K, S>(q, plane, r, filter, bias, out);
-  else if (q.out[1] >= kFewPixels) tiles_of<kFewPixels, K, S>(q, plane, r, filter, bias, out);
-  else tiles_of<1, K, S>(q, plane, r, filter, bias, out);
 }
 
 /// A pixel at a time, taps in the padding left out: for filters of any size.
@@ -120,8 +111,7 @@ void row_of_any(const Problem& q, const float* plane, int64_t r, const float* fi
                  Vec<float>::load(plane + (y * q.in[1] + x) * kBlock + v * kLanes);
         }
       }
-      if (q.clamped) acc = ptlite::gemm::clamp<float>(acc, q.lo, q.hi);
-      acc.store(out + c * kBlock + v * kLanes);
+      limit(acc, q.lo, q.hi).store(out + c * kBlock + v * kLanes);
     }
   }
 }
@@ -130,12 +120,14 @@ using Row = void (*)(const Problem&, const float*, int64_t, const float*, const 
 
 Row row_for(const Problem& q) {
   const bool square = q.kernel[0] == q.kernel[1] && q.stride[0] == q.stride[1] && q.dilation[0] == 1 && q.dilation[1] == 1;
-  if (square && q.kernel[0] == 3 && q.stride[0] == 1) return &row_of<3, 1>;
-  if (square && q.kernel[0] == 3 && q.stride[0] == 2) return &row_of<3, 2>;
-  if (square && q.kernel[0] == 5 && q.stride[0] == 1) return &row_of<5, 1>;
-  if (square && q.kernel[0] == 5 && q.stride[0] == 2) return &row_of<5, 2>;
-  const int64_t width = (kPixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
-  return width <= kWidest && q.kernel[0] <= kTallest ? &row_of<0, 0> : &row_of_any;
+  if (square && q.out[1] >= kPixels) {
+    if (q.kernel[0] == 3 && q.stride[0] == 1) return &tiles_of<kPixels, 3, 1>;
+    if (q.kernel[0] == 3 && q.stride[0] == 2) return &tiles_of<kPixels, 3, 2>;
+    if (q.kernel[0] == 5 && q.stride[0] == 1) return &tiles_of<kPixels, 5, 1>;
+    if (q.kernel[0] == 5 && q.stride[0] == 2) return &tiles_of<kPixels, 5, 2>;
+  }
+  const int64_t width = (kFewPixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
+  return q.out[1] >= kFewPixels && width <= kWidest && q.kernel[0] <= kTallest ? &tiles_of<kFewPixels, 0, 0> : &row_of_any;
 }
 
 /// A padded copy of a plane in place of the plane: where rows are short, most tiles would touch the padding.
@@ -181,9 +173,8 @@ int32_t depthwise(blocked_depthwise_frame* f) {
     q.dilation[d] = f->dilation[d];
     q.out[d] = f->out[d];
   }
-  q.lo = float(f->lo);
-  q.hi = float(f->hi);
-  q.clamped = f->clamped != 0;
+  q.lo = f->clamped != 0 ? float(f->lo) : -std::numeric_limits<float>::infinity();
+  q.hi = f->clamped != 0 ? float(f->hi) : std::numeric_limits<float>::infinity();
   const float* input = reinterpret_cast<const float*>(f->input);
   const float* filter = reinterpret_cast<const float*>(f->filter);
   const float* bias = reinterpret_cast<const float*>(f->bias);

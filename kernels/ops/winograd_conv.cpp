@@ -7,23 +7,25 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "blocked_tile.h"
 
 namespace {
 
-using namespace blocked;
+using namespace ptlite::blocked;
+using ptlite::Vec;
 
 constexpr int kTile = 4;    ///< outputs of a tile in each direction
 constexpr int kWindow = 6;  ///< inputs
 constexpr int kPositions = kWindow * kWindow;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Problem {
   int64_t batch, in_blocks, out_blocks, in[2], padding[2], out[2];
   int64_t tiles[2];  ///< rows and columns of tiles
   int64_t strip;     ///< rows of tiles
   float lo, hi;
-  bool clamped;
 };
 
 /// d B for one row or column of a tile: B^T of the paper times six values.
@@ -102,8 +104,7 @@ void output_tile(const Problem& q, const float* in, int64_t step, Vec<float> bia
       const int64_t at = i * to.pitch + j * kBlock;
       Vec<float> r = y[j] + bias;
       if (to.residual != nullptr) r += Vec<float>::load(to.residual + at);
-      if (q.clamped) r = ptlite::gemm::clamp<float>(r, q.lo, q.hi);
-      r.store(to.out + at);
+      limit(r, q.lo, q.hi).store(to.out + at);
     }
   }
 }
@@ -135,6 +136,8 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
   }
   const int64_t channels = f.in_channels, none = 0;
   TileArgs a{};
+  a.lo = -kInfinity;
+  a.hi = kInfinity;
   a.taps = &none;
   a.tap_count = 1;
   a.blocks = q.in_blocks;
@@ -145,7 +148,7 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
   for (int64_t p = 0; p < kPositions; p++) {
     for (int64_t b = 0; b < q.out_blocks; b += kFilters) {
       const int filters = int(std::min<int64_t>(kFilters, q.out_blocks - b));
-      run_row<kBlock>(a, filters, tiles, memory + p * in.position(), filter + (p * q.out_blocks + b) * channels * kBlock, nullptr, nullptr,
+      run_row(a, false, filters, tiles, memory + p * in.position(), filter + (p * q.out_blocks + b) * channels * kBlock, nullptr, nullptr,
                       products + p * out.position() + b * tiles * kBlock);
     }
   }
@@ -180,9 +183,8 @@ int32_t convolve(winograd_conv_frame* f) {
     q.out[d] = f->out[d];
     q.tiles[d] = (q.out[d] + kTile - 1) / kTile;
   }
-  q.lo = float(f->lo);
-  q.hi = float(f->hi);
-  q.clamped = f->clamped != 0;
+  q.lo = f->clamped != 0 ? float(f->lo) : -kInfinity;
+  q.hi = f->clamped != 0 ? float(f->hi) : kInfinity;
   // each thread has a strip at least: a tile has the same bits in any of them
   const int64_t wanted = (ptlite::thread_limit() + q.batch - 1) / q.batch;
   q.strip = std::min<int64_t>(f->strip, (q.tiles[0] + wanted - 1) / wanted);

@@ -1,0 +1,119 @@
+#include "blocked_tile.h"
+
+#include <algorithm>
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace blocked {
+namespace {
+
+using Tile = void (*)(const TileArgs& a, const float* x, const float* filter, const float* bias, const float* residual, float* out);
+
+struct Size {
+  int pixels;
+  Tile tiles[2][kFilters];  ///< [plain][filters - 1]
+};
+
+/// Adds the products of `depth` channels to a tile.
+template <int F, int P, int step>
+PTLITE_INLINE void add_channels(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter, int64_t depth) {
+  constexpr int V = F * kParts;
+#pragma GCC unroll 1
+  for (int64_t c = 0; c < depth; c++, x++, filter += kBlock) {
+    Vec<float> w[V];
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) w[v] = Vec<float>::load(filter + v / kParts * a.filter_block + v % kParts * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < P; i++) {
+      const Vec<float> e(x[i * step]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) acc[i][v] += e * w[v];
+    }
+  }
+}
+
+/// F output blocks by P pixels that lie `step` floats apart in the input.
+template <int F, int P, int step>
+void tile(const TileArgs& a, const float* x, const float* filter, const float* bias, const float* residual, float* out) {
+  constexpr int V = F * kParts;
+  Vec<float> acc[P][V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; v++) {
+    const Vec<float> start = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < P; i++) acc[i][v] = start;
+  }
+  // a block of channels at a time, so that the pixels which the taps share stay in the first-level cache
+#pragma GCC unroll 1
+  for (int64_t b = 0; b < a.blocks; b++, x += a.block_step) {
+    const int64_t depth = step == 1 ? 1 : std::min<int64_t>(kBlock, a.channels - b * kBlock);
+    const float* f = filter + b * kBlock * kBlock;
+#pragma GCC unroll 1
+    for (int64_t t = 0; t < a.tap_count; t++, f += a.channels * kBlock) add_channels<F, P, step>(a, acc, x + a.taps[t], f, depth);
+  }
+  const auto at = [&](int i, int v) { return v / kParts * a.out_block + i * kBlock + v % kParts * kLanes; };
+  if (residual != nullptr) {
+#pragma GCC unroll 16
+    for (int i = 0; i < P; i++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; v++) acc[i][v] += Vec<float>::load(residual + at(i, v));
+    }
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < P; i++) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; v++) limit(acc[i][v], a.lo, a.hi).store(out + at(i, v));
+  }
+}
+
+template <int P>
+constexpr Size size() {
+#if defined(CPU_CAPABILITY_AVX512)
+  return {P, {{&tile<1, P, kBlock>, &tile<2, P, kBlock>}, {&tile<1, P, 1>, &tile<2, P, 1>}}};
+#else
+  return {P, {{&tile<1, P, kBlock>}, {&tile<1, P, 1>}}};
+#endif
+}
+
+// Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2. The others are for
+// rows that it does not divide well.
+#if defined(CPU_CAPABILITY_AVX512)
+constexpr Size kSizes[] = {size<14>(), size<10>(), size<7>(), size<4>(), size<2>(), size<1>()};
+#elif defined(CPU_CAPABILITY_AVX2)
+constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
+#else
+constexpr Size kSizes[] = {size<2>(), size<1>()};
+#endif
+
+/// The size whose tiles cover a row with the least work; below 4 pixels, multiplications wait for each other.
+const Size& best_size(int64_t pixels) {
+  const Size* best = nullptr;
+  int64_t least = 0;
+  for (const Size& s : kSizes) {
+    if (s.pixels > pixels) continue;
+    const int64_t work = (pixels + s.pixels - 1) / s.pixels * (std::max(s.pixels, std::min(4, kSizes[0].pixels)) + 1);
+    if (best == nullptr || work < least) {
+      best = &s;
+      least = work;
+    }
+  }
+  return *best;
+}
+
+}  // namespace
+
+void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
+             const float* residual, float* out) {
+  const Size& size = best_size(pixels);
+  const Tile tile = size.tiles[plain][filters - 1];
+  const int64_t step = plain ? 1 : kBlock;
+  for (int64_t i = 0; i < pixels; i += size.pixels) {
+    // the last tile begins earlier where it would not be full
+    const int64_t at = std::min<int64_t>(i, pixels - size.pixels);
+    tile(a, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock);
+  }
+}
+
+}  // namespace blocked
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -1,5 +1,6 @@
+import { blocked_convolution } from '../../runtime/backends/cpu/blocked.js'
 import { clamped_convolution, clamped_linear } from '../../runtime/backends/cpu/compiled.js'
-import { sparse_convolution, sparse_linear } from '../../runtime/backends/cpu/sparse-product.js'
+import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../runtime/backends/cpu/sparse-product.js'
 import type { SparseForm } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { getNumThreads } from '../../runtime/native/threads.js'
@@ -8,9 +9,12 @@ import { DType } from '../../runtime/tensor/dtype.js'
 import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
 import { fit, predict, type Sample } from './cost-model.js'
 
+/** What computes a product: a linear layer, or a pointwise convolution of images or of images with channels in blocks of 16. */
+export type Layer = 'linear' | 'convolution' | 'blocked convolution'
+
 /** A product of x [m, k] (m pixels of an image for convolutions) and a weight [n, k], of whose blocks of `width` outputs some are not zero. */
 export interface SparseProduct {
-  readonly convolution: boolean
+  readonly layer: Layer
   readonly m: number
   readonly n: number
   readonly k: number
@@ -31,14 +35,15 @@ const CODE_BYTES_PER_BLOCK = 140
 
 /** The ways to compute a product with the time that each is expected to take on this CPU at this number of threads, best first. */
 export function estimate(product: SparseProduct): Estimate[] {
-  const model = modelFor(product.convolution)
+  const model = modelFor(product.layer)
   return strategiesFor(product)
     .map((strategy) => ({ strategy, milliseconds: predict(model.get(strategy)!, features(strategy, product)) }))
     .sort((a, b) => a.milliseconds - b.milliseconds)
 }
 
-function strategiesFor({ convolution, m, nonZeroBlocks }: SparseProduct): Strategy[] {
-  if (convolution) return ['channels', 'dense']
+function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): Strategy[] {
+  if (layer === 'convolution') return ['channels', 'dense']
+  if (layer === 'blocked convolution') return ['vectors', 'dense']
   return [
     ...(m <= MOST_ROWS ? (['rows'] as const) : []),
     ...(nonZeroBlocks * CODE_BYTES_PER_BLOCK <= MOST_CODE_BYTES ? (['unrolled'] as const) : []),
@@ -70,10 +75,10 @@ type Model = ReadonlyMap<Strategy, readonly number[]>
 const models = new Map<string, Model>()
 
 /** The model of this process's CPU level and number of threads, fitted when it is first asked for. */
-function modelFor(convolution: boolean): Model {
-  const key = `${convolution}:${cpu.currentLevel()}:${getNumThreads()}`
+function modelFor(layer: Layer): Model {
+  const key = `${layer}:${cpu.currentLevel()}:${getNumThreads()}`
   let model = models.get(key)
-  if (model === undefined) models.set(key, (model = calibrate(convolution)))
+  if (model === undefined) models.set(key, (model = calibrate(layer)))
   return model
 }
 
@@ -99,16 +104,17 @@ const CONVOLUTION: typeof LINEAR = [
 ]
 const REPEATS = 3
 
-function calibrate(convolution: boolean): Model {
+function calibrate(layer: Layer): Model {
   const samples = new Map<Strategy, Sample[]>()
-  for (const [m, n, k, share] of convolution ? CONVOLUTION : LINEAR) {
-    const weight = patterned(n, k, share, convolution)
-    const x = filled(convolution ? [1, k, m, 1] : [m, k], (i) => (i % 17) / 16)
+  for (const [m, n, k, share] of layer === 'linear' ? LINEAR : CONVOLUTION) {
+    const [xShape, shape] = SHAPES[layer](m, n, k)
+    const weight = filled(shape, patterned(layer, n, k, share))
+    const x = filled(xShape, (i) => (i % 17) / 16)
     const width = 16
     const blocks = Math.ceil(n / width) * k
-    const product = { convolution, m, n, k, nonZeroBlocks: Math.round(blocks * (1 - share)), width }
+    const product = { layer, m, n, k, nonZeroBlocks: Math.round(blocks * (1 - share)), width }
     for (const strategy of strategiesFor(product)) {
-      const time = measure(() => run(strategy, convolution, x, weight))
+      const time = measure(() => run(strategy, layer, x, weight))
       samples.set(strategy, [...(samples.get(strategy) ?? []), { features: features(strategy, product), time }])
     }
     x.release()
@@ -117,15 +123,41 @@ function calibrate(convolution: boolean): Model {
   return new Map([...samples].map(([strategy, list]) => [strategy, fit(list)]))
 }
 
-function run(strategy: Strategy, convolution: boolean, x: Tensor, weight: Tensor): Tensor {
-  if (!convolution) {
-    return strategy === 'dense'
-      ? clamped_linear(x, weight, null, -Infinity, Infinity)
-      : sparse_linear(x, weight, null, strategy, -Infinity, Infinity)
+/** Shapes of the input and the weight. */
+const SHAPES: Readonly<Record<Layer, (m: number, n: number, k: number) => [number[], number[]]>> = {
+  linear: (m, n, k) => [
+    [m, k],
+    [n, k],
+  ],
+  convolution: (m, n, k) => [
+    [1, k, m, 1],
+    [n, k, 1, 1],
+  ],
+  'blocked convolution': (m, n, k) => [
+    [1, k / 16, m, 1, 16],
+    [n / 16, 1, 1, k, 16],
+  ],
+}
+
+function run(strategy: Strategy, layer: Layer, x: Tensor, weight: Tensor): Tensor {
+  const [min, max] = [-Infinity, Infinity]
+  const [one, zero] = [
+    [1, 1],
+    [0, 0],
+  ] as const
+  const dense = strategy === 'dense'
+  switch (layer) {
+    case 'linear':
+      return dense ? clamped_linear(x, weight, null, min, max) : sparse_linear(x, weight, null, strategy, min, max)
+    case 'convolution':
+      return dense
+        ? clamped_convolution(x, weight, null, [...one], [...zero], [...one], 1, min, max)
+        : sparse_convolution(x, weight, null, min, max)
+    case 'blocked convolution':
+      return dense
+        ? blocked_convolution(x, weight, null, null, [...one], [...zero], [...one], min, max)
+        : sparse_blocked_convolution(x, weight, null, null, min, max)
   }
-  return strategy === 'dense'
-    ? clamped_convolution(x, weight, null, [1, 1], [0, 0], [1, 1], 1, -Infinity, Infinity)
-    : sparse_convolution(x, weight, null, -Infinity, Infinity)
 }
 
 /** Milliseconds of the best of a few calls; those before make what they keep. */
@@ -141,10 +173,12 @@ function measure(call: () => Tensor): number {
   return best
 }
 
-/** A weight of which every so many-th block of 16 outputs is not zero. */
-function patterned(n: number, k: number, share: number, convolution: boolean): Tensor {
+/** The elements of a weight of which every so many-th block of 16 outputs is not zero. */
+function patterned(layer: Layer, n: number, k: number, share: number): (i: number) => number {
   const kept = (block: number): boolean => Math.floor((block + 1) * (1 - share)) > Math.floor(block * (1 - share))
-  return filled(convolution ? [n, k, 1, 1] : [n, k], (i) => (kept(Math.floor(i / k / 16) * k + (i % k)) ? 0.5 : 0))
+  // in blocks of 16, a block's elements follow each other
+  const blockOf = layer === 'blocked convolution' ? (i: number) => Math.floor(i / 16) : (i: number) => Math.floor(i / k / 16) * k + (i % k)
+  return (i) => (kept(blockOf(i)) ? 0.5 : 0)
 }
 
 function filled(shape: readonly number[], value: (i: number) => number): Tensor {

@@ -113,7 +113,7 @@ int32_t create(sparse_gemm_create_frame* f) {
   }
   std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
-  const DenseWeight dense{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->k_stride};
+  const DenseWeight dense{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->n_group, f->k_stride};
   if (!kernel->matrix.build(dense, plan.isa == Isa::avx2 ? 8 : 16)) return PTLITE_NO_MEMORY;
   kernel->form = f->form;
   kernel->rows = panel_rows(plan.isa, f->form, f->m, f->k);

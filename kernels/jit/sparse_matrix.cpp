@@ -16,7 +16,7 @@ bool DenseWeight::read_block(int64_t column, int64_t kk, int width, float* block
   bool any = false;
   for (int i = 0; i < width; i++) {
     const int64_t row = column * width + i;
-    block[i] = row < n ? data[row * n_stride + kk * k_stride] : 0.f;
+    block[i] = row < n ? data[row / 16 * n_group + row % 16 * n_stride + kk * k_stride] : 0.f;
     // NaN counts as a value
     any |= !(block[i] == 0.f);
   }
@@ -70,7 +70,7 @@ int32_t share(sparse_share_frame* f) {
   f->blocks = 0;
   f->zero_blocks = 0;
   if (width > 16) return PTLITE_INDEX_RANGE;
-  const DenseWeight weight{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->k_stride};
+  const DenseWeight weight{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->n_group, f->k_stride};
   float block[16];
   for (int64_t column = 0; column < weight.columns(width); column++) {
     for (int64_t kk = 0; kk < weight.k; kk++) {
@@ -85,7 +85,7 @@ int32_t prune(sparse_prune_frame* f) {
   const int width = f->width;
   if (width < 1 || width > 16) return PTLITE_INDEX_RANGE;
   auto* data = reinterpret_cast<float*>(f->weight);
-  const DenseWeight weight{data, f->n, f->k, f->n_stride, f->k_stride};
+  const DenseWeight weight{data, f->n, f->k, f->n_stride, 16 * f->n_stride, f->k_stride};
   struct Block {
     double size;
     int64_t at;

@@ -10,11 +10,11 @@
 namespace ptlite {
 namespace jit {
 
-// A float32 weight [n, k] with strides in elements.
+// A float32 weight [n, k] with strides in elements; n_group is that of 16 outputs.
 struct DenseWeight {
   const float* data;
   int64_t n, k;
-  int64_t n_stride, k_stride;
+  int64_t n_stride, n_group, k_stride;
 
   int64_t columns(int width) const { return (n + width - 1) / width; }
   // Block `kk` of column `column`, filled up with zeros beyond n. False where all are zero.

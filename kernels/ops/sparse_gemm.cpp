@@ -20,6 +20,10 @@ using ptlite::jit::SparseKernel;
 
 // Bytes of packed activations: about half of a 1 MiB second-level cache.
 constexpr int64_t kPackedBytes = 512 << 10;
+// Channels of a row that follow each other: a cache line.
+constexpr int64_t kGroup = 16;
+int64_t channel_offset(int64_t channel, int64_t group) { return channel / kGroup * group + channel % kGroup; }
+
 constexpr int kLanes = F32::size;
 
 // Post-ops of one vector: `lanes` output channels of a row, or rows of a channel.
@@ -143,10 +147,8 @@ class Run {
       if (shared) parallel_for(count, grain, f);
       else f(int64_t{0}, count);
     };
-    // a cache line of each row at a time
-    constexpr int64_t kChannels = 16;
-    share((kernel_.matrix.k + kChannels - 1) / kChannels, grain_for(kChannels * kernel_.stride * panels / 2), [&](int64_t begin, int64_t end) {
-      const int64_t k0 = begin * kChannels, k1 = std::min(end * kChannels, kernel_.matrix.k);
+    share((kernel_.matrix.k + kGroup - 1) / kGroup, grain_for(kGroup * kernel_.stride * panels / 2), [&](int64_t begin, int64_t end) {
+      const int64_t k0 = begin * kGroup, k1 = std::min(end * kGroup, kernel_.matrix.k);
       for (int64_t p = 0; p < panels; p++) pack(matrix, first + p, k0, k1, packed + p * panel_floats_);
     });
     SparseCall call = call_of(matrix, first * kernel_.rows, std::min(panels * kernel_.rows, f_.m - first * kernel_.rows));
@@ -168,8 +170,15 @@ class Run {
     const int filled = static_cast<int>(std::min<int64_t>(kernel_.rows, f_.m - row));
     const float* x = reinterpret_cast<const float*>(f_.x) + matrix * f_.x_batch;
     to += k0 * kernel_.stride;
-    if (channel_major_) pack_channels(x + k0 * f_.x_stride + row, f_.x_stride, filled, k1 - k0, to, kernel_.stride);
-    else pack_rows(x + row * f_.x_stride + k0, f_.x_stride, filled, k1 - k0, to, kernel_.stride);
+    if (channel_major_) {
+      pack_channels(x + k0 * f_.x_stride + row, f_.x_stride, filled, k1 - k0, to, kernel_.stride);
+      return;
+    }
+    x += row * f_.x_stride;
+    const int64_t whole = f_.x_group == kGroup ? k1 - k0 : kGroup;
+    for (int64_t k = k0; k < k1; k += whole, to += whole * kernel_.stride) {
+      pack_rows(x + k / kGroup * f_.x_group, f_.x_stride, filled, std::min(whole, k1 - k), to, kernel_.stride);
+    }
   }
 
   // For `rows` rows from `row` on and the first column.
@@ -198,11 +207,11 @@ class Run {
     call.blocks = matrix.start[column + 1] - begin;
     call.values += begin * matrix.width;
     if (call.bias != nullptr) call.bias += channel;
-    call.out += channel_major_ ? channel * f_.out_stride : channel;
+    call.out += channel_major_ ? channel * f_.out_stride : channel_offset(channel, f_.out_group);
     for (size_t i = 0; i < kernel_.steps.size(); i++) {
       const int32_t access = kernel_.steps[i].access;
       if (access == JitAccess_row) call.operands[i] += channel;
-      if (access == JitAccess_full) call.operands[i] += channel_major_ ? channel * f_.operand_strides[i] : channel;
+      if (access == JitAccess_full) call.operands[i] += channel_major_ ? channel * f_.operand_strides[i] : channel_offset(channel, f_.operand_groups[i]);
     }
     call.lanes = static_cast<int32_t>(std::min<int64_t>(matrix.width, matrix.n - channel));
     if (matrix.width == 16) call.mask[0] = (uint32_t{1} << call.lanes) - 1;

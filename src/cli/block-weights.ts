@@ -49,6 +49,6 @@ export function weightFields(t: Tensor): { weight: number; n: number; k: number;
 
 /** Blocks of 1 input channel by `width` output channels, and how many hold zeros only. */
 export function countBlocks(t: Tensor, width = BLOCK_WIDTH): { blocks: number; zeros: number } {
-  const { blocks, zero_blocks } = kernels.sparse_share({ ...weightFields(t), width })
+  const { blocks, zero_blocks } = kernels.sparse_share({ ...weightFields(t), n_group: 16 * t.strides[0]!, width })
   return { blocks, zeros: zero_blocks }
 }

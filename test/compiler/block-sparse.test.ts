@@ -4,7 +4,8 @@ import { parseGraph } from '../../compiler/graph/parse.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { fit, predict } from '../../compiler/passes/cost-model.js'
 import { printGraph } from '../../compiler/graph/print.js'
-import { blockSparse } from '../../compiler/passes/block-sparse.js'
+import { blockSparse, blockSparseBy } from '../../compiler/passes/block-sparse.js'
+import { type Estimate, estimate, type SparseProduct } from '../../compiler/passes/sparse-cost.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { callOperator, float, type Tensor, tensor } from '../../src/index.js'
 
@@ -51,6 +52,18 @@ await t.test('the sparse operators compute what the dense ones do', (t) => {
       const sparse = callOperator('ptlite::sparse_convolution', [image, filter, b, min, max]) as Tensor
       t.same(sparse.shape, dense.shape)
       t.ok(largestDifference(sparse, dense) < 1e-5, `convolution ${m}x${n}x${k}`)
+      const blockedImage = callOperator('ptlite::to_blocked', [image]) as Tensor
+      const blockedFilter = callOperator('ptlite::blocked_filter', [filter]) as Tensor
+      const blocks = Math.ceil(n / 16)
+      const padded =
+        b === null ? null : tensor(Float32Array.from({ length: 16 * blocks }, (_, i) => (i < n ? (b.data() as Float32Array)[i]! : 0)))
+      for (const residual of [null, tensor(floats(2 * blocks * m * 16), [2, blocks, m, 1, 16])]) {
+        const operands = [blockedImage, blockedFilter, padded, residual]
+        const sparseBlocked = callOperator('ptlite::sparse_blocked_convolution', [...operands, min, max]) as Tensor
+        const denseBlocked = callOperator('ptlite::blocked_convolution', [...operands, [1, 1], [0, 0], [1, 1], min, max]) as Tensor
+        t.same(sparseBlocked.shape, denseBlocked.shape)
+        t.ok(largestDifference(sparseBlocked, denseBlocked) < 1e-5, `blocked convolution ${m}x${n}x${k}`)
+      }
     }
   }
   const weight = weightOf(16, 4, () => true)
@@ -60,6 +73,7 @@ await t.test('the sparse operators compute what the dense ones do', (t) => {
     ['ptlite::sparse_linear', [x, weight, null, 'columns', float(0), float(1)]],
     ['ptlite::sparse_linear', [x, weight, tensor([1], [1]), 'rows', float(0), float(1)]],
     ['ptlite::sparse_convolution', [x, weight, null, float(0), float(1)]],
+    ['ptlite::sparse_blocked_convolution', [x, weight, null, null, float(0), float(1)]],
   ]
   for (const [op, args] of wrong) t.throws(() => callOperator(op, args as never), { code: 'INVALID_ARGUMENT' })
   t.end()
@@ -106,6 +120,7 @@ await t.test('the pass takes what is sparse enough', { skip: generates ? false :
     dense: weightOf(512, 512, () => true),
     filter: tensor(weightOf(256, 128, (block) => block % 40 === 0).data(), [256, 128, 1, 1]),
   }
+  weights['blocked'] = callOperator('ptlite::blocked_filter', [weights['filter']!]) as Tensor
   const graph = parseGraph(
     `input %0: float32[64, 512] @0
 input %9: float32[2, 128, 14, 14] @9
@@ -113,23 +128,42 @@ constant %1: float32[512, 512] @1 = "sparse"
 constant %2: float32[512, 512] @2 = "few"
 constant %3: float32[512, 512] @3 = "dense"
 constant %4: float32[256, 128, 1, 1] @4 = "filter"
+constant %10: float32[16, 1, 1, 128, 16] @10 = "blocked"
 %5: float32[64, 512] @5 = aten::linear(%0, %1, None)
 %6: float32[64, 512] @6 = aten::linear(%5, %2, None)
 %7: float32[64, 512] @7 = ptlite::linear(%6, %3, None, 0., inf)
 %8: float32[2, 256, 14, 14] @8 = ptlite::convolution(%9, %4, None, [1, 1], [0, 0], [1, 1], 1, 0., inf)
-return [%7, %8]
+%11: float32[2, 8, 14, 14, 16] @11 = ptlite::to_blocked(%9)
+%12: float32[2, 16, 14, 14, 16] @12 = ptlite::blocked_convolution(%11, %10, None, None, [1, 1], [0, 0], [1, 1], 0., inf)
+return [%7, %8, %12]
 `,
     { constant: (name) => weights[name] },
   )
   verifyGraph(graph)
-  const after = blockSparse.run(graph)
+  // as if dense blocks and blocks that are left took the same time
+  const judge = (product: SparseProduct): Estimate[] => {
+    const dense = Math.ceil(product.n / product.width) * product.k
+    const sparse = {
+      strategy: product.layer === 'convolution' ? ('channels' as const) : ('vectors' as const),
+      milliseconds: product.nonZeroBlocks / 500,
+    }
+    return [sparse, { strategy: 'dense' as const, milliseconds: dense / 1000 }].sort((a, b) => a.milliseconds - b.milliseconds)
+  }
+  const after = blockSparseBy(judge).run(graph)
   verifyGraph(after)
   t.same(
     after.nodes.map((node) => node.op),
-    ['ptlite::sparse_linear', 'aten::linear', 'ptlite::linear', 'ptlite::sparse_convolution'],
+    [
+      'ptlite::sparse_linear',
+      'aten::linear',
+      'ptlite::linear',
+      'ptlite::sparse_convolution',
+      'ptlite::to_blocked',
+      'ptlite::sparse_blocked_convolution',
+    ],
   )
   const [sparse, few, dense] = after.nodes.map((node) => node.note)
-  t.match(sparse, /^(rows|unrolled|vectors): 98\.0 % zero blocks \(\d+ of \d+ left\), 64 rows: expected .*dense [\d.e-]+ ms/)
+  t.match(sparse, /^vectors: 98\.0 % zero blocks \(\d+ of \d+ left\), 64 rows: expected .*dense [\d.e-]+ ms/)
   t.match(few, /^dense: 0\.0 % zero blocks/)
   t.equal(dense, undefined, 'nothing is said of a weight without zero blocks')
   t.match(printGraph(after), /sparse_convolution\(.*\) {2}# channels: /)
@@ -137,5 +171,18 @@ return [%7, %8]
   const inputs = [tensor(floats(64 * 512), [64, 512]), tensor(floats(2 * 128 * 196), [2, 128, 14, 14])]
   const [want, got] = [graph, after].map((g) => new GraphRunner(g).run(inputs) as Tensor[])
   want!.forEach((y, i) => t.ok(largestDifference(got![i]!, y) < 1e-3))
+  t.end()
+})
+
+await t.test('the model of this machine', { skip: generates ? false : 'no code is generated here' }, (t) => {
+  for (const layer of ['linear', 'convolution', 'blocked convolution'] as const) {
+    const estimates = estimate({ layer, m: 20, n: 64, k: 64, nonZeroBlocks: 40, width: 16 })
+    t.ok(estimates.some(({ strategy }) => strategy === 'dense') && estimates.length > 1)
+    t.ok(
+      estimates.every(({ milliseconds }, i) => milliseconds > 0 && milliseconds >= (estimates[i - 1]?.milliseconds ?? 0)),
+      JSON.stringify(estimates),
+    )
+  }
+  t.equal(blockSparse.name, 'block sparse')
   t.end()
 })

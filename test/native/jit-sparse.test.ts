@@ -50,6 +50,7 @@ function create(c: Case, weight: number, postOps = c.postOps): ReturnType<typeof
     n: c.n,
     k: c.k,
     n_stride: c.k,
+    n_group: 16 * c.k,
     k_stride: 1,
     m: c.m,
     form: kernels.SparseForm[c.form],
@@ -135,9 +136,12 @@ function tryCase(c: Case): Outcome {
       batch: c.batch,
       x_batch: x.size,
       out_batch: out.size,
+      x_group: 16,
+      out_group: 16,
       operands: isFull.map((yes, i) => (yes ? full.memory : memory[2 + i]!).address),
       operand_strides: isFull.map(() => full.stride),
       operand_batches: isFull.map(() => full.size),
+      operand_groups: isFull.map(() => 16),
     })
     return out.read()
   }
@@ -254,10 +258,10 @@ await t.test('pruning keeps the largest blocks', (t) => {
   const memory = new Memory(w.byteLength)
   memory.write(w)
   const shape = { weight: memory.address, n, k, n_stride: k, k_stride: 1, width }
-  const { blocks, zero_blocks: before } = kernels.sparse_share(shape)
+  const { blocks, zero_blocks: before } = kernels.sparse_share({ ...shape, n_group: 16 * k })
   t.same([blocks, before], [3 * k, 0])
   const { kept, lost } = kernels.sparse_prune({ ...shape, zeros: 50 })
-  t.equal(kernels.sparse_share(shape).zero_blocks, 50)
+  t.equal(kernels.sparse_share({ ...shape, n_group: 16 * k }).zero_blocks, 50)
   const pruned = memory.read(new Float32Array(w.length))
   t.ok(pruned.every((v, i) => v === 0 || v === w[i]))
   const squares = (data: Float32Array): number => data.reduce((sum, v) => sum + v * v, 0)

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { numelOf } from '../../tensor/shape.js'
+import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { type SparseForm, sparseKernel } from './support/sparse-weight.js'
 
@@ -24,7 +24,14 @@ export function sparse_linear(input: Tensor, weight: Tensor, bias: Tensor | null
   )
   const result = empty([...input.shape.slice(0, -1), n], DType.float32)
   const rows = numelOf(input.shape.slice(0, -1))
-  return multiply(name, known, input, weight, bias, min, max, result, { batch: 1, rows, xStride: k, outStride: n })
+  return multiply(name, known, input, weight, bias, min, max, result, {
+    batch: 1,
+    rows,
+    xStride: k,
+    outStride: n,
+    xGroup: 16,
+    outGroup: 16,
+  })
 }
 
 /**
@@ -40,7 +47,46 @@ export function sparse_convolution(input: Tensor, weight: Tensor, bias: Tensor |
   )
   const [batch, , h, w] = input.shape as [number, number, number, number]
   const result = empty([batch, weight.shape[0]!, h, w], DType.float32)
-  return multiply(name, 'channels', input, weight, bias, min, max, result, { batch, rows: h * w, xStride: h * w, outStride: h * w })
+  const layout = { batch, rows: h * w, xStride: h * w, outStride: h * w, xGroup: 0, outGroup: 0 }
+  return multiply(name, 'channels', input, weight, bias, min, max, result, layout)
+}
+
+/**
+ * The same for channels in blocks of 16: input [batch, k / 16, h, w, 16], filter [n / 16, 1, 1, k, 16], bias of n and, added before the
+ * clamp, a residual of the result's shape.
+ */
+export function sparse_blocked_convolution(
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  residual: Tensor | null,
+  min: number,
+  max: number,
+): Tensor {
+  const name = 'ptlite::sparse_blocked_convolution'
+  for (const t of [input, filter, bias, residual]) {
+    check(t === null || (t.type === DType.float32 && t.isContiguous), () => `${name}: expected contiguous float32 tensors`)
+  }
+  const [blocks, kh, kw, k] = filter.shape as [number, number, number, number]
+  check(
+    filter.dim === 5 &&
+      kh === 1 &&
+      kw === 1 &&
+      filter.shape[4] === 16 &&
+      input.dim === 5 &&
+      input.shape[4] === 16 &&
+      input.shape[1] === Math.ceil(k / 16),
+    () => `${name}: a filter of shape [${filter.shape.join(', ')}] for an input [${input.shape.join(', ')}]`,
+  )
+  check(bias === null || (bias.dim === 1 && bias.shape[0] === blocks * 16), () => `${name}: expected a bias with one value per output`)
+  const [batch, , h, w] = input.shape as [number, number, number, number]
+  const result = empty([batch, blocks, h, w, 16], DType.float32)
+  check(
+    residual === null || sameShape(residual.shape, result.shape),
+    () => `${name}: expected a residual of shape [${result.shape.join(', ')}]`,
+  )
+  const layout = { batch, rows: h * w, xStride: 16, outStride: 16, xGroup: h * w * 16, outGroup: h * w * 16 }
+  return multiply(name, 'vectors', input, filter, bias, min, max, result, layout, residual)
 }
 
 function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor | null, dims: number): void {
@@ -57,6 +103,9 @@ interface Layout {
   readonly rows: number
   readonly xStride: number
   readonly outStride: number
+  /** From 16 channels of a row to the next; 16 where rows are whole. */
+  readonly xGroup: number
+  readonly outGroup: number
 }
 
 function multiply(
@@ -68,11 +117,12 @@ function multiply(
   min: number,
   max: number,
   result: Tensor,
-  { batch, rows, xStride, outStride }: Layout,
+  { batch, rows, xStride, outStride, xGroup, outGroup }: Layout,
+  residual: Tensor | null = null,
 ): Tensor {
   if (result.numel === 0) return result
   check(weight.numel > 0, () => `${name}: a weight without elements`)
-  const kernel = sparseKernel(weight, { form, rows, hasBias: bias !== null, min, max })
+  const kernel = sparseKernel(weight, { form, rows, hasBias: bias !== null, residual: residual !== null, min, max })
   if (kernel === null) throw new PtliteError('OUT_OF_MEMORY', `${name}: no memory for the blocks of the weight`)
   kernels.sparse_gemm({
     handle: kernel.handle,
@@ -85,9 +135,12 @@ function multiply(
     batch,
     x_batch: input.numel / batch,
     out_batch: result.numel / batch,
-    operands: [],
-    operand_strides: [],
-    operand_batches: [],
+    x_group: xGroup,
+    out_group: outGroup,
+    operands: residual === null ? [] : [residual.address],
+    operand_strides: [outStride],
+    operand_batches: [result.numel / batch],
+    operand_groups: [outGroup],
   })
   return result
 }

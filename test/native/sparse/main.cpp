@@ -90,6 +90,7 @@ void one_case(int form) {
   create.n = n;
   create.k = k;
   create.n_stride = k;
+  create.n_group = 16 * k;
   create.k_stride = 1;
   create.m = m;
   create.form = form;
@@ -110,6 +111,7 @@ void one_case(int form) {
   f.x_stride = channels ? m : k;
   f.out_stride = channels ? m : n;
   f.batch = 1;
+  f.x_group = f.out_group = f.operand_groups[0] = 16;
   f.operands[0] = other.address();
   f.operand_strides[0] = f.out_stride;
   call(ptlite::implementations_of_sparse_gemm, f);

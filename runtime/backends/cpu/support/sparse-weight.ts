@@ -10,6 +10,8 @@ export interface SparseUse {
   readonly form: SparseForm
   readonly rows: number
   readonly hasBias: boolean
+  /** A tensor of the result's shape is added before the clamp. */
+  readonly residual: boolean
   readonly min: number
   readonly max: number
 }
@@ -29,34 +31,47 @@ interface Kept extends SparseKernel {
 const made = new WeakMap<Storage, Kept[]>()
 const abandoned = new FinalizationRegistry<number>((handle) => kernels.sparse_release({ handle }))
 
+/** Sizes and strides of a weight as the kernels take them. */
+interface WeightLayout {
+  readonly n: number
+  readonly k: number
+  readonly n_stride: number
+  readonly n_group: number
+  readonly k_stride: number
+}
+
+/** A contiguous weight [n, k, ...] whose further dimensions are 1, or a filter [n / 16, 1, 1, k, 16] in blocks of 16 outputs. */
+function layoutOf(weight: Tensor): WeightLayout {
+  const { shape } = weight
+  if (weight.dim === 5) return { n: shape[0]! * 16, k: shape[3]!, n_stride: 1, n_group: shape[3]! * 16, k_stride: 16 }
+  return { n: shape[0]!, k: shape[1]!, n_stride: shape[1]!, n_group: shape[1]! * 16, k_stride: 1 }
+}
+
 /**
- * A kernel of x weight^T, kept with the weight's storage; it holds a copy of its non-zero blocks. Weight: contiguous float32
- * [n, k, ...] whose further dimensions are 1. Null where memory is short.
+ * A kernel of x weight^T, kept with the weight's storage; it holds a copy of its non-zero blocks. Null where memory is short.
  */
 export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | null {
   const { storage } = weight
-  const [n, k] = weight.shape as [number, number]
-  const { form, rows, hasBias, min, max } = use
-  const key = [weight.offset, n, k, form, rows, hasBias, min, max].join()
+  const { form, rows, hasBias, residual, min, max } = use
+  const key = [weight.offset, weight.shape.join('x'), form, rows, hasBias, residual, min, max].join()
   const kept = made.get(storage) ?? []
   const found = kept.find((kernel) => kernel.key === key && kernel.version === storage.version)
   if (found !== undefined) return found
+  const { add, clamp } = kernels.JitAlgorithm
   const clamped = min !== -Infinity || max !== Infinity
+  const ops = [...(residual ? [add] : []), ...(clamped ? [clamp] : [])]
   const { handle, code_bytes: codeBytes } = kernels.sparse_gemm_create({
     weight: weight.address,
-    n,
-    k,
-    n_stride: k,
-    k_stride: 1,
+    ...layoutOf(weight),
     m: rows,
     form: kernels.SparseForm[form],
     has_bias: Number(hasBias),
-    post_ops: Number(clamped),
-    ops: clamped ? [kernels.JitAlgorithm.clamp] : [],
-    access: clamped ? [kernels.JitAccess.full] : [],
-    p0: clamped ? [min] : [],
-    p1: clamped ? [max] : [],
-    p2: clamped ? [1] : [],
+    post_ops: ops.length,
+    ops,
+    access: ops.map(() => kernels.JitAccess.full),
+    p0: ops.map((op) => (op === clamp ? min : 0)),
+    p1: ops.map((op) => (op === clamp ? max : 0)),
+    p2: ops.map(() => 1),
   })
   if (handle === 0) return null
   const kernel = { key, version: storage.version, handle, codeBytes }
@@ -75,7 +90,6 @@ export interface BlockCount {
 /** The blocks of a weight by the width of the kernels in use; null where no code can be generated. */
 export function countBlocks(weight: Tensor): BlockCount | null {
   if (kernels.jit_info().state !== kernels.JitState.ready) return null
-  const [n, k] = weight.shape as [number, number]
-  const count = kernels.sparse_share({ weight: weight.address, n, k, n_stride: k, k_stride: 1, width: 0 })
+  const count = kernels.sparse_share({ weight: weight.address, ...layoutOf(weight), width: 0 })
   return { blocks: count.blocks, zeros: count.zero_blocks, width: count.width_used }
 }

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import {
   callOperator,
@@ -11,7 +10,7 @@ import {
   tensor,
   Tensor,
 } from '../../src/index.js'
-import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
+import { fixturePath } from '../module/fixtures.js'
 
 const load = (compile: NonNullable<LoadOptions['compile']>): Promise<Module> => loadModule(fixturePath('compile.ptl'), { compile })
 const matrix = (...data: number[]): Tensor => tensor(data, [data.length / 4, 4])
@@ -215,35 +214,4 @@ t.test('outputs survive later runs, and nothing else does', async (t) => {
   t.equal(memoryStats().live, live)
   m.dispose()
   off.dispose()
-})
-
-/** Of the largest value of an output, between compiled and interpreted: batch norm is folded, sums keep their order. */
-const MAX_ERROR = 1e-5
-
-t.test('networks', async (t) => {
-  for (const name of readdirSync(fixturePath('models')).filter((file) => /\.json$/.test(file))) {
-    const golden = JSON.parse(readFileSync(`${fixturePath('models')}/${name}`, 'utf8')) as Golden
-    const file = `${fixturePath('models')}/${name.replace('.json', '.ptl')}`
-    const [off, auto] = [await loadModule(file), await loadModule(file, { compile: 'auto' })]
-    for (let run = 0; run < 3; run++) {
-      const inputs = golden.inputs.map((input) => {
-        const x = inputOf(input)
-        return run < 2 || x.dtype !== 'float32' ? x : (callOperator('aten::mul.Scalar', [x, -0.5]) as Tensor)
-      })
-      const list = (output: Output): Tensor[] => (Array.isArray(output) ? output : [output]) as Tensor[]
-      const [want, got] = [list(off.forward(...inputs)), list(auto.forward(...inputs))]
-      want.forEach((w, i) => {
-        const [a, b] = [Array.from(w.data(), Number), Array.from(got[i]!.data(), Number)]
-        const error = Math.max(...a.map((x, k) => Math.abs(x - b[k]!))) / Math.max(...a.map(Math.abs))
-        t.ok(error <= MAX_ERROR, `${name}, run ${run}: off by ${error.toExponential(1)}`)
-      })
-    }
-    t.strictSame(
-      auto.plans().map((p) => p.state),
-      ['plan'],
-      `${name}: ${auto.plans()[0]!.reason ?? ''}`,
-    )
-    auto.dispose()
-    off.dispose()
-  }
 })

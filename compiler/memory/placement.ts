@@ -8,6 +8,11 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   attention: ['query', 'key', 'value', 'mask'],
   batch_norm: ['input'],
   binary: ['a', 'b'],
+  blocked_conv: ['input', 'residual'],
+  blocked_depthwise: ['input'],
+  blocked_mean: ['input'],
+  blocked_pool: ['input'],
+  blocked_reorder: ['input'],
   conv: ['input'],
   conv_transpose: ['input'],
   copy: ['in'],
@@ -28,6 +33,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   special: ['in'],
   ternary: ['a', 'b', 'c'],
   unary: ['in'],
+  winograd_conv: ['input', 'residual'],
 }
 
 /** A range of bytes that a frame copies from the start of a buffer into another one. */

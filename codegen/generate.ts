@@ -4,6 +4,7 @@ import { emitBoxed } from './emit/boxed.js'
 import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { emitDispatch } from './emit/dispatch.js'
+import { emitExtents } from './emit/extents.js'
 import { emitInterfaces } from './emit/interfaces.js'
 import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
@@ -62,6 +63,7 @@ export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFil
     ['runtime/native/generated/kernels.ts', emitKernelsTs(selected, absent, selector)],
     ['runtime/native/generated/kernel-fields.ts', emitKernelFields(selected)],
     ['runtime/native/generated/layouts.ts', emitKernelLayouts(selected)],
+    ['runtime/native/generated/extents.ts', emitExtents(selected)],
     ...[...headers].map(([path, text]): [string, string] => [`kernels/generated/${path}`, text]),
   ])
 }

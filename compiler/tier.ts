@@ -1,10 +1,12 @@
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
 import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
+import type { Plan } from './executor/plan.js'
 import { CompiledCall } from './compiled-call.js'
 import type { Origin } from './graph/graph.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
@@ -112,6 +114,30 @@ export class TieredModule {
     } finally {
       this.busy = false
     }
+  }
+
+  /**
+   * Compiles a method for arguments of this form and returns the plan, with the number of operators that were recorded and are left.
+   * Throws INVALID_ARGUMENT saying why there can be none.
+   */
+  planFor(fn: LinkedFunction, args: readonly Value[]): { readonly plan: Plan; readonly operators: PlanInfo['operators'] } {
+    const find = (): Entry | undefined => this.plansOf(fn).entries.find((e) => e.signature.match(args) !== null)
+    const { state } = find() ?? {}
+    // a call makes anew what does not hold any longer
+    if (state?.kind === 'compiled' && !state.guards.hold()) this.discard(this.call(fn, args), Signature.of(args)!.match(args)!)
+    this.compile(fn, args)
+    const entry = find()!
+    const { operators, reason } = this.describe(fn, entry)
+    const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
+    if (plan === null)
+      throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}(${entry.signature.toString()}) cannot be compiled to a plan: ${reason}`)
+    return { plan, operators }
+  }
+
+  /** Calls a method by its plan, which is made where there is none, and notes each kernel call. Throws INVALID_ARGUMENT where there can be no plan. */
+  callProfiled(fn: LinkedFunction, args: readonly Value[], profiler: Profiler): Value {
+    const { plan } = this.planFor(fn, args)
+    return plan.runProfiled(Signature.of(args)!.match(args)!, profiler)
   }
 
   /** The graph of a method before and after each pass, as text. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded. */

@@ -3,8 +3,8 @@ import type { FrameField, Kernel, KernelAbi, ScalarKind } from '../kernel-abi/mo
 import type { Selector } from '../options.js'
 import { banner, KERNEL_INPUTS, used } from './file.js'
 
-const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s', 'putPointers']
-const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putPointers', i64: 'putI64s', i32: 'putI32s', f32: 'putF32s', f64: 'putF64s' }
+const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s']
+const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putI64s', i64: 'putI64s', i32: 'putI32s', f32: 'putF32s', f64: 'putF64s' }
 
 /**
  * runtime/native/generated/kernels.ts: one function per kernel that fills the frame and launches it. Those that a selective build

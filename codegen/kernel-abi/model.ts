@@ -20,6 +20,14 @@ export interface FrameField {
   readonly offset: number
 }
 
+/** How far a kernel reaches from an address. */
+export interface Extent {
+  /** An expression over the fields of the frame (see expression.ts): bytes from the address on. */
+  readonly bytes: string
+  /** The address may be 0. */
+  readonly optional: boolean
+}
+
 export interface Kernel {
   readonly name: string
   readonly doc: string
@@ -29,6 +37,12 @@ export interface Kernel {
   readonly fields: readonly FrameField[]
   /** Written by the kernel. */
   readonly results: readonly FrameField[]
+  /** By field, `host` for JavaScript memory; null where nothing is declared: a frame of the kernel cannot be checked then. */
+  readonly extents: ReadonlyMap<string, Extent> | null
+  /** Conditions on the fields that the kernel counts on. */
+  readonly require: readonly string[]
+  /** Floating-point (or integer) operations of one call; null where that says nothing about the time. */
+  readonly flops: string | null
   /** Bytes, header and tail padding included. */
   readonly size: number
   readonly source: Source

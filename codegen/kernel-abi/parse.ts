@@ -1,6 +1,8 @@
 import { at, failAt } from '../error.js'
 import type { Entry, Field } from '../yaml-file.js'
+import { translate } from './expression.js'
 import {
+  type Extent,
   type FrameField,
   HEADER_BYTES,
   type Kernel,
@@ -11,7 +13,7 @@ import {
   SIZE_OF,
 } from './model.js'
 
-const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'extends', 'fields', 'results'])
+const KEYS = new Set(['kernel', 'doc', 'vectorized', 'host', 'extends', 'fields', 'results', 'extents', 'require', 'flops'])
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const TYPE = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d+)\])?$/
 
@@ -78,7 +80,58 @@ function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>, base:
   const results = layout.members(get('results'))
   for (const result of results) if (result.length !== null) failAt(entry.source, name, `result '${result.name}' cannot be an array`)
   const size = layout.finish()
-  return { name, doc: text('doc'), vectorized: flag('vectorized'), host: flag('host'), fields, results, size, source: entry.source }
+  const host = flag('host')
+  const inherited = (key: string): Field | undefined => base?.fields.find((f) => f.key === key)
+  const flops = get('flops') ?? inherited('flops')
+  const reach = {
+    extents: extentsOf(name, [inherited('extents'), get('extents')], fields, host),
+    require: [inherited('require'), get('require')].flatMap((field) => conditionsOf(name, field, fields)),
+    flops: flops === undefined ? null : expression(name, flops, flops.value, fields),
+  }
+  return { name, doc: text('doc'), vectorized: flag('vectorized'), host, fields, results, size, ...reach, source: entry.source }
+}
+
+/** Each address of the frame, and the host array, has its extent; those of a kernel that it extends are taken over. */
+function extentsOf(
+  kernel: string,
+  declared: readonly (Field | undefined)[],
+  fields: readonly FrameField[],
+  host: boolean,
+): Map<string, Extent> | null {
+  const present = declared.filter((field) => field !== undefined)
+  const last = present.at(-1)
+  if (last === undefined) return null
+  const extents = new Map<string, Extent>()
+  for (const field of present) {
+    if (typeof field.value !== 'object' || field.value === null)
+      failAt(field.source, kernel, "'extents' must be a map of names to expressions")
+    for (const [key, value] of Object.entries(field.value)) {
+      const optional = key.endsWith('?')
+      extents.set(optional ? key.slice(0, -1) : key, { bytes: expression(kernel, field, value, fields), optional })
+    }
+  }
+  const addresses = [...fields.filter((f) => f.kind === 'ptr').map((f) => f.name), ...(host ? ['host'] : [])]
+  const missing = addresses.filter((name) => !extents.has(name))
+  const unknown = [...extents.keys()].filter((name) => !addresses.includes(name))
+  if (missing.length > 0) failAt(last.source, kernel, `no extent for ${missing.join(', ')}`)
+  if (unknown.length > 0) failAt(last.source, kernel, `${unknown.join(', ')} is no address of the frame`)
+  return extents
+}
+
+function conditionsOf(kernel: string, field: Field | undefined, fields: readonly FrameField[]): string[] {
+  if (field === undefined) return []
+  if (!Array.isArray(field.value)) failAt(field.source, kernel, "'require' must be a list of conditions")
+  return field.value.map((value) => expression(kernel, field, value, fields))
+}
+
+function expression(kernel: string, field: Field, value: unknown, fields: readonly FrameField[]): string {
+  const text = String(value)
+  try {
+    translate(text, fields)
+  } catch (error) {
+    failAt(field.source, kernel, `${field.key}: ${(error as Error).message}`)
+  }
+  return text
 }
 
 /** Places members in declared order at their natural alignment, as C does. */

@@ -34,10 +34,18 @@ const KINDS = { p: ['ptr', 8], i: ['i32', 4], l: ['i64', 8], f: ['f32', 4], d: [
 
 let layouts: FrameLayout[] | undefined
 
+function allLayouts(): readonly FrameLayout[] {
+  return (layouts ??= KERNEL_LAYOUTS.trimEnd().split('\n').map(parseLayout))
+}
+
 /** The frame of a kernel by its number. */
 export function layoutOf(kernel: number): FrameLayout {
-  layouts ??= KERNEL_LAYOUTS.trimEnd().split('\n').map(parseLayout)
-  return layouts[kernel]!
+  return allLayouts()[kernel]!
+}
+
+/** The frame of the kernel of this name, if there is one. */
+export function layoutOfName(name: string): FrameLayout | undefined {
+  return allLayouts().find((layout) => layout.name === name)
 }
 
 function parseLayout(line: string, kernel: number): FrameLayout {

@@ -24,13 +24,13 @@ export class PlanInstance {
 
   /** `constants` has the address of each constant. */
   constructor(program: ReplayProgram, constants: readonly number[]) {
-    const { frames, offsets, patches, hostData, memory } = program
+    const { frames, offsets, patches, hostData, arenaBytes } = program
     const patchesAt = align(frames.length)
     const offsetsAt = align(patchesAt + patches.length * PATCH_BYTES)
     const hostAt = align(offsetsAt + offsets.byteLength)
     const image = new Uint8Array(hostAt + hostData.length)
     this.code = Storage.allocate(image.length)
-    this.arena = memory.arenaBytes === 0 ? null : Storage.allocate(memory.arenaBytes)
+    this.arena = arenaBytes === 0 ? null : Storage.allocate(arenaBytes)
     const address = this.code.address
     const view = new DataView(image.buffer)
     image.set(frames)

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import type { Profiler } from '../../runtime/interpreter/profile.js'
 import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { Storage } from '../../runtime/tensor/storage.js'
@@ -7,8 +8,10 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedRun } from '../capture/captured.js'
 import type { FrameLayout } from '../capture/layout.js'
 import { mapTensors, type TensorTemplate } from '../capture/result.js'
+import { workOf } from '../frames/check-frame.js'
 import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
+import { type Placement, placeBuffers } from './placement.js'
 import { buildProgram, type ReplayProgram } from './program.js'
 
 /** Inputs and outputs that plan_run's frame has room for. */
@@ -34,8 +37,12 @@ export class Plan {
   private readonly queue: (() => void)[] = []
   private disposed = false
 
-  constructor(private readonly captured: CapturedRun) {
-    this.program = buildProgram(captured)
+  constructor(
+    readonly captured: CapturedRun,
+    /** Where its buffers lie. */
+    readonly placement: Placement = placeBuffers(captured),
+  ) {
+    this.program = buildProgram(captured, placement)
     this.layouts = captured.frames.map((f) => f.layout)
     this.code = new GeneratedCode(captured.frames)
     this.code.fill(new DataView(this.program.frames.buffer), this.program.offsets)
@@ -43,17 +50,17 @@ export class Plan {
 
   /** Bytes of the one buffer that all intermediates share. */
   get arenaBytes(): number {
-    return this.program.memory.arenaBytes
+    return this.placement.arenaBytes
   }
 
   /** The most bytes of intermediates that are alive at one time: what `arenaBytes` cannot fall below. */
   get lowerBound(): number {
-    return this.program.memory.lowerBound
+    return this.placement.lowerBound
   }
 
   /** Bytes of the intermediates if each had memory of its own. */
   get naiveBytes(): number {
-    return this.program.memory.naiveBytes
+    return this.placement.naiveBytes
   }
 
   /** Kernel calls of one run. */
@@ -83,6 +90,32 @@ export class Plan {
    * captured. Tensors of the result are the caller's. Throws what kernels report, such as an index out of range.
    */
   run(inputs: readonly Tensor[]): Value {
+    return this.replay(inputs, 0)
+  }
+
+  /** As `run`; `profiler` gets the time and the work of each kernel call. */
+  runProfiled(inputs: readonly Tensor[], profiler: Profiler): Value {
+    const { frames } = this.captured
+    const clock = Storage.allocate(8 * (frames.length + 1))
+    try {
+      const start = profiler.now()
+      const result = this.replay(inputs, clock.address)
+      // nanoseconds of another clock, of which differences count
+      const times = new BigInt64Array(frames.length + 1)
+      kernels.mem_read({ address: clock.address, bytes: times.byteLength }, times)
+      const since = (i: number): number => Number(times[i]! - times[0]!) / 1000
+      frames.forEach((frame, i) => {
+        const work = workOf(frame) ?? { flops: 0, bytes: 0 }
+        profiler.events.push({ name: frame.layout.name, start: start + since(i), duration: since(i + 1) - since(i), work })
+      })
+      return result
+    } finally {
+      clock.free()
+    }
+  }
+
+  /** `times` is 0 or the address for `frames` + 1 clock readings. */
+  private replay(inputs: readonly Tensor[], times: number): Value {
     const instance = this.take()
     try {
       const outputs = this.fill(
@@ -90,7 +123,7 @@ export class Plan {
         inputs.map((t) => t.address),
       )
       try {
-        kernels.plan_run(instance.frame)
+        kernels.plan_run(times === 0 ? instance.frame : { ...instance.frame, times })
       } catch (error) {
         for (const storage of outputs) storage.free()
         throw this.explain(error, i32[DETAIL_WORD]!)
@@ -242,8 +275,7 @@ export class Plan {
 }
 
 /** A plan for a captured run. A text says why there can be none. */
-export function buildPlan(captured: CapturedRun): Plan | string {
-  const outputs = captured.buffers.filter((b) => b.isOutput).length
-  const slots = captured.aliases.length + outputs
-  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured)
+export function buildPlan(captured: CapturedRun, placement = placeBuffers(captured)): Plan | string {
+  const slots = captured.aliases.length + placement.outputs.length
+  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured, placement)
 }

@@ -1,7 +1,7 @@
 import type { CapturedFrame, CapturedRun, Target } from '../capture/captured.js'
 import { HOST_OFFSET, KERNEL_OFFSET } from '../capture/layout.js'
-import { groupBuffers } from '../memory/lifetimes.js'
-import { alignedSize, type MemoryPlan, planMemory } from '../memory/plan-memory.js'
+import { alignedSize } from '../memory/plan-memory.js'
+import type { Placement } from './placement.js'
 
 /** An address that a run fills in: at byte `at` of the frames, that of `slot` plus `offset` bytes. */
 export interface Patch {
@@ -30,21 +30,16 @@ export interface ReplayProgram {
   readonly fixed: readonly Fixed[]
   /** JavaScript memory that frames read, copied. */
   readonly hostData: Uint8Array
-  readonly memory: MemoryPlan
+  readonly arenaBytes: number
   /** Bytes of each output; output i has slot inputs + i. */
   readonly outputs: readonly number[]
   /** Output that each buffer became; -1 for those in the arena. */
   readonly outputOf: readonly number[]
 }
 
-/** Lays out frames, host data and the arena of a captured run. */
-export function buildProgram(run: CapturedRun): ReplayProgram {
-  const { groupOf, lifetimes, isOutput } = groupBuffers(run)
-  const inArena = lifetimes.map((_, group) => group).filter((group) => !isOutput[group])
-  const memory = planMemory(inArena.map((group) => lifetimes[group]!))
-  const arenaOffset = new Map(inArena.map((group, i) => [group, memory.offsets[i]!]))
-  const outputGroups = lifetimes.map((_, group) => group).filter((group) => isOutput[group])
-  const outputNumber = new Map(outputGroups.map((group, i) => [group, i]))
+/** Lays out frames and host data of a captured run whose buffers have their places. */
+export function buildProgram(run: CapturedRun, placement: Placement): ReplayProgram {
+  const { places, outputs } = placement
   const inputs = run.aliases.length
 
   const offsets = new Uint32Array(run.frames.length)
@@ -61,10 +56,9 @@ export function buildProgram(run: CapturedRun): ReplayProgram {
     if (target.kind === 'input') patches.push({ at, slot: target.index, offset })
     else if (target.kind === 'constant') fixed.push({ at, base: target.index, offset })
     else {
-      const group = groupOf[target.index]!
-      const output = outputNumber.get(group)
-      if (output !== undefined) patches.push({ at, slot: inputs + output, offset })
-      else fixed.push({ at, base: ARENA, offset: arenaOffset.get(group)! + offset })
+      const byte = places[target.index]!
+      if (byte < 0) patches.push({ at, slot: inputs - 1 - byte, offset })
+      else fixed.push({ at, base: ARENA, offset: byte + offset })
     }
   }
   run.frames.forEach((frame, i) => {
@@ -80,9 +74,9 @@ export function buildProgram(run: CapturedRun): ReplayProgram {
     patches,
     fixed,
     hostData: host.bytes(),
-    memory,
-    outputs: outputGroups.map((group) => lifetimes[group]!.bytes),
-    outputOf: run.buffers.map((_, i) => outputNumber.get(groupOf[i]!) ?? -1),
+    arenaBytes: placement.arenaBytes,
+    outputs,
+    outputOf: places.map((byte) => (byte !== null && byte < 0 ? -1 - byte : -1)),
   }
 }
 

@@ -1,13 +1,25 @@
-/** One operator call, in microseconds of `performance.now()` times 1000. */
+/** One operator or kernel call, in microseconds of `performance.now()` times 1000. */
 export interface ProfileEvent {
   readonly name: string
   readonly start: number
   readonly duration: number
+  /** Of kernels: operations, 0 where they are not counted, and bytes of the memory that the call reaches. */
+  readonly work?: { readonly flops: number; readonly bytes: number }
 }
 
-/** Collects operator calls of a run. */
+export interface ProfilerOptions {
+  /** Kernel calls instead of operator calls: the method is compiled for the arguments and its plan is replayed. */
+  readonly kernels?: boolean
+}
+
+/** Collects operator calls, or kernel calls, of a run. */
 export class Profiler {
   readonly events: ProfileEvent[] = []
+  readonly kernels: boolean
+
+  constructor({ kernels = false }: ProfilerOptions = {}) {
+    this.kernels = kernels
+  }
 
   now(): number {
     return performance.now() * 1000
@@ -19,14 +31,15 @@ export class Profiler {
 
   /** The events in Chrome's trace format (chrome://tracing, Perfetto). */
   toChromeTrace(): string {
-    const traceEvents = this.events.map((e) => ({
-      name: e.name,
-      cat: 'operator',
+    const traceEvents = this.events.map(({ name, start, duration, work }) => ({
+      name,
+      cat: work === undefined ? 'operator' : 'kernel',
       ph: 'X',
-      ts: e.start,
-      dur: e.duration,
+      ts: start,
+      dur: duration,
       pid: process.pid,
       tid: 0,
+      ...(work === undefined ? {} : { args: work }),
     }))
     return JSON.stringify({ traceEvents, displayTimeUnit: 'ms' })
   }

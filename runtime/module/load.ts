@@ -61,6 +61,8 @@ function parse(source: ByteSource, pool: TensorPool): ParsedModule {
       throw unsupported(
         `${source.label}: this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md`,
       )
+    case 'plan':
+      throw unsupported(`${source.label}: a .ptlc file holds plans and no program; this needs the model that it was compiled from`)
     case 'other':
       throw damaged(`${source.label}: expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(head)}`)
   }

@@ -24,31 +24,32 @@ export function getI64(word: number): number {
   return i32[word + 1]! * 4294967296 + (i32[word]! >>> 0)
 }
 
-/** Writes `values` from word `word` on; throws where the frame has room for fewer. */
+/**
+ * Writes `values` from word `word` on; throws where the frame has room for fewer. Room that is left is cleared where launches are
+ * recorded, since it holds addresses and numbers of other frames. The same goes for the three below.
+ */
 export function putI64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
-}
-
-/** Writes addresses from word `word` on. Room that is left is cleared where launches are recorded, since it holds addresses of other frames. */
-export function putPointers(word: number, values: readonly number[], room: number): void {
-  putI64s(word, values, room)
   if (observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
+  if (observer !== null) i32.fill(0, word + values.length, word + room)
 }
 
 export function putF64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
+  if (observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putF32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!
+  if (observer !== null) i32.fill(0, word + values.length, word + room)
 }
 
 function tooMany(count: number, room: number): never {

@@ -7,7 +7,7 @@ import type { ScriptModule } from '../../runtime/module/script-module.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 /** Interprets every call: plans are not in selective builds. */
-export class TieredModule implements Pick<whole.TieredModule, 'call' | 'compile' | 'plans' | 'dispose'> {
+export class TieredModule implements Pick<whole.TieredModule, 'call' | 'callProfiled' | 'compile' | 'planFor' | 'plans' | 'dispose'> {
   constructor(private readonly script: ScriptModule) {}
 
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
@@ -16,6 +16,14 @@ export class TieredModule implements Pick<whole.TieredModule, 'call' | 'compile'
 
   compile(): never {
     throw new PtliteError('INVALID_ARGUMENT', `the compiler is not in this build${HOW_TO_EXTEND}`)
+  }
+
+  planFor(): never {
+    return this.compile()
+  }
+
+  callProfiled(): never {
+    return this.compile()
   }
 
   plans(): [] {

@@ -27,7 +27,7 @@ export interface Selection {
 const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 
 /** Kernels that the runtime itself launches. */
-const ALWAYS = ['memory', 'threads']
+const ALWAYS = ['memory', 'mapping', 'threads']
 
 export interface SelectionOptions {
   /** Keep every dtype and operation of the kernels that ran. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { bench } from './bench.js'
 import { codegen } from './codegen.js'
+import { compile } from './compile.js'
 import { cpu } from './cpu.js'
 import { execute } from './execute.js'
 import { inspect } from './inspect.js'
@@ -10,7 +11,7 @@ import { run } from './run.js'
 import { trace } from './trace.js'
 import type { Command } from './usage.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, bench, prune, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

@@ -7,7 +7,7 @@ import type { Trace } from '../../selective-build/trace/trace.js'
 import * as full from '../index.js'
 import type * as whole from '../selected.js'
 import { readInputs } from './inputs.js'
-import { bundledRuns } from './trace.js'
+import { bundledRuns } from './planned-runs.js'
 
 /** A call to make in both runtimes. */
 export interface VerifiedRun {

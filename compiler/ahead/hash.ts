@@ -1,0 +1,19 @@
+import { storageFrom } from '../../runtime/module/bytes.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import type { Hash } from './preamble.js'
+
+/** XXH64 of native memory. */
+export function hashAt(address: number, bytes: number): Hash {
+  const { low, high } = kernels.mem_hash({ address, bytes })
+  return BigInt(high >>> 0) * 0x1_0000_0000n + BigInt(low >>> 0)
+}
+
+/** XXH64 of JavaScript memory. */
+export function hashOf(bytes: Uint8Array): Hash {
+  const storage = storageFrom(bytes)
+  try {
+    return hashAt(storage.address, bytes.length)
+  } finally {
+    storage.free()
+  }
+}

@@ -1,0 +1,117 @@
+import { PtliteError } from '../../runtime/error.js'
+import type { ByteSource } from '../../runtime/module/bytes.js'
+import { damaged, guarded } from '../../runtime/module/file-error.js'
+import { FlatReader, type FlatTable } from '../../runtime/module/flat-reader.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { numbersOf, ValueDecoder } from './decode.js'
+import { hashAt, hashOf } from './hash.js'
+import type { AheadArgument, AheadMethod, AheadModule } from './module.js'
+import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
+import { readPlan } from './read-plan.js'
+import { CONSTANT_ROW, Field } from './schema.js'
+
+/** The header of a .ptlc file, checked against its sum. */
+export interface AheadHeader {
+  readonly source: ByteSource
+  readonly preamble: Preamble
+  readonly root: FlatTable
+  /** Everything but the plans. */
+  readonly about: Omit<AheadModule, 'plans'>
+}
+
+/** Reads what a file says about itself. Throws INVALID_FILE for a damaged one, UNSUPPORTED_FILE for another version of the format. */
+export function readHeader(source: ByteSource): AheadHeader {
+  return guarded(source.label, () => {
+    const preamble = readPreamble(source.read(0, Math.min(PREAMBLE_BYTES, source.size)), source.size, source.label, hashOf)
+    const header = source.read(PREAMBLE_BYTES, preamble.headerBytes)
+    if (hashOf(header) !== preamble.headerHash) throw damaged(`${source.label}: the checksum of its header is wrong; the file is damaged`)
+    const root = new FlatReader(new HeaderBytes(source.label, header)).root()
+    return { source, preamble, root, about: readAbout(root) }
+  })
+}
+
+/**
+ * The plans of a file over its data, which are used in place. Everything that could lead a kernel outside of its memory is checked.
+ * Throws INVALID_FILE.
+ */
+export function readPlans({ source, preamble, root, about }: AheadHeader): AheadModule {
+  return guarded(source.label, () => {
+    const { dataStart, dataBytes } = preamble
+    const data = source.storage(dataStart, dataBytes, DATA_ALIGNMENT)
+    if (hashAt(data.address, dataBytes) !== preamble.dataHash) {
+      throw damaged(`${source.label}: the checksum of its data is wrong; the file is damaged`)
+    }
+    const rows = numbersOf(root, Field.module.constants)
+    const constants = Array.from({ length: Math.floor(rows.length / CONSTANT_ROW) }, (_, i) => {
+      const [start, bytes] = [rows[CONSTANT_ROW * i]!, rows[CONSTANT_ROW * i + 1]!]
+      if (start < 0 || bytes < 0 || start % DATA_ALIGNMENT !== 0 || start + bytes > dataBytes) {
+        throw damaged(`${source.label}: constant ${i} is outside of the data`)
+      }
+      return Storage.borrow(data.address + start, bytes, data)
+    })
+    const kernels = root.tables(Field.module.kernels).map((k) => ({ name: k.text(Field.kernel.name), hash: k.uint32(Field.kernel.hash) }))
+    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, kernels, constants))
+    for (const { method, example } of plans) {
+      const known = about.methods.find((m) => m.name === method)
+      if (known?.arguments.length !== example.length) throw damaged(`${source.label}: a plan of ${method}() has wrong arguments`)
+    }
+    return { ...about, plans }
+  })
+}
+
+function readAbout(root: FlatTable): Omit<AheadModule, 'plans'> {
+  const at = Field.module
+  return {
+    library: root.text(at.library),
+    level: root.text(at.level),
+    original: root.text(at.original),
+    sha256: root.text(at.sha256),
+    bytecodeVersion: root.int32(at.bytecodeVersion),
+    operatorVersion: root.int32(at.operatorVersion),
+    operators: root.texts(at.operators),
+    methods: root.tables(at.methods).map(readMethod),
+  }
+}
+
+function readMethod(table: FlatTable): AheadMethod {
+  const values = new ValueDecoder(() => {
+    throw table.reader.error('a default value is a tensor')
+  })
+  const args = table.tables(Field.method.arguments).map((argument): AheadArgument => {
+    const value = argument.table(Field.argument.defaultValue)
+    return {
+      name: argument.text(Field.argument.name),
+      type: argument.text(Field.argument.type),
+      default: value === null ? undefined : values.value(value),
+    }
+  })
+  return { name: table.text(Field.method.name), arguments: args }
+}
+
+/** A copy of the header, which nobody can change while it is read. */
+class HeaderBytes implements ByteSource {
+  readonly resident = true
+  readonly size: number
+
+  constructor(
+    readonly label: string,
+    private readonly bytes: Uint8Array,
+  ) {
+    this.size = bytes.length
+  }
+
+  read(offset: number, length: number): Uint8Array {
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) {
+      throw damaged(`${this.label}: expected ${length} bytes at offset ${offset} of the header, which has ${this.size}`)
+    }
+    return this.bytes.subarray(offset, offset + length)
+  }
+
+  storage(): never {
+    throw new PtliteError('INTERNAL', 'the header has no memory of its own')
+  }
+
+  close(): void {
+    // nothing to give back
+  }
+}

@@ -1,0 +1,244 @@
+import type { Offset } from 'flatbuffers'
+import { PtliteError } from '../../runtime/error.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { KERNEL_EXTENTS } from '../../runtime/native/generated/extents.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import type { CapturedFrame } from '../capture/captured.js'
+import { isCheckable } from '../frames/check-frame.js'
+import { Encoder, type TensorEntry } from './encode.js'
+import { hashAt, hashOf } from './hash.js'
+import type { AheadMethod, AheadModule, AheadPlan } from './module.js'
+import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
+import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
+
+/** The bytes of a .ptlc file. Throws INVALID_ARGUMENT where a plan holds what no file can. */
+export function writeAhead(module: AheadModule): Uint8Array {
+  for (const plan of module.plans) checkWritable(plan)
+  const data = new DataSection()
+  const header = encodeModule(module, data)
+  const dataStart = aligned(PREAMBLE_BYTES + header.length)
+  const file = new Uint8Array(dataStart + data.size)
+  file.set(header, PREAMBLE_BYTES)
+  data.copyTo(file.subarray(dataStart))
+  const preamble = {
+    headerBytes: header.length,
+    dataStart,
+    dataBytes: data.size,
+    headerHash: hashOf(header),
+    dataHash: hashOf(file.subarray(dataStart)),
+  }
+  file.set(writePreamble(preamble, hashOf))
+  return file
+}
+
+function aligned(bytes: number): number {
+  return Math.ceil(bytes / DATA_ALIGNMENT) * DATA_ALIGNMENT
+}
+
+function checkWritable({ method, example, captured }: AheadPlan): void {
+  const refuse = (reason: string): never => {
+    throw new PtliteError('INVALID_ARGUMENT', `${method}() cannot be compiled ahead: ${reason}`)
+  }
+  // where another pair of arguments shares memory the plan does not hold, which a call can tell only of one tensor given twice
+  const tensors = tensorsOf(example)
+  if (captured.aliases.some((first, i) => tensors[first] !== tensors[i])) refuse('arguments share memory')
+  for (const { layout } of captured.frames) {
+    if (layout.fields.has('handle')) refuse(`kernel ${layout.name} uses code or tables of this process`)
+    if (!isCheckable(layout.name)) refuse(`kernel ${layout.name} declares no extents, so that a file could not be checked`)
+  }
+}
+
+/** Contents of constants, each once, however many plans use it or have a copy of it. */
+class DataSection {
+  private readonly numbers = new Map<Storage, number>()
+  private readonly contents: Uint8Array[] = []
+  private readonly byHash = new Map<string, number[]>()
+  readonly rows: number[] = []
+  size = 0
+
+  add(storage: Storage): number {
+    const known = this.numbers.get(storage)
+    if (known !== undefined) return known
+    const number = this.addContent(storage)
+    this.numbers.set(storage, number)
+    return number
+  }
+
+  private addContent(storage: Storage): number {
+    const bytes = storage.byteLength
+    const content = new Uint8Array(bytes)
+    if (bytes > 0) kernels.mem_read({ address: storage.address, bytes }, content)
+    const key = `${bytes} ${hashAt(storage.address, bytes)}`
+    const alike = this.byHash.get(key) ?? []
+    const equal = alike.find((number) => Buffer.compare(this.contents[number]!, content) === 0)
+    if (equal !== undefined) return equal
+    const number = this.contents.length
+    this.contents.push(content)
+    this.byHash.set(key, [...alike, number])
+    this.rows.push(this.size, bytes)
+    this.size = aligned(this.size + bytes)
+    return number
+  }
+
+  copyTo(file: Uint8Array): void {
+    this.contents.forEach((content, i) => {
+      file.set(content, this.rows[CONSTANT_ROW * i]!)
+    })
+  }
+}
+
+function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
+  const e = new Encoder()
+  const names = [...new Set(module.plans.flatMap((p) => p.captured.frames.map((f) => f.layout.name)))].sort()
+  const plans = e.offsets(module.plans.map((plan) => encodePlan(e, plan, names, data)))
+  const used = e.offsets(names.map((name) => encodeKernel(e, name)))
+  const methods = e.offsets(module.methods.map((method) => encodeMethod(e, method)))
+  const constants = e.int64s(data.rows)
+  const operators = e.texts(module.operators)
+  const [library, level, original, sha256] = [module.library, module.level, module.original, module.sha256].map((text) => e.text(text))
+  const at = Field.module
+  return e.finish(
+    e.table(11, (b) => {
+      b.addFieldOffset(at.library, library!, 0)
+      b.addFieldOffset(at.level, level!, 0)
+      b.addFieldOffset(at.original, original!, 0)
+      b.addFieldOffset(at.sha256, sha256!, 0)
+      b.addFieldInt32(at.bytecodeVersion, module.bytecodeVersion, 0)
+      b.addFieldInt32(at.operatorVersion, module.operatorVersion, 0)
+      b.addFieldOffset(at.operators, operators, 0)
+      b.addFieldOffset(at.kernels, used, 0)
+      b.addFieldOffset(at.methods, methods, 0)
+      b.addFieldOffset(at.constants, constants, 0)
+      b.addFieldOffset(at.plans, plans, 0)
+    }),
+  )
+}
+
+function encodeKernel(e: Encoder, name: string): Offset {
+  const text = e.text(name)
+  return e.table(2, (b) => {
+    b.addFieldOffset(Field.kernel.name, text, 0)
+    b.addFieldInt32(Field.kernel.hash, KERNEL_EXTENTS[name]!.hash | 0, 0)
+  })
+}
+
+function encodeMethod(e: Encoder, method: AheadMethod): Offset {
+  const noTensors = (): never => {
+    throw new PtliteError('INVALID_ARGUMENT', `${method.name}() has a tensor as default of an argument, which no .ptlc file can hold`)
+  }
+  const list = method.arguments.map((argument) => {
+    const name = e.text(argument.name)
+    const type = e.text(argument.type)
+    const value = argument.default === undefined ? 0 : e.value(argument.default, noTensors)
+    return e.table(3, (b) => {
+      b.addFieldOffset(Field.argument.name, name, 0)
+      b.addFieldOffset(Field.argument.type, type, 0)
+      b.addFieldOffset(Field.argument.defaultValue, value, 0)
+    })
+  })
+  const args = e.offsets(list)
+  const name = e.text(method.name)
+  return e.table(2, (b) => {
+    b.addFieldOffset(Field.method.name, name, 0)
+    b.addFieldOffset(Field.method.arguments, args, 0)
+  })
+}
+
+function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data: DataSection): Offset {
+  const { captured, placement } = plan
+  const numbers = captured.constants.map(({ storage }) => data.add(storage))
+  const method = e.text(plan.method)
+  const args = e.offsets(plan.example.map((value, i) => e.value(value, argumentEntries(plan.example, i))))
+  const kernelsOf = e.uint32s(captured.frames.map((f) => names.indexOf(f.layout.name)))
+  const frames = e.bytes(framesOf(captured.frames))
+  const pointers = e.int64s(
+    captured.frames.flatMap((frame, i) =>
+      frame.pointers.flatMap(({ at, target: { kind, index }, offset }) => [
+        ...[i, at, TARGET_KINDS.indexOf(kind), kind === 'constant' ? numbers[index]! : index, offset],
+      ]),
+    ),
+  )
+  const withHost = captured.frames.map(({ host }, i) => ({ host, i })).filter(({ host }) => host !== null)
+  const hostFrames = e.uint32s(withHost.map(({ i }) => i))
+  const hostSizes = e.uint32s(withHost.map(({ host }) => host!.length))
+  const hostData = e.bytes(concatenated(withHost.map(({ host }) => host!)))
+  // a buffer that nothing touches needs no memory
+  const buffers = e.int64s(
+    captured.buffers.flatMap(({ bytes }, i) => {
+      const place = placement.places[i] ?? null
+      return place === null ? [0, 0] : [bytes, place]
+    }),
+  )
+  const written = e.uint32s(captured.written)
+  const { value, tensors } = captured.result
+  const result = e.value(value, (mark) => {
+    const template = tensors.get(mark)!
+    const { kind, index } = template.target
+    const target = { kind, index: kind === 'constant' ? numbers[index]! : index }
+    return { tensor: template, target, offset: template.offset, same: kind === 'input' && template.same !== null, again: -1 }
+  })
+  const at = Field.plan
+  return e.table(15, (b) => {
+    b.addFieldOffset(at.method, method, 0)
+    b.addFieldOffset(at.arguments, args, 0)
+    b.addFieldOffset(at.kernels, kernelsOf, 0)
+    b.addFieldOffset(at.frames, frames, 0)
+    b.addFieldOffset(at.pointers, pointers, 0)
+    b.addFieldOffset(at.hostFrames, hostFrames, 0)
+    b.addFieldOffset(at.hostSizes, hostSizes, 0)
+    b.addFieldOffset(at.hostData, hostData, 0)
+    b.addFieldOffset(at.buffers, buffers, 0)
+    b.addFieldOffset(at.written, written, 0)
+    b.addFieldOffset(at.result, result, 0)
+    b.addFieldInt64(at.lowerBound, BigInt(placement.lowerBound), 0n)
+    b.addFieldInt64(at.naive, BigInt(placement.naiveBytes), 0n)
+    b.addFieldInt32(at.recorded, plan.operators.recorded, 0)
+    b.addFieldInt32(at.optimized, plan.operators.optimized, 0)
+  })
+}
+
+/** Numbers the tensors of arguments in the order in which signatures see them. */
+function argumentEntries(example: readonly Value[], argument: number): (t: Tensor) => TensorEntry {
+  const before = tensorsOf(example.slice(0, argument))
+  return (tensor) => {
+    const again = before.indexOf(tensor)
+    before.push(tensor)
+    return { tensor, target: { kind: 'input', index: before.length - 1 }, offset: tensor.offset, same: false, again }
+  }
+}
+
+/** Tensors of arguments, in order, one that occurs twice twice. */
+export function tensorsOf(values: readonly Value[]): Tensor[] {
+  return values.flatMap((value) => {
+    if (value instanceof Tensor) return [value]
+    if (Array.isArray(value)) return tensorsOf(value)
+    if (value instanceof Tuple) return tensorsOf(value.items)
+    return value instanceof Map ? tensorsOf([...value.values()]) : []
+  })
+}
+
+/** Frames behind each other: their fields without addresses and without what lay in the gaps between them. */
+function framesOf(frames: readonly CapturedFrame[]): Uint8Array {
+  return concatenated(
+    frames.map(({ layout, bytes }) => {
+      const clean = new Uint8Array(layout.size)
+      for (const { kind, count, offset } of layout.fields.values()) {
+        const size = count * (kind === 'i32' || kind === 'f32' ? 4 : 8)
+        if (kind !== 'ptr') clean.set(bytes.subarray(offset, offset + size), offset)
+      }
+      return clean
+    }),
+  )
+}
+
+function concatenated(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

@@ -1,0 +1,180 @@
+import type { FrameFields } from '../../runtime/native/extents.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'
+import type { CapturedFrame } from '../capture/captured.js'
+import { fieldOf, type FrameMember } from '../capture/layout.js'
+
+/** A frame holds a number that no kernel is made for. */
+export class FrameError extends Error {}
+
+/** Strides and dilations up to this are allowed for however small an input. */
+const LEAST_STEP = 16
+const MOST_EMPTY_TURNS = 2 ** 24
+
+/** Reads the fields of one captured frame for the expressions of its kernel's declaration. */
+export class CapturedFields implements FrameFields {
+  constructor(private readonly frame: CapturedFrame) {}
+
+  n(field: string): number {
+    return this.count(field, 0)
+  }
+
+  at(field: string, index: number): number {
+    return this.count(field, index)
+  }
+
+  isSet(field: string): number {
+    const { offset } = this.member(field, 0)
+    return this.frame.pointers.some((p) => p.at === offset) ? 1 : 0
+  }
+
+  size(dtype: number): number {
+    try {
+      return itemSize(dtypeFromCode(dtype))
+    } catch {
+      throw new FrameError(`it has elements of the unknown type ${dtype}`)
+    }
+  }
+
+  min(a: number, b: number): number {
+    return Math.min(a, b)
+  }
+
+  max(a: number, b: number): number {
+    return Math.max(a, b)
+  }
+
+  ceil(x: number): number {
+    return Math.ceil(x)
+  }
+
+  product(field: string): number {
+    return this.product_of(this.member(field, 0).count, field)
+  }
+
+  product_of(count: number, field: string): number {
+    this.room(count, field)
+    let product = 1
+    for (let i = 0; i < count; i++) product *= this.count(field, i)
+    return product
+  }
+
+  span(...pairs: number[]): number {
+    let last = 0
+    for (let i = 0; i < pairs.length; i += 2) {
+      if (pairs[i]! <= 0) return 0
+      last += (pairs[i]! - 1) * pairs[i + 1]!
+    }
+    return last + 1
+  }
+
+  span_at(count: number, limits: string, steps: string): number {
+    this.room(count, limits)
+    let last = 0
+    for (let i = 0; i < count; i++) last += Math.max(this.count(limits, i) - 1, 0) * this.count(steps, i)
+    return last
+  }
+
+  both(a: number, b: number): number {
+    return a === 0 || b === 0 ? 0 : a + b - 1
+  }
+
+  walk(dims: number, sizes: string, strides: string): number {
+    return this.walk_from(dims, sizes, strides, 0)
+  }
+
+  walk_from(dims: number, sizes: string, strides: string, first: number): number {
+    this.room(dims, sizes)
+    this.room(first + dims, strides)
+    let last = 0
+    let elements = 1
+    let isEmpty = false
+    for (let i = 0; i < dims; i++) {
+      const size = this.count(sizes, i)
+      isEmpty ||= size === 0
+      elements *= Math.max(size, 1)
+      last += Math.max(size - 1, 0) * this.count(strides, first + i)
+    }
+    // loops around an empty one still count
+    if (elements > (isEmpty ? MOST_EMPTY_TURNS : Number.MAX_SAFE_INTEGER)) throw new FrameError(`${sizes} is too large`)
+    return isEmpty ? 0 : last + 1
+  }
+
+  elements(dims: number, n: number, sizes: string, strides: string): number {
+    return dims === 0 ? n : this.walk(dims, sizes, strides)
+  }
+
+  window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number {
+    const padded = input + 2 * padding
+    const most = Math.max(padded, LEAST_STEP)
+    if (kernel < 1 || stride < 1 || dilation < 1 || stride > most || dilation > most) return 0
+    const room = padded - dilation * (kernel - 1) - 1
+    return room >= 0 && out >= Math.floor(room / stride) && out <= Math.ceil(room / stride) + 1 ? 1 : 0
+  }
+
+  windows(input: string, kernel: string, stride: string, padding: string, dilation: string, out: string): number {
+    for (let i = 0; i < this.member(input, 0).count; i++) {
+      const [size, window, step, pad] = [this.count(input, i), this.count(kernel, i), this.count(stride, i), this.count(padding, i)]
+      if (this.window(size, window, step, pad, this.count(dilation, i), this.count(out, i)) === 0) return 0
+    }
+    return 1
+  }
+
+  pads(mode: number, dims: number, inSizes: string, outSizes: string, before: string): number {
+    const { reflect, replicate, circular } = kernels.PadMode
+    for (let i = 0; i < dims; i++) {
+      const size = this.count(inSizes, i)
+      const low = -this.signed(before, i)
+      const high = low + this.count(outSizes, i) - 1
+      if (mode === reflect && (low <= -size || high > 2 * (size - 1))) return 0
+      if (mode === replicate && size === 0) return 0
+      if (mode === circular && (low < -size || high >= 2 * size)) return 0
+    }
+    return 1
+  }
+
+  parts(count: number, start: string, length: string, row: number): number {
+    for (let i = 0; i < count; i++) if (this.count(start, i) + this.count(length, i) > row) return 0
+    return 1
+  }
+
+  operands(field: string, steps: number, inputs: number): number {
+    for (let i = 0; i < steps; i++) {
+      const operand = this.signed(field, i)
+      if (operand < -2 || operand >= inputs + i) return 0
+    }
+    return 1
+  }
+
+  pack(dtype: number, side: number, groups: number, outer: number, k: number): number {
+    for (const x of [groups, outer, k]) if (!(Number.isInteger(x) && x < 2 ** 31)) throw new FrameError('its packed operand has no size')
+    return kernels.gemm_pack_size({ dtype, side, groups, outer, k })
+  }
+
+  quantized_pack(n: number, k: number): number {
+    return kernels.quantized_gemm_pack_size({ n, k })
+  }
+
+  /** A count, size or stride. */
+  private count(field: string, index: number): number {
+    const value = this.signed(field, index)
+    if (!(Number.isSafeInteger(value) && value >= 0)) throw new FrameError(`${field} is ${value}`)
+    return value
+  }
+
+  private signed(field: string, index: number): number {
+    this.member(field, index)
+    return fieldOf(this.frame.layout, this.frame.bytes, field, index)
+  }
+
+  /** A count of dimensions or operands beyond an array would lead its kernel out of the frame, whether or not they are looked at here. */
+  private room(count: number, field: string): void {
+    if (count > 0) this.member(field, count - 1)
+  }
+
+  private member(field: string, index: number): FrameMember {
+    const member = this.frame.layout.fields.get(field)!
+    if (!(index < member.count)) throw new FrameError(`it counts ${index + 1} elements of ${field}, which has ${member.count}`)
+    return member
+  }
+}

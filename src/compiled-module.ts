@@ -1,0 +1,171 @@
+import type { PlanInfo } from '../compiler/index.js'
+import type { AheadModule, AheadPlan } from '../compiler/ahead/module.js'
+import { buildPlan, type Plan } from '../compiler/executor/plan.js'
+import { Signature } from '../compiler/record/signature.js'
+import { PtliteError } from '../runtime/error.js'
+import type { ByteSource } from '../runtime/module/bytes.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { type Input, type Output, toOutput } from './convert.js'
+import { Parameters } from './fit.js'
+import { type CallOptions, Module, type RunOptions } from './module.js'
+
+/** The model that a file was compiled from. */
+export interface Original {
+  /** Loads it. Throws PtliteError where it is not there or another one. */
+  open(): Module
+}
+
+interface Entry {
+  readonly method: string
+  readonly signature: Signature
+  readonly plan: Plan
+  readonly operators: AheadPlan['operators']
+}
+
+/** A module that was compiled ahead: it replays the plans of its file, and leaves all else to the model it was compiled from. */
+export class CompiledModule extends Module {
+  private readonly entries: readonly Entry[]
+  private readonly parameterLists: ReadonlyMap<string, Parameters>
+  private loaded: Module | undefined
+  /** Aborted at dispose. */
+  private readonly end = new AbortController()
+  /** Background runs that are under way. */
+  private uses = 0
+
+  constructor(
+    private readonly ahead: AheadModule,
+    private readonly source: ByteSource,
+    private readonly original: Original,
+  ) {
+    super()
+    this.entries = ahead.plans.map((plan) => entryOf(plan, source.label))
+    this.parameterLists = new Map(ahead.methods.map(({ name, arguments: list }) => [name, new Parameters(name, list, new Map())]))
+  }
+
+  get methods(): string[] {
+    return this.loaded?.methods ?? this.ahead.methods.map(({ name }) => name)
+  }
+
+  get operators(): string[] {
+    return [...this.ahead.operators]
+  }
+
+  get bytecodeVersion(): number {
+    return this.ahead.bytecodeVersion
+  }
+
+  get operatorVersion(): number {
+    return this.ahead.operatorVersion
+  }
+
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.model('its extra files are').extraFiles
+  }
+
+  parameters(): Map<string, Tensor> {
+    return this.model('its parameters are').parameters()
+  }
+
+  call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
+    const found = this.find(method, args)
+    if (found === null) return this.modelFor(method, args).call(method, args, options)
+    const { plan, inputs } = found
+    const { profiler } = options
+    return toOutput(profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+  }
+
+  async run(method: string, args: readonly Input[] = [], options: RunOptions = {}): Promise<Output> {
+    const found = this.find(method, args)
+    if (found === null) return this.modelFor(method, args).run(method, args, options)
+    const { signal } = options
+    const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    this.uses++
+    try {
+      return toOutput(await found.plan.runAsync(found.inputs, ended))
+    } finally {
+      this.uses--
+      if (this.uses === 0 && this.end.signal.aborted) this.free()
+    }
+  }
+
+  async compile(method: string, args: readonly Input[] = []): Promise<void> {
+    if (this.find(method, args) === null) await this.modelFor(method, args).compile(method, args)
+  }
+
+  explain(method: string, args: readonly Input[] = []): string {
+    return this.model('its operators are').explain(method, args)
+  }
+
+  plans(): PlanInfo[] {
+    const own = this.entries.map(({ method, signature, plan, operators }): PlanInfo => {
+      const { frames, arenaBytes, lowerBound, naiveBytes } = plan
+      const memory = { arenaBytes, lowerBound, naiveBytes }
+      return { method, signature: signature.toString(), state: 'plan', reason: null, operators, choices: [], frames, memory }
+    })
+    return [...own, ...(this.loaded?.plans() ?? [])]
+  }
+
+  getAttribute(name: string): Output {
+    return this.model('its attributes are').getAttribute(name)
+  }
+
+  dispose(): void {
+    if (this.end.signal.aborted) return
+    this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
+    for (const { plan } of this.entries) plan.dispose()
+    this.loaded?.dispose()
+    if (this.uses === 0) this.free()
+  }
+
+  private free(): void {
+    // returned views must not reach into memory that is no longer mapped
+    for (const { plan } of this.entries) for (const { storage } of plan.captured.constants) storage.free()
+    this.source.close()
+  }
+
+  /** The plan for a call; null where the file has none. */
+  private find(method: string, args: readonly Input[]): { plan: Plan; inputs: Tensor[] } | null {
+    if (this.end.signal.aborted) throw this.end.signal.reason
+    const values = this.parameterLists.get(method)?.fit(args)
+    if (values === undefined) return null
+    for (const entry of this.entries) {
+      const inputs = entry.method === method ? entry.signature.match(values) : null
+      if (inputs !== null && entry.plan.accepts(inputs)) return { plan: entry.plan, inputs }
+    }
+    return null
+  }
+
+  private modelFor(method: string, args: readonly Input[]): Module {
+    const values: Value[] | undefined = this.parameterLists.get(method)?.fit(args)
+    if (values === undefined)
+      return this.model(`it has no method '${method}', only ${this.ahead.methods.map((m) => m.name).join(', ')}; others are`)
+    const known = this.entries.filter((e) => e.method === method).map((e) => `${method}(${e.signature.toString()})`)
+    const found = Signature.of(values)?.toString() ?? 'objects'
+    return this.model(`it was compiled for ${known.join(', ')}, not for ${method}(${found}); other calls are`)
+  }
+
+  /** The original, loaded when it is first needed; `what` begins the sentence that says why. */
+  private model(what: string): Module {
+    if (this.end.signal.aborted) throw this.end.signal.reason
+    if (this.loaded === undefined) {
+      try {
+        this.loaded = this.original.open()
+      } catch (cause) {
+        if (!(cause instanceof PtliteError)) throw cause
+        throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {
+          cause,
+        })
+      }
+    }
+    return this.loaded
+  }
+}
+
+function entryOf({ method, example, captured, placement, operators }: AheadPlan, label: string): Entry {
+  const signature = Signature.of(example)
+  const plan = buildPlan(captured, placement)
+  if (signature === null || typeof plan === 'string')
+    throw new PtliteError('INVALID_FILE', `${label}: a plan of ${method}() cannot be used`)
+  return { method, signature, plan, operators }
+}

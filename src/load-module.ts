@@ -1,0 +1,63 @@
+import type { PassOptions } from '../compiler/index.js'
+import { readHeader, readPlans } from '../compiler/ahead/read.js'
+import { check } from '../runtime/error.js'
+import { openSource } from '../runtime/module/bytes.js'
+import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
+import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
+import { CompiledModule } from './compiled-module.js'
+import type { LoadOptions, Module } from './module.js'
+import { incompatibility, originalBeside } from './original.js'
+import { ScriptedModule } from './scripted-module.js'
+
+/**
+ * Loads a `.ptl`, `.ff` or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
+ * mapped and used in place. The model is verified and its operators are resolved before the promise fulfils;
+ * it rejects with a PtliteError.
+ *
+ * A `.ptlc` file of another ISA level or version of the library is replaced by the model that it was compiled from, where that
+ * lies beside it, and is refused otherwise.
+ */
+export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
+  // the work is synchronous today; a promise lets compilation move into loading
+  return new Promise((resolve) => {
+    const { compile = 'auto' } = options
+    check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
+    const bytes = openSource(source)
+    if (fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) !== 'plan') {
+      bytes.close()
+      resolve(loadScripted(source, options))
+      return
+    }
+    try {
+      const header = readHeader(bytes)
+      const original = originalBeside(bytes, header.about, (path, mode) =>
+        loadScripted(path, { ...options, compile: options.compile ?? mode }),
+      )
+      const reason = incompatibility(header.about)
+      if (reason === null) resolve(new CompiledModule(readPlans(header), bytes, original))
+      else {
+        resolve(original.insteadOf(reason))
+        bytes.close()
+      }
+    } catch (error) {
+      bytes.close()
+      throw error
+    }
+  })
+}
+
+export function loadScripted(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ScriptedModule {
+  return new ScriptedModule(ScriptModule.load(source, scriptOptions(options)), options.compile ?? 'auto', passOptions(options))
+}
+
+function passOptions({ winograd = true }: LoadOptions): PassOptions {
+  check(typeof winograd === 'boolean', () => `winograd: expected true or false, found ${JSON.stringify(winograd)}`)
+  return { winograd }
+}
+
+function scriptOptions(options: LoadOptions): ScriptLoadOptions {
+  return {
+    ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
+    ...(options.maxIterations === undefined ? {} : { maxIterations: options.maxIterations }),
+  }
+}

@@ -1,0 +1,159 @@
+import { type CompileMode, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
+import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
+import { PtliteError } from '../runtime/error.js'
+import type { FunctionArgument } from '../runtime/interpreter/code.js'
+import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import { argumentCount } from '../runtime/interpreter/verifier.js'
+import { withPortableFrames } from '../runtime/native/portable.js'
+import type { ScriptModule } from '../runtime/module/script-module.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { BackgroundInterpreter } from './background/interpret.js'
+import { type Input, type Output, toOutput } from './convert.js'
+import { Parameters } from './fit.js'
+import { type CallOptions, Module, type RunOptions } from './module.js'
+
+/** A call that a plan is made for. */
+export interface PlannedCall {
+  readonly method: string
+  readonly args: readonly Input[]
+}
+
+/** A module whose code is interpreted, and compiled as its calls repeat themselves. */
+export class ScriptedModule extends Module {
+  /** Of methods that were called. */
+  private readonly parameterLists = new Map<LinkedFunction, Parameters>()
+
+  private readonly tiers: TieredModule
+  /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
+  private readonly aheadOfTime: TieredModule[] = []
+  private readonly background: BackgroundInterpreter
+  /** Aborted at dispose. */
+  private readonly end = new AbortController()
+
+  constructor(
+    private readonly script: ScriptModule,
+    compile: CompileMode,
+    private readonly passes: PassOptions,
+  ) {
+    super()
+    this.tiers = new TieredModule(script, compile, passes)
+    this.background = new BackgroundInterpreter(script)
+  }
+
+  get methods(): string[] {
+    return this.script.methods.map((fn) => fn.source.method)
+  }
+
+  get operators(): string[] {
+    const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
+    return [...new Set(names)].sort()
+  }
+
+  get bytecodeVersion(): number {
+    return this.script.file.bytecodeVersion
+  }
+
+  get operatorVersion(): number {
+    return this.script.file.operatorVersion
+  }
+
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.script.file.extraFiles
+  }
+
+  parameters(): Map<string, Tensor> {
+    return this.script.parameters()
+  }
+
+  call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
+    const fn = this.script.method(method)
+    const values = this.fit(fn, args)
+    const { profiler } = options
+    if (profiler?.kernels === true) return toOutput(this.tiers.callProfiled(fn, values, profiler))
+    return toOutput(this.tiers.call(fn, values, profiler === undefined ? {} : { profiler }))
+  }
+
+  async run(method: string, args: readonly Input[] = [], { signal }: RunOptions = {}): Promise<Output> {
+    const fn = this.script.method(method)
+    const values = this.fit(fn, args)
+    const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    ended.throwIfAborted()
+    this.script.beginUse()
+    try {
+      return toOutput(await (this.tiers.callAsync(fn, values, this.background.idle, ended) ?? this.interpretAside(fn, values, ended)))
+    } finally {
+      this.script.endUse()
+    }
+  }
+
+  private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal): Promise<Value> {
+    try {
+      return await this.background.call(fn, values, signal)
+    } catch (error) {
+      if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return this.tiers.call(fn, values)
+      throw error
+    }
+  }
+
+  compile(method: string, args: readonly Input[] = []): Promise<void> {
+    return new Promise((resolve) => {
+      const fn = this.script.method(method)
+      this.tiers.compile(fn, this.fit(fn, args))
+      resolve()
+    })
+  }
+
+  /**
+   * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds. The
+   * plans end with the module. Throws INVALID_ARGUMENT saying why where there can be no plan.
+   */
+  planAhead(calls: readonly PlannedCall[]): { readonly methods: AheadMethod[]; readonly plans: AheadPlan[] } {
+    const methods = new Map<string, AheadMethod>()
+    const plans = calls.map(({ method, args }): AheadPlan => {
+      const fn = this.script.method(method)
+      methods.set(method, { name: method, arguments: parametersOf(fn) })
+      const example = this.fit(fn, args)
+      const tiers = new TieredModule(this.script, 'eager', this.passes)
+      this.aheadOfTime.push(tiers)
+      const { plan, operators } = withPortableFrames(() => tiers.planFor(fn, example))
+      return { method, example, captured: plan.captured, placement: plan.placement, operators }
+    })
+    return { methods: [...methods.values()], plans }
+  }
+
+  explain(method: string, args: readonly Input[] = []): string {
+    const fn = this.script.method(method)
+    return this.tiers.explain(fn, this.fit(fn, args))
+  }
+
+  plans(): PlanInfo[] {
+    return this.tiers.plans()
+  }
+
+  getAttribute(name: string): Output {
+    return toOutput(this.script.attribute(name))
+  }
+
+  dispose(): void {
+    this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
+    for (const tiers of [this.tiers, ...this.aheadOfTime]) tiers.dispose()
+    this.background.dispose()
+    this.script.dispose()
+  }
+
+  private fit(fn: LinkedFunction, args: readonly Input[]): Value[] {
+    let parameters = this.parameterLists.get(fn)
+    if (parameters === undefined) {
+      parameters = new Parameters(fn.source.method, parametersOf(fn), this.script.namedTuples)
+      this.parameterLists.set(fn, parameters)
+    }
+    return parameters.fit(args)
+  }
+}
+
+/** What a method takes after `self`; functions without a schema take anything. */
+function parametersOf({ source }: LinkedFunction): readonly FunctionArgument[] {
+  if (source.schema !== null) return source.schema.args.slice(1)
+  return Array.from({ length: argumentCount(source) - 1 }, (_, i) => ({ name: `arg${i + 1}`, type: 'Any', default: undefined }))
+}

@@ -1,0 +1,167 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import type { AheadModule } from '../../compiler/ahead/module.js'
+import { writeAhead } from '../../compiler/ahead/write.js'
+import { compileAhead } from '../../src/ahead.js'
+import { cpu, int, loadModule, type Output, Profiler, tensor, type Tensor } from '../../src/index.js'
+import { loadScripted } from '../../src/load-module.js'
+import { sha256 } from '../../src/original.js'
+import type { PlannedCall } from '../../src/scripted-module.js'
+import { VERSION } from '../../runtime/version.js'
+import { fixturePath } from '../module/fixtures.js'
+import { sealed } from './support.js'
+
+const work = mkdtempSync(join(tmpdir(), 'ptlite-ahead-'))
+t.teardown(() => {
+  rmSync(work, { recursive: true })
+})
+
+const model = fixturePath('compile.ptl')
+const matrix = (...data: number[]): Tensor => tensor(data, [data.length / 4, 4])
+const numbers = (output: Output): number[] => Array.from((output as Tensor).data(), Number)
+const calls: PlannedCall[] = [
+  { method: 'forward', args: [matrix(1, 2, 3, 4)] },
+  { method: 'forward', args: [matrix(1, 2, 3, 4, 5, 6, 7, 8)] },
+  { method: 'scaled', args: [matrix(1, 2, 3, 4), int(3)] },
+]
+
+/** A folder with model.ptlc, and the model that it was compiled from beside it where `beside`. */
+function folder(bytes: Uint8Array, beside: boolean): string {
+  const path = mkdtempSync(join(work, 'case-'))
+  writeFileSync(join(path, 'model.ptlc'), bytes)
+  if (beside) copyFileSync(model, join(path, 'compile.ptl'))
+  return join(path, 'model.ptlc')
+}
+
+function written(changes: Partial<AheadModule>): Uint8Array {
+  const module = loadScripted(model)
+  const { bytecodeVersion, operatorVersion, operators } = module
+  const about = { library: VERSION, level: cpu.currentLevel(), original: 'compile.ptl', sha256: sha256(readFileSync(model)) }
+  const bytes = writeAhead({ ...about, bytecodeVersion, operatorVersion, operators, ...module.planAhead(calls), ...changes })
+  module.dispose()
+  return bytes
+}
+
+t.test('the version is that of the package', (t) => {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  t.equal(VERSION, manifest.version)
+  t.end()
+})
+
+t.test('several methods and forms of arguments', async (t) => {
+  const module = await loadModule(
+    folder(
+      compileAhead(model, () => calls),
+      false,
+    ),
+  )
+  const original = await loadModule(model, { compile: 'off' })
+  t.strictSame(
+    module.plans().map((p) => [p.method, p.signature, p.state]),
+    [
+      ['forward', 'float32[1, 4]', 'plan'],
+      ['forward', 'float32[2, 4]', 'plan'],
+      ['scaled', 'float32[1, 4], 3', 'plan'],
+    ],
+  )
+  for (const { method, args } of calls) t.strictSame(numbers(module.call(method, args)), numbers(original.call(method, args)))
+  // a plain number becomes what the method takes
+  t.strictSame(numbers(module.call('scaled', [matrix(4, 3, 2, 1), 3])), numbers(original.call('scaled', [matrix(4, 3, 2, 1), 3])))
+  t.strictSame(module.methods, ['forward', 'scaled'])
+  t.strictSame([module.operators, module.bytecodeVersion], [original.operators, original.bytecodeVersion])
+  await module.compile('forward', calls[0]!.args)
+  const profiler = new Profiler()
+  module.call('forward', [matrix(1, 2, 3, 4)], { profiler })
+  t.equal(profiler.events.length, module.plans()[0]!.frames)
+  t.ok(profiler.events.every((e) => e.duration >= 0 && e.work!.bytes > 0))
+  module.dispose()
+  module.dispose()
+})
+
+t.test('calls that the file has no plan for', async (t) => {
+  const bytes = compileAhead(model, () => calls)
+  const alone = await loadModule(folder(bytes, false))
+  const three = matrix(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+  t.throws(() => alone.forward(three), {
+    code: 'INVALID_ARGUMENT',
+    message: /compiled for forward\(float32\[1, 4\]\).*not for forward\(float32\[3, 4\]\)/,
+  })
+  t.throws(() => alone.call('scaled', [matrix(1, 2, 3, 4), 4]), { code: 'INVALID_ARGUMENT' })
+  t.throws(() => alone.call('several', []), { code: 'INVALID_ARGUMENT', message: /no method 'several'/ })
+  t.throws(() => alone.forward(), { code: 'INVALID_ARGUMENT', message: /needs/ })
+  t.throws(() => alone.getAttribute('training'), { code: 'INVALID_ARGUMENT', message: /compile\.ptl/ })
+  await t.rejects(alone.run('forward', [three]), { code: 'INVALID_ARGUMENT' })
+  alone.dispose()
+
+  const beside = await loadModule(folder(bytes, true))
+  const original = await loadModule(model, { compile: 'off' })
+  t.strictSame(numbers(beside.forward(three)), numbers(original.forward(three)))
+  // the worker packs weights at their second use, which rounds otherwise
+  const [found, wanted] = [numbers(await beside.run('forward', [three])), numbers(original.forward(three))]
+  t.ok(found.length === wanted.length && found.every((x, i) => Math.abs(x - wanted[i]!) < 1e-5))
+  t.strictSame(beside.getAttribute('training'), original.getAttribute('training'))
+  t.strictSame([...beside.parameters().keys()], [...original.parameters().keys()])
+  t.throws(() => beside.call('no_such_method'), { code: 'UNKNOWN_METHOD' })
+  beside.dispose()
+  t.throws(() => beside.forward(three), { code: 'DISPOSED' })
+
+  const other = folder(bytes, false)
+  copyFileSync(fixturePath('linear.ptl'), join(other, '..', 'compile.ptl'))
+  const wrong = await loadModule(other)
+  t.throws(() => wrong.forward(three), { code: 'INVALID_ARGUMENT', message: /is another model/ })
+  wrong.dispose()
+})
+
+t.test('files for another level or version', async (t) => {
+  for (const changes of [{ level: 'ANOTHER' }, { library: '0.0.0' }]) {
+    await t.rejects(loadModule(folder(written(changes), false)), { code: 'UNSUPPORTED_FILE', message: /compile\.ptl again/ })
+    await t.rejects(loadModule(written(changes)), { code: 'UNSUPPORTED_FILE' })
+    const module = await loadModule(folder(written(changes), true))
+    const expected = await loadModule(model, { compile: 'off' })
+    t.strictSame(numbers(module.forward(matrix(1, 2, 3, 4))), numbers(expected.forward(matrix(1, 2, 3, 4))))
+    t.equal(module.plans()[0]!.state, 'plan', 'compiled at the first call')
+    module.dispose()
+  }
+  const later = written({})
+  later[8] = 2
+  await t.rejects(loadModule(later), { code: 'UNSUPPORTED_FILE', message: /version 1 of the \.ptlc format, found 2/ })
+  const levels = spawnSync(
+    process.execPath,
+    [
+      '--import=tsx',
+      '-e',
+      `import('${new URL('../../src/index.ts', import.meta.url).href}').then((m) => m.loadModule(process.argv[1]))`,
+      folder(written({}), false),
+    ],
+    { env: { ...process.env, ATEN_CPU_CAPABILITY: 'default' }, encoding: 'utf8' },
+  )
+  if (cpu.currentLevel() !== 'DEFAULT') t.match(levels.stderr, /the level in use here is DEFAULT/)
+})
+
+t.test('what cannot be compiled', (t) => {
+  const attempt = (method: string, args: PlannedCall['args']) => () => compileAhead(model, () => [{ method, args }])
+  t.throws(attempt('no_such_method', []), { code: 'UNKNOWN_METHOD' })
+  t.throws(attempt('forward', []), { code: 'INVALID_ARGUMENT' })
+  t.throws(() => compileAhead(fixturePath('no such file'), () => []), { code: 'INVALID_FILE' })
+  const x = matrix(1, 2, 3, 4)
+  t.doesNotThrow(attempt('several', [x, x]), 'one tensor twice')
+  t.end()
+})
+
+t.test('runs in the background end before the file is let go', async (t) => {
+  const module = await loadModule(
+    folder(
+      compileAhead(model, () => calls),
+      false,
+    ),
+  )
+  const runs = Array.from({ length: 8 }, () => module.run('forward', [matrix(1, 2, 3, 4)]).catch((error: unknown) => error))
+  module.dispose()
+  for (const result of await Promise.all(runs)) t.match(result, { code: 'DISPOSED' })
+  const again = await loadModule(folder(sealed(compileAhead(model, () => calls)), false))
+  await t.rejects(again.run('forward', [matrix(1, 2, 3, 4)], { signal: AbortSignal.abort(new Error('no')) }), { message: 'no' })
+  again.dispose()
+})

@@ -6,6 +6,8 @@
 
 namespace {
 
+constexpr int64_t kChunk = 128;
+
 template <class S>
 int32_t get(index_get_frame* f) {
   const int64_t width = f->ndim > 0 ? f->sizes[0] : 1;
@@ -27,11 +29,11 @@ int32_t get(index_get_frame* f) {
         for (int64_t i = 0; i < width; i++) to[i * out_step] = in[from + i * in_step];
       continue;
     }
-    for (int64_t i = 0; i < width; i++) {
-      int64_t from = walk.b + i * in_step;
-      for (int32_t k = 0; k < f->indices; k++)
-        if (!walk.add(k, walk.at[k] + i * f->index_strides[12 * k], from)) return PTLITE_INDEX_RANGE;
-      to[i * out_step] = in[from];
+    for (int64_t first = 0; first < width; first += kChunk) {
+      const int64_t n = width - first < kChunk ? width - first : kChunk;
+      int64_t from[kChunk];
+      if (!walk.places(first, n, walk.b + first * in_step, in_step, from)) return PTLITE_INDEX_RANGE;
+      for (int64_t i = 0; i < n; i++) to[(first + i) * out_step] = in[from[i]];
     }
   }
   return PTLITE_OK;

@@ -98,11 +98,7 @@ int32_t put(const index_put_frame* f, PutRow row, int64_t size) {
     for (int64_t first = 0; first < width; first += chunk) {
       const int64_t n = width - first < chunk ? width - first : chunk;
       int64_t at[chunk];
-      for (int64_t i = 0; i < n; i++) {
-        at[i] = walk.a + (first + i) * self_step;
-        for (int32_t k = 0; k < f->indices; k++)
-          if (!walk.add(k, walk.at[k] + (first + i) * f->index_strides[12 * k], at[i])) return PTLITE_INDEX_RANGE;
-      }
+      if (!walk.places(first, n, walk.a + first * self_step, self_step, at)) return PTLITE_INDEX_RANGE;
       row(self, 0, 0, at, from + first * src_step * size, src_step, n, f->alpha);
     }
   }

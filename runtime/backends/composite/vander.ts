@@ -21,3 +21,17 @@ export function vander(x: Tensor, columns: number | null, increasing: boolean): 
   }
   return increasing ? out : flip(out, [1])
 }
+
+/** torch.linalg.vander: of the last dim of `x`, powers rising from the zeroth. */
+export function linalg_vander(x: Tensor, columns: number | null): Tensor {
+  check(x.dim > 0 && x.shape[x.dim - 1]! > 0, () => `linalg_vander expects at least one element, found shape [${x.shape.join(', ')}]`)
+  const n = columns ?? x.shape[x.dim - 1]!
+  check(n > 1, () => `expected a number of columns above 1, found ${n}`)
+  const type = promoteTypes(x.type, DType.int64)
+  const out = empty([...x.shape, n], type)
+  fillScalar(v.select(out, x.dim, 0), 1)
+  const powers = v.slice(out, x.dim, 1)
+  copyInto(powers, v.unsqueeze(x, x.dim))
+  copyInto(powers, at.cumprod(powers, x.dim, null))
+  return out
+}

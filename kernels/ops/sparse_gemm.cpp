@@ -106,6 +106,13 @@ void run_code(const SparseKernel& kernel, const SparseCall& call) {
   else column_compiled(kernel, call);
 }
 
+// f(begin, end) over [0, count), by several threads where it is shared. f is compiled once.
+template <class F>
+void share(bool shared, int64_t count, int64_t grain, const F& f) {
+  const auto task = [](const void* context, int64_t begin, int64_t end) { (*static_cast<const F*>(context))(begin, end); };
+  parallel_ranges(count, shared ? grain : count, task, &f);
+}
+
 // One run of a kernel: how its pieces are packed and computed.
 class Run {
  public:
@@ -121,7 +128,7 @@ class Run {
     std::atomic<bool> fine{true};
     if (threads > 1 && units >= 2 * threads) {
       // each thread has panels of its own
-      parallel_for(units, grain_for(products() * block_ * kernel_.rows), [&](int64_t begin, int64_t end) {
+      share(true, units, grain_for(products() * block_ * kernel_.rows), [&](int64_t begin, int64_t end) {
         auto* packed = static_cast<float*>(range_scratch(packed_bytes()));
         if (packed == nullptr) fine = false;
         else for (int64_t unit = begin; unit < end; unit++) one(unit, packed, false);
@@ -140,14 +147,10 @@ class Run {
   int64_t products() const { return kernel_.matrix.blocks() * kernel_.matrix.width; }
 
   // A block of rows of one matrix. Where it is `shared`, threads share out its channels while packing, and then its columns.
-  void one(int64_t unit, float* packed, bool shared) const {
+  __attribute__((noinline)) void one(int64_t unit, float* packed, bool shared) const {
     const int64_t matrix = unit / row_blocks_, first = unit % row_blocks_ * block_;
     const int64_t panels = std::min(block_, panels_ - first);
-    const auto share = [shared](int64_t count, int64_t grain, const auto& f) {
-      if (shared) parallel_for(count, grain, f);
-      else f(int64_t{0}, count);
-    };
-    share((kernel_.matrix.k + kGroup - 1) / kGroup, grain_for(kGroup * kernel_.stride * panels / 2), [&](int64_t begin, int64_t end) {
+    share(shared, (kernel_.matrix.k + kGroup - 1) / kGroup, grain_for(kGroup * kernel_.stride * panels / 2), [&](int64_t begin, int64_t end) {
       const int64_t k0 = begin * kGroup, k1 = std::min(end * kGroup, kernel_.matrix.k);
       for (int64_t p = 0; p < panels; p++) pack(matrix, first + p, k0, k1, packed + p * panel_floats_);
     });
@@ -155,17 +158,17 @@ class Run {
     call.panels = packed;
     call.panel_bytes = panel_floats_ * 4;
     if (kernel_.form == SparseForm_unrolled && kernel_.code != nullptr) {
-      share(panels, grain_for(products() * kernel_.rows), [&](int64_t begin, int64_t end) { run_panels(call, begin, end); });
+      share(shared, panels, grain_for(products() * kernel_.rows), [&](int64_t begin, int64_t end) { run_panels(call, begin, end); });
       return;
     }
     const int64_t columns = kernel_.matrix.columns();
-    share(columns, grain_for(products() / columns * call.m), [&](int64_t begin, int64_t end) {
+    share(shared, columns, grain_for(products() / columns * call.m), [&](int64_t begin, int64_t end) {
       for (int64_t column = begin; column < end; column++) run_column(call, column);
     });
   }
 
   // Channels [k0, k1) of a panel.
-  void pack(int64_t matrix, int64_t panel, int64_t k0, int64_t k1, float* to) const {
+  __attribute__((noinline)) void pack(int64_t matrix, int64_t panel, int64_t k0, int64_t k1, float* to) const {
     const int64_t row = panel * kernel_.rows;
     const int filled = static_cast<int>(std::min<int64_t>(kernel_.rows, f_.m - row));
     const float* x = reinterpret_cast<const float*>(f_.x) + matrix * f_.x_batch;

@@ -34,12 +34,13 @@ PTLITE_INLINE void store_part(float* to, PartVector v) { _mm_store_ps(to, v); }
 #endif
 
 // to[i * stride + j] = row j's channel i for j < kPartRows, i < channels.
-inline void transpose_rows(const float* const* rows, int64_t channels, float* to, int stride) {
+inline __attribute__((noinline)) void transpose_rows(const float* const* rows, int64_t channels, float* to, int stride) {
   const float* row[kPartRows];
   for (int j = 0; j < kPartRows; j++) row[j] = rows[j];
   int64_t i = 0;
   for (; i + 4 <= channels; i += 4, to += 4 * stride) {
     PartVector a[4];
+#pragma GCC unroll 4
     for (int j = 0; j < 4; j++) a[j] = load_parts(row + j);
 #if defined(__AVX512F__)
     const PartVector b[4] = {_mm512_unpacklo_ps(a[0], a[1]), _mm512_unpackhi_ps(a[0], a[1]), _mm512_unpacklo_ps(a[2], a[3]),

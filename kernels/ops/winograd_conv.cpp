@@ -5,6 +5,8 @@
 #include "isa/kernel.h"
 #include "pool/pool.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -51,25 +53,29 @@ PTLITE_INLINE void transform_output(const Vec<float> (&m)[kWindow], Vec<float> (
   y[3] = b + eight * d + m[5];
 }
 
-/// The window of a tile, one vector of channels, to `out`, whose positions are `step` floats apart. `plane` is the first element
-/// of the block; (y, x) may lie outside of it.
-void input_tile(const Problem& q, const float* plane, int64_t y, int64_t x, float* out, int64_t step) {
+/// The window at (y, x) of a plane, zeros outside of it, to `out`, kWindow x kWindow blocks.
+void copy_window(const Problem& q, const float* plane, int64_t y, int64_t x, float* out) {
+  const int64_t head = std::min<int64_t>(kWindow, std::max<int64_t>(0, -x)), tail = std::max(head, std::min<int64_t>(kWindow, q.in[1] - x));
+  memset(out, 0, size_t(kWindow * kWindow * kBlock) * sizeof(float));
+  for (int64_t i = 0; i < kWindow; i++, out += kWindow * kBlock) {
+    if (y + i < 0 || y + i >= q.in[0]) continue;
+    memcpy(out + head * kBlock, plane + ((y + i) * q.in[1] + x + head) * kBlock, size_t((tail - head) * kBlock) * sizeof(float));
+  }
+}
+
+/// A window whose rows are `pitch` floats apart, one vector of channels, to `out`, whose positions are `step` floats apart.
+void input_tile(const float* window, int64_t pitch, float* out, int64_t step) {
   Vec<float> rows[kWindow][kWindow];
-  const bool inside = y >= 0 && x >= 0 && y + kWindow <= q.in[0] && x + kWindow <= q.in[1];
-#pragma GCC unroll 6
+#pragma GCC unroll 1
   for (int j = 0; j < kWindow; j++) {
     Vec<float> d[kWindow], v[kWindow];
 #pragma GCC unroll 6
-    for (int i = 0; i < kWindow; i++) {
-      const int64_t r = y + i, c = x + j;
-      const bool there = inside || (r >= 0 && r < q.in[0] && c >= 0 && c < q.in[1]);
-      d[i] = there ? Vec<float>::load(plane + (r * q.in[1] + c) * kBlock) : Vec<float>::zero();
-    }
+    for (int i = 0; i < kWindow; i++) d[i] = Vec<float>::load(window + i * pitch + j * kBlock);
     transform_input(d, v);
 #pragma GCC unroll 6
     for (int i = 0; i < kWindow; i++) rows[i][j] = v[i];
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 1
   for (int i = 0; i < kWindow; i++) {
     Vec<float> v[kWindow];
     transform_input(rows[i], v);
@@ -88,7 +94,7 @@ struct Target {
 
 void output_tile(const Problem& q, const float* in, int64_t step, Vec<float> bias, const Target& to) {
   Vec<float> rows[kTile][kWindow];
-#pragma GCC unroll 6
+#pragma GCC unroll 1
   for (int j = 0; j < kWindow; j++) {
     Vec<float> m[kWindow], y[kTile];
 #pragma GCC unroll 6
@@ -126,12 +132,18 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
   const int64_t tiles = count * q.tiles[1];
   const Spread in{q.in_blocks, tiles}, out{q.out_blocks, tiles};
   float* products = memory + in.floats();
+  alignas(64) float copy[kWindow * kWindow * kBlock];
   for (int64_t b = 0; b < q.in_blocks; b++) {
     const float* plane = input + b * q.in[0] * q.in[1] * kBlock;
     for (int64_t t = 0; t < tiles; t++) {
       const int64_t y = (first + t / q.tiles[1]) * kTile - q.padding[0], x = t % q.tiles[1] * kTile - q.padding[1];
       float* to = memory + (b * tiles + t) * kBlock;
-      for (int v = 0; v < kParts; v++) input_tile(q, plane + v * kLanes, y, x, to + v * kLanes, in.position());
+      const bool inside = y >= 0 && x >= 0 && y + kWindow <= q.in[0] && x + kWindow <= q.in[1];
+      if (!inside) copy_window(q, plane, y, x, copy);
+      const float* window = inside ? plane + (y * q.in[1] + x) * kBlock : copy;
+      const int64_t pitch = inside ? q.in[1] * kBlock : kWindow * kBlock;
+#pragma GCC unroll 1
+      for (int v = 0; v < kParts; v++) input_tile(window + v * kLanes, pitch, to + v * kLanes, in.position());
     }
   }
   const int64_t channels = f.in_channels, none = 0;
@@ -158,6 +170,7 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
     for (int64_t t = 0; t < tiles; t++) {
       const int64_t y = (first + t / q.tiles[1]) * kTile, x = t % q.tiles[1] * kTile;
       const int64_t at = plane + (y * q.out[1] + x) * kBlock;
+#pragma GCC unroll 1
       for (int v = 0; v < kParts; v++) {
         Target to;
         to.out = reinterpret_cast<float*>(f.output) + at + v * kLanes;

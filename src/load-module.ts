@@ -1,12 +1,10 @@
 import type { PassOptions } from '../compiler/index.js'
-import { readHeader, readPlans } from '../compiler/ahead/read.js'
 import { check } from '../runtime/error.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
 import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
-import { CompiledModule } from './compiled-module.js'
+import { loadCompiled } from './load-compiled.js'
 import type { LoadOptions, Module } from './module.js'
-import { incompatibility, originalBeside } from './original.js'
 import { ScriptedModule } from './scripted-module.js'
 
 /**
@@ -23,26 +21,12 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
     const { compile = 'auto' } = options
     check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
     const bytes = openSource(source)
-    if (fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) !== 'plan') {
-      bytes.close()
-      resolve(loadScripted(source, options))
+    if (fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) === 'plan') {
+      resolve(loadCompiled(bytes, (path, mode) => loadScripted(path, { ...options, compile: options.compile ?? mode })))
       return
     }
-    try {
-      const header = readHeader(bytes)
-      const original = originalBeside(bytes, header.about, (path, mode) =>
-        loadScripted(path, { ...options, compile: options.compile ?? mode }),
-      )
-      const reason = incompatibility(header.about)
-      if (reason === null) resolve(new CompiledModule(readPlans(header), bytes, original))
-      else {
-        resolve(original.insteadOf(reason))
-        bytes.close()
-      }
-    } catch (error) {
-      bytes.close()
-      throw error
-    }
+    bytes.close()
+    resolve(loadScripted(source, options))
   })
 }
 

@@ -11,6 +11,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'selective-build/absent/ptl.ts' },
   { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
   { feature: 'compiler', file: 'compiler/index.ts', absent: 'selective-build/absent/compiler.ts' },
 ]
 

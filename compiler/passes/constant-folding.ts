@@ -6,8 +6,9 @@ import { Analysis } from './analysis.js'
 import { Editor } from './editor.js'
 import { type Pass, untilStable } from './pass.js'
 
-/** Memory that a constant may take without being smaller than what it is made from. */
+/** Memory that a constant may take without being smaller than what it is made from, and all such constants together. */
 const MAX_BYTES = 4 << 20
+const MAX_TOTAL_BYTES = 64 << 20
 
 /**
  * Computes what depends on constants alone, once.
@@ -26,7 +27,8 @@ export const constantFolding: Pass = {
 
 function foldOnce(graph: Graph): Graph {
   const analysis = new Analysis(graph)
-  const foldable = graph.nodes.filter((node) => canFold(node, analysis))
+  const budget = { left: MAX_TOTAL_BYTES - derivedBytes(graph) }
+  const foldable = graph.nodes.filter((node) => canFold(node, analysis, budget))
   if (foldable.length === 0) return graph
   const editor = new Editor(graph)
   for (const node of foldable) {
@@ -37,18 +39,25 @@ function foldOnce(graph: Graph): Graph {
   return editor.finish()
 }
 
-function canFold(node: GraphNode, analysis: Analysis): boolean {
+/** Bytes that the constants made so far hold, views of those of the module not counted. */
+function derivedBytes({ constants }: Graph): number {
+  const given = new Set(constants.filter((c) => !c.derived).map((c) => c.tensor.storage))
+  const made = new Set(constants.map((c) => c.tensor.storage).filter((storage) => !given.has(storage)))
+  return [...made].reduce((sum, storage) => sum + storage.byteLength, 0)
+}
+
+function canFold(node: GraphNode, analysis: Analysis, budget: { left: number }): boolean {
   const uses = usesOf(node)
   if (!analysis.isPure(node) || uses.some((id) => analysis.tensor(id) === undefined)) return false
   const results = definitionsOf(node)
   if (results.length === 0 || results.some((id) => analysis.outputs.has(analysis.storage(id)))) return false
   const bytes = (id: number): number => numelOf(analysis.type(id).shape) * itemSize(analysis.type(id).dtype)
   const made = results.filter((id) => !analysis.given.has(analysis.storage(id))).reduce((sum, id) => sum + bytes(id), 0)
-  return (
-    made <=
-    Math.max(
-      MAX_BYTES,
-      uses.reduce((sum, id) => sum + bytes(id), 0),
-    )
-  )
+  // an expanded tensor has more elements than memory
+  const taken = uses.reduce((sum, id) => sum + Math.min(bytes(id), analysis.tensor(id)!.storage.byteLength), 0)
+  // what is no larger than its source may take that one's place
+  if (made <= taken) return true
+  if (made > MAX_BYTES || made > budget.left) return false
+  budget.left -= made
+  return true
 }

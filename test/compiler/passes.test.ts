@@ -147,6 +147,27 @@ return %4
   t.end()
 })
 
+t.test('constants that are larger than their sources take only so much memory', (t) => {
+  const count = 40
+  const lines = Array.from({ length: count }, (_, i) => {
+    const [wide, dense, sum] = [100 + 3 * i, 101 + 3 * i, 102 + 3 * i]
+    const before = i === 0 ? '%0' : `%${102 + 3 * (i - 1)}`
+    return `%${wide}: float32[262144, 4] strides [0, 1] @2 = aten::expand(%2, [262144, 4], False)
+%${dense}: float32[262144, 4] @${dense} = aten::contiguous(%${wide}, 0)
+%${sum}: float32[262144, 4] @${sum} = aten::add.Tensor(${before}, %${dense}, 1)
+`
+  })
+  const text = `input %0: float32[262144, 4] @0\nconstant %2: float32[4] @2 = "bias"\n${lines.join('')}return %${102 + 3 * (count - 1)}\n`
+  const after = constantFolding.run(parse(text))
+  verifyGraph(after)
+  const made = after.constants.filter((c) => c.derived && c.tensor.storage.byteLength >= 1 << 20)
+  const bytes = made.reduce((sum, c) => sum + c.tensor.storage.byteLength, 0)
+  t.ok(made.length > 1 && bytes <= 64 << 20, `${made.length} constants of ${bytes} bytes`)
+  t.ok(operators(after).includes('aten::contiguous'), 'the others are made in each run')
+  for (const c of after.constants) if (c.derived) c.tensor.release()
+  t.end()
+})
+
 t.test('batch norm', (t) => {
   const norm = `constant %4: float32[4] @4 = "gamma"
 constant %5: float32[4] @5 = "mean"

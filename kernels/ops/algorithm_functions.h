@@ -72,16 +72,9 @@ PTLITE_INLINE void with_binary_algorithm(int32_t algorithm, G g) {
   }
 }
 
-// One vector; x for algorithms that are not from floats to floats.
-inline F32 post_op(int32_t algorithm, F32 x, PostOpNumbers p) {
-  with_algorithm(algorithm, p, [&](auto f) { x = f(x); });
-  return x;
-}
-
-inline F32 binary_post_op(int32_t algorithm, F32 x, F32 y) {
-  with_binary_algorithm(algorithm, [&](auto f) { x = f(x, y); });
-  return x;
-}
+// One vector; x for algorithms that are not from floats to floats. In step_program.cpp, which has the functions anyway.
+F32 post_op(int32_t algorithm, F32 x, PostOpNumbers p);
+F32 binary_post_op(int32_t algorithm, F32 x, F32 y);
 
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

@@ -18,9 +18,12 @@ struct Operand {
 
 template <class F>
 PTLITE_INLINE void unary(float* out, const float* a, int64_t n, F f) {
-  int64_t i = 0;
-  for (; i + V::size <= n; i += V::size) f(V::load(a + i)).store(out + i);
-  if (i < n) f(V::load(a + i, n - i)).store(out + i, n - i);
+  // one copy of the function serves whole vectors and the rest
+  for (int64_t i = 0; i < n; i += V::size) {
+    const bool whole = n - i >= V::size;
+    const V result = f(whole ? V::load(a + i) : V::load(a + i, n - i));
+    whole ? result.store(out + i) : result.store(out + i, n - i);
+  }
 }
 
 template <class F>
@@ -36,6 +39,14 @@ PTLITE_INLINE void binary(float* out, Operand a, Operand b, int64_t n, F f) {
     for (; i + V::size <= n; i += V::size) f(value(a, i, V::size), value(b, i, V::size)).store(out + i);
   }
   if (i < n) f(value(a, i, n - i), value(b, i, n - i)).store(out + i, n - i);
+}
+
+void unary_step(int32_t algorithm, PostOpNumbers p, float* out, const float* a, int64_t n) {
+  with_algorithm(algorithm, p, [&](auto f) { unary(out, a, n, f); });
+}
+
+void binary_step(int32_t algorithm, float* out, Operand a, Operand b, int64_t n) {
+  with_binary_algorithm(algorithm, [&](auto f) { binary(out, a, b, n, f); });
 }
 
 void run_block(const StepProgram& p, const StepInput* inputs, int64_t first, int64_t count, float* out, StepBuffers& buffers) {
@@ -63,16 +74,31 @@ void run_block(const StepProgram& p, const StepInput* inputs, int64_t first, int
     };
     const Operand a = operand(p.a[s]);
     if (is_binary_post_op(p.op[s])) {
-      const Operand b = operand(p.b[s]);
-      with_binary_algorithm(p.op[s], [&](auto f) { binary(to, a, b, count, f); });
+      binary_step(p.op[s], to, a, operand(p.b[s]), count);
     } else {
-      with_algorithm(p.op[s], {p.p0[s], p.p1[s], 1}, [&](auto f) { unary(to, a.at, count, f); });
+      unary_step(p.op[s], {p.p0[s], p.p1[s], 1}, to, a.at, count);
     }
     values[p.inputs + s] = to;
   }
 }
 
 }  // namespace
+
+F32 post_op(int32_t algorithm, F32 x, PostOpNumbers p) {
+  alignas(64) float lanes[V::size];
+  x.store(lanes);
+  unary_step(algorithm, p, lanes, lanes, V::size);
+  return F32::load(lanes);
+}
+
+F32 binary_post_op(int32_t algorithm, F32 x, F32 y) {
+  alignas(64) float a[V::size];
+  alignas(64) float b[V::size];
+  x.store(a);
+  y.store(b);
+  binary_step(algorithm, a, {a, V::size}, {b, V::size}, V::size);
+  return F32::load(a);
+}
 
 bool StepProgram::valid() const {
   if (inputs < 0 || inputs > kMostInputs || steps < 1 || steps > kMostSteps) return false;

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "selection.h"
+#include "support/bfloat16_bits.h"
 
 namespace {
 namespace elem {
@@ -25,18 +26,8 @@ inline int64_t size_of(int32_t dtype) {
 
 struct bf16 {
   uint16_t bits;
-  operator float() const {
-    uint32_t wide = uint32_t(bits) << 16;
-    float value;
-    memcpy(&value, &wide, 4);
-    return value;
-  }
-  static bf16 from(float value) {
-    uint32_t wide;
-    memcpy(&wide, &value, 4);
-    if (value != value) return {0x7fc0};
-    return {uint16_t((wide + 0x7fff + ((wide >> 16) & 1)) >> 16)};
-  }
+  operator float() const { return bfloat16_to_float(bits); }
+  static bf16 from(float value) { return {float_to_bfloat16_bits(value)}; }
 };
 
 using f16 = _Float16;

@@ -1,6 +1,7 @@
 // float16 and bfloat16 to float32 and back: round to nearest even, NaN stays NaN, infinities and denormals kept.
 #pragma once
 
+#include "support/bfloat16_bits.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -14,24 +15,8 @@ struct bfloat16 {
   uint16_t bits;
 };
 
-PTLITE_INLINE float bits_to_float(uint32_t bits) {
-  float f;
-  memcpy(&f, &bits, 4);
-  return f;
-}
-PTLITE_INLINE uint32_t float_to_bits(float f) {
-  uint32_t bits;
-  memcpy(&bits, &f, 4);
-  return bits;
-}
-
-PTLITE_INLINE float to_float(bfloat16 x) { return bits_to_float(uint32_t{x.bits} << 16); }
-
-PTLITE_INLINE bfloat16 to_bfloat16(float x) {
-  const uint32_t bits = float_to_bits(x);
-  if (x != x) return {0x7fc0};
-  return {static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16)};
-}
+PTLITE_INLINE float to_float(bfloat16 x) { return bfloat16_to_float(x.bits); }
+PTLITE_INLINE bfloat16 to_bfloat16(float x) { return {float_to_bfloat16_bits(x)}; }
 
 PTLITE_INLINE float to_float(float16 x) {
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)

@@ -1,8 +1,7 @@
 import type { ModelFile } from '../../runtime/module/model.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
-import { Tensor } from '../index.js'
+import type { Tensor } from '../index.js'
 import { listParameters, type Parameter } from './parameters.js'
 
 /** Output channels of a block: what one multiply-add of the block-sparse kernels takes with AVX-512. */
@@ -16,30 +15,15 @@ const NO_PRODUCT = /Embedding|Norm/
  * pointwise convolutions, at least a block wide.
  */
 export function blockWeights(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
-  const excluded = tensorsOf(file.root, (owner) => NO_PRODUCT.test(owner))
   return listParameters(file).filter(
-    ({ name, tensor }) => isBlockWeight(tensor) && !excluded.has(tensor) && /weight|packed|constant/.test(name),
+    ({ name, tensor, owners }) =>
+      isBlockWeight(tensor) && !owners.some((owner) => NO_PRODUCT.test(owner)) && /weight|packed|constant/.test(name),
   )
 }
 
 function isBlockWeight(t: Tensor): boolean {
   const pointwise = t.dim === 4 && t.shape[2] === 1 && t.shape[3] === 1
   return t.type === DType.float32 && (t.dim === 2 || pointwise) && t.shape[0]! >= BLOCK_WIDTH && t.shape[1]! > 1
-}
-
-function tensorsOf(root: Value, where: (className: string) => boolean): Set<Tensor> {
-  const found = new Set<Tensor>()
-  const seen = new Set<object>()
-  const visit = (value: Value): void => {
-    if (!(value instanceof ScriptObject) || seen.has(value)) return
-    seen.add(value)
-    for (const slot of value.slots) {
-      if (slot instanceof Tensor && where(value.typeName)) found.add(slot)
-      else if (!(slot instanceof CustomObject)) visit(slot ?? null)
-    }
-  }
-  visit(root)
-  return found
 }
 
 /** A weight as the kernels take it: address, sizes and strides in elements. */

@@ -27,7 +27,6 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   lu_factor: 'seldom in models',
   margin_loss: 'indices are data',
   masked_unpack: 'how much it reads depends on data',
-  mem_discard: 'not captured',
   mem_free: 'not captured',
   mem_unmap: 'not captured',
   plan_run: 'not captured',

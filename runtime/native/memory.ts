@@ -1,3 +1,4 @@
+import { PtliteError } from '../error.js'
 import * as kernels from './generated/kernels.js'
 
 /**
@@ -10,6 +11,9 @@ const SLAB_BYTES = 1 << 18
 const SMALL_BYTES = 1 << 14
 /** Released large blocks kept for reuse; beyond it they go back to the system. */
 const CACHE_LIMIT = 256 * 1024 * 1024
+
+/** Addresses of a process have 47 bits; beyond that a count of bytes is no longer exact either. */
+const MOST_BYTES = 2 ** 46
 
 const free = new Map<number, number[]>()
 let slab = 0
@@ -28,9 +32,20 @@ export function blockSize(bytes: number): number {
 
 /** Address of a new block with undefined contents. Throws OUT_OF_MEMORY. */
 export function allocate(bytes: number): number {
+  if (!(bytes <= MOST_BYTES)) {
+    throw new PtliteError(
+      'OUT_OF_MEMORY',
+      `a tensor of ${bytes} bytes is more than a process can address; check the sizes it was asked for`,
+    )
+  }
   const size = blockSize(bytes)
+  const address = take(size)
   liveBytes += size
   if (liveBytes > peakBytes) peakBytes = liveBytes
+  return address
+}
+
+function take(size: number): number {
   const list = free.get(size)
   if (list !== undefined && list.length > 0) {
     if (size > SMALL_BYTES) cachedBytes -= size

@@ -1,3 +1,4 @@
+import { PtliteError } from '../error.js'
 import { readTensor, writeTensor } from './data.js'
 import { DType } from './dtype.js'
 import { empty, type Tensor } from './tensor.js'
@@ -5,6 +6,18 @@ import { empty, type Tensor } from './tensor.js'
 /** The elements of an integer tensor as numbers, row by row. */
 export function readInts(t: Tensor): number[] {
   return Array.from(readTensor(t), Number)
+}
+
+/** What operators that compute values in JavaScript may make at most: 1 GiB of doubles. */
+const MOST_VALUES = 2 ** 27
+
+/** Throws OUT_OF_MEMORY where `count` values are more than JavaScript should hold; returns it otherwise. */
+export function checkValueCount(count: number): number {
+  if (count <= MOST_VALUES) return count
+  throw new PtliteError(
+    'OUT_OF_MEMORY',
+    `a result of ${count} values is more than the ${MOST_VALUES} that this operator makes; ask for less`,
+  )
 }
 
 /** A new int64 tensor of these values. */

@@ -276,6 +276,14 @@ export function splitWithSizes(self: Tensor, sizes: readonly number[], dim: numb
   })
 }
 
+/** More parts than this are refused: a list of as many tensors would take the process down. */
+const MOST_PARTS = 2 ** 24
+
+/** Throws INVALID_ARGUMENT where a tensor would come apart into more than MOST_PARTS. */
+export function checkParts(count: number): void {
+  check(count <= MOST_PARTS, () => `expected at most ${MOST_PARTS} parts, found ${count}; use a view of the tensor with fewer`)
+}
+
 /** Parts of `size` along `dim`; the last may be smaller. */
 export function split(self: Tensor, size: number, dim: number): Tensor[] {
   check(self.shape.length > 0, () => 'split needs at least one dimension, found a 0-d tensor')
@@ -283,6 +291,7 @@ export function split(self: Tensor, size: number, dim: number): Tensor[] {
   const length = self.shape[d]!
   check(size > 0 || (size === 0 && length === 0), () => `expected a split size above 0, found ${size}`)
   const count = size === 0 ? 1 : Math.max(Math.ceil(length / size), 1)
+  checkParts(count)
   return Array.from({ length: count }, (_, i) => narrowed(self, d, i * size, Math.min(size, length - i * size)))
 }
 
@@ -292,6 +301,7 @@ export function chunk(self: Tensor, chunks: number, dim: number): Tensor[] {
   check(chunks > 0, () => `expected a number of chunks above 0, found ${chunks}`)
   const d = wrapDim(dim, self.shape.length)
   const length = self.shape[d]!
+  if (length === 0) checkParts(chunks)
   if (length === 0) return splitWithSizes(self, new Array<number>(chunks).fill(0), d)
   return split(self, Math.ceil(length / chunks), d)
 }
@@ -300,6 +310,7 @@ export function unbind(self: Tensor, dim: number): Tensor[] {
   check(self.shape.length > 0, () => 'unbind needs at least one dimension, found a 0-d tensor')
   checkStridable(self)
   const d = wrapDim(dim, self.shape.length)
+  checkParts(self.shape[d]!)
   const shape = without(self.shape, d)
   const strides = without(self.strides, d)
   return Array.from({ length: self.shape[d]! }, (_, i) => viewOf(self, shape, strides, self.offset + i * self.strides[d]!))

@@ -3,7 +3,7 @@ import { promote } from '../../tensor/promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { readInts, tensorOfInts } from '../../tensor/host-values.js'
+import { checkValueCount, readInts, tensorOfInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { fillScalar } from '../cpu/support/fill.js'
@@ -84,6 +84,7 @@ export function tensor_split_indices(self: Tensor, indices: number[], dim: numbe
 export function tensor_split_sections(self: Tensor, sections: number, dim: number): Tensor[] {
   check(self.shape.length > 0, () => 'tensor_split needs at least one dimension, found a 0-d tensor')
   check(sections > 0, () => `expected a number of sections above 0, found ${sections}`)
+  v.checkParts(sections)
   const d = wrapDim(dim, self.shape.length)
   const size = Math.floor(self.shape[d]! / sections)
   const longer = self.shape[d]! % sections
@@ -172,12 +173,21 @@ export function cartesian_prod(tensors: Tensor[]): Tensor {
   return v.view(out, [-1, tensors.length])
 }
 
-/** Every choice of `r` elements in index order, as rows. */
+/** Choices of k of n; Infinity where that is beyond a double. */
+function binomial(n: number, k: number): number {
+  let result = n < k ? 0 : 1
+  for (let i = 1; i <= Math.min(k, n - k) && result < Infinity; i++) result = (result * (n - i + 1)) / i
+  return result
+}
+
+/** Every choice of `r` elements in index order, as rows. Throws OUT_OF_MEMORY where they are too many. */
 export function combinations(self: Tensor, r: number, withReplacement: boolean): Tensor {
   check(self.shape.length === 1, () => `combinations expects a vector, found shape [${self.shape.join(', ')}]`)
   check(r >= 0, () => `expected a length of at least 0, found ${r}`)
   if (r === 0) return empty([0], self.type)
   const n = self.shape[0]!
+  checkValueCount(r * binomial(withReplacement ? n + r - 1 : n, r))
+  if (n === 0 || (r > n && !withReplacement)) return empty([0, r], self.type)
   const chosen: number[] = []
   const pick = (row: number[], from: number): void => {
     if (row.length === r) chosen.push(...row)

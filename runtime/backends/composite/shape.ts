@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { readInts, tensorOfInts } from '../../tensor/host-values.js'
+import { writeTensor } from '../../tensor/data.js'
+import { checkValueCount, readInts } from '../../tensor/host-values.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
@@ -146,15 +147,18 @@ export function repeat_interleave_Tensor(repeats: Tensor, outputSize: number | n
     repeats.type === DType.int64 || repeats.type === DType.int32,
     () => `expected repeats of dtype int64 or int32, found ${repeats.dtype}`,
   )
-  const indices = readInts(repeats).flatMap((times, i) => {
-    check(times >= 0 && times < 2 ** 31, () => `expected repeats from 0 to 2^31, found ${times}`)
-    return new Array<number>(times).fill(i)
-  })
+  const counts = readInts(repeats)
   check(
-    outputSize === null || outputSize === indices.length,
-    () => `expected repeats that add up to ${String(outputSize)}, found ${indices.length}`,
+    counts.every((times) => times >= 0),
+    () => `expected repeats of at least 0, found ${counts.find((times) => times < 0)!}`,
   )
-  const out = tensorOfInts(indices)
+  const total = checkValueCount(counts.reduce((sum, times) => sum + times, 0))
+  check(outputSize === null || outputSize === total, () => `expected repeats that add up to ${String(outputSize)}, found ${total}`)
+  const indices = new BigInt64Array(total)
+  let start = 0
+  counts.forEach((times, i) => indices.fill(BigInt(i), start, (start += times)))
+  const out = empty([total], DType.int64)
+  writeTensor(out, indices)
   if (repeats.type === DType.int64) return out
   const narrow = empty(out.shape, repeats.type)
   copyInto(narrow, out)
@@ -224,16 +228,20 @@ function triangleIndices(
   options: TensorOptions,
 ): Tensor {
   check(rows >= 0 && columns >= 0, () => `expected sizes of at least 0, found ${rows} and ${columns}`)
-  const first: number[] = []
-  const second: number[] = []
-  for (let r = 0; r < rows; r++) {
-    const end = Math.min(to(r), columns)
-    for (let c = Math.max(from(r), 0); c < end; c++) {
-      first.push(r)
-      second.push(c)
+  // a dimension beyond the limit would take as long to count as to fill
+  const inRow = (r: number): number => Math.max(Math.min(to(r), columns) - Math.max(from(r), 0), 0)
+  let count = 0
+  for (let r = 0; r < checkValueCount(rows); r++) count += inRow(r)
+  const values = new BigInt64Array(checkValueCount(2 * count))
+  for (let r = 0, at = 0; r < rows; r++) {
+    const start = Math.max(from(r), 0)
+    for (let i = 0, n = inRow(r); i < n; i++, at++) {
+      values[at] = BigInt(r)
+      values[count + at] = BigInt(start + i)
     }
   }
-  const out = tensorOfInts([...first, ...second], [2, first.length])
+  const out = empty([2, count], DType.int64)
+  writeTensor(out, values)
   if ((options.dtype ?? DType.int64) === DType.int64) return out
   const converted = empty(out.shape, options.dtype!)
   copyInto(converted, out)

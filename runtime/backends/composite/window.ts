@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { DType, dtypeName, isFloating } from '../../tensor/dtype.js'
-import { tensorOfDoubles } from '../../tensor/host-values.js'
+import { checkValueCount, tensorOfDoubles } from '../../tensor/host-values.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { copyInto } from '../cpu/support/copy.js'
@@ -15,7 +15,7 @@ function window(length: number, periodic: boolean, options: TensorOptions, at: (
   check(isFloating(type), () => `expected a floating-point dtype for a window, found ${dtypeName(type)}`)
   check(length >= 0, () => `expected a window length of at least 0, found ${length}`)
   const last = periodic ? length : length - 1
-  const values = Float64Array.from({ length }, (_, i) => (length === 1 ? 1 : at(i, last)))
+  const values = Float64Array.from({ length: checkValueCount(length) }, (_, i) => (length === 1 ? 1 : at(i, last)))
   const out = empty([length], type)
   copyInto(out, tensorOfDoubles(values))
   return out

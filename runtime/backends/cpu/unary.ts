@@ -281,9 +281,12 @@ export function polygamma_(self: Tensor, n: number): Tensor {
   return polygamma_out(n, self, self)
 }
 
+/** Dimensions of a multivariate gamma function: each is a pass over the tensor. */
+const MOST_DIMENSIONS = 2 ** 16
+
 /** log of the multivariate gamma function of dimension p. */
 export function mvlgamma_out(self: Tensor, p: number, out?: Tensor): Tensor {
-  check(p >= 1, () => `mvlgamma expects p of at least 1, found ${p}`)
+  check(p >= 1 && p <= MOST_DIMENSIONS, () => `mvlgamma expects p from 1 to ${MOST_DIMENSIONS}, found ${p}`)
   checkPlain('mvlgamma', self)
   if (self.type === DType.bool) notFor('mvlgamma', self.type)
   const type = toFloating(self.type)

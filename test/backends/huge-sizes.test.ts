@@ -1,0 +1,48 @@
+import t from 'tap'
+import { callOperator, PtliteError, tensor } from '../../src/index.js'
+import type { Value } from '../../runtime/tensor/value.js'
+
+// Sizes that no machine can hold, or that take a list of JavaScript beyond its limits, are refused before anything is allocated.
+
+const x = tensor(new Float32Array(8), [8])
+const empty = tensor(new Float32Array(0), [0])
+const counts = tensor(new BigInt64Array([2n ** 31n - 1n, 1n]), [2])
+const index = tensor(new BigInt64Array([0n]), [1])
+
+const CALLS: readonly (readonly [operator: string, args: Value[]])[] = [
+  ['aten::zeros', [[2 ** 31, 2 ** 31, 2 ** 10]]],
+  ['aten::randn', [[2 ** 31, 2 ** 31, 4]]],
+  ['aten::randint', [10, [2 ** 40, 2 ** 20]]],
+  ['aten::eye', [2 ** 33]],
+  ['aten::arange', [2 ** 60]],
+  ['aten::linspace', [0, 1, 2 ** 45]],
+  ['aten::hann_window', [2 ** 50]],
+  ['aten::repeat', [x, [2 ** 40, 2 ** 30]]],
+  ['aten::repeat_interleave.Tensor', [counts]],
+  ['aten::constant_pad_nd', [x, [2 ** 50, 2 ** 50]]],
+  ['aten::one_hot', [index, 2 ** 60]],
+  ['aten::triu_indices', [2 ** 30, 2 ** 30]],
+  ['aten::tril_indices', [2 ** 33, 2 ** 33]],
+  ['aten::combinations', [tensor(new Float32Array(200), [200]), 100]],
+  ['aten::chunk', [empty, 2 ** 40, 0]],
+  ['aten::tensor_split.sections', [x, 2 ** 40, 0]],
+  ['aten::unbind.int', [tensor(new Float32Array(0), [2 ** 31, 0]), 0]],
+  ['aten::mvlgamma', [x, 2 ** 40]],
+]
+
+for (const [operator, args] of CALLS) {
+  t.test(operator, (t) => {
+    const error = t.throws(() => callOperator(operator, args), PtliteError) as PtliteError
+    t.match(error.code, /^(OUT_OF_MEMORY|INVALID_ARGUMENT)$/)
+    t.end()
+  })
+}
+
+t.test('results that are empty or small stay possible', (t) => {
+  const shapeOf = (operator: string, args: Value[]): readonly number[] => (callOperator(operator, args) as typeof x).shape
+  t.strictSame(shapeOf('aten::combinations', [x, 2 ** 20]), [0, 2 ** 20])
+  t.strictSame(shapeOf('aten::combinations', [x, 2]), [28, 2])
+  t.strictSame(shapeOf('aten::tril_indices', [3, 3]), [2, 6])
+  t.strictSame(shapeOf('aten::zeros', [[2 ** 20, 2 ** 30, 0]]), [2 ** 20, 2 ** 30, 0])
+  t.end()
+})

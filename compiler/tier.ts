@@ -130,7 +130,10 @@ export class TieredModule {
     const { operators, reason } = this.describe(fn, entry)
     const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
     if (plan === null)
-      throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}(${entry.signature.toString()}) cannot be compiled to a plan: ${reason}`)
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `${fn.source.method}(${entry.signature.toString()}) cannot be compiled to a plan: ${reason}`,
+      )
     return { plan, operators }
   }
 

@@ -8,17 +8,6 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace detail {
 
-// a b + c, rounded once where the level has such an instruction: what the compiler makes of sums of products is up to it.
-PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return F32((F32::Raw)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return F32((F32::Raw)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v));
-#else
-  return a * b + c;
-#endif
-}
-
 // a b, rounded, whatever it is added to
 PTLITE_INLINE F32 product(F32 a, F32 b) {
   F32 r = a * b;

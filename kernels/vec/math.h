@@ -109,7 +109,7 @@ PTLITE_INLINE F32 expm1(F32 x) {
 namespace detail {
 // a * b + c with one rounding where the level has the instruction, also where c is a product, which the compiler could fuse
 // in place of a * b: generated code has to have the same bits.
-PTLITE_INLINE F32 fma_of(F32 a, F32 b, F32 c) {
+PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) {
 #if defined(CPU_CAPABILITY_AVX512)
   return F32((F32::Raw)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v));
 #elif defined(CPU_CAPABILITY_AVX2)
@@ -133,7 +133,7 @@ PTLITE_INLINE F32 log(F32 x) {
   static constexpr float c[] = {0.333333105f,  -0.249999866f, 0.20002228f,   -0.166692436f, 0.142186165f,
                                 -0.123844616f, 0.118734263f,  -0.117892504f, 0.0691356733f};
   const F32 s = f * f;
-  const F32 tail = detail::fma_of(n, F32(0x1.7f7d1cp-20f), detail::polynomial(f, c) * (s * f)) - s * F32(0.5f);
+  const F32 tail = detail::multiply_add(n, F32(0x1.7f7d1cp-20f), detail::polynomial(f, c) * (s * f)) - s * F32(0.5f);
   const F32 result = fma(n, F32(0x1.62e4p-1f), f + tail);
   const F32 special = select(x == F32::zero(), F32(-__builtin_inff()), select(x < F32::zero(), F32(__builtin_nanf("")), x));
   return select((x > F32::zero()) & (x < F32(__builtin_inff())), result, special);

@@ -37,7 +37,7 @@ void singles(const char* name, double bound, F f, double (*exact)(double)) {
   float at = 0;
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += step * size) {
     float in[size];
-    for (int i = 0; i < size; i++) in[i] = ptlite::bits_to_float(static_cast<uint32_t>(bits + step * static_cast<uint64_t>(i)));
+    for (int i = 0; i < size; i++) in[i] = bits_to_float(static_cast<uint32_t>(bits + step * static_cast<uint64_t>(i)));
     const Vec<float> out = f(Vec<float>::load(in));
     for (int i = 0; i < size; i++) {
       const double error = ulps(out[i], exact(static_cast<double>(in[i])));

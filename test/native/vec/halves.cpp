@@ -74,7 +74,7 @@ void narrowing(const char* type) {
       if (i % 8 == 0) bits = (bits & 0xffff0000u) | 0x8000;
       if (i % 8 == 1) bits = (bits & 0xffffe000u) | 0x1000;
       if (i % 8 == 2) bits &= 0x807fffffu;
-      in[i] = ptlite::bits_to_float(bits);
+      in[i] = bits_to_float(bits);
     }
     ptlite::store_float(out, Vec<float>::load(in));
     for (int i = 0; i < size; i++) {

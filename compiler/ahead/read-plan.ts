@@ -5,6 +5,7 @@ import { itemSize } from '../../runtime/tensor/dtype.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame, CapturedRun, Pointer, Target } from '../capture/captured.js'
 import { type FrameLayout, layoutOfName } from '../capture/layout.js'
 import type { ResultTemplate, TensorTemplate } from '../capture/result.js'
@@ -24,6 +25,22 @@ export interface NamedKernel {
 /** Reads one plan and checks all of it. Throws INVALID_FILE, or UNSUPPORTED_FILE for a kernel that this library has not got. */
 export function readPlan(table: FlatTable, kernels: readonly NamedKernel[], constants: readonly Storage[]): AheadPlan {
   return new PlanReader(table, kernels, constants).read()
+}
+
+/** What a plan says of itself. */
+export interface PlanSummary {
+  readonly method: string
+  /** Arguments of its form; their tensors have no memory. */
+  readonly example: readonly Value[]
+  /** The kernel of each frame. */
+  readonly kernels: readonly string[]
+  readonly placement: Placement
+  readonly operators: AheadPlan['operators']
+}
+
+/** Reads what a plan says of itself, whether or not this library could run it. Throws INVALID_FILE. */
+export function readSummary(table: FlatTable, kernels: readonly NamedKernel[]): PlanSummary {
+  return new PlanReader(table, kernels, []).summary()
 }
 
 class PlanReader {
@@ -59,8 +76,24 @@ class PlanReader {
       const fault = checkFrame(frame, (target) => this.sizeOf(target))
       if (fault !== null) throw reader.error(`a plan cannot be run: ${fault}`)
     }
-    const operators = { recorded: table.uint32(at.recorded), optimized: table.uint32(at.optimized) }
-    return { method: table.text(at.method), example, captured, placement: this.placement(), operators }
+    return { method: table.text(at.method), example, captured, placement: this.placement(), operators: this.operators() }
+  }
+
+  summary(): PlanSummary {
+    const at = Field.plan
+    const { table } = this
+    return {
+      method: table.text(at.method),
+      example: table.tables(at.arguments).map((value) => this.readArgument(value)),
+      kernels: table.uint32s(at.kernels).map((number) => this.kernelOf(number).name),
+      placement: this.placement(),
+      operators: this.operators(),
+    }
+  }
+
+  private operators(): AheadPlan['operators'] {
+    const at = Field.plan
+    return { recorded: this.table.uint32(at.recorded), optimized: this.table.uint32(at.optimized) }
   }
 
   private readArgument(value: FlatTable) {
@@ -130,9 +163,14 @@ class PlanReader {
     return frames
   }
 
-  private layoutOf(number: number): FrameLayout {
+  private kernelOf(number: number): NamedKernel {
     const kernel = this.kernels[number]
     if (kernel === undefined) throw this.reader.error(`there is no kernel ${number}`)
+    return kernel
+  }
+
+  private layoutOf(number: number): FrameLayout {
+    const kernel = this.kernelOf(number)
     const layout = layoutOfName(kernel.name)
     if (layout === undefined || KERNEL_EXTENTS[kernel.name]?.hash !== kernel.hash) {
       throw unsupported(`the plan needs the kernel ${kernel.name} as it was in the library that compiled it; compile the model again`)

@@ -7,7 +7,7 @@ import { numbersOf, ValueDecoder } from './decode.js'
 import { hashAt, hashOf } from './hash.js'
 import type { AheadArgument, AheadMethod, AheadModule } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
-import { readPlan } from './read-plan.js'
+import { type NamedKernel, type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { CONSTANT_ROW, Field } from './schema.js'
 
 /** The header of a .ptlc file, checked against its sum. */
@@ -49,7 +49,7 @@ export function readPlans({ source, preamble, root, about }: AheadHeader): Ahead
       }
       return Storage.borrow(data.address + start, bytes, data)
     })
-    const kernels = root.tables(Field.module.kernels).map((k) => ({ name: k.text(Field.kernel.name), hash: k.uint32(Field.kernel.hash) }))
+    const kernels = readKernels(root)
     const plans = root.tables(Field.module.plans).map((table) => readPlan(table, kernels, constants))
     for (const { method, example } of plans) {
       const known = about.methods.find((m) => m.name === method)
@@ -57,6 +57,18 @@ export function readPlans({ source, preamble, root, about }: AheadHeader): Ahead
     }
     return { ...about, plans }
   })
+}
+
+/** What the plans of a file say of themselves, of whatever level and version they are. Their data are not looked at. Throws INVALID_FILE. */
+export function readSummaries({ source, root }: AheadHeader): PlanSummary[] {
+  return guarded(source.label, () => {
+    const kernels = readKernels(root)
+    return root.tables(Field.module.plans).map((table) => readSummary(table, kernels))
+  })
+}
+
+function readKernels(root: FlatTable): NamedKernel[] {
+  return root.tables(Field.module.kernels).map((k) => ({ name: k.text(Field.kernel.name), hash: k.uint32(Field.kernel.hash) }))
 }
 
 function readAbout(root: FlatTable): Omit<AheadModule, 'plans'> {

@@ -11,9 +11,10 @@ export const bench: Command = {
   usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
-Arguments are those of --input or --shape, else the inputs bundled with the model, else a guess from its weights.
+Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
+else a guess from the weights.
 
-      --threads N    use at most this many threads (1); the kernels of this version use one
+      --threads N    threads that one kernel call may use (1)
   -i, --input FILE   as for run
       --shape N,...  a random float32 tensor of this shape
   -m, --method NAME  forward without it

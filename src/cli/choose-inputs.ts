@@ -1,11 +1,14 @@
 import { loadModelFile } from '../../runtime/module/load.js'
 import type { Module } from '../index.js'
+import { readCompiled } from './compiled-file.js'
+import { exampleInputs } from './example-inputs.js'
 import { type BenchInputs, bundledInputs, guessInputs, randomTensor } from './guess.js'
 import { readInputs } from './inputs.js'
 import { listParameters } from './parameters.js'
 import { parseCount, UsageError } from './usage.js'
 
-/** Arguments for a method: those of files or of a shape, else the inputs bundled with the model, else a guess from its weights. */
+/** Arguments for a method: those of files or of a shape, else the inputs bundled with the model, else those of the form it was
+ * compiled for, else a guess from its weights. */
 export function chooseInputs(
   module: Module,
   model: string,
@@ -20,6 +23,9 @@ export function chooseInputs(
   }
   const bundled = method === 'forward' ? bundledInputs(module) : null
   if (bundled !== null) return bundled
+  const example = exampleInputs(model, method)
+  if (example !== null) return example
+  if (readCompiled(model) !== null) throw new UsageError(`${model} was not compiled for ${method}; give --input or --shape`)
   const file = loadModelFile(model, {})
   const weights = listParameters(file).map((p) => p.tensor)
   const schema = file.functions.find((fn) => fn.className === file.root.typeName && fn.method === method)?.schema

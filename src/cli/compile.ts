@@ -1,6 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { compileAhead } from '../ahead.js'
 import { cpu, loadModule } from '../index.js'
+import { refuseCompiled } from './compiled-file.js'
 import { formatBytes } from './format.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import { type Command, UsageError } from './usage.js'
@@ -24,6 +25,7 @@ the same ISA level, in this version of ptlite. With MODEL beside it all else wor
     if (merge.length > 0) throw new UsageError('--merge goes with trace')
     const output = given.output ?? `${model.replace(/\.(ptl|ff)$/, '')}.ptlc`
     if (output === model) throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
+    refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     const bytes = compileAhead(model, (module) => plannedCalls(module, runs))
     writeFile(output, bytes)
     const module = await loadModule(output)

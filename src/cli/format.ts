@@ -1,3 +1,5 @@
+import type { FunctionArgument } from '../../runtime/interpreter/code.js'
+import { constantText } from '../../runtime/interpreter/disassemble.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/data.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import { type Output, Tensor } from '../index.js'
@@ -133,6 +135,23 @@ export function table(rows: readonly (readonly string[])[], right: readonly numb
   const line = (row: readonly string[]): string =>
     row.map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join('  ')
   return rows.map((row) => line(row).trimEnd()).join('\n')
+}
+
+/** A title with a table below it, set in; `none` where there are no rows. */
+export function section(title: string, rows: readonly (readonly string[])[], right: readonly number[] = []): string {
+  return rows.length === 0 ? `${title}\n  none` : `${title}\n${table(rows, right).replace(/^/gm, '  ')}`
+}
+
+/** `forward(Tensor x, int n=2) -> Tensor`, without self. */
+export function methodText(
+  name: string,
+  args: readonly Pick<FunctionArgument, 'name' | 'type' | 'default'>[],
+  returns: readonly { readonly type: string }[] | null = null,
+): string {
+  const list = args.map((a) => `${a.type} ${a.name}${a.default === undefined ? '' : `=${constantText(a.default)}`}`).join(', ')
+  if (returns === null) return `${name}(${list})`
+  const types = returns.map((r) => r.type)
+  return `${name}(${list}) -> ${types.length === 1 ? types[0] : `(${types.join(', ')})`}`
 }
 
 /** `1.5 kB`, `3.4 MB` */

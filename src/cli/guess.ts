@@ -16,14 +16,18 @@ export function bundledInputs(module: Module): BenchInputs | null {
 }
 
 /** Uniform numbers in [-1, 1), the same in every process. */
-export function randomTensor(shape: readonly number[]): Tensor {
-  const data = new Float32Array(shape.reduce((a, b) => a * b, 1))
+export function randomNumbers(count: number): Float32Array {
+  const data = new Float32Array(count)
   let state = 42
-  for (let i = 0; i < data.length; i++) {
+  for (let i = 0; i < count; i++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
     data[i] = state / 2 ** 31 - 1
   }
-  return tensor(data, shape)
+  return data
+}
+
+export function randomTensor(shape: readonly number[]): Tensor {
+  return tensor(randomNumbers(shape.reduce((a, b) => a * b, 1)), shape)
 }
 
 /**

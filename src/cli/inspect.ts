@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
-import { constantText, disassemble } from '../../runtime/interpreter/disassemble.js'
+import { disassemble } from '../../runtime/interpreter/disassemble.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
@@ -7,8 +7,10 @@ import { findOperator } from '../../runtime/operators/registry.js'
 import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import { loadModule, type Tensor } from '../index.js'
-import { describeTensor, formatBytes, table } from './format.js'
+import { loadModule, PtliteError, type Tensor } from '../index.js'
+import { whyUnusable, readCompiled } from './compiled-file.js'
+import { describeTensor, formatBytes, methodText, section } from './format.js'
+import { compiledReport, compiledText } from './inspect-compiled.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 
@@ -16,7 +18,8 @@ export const inspect: Command = {
   usage: `inspect MODEL [--code] [--json] [--plan [--input FILE ...] [--method forward]] ${OPS_USAGE}`,
   help: `Says what a model file holds. Nothing of it is run, but for --plan.
 
-Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions.
+Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
+and level it was compiled for and whether it can be used here, its plans with their kernels and memory, the model it was compiled from.
 
       --code          also the instructions of every function
       --plan          instead: runs a method and shows its operators before and after each pass of the compiler
@@ -38,6 +41,13 @@ ${OPS_HELP}`,
     await loadOperators(values.ops)
     if (values.plan) {
       await printPlan(model, values.method, inputs)
+      return
+    }
+    const compiled = readCompiled(model)
+    if (compiled !== null) {
+      if (values.code) throw new PtliteError('INVALID_ARGUMENT', `${model} holds no instructions; --code needs ${compiled.about.original}`)
+      const report = compiledReport(compiled, whyUnusable(model))
+      console.log(values.json ? JSON.stringify(report) : compiledText(report))
       return
     }
     // without runSetState nothing of the file is executed
@@ -96,12 +106,8 @@ function zeroShare(tensor: Tensor, products: ReadonlySet<Tensor>): { zeroBlocks?
   return zeros === 0 ? {} : { zeroBlocks: zeros / blocks }
 }
 
-/** `forward(Tensor x, int n=2) -> Tensor`, without self. */
 function schemaText(fn: FunctionCode): string {
-  if (fn.schema === null) return `${fn.method}(...)`
-  const args = fn.schema.args.slice(1).map((a) => `${a.type} ${a.name}${a.default === undefined ? '' : `=${constantText(a.default)}`}`)
-  const returns = fn.schema.returns.map((r) => r.type)
-  return `${fn.method}(${args.join(', ')}) -> ${returns.length === 1 ? returns[0] : `(${returns.join(', ')})`}`
+  return fn.schema === null ? `${fn.method}(...)` : methodText(fn.method, fn.schema.args.slice(1), fn.schema.returns)
 }
 
 /** Qualified names with the number of functions that call them, sorted. */
@@ -153,8 +159,4 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
     )
   if (report.code !== undefined) sections.push(`Code\n${report.code.map((fn) => fn.text.replace(/^/gm, '  ')).join('\n\n')}`)
   return sections.join('\n\n')
-}
-
-function section(title: string, rows: readonly (readonly string[])[], right: readonly number[] = []): string {
-  return rows.length === 0 ? `${title}\n  none` : `${title}\n${table(rows, right).replace(/^/gm, '  ')}`
 }

@@ -1,46 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { bench } from './bench.js'
-import { codegen } from './codegen.js'
-import { compile } from './compile.js'
-import { cpu } from './cpu.js'
-import { execute } from './execute.js'
-import { inspect } from './inspect.js'
-import { prune } from './prune.js'
-import { run } from './run.js'
-import { trace } from './trace.js'
-import type { Command } from './usage.js'
-
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, cpu, codegen }
-
-function overview(): string {
-  const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
-  return `Runs PyTorch mobile modules (.ptl and .ff).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-  return manifest.version
-}
-
-/** Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
-async function main(args: string[]): Promise<number> {
-  const [name, ...rest] = args
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    console.log(overview())
-    return name === undefined ? 2 : 0
-  }
-  if (name === '--version' || name === '-V') {
-    console.log(version())
-    return 0
-  }
-  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (command === undefined) {
-    console.error(`ptlite: unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`)
-    return 2
-  }
-  return execute(command, rest, 'ptlite')
-}
+import { runCommandLine } from './command-line.js'
 
 // a reader such as `head` that closes the pipe is not an error
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -48,4 +7,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = await runCommandLine(process.argv.slice(2))

@@ -1,11 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Tensor } from '../index.js'
 import { blockWeights, countBlocks, weightFields } from './block-weights.js'
+import { refuseCompiled } from './compiled-file.js'
 import { table } from './format.js'
 import { parse, UsageError, type Command } from './usage.js'
+import { writeFile } from './write-file.js'
 import { repairChecksums } from './zip-checksums.js'
 
 /** ptlite prune: writes a copy of a module whose smallest weight blocks are zero. */
@@ -56,9 +58,10 @@ interface PrunedLayer {
 }
 
 function pruneFile(model: string, output: string, share: number, width: number, layers: RegExp): PrunedLayer[] {
-  const bytes = readFileSync(model)
+  refuseCompiled(model, 'prune', 'prune the model that it was compiled from, and compile that')
   const file = loadModelFile(model)
   try {
+    const bytes = readFileSync(model)
     const chosen = blockWeights(file).filter(({ name }) => layers.test(name))
     if (chosen.length === 0) {
       throw new PtliteError(
@@ -75,7 +78,7 @@ function pruneFile(model: string, output: string, share: number, width: number, 
       return { name, shape: [...tensor.shape], blocks, zeroBlocks: target, error: kept + lost === 0 ? 0 : Math.sqrt(lost / (kept + lost)) }
     })
     if (file.kind === 'ptl') repairChecksums(bytes)
-    writeFileSync(output, bytes)
+    writeFile(output, bytes)
     return pruned
   } finally {
     file.close()

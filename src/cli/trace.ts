@@ -5,6 +5,7 @@ import { startRecording, stopRecording } from '../../selective-build/trace/recor
 import { traceToYaml } from '../../selective-build/trace/to-yaml.js'
 import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { loadModule } from '../index.js'
+import { refuseCompiled } from './compiled-file.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import type { Command } from './usage.js'
 import { writeText } from './write-file.js'
@@ -23,6 +24,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
   async run(args) {
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
     const output = given.output ?? `${basename(model).replace(/\.(ptl|ff)$/, '')}.trace`
+    refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')
     startRecording()
     let traced: Trace
     try {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,13 +7,9 @@ import { openSource } from '../../runtime/module/bytes.js'
 import { readDirectory } from '../../runtime/module/zip-directory.js'
 import { crc32 } from '../../src/cli/zip-checksums.js'
 import { loadModule } from '../../src/index.js'
+import { ptlite } from './in-process.js'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/models/${name}`, import.meta.url))
-
-function ptlite(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, ['--import=tsx', main, ...args], { encoding: 'utf8' })
-}
 
 interface Layers {
   readonly layers: { name: string; shape: number[]; blocks: number; zeroBlocks: number; error: number }[]
@@ -23,7 +18,7 @@ interface Layers {
 for (const name of ['encoder.ptl', 'encoder.ff']) {
   await t.test(`prune ${name}`, async (t) => {
     const output = join(t.testdir({}), name)
-    const { status, stdout, stderr } = ptlite('prune', fixture(name), '--sparsity', '0.5', '-o', output, '--json')
+    const { status, stdout, stderr } = await ptlite('prune', fixture(name), '--sparsity', '0.5', '-o', output, '--json')
     t.equal(status, 0, stderr)
     const { layers } = JSON.parse(stdout) as Layers
     t.ok(layers.length > 2)
@@ -45,7 +40,7 @@ for (const name of ['encoder.ptl', 'encoder.ff']) {
         if (entry.method === 0) t.equal(stored, crc32(after.subarray(start, start + entry.size)), entry.name)
       }
     }
-    const report = JSON.parse(ptlite('inspect', output, '--json').stdout) as { parameters: { name: string; zeroBlocks?: number }[] }
+    const report = JSON.parse((await ptlite('inspect', output, '--json')).stdout) as { parameters: { name: string; zeroBlocks?: number }[] }
     const shares = report.parameters.filter((p) => p.zeroBlocks !== undefined)
     t.equal(shares.length, layers.length)
     t.ok(shares.every((p) => Math.abs(p.zeroBlocks! - 0.5) < 0.03))
@@ -55,17 +50,22 @@ for (const name of ['encoder.ptl', 'encoder.ff']) {
   })
 }
 
-await t.test('what cannot be pruned is said', (t) => {
+await t.test('what cannot be pruned is said', async (t) => {
   const output = join(t.testdir({}), 'out.ptl')
-  t.match(ptlite('prune', fixture('encoder.ptl'), '--sparsity', '2', '-o', output).stderr, /expected a share from 0 to 1/)
-  t.match(ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5').stderr, /name the file to write/)
-  t.match(ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5', '-o', output, '--block', '4x4').stderr, /expected 1x8 or 1x16/)
-  t.match(ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5', '-o', output, '--layers', 'nothing').stderr, /no float32 weight/)
-  t.end()
+  t.match((await ptlite('prune', fixture('encoder.ptl'), '--sparsity', '2', '-o', output)).stderr, /expected a share from 0 to 1/)
+  t.match((await ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5')).stderr, /name the file to write/)
+  t.match(
+    (await ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5', '-o', output, '--block', '4x4')).stderr,
+    /expected 1x8 or 1x16/,
+  )
+  t.match(
+    (await ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5', '-o', output, '--layers', 'nothing')).stderr,
+    /no float32 weight/,
+  )
 })
 
 await t.test('CRC-32', (t) => {
   t.equal(crc32(Buffer.from('123456789')), 0xcbf43926)
-  if (typeof reference === 'function') t.equal(crc32(readFileSync(main)), reference(readFileSync(main)))
+  if (typeof reference === 'function') t.equal(crc32(readFileSync(fixture('encoder.ptl'))), reference(readFileSync(fixture('encoder.ptl'))))
   t.end()
 })

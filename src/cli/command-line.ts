@@ -1,0 +1,37 @@
+import { VERSION } from '../../runtime/version.js'
+import { bench } from './bench.js'
+import { codegen } from './codegen.js'
+import { compile } from './compile.js'
+import { cpu } from './cpu.js'
+import { execute } from './execute.js'
+import { inspect } from './inspect.js'
+import { prune } from './prune.js'
+import { run } from './run.js'
+import { trace } from './trace.js'
+import type { Command } from './usage.js'
+
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, cpu, codegen }
+
+function overview(): string {
+  const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
+  return `Runs PyTorch mobile modules (.ptl and .ff), and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
+}
+
+/** Runs `ptlite` with these arguments. Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
+export async function runCommandLine(args: string[]): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    console.log(overview())
+    return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-V') {
+    console.log(VERSION)
+    return 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) {
+    console.error(`ptlite: unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`)
+    return 2
+  }
+  return execute(command, rest, 'ptlite')
+}

@@ -1,0 +1,59 @@
+import { type AheadHeader, readHeader, readPlans, readSummaries } from '../../compiler/ahead/read.js'
+import type { PlanSummary } from '../../compiler/ahead/read-plan.js'
+import { type ByteSource, openSource } from '../../runtime/module/bytes.js'
+import { fileKind, HEAD_BYTES } from '../../runtime/module/file-kind.js'
+import { PtliteError } from '../index.js'
+import { incompatibility } from '../original.js'
+
+/** What a .ptlc file says of itself. */
+export interface CompiledFile {
+  readonly bytes: number
+  readonly about: AheadHeader['about']
+  readonly plans: readonly PlanSummary[]
+  /** Bytes of the constants, and how many there are. */
+  readonly constantBytes: number
+}
+
+function withSource<T>(path: string, read: (source: ByteSource, isCompiled: boolean) => T): T {
+  const source = openSource(path)
+  try {
+    return read(source, fileKind(source.read(0, Math.min(HEAD_BYTES, source.size))) === 'plan')
+  } finally {
+    source.close()
+  }
+}
+
+/** Reads the header of a .ptlc file; null for other models. Throws INVALID_FILE, or UNSUPPORTED_FILE for another version of the format. */
+export function readCompiled(path: string): CompiledFile | null {
+  return withSource(path, (source, isCompiled) => {
+    if (!isCompiled) return null
+    const header = readHeader(source)
+    const { preamble, about } = header
+    return { bytes: source.size, about, plans: readSummaries(header), constantBytes: preamble.dataBytes }
+  })
+}
+
+/** Why the plans of a .ptlc file cannot be used here; null where they can. Throws INVALID_FILE for a damaged one. */
+export function whyUnusable(path: string): string | null {
+  return withSource(path, (source) => {
+    const header = readHeader(source)
+    const reason = incompatibility(header.about)
+    if (reason !== null) return reason
+    try {
+      // checks the data, and every frame
+      readPlans(header)
+      return null
+    } catch (error) {
+      if (error instanceof PtliteError && error.code === 'UNSUPPORTED_FILE') return error.message
+      throw error
+    }
+  })
+}
+
+/** Throws UNSUPPORTED_FILE where the model is a .ptlc file, which `command` cannot use, with `advice`. */
+export function refuseCompiled(path: string, command: string, advice: string): void {
+  withSource(path, (_, isCompiled) => {
+    if (isCompiled)
+      throw new PtliteError('UNSUPPORTED_FILE', `${path}: ${command} takes no .ptlc file, which holds plans and no program; ${advice}`)
+  })
+}

@@ -1,0 +1,74 @@
+import { Signature } from '../../compiler/record/signature.js'
+import type { CompiledFile } from './compiled-file.js'
+import { formatBytes, methodText, section } from './format.js'
+
+export type CompiledReport = ReturnType<typeof compiledReport>
+
+/** What a .ptlc file holds; `reason` says why its plans cannot be used here. */
+export function compiledReport({ bytes, about, plans, constantBytes }: CompiledFile, reason: string | null) {
+  return {
+    kind: 'ptlc' as const,
+    bytes,
+    library: about.library,
+    level: about.level,
+    usable: reason === null,
+    reason,
+    original: { name: about.original, sha256: about.sha256 },
+    bytecodeVersion: about.bytecodeVersion,
+    operatorVersion: about.operatorVersion,
+    methods: about.methods.map(({ name, arguments: list }) => ({ name, schema: methodText(name, list) })),
+    operators: about.operators,
+    constantBytes,
+    plans: plans.map(({ method, example, kernels, placement, operators }) => ({
+      method,
+      signature: Signature.of(example)?.toString() ?? 'objects',
+      frames: kernels.length,
+      kernels: countOf(kernels),
+      operators,
+      arenaBytes: placement.arenaBytes,
+      lowerBound: placement.lowerBound,
+      naiveBytes: placement.naiveBytes,
+      outputBytes: placement.outputs.reduce((sum, size) => sum + size, 0),
+    })),
+  }
+}
+
+/** How often each name occurs, most frequent first. */
+function countOf(names: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return Object.fromEntries([...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)))
+}
+
+export function compiledText(report: CompiledReport): string {
+  const { library, level, usable, reason, original, plans } = report
+  return [
+    `compiled ahead (.ptlc) by ptlite ${library} for ${level}\n${usable ? 'its plans can be used here' : `its plans cannot be used here: ${reason}`}\n` +
+      `compiled from ${original.name}, SHA-256 ${original.sha256}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
+    section(
+      'Methods',
+      report.methods.map((m) => [m.schema]),
+    ),
+    section(
+      `Plans (${plans.length})`,
+      plans.flatMap((p) => [
+        [
+          `${p.method}(${p.signature})`,
+          `${p.frames} kernel calls of ${p.operators.recorded} operator calls`,
+          `arena ${formatBytes(p.arenaBytes)}`,
+          `lower bound ${formatBytes(p.lowerBound)}`,
+          `outputs ${formatBytes(p.outputBytes)}`,
+        ],
+      ]),
+    ),
+    ...plans.map((p) =>
+      section(
+        `Kernels of ${p.method}(${p.signature})`,
+        Object.entries(p.kernels).map(([name, count]) => [name, String(count)]),
+        [1],
+      ),
+    ),
+    `Constants: ${formatBytes(report.constantBytes)} of ${formatBytes(report.bytes)}`,
+    `Operators of the original (${report.operators.length})\n${report.operators.map((name) => `  ${name}`).join('\n')}`,
+  ].join('\n\n')
+}

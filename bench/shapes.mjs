@@ -1,6 +1,6 @@
 // What mode 'auto' costs where shapes keep changing, so that plans seldom pay: two copies of a model, one of which is interpreted
-// only, are called in turns with batches of ever other lengths. Prints the ratio of the times, by model and by how many lengths
-// there are: each once, or some that come back in turns or at random.
+// only, are called in turns with batches of ever other lengths. Prints the ratio of the times, of all calls and in the median of
+// blocks of 50 calls, by model and by how many lengths there are: each once, or some that come back in turns or at random.
 //
 //   node shapes.mjs [--calls 4000]
 import { parseArgs } from 'node:util'
@@ -34,7 +34,7 @@ const cpuTime = () => {
 }
 const BLOCK = 50
 
-console.log('| model | lengths | off, µs | auto, µs | auto / off |\n|---|---|---:|---:|---:|')
+console.log('| model | lengths | off, µs | auto, µs | auto / off | median |\n|---|---|---:|---:|---:|---:|')
 for (const [name, file, sample] of MODELS) {
   for (const [kind, lengthOf] of LENGTHS) {
     const modules = { off: await loadModule(file, { compile: 'off' }), auto: await loadModule(file, { compile: 'auto' }) }
@@ -53,12 +53,12 @@ for (const [name, file, sample] of MODELS) {
       for (const x of batches) x.dispose()
     }
     // the first quarter warms up
-    const mean = (list) => {
-      const later = list.slice(list.length >> 2)
-      return later.reduce((a, b) => a + b, 0) / later.length / BLOCK
-    }
-    const [off, auto] = [mean(times.off), mean(times.auto)]
-    console.log(`| ${name} | ${kind} | ${off.toFixed(1)} | ${auto.toFixed(1)} | ${(auto / off).toFixed(2)} |`)
+    const later = (list) => list.slice(list.length >> 2)
+    const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length / BLOCK
+    const ratios = later(times.auto).map((auto, i) => auto / later(times.off)[i])
+    const median = ratios.sort((a, b) => a - b)[ratios.length >> 1]
+    const [off, auto] = [mean(later(times.off)), mean(later(times.auto))]
+    console.log(`| ${name} | ${kind} | ${off.toFixed(1)} | ${auto.toFixed(1)} | ${(auto / off).toFixed(2)} | ${median.toFixed(2)} |`)
     for (const module of Object.values(modules)) module.dispose()
   }
 }

@@ -7,6 +7,13 @@ const LOSS_LIMIT = 0.05
 /** What a replay is taken to save of the time of an interpreted call. */
 const SAVED_SHARE = 0.3
 
+/** Calls in a row without a signature that was seen before, after which most calls are not looked at any more. */
+const PATIENCE = 64
+/** Calls that are looked at between two rests, and how long a rest is at first and at most. */
+const LOOK = 16
+const FIRST_REST = 32
+const LONGEST_REST = 1024
+
 /** What is kept of a signature. */
 export interface Kept {
   /** Of its signature; two signatures may have the same. */
@@ -20,7 +27,7 @@ export interface Kept {
 /**
  * The signatures of a method that are recorded or compiled, and which come next. Where many take turns, so that each has gone before
  * its plan has paid, no more are made until the time lost is a small part of all: calls are at most a few per cent slower
- * than without a compiler.
+ * than without a compiler. Where signatures keep changing, looking at them rests for longer and longer.
  */
 export class SignatureList<E extends Kept> {
   /** Most recently used first. */
@@ -29,9 +36,13 @@ export class SignatureList<E extends Kept> {
   private lost = 0
   private interpreted = 0
   private calls = 0
+  private misses = 0
+  private rest = FIRST_REST
+  private resting = 0
 
   /** Makes an entry the most recently used one. */
   touch(index: number): void {
+    this.awake()
     if (index > 0) this.entries.unshift(...this.entries.splice(index, 1))
   }
 
@@ -41,9 +52,23 @@ export class SignatureList<E extends Kept> {
     this.calls++
   }
 
+  /** Notes a call whose signature has no entry. True where it is not worth while to ask `isDue`: signatures keep changing. */
+  rests(): boolean {
+    if (this.resting === 0) return false
+    this.resting--
+    return true
+  }
+
   /** Notes a signature that has no entry. True where it was seen before, and there is time for a plan. */
   isDue(hash: number): boolean {
-    if (this.seen.has(hash)) return this.lost <= LOSS_LIMIT * this.interpreted
+    if (this.seen.has(hash)) {
+      this.awake()
+      return this.lost <= LOSS_LIMIT * this.interpreted
+    }
+    if (++this.misses >= PATIENCE && this.misses % LOOK === 0) {
+      this.resting = this.rest
+      this.rest = Math.min(2 * this.rest, LONGEST_REST)
+    }
     if (this.seen.size >= MAX_SEEN) this.seen.delete(this.seen.values().next().value!)
     this.seen.add(hash)
     return false
@@ -56,6 +81,12 @@ export class SignatureList<E extends Kept> {
     const gone = this.entries.length > MAX_KEPT ? this.entries.pop() : undefined
     if (gone !== undefined) this.lost += Math.max(0, gone.cost - gone.replays * SAVED_SHARE * this.usual)
     return gone
+  }
+
+  private awake(): void {
+    this.misses = 0
+    this.resting = 0
+    this.rest = FIRST_REST
   }
 
   /** Milliseconds of an interpreted call. */

@@ -2,13 +2,16 @@ import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
+import { memoryStats, trimMemory } from '../runtime/native/memory.js'
 import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
+import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
 import { CompiledCall } from './compiled-call.js'
 import type { Origin } from './graph/graph.js'
+import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
@@ -37,10 +40,15 @@ export interface PlanInfo {
   readonly frames: number
   /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
   readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
+  /** Bytes of weights that were folded or packed for a plan, and how many of them other plans of the module use too; null for everything else. */
+  readonly weights: { readonly bytes: number; readonly shared: number } | null
 }
 
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
 const MAX_ATTEMPTS = 3
+
+/** Memory kept by the allocator that is given back to the system once a plan is made. */
+const TRIM_BYTES = 8 << 20
 
 /** What became of one signature. */
 class Entry implements Kept {
@@ -72,6 +80,8 @@ export class TieredModule {
     private readonly script: ScriptModule,
     private readonly mode: CompileMode,
     private readonly options: PassOptions = DEFAULT_OPTIONS,
+    /** What the compiler made of the module's weights. */
+    private readonly constants = new SharedConstants(),
   ) {}
 
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
@@ -192,7 +202,7 @@ export class TieredModule {
       if (!alone || (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS)) return null
       return Promise.resolve(this.call(fn, args))
     }
-    const due = this.mode === 'eager' || (this.mode === 'auto' && plans.isDue(signatureHash(args)))
+    const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
     return due && alone && Signature.of(args) !== null ? Promise.resolve(this.call(fn, args)) : null
   }
 
@@ -203,6 +213,7 @@ export class TieredModule {
   }
 
   private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
+    if (this.mode !== 'eager' && plans.rests()) return this.script.call(fn, args)
     // the first signature of a method is likely to come again; others have to show it
     const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(signatureHash(args))))
     const signature = due ? Signature.of(args) : null
@@ -279,8 +290,9 @@ export class TieredModule {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = CompiledCall.compile(graph, inputs, this.options)
+      const { call, result } = withSharedConstants(this.constants, () => CompiledCall.compile(graph, inputs, this.options))
       entry.state = { kind: 'compiled', call, guards }
+      this.letGoOfSources(guards)
       return result
     } catch (error) {
       if (!(error instanceof PtliteError)) throw error
@@ -308,6 +320,7 @@ export class TieredModule {
       choices: [],
       frames: 0,
       memory: null,
+      weights: null,
     }
     if (state.kind === 'refused') return { ...info, state: 'interpreted', reason: state.reason }
     if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
@@ -316,7 +329,39 @@ export class TieredModule {
     const choices = graph.nodes.flatMap(({ note }) => note ?? [])
     if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
     const { frames, arenaBytes, lowerBound, naiveBytes } = plan
-    return { ...info, state: 'plan', reason: null, operators, choices, frames, memory: { arenaBytes, lowerBound, naiveBytes } }
+    const memory = { arenaBytes, lowerBound, naiveBytes }
+    return { ...info, state: 'plan', reason: null, operators, choices, frames, memory, weights: this.weightsOf(plan, state.guards) }
+  }
+
+  /** What was made from the weights that `guards` know. */
+  private weightsOf(plan: Plan, guards: Guards): PlanInfo['weights'] {
+    const others = new Set(this.compiled().flatMap((entry) => (entry.call.plan === plan ? [] : storagesOf(entry.call.plan))))
+    const made = storagesOf(plan).filter((storage) => !guards.hasStorage(storage))
+    const bytes = (list: readonly Storage[]): number => list.reduce((sum, storage) => sum + storage.byteLength, 0)
+    return { bytes: bytes(made), shared: bytes(made.filter((storage) => others.has(storage))) }
+  }
+
+  private compiled(): { readonly call: CompiledCall; readonly guards: Guards }[] {
+    return [...this.methods.values()].flatMap(({ entries }) => entries.flatMap(({ state }) => (state.kind === 'compiled' ? [state] : [])))
+  }
+
+  /**
+   * Weights of a mapped file that no plan reads, as they were folded or packed, need not stay in memory: what the interpreter should
+   * still want of them is read from the file again.
+   */
+  private letGoOfSources(guards: Guards): void {
+    const calls = this.compiled()
+    // a graph that is run operator by operator reads what it names
+    const kept = new Set(
+      calls.flatMap(({ call }) => (call.plan === null ? call.graph.constants.map((c) => c.tensor.storage) : storagesOf(call.plan))),
+    )
+    for (const storage of guards.knownStorages()) {
+      if (kept.has(storage)) continue
+      storage.dropDerived(kept)
+      storage.discardPages()
+    }
+    // what the passes needed is more than runs do
+    if (memoryStats().cached > TRIM_BYTES) trimMemory()
   }
 
   private reasonText({ reason, origin }: Refusal): string {
@@ -332,6 +377,10 @@ export class TieredModule {
     }
     return undefined
   }
+}
+
+function storagesOf(plan: Plan | null): Storage[] {
+  return plan === null ? [] : plan.captured.constants.map(({ storage }) => storage)
 }
 
 function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {

@@ -101,7 +101,8 @@ export class CompiledModule extends Module {
     const own = this.entries.map(({ method, signature, plan, operators }): PlanInfo => {
       const { frames, arenaBytes, lowerBound, naiveBytes } = plan
       const memory = { arenaBytes, lowerBound, naiveBytes }
-      return { method, signature: signature.toString(), state: 'plan', reason: null, operators, choices: [], frames, memory }
+      const weights = { bytes: plan.captured.constants.reduce((sum, { storage }) => sum + storage.byteLength, 0), shared: 0 }
+      return { method, signature: signature.toString(), state: 'plan', reason: null, operators, choices: [], frames, memory, weights }
     })
     return [...own, ...(this.loaded?.plans() ?? [])]
   }

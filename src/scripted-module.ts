@@ -1,4 +1,4 @@
-import { type CompileMode, type PassOptions, type PlanInfo, TieredModule } from '../compiler/index.js'
+import { type CompileMode, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
 import { PtliteError } from '../runtime/error.js'
 import type { FunctionArgument } from '../runtime/interpreter/code.js'
@@ -110,11 +110,12 @@ export class ScriptedModule extends Module {
    */
   planAhead(calls: readonly PlannedCall[]): { readonly methods: AheadMethod[]; readonly plans: AheadPlan[] } {
     const methods = new Map<string, AheadMethod>()
+    const constants = new SharedConstants()
     const plans = calls.map(({ method, args }): AheadPlan => {
       const fn = this.script.method(method)
       methods.set(method, { name: method, arguments: parametersOf(fn) })
       const example = this.fit(fn, args)
-      const tiers = new TieredModule(this.script, 'eager', this.passes)
+      const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
       this.aheadOfTime.push(tiers)
       const { plan, operators } = withPortableFrames(() => tiers.planFor(fn, example))
       return { method, example, captured: plan.captured, placement: plan.placement, operators }

@@ -4,6 +4,7 @@ import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { operatorOf, valueOf } from './execute.js'
 import { type Graph, type GraphNode, type Result, usesOf, type ValueId } from './graph.js'
+import { sharedConstants } from './shared-constants.js'
 
 /** Runs one node on known tensors and returns what it defines; the tensors belong to the caller. */
 export function evaluateNode(node: GraphNode, graph: Graph, tensorOf: (id: ValueId) => Tensor): Map<ValueId, Tensor> {
@@ -18,8 +19,15 @@ export function evaluateNode(node: GraphNode, graph: Graph, tensorOf: (id: Value
   return found
 }
 
-/** Calls an operator outside of any run. Tensors that it made and does not return are released. */
+/**
+ * Calls an operator, which has to give the same for the same arguments, outside of any run. Tensors that it made and does not
+ * return are released; those that it returns may share memory with other graphs, which nobody may write to.
+ */
 export function callOnce(op: string, args: readonly Value[]): Value[] {
+  return sharedConstants()?.derive(op, args, () => callNow(op, args)) ?? callNow(op, args)
+}
+
+function callNow(op: string, args: readonly Value[]): Value[] {
   const stack = newStack()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)

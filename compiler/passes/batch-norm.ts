@@ -1,8 +1,9 @@
 import { DType } from '../../runtime/tensor/dtype.js'
-import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
-import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
+import { readTensor } from '../../runtime/tensor/data.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
 import { type Graph, type GraphNode, value } from '../graph/graph.js'
+import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
@@ -72,21 +73,14 @@ function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor)
   const [b, g, h, m, v] = [numbers(bias, 0), numbers(gamma, 1), numbers(beta, 0), numbers(mean, 0), numbers(variance, 1)]
   const scale = Float32Array.from({ length: channels }, (_, i) => g[i]! / Math.sqrt(v[i]! + eps))
   const shift = Float32Array.from({ length: channels }, (_, i) => ((b[i]! - m[i]!) * g[i]!) / Math.sqrt(v[i]! + eps) + h[i]!)
-  const factor = vector(scale, [channels, ...weight.shape.slice(1).map(() => 1)])
+  const factor = constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)])
   const [scaled] = callOnce('aten::mul.Tensor', [weight, factor]) as [Tensor]
   factor.release()
   const name = graph.constants.find((c) => c.id === valueArg(product.args[slots.weight]))!.name
   const args = [...product.args]
   args[slots.weight] = value(editor.addConstant(scaled, `${name} with batch norm`))
-  args[slots.bias] = value(editor.addConstant(vector(shift, [channels]), `${name} with batch norm: bias`))
+  args[slots.bias] = value(editor.addConstant(constantOf(shift, [channels]), `${name} with batch norm: bias`))
   editor.replaceNode(product, [])
   editor.replaceNode(norm, [{ ...product, args, results: [{ kind: 'value', id: onlyResult(norm)! }] }])
   return true
-}
-
-function vector(data: Float32Array, shape: readonly number[]): Tensor {
-  const t = empty(shape, DType.float32)
-  writeTensor(t, data)
-  t.pinned = true
-  return t
 }

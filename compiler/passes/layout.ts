@@ -1,11 +1,12 @@
 import { BLOCK, blocksOf } from '../../runtime/backends/cpu/support/blocked.js'
-import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
+import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides } from '../../runtime/tensor/shape.js'
-import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
 import { constant, type Graph, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import type { Blockable, BlockedConvolution } from './blocked-operators.js'
 import { Editor } from './editor.js'
@@ -194,7 +195,5 @@ class Rewriter {
 function paddedVector(t: Tensor): Tensor {
   const data = new Float32Array(blocksOf(t.numel) * BLOCK)
   data.set(readTensor(t) as Float32Array)
-  const padded = empty([data.length], DType.float32)
-  writeTensor(padded, data)
-  return padded
+  return constantOf(data, [data.length])
 }

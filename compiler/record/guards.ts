@@ -62,6 +62,11 @@ export class Guards {
     return this.storages.has(storage)
   }
 
+  /** Memory of the module's tensors that were read. */
+  knownStorages(): Iterable<Storage> {
+    return this.storages.keys()
+  }
+
   /** True while everything is as it was recorded. */
   hold(): boolean {
     const { program } = this

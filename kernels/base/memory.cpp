@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,6 +32,13 @@ int32_t alloc(mem_alloc_frame* f) {
 
 int32_t release(mem_free_frame* f) {
   free(pointer(f->address));
+  return PTLITE_OK;
+}
+
+int32_t trim(mem_trim_frame*) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
   return PTLITE_OK;
 }
 
@@ -91,6 +99,7 @@ int32_t unmap(mem_unmap_frame* f) {
 
 PTLITE_KERNEL(mem_alloc, alloc)
 PTLITE_KERNEL(mem_free, release)
+PTLITE_KERNEL(mem_trim, trim)
 PTLITE_KERNEL(mem_read, read)
 PTLITE_KERNEL(mem_write, write)
 PTLITE_KERNEL(mem_copy, copy)

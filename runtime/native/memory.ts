@@ -86,6 +86,7 @@ export function trimMemory(): void {
     list.length = 0
   }
   cachedBytes = 0
+  kernels.mem_trim({})
 }
 
 export interface MemoryStats {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import * as kernels from '../native/generated/kernels.js'
 import { allocate, release } from '../native/memory.js'
 
 const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
@@ -97,6 +98,23 @@ export class Storage {
     this.base = 0
   }
 
+  /**
+   * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
+   * they are next used. Other memory stays. Nobody may write to it meanwhile.
+   */
+  discardPages(): void {
+    if (!this.owned && this.base !== 0 && this.leases === 0) kernels.mem_discard({ address: this.base, bytes: this.byteLength })
+  }
+
+  /** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */
+  dropDerived(kept: ReadonlySet<Storage>): void {
+    this.derived = this.derived?.filter((d) => {
+      const stays = d.lent === true || kept.has(d.storage)
+      if (!stays) d.storage.free()
+      return stays
+    })
+  }
+
   /** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
   lease(): void {
     this.leases++
@@ -113,4 +131,6 @@ export interface DerivedData {
   readonly key: string
   readonly version: number
   readonly storage: Storage
+  /** Another thread was given the address. */
+  lent?: true
 }

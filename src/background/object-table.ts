@@ -162,6 +162,7 @@ export class ObjectTable {
     if (object instanceof Storage) {
       // the worker may use what the main thread packed, but not the other way round: its memory goes with its module
       const packed = this.sign > 0 ? (object.derived ?? []) : []
+      for (const d of packed) d.lent = true
       const derived = packed.map(({ key, version, storage }) => ({ key, version, storage: this.sendObject(storage, nodes) }))
       return { kind: 'storage', address: object.startAddress, bytes: object.byteLength, version: object.version, derived }
     }

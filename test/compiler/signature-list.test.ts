@@ -31,6 +31,33 @@ t.test('the least recently used one goes', (t) => {
   t.end()
 })
 
+t.test('signatures that keep changing are looked at less and less, until one comes back', (t) => {
+  const list = new SignatureList()
+  let looked = 0
+  const call = (hash: number): boolean => {
+    if (list.rests()) return false
+    looked++
+    return list.isDue(hash)
+  }
+  for (let hash = 0; hash < 64; hash++) call(hash)
+  t.equal(looked, 64, 'not at once')
+  for (let hash = 64; hash < 20_000; hash++) t.notOk(call(hash))
+  t.ok(looked < 1000, `${looked} of 20,000`)
+  let calls = 1
+  while (!call(1e6)) calls++
+  t.ok(calls < 1100, `found after ${calls} calls`)
+  looked = 0
+  for (let hash = 1e6 + 1; hash < 1e6 + 60; hash++) call(hash)
+  t.equal(looked, 59, 'and all are looked at again')
+  list.add(entry(3))
+  for (let hash = 2e6; hash < 2e6 + 1000; hash++) {
+    call(hash)
+    list.touch(0)
+  }
+  t.equal(looked, 1059, 'as they are while others are replayed')
+  t.end()
+})
+
 t.test('time lost on plans that do not pay stays a small part of all', (t) => {
   const list = new SignatureList<Kept>()
   let spent = 0

@@ -32,7 +32,7 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
     use.offset === weight.offset &&
     use.strides === weight.strides
   ) {
-    if (use.packed === undefined) use.packed = derive(weight, side, groups, outer, k)
+    if (use.packed?.live !== true) use.packed = derive(weight, side, groups, outer, k)
     return use.packed.address
   }
   uses.set(weight, { storage, version: storage.version, offset: weight.offset, strides: weight.strides, packed: undefined })

@@ -33,7 +33,11 @@ export class CompiledCall {
     try {
       const runner = new GraphRunner(graph)
       releaseResult(runner.run(inputs, true), graph, inputs)
-      const { value: result, ...found } = capture(() => runner.run(inputs), inputs)
+      const { value: result, ...found } = capture(
+        () => runner.run(inputs),
+        inputs,
+        () => runner.label(),
+      )
       if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
       const plan = buildPlan(placeCopies(found.captured))
       const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)

@@ -1,4 +1,4 @@
-import type { PlanInfo } from '../compiler/index.js'
+import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../compiler/ahead/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
@@ -91,6 +91,10 @@ export class CompiledModule extends Module {
 
   async compile(method: string, args: readonly Input[] = []): Promise<void> {
     if (this.find(method, args) === null) await this.modelFor(method, args).compile(method, args)
+  }
+
+  arena(method: string, args: readonly Input[] = []): ArenaUse {
+    return this.find(method, args)?.plan.arena() ?? this.modelFor(method, args).arena(method, args)
   }
 
   explain(method: string, args: readonly Input[] = []): string {

@@ -1,4 +1,4 @@
-import type { CompileMode, PlanInfo } from '../compiler/index.js'
+import type { ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Input, Output } from './convert.js'
@@ -80,6 +80,9 @@ export abstract class Module {
    * the method. Throws INVALID_ARGUMENT where it cannot be recorded.
    */
   abstract explain(method: string, args?: readonly Input[]): string
+
+  /** What the plan for a call with arguments of this form keeps in its arena, frame by frame. Compiles it where there is none yet, which runs the method. Throws INVALID_ARGUMENT where there can be no plan. */
+  abstract arena(method: string, args?: readonly Input[]): ArenaUse
 
   /** What became of the calls so far, by method and input signature: compiled, or why not. */
   abstract plans(): PlanInfo[]

@@ -1,4 +1,4 @@
-import { type CompileMode, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, type CompileMode, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
 import { PtliteError } from '../runtime/error.js'
 import type { FunctionArgument } from '../runtime/interpreter/code.js'
@@ -121,6 +121,11 @@ export class ScriptedModule extends Module {
       return { method, example, captured: plan.captured, placement: plan.placement, operators }
     })
     return { methods: [...methods.values()], plans }
+  }
+
+  arena(method: string, args: readonly Input[] = []): ArenaUse {
+    const fn = this.script.method(method)
+    return this.tiers.planFor(fn, this.fit(fn, args)).plan.arena()
   }
 
   explain(method: string, args: readonly Input[] = []): string {

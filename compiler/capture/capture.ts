@@ -3,7 +3,7 @@ import { visitTensors } from '../../runtime/interpreter/lifetime.js'
 import { observeStorages, type Storage, type StorageObserver } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { Capture, CapturedFrame, CapturedRun, Pointer, Target } from './captured.js'
+import type { Capture, CapturedBuffer, CapturedFrame, CapturedRun, Pointer, Target } from './captured.js'
 import { type FrameLayout, layoutOf } from './layout.js'
 import { describeResult, type ResultTemplate } from './result.js'
 
@@ -14,14 +14,18 @@ import { describeResult, type ResultTemplate } from './result.js'
  *
  * Not capturable is a run that lets tensor data reach TypeScript, draws random numbers, writes to memory that was
  * there before other than its inputs, or calls kernels of another library. Errors of `run` are passed on.
+ *
+ * `label` says what is under way, for people who look at the frames and buffers.
  */
-export function capture(run: () => Value, inputs: readonly Tensor[]): Capture {
-  const recorder = new Recorder(inputs)
+export function capture(run: () => Value, inputs: readonly Tensor[], label: Label = () => undefined): Capture {
+  const recorder = new Recorder(inputs, label)
   const first = recorder.record(run)
   if (first.captured !== null || !recorder.again) return first
   recorder.release(first.value)
-  return new Recorder(inputs).record(run)
+  return new Recorder(inputs, label).record(run)
 }
+
+type Label = () => string | undefined
 
 /** Kernels of the allocator itself, which a replay does not call. */
 const ALLOCATOR = new Set(['mem_alloc', 'mem_free'])
@@ -31,7 +35,7 @@ const READS_HOST = new Set(['mem_write', 'quantized_lookup'])
 class Recorder implements StorageObserver {
   private readonly frames: CapturedFrame[] = []
   private readonly targets = new Map<Storage, Target>()
-  private readonly buffers: { storage: Storage; bytes: number; freed: boolean }[] = []
+  private readonly buffers: (CapturedBuffer & { readonly storage: Storage; freed: boolean })[] = []
   private readonly constants: { storage: Storage; version: number }[] = []
   /** Storages whose address was asked for since the last launch: where the addresses of its frame come from. */
   private readonly recent: Storage[] = []
@@ -41,7 +45,10 @@ class Recorder implements StorageObserver {
   /** The run would leave less behind if it were done again. */
   again = false
 
-  constructor(private readonly inputs: readonly Tensor[]) {
+  constructor(
+    private readonly inputs: readonly Tensor[],
+    private readonly label: Label,
+  ) {
     inputs.forEach((t, index) => {
       if (!this.targets.has(t.storage)) this.targets.set(t.storage, { kind: 'input', index })
     })
@@ -81,7 +88,7 @@ class Recorder implements StorageObserver {
     const aliases = this.inputs.map((t, i) => first.get(t.storage) ?? (first.set(t.storage, i), i))
     const captured: CapturedRun = {
       frames: this.frames,
-      buffers: this.buffers.map(({ bytes }, i) => ({ bytes, isOutput: outputs.has(i) })),
+      buffers: this.buffers.map(({ bytes, label }, i) => ({ bytes, isOutput: outputs.has(i), ...(label === undefined ? {} : { label }) })),
       constants: this.constants,
       aliases,
       written,
@@ -104,7 +111,7 @@ class Recorder implements StorageObserver {
 
   allocated(storage: Storage): void {
     this.targets.set(storage, { kind: 'buffer', index: this.buffers.length })
-    this.buffers.push({ storage, bytes: storage.byteLength, freed: false })
+    this.buffers.push({ storage, bytes: storage.byteLength, isOutput: false, freed: false, ...this.labelled() })
   }
 
   freed(storage: Storage): void {
@@ -153,7 +160,12 @@ class Recorder implements StorageObserver {
     }
     this.recent.length = 0
     const copy = host === null ? null : new Uint8Array(host.buffer, host.byteOffset, host.byteLength).slice()
-    this.frames.push({ layout, bytes: frameBytes.slice(0, layout.size), host: copy, pointers })
+    this.frames.push({ layout, bytes: frameBytes.slice(0, layout.size), host: copy, pointers, ...this.labelled() })
+  }
+
+  private labelled(): { label?: string } {
+    const label = this.label()
+    return label === undefined ? {} : { label }
   }
 
   private resolve(at: number, address: number): Pointer | null {

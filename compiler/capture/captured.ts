@@ -24,6 +24,8 @@ export interface CapturedFrame {
   /** A copy of the JavaScript memory that the kernel was given. */
   readonly host: Uint8Array | null
   readonly pointers: readonly Pointer[]
+  /** What was under way when it was launched, for people: `%3 = aten::relu`. */
+  readonly label?: string
 }
 
 /** A storage that was made during the run. */
@@ -31,6 +33,8 @@ export interface CapturedBuffer {
   readonly bytes: number
   /** The result reaches it, so that it must outlive the run. */
   readonly isOutput: boolean
+  /** What was under way when it was made, for people. */
+  readonly label?: string
 }
 
 export interface Constant {

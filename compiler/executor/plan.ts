@@ -9,6 +9,7 @@ import type { CapturedRun } from '../capture/captured.js'
 import type { FrameLayout } from '../capture/layout.js'
 import { mapTensors, type TensorTemplate } from '../capture/result.js'
 import { workOf } from '../frames/check-frame.js'
+import { type ArenaUse, arenaUse } from './arena.js'
 import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
 import { type Placement, placeBuffers } from './placement.js'
@@ -46,6 +47,11 @@ export class Plan {
     this.layouts = captured.frames.map((f) => f.layout)
     this.code = new GeneratedCode(captured.frames)
     this.code.fill(new DataView(this.program.frames.buffer), this.program.offsets)
+  }
+
+  /** What its arena holds from frame to frame. */
+  arena(): ArenaUse {
+    return arenaUse(this.captured, this.placement)
   }
 
   /** Bytes of the one buffer that all intermediates share. */
@@ -106,7 +112,9 @@ export class Plan {
       const since = (i: number): number => Number(times[i]! - times[0]!) / 1000
       frames.forEach((frame, i) => {
         const work = workOf(frame) ?? { flops: 0, bytes: 0 }
-        profiler.events.push({ name: frame.layout.name, start: start + since(i), duration: since(i + 1) - since(i), work })
+        const { layout, label } = frame
+        const times = { start: start + since(i), duration: since(i + 1) - since(i) }
+        profiler.events.push({ name: layout.name, ...times, work, ...(label === undefined ? {} : { label }) })
       })
       return result
     } finally {

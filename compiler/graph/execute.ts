@@ -17,6 +17,8 @@ interface Step {
 /** A graph made ready to be run operator by operator, as often as wanted. */
 export class GraphRunner {
   private readonly steps: readonly Step[]
+  /** The node that is being run; null between runs. */
+  private current: GraphNode | null = null
 
   constructor(private readonly graph: Graph) {
     const seen = new Set<ValueId>([...graph.inputs, ...graph.constants.map((c) => c.id)])
@@ -28,6 +30,14 @@ export class GraphRunner {
       steps.push({ node, entry: operatorOf(node.op), last })
     }
     this.steps = steps.reverse()
+  }
+
+  /** The node that is being run, as the graph's text names it: `%3 = aten::relu`. */
+  label(): string | undefined {
+    const { current } = this
+    if (current === null) return undefined
+    const values = definitionsOf(current).map((id) => `%${id}`)
+    return `${values.join(', ')}${values.length === 0 ? '' : ' = '}${current.op}`
   }
 
   /**
@@ -46,6 +56,7 @@ export class GraphRunner {
     const before = enterScope(scope)
     try {
       for (const { node, entry, last } of this.steps) {
+        this.current = node
         for (const arg of node.args) stack.values[stack.top++] = valueOf(arg, graph, env)
         entry.call(stack)
         takeResults(node, stack, env)
@@ -64,6 +75,7 @@ export class GraphRunner {
       releaseTemporaries(scope)
       throw error
     } finally {
+      this.current = null
       for (const t of env.values()) t.uses--
       enterScope(before)
     }

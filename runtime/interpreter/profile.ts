@@ -5,6 +5,8 @@ export interface ProfileEvent {
   readonly duration: number
   /** Of kernels: operations, 0 where they are not counted, and bytes of the memory that the call reaches. */
   readonly work?: { readonly flops: number; readonly bytes: number }
+  /** Of kernels: the operator of the compiled graph that it belongs to, as `Module.explain` shows it; missing in plans of a file. */
+  readonly label?: string
 }
 
 export interface ProfilerOptions {
@@ -31,7 +33,7 @@ export class Profiler {
 
   /** The events in Chrome's trace format (chrome://tracing, Perfetto). */
   toChromeTrace(): string {
-    const traceEvents = this.events.map(({ name, start, duration, work }) => ({
+    const traceEvents = this.events.map(({ name, start, duration, work, label }) => ({
       name,
       cat: work === undefined ? 'operator' : 'kernel',
       ph: 'X',
@@ -39,7 +41,7 @@ export class Profiler {
       dur: duration,
       pid: process.pid,
       tid: 0,
-      ...(work === undefined ? {} : { args: work }),
+      ...(work === undefined ? {} : { args: { ...work, ...(label === undefined ? {} : { label }) } }),
     }))
     return JSON.stringify({ traceEvents, displayTimeUnit: 'ms' })
   }

@@ -1,14 +1,17 @@
-import { cpu, getNumThreads, loadModule, memoryStats, setNumThreads } from '../index.js'
+import { cpu, getNumThreads, type Input, loadModule, memoryStats, type Module, Profiler, setNumThreads } from '../index.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from './guess.js'
+import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
 
 const WARM_UP = 5
+/** Replays that are profiled, at most. */
+const PROFILED = 50
 
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--json] ${OPS_USAGE}`,
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--profile] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
@@ -20,6 +23,7 @@ else a guess from the weights.
   -m, --method NAME  forward without it
       --runs N       this many runs; without it as many as fit the time, at least 20
       --seconds N    time to spend (3)
+      --profile      also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
       --json         as JSON
 ${OPS_HELP}`,
 
@@ -30,6 +34,7 @@ ${OPS_HELP}`,
       method: { type: 'string', short: 'm', default: 'forward' },
       runs: { type: 'string' },
       seconds: { type: 'string', default: '3' },
+      profile: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       ...OPS_OPTION,
     })
@@ -47,6 +52,7 @@ ${OPS_HELP}`,
     dispose(module.call(values.method, call))
     const firstMs = performance.now() - firstStart
     const times = measure(() => dispose(module.call(values.method, call)), runs, seconds * 1000)
+    const kernels = values.profile ? profile(module, values.method, call, Math.min(times.length, PROFILED)) : undefined
     const report = {
       model,
       method: values.method,
@@ -61,10 +67,22 @@ ${OPS_HELP}`,
       minMs: times[0]!,
       maxMs: times.at(-1)!,
       peakBytes: memoryStats().peak,
+      kernels,
     }
     console.log(values.json ? JSON.stringify(report) : textOf(report))
+    if (kernels !== undefined && !values.json) console.log(`\n${kernelTable(kernels)}`)
     module.dispose()
   },
+}
+
+/** The kernel calls of a plan, over some replays. Throws INVALID_ARGUMENT where there can be no plan. */
+function profile(module: Module, method: string, call: readonly Input[], replays: number): KernelTime[] {
+  const events = Array.from({ length: replays }, () => {
+    const profiler = new Profiler({ kernels: true })
+    dispose(module.call(method, call, { profiler }))
+    return profiler.events
+  })
+  return kernelTimes(events)
 }
 
 /** Milliseconds of single runs, sorted. */

@@ -1,31 +1,36 @@
+import { basename } from 'node:path'
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import { disassemble } from '../../runtime/interpreter/disassemble.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
+import { readCompiled, whyUnusable } from './compiled-file.js'
 import { loadModule, PtliteError, type Tensor } from '../index.js'
-import { whyUnusable, readCompiled } from './compiled-file.js'
 import { describeTensor, formatBytes, methodText, section } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
+import { writeText } from './write-file.js'
 
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] [--plan [--input FILE ...] [--method forward]] ${OPS_USAGE}`,
-  help: `Says what a model file holds. Nothing of it is run, but for --plan.
+  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] [--method forward] ${OPS_USAGE}`,
+  help: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
 and level it was compiled for and whether it can be used here, its plans with their kernels and memory, the model it was compiled from.
 
       --code          also the instructions of every function
-      --plan          instead: runs a method and shows its operators before and after each pass of the compiler
-  -i, --input FILE    with --plan: as for run
-  -m, --method NAME   with --plan: forward without it
-      --json          as JSON
+      --plan          instead: runs a method and shows its operators before and after each pass of the compiler, and for each convolution
+                      and linear layer how it is computed and why
+      --arena FILE    instead, or with --plan: draws what the plan keeps in its arena, kernel call by kernel call, as SVG
+  -i, --input FILE    with --plan and --arena: as for run
+  -m, --method NAME   with --plan and --arena: forward without it
+      --json          as JSON; of --arena the buffers
 ${OPS_HELP}`,
 
   async run(args) {
@@ -33,14 +38,18 @@ ${OPS_HELP}`,
       code: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       plan: { type: 'boolean', default: false },
+      arena: { type: 'string' },
       method: { type: 'string', short: 'm', default: 'forward' },
       ...OPS_OPTION,
     })
-    if (!values.plan && inputs.length > 0) throw new UsageError('--input goes with --plan')
-    if (values.plan && (values.code || values.json)) throw new UsageError('--plan stands alone')
+    const { plan, arena, method } = values
+    const runs = plan || arena !== undefined
+    if (!runs && inputs.length > 0) throw new UsageError('--input goes with --plan and --arena')
+    if (runs && values.code) throw new UsageError('--code goes without --plan and --arena')
+    if (plan && values.json) throw new UsageError('--plan is text; --json goes without it')
     await loadOperators(values.ops)
-    if (values.plan) {
-      await printPlan(model, values.method, inputs)
+    if (runs) {
+      await showPlan({ model, method, inputs, plan, arena, json: values.json })
       return
     }
     const compiled = readCompiled(model)
@@ -61,10 +70,27 @@ ${OPS_HELP}`,
   },
 }
 
-async function printPlan(model: string, method: string, files: readonly string[]): Promise<void> {
+interface PlanOptions {
+  readonly model: string
+  readonly method: string
+  readonly inputs: readonly string[]
+  readonly plan: boolean
+  readonly arena: string | undefined
+  readonly json: boolean
+}
+
+async function showPlan({ model, method, inputs, plan, arena, json }: PlanOptions): Promise<void> {
   const module = await loadModule(model, { compile: 'off' })
   try {
-    console.log(module.explain(method, chooseInputs(module, model, method, files, undefined).args))
+    const { args } = chooseInputs(module, model, method, inputs, undefined)
+    if (plan) console.log(module.explain(method, args))
+    if (arena === undefined) return
+    const use = module.arena(method, args)
+    writeText(arena, arenaPicture(`${basename(model)}, ${method}`, use))
+    const { buffers, kernels, arenaBytes, lowerBound, naiveBytes } = use
+    const summary = `${buffers.length} buffers in ${kernels.length} kernel calls, arena ${formatBytes(arenaBytes)}`
+    if (json) console.log(JSON.stringify(use))
+    else console.log(`${arena}: ${summary}, lower bound ${formatBytes(lowerBound)}, sum ${formatBytes(naiveBytes)}`)
   } finally {
     module.dispose()
   }

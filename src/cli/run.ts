@@ -4,12 +4,14 @@ import { exampleInputs } from './example-inputs.js'
 import { formatValue } from './format.js'
 import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
+import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { writeFile, writeText } from './write-file.js'
 
 export const run: Command = {
-  usage: 'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json]',
+  usage:
+    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--ops FILE.js ...]',
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, or JSON (nested numbers, or {"dtype", "shape", "data"},
@@ -18,7 +20,9 @@ export const run: Command = {
   -m, --method NAME   forward without it
       --json          the result as JSON
   -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
-      --profile FILE  write the operators of the run as a Chrome trace
+      --profile FILE  write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)
+      --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
+                      table too, but for --json
 ${OPS_HELP}`,
 
   async run(args) {
@@ -27,17 +31,22 @@ ${OPS_HELP}`,
       json: { type: 'boolean', default: false },
       output: { type: 'string', short: 'o' },
       profile: { type: 'string' },
+      kernels: { type: 'boolean', default: false },
       ...OPS_OPTION,
     })
+    if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
+    checkOutput(values.output)
     await loadOperators(values.ops)
     const module = await loadModule(model)
-    const profiler = values.profile === undefined ? undefined : new Profiler()
+    const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
     const { args: call, source } = runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)
     const result = module.call(values.method, call, profiler === undefined ? {} : { profiler })
     if (profiler !== undefined) writeText(values.profile!, profiler.toChromeTrace())
     if (values.output !== undefined) writeTensors(values.output, result)
     console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
+    if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
+    module.dispose()
   },
 }
 
@@ -47,8 +56,11 @@ function runInputs(model: string, method: string, files: readonly string[]): { a
   return example === null || example.args.length === 0 ? { args: readInputs(files), source: null } : example
 }
 
+function checkOutput(file: string | undefined): void {
+  if (file !== undefined && !file.endsWith('.npy')) throw new UsageError(`--output: expected a .npy file, found '${file}'`)
+}
+
 function writeTensors(file: string, result: Output): void {
-  if (!/\.npy$/.test(file)) throw new UsageError(`--output: expected a .npy file, found '${file}'`)
   const tensors = Array.isArray(result) ? result : [result]
   if (!tensors.every((t) => t instanceof Tensor)) throw new UsageError('--output: the result is not a tensor or a list of tensors')
   tensors.forEach((t, i) => writeFile(Array.isArray(result) ? file.replace(/\.npy$/, `.${i}.npy`) : file, writeNpy(t)))

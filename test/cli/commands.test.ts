@@ -85,6 +85,52 @@ t.test('bench', async (t) => {
   t.match((await ptlite('bench', digits('digits.ptl'), '--shape', '2,1,8,8', '--runs', '2')).stdout, /input +random float32\[2, 1, 8, 8\]/)
 })
 
+interface KernelRow {
+  readonly frame: number
+  readonly kernel: string
+  readonly operator: string
+  readonly ms: number
+  readonly share: number
+  readonly flops: number
+  readonly bytes: number
+  readonly gflops: number
+  readonly gbytes: number
+}
+
+t.test('the kernel calls of a replay', async (t) => {
+  const { status, stdout, stderr } = await ptlite('bench', digits('digits.ptl'), '--runs', '5', '--profile', '--json')
+  t.equal(status, 0, stderr)
+  const { kernels } = JSON.parse(stdout) as { kernels: KernelRow[] }
+  t.strictSame(
+    kernels.map((row) => row.frame).sort((a, b) => a - b),
+    kernels.map((_, i) => i),
+  )
+  t.ok(
+    kernels.every((row, i) => i === 0 || kernels[i - 1]!.ms >= row.ms),
+    'slowest first',
+  )
+  t.ok(Math.abs(kernels.reduce((sum, row) => sum + row.share, 0) - 1) < 1e-9)
+  for (const { operator, ms, flops, bytes, gflops, gbytes } of kernels) {
+    t.match(operator, /^%\d+ = \w+::/)
+    t.ok(Math.abs(gflops * ms * 1e6 - flops) <= 1e-6 * flops && Math.abs(gbytes * ms * 1e6 - bytes) <= 1e-6 * bytes)
+  }
+  t.ok(kernels.some((row) => row.flops > 0))
+  const text = await ptlite('bench', digits('digits.ptl'), '--runs', '5', '--profile')
+  t.match(text.stdout, /frame +time +GFLOP\/s +GB\/s +bytes +share +kernel +operator\n/)
+  t.match(text.stdout, new RegExp(`all .* ${kernels.length} kernel calls`))
+
+  const file = join(t.testdir({}), 'trace.json')
+  const input = inputFile(t.testdir({ x: {} }), 1)
+  const run = await ptlite('run', digits('digits.ptl'), '--input', input, '--profile', file, '--kernels')
+  t.equal(run.status, 0, run.stderr)
+  const { traceEvents } = JSON.parse(readFileSync(file, 'utf8')) as {
+    traceEvents: { cat: string; args: { bytes: number; label: string } }[]
+  }
+  t.match(run.stdout, new RegExp(`frame +time.* ${traceEvents.length} kernel calls`, 's'))
+  t.ok(traceEvents.every(({ cat, args }) => cat === 'kernel' && args.bytes > 0 && args.label.startsWith('%')))
+  t.match(await ptlite('run', digits('digits.ptl'), '--kernels'), { status: 2, stderr: /--kernels goes with --profile/ })
+})
+
 t.test('cpu', async (t) => {
   const { stdout } = await ptlite('cpu')
   t.match(stdout, /level in use/)

@@ -54,9 +54,10 @@ for (const file of readdirSync(folder).filter((name) => /^[^.]*\.(ptl|ff)$|^mobi
       t.strictSame(bits(inMemory.forward(...args)), expected)
       t.strictSame(bits(await compiled.run('forward', args)), expected)
     }
+    // a file has no choices left, and of weights does not know which were packed
     t.strictSame(
-      compiled.plans(),
-      original.plans().map((plan) => ({ ...plan, choices: [] })),
+      compiled.plans().map((plan) => ({ ...plan, weights: null })),
+      original.plans().map((plan) => ({ ...plan, choices: [], weights: null })),
     )
     const live = memoryStats().live
     for (let i = 0; i < 5; i++) for (const output of [compiled.forward(...inputs)].flat()) if (output instanceof Tensor) output.dispose()

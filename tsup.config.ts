@@ -44,7 +44,7 @@ export default defineConfig([
     ...common,
     entry: { 'selective-build': 'src/cli/selective-build-main.ts' },
     format: ['esm'],
-    external: ['koffi', 'esbuild'],
+    external: ['koffi', 'esbuild', 'typescript'],
     splitting: false,
     esbuildOptions: (o, context) => {
       compact(o, context)

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'UNSUPPORTED_FILE' // a well-formed file that cannot be run here
   | 'MISSING_OPERATOR' // the build has no such operator
   | 'MISSING_KERNEL' // a selective build left the kernel out
+  | 'MISSING_INSTRUCTION' // a selective build left the instruction out
   | 'UNKNOWN_METHOD'
   | 'UNKNOWN_ATTRIBUTE'
   | 'MODEL_ERROR' // the model raised an exception

@@ -1,9 +1,10 @@
 import { OPCODES } from '../runtime/interpreter/opcodes.js'
+import { INSTRUCTION_MEANINGS } from './instruction-meanings.js'
 
 /** docs/instructions.md: the opcode table as a page. */
 export function instructionsDoc(): string {
   const rows = OPCODES.filter((row) => row.runs).map(
-    (row) => `| ${row.code} | \`${row.name}\` | ${row.x} | ${row.n} | ${row.pops} | ${row.pushes} | ${row.meaning} |`,
+    (row) => `| ${row.code} | \`${row.name}\` | ${row.x} | ${row.n} | ${row.pops} | ${row.pushes} | ${INSTRUCTION_MEANINGS[row.name]!} |`,
   )
   const never = OPCODES.filter((row) => !row.runs).map((row) => `\`${row.name}\``)
   return `# Instructions

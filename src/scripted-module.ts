@@ -1,17 +1,14 @@
 import { type ArenaUse, type CompileMode, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
 import { PtliteError } from '../runtime/error.js'
-import type { FunctionArgument } from '../runtime/interpreter/code.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
-import { argumentCount } from '../runtime/interpreter/verifier.js'
 import { withPortableFrames } from '../runtime/native/portable.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { BackgroundInterpreter } from './background/interpret.js'
 import { type Input, type Output, toOutput } from './convert.js'
-import { Parameters } from './fit.js'
-import { type CallOptions, Module, type RunOptions } from './module.js'
+import { InterpretedModule, parametersOf } from './interpreted-module.js'
+import type { CallOptions, RunOptions } from './module.js'
 
 /** A call that a plan is made for. */
 export interface PlannedCall {
@@ -20,10 +17,7 @@ export interface PlannedCall {
 }
 
 /** A module whose code is interpreted, and compiled as its calls repeat themselves. */
-export class ScriptedModule extends Module {
-  /** Of methods that were called. */
-  private readonly parameterLists = new Map<LinkedFunction, Parameters>()
-
+export class ScriptedModule extends InterpretedModule {
   private readonly tiers: TieredModule
   /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
   private readonly aheadOfTime: TieredModule[] = []
@@ -32,38 +26,13 @@ export class ScriptedModule extends Module {
   private readonly end = new AbortController()
 
   constructor(
-    private readonly script: ScriptModule,
+    script: ScriptModule,
     compile: CompileMode,
     private readonly passes: PassOptions,
   ) {
-    super()
+    super(script)
     this.tiers = new TieredModule(script, compile, passes)
     this.background = new BackgroundInterpreter(script)
-  }
-
-  get methods(): string[] {
-    return this.script.methods.map((fn) => fn.source.method)
-  }
-
-  get operators(): string[] {
-    const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
-    return [...new Set(names)].sort()
-  }
-
-  get bytecodeVersion(): number {
-    return this.script.file.bytecodeVersion
-  }
-
-  get operatorVersion(): number {
-    return this.script.file.operatorVersion
-  }
-
-  get extraFiles(): ReadonlyMap<string, Uint8Array> {
-    return this.script.file.extraFiles
-  }
-
-  parameters(): Map<string, Tensor> {
-    return this.script.parameters()
   }
 
   call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
@@ -133,33 +102,14 @@ export class ScriptedModule extends Module {
     return this.tiers.explain(fn, this.fit(fn, args))
   }
 
-  plans(): PlanInfo[] {
+  override plans(): PlanInfo[] {
     return this.tiers.plans()
   }
 
-  getAttribute(name: string): Output {
-    return toOutput(this.script.attribute(name))
-  }
-
-  dispose(): void {
+  override dispose(): void {
     this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
     for (const tiers of [this.tiers, ...this.aheadOfTime]) tiers.dispose()
     this.background.dispose()
-    this.script.dispose()
+    super.dispose()
   }
-
-  private fit(fn: LinkedFunction, args: readonly Input[]): Value[] {
-    let parameters = this.parameterLists.get(fn)
-    if (parameters === undefined) {
-      parameters = new Parameters(fn.source.method, parametersOf(fn), this.script.namedTuples)
-      this.parameterLists.set(fn, parameters)
-    }
-    return parameters.fit(args)
-  }
-}
-
-/** What a method takes after `self`; functions without a schema take anything. */
-function parametersOf({ source }: LinkedFunction): readonly FunctionArgument[] {
-  if (source.schema !== null) return source.schema.args.slice(1)
-  return Array.from({ length: argumentCount(source) - 1 }, (_, i) => ({ name: `arg${i + 1}`, type: 'Any', default: undefined }))
 }

@@ -1,9 +1,12 @@
+import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
+import { HOLDS_ALL_INSTRUCTIONS, HOLDS_OBSERVERS } from '../held.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 import * as step from './instructions.js'
 import { drop, retain } from './lifetime.js'
+import { OPCODES } from './opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. */
@@ -124,7 +127,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
           values[stack.top - 1] = object.slots[x]!
-          if (run.recorder !== null) run.recorder.attributeRead(object, x)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeRead(object, x)
           pc += 3
           continue
         }
@@ -134,7 +137,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
           run.program.attributeWrites++
-          if (run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
           while (object.slots.length < x) object.slots.push(null)
           object.slots[x] = value
           pc += 3
@@ -168,7 +171,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
         }
         case 28: // CREATE_OBJECT
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
-          if (run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
           pc += 3
           continue
         case 29: {
@@ -243,22 +246,29 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           // WARN
           drop(values[--stack.top]!)
           run.program.warn(String(values[--stack.top]))
-          if (run.recorder !== null) run.recorder.refuse('warns', fn, pc)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
           pc += 3
           continue
         }
         default:
-          if (code[pc] === TRAP && trapHandler !== null) {
+          if (HOLDS_OBSERVERS && code[pc] === TRAP && trapHandler !== null) {
             trapHandler(code, pc)
             continue
           }
-          throw new PtliteError('INTERNAL', `opcode ${code[pc]} reached the interpreter`)
+          throw cannotRun(code[pc]!)
       }
     }
   } catch (error) {
     run.trace.push({ fn, pc: pc / 3 })
     throw error
   }
+}
+
+/** The verifier lets every instruction pass; a selective build has not got those that its traces never came to. */
+function cannotRun(opcode: number): PtliteError {
+  return HOLDS_ALL_INSTRUCTIONS
+    ? new PtliteError('INTERNAL', `opcode ${opcode} reached the interpreter`)
+    : new PtliteError('MISSING_INSTRUCTION', `the instruction ${OPCODES[opcode]!.name} is not in this build${HOW_TO_EXTEND}`)
 }
 
 function store(registers: Value[], index: number, value: Value, run: Run): void {
@@ -281,10 +291,10 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   const held = run.held
   for (let i = 0; i < argc; i++) held[i] = values[base + i]!
   if (op.vararg) values[stack.top++] = argc
-  const started = run.profiler === null ? 0 : run.profiler.now()
-  if (run.recorder === null) op.call(stack)
+  const started = !HOLDS_OBSERVERS || run.profiler === null ? 0 : run.profiler.now()
+  if (!HOLDS_OBSERVERS || run.recorder === null) op.call(stack)
   else run.recorder.operator(op, held, argc, stack, base, fn, pc)
-  if (run.profiler !== null) run.profiler.record(op.qualifiedName, started)
+  if (HOLDS_OBSERVERS && run.profiler !== null) run.profiler.record(op.qualifiedName, started)
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {
     if (op.use === ArgumentUse.keep) pinArguments(argc, run)

@@ -1,6 +1,6 @@
 /**
  * The mobile instruction set, one row per opcode. The decoder, the verifier, the disassembler and the docs all
- * read this table; the loop in execute.ts has one case per row that `runs`.
+ * read this table; the loop in execute.ts has one case per row that `runs`. What each does stands in scripts/instruction-meanings.ts.
  */
 
 /** What an operand of an instruction means. `-` is unused. */
@@ -31,69 +31,72 @@ export interface OpcodeRow {
   readonly pushes: Effect
   /** False for opcodes that never occur in mobile files. */
   readonly runs: boolean
-  readonly meaning: string
 }
 
-type Row = readonly [name: string, x: Operand, n: Operand, pops: Effect, pushes: Effect, meaning: string]
-
-const ROWS: readonly Row[] = [
-  ['OP', 'operator', '-', 'schema', 'schema', 'run operator X'],
-  ['OPN', 'operator', 'count', 'N', 'schema', 'run vararg operator X on N values'],
-  ['LOAD', 'register', '-', 0, 1, 'push register X'],
-  ['MOVE', 'register', '-', 0, 1, 'push register X and clear it'],
-  ['STOREN', 'registers', 'count', 'N', 0, 'pop N values into registers X..X+N-1'],
-  ['STORE', 'register', '-', 1, 0, 'pop into register X'],
-  ['DROP', '-', '-', 1, 0, 'pop'],
-  ['DROPR', 'register', '-', 0, 0, 'clear register X'],
-  ['LOADC', 'constant', '-', 0, 1, 'push constant X'],
-  ['JF', 'jump', '-', 1, 0, 'pop a bool, jump by X if it is false'],
-  ['JMP', 'jump', '-', 0, 0, 'jump by X'],
+/** Name, X, N, pops, pushes; the name alone for opcodes that never occur in mobile files. */
+const ROWS: readonly string[] = [
+  'OP operator - schema schema',
+  'OPN operator count N schema',
+  'LOAD register - 0 1',
+  'MOVE register - 0 1',
+  'STOREN registers count N 0',
+  'STORE register - 1 0',
+  'DROP - - 1 0',
+  'DROPR register - 0 0',
+  'LOADC constant - 0 1',
+  'JF jump - 1 0',
+  'JMP jump - 0 0',
   // where it jumps, LOOP leaves N-2 values
-  ['LOOP', 'jump', 'count', 'N+1', 'N+1', 'next iteration, or keep the N-2 carried values and jump by X'],
-  ['RET', '-', '-', 0, 0, 'leave the function'],
-  ['WAIT', '-', '-', 1, 1, ''],
-  ['CALL', 'function', '-', 'schema', 1, 'call function X'],
-  ['GUARD', '-', '-', 0, 0, ''],
-  ['TYPECHECK', '-', '-', 0, 0, ''],
-  ['FAIL_GUARD', '-', '-', 0, 0, ''],
-  ['PROFILE_OP', '-', '-', 0, 0, ''],
-  ['TAIL_CALL', '-', '-', 0, 0, ''],
-  ['INTERFACE_CALL', 'method', 'count', 'N', 1, 'call the method named by constant X of the object N values below the top'],
-  ['GET_ATTR', 'slot', '-', 1, 1, 'pop an object, push its slot X'],
-  ['SET_ATTR', 'slot', '-', 2, 0, 'pop a value and an object, set slot X'],
-  ['LIST_UNPACK', 'count', '-', 1, 'X', 'pop a list of X values, push them'],
-  ['TUPLE_CONSTRUCT', 'count', '-', 'X', 1, 'X values to a tuple'],
-  ['NAMED_TUPLE_CONSTRUCT', 'type', 'count', 'N', 1, 'N values to a tuple of type X'],
-  ['LIST_CONSTRUCT', 'type', 'count', 'N', 1, 'N values to a list of type X'],
-  ['DICT_CONSTRUCT', 'type', 'count', 'N', 1, 'N values (key, value, ...) to a dict of type X'],
-  ['CREATE_OBJECT', 'type', '-', 0, 1, 'push a new object of type X'],
-  ['ISINSTANCE', 'types', 'count', 1, 1, 'pop a value, push whether it is of one of types X..X+N-1'],
-  ['TUPLE_SLICE', 'index', 'count', 1, 1, 'pop a tuple, push its elements X..X+N-1 as a tuple'],
-  ['TUPLE_INDEX', '-', '-', 2, 1, 'pop an index and a tuple, push the element'],
-  ['RAISE_EXCEPTION', '-', '-', 2, 0, 'pop a class name and a message, raise'],
-  ['DICT_INDEX', '-', '-', 2, 1, 'pop a key and a dict, push the value'],
-  ['UNCHECKED_CAST', '-', '-', 1, 1, 'nothing'],
-  ['__IS__', '-', '-', 2, 1, 'push whether two values are the same object'],
-  ['UN_INITIALIZED', '-', '-', 0, 1, 'push a value that nobody reads'],
-  ['__ISNOT__', '-', '-', 2, 1, 'push whether two values are different objects'],
-  ['FORMAT', 'count', '-', 'X', 1, 'pop a format and X-1 arguments, push the text'],
-  ['DEVICE', '-', '-', 1, 1, 'device of a tensor'],
-  ['DTYPE', '-', '-', 1, 1, 'dtype number of a tensor'],
-  ['DIM', '-', '-', 1, 1, 'number of dimensions of a tensor'],
-  ['__NOT__', '-', '-', 1, 1, 'pop a bool, push its opposite'],
-  ['TO_LIST', '-', '-', 3, 1, 'pop an element kind, a depth and a tensor, push nested lists'],
-  ['NUM_TO_TENSOR', '-', '-', 1, 1, 'pop a number, push a 0-d tensor'],
-  ['IS_CUDA', '-', '-', 1, 1, 'whether a tensor is on a GPU: false'],
-  ['FORK', '-', '-', 0, 0, ''],
-  ['WARN', 'index', '-', 2, 0, 'pop a stack level and a text, warn'],
-  ['ENTER', '-', '-', 0, 0, ''],
-  ['EXIT', '-', '-', 0, 0, ''],
-  ['AWAITABLE', '-', '-', 0, 0, ''],
+  'LOOP jump count N+1 N+1',
+  'RET - - 0 0',
+  'WAIT',
+  'CALL function - schema 1',
+  'GUARD',
+  'TYPECHECK',
+  'FAIL_GUARD',
+  'PROFILE_OP',
+  'TAIL_CALL',
+  'INTERFACE_CALL method count N 1',
+  'GET_ATTR slot - 1 1',
+  'SET_ATTR slot - 2 0',
+  'LIST_UNPACK count - 1 X',
+  'TUPLE_CONSTRUCT count - X 1',
+  'NAMED_TUPLE_CONSTRUCT type count N 1',
+  'LIST_CONSTRUCT type count N 1',
+  'DICT_CONSTRUCT type count N 1',
+  'CREATE_OBJECT type - 0 1',
+  'ISINSTANCE types count 1 1',
+  'TUPLE_SLICE index count 1 1',
+  'TUPLE_INDEX - - 2 1',
+  'RAISE_EXCEPTION - - 2 0',
+  'DICT_INDEX - - 2 1',
+  'UNCHECKED_CAST - - 1 1',
+  '__IS__ - - 2 1',
+  'UN_INITIALIZED - - 0 1',
+  '__ISNOT__ - - 2 1',
+  'FORMAT count - X 1',
+  'DEVICE - - 1 1',
+  'DTYPE - - 1 1',
+  'DIM - - 1 1',
+  '__NOT__ - - 1 1',
+  'TO_LIST - - 3 1',
+  'NUM_TO_TENSOR - - 1 1',
+  'IS_CUDA - - 1 1',
+  'FORK',
+  'WARN index - 2 0',
+  'ENTER',
+  'EXIT',
+  'AWAITABLE',
 ]
 
-export const OPCODES: readonly OpcodeRow[] = ROWS.map(([name, x, n, pops, pushes, meaning], code) => ({
-  code, name, x, n, pops, pushes, meaning, runs: meaning !== '',
-})) // prettier-ignore
+export const OPCODES: readonly OpcodeRow[] = ROWS.map((row, code) => {
+  const [name, x = '-', n = '-', pops = '0', pushes = '0'] = row.split(' ')
+  return { code, name: name!, x: x as Operand, n: n as Operand, pops: effectOf(pops), pushes: effectOf(pushes), runs: row.includes(' ') }
+})
+
+function effectOf(text: string): Effect {
+  return /^\d/.test(text) ? Number(text) : (text as Effect)
+}
 
 /** Opcode number by name, for reading `bytecode.pkl`. */
 export const OPCODE_BY_NAME: ReadonlyMap<string, number> = new Map(OPCODES.map((row) => [row.name, row.code]))

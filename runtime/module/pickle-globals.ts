@@ -4,10 +4,12 @@ import { Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, setListType, type Value } from '../tensor/value.js'
-import { damaged, describe, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, tupleOf } from './file-error.js'
+import { damaged, describe, deviceOf, elementTypeOf, integerOf, sizesOf, textOf } from './file-error.js'
 import type { PendingObject } from './parsed.js'
+import { PickleGlobal, SCHEMES } from './pickle-global.js'
+import { quantOf } from './quantization.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
-import { PickleGlobal, type PickleMeaning } from './unpickler.js'
+import type { PickleMeaning } from './unpickler.js'
 
 const CUSTOM_CLASS = '__torch__.torch.classes.'
 
@@ -18,10 +20,6 @@ const STORAGE_TYPES = new Map<string, number>([
   ['ComplexHalfStorage', 8], ['ComplexFloatStorage', 9], ['ComplexDoubleStorage', 10], ['BoolStorage', DType.bool], ['QInt8Storage', DType.qint8],
   ['QUInt8Storage', DType.quint8], ['QInt32Storage', DType.qint32], ['BFloat16Storage', DType.bfloat16], ['QUInt4x2Storage', DType.quint4x2],
   ['QUInt2x4Storage', 17],
-]) // prettier-ignore
-
-const SCHEMES = new Set([
-  'per_tensor_affine', 'per_channel_affine', 'per_tensor_symmetric', 'per_channel_symmetric', 'per_channel_affine_float_qparams',
 ]) // prettier-ignore
 
 const LIST_BUILDERS = new Map([
@@ -121,7 +119,7 @@ export class ModuleGlobals implements PickleMeaning {
   /** (storage, offset, sizes, strides, qparams, requires_grad, hooks) */
   rebuildQuantized(args: readonly Value[]): Value {
     const [storage, offset, sizes, strides, params] = this.exactly(args, 7, 'a quantized tensor')
-    return this.tensor(storage, offset, sizes, strides, this.quant(params))
+    return this.tensor(storage, offset, sizes, strides, quantOf(params, this.label, this.pool))
   }
 
   /** A list that says what its elements are. */
@@ -172,24 +170,6 @@ export class ModuleGlobals implements PickleMeaning {
       strides: sizesOf(strides, `${this.label}: strides of a tensor`),
       quant,
     })
-  }
-
-  private quant(params: Value | undefined): Quant {
-    const items = tupleOf(params, `${this.label}: quantization of a tensor`)
-    const scheme = items[0]
-    if (!(scheme instanceof PickleGlobal) || !SCHEMES.has(scheme.name))
-      throw damaged(`${this.label}: unknown quantization scheme: ${describe(scheme)}`)
-    if (scheme.name.startsWith('per_tensor')) {
-      const [, scale, zeroPoint] = items
-      if (!(scale instanceof Float)) throw damaged(`${this.label}: expected a float as scale, found ${describe(scale)}`)
-      return { scale: scale.value, zeroPoint: integerOf(zeroPoint, `${this.label}: zero point`) }
-    }
-    const scales = this.pool.numbers(items[1], `${this.label}: scales`)
-    const zeroPoints = this.pool.numbers(items[2], `${this.label}: zero points`)
-    const axis = integerOf(items[3], `${this.label}: quantization axis`, 0)
-    return scheme.name === 'per_channel_affine_float_qparams'
-      ? { axis, scales, zeroPoints, floatZeroPoints: true }
-      : { axis, scales, zeroPoints }
   }
 
   /** Members of an enum class are one object per value, since programs compare them by identity. */

@@ -1,6 +1,7 @@
 import type { Value } from '../tensor/value.js'
 import { damaged, describe } from './file-error.js'
-import type { PickleGlobal, PickleMeaning } from './unpickler.js'
+import type { PickleGlobal } from './pickle-global.js'
+import type { PickleMeaning } from './unpickler.js'
 
 /** Debug records hold plain values: the only global in them marks lists of ints. */
 export class ListOnlyGlobals implements PickleMeaning {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_OBSERVERS } from '../held.js'
 import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
 import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
@@ -87,7 +88,7 @@ export class ScriptModule {
         const functions = linkFunctions(codes, operatorVersion, namedTuples)
         for (const fn of functions) verifyFunction(fn, functions)
         program = new LinkedProgram(functions, options)
-        observer?.functions(functions)
+        if (HOLDS_OBSERVERS) observer?.functions(functions)
       },
       runSetState: (code, object, state) => {
         const fn = program.functions.find((f) => f.source === code)!
@@ -96,7 +97,7 @@ export class ScriptModule {
     })
     const module = new ScriptModule(file, program, namedTuples, options, source)
     for (const t of reachable([file.root, ...program.functions.flatMap((f) => f.source.constants)])) t.pinned = true
-    observer?.module(module)
+    if (HOLDS_OBSERVERS) observer?.module(module)
     return module
   }
 
@@ -152,7 +153,7 @@ export class ScriptModule {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
-    if (observer !== null) {
+    if (HOLDS_OBSERVERS && observer !== null) {
       observer.functions(this.functions)
       observer.module(this)
     }

@@ -2,10 +2,11 @@ import { readTensor } from '../tensor/data.js'
 import { DType, isQuantized, itemSize } from '../tensor/dtype.js'
 import { extentOf, numelOf } from '../tensor/shape.js'
 import type { Storage } from '../tensor/storage.js'
-import { type Quant, holdsZeroPoint, Tensor } from '../tensor/tensor.js'
+import { type Quant, Tensor } from '../tensor/tensor.js'
 import { CustomObject } from '../tensor/value.js'
 import type { ByteSource } from './bytes.js'
 import { damaged, MAX_RANK } from './file-error.js'
+import { quantProblem } from './quantization.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
 const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
@@ -65,8 +66,8 @@ export class TensorPool {
       throw this.error(`a tensor of shape [${sizes.join(', ')}] at ${offset} reaches outside its storage of ${storage.byteLength} bytes`)
     }
     if (isQuantized(scalarType) && quant === null) throw this.error('a quantized tensor has no scale and zero point')
-    if (quant !== null && 'axis' in quant) this.checkChannels(quant, sizes)
-    if (quant !== null && !holdsZeroPoint(quant, scalarType)) throw this.error('a quantized tensor has a zero point out of range')
+    const problem = quant === null ? undefined : quantProblem(quant, scalarType, sizes)
+    if (problem !== undefined) throw this.error(problem)
     const tensor = new Tensor(storage, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
     tensor.pinned = true
     this.tensors.push(tensor)
@@ -95,14 +96,6 @@ export class TensorPool {
     this.tensors.length = 0
     this.storages.clear()
     if (!inUse) this.source.close()
-  }
-
-  private checkChannels(quant: { axis: number; scales: readonly number[]; zeroPoints: readonly number[] }, sizes: readonly number[]): void {
-    const channels = sizes[quant.axis]
-    if (channels === undefined || quant.scales.length !== channels || quant.zeroPoints.length !== channels) {
-      const found = `${quant.scales.length} scales and ${quant.zeroPoints.length} zero points on axis ${quant.axis}`
-      throw this.error(`a tensor of shape [${sizes.join(', ')}] has ${found}`)
-    }
   }
 
   private error(message: string): Error {

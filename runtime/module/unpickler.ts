@@ -1,16 +1,7 @@
 import { Float, toInt } from '../tensor/scalar.js'
-import { CustomObject, type DictKey, Tuple, type Value } from '../tensor/value.js'
+import { type DictKey, Tuple, type Value } from '../tensor/value.js'
 import { damaged, describe, dictKeyOf, tupleOf } from './file-error.js'
-
-/** A name that a pickle calls or instantiates, or that stands for an enum value. */
-export class PickleGlobal extends CustomObject {
-  constructor(
-    readonly module: string,
-    readonly name: string,
-  ) {
-    super(`${module}.${name}`, null)
-  }
-}
+import { PickleGlobal } from './pickle-global.js'
 
 /** What the globals and persistent ids of a pickle mean. */
 export interface PickleMeaning {
@@ -28,7 +19,7 @@ export interface PickleMeaning {
 }
 
 /** Opcodes of pickle protocol 2 that PyTorch's C++ pickler writes. */
-const Op = {
+export const PickleOp = {
   MARK: 0x28, EMPTY_TUPLE: 0x29, STOP: 0x2e, BINFLOAT: 0x47, BININT: 0x4a, BININT1: 0x4b, BININT2: 0x4d, NONE: 0x4e,
   BINPERSID: 0x51, REDUCE: 0x52, BINUNICODE: 0x58, EMPTY_LIST: 0x5d, BUILD: 0x62, GLOBAL: 0x63, DICT: 0x64,
   APPENDS: 0x65, BINGET: 0x68, LONG_BINGET: 0x6a, LIST: 0x6c, BINPUT: 0x71, LONG_BINPUT: 0x72, TUPLE: 0x74, SETITEMS: 0x75,
@@ -62,7 +53,7 @@ class Unpickler {
     for (;;) {
       const start = this.at
       const opcode = this.bytes[this.take(1)]!
-      if (opcode === Op.STOP) {
+      if (opcode === PickleOp.STOP) {
         if (this.stack.length !== 1) throw this.error(`expected one value at the end, found ${this.stack.length}`)
         return this.stack[0]!
       }
@@ -73,99 +64,99 @@ class Unpickler {
   private step(opcode: number, start: number): void {
     const { stack, bytes } = this
     switch (opcode) {
-      case Op.PROTO: {
+      case PickleOp.PROTO: {
         const version = bytes[this.take(1)]
         if (version !== 2) throw this.error(`expected pickle protocol 2, found ${version}`)
         return
       }
-      case Op.MARK:
+      case PickleOp.MARK:
         this.marks.push(stack.length)
         return
-      case Op.NONE:
+      case PickleOp.NONE:
         stack.push(null)
         return
-      case Op.NEWTRUE:
+      case PickleOp.NEWTRUE:
         stack.push(true)
         return
-      case Op.NEWFALSE:
+      case PickleOp.NEWFALSE:
         stack.push(false)
         return
-      case Op.BININT:
+      case PickleOp.BININT:
         stack.push(bytes.readInt32LE(this.take(4)))
         return
-      case Op.BININT1:
+      case PickleOp.BININT1:
         stack.push(bytes[this.take(1)]!)
         return
-      case Op.BININT2:
+      case PickleOp.BININT2:
         stack.push(bytes.readUInt16LE(this.take(2)))
         return
-      case Op.LONG1:
+      case PickleOp.LONG1:
         stack.push(this.long())
         return
-      case Op.BINFLOAT:
+      case PickleOp.BINFLOAT:
         stack.push(new Float(bytes.readDoubleBE(this.take(8))))
         return
-      case Op.BINUNICODE:
+      case PickleOp.BINUNICODE:
         stack.push(this.text(bytes.readUInt32LE(this.take(4))))
         return
-      case Op.EMPTY_TUPLE:
+      case PickleOp.EMPTY_TUPLE:
         stack.push(new Tuple([]))
         return
-      case Op.TUPLE:
+      case PickleOp.TUPLE:
         stack.push(new Tuple(this.popToMark()))
         return
-      case Op.TUPLE1:
-      case Op.TUPLE2:
-      case Op.TUPLE3:
-        stack.push(new Tuple(this.popMany(opcode - Op.TUPLE1 + 1)))
+      case PickleOp.TUPLE1:
+      case PickleOp.TUPLE2:
+      case PickleOp.TUPLE3:
+        stack.push(new Tuple(this.popMany(opcode - PickleOp.TUPLE1 + 1)))
         return
-      case Op.EMPTY_LIST:
+      case PickleOp.EMPTY_LIST:
         stack.push([])
         return
-      case Op.LIST:
+      case PickleOp.LIST:
         stack.push(this.popToMark())
         return
-      case Op.APPENDS:
+      case PickleOp.APPENDS:
         this.appends()
         return
-      case Op.EMPTY_DICT:
+      case PickleOp.EMPTY_DICT:
         stack.push(new Map())
         return
-      case Op.DICT:
+      case PickleOp.DICT:
         stack.push(this.fill(new Map(), this.popToMark()))
         return
-      case Op.SETITEMS:
+      case PickleOp.SETITEMS:
         this.setItems()
         return
-      case Op.BINPUT:
+      case PickleOp.BINPUT:
         this.memo.set(bytes[this.take(1)]!, this.top())
         return
-      case Op.LONG_BINPUT:
+      case PickleOp.LONG_BINPUT:
         this.memo.set(bytes.readUInt32LE(this.take(4)), this.top())
         return
-      case Op.BINGET:
+      case PickleOp.BINGET:
         stack.push(this.recall(bytes[this.take(1)]!))
         return
-      case Op.LONG_BINGET:
+      case PickleOp.LONG_BINGET:
         stack.push(this.recall(bytes.readUInt32LE(this.take(4))))
         return
-      case Op.GLOBAL:
+      case PickleOp.GLOBAL:
         stack.push(this.global())
         return
-      case Op.BINPERSID:
+      case PickleOp.BINPERSID:
         stack.push(this.meaning.persistentLoad(tupleOf(this.pop(), `${this.meaning.label}: persistent id`)))
         return
-      case Op.REDUCE: {
+      case PickleOp.REDUCE: {
         const args = tupleOf(this.pop(), `${this.meaning.label}: arguments of a call`)
         stack.push(this.meaning.call(this.popGlobal(), args))
         return
       }
-      case Op.NEWOBJ: {
+      case PickleOp.NEWOBJ: {
         tupleOf(this.pop(), `${this.meaning.label}: arguments of a new object`, 0)
         stack.push(this.meaning.instantiate(this.popGlobal()))
         return
       }
-      case Op.BUILD: {
+      case PickleOp.BUILD: {
         const state = this.pop()
         stack.push(this.meaning.setState(this.pop(), state))
         return

@@ -1,5 +1,6 @@
 import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
+import { HOLDS_OBSERVERS } from '../held.js'
 import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
 
 /**
@@ -31,25 +32,25 @@ export function getI64(word: number): number {
 export function putI64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
-  if (observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
-  if (observer !== null) i32.fill(0, word + values.length, word + room)
+  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + values.length, word + room)
 }
 
 export function putF64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
-  if (observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putF32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!
-  if (observer !== null) i32.fill(0, word + values.length, word + room)
+  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + values.length, word + room)
 }
 
 function tooMany(count: number, room: number): never {
@@ -92,7 +93,7 @@ export function observeLaunches(next: LaunchObserver | null): LaunchObserver | n
 /** launch for a kernel of another library (see openLibrary). */
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   i32[0] = id
-  if (observer !== null) observer(id, name, host, call === nativeLaunch)
+  if (HOLDS_OBSERVERS && observer !== null) observer(id, name, host, call === nativeLaunch)
   const status = call(frameBytes, host)
   if (status !== 0) fail(name, status)
 }

@@ -1,5 +1,6 @@
 import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
+import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
 import { entryAt, operatorCount } from './registry.js'
 
 /** Names closest to one that the table lacks: other overloads first, then similar names; at most `limit`. */
@@ -29,13 +30,13 @@ const CUSTOM =
 /** One error for all operators that are missing, with what comes closest to each. */
 export function missingOperators(qualifiedNames: readonly string[]): PtliteError {
   const lines = qualifiedNames.map((name) => {
-    const similar = similarOperators(name)
+    const similar = HOLDS_CUSTOM_OPERATORS ? similarOperators(name) : []
     return similar.length === 0 ? `  ${name}` : `  ${name} (there is ${similar.join(', ')})`
   })
   const count = lines.length === 1 ? 'an operator' : `${lines.length} operators`
   return new PtliteError(
     'MISSING_OPERATOR',
-    `this build lacks ${count}:\n${lines.join('\n')}${HOW_TO_EXTEND === '' ? CUSTOM : HOW_TO_EXTEND}`,
+    `this build lacks ${count}:\n${lines.join('\n')}${HOLDS_CUSTOM_OPERATORS ? CUSTOM : HOW_TO_EXTEND}`,
   )
 }
 

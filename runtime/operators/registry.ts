@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
 import { decodeSchema } from './decode-schema.js'
 import * as table from './generated/table.js'
 import { setOperatorNames } from './names.js'
@@ -61,7 +62,7 @@ const added = new Map<string, number>()
 
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return names().length + added.size
+  return HOLDS_CUSTOM_OPERATORS ? names().length + added.size : names().length
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -93,7 +94,7 @@ export function findOperator(qualifiedName: string): OperatorEntry | undefined {
 }
 
 function indexOf(qualifiedName: string): number {
-  return (added.size > 0 ? added.get(qualifiedName) : undefined) ?? search(qualifiedName)
+  return (HOLDS_CUSTOM_OPERATORS && added.size > 0 ? added.get(qualifiedName) : undefined) ?? search(qualifiedName)
 }
 
 function search(name: string): number {

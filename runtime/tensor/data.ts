@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_COMPLEX } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
 import { viewAsReal } from './complex.js'
 import { DType, isComplex, isFloating } from './dtype.js'
@@ -83,7 +84,7 @@ export function writeTensor(t: Tensor, data: TypedArray): void {
 export function itemOf(t: Tensor): Scalar {
   const n = numelOf(t.shape)
   if (n !== 1) throw new PtliteError('INVALID_ARGUMENT', `a tensor with ${n} elements cannot be converted to a number`)
-  if (isComplex(t.type)) return realItem(t)
+  if (HOLDS_COMPLEX && isComplex(t.type)) return realItem(t)
   return elementScalar(readTensor(t)[0]!, t)
 }
 

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_QUANTIZED } from '../held.js'
 import { arrayTypeOf, bfloat16ToNumber, halfToNumber, itemOf, readTensor, type TypedArray, writeTensor } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
 import { Float } from './scalar.js'
@@ -129,7 +130,7 @@ export class Tensor {
     if (isQuantized(type) !== (quant !== null)) {
       throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
-    if (quant !== null && !holdsZeroPoint(quant, type)) {
+    if (HOLDS_QUANTIZED && quant !== null && !holdsZeroPoint(quant, type)) {
       throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${options.dtype} can hold`)
     }
     const flat = empty([data.length], type)

@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readKernels, readOperators } from '../../codegen/generate.js'
+import { type GeneratedFiles, readKernels, readOperators } from '../../codegen/generate.js'
 import { PtliteError } from '../../runtime/error.js'
 import { makeReport, type Report, reportText } from '../report/report.js'
 import { treemap } from '../report/treemap.js'
-import { type Selection, selectionKey, selectionOf } from '../selection/selection.js'
+import { type Selection, selectionOf } from '../selection/selection.js'
 import { traceToYaml } from '../trace/to-yaml.js'
 import type { Trace } from '../trace/trace.js'
 import { bundle, type Bundle, launchedKernels } from './bundle.js'
 import { declarationsFor } from './declarations.js'
+import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
-import { buildNative, ladder } from './native.js'
+import { heldFlags } from './held.js'
+import { buildNative, ladder, nativeFiles } from './native.js'
 
 export interface BuildRequest {
   /** The project's sources. */
@@ -39,47 +41,66 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const abi = readKernels(join(root, 'codegen/kernels'), root)
   const levels = levelsOf(request.isa, ladder(root))
   const selection = selectionOf(trace, declared, abi, request)
-  const features = new Set([...selection.parts, ...[...selection.loaders].map((name) => `loader:${name}`)])
+  const features = featuresOf(selection)
+  const flags = heldFlags(selection)
+  const constants = constantFields(abi)
+  const opcodes = opcodesOf(selection)
   const extra = new Map([['runtime/build.ts', adviceModule(request.command)]])
-  const bundleOf = (kernels: ReadonlySet<string> | null, format: 'esm' | 'cjs', chosen = selection): Promise<Bundle> =>
+  const bundleOf = (files: GeneratedFiles, format: 'esm' | 'cjs'): Promise<Bundle> =>
     bundle({
-      ...{ root, entry: ENTRY, features, format, minify: true },
-      files: new Map([...generatedFiles(chosen, declared, abi, kernels), ...extra]),
+      ...{ root, entry: ENTRY, features, format, minify: true, flags, constants, opcodes },
+      files: new Map([...files, ...extra]),
     })
+  const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles => generatedFiles(chosen, declared, abi, kernels)
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
-  const kernels = selection.kernels ?? launchedKernels((await bundleOf(null, 'esm')).code)
-  const module = await bundleOf(kernels, 'esm')
-  const commonJs = await bundleOf(kernels, 'cjs')
+  const kernels = selection.kernels ?? launchedKernels((await bundleOf(filesOf(null), 'esm')).code)
+  const files = filesOf(kernels)
+  const [module, commonJs] = await Promise.all([bundleOf(files, 'esm'), bundleOf(files, 'cjs')])
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   const native = await buildNative({
-    ...{ root, kernels, levels, onProgress },
-    folder: join(request.cache, keyOf(selection, kernels, levels)),
-    files: generatedFiles(selection, declared, abi, kernels),
+    ...{ root, kernels, levels, onProgress, files },
+    folder: join(request.cache, keyOf(nativeFiles(files), kernels, levels)),
   })
 
-  mkdirSync(out, { recursive: true })
-  write(join(out, 'index.js'), module.code)
-  write(join(out, 'index.cjs'), commonJs.code)
-  const types = declarationsFor(root, module.exports)
-  write(join(out, 'index.d.ts'), types)
-  write(join(out, 'index.d.cts'), types)
-  copyFileSync(native.path, join(out, `.${LIBRARY}.new`))
-  renameSync(join(out, `.${LIBRARY}.new`), join(out, LIBRARY))
-  write(join(out, 'selected_operators.yaml'), traceToYaml(trace, out))
-  write(join(out, 'package.json'), manifest(root))
   onProgress(`kernel library: ${native.bytes} bytes`)
-
-  const report = await makeReport({ root, selection, kernels, levels, module, native, costOf: (less) => bundleOf(kernels, 'esm', less) })
-  write(join(out, 'report.json'), `${JSON.stringify(report, null, 2)}\n`)
-  write(join(out, 'report.txt'), reportText(report))
-  write(join(out, 'report.svg'), treemap(report))
+  const report = await makeReport({ root, selection, kernels, levels, module, native, costOf: (less) => bundleOf(filesOf(kernels, less), 'esm') })
   checkSmaller(report)
+  const types = declarationsFor(root, module.exports)
+  writeOutput(
+    out,
+    new Map<string, string | Uint8Array>([
+      ['index.js', module.code],
+      ['index.cjs', commonJs.code],
+      ['index.d.ts', types],
+      ['index.d.cts', types],
+      [LIBRARY, readFileSync(native.path)],
+      ['selected_operators.yaml', traceToYaml(trace, out)],
+      ['package.json', manifest(root)],
+      ['report.json', `${JSON.stringify(report, null, 2)}\n`],
+      ['report.txt', reportText(report)],
+      ['report.svg', treemap(report)],
+    ]),
+  )
   return report
 }
 
-function write(path: string, content: string | Uint8Array): void {
-  writeFileSync(path, content)
+function featuresOf({ parts, loaders, backends }: Selection): Set<string> {
+  const quantized = backends.has('QuantizedCPU') ? ['quantized'] : []
+  return new Set([...parts, ...quantized, ...[...loaders].map((name) => `loader:${name}`)])
+}
+
+/** All files or none: they take their places when the last of them is written, whole. */
+function writeOutput(out: string, files: ReadonlyMap<string, string | Uint8Array>): void {
+  mkdirSync(out, { recursive: true })
+  const staging = mkdtempSync(join(out, '.new-'))
+  try {
+    for (const [name, content] of files) writeFileSync(join(staging, name), content)
+    // a library that is in use keeps its file
+    for (const name of files.keys()) renameSync(join(staging, name), join(out, name))
+  } finally {
+    rmSync(staging, { recursive: true })
+  }
 }
 
 /** Levels as the ladder spells them, lowest first. Throws INVALID_ARGUMENT for one that it does not have. */
@@ -98,8 +119,9 @@ function adviceModule(command: string): string {
   return `export const HOW_TO_EXTEND = ${JSON.stringify(text)}\n`
 }
 
-function keyOf(selection: Selection, kernels: ReadonlySet<string>, levels: readonly string[]): string {
-  const text = JSON.stringify([selectionKey(selection), [...kernels].sort(), levels])
+/** Builds whose kernels are the same share their objects, whatever else is in them. */
+function keyOf(headers: GeneratedFiles, kernels: ReadonlySet<string>, levels: readonly string[]): string {
+  const text = JSON.stringify([[...headers].sort(), [...kernels].sort(), levels])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 

@@ -4,15 +4,20 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 import type { GeneratedFiles } from '../../codegen/generate.js'
 import { PtliteError } from '../../runtime/error.js'
+import type { HeldFlag } from './held.js'
+import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
+import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
-/** Parts of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
+/** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
 const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
-  { feature: 'loader:ff', file: 'runtime/module/ff.ts', absent: 'selective-build/absent/ff.ts' },
-  { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'selective-build/absent/ptl.ts' },
-  { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'selective-build/absent/debug.ts' },
-  { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
-  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
-  { feature: 'compiler', file: 'compiler/index.ts', absent: 'selective-build/absent/compiler.ts' },
+  { feature: 'loader:ff', file: 'runtime/module/ff.ts', absent: 'ff.ts' },
+  { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'ptl.ts' },
+  { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'debug.ts' },
+  { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'upgraders.ts' },
+  { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'complex.ts' },
+  { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'quantization.ts' },
+  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'load-compiled.ts' },
+  { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'scripted-module.ts' },
 ]
 
 export interface BundleInput {
@@ -23,6 +28,10 @@ export interface BundleInput {
   readonly files: GeneratedFiles
   /** Of PARTS, those to keep. */
   readonly features: ReadonlySet<string>
+  readonly flags: Readonly<Record<HeldFlag, boolean>>
+  readonly constants: ConstantFields
+  /** Opcodes of the instructions to keep; null for all. */
+  readonly opcodes: ReadonlySet<number> | null
   readonly format: 'esm' | 'cjs'
   readonly minify: boolean
 }
@@ -52,10 +61,13 @@ export async function bundle(input: BundleInput): Promise<Bundle> {
     logLevel: 'silent',
     legalComments: 'none',
     plugins: [replacements(input)],
+    // of flatbuffers' CommonJS files nothing can be left out
+    mainFields: ['module', 'main'],
+    // fields are made where they are assigned, not declared again
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+    define: { ...definesOf(input.flags), ...(input.format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}) },
     // CommonJS has no import.meta
-    ...(input.format === 'cjs'
-      ? { define: { 'import.meta.url': 'moduleUrl' }, banner: { js: "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" } }
-      : {}),
+    ...(input.format === 'cjs' ? { banner: { js: "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" } } : {}),
   }).catch((cause: Error) => {
     throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
   })
@@ -71,18 +83,19 @@ function describe(metafile: Metafile): { inputs: Map<string, number>; exports: s
   }
 }
 
-function replacements({ root, files, features }: BundleInput): Plugin {
-  const absent = new Map(PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]))
+function replacements({ root, files, features, constants, opcodes }: BundleInput): Plugin {
+  const absent = new Map(
+    PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, `selective-build/absent/${part.absent}`]),
+  )
   return {
     name: 'selected parts',
     setup(builder) {
       builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = relative(root, path)
-        const contents = files.get(name)
-        if (contents !== undefined) return { contents, loader: 'ts', resolveDir: dirname(path) }
-        const other = absent.get(name)
-        if (other === undefined) return undefined
-        return { contents: readFileSync(join(root, other), 'utf8'), loader: 'ts', resolveDir: join(root, dirname(other)) }
+        const file = absent.get(name) ?? name
+        const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
+        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(text, opcodes) : text
+        return { contents: rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
       })
     },
   }

@@ -31,9 +31,8 @@ export interface NativeLibrary {
 export async function buildNative(input: NativeInput): Promise<NativeLibrary> {
   const { root, folder } = input
   mkdirSync(folder, { recursive: true })
-  const headers = [...input.files].filter(([path]) => path.startsWith('kernels/generated/'))
   // files that are the same are left alone, so that objects stay valid
-  writeFiles(new Map(headers.map(([path, text]) => [path.slice('kernels/'.length), text])), folder)
+  writeFiles(new Map([...nativeFiles(input.files)].map(([path, text]) => [path.slice('kernels/'.length), text])), folder)
   const sources = input.kernels === null ? [] : sourcesOfKernels(root, input.kernels)
   const configure = [
     ...['-S', join(root, 'kernels'), '-B', folder, '-DCMAKE_BUILD_TYPE=Release'],
@@ -51,6 +50,11 @@ export async function buildNative(input: NativeInput): Promise<NativeLibrary> {
   await run('strip', ['--strip-all', '--remove-section=.comment', `${path}.new`], () => undefined)
   renameSync(`${path}.new`, path)
   return { path, bytes: statSync(path).size, unstripped }
+}
+
+/** Those that the kernel library is compiled from. */
+export function nativeFiles(files: GeneratedFiles): GeneratedFiles {
+  return new Map([...files].filter(([path]) => path.startsWith('kernels/generated/')))
 }
 
 async function generator(): Promise<string[]> {

@@ -39,32 +39,38 @@ interface Line {
  * the object files.
  */
 export async function nativeSymbols(root: string, library: string | null, folders: readonly ObjectFolder[]): Promise<NativeSymbol[]> {
-  const kept = library === null ? null : countBy(await symbolsIn([library]))
+  const kept = library === null ? null : countBy((await symbolsIn([library])).get(library)!)
   const sources = kernelsBySource(root)
+  const objects = folders.flatMap(({ level, path }) =>
+    ['base', 'ops', 'jit', 'pool', 'isa'].flatMap((folder) => objectsIn(join(path, folder)).map((file) => ({ level, path, folder, file }))),
+  )
+  const found = await symbolsIn(objects.map(({ path, folder, file }) => join(path, folder, file)))
   const symbols: NativeSymbol[] = []
-  for (const { level, path } of folders) {
-    for (const folder of ['base', 'ops', 'jit', 'pool', 'isa']) {
-      if (!existsSync(join(path, folder))) continue
-      for (const file of readdirSync(join(path, folder)).filter((name) => name.endsWith('.o'))) {
-        const kernels = sources.get(`${folder}/${file.replace(/\.o$/, '')}`) ?? []
-        for (const { bytes, name } of await symbolsIn([join(path, folder, file)])) {
-          if (kept !== null && !take(kept, `${bytes} ${name}`)) continue
-          symbols.push({ bytes, level, kernel: kernels.join(', ') || 'shared', dtype: dtypeOf(name) })
-        }
-      }
+  for (const { level, path, folder, file } of objects) {
+    const kernels = sources.get(`${folder}/${file.replace(/\.o$/, '')}`) ?? []
+    for (const { bytes, name } of found.get(join(path, folder, file))!) {
+      if (kept !== null && !take(kept, `${bytes} ${name}`)) continue
+      symbols.push({ bytes, level, kernel: kernels.join(', ') || 'shared', dtype: dtypeOf(name) })
     }
   }
   return symbols
 }
 
-/** Sizes and demangled names of the code and constants of object files. */
-async function symbolsIn(files: readonly string[]): Promise<Line[]> {
-  const { stdout } = await promisify(execFile)('nm', ['-S', '-C', '--defined-only', ...files], { maxBuffer: 1 << 28 })
-  return stdout.split('\n').flatMap((line) => {
-    const match = /^[0-9a-f]+ ([0-9a-f]+) ([tTrRdDbBwWvVuV]) (.*)$/.exec(line)
+function objectsIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.o')) : []
+}
+
+/** Sizes and demangled names of the code and constants of object files, by path. */
+async function symbolsIn(files: readonly string[]): Promise<Map<string, Line[]>> {
+  const found = new Map<string, Line[]>(files.map((file) => [file, []]))
+  if (files.length === 0) return found
+  const { stdout } = await promisify(execFile)('nm', ['-A', '-S', '-C', '--defined-only', ...files], { maxBuffer: 1 << 28 })
+  for (const line of stdout.split('\n')) {
+    const match = /^(.+?):[0-9a-f]+ ([0-9a-f]+) ([tTrRdDbBwWvVuV]) (.*)$/.exec(line)
     // memory that is zero at first takes no bytes in the file
-    return match === null || /[bB]/.test(match[2]!) ? [] : [{ bytes: parseInt(match[1]!, 16), name: match[3]! }]
-  })
+    if (match !== null && !/[bB]/.test(match[3]!)) found.get(match[1]!)?.push({ bytes: parseInt(match[2]!, 16), name: match[4]! })
+  }
+  return found
 }
 
 function countBy(lines: readonly Line[]): Map<string, number> {

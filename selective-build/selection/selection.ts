@@ -18,9 +18,11 @@ export interface Selection {
   /** Values of each kernel enumeration; null for all. */
   readonly operations: ReadonlyMap<string, ReadonlySet<string>> | null
   readonly backends: ReadonlySet<string>
-  /** Loaders (`ptl`, `ff`) and parts of the runtime (see parts.ts). */
+  /** Loaders (`ptl`, `ff`) and parts of the runtime (see build/bundle.ts). */
   readonly loaders: ReadonlySet<string>
   readonly parts: ReadonlySet<string>
+  /** Names of the instructions that run; null for all. */
+  readonly instructions: ReadonlySet<string> | null
 }
 
 /** Instructions link it by themselves; it has no entry in the table. */
@@ -47,7 +49,8 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
     backends: new Set(backendsOf(trace, kernels === null)),
     loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
-    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders']) : trace.features,
+    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', 'complex']) : trace.features,
+    instructions: kernels === null ? null : instructionsOf(trace),
   }
 }
 
@@ -97,6 +100,12 @@ function backendsOf(trace: Trace, isStatic: boolean): string[] {
   return isStatic || quantized ? [...new Set([...noted, 'CPU', 'QuantizedCPU'])] : noted
 }
 
+/** Traces that were not made by this library name none. */
+function instructionsOf(trace: Trace): Set<string> | null {
+  const names = featureNames(trace, 'instruction:', [])
+  return names.length === 0 ? null : new Set(names)
+}
+
 function featureNames(trace: Trace, prefix: string, otherwise: readonly string[]): string[] {
   const names = [...trace.features].filter((f) => f.startsWith(prefix)).map((f) => f.slice(prefix.length))
   return names.length === 0 || trace.all ? [...otherwise] : names
@@ -110,21 +119,6 @@ export function selectorOf(selection: Selection, kernels: ReadonlySet<string> | 
     dtypes: selection.dtypes,
     values: (name) => selection.operations?.get(name) ?? null,
   }
-}
-
-/** A text that is the same for the same selection. */
-export function selectionKey(selection: Selection): string {
-  const list = (items: Iterable<string | number> | null): unknown => (items === null ? null : [...items].map(String).sort())
-  return JSON.stringify([
-    list(selection.operators),
-    list(selection.uncalled),
-    list(selection.kernels),
-    list(selection.dtypes),
-    selection.operations === null ? null : [...selection.operations].map(([name, values]) => [name, list(values)]),
-    list(selection.backends),
-    list(selection.loaders),
-    list(selection.parts),
-  ])
 }
 
 export function dtypeNames(dtypes: ReadonlySet<number> | null): string {

@@ -5,6 +5,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { observeModules, type ScriptModule } from '../../runtime/module/script-module.js'
 import { observeOperators } from '../../runtime/operators/registry.js'
+import { complexViews } from '../../runtime/tensor/complex.js'
 import { InstructionCoverage } from './coverage.js'
 import { KernelUses } from './kernel-uses.js'
 import { customClassesOf, hasQuantizedTensor } from './module-values.js'
@@ -18,6 +19,7 @@ export class Recorder {
   private readonly kernels = new KernelUses()
   private readonly modules = new Set<ScriptModule>()
   private readonly byName = new Set<string>()
+  private readonly complexBefore = complexViews
 
   start(): void {
     this.kernels.start()
@@ -129,6 +131,7 @@ export class Recorder {
       [...this.modules].some(hasQuantizedTensor)
     if (kernels.size > 0) features.add('backend:CPU')
     if (quantized) features.add('backend:QuantizedCPU')
+    if (complexViews > this.complexBefore) features.add('complex')
     for (const name of this.coverage.instructions()) features.add(`instruction:${name}`)
     return features
   }

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { cpu } from '../../src/index.js'
+import { selectiveBuild } from '../../src/cli/selective-build.js'
 import type * as selectedTypes from '../../src/selected.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -22,8 +23,9 @@ function run(script: string, ...args: string[]): { status: number | null; stdout
 const build = (...args: string[]): ReturnType<typeof run> =>
   run('src/cli/selective-build-main.ts', ...args, '--isa', isa, '--cache', join(folder, 'cache'))
 
-const selected = async (): Promise<typeof selectedTypes> => {
-  const module = (await import(pathToFileURL(join(out, 'index.js')).href)) as typeof selectedTypes
+const selected = async (where = out): Promise<typeof selectedTypes> => {
+  const module = (await import(pathToFileURL(join(where, 'index.js')).href)) as typeof selectedTypes
+  module.setNativeLibrary(join(where, 'libptlite.so'))
   return module
 }
 
@@ -60,21 +62,34 @@ t.test('trace, build and compare', (t) => {
   t.end()
 })
 
-t.test('a second build compiles nothing', (t) => {
-  const again = build('--trace', trace, '--out', out, '--no-verify')
-  t.equal(again.status, 0, again.stderr)
-  t.notMatch(again.stderr, /Building/)
-  t.end()
+t.test('what is not traced', async (t) => {
+  // the same kernels, so that nothing is compiled again
+  const less = join(folder, 'less.trace')
+  writeFileSync(less, readFileSync(trace, 'utf8').replace(/.*instruction:STOREN.*\n/, ''))
+  const other = join(folder, 'less')
+  const errors = t.capture(console, 'error', () => undefined)
+  t.capture(console, 'log', () => undefined)
+  await selectiveBuild.run(['--trace', less, '--out', other, '--no-verify', '--isa', isa, '--cache', join(folder, 'cache')])
+  t.notMatch(
+    errors().map(({ args }) => String(args[0])),
+    [/Building/],
+  )
+  const ptlite = await selected(other)
+  const module = await ptlite.loadModule(fixture('add_relu.ptl'))
+  const x = ptlite.tensor([1, -2, 3])
+  t.throws(() => module.forward(x, x), { code: 'MISSING_INSTRUCTION', message: /STOREN is not in this build.*--trace more\.trace/s })
 })
 
 t.test('what the build lacks', async (t) => {
   const ptlite = await selected()
-  ptlite.setNativeLibrary(join(out, 'libptlite.so'))
   const module = await ptlite.loadModule(fixture('add_relu.ptl'))
   const x = ptlite.tensor([1, -2, 3])
   t.strictSame((module.forward(x, x) as InstanceType<typeof ptlite.Tensor>).toArray(), [2, 0, 6])
   const double = ptlite.tensor([1, 2], [2], 'float64')
   t.throws(() => module.forward(double, double), { code: 'UNSUPPORTED_DTYPE', message: /selective-build --trace .* --trace more\.trace/s })
+  await t.rejects(module.run('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /background thread is not in this build/ })
+  await t.rejects(module.compile('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /compiler is not in this build/ })
+  t.strictSame(module.plans(), [])
   await t.rejects(ptlite.loadModule(fixture('branches.ptl')), { code: 'MISSING_OPERATOR', message: /aten::tanh.*--trace more\.trace/s })
   await t.rejects(ptlite.loadModule(join(root, 'test/fixtures/linear.ff')), {
     code: 'UNSUPPORTED_FILE',
@@ -113,17 +128,15 @@ t.test('a zip with a handler', async (t) => {
   t.strictSame(await handler({ x: [1, -2, 3], y: [0.5, 0.5, 0.5] }), { result: [1.5, 0, 3.5] })
 })
 
-t.test('wrong command lines', (t) => {
-  const cases: [string[], number, RegExp][] = [
-    [['--out', out], 2, /say what to build/],
-    [['--trace', trace], 2, /--out/],
-    [['--trace', `${trace}.not`, '--out', out], 1, /cannot read/],
-    [['--trace', trace, '--out', out, '--sources', folder], 1, /lacks codegen\/native_functions.*clone the repository/],
+t.test('wrong command lines', async (t) => {
+  const cases: [string[], string | undefined, RegExp][] = [
+    [['--out', out], undefined, /say what to build/],
+    [['--trace', trace], undefined, /--out/],
+    [['--trace', `${trace}.not`, '--out', out], 'INVALID_FILE', /cannot read/],
+    [['--trace', trace, '--out', out, '--isa', 'avx3'], 'INVALID_ARGUMENT', /no level 'avx3'; expected default, avx2/],
+    [['--trace', trace, '--out', out, '--sources', folder], 'INVALID_ARGUMENT', /lacks codegen\/native_functions.*clone the repository/],
   ]
-  for (const [args, status, message] of cases) {
-    const result = build(...args)
-    t.equal(result.status, status)
-    t.match(result.stderr, message)
+  for (const [args, code, message] of cases) {
+    await t.rejects(async () => selectiveBuild.run(args), code === undefined ? { message } : { code, message })
   }
-  t.end()
 })

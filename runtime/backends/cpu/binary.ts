@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
@@ -55,13 +56,13 @@ function anyComplex(a: Operand, b: Operand): boolean {
 }
 
 export function add_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  if (anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
   plainPair('add', self, other)
   return scaledSum(BinaryOp.add, self, other, alpha, out)
 }
 
 export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  if (anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
   plainPair('sub', self, other)
   check(!isBool(self) && !isBool(other), () => 'sub does not take bool tensors; use logical_xor or logical_not')
   return scaledSum(BinaryOp.sub, self, other, alpha, out)
@@ -69,14 +70,14 @@ export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tenso
 
 /** other - alpha * self */
 function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  if (anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
   plainPair('rsub', self, other)
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
   return scaledSum(BinaryOp.sub, other, self, alpha, out)
 }
 
 export function mul_out(self: Operand, other: Operand, out?: Tensor): Tensor {
-  if (anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
   plainPair('mul', self, other)
   const common = promotePair(self, other)
   return runBinary(BinaryOp.mul, self, other, common, common, out)
@@ -84,7 +85,7 @@ export function mul_out(self: Operand, other: Operand, out?: Tensor): Tensor {
 
 /** True division: integers give float32. */
 export function div_out(self: Operand, other: Operand, out?: Tensor): Tensor {
-  if (anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
   plainPair('div', self, other)
   const type = toFloating(promotePair(self, other))
   return runBinary(BinaryOp.div, self, other, type, type, out)

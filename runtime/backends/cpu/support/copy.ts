@@ -1,4 +1,5 @@
 import { check } from '../../../error.js'
+import { HOLDS_COMPLEX } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { partOf, viewAsReal } from '../../../tensor/complex.js'
 import { type DType, isComplex } from '../../../tensor/dtype.js'
@@ -23,7 +24,8 @@ export function copyInto(dst: Tensor, src: Tensor): void {
 
 function runCopy(dst: Tensor, src: Tensor): void {
   if (isComplex(dst.type) || isComplex(src.type)) {
-    copyComplex(dst, src)
+    if (HOLDS_COMPLEX) copyComplex(dst, src)
+    else viewAsReal(src)
     return
   }
   if (dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)) {

@@ -1,0 +1,12 @@
+/**
+ * Parts that the runtime can be without. All are there; a selective build puts false in place of those that it is made without, and
+ * leaves out the code behind them (selective-build/build/held.ts says what they go by).
+ */
+export const HOLDS_COMPLEX: boolean = true
+export const HOLDS_QUANTIZED: boolean = true
+/** Those who watch runs: compiler, profiler, tracing. */
+export const HOLDS_OBSERVERS: boolean = true
+/** Operators that are registered at run time. */
+export const HOLDS_CUSTOM_OPERATORS: boolean = true
+/** Instructions that no trace came to. */
+export const HOLDS_ALL_INSTRUCTIONS: boolean = true

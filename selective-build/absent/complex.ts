@@ -1,0 +1,10 @@
+import { HOW_TO_EXTEND } from '../../runtime/build.js'
+import { PtliteError } from '../../runtime/error.js'
+
+function absent(): never {
+  throw new PtliteError('UNSUPPORTED_DTYPE', `complex tensors are not in this build${HOW_TO_EXTEND}`)
+}
+
+export const complexViews = 0
+
+export { absent as viewAsReal, absent as viewAsComplex, absent as partOf }

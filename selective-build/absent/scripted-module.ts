@@ -1,0 +1,32 @@
+import { HOW_TO_EXTEND } from '../../runtime/build.js'
+import { PtliteError } from '../../runtime/error.js'
+import type * as whole from '../../src/scripted-module.js'
+import { type Input, type Output, toOutput } from '../../src/convert.js'
+import { InterpretedModule } from '../../src/interpreted-module.js'
+
+/** Interprets every call in the thread of the caller. */
+export class ScriptedModule
+  extends InterpretedModule
+  implements Pick<whole.ScriptedModule, 'call' | 'run' | 'compile' | 'explain' | 'plans' | 'dispose'>
+{
+  call(method: string, args: readonly Input[] = []): Output {
+    const fn = this.script.method(method)
+    return toOutput(this.script.call(fn, this.fit(fn, args)))
+  }
+
+  run(): Promise<never> {
+    return Promise.reject(without('the background thread'))
+  }
+
+  compile(): Promise<never> {
+    return Promise.reject(without('the compiler'))
+  }
+
+  explain(): never {
+    throw without('the compiler')
+  }
+}
+
+function without(part: string): PtliteError {
+  return new PtliteError('INVALID_ARGUMENT', `${part} is not in this build${HOW_TO_EXTEND}`)
+}

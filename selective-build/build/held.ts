@@ -1,0 +1,15 @@
+import type * as held from '../../runtime/held.js'
+import type { Selection } from '../selection/selection.js'
+
+export type HeldFlag = keyof typeof held
+
+/** Whether each part of runtime/held.ts is in a build. */
+export function heldFlags({ backends, instructions, parts }: Selection): Record<HeldFlag, boolean> {
+  return {
+    HOLDS_COMPLEX: parts.has('complex'),
+    HOLDS_QUANTIZED: backends.has('QuantizedCPU'),
+    HOLDS_OBSERVERS: false,
+    HOLDS_CUSTOM_OPERATORS: false,
+    HOLDS_ALL_INSTRUCTIONS: instructions === null,
+  }
+}

@@ -1,0 +1,32 @@
+import ts from 'typescript'
+
+/** The file with the instruction loop, whose switch has a clause for each opcode. */
+export const INSTRUCTION_LOOP = 'runtime/interpreter/execute.ts'
+
+/** The source of the instruction loop with the clauses of the given opcodes only, and the default one. */
+export function withInstructions(source: string, opcodes: ReadonlySet<number>): string {
+  const file = ts.createSourceFile(INSTRUCTION_LOOP, source, ts.ScriptTarget.ES2022, true)
+  const cuts: [number, number][] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isCaseBlock(node)) cuts.push(...clausesWithout(node, opcodes))
+    else ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return cuts.reduceRight((text, [start, end]) => text.slice(0, start) + text.slice(end), source)
+}
+
+/** Clauses are cut label by label; statements go with the last of the labels above them. */
+function clausesWithout(block: ts.CaseBlock, opcodes: ReadonlySet<number>): [number, number][] {
+  const cuts: [number, number][] = []
+  let isKept = false
+  for (const clause of block.clauses) {
+    if (!ts.isCaseClause(clause) || !ts.isNumericLiteral(clause.expression)) continue
+    const holds = opcodes.has(Number(clause.expression.text))
+    isKept ||= holds
+    const [first] = clause.statements
+    if (first !== undefined && !isKept) cuts.push([clause.getFullStart(), clause.end])
+    else if (!holds) cuts.push([clause.getFullStart(), first === undefined ? clause.end : first.getFullStart()])
+    if (first !== undefined) isKept = false
+  }
+  return cuts
+}

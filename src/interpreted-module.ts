@@ -1,0 +1,72 @@
+import type { PlanInfo } from '../compiler/index.js'
+import type { FunctionArgument } from '../runtime/interpreter/code.js'
+import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import { argumentCount } from '../runtime/interpreter/verifier.js'
+import type { ScriptModule } from '../runtime/module/script-module.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { type Input, type Output, toOutput } from './convert.js'
+import { Parameters } from './fit.js'
+import { Module } from './module.js'
+
+/** What every module with code has, however its code is run. */
+export abstract class InterpretedModule extends Module {
+  /** Of methods that were called. */
+  private readonly parameterLists = new Map<LinkedFunction, Parameters>()
+
+  constructor(protected readonly script: ScriptModule) {
+    super()
+  }
+
+  get methods(): string[] {
+    return this.script.methods.map((fn) => fn.source.method)
+  }
+
+  get operators(): string[] {
+    const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
+    return [...new Set(names)].sort()
+  }
+
+  get bytecodeVersion(): number {
+    return this.script.file.bytecodeVersion
+  }
+
+  get operatorVersion(): number {
+    return this.script.file.operatorVersion
+  }
+
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.script.file.extraFiles
+  }
+
+  parameters(): Map<string, Tensor> {
+    return this.script.parameters()
+  }
+
+  getAttribute(name: string): Output {
+    return toOutput(this.script.attribute(name))
+  }
+
+  plans(): PlanInfo[] {
+    return []
+  }
+
+  dispose(): void {
+    this.script.dispose()
+  }
+
+  protected fit(fn: LinkedFunction, args: readonly Input[]): Value[] {
+    let parameters = this.parameterLists.get(fn)
+    if (parameters === undefined) {
+      parameters = new Parameters(fn.source.method, parametersOf(fn), this.script.namedTuples)
+      this.parameterLists.set(fn, parameters)
+    }
+    return parameters.fit(args)
+  }
+}
+
+/** What a method takes after `self`; functions without a schema take anything. */
+export function parametersOf({ source }: LinkedFunction): readonly FunctionArgument[] {
+  if (source.schema !== null) return source.schema.args.slice(1)
+  return Array.from({ length: argumentCount(source) - 1 }, (_, i) => ({ name: `arg${i + 1}`, type: 'Any', default: undefined }))
+}

@@ -7,7 +7,7 @@ import { InterpretedModule } from '../../src/interpreted-module.js'
 /** Interprets every call in the thread of the caller. */
 export class ScriptedModule
   extends InterpretedModule
-  implements Pick<whole.ScriptedModule, 'call' | 'run' | 'compile' | 'explain' | 'plans' | 'dispose'>
+  implements Pick<whole.ScriptedModule, 'call' | 'run' | 'compile' | 'explain' | 'arena' | 'plans' | 'dispose'>
 {
   call(method: string, args: readonly Input[] = []): Output {
     const fn = this.script.method(method)
@@ -23,6 +23,10 @@ export class ScriptedModule
   }
 
   explain(): never {
+    throw without('the compiler')
+  }
+
+  arena(): never {
     throw without('the compiler')
   }
 }

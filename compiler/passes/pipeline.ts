@@ -17,6 +17,7 @@ import { layout } from './layout.js'
 import { DEFAULT_OPTIONS, type Pass, type PassOptions } from './pass.js'
 import { postOps } from './post-ops.js'
 import { prepacked } from './prepacked.js'
+import { quantizedInput } from './quantized-input.js'
 import { softmax } from './softmax.js'
 import { views } from './views.js'
 
@@ -37,6 +38,7 @@ export const PASSES: readonly Pass[] = [
   layerNorm,
   attention,
   deadCode,
+  quantizedInput,
   layout,
   activation,
   blockSparse,

@@ -1,9 +1,12 @@
 // Conversion between float32 and quantized integers, and element-wise arithmetic on 8-bit integers.
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "frames/quantized.h"
 #include "isa/kernel.h"
+#include "ops/requantize.h"
+#include "pool/pool.h"
 #include "vec/vec.h"
 
 namespace {
@@ -11,32 +14,115 @@ namespace {
 constexpr int32_t kQInt8 = 12;
 constexpr int32_t kQUInt8 = 13;
 
+using Floats = ptlite::Vec<float>;
+using Ints = ptlite::Vec<int32_t>;
+
+// saturate(round_half_even(x * inv_scale) + zero_point) for an 8-bit type.
+class Quantizer {
+ public:
+  Quantizer(float inv_scale, int32_t zero_point, bool is_signed)
+      : inv_scale_(inv_scale),
+        low_(static_cast<float>((is_signed ? -128 : 0) - zero_point)),
+        high_(static_cast<float>((is_signed ? 127 : 255) - zero_point)),
+        zero_point_(zero_point) {}
+
+  PTLITE_INLINE Ints operator()(Floats x) const {
+    const Floats scaled = x * inv_scale_;
+    // what no 64-bit integer holds, NaN too, becomes the lowest value, as on x86; the bounds are integers
+    const Floats held = select(scaled < Floats(0x1p63f), scaled, low_);
+    return ptlite::nearest_int(fast_min(fast_max(held, low_), high_)) + zero_point_;
+  }
+
+ private:
+  Floats inv_scale_, low_, high_;
+  Ints zero_point_;
+};
+
 template <class T>
-void quantize_to(const float* in, T* out, int64_t n, float inv_scale, int32_t zero_point) {
+void quantize_bytes(const quantize_frame* f) {
+  const Quantizer quantizer(f->inv_scale, f->zero_point, T(-1) < T(0));
+  ptlite::parallel_for(f->n, ptlite::grain_for(1), [&](int64_t i, int64_t end) {
+    const auto* in = reinterpret_cast<const float*>(f->in);
+    auto* out = reinterpret_cast<T*>(f->out);
+    for (; i + Floats::size <= end; i += Floats::size) quantizer(Floats::load(in + i)).store_to(out + i);
+    if (i < end) {
+      T last[Floats::size];
+      quantizer(Floats::load(in + i, end - i)).store_to(last);
+      memcpy(out + i, last, static_cast<size_t>(end - i));
+    }
+  });
+}
+
+void quantize_wide(const float* in, int32_t* out, int64_t n, float inv_scale, int32_t zero_point) {
   // beyond 2^23 a float is integral, so clamping before the conversion loses nothing
-  constexpr double low = sizeof(T) == 1 ? (T(-1) < T(0) ? -128.0 : 0.0) : -2147483648.0;
-  constexpr double high = sizeof(T) == 1 ? (T(-1) < T(0) ? 127.0 : 255.0) : 2147483647.0;
+  constexpr double low = -2147483648.0, high = 2147483647.0;
   for (int64_t i = 0; i < n; i++) {
     const float whole = __builtin_rintf(in[i] * inv_scale);
-    // what no 64-bit integer holds, NaN too, becomes the lowest value, as on x86
     double q = whole < 0x1p63f ? static_cast<double>(whole) + zero_point : low;
     q = q > low ? q : low;
     q = q < high ? q : high;
-    out[i] = static_cast<T>(static_cast<int32_t>(q));
+    out[i] = static_cast<int32_t>(q);
   }
 }
 
 int32_t quantize(quantize_frame* f) {
-  const auto* in = reinterpret_cast<const float*>(f->in);
-  if (f->dtype == kQUInt8) quantize_to(in, reinterpret_cast<uint8_t*>(f->out), f->n, f->inv_scale, f->zero_point);
-  else if (f->dtype == kQInt8) quantize_to(in, reinterpret_cast<int8_t*>(f->out), f->n, f->inv_scale, f->zero_point);
-  else quantize_to(in, reinterpret_cast<int32_t*>(f->out), f->n, f->inv_scale, f->zero_point);
+  if (f->dtype == kQUInt8) quantize_bytes<uint8_t>(f);
+  else if (f->dtype == kQInt8) quantize_bytes<int8_t>(f);
+  else quantize_wide(reinterpret_cast<const float*>(f->in), reinterpret_cast<int32_t*>(f->out), f->n, f->inv_scale, f->zero_point);
+  return 0;
+}
+
+// Pixels that are quantized before they are interleaved.
+constexpr int64_t kPixels = 64;
+
+// `count` pixels, each plane `step` apart, to rows of up to four bytes, which make one word.
+template <int channels>
+void interleave_words(const float* in, int64_t step, int64_t count, const Quantizer& shared, uint8_t* out) {
+  const Quantizer quantizer = shared;
+  uint32_t words[kPixels];
+  for (int64_t p = 0; p < count; p += Floats::size) {
+    Ints word = Ints::zero();
+#pragma GCC unroll 4
+    for (int c = 0; c < channels; c++) {
+      word = word | (quantizer(Floats::load(in + c * step + p, count - p)) & Ints(255)) << 8 * c;
+    }
+    word.store(reinterpret_cast<int32_t*>(words) + p);
+  }
+  // each word but the last is written whole: the next pixel covers what is too much
+  for (int64_t p = 0; p + 1 < count; p++) memcpy(out + p * channels, words + p, 4);
+  memcpy(out + (count - 1) * channels, words + count - 1, static_cast<size_t>(channels));
+}
+
+void interleave_bytes(const float* in, int64_t step, int64_t channels, int64_t count, const Quantizer& quantizer, uint8_t* out) {
+  uint8_t bytes[kPixels];
+  for (int64_t c = 0; c < channels; c++) {
+    for (int64_t p = 0; p < count; p += Floats::size) quantizer(Floats::load(in + c * step + p, count - p)).store_to(bytes + p);
+    for (int64_t p = 0; p < count; p++) out[p * channels + c] = bytes[p];
+  }
+}
+
+int32_t quantize_channels_last(quantize_channels_last_frame* f) {
+  const Quantizer quantizer(f->inv_scale, f->zero_point, f->dtype == kQInt8);
+  const int64_t channels = f->channels, pixels = f->pixels, blocks = (pixels + kPixels - 1) / kPixels;
+  ptlite::parallel_for(f->batch * blocks, ptlite::grain_for(channels * kPixels), [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; block++) {
+      const int64_t first = block % blocks * kPixels, count = pixels - first < kPixels ? pixels - first : kPixels;
+      const auto* in = reinterpret_cast<const float*>(f->in) + block / blocks * channels * pixels + first;
+      auto* out = reinterpret_cast<uint8_t*>(f->out) + (block / blocks * pixels + first) * channels;
+      if (channels == 1) interleave_words<1>(in, pixels, count, quantizer, out);
+      else if (channels == 3) interleave_words<3>(in, pixels, count, quantizer, out);
+      else if (channels == 4) interleave_words<4>(in, pixels, count, quantizer, out);
+      else interleave_bytes(in, pixels, channels, count, quantizer, out);
+    }
+  });
   return 0;
 }
 
 template <class T>
 void dequantize_from(const T* in, float* out, int64_t n, float scale, float zero_point) {
-  for (int64_t i = 0; i < n; i++) out[i] = (static_cast<float>(in[i]) - zero_point) * scale;
+  ptlite::parallel_for(n, ptlite::grain_for(1), [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) out[i] = (static_cast<float>(in[i]) - zero_point) * scale;
+  });
 }
 
 int32_t dequantize(dequantize_frame* f) {
@@ -78,48 +164,49 @@ int32_t quantized_lookup(quantized_lookup_frame* f) {
   return 0;
 }
 
+// The frame comes as a copy: a store of bytes might change any other for all the compiler knows.
 template <class T>
-void add(const quantized_binary_frame* f) {
-  const auto* a = reinterpret_cast<const T*>(f->a);
-  const auto* b = reinterpret_cast<const T*>(f->b);
-  auto* out = reinterpret_cast<T*>(f->out);
-  const int32_t za = f->a_zero, zb = f->b_zero, zo = f->out_zero, ma = f->a_multiplier, mb = f->b_multiplier, shift = f->shift;
-  const int32_t low = f->min, high = f->max;
-  const int32_t half = shift > 0 ? 1 << (shift - 1) : 0;
-  const int64_t n = f->n;  // a store of bytes might change the frame for all the compiler knows
+void add(const T* a, const T* b, T* out, int64_t n, const quantized_binary_frame f) {
+  const int32_t half = f.shift > 0 ? 1 << (f.shift - 1) : 0;
   for (int64_t i = 0; i < n; i++) {
-    int32_t q = ((((a[i] - za) * ma + (b[i] - zb) * mb) + half) >> shift) + zo;
-    q = q < low ? low : q;
-    out[i] = static_cast<T>(q > high ? high : q);
+    int32_t q = ((((a[i] - f.a_zero) * f.a_multiplier + (b[i] - f.b_zero) * f.b_multiplier) + half) >> f.shift) + f.out_zero;
+    q = q < f.min ? f.min : q;
+    out[i] = static_cast<T>(q > f.max ? f.max : q);
   }
 }
 
 template <class T>
-void mul(const quantized_binary_frame* f) {
-  const auto* a = reinterpret_cast<const T*>(f->a);
-  const auto* b = reinterpret_cast<const T*>(f->b);
-  auto* out = reinterpret_cast<T*>(f->out);
-  const int32_t za = f->a_zero, zb = f->b_zero, zo = f->out_zero;
-  const float scale = f->scale, low = static_cast<float>(f->min - zo), high = static_cast<float>(f->max - zo);
-  const int64_t n = f->n;
+void mul(const T* a, const T* b, T* out, int64_t n, const quantized_binary_frame f) {
+  const float low = static_cast<float>(f.min - f.out_zero), high = static_cast<float>(f.max - f.out_zero);
   for (int64_t i = 0; i < n; i++) {
-    float q = __builtin_rintf(static_cast<float>((a[i] - za) * (b[i] - zb)) * scale);
+    float q = __builtin_rintf(static_cast<float>((a[i] - f.a_zero) * (b[i] - f.b_zero)) * f.scale);
     q = q < low ? low : q;
     q = q > high ? high : q;
-    out[i] = static_cast<T>(static_cast<int32_t>(q) + zo);
+    out[i] = static_cast<T>(static_cast<int32_t>(q) + f.out_zero);
   }
+}
+
+template <class T>
+void binary(const quantized_binary_frame* f) {
+  ptlite::parallel_for(f->n, ptlite::grain_for(2), [f](int64_t begin, int64_t end) {
+    const T* a = reinterpret_cast<const T*>(f->a) + begin;
+    const T* b = reinterpret_cast<const T*>(f->b) + begin;
+    T* out = reinterpret_cast<T*>(f->out) + begin;
+    if (f->op == QuantizedBinaryOp_add) add(a, b, out, end - begin, *f);
+    else mul(a, b, out, end - begin, *f);
+  });
 }
 
 int32_t quantized_binary(quantized_binary_frame* f) {
-  const bool is_signed = f->dtype == kQInt8;
-  if (f->op == QuantizedBinaryOp_add) is_signed ? add<int8_t>(f) : add<uint8_t>(f);
-  else is_signed ? mul<int8_t>(f) : mul<uint8_t>(f);
+  if (f->dtype == kQInt8) binary<int8_t>(f);
+  else binary<uint8_t>(f);
   return 0;
 }
 
 }  // namespace
 
 PTLITE_KERNEL(quantize, quantize)
+PTLITE_KERNEL(quantize_channels_last, quantize_channels_last)
 PTLITE_KERNEL(dequantize, dequantize)
 PTLITE_KERNEL(dequantize_nibbles, dequantize_nibbles)
 PTLITE_KERNEL(float_range, float_range)

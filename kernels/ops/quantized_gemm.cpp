@@ -9,6 +9,7 @@
 
 #include "frames/quantized.h"
 #include "isa/kernel.h"
+#include "ops/quantized_direct.h"
 #include "ops/quantized_rows.h"
 #include "ops/quantized_tile.h"
 #include "ops/requantize.h"
@@ -121,8 +122,65 @@ void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets
   }
 }
 
+// Per column, filled up to the width of the panels.
+struct Epilogue {
+  int32_t* offsets;  // what is to be added to the sums
+  float* scales;
+};
+
 // Rows [first, last) by columns [from, to), of which from is the start of a panel. False where there is no memory.
-bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const int32_t* offsets, int64_t first, int64_t last,
+#if defined(PTLITE_INT8_VNNI)
+bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const Epilogue& epilogue, int64_t first, int64_t last,
+          int64_t from, int64_t to) {
+  const Rows activations(f, f->a_dtype == kQInt8);
+  const bool in_place = f->taps == 0 && f->k % 4 == 0 && f->a_dtype != kQInt8;
+  const int64_t stride = in_place ? f->a_stride : layout.depth;
+  // few weights stay in the second-level cache while all rows go by; of many, each panel is used for as many rows as stay there
+  const bool few = (to - from) * layout.depth <= kBlocksBytes;
+  const int64_t wanted = few ? 1 : kBlocksBytes / (kRows * layout.depth) + 1, needed = (last - first + kRows - 1) / kRows;
+  const int64_t rows_at_once = kRows * (wanted < needed ? wanted : needed);
+  const bool through_sums = f->out_dtype == kFloat32 || weights.zeros != nullptr;
+  const int64_t sums_bytes = 4 * kRows * kColumns, row_sums_bytes = round_up(4 * rows_at_once, 64);
+  auto* memory = static_cast<uint8_t*>(
+      ptlite::range_scratch(static_cast<size_t>(sums_bytes + row_sums_bytes + (in_place ? 0 : rows_at_once * layout.depth))));
+  if (memory == nullptr) return false;
+  auto* sums = reinterpret_cast<int32_t*>(memory);
+  auto* row_sums = reinterpret_cast<int32_t*>(memory + sums_bytes);
+  uint8_t* lines = memory + sums_bytes + row_sums_bytes;
+  const Narrow narrow({f->out_zero, f->min, f->max}, f->out_dtype == kQInt8);
+  for (int64_t m0 = first; m0 < last; m0 += rows_at_once) {
+    const int64_t rows = last - m0 < rows_at_once ? last - m0 : rows_at_once;
+    const uint8_t* a = in_place ? reinterpret_cast<const uint8_t*>(f->a) + m0 * stride : lines;
+    if (!in_place) activations.lines(m0, rows, lines, stride);
+    if (weights.zeros != nullptr) {
+      for (int64_t r = 0; r < rows; r++) row_sums[r] = Rows::sum_of(a + r * stride, f->k);
+    }
+    const uint8_t* panel = weights.panels + from * layout.depth;
+    for (int64_t n0 = from; n0 < to; n0 += kColumns) {
+      const int64_t width = layout.width(n0);
+      const auto multiply = [&](int64_t r, int64_t count, const DirectOutput& output) {
+        const uint8_t* at = a + r * stride;
+        if (width == kLanes) direct_rows<1>(at, stride, panel, layout.depth / 4, count, output, narrow);
+        else direct_rows<2>(at, stride, panel, layout.depth / 4, count, output, narrow);
+      };
+      if (through_sums) {
+        for (int64_t r = 0; r < rows; r += kRows) {
+          const int64_t count = rows - r < kRows ? rows - r : kRows;
+          multiply(r, count, {sums, nullptr, nullptr, nullptr, 0, 0});
+          finish(f, sums, epilogue.offsets, weights, row_sums + r, m0 + r, count, n0, width);
+        }
+      } else {
+        auto* out = reinterpret_cast<uint8_t*>(f->out) + m0 * f->out_stride + n0;
+        const int64_t columns = f->n - n0 < width ? f->n - n0 : width;
+        multiply(0, rows, {nullptr, epilogue.offsets + n0, epilogue.scales + n0, out, f->out_stride, columns});
+      }
+      panel += width * layout.depth;
+    }
+  }
+  return true;
+}
+#else
+bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const Epilogue& epilogue, int64_t first, int64_t last,
           int64_t from, int64_t to) {
   const int64_t line_bytes = static_cast<int64_t>(Rows::line_bytes(f->k)), block_bytes = static_cast<int64_t>(Rows::block_bytes(f->k));
   const int64_t wanted = kBlocksBytes / (block_bytes + 1) + 1, needed = (last - first + kRows - 1) / kRows;
@@ -148,24 +206,31 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
       const int64_t width = layout.width(n0);
       for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {
         multiply_block(forms[b], a + b * block_bytes, panel, layout.depth / 4, rows_from(r), width, sums);
-        finish(f, sums, offsets, weights, row_sums + r, m0 + r, rows_from(r), n0, width);
+        finish(f, sums, epilogue.offsets, weights, row_sums + r, m0 + r, rows_from(r), n0, width);
       }
       panel += width * layout.depth;
     }
   }
   return true;
 }
+#endif
 
 int32_t gemm(quantized_gemm_frame* f) {
   const Layout layout(f->n, f->k);
   const Weights weights(layout, f->w);
-  auto* offsets = static_cast<int32_t*>(ptlite_scratch(static_cast<size_t>(f->n) * 4));
-  if (offsets == nullptr) return PTLITE_NO_MEMORY;
+  auto* memory = static_cast<char*>(ptlite_scratch(static_cast<size_t>(layout.columns) * 8));
+  if (memory == nullptr) return PTLITE_NO_MEMORY;
+  const Epilogue epilogue{reinterpret_cast<int32_t*>(memory), reinterpret_cast<float*>(memory + 4 * layout.columns)};
   const int32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
   for (int64_t n = 0; n < f->n; n++) {
     const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
-    offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
-    if (f->out_dtype != kFloat32) offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
+    epilogue.offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
+    if (f->out_dtype != kFloat32) epilogue.offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
+    epilogue.scales[n] = reinterpret_cast<const float*>(f->scales)[n];
+  }
+  for (int64_t n = f->n; n < layout.columns; n++) {
+    epilogue.offsets[n] = 0;
+    epilogue.scales[n] = 0;
   }
   std::atomic<bool> done{true};
   const int64_t work = f->k / kStepsPerWork + 1;
@@ -173,11 +238,11 @@ int32_t gemm(quantized_gemm_frame* f) {
   if (f->m <= 2 * kRows) {
     ptlite::parallel_for((f->n + kColumns - 1) / kColumns, ptlite::grain_for(f->m * kColumns * work), [&](int64_t begin, int64_t end) {
       const int64_t to = end * kColumns < f->n ? end * kColumns : f->n;
-      if (!part(f, layout, weights, offsets, 0, f->m, begin * kColumns, to)) done = false;
+      if (!part(f, layout, weights, epilogue, 0, f->m, begin * kColumns, to)) done = false;
     });
   } else {
     ptlite::parallel_for(f->m, round_up(ptlite::grain_for(f->n * work), kRows), [&](int64_t begin, int64_t end) {
-      if (!part(f, layout, weights, offsets, begin, end, 0, f->n)) done = false;
+      if (!part(f, layout, weights, epilogue, begin, end, 0, f->n)) done = false;
     });
   }
   return done ? PTLITE_OK : PTLITE_NO_MEMORY;

@@ -20,24 +20,49 @@ class Rows {
   static size_t line_bytes(int64_t k) { return static_cast<size_t>((k + kChunk - 1) / kChunk * kChunk); }
   static size_t block_bytes(int64_t k) { return line_bytes(k) * kRows * (form_of(255) == Form::kBytes ? 1 : 2); }
 
+  // Rows first.. to `line`, each filled up to `length` bytes with zeros.
+  void lines(int64_t first, int64_t rows, uint8_t* line, int64_t length) const {
+    for (int64_t r = 0; r < rows; r++) {
+      for (int64_t i = f_->k; i < length; i++) line[r * length + i] = 0;
+    }
+    if (f_->taps == 0) {
+      for (int64_t r = 0; r < rows; r++, line += length) {
+        read(reinterpret_cast<const uint8_t*>(f_->a) + (first + r) * f_->a_stride, line, f_->k);
+      }
+      return;
+    }
+    Output output = output_at(first);
+    if (!f_->transposed && f_->dilation[2] == 1 && f_->pixel_stride == f_->channels && flip_ == 0) {
+      for (int64_t count; rows > 0; rows -= count, line += count * length) {
+        const int64_t left = f_->out_size[2] - output.w;
+        count = rows < left ? rows : left;
+        windows_of_row(output, count, line, length);
+        output.w += count - 1;
+        advance(&output);
+      }
+      return;
+    }
+    for (int64_t r = 0; r < rows; r++, line += length) {
+      window(output, line);
+      advance(&output);
+    }
+  }
+
+  static int32_t sum_of(const uint8_t* line, int64_t n) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += line[i];
+    return sum;
+  }
+
   // Rows first.. to `block`, zeros where there are fewer than kRows; `line` is kRows lines of scratch. Sums of the rows
   // are left in `sums` where it is not null. Gives the form the block is in.
   Form pack(int64_t first, int64_t rows, uint8_t* line, uint8_t* block, int32_t* sums) const {
     const int64_t length = static_cast<int64_t>(line_bytes(f_->k));
+    lines(first, rows, line, length);
     uint8_t bits = 0;
-    Output output;
-    if (f_->taps > 0) output = output_at(first);
     for (int64_t r = 0; r < rows; r++) {
-      uint8_t* at = line + r * length;
-      if (f_->taps > 0) {
-        window(output, at);
-        advance(&output);
-      } else {
-        read(reinterpret_cast<const uint8_t*>(f_->a) + (first + r) * f_->a_stride, at, f_->k);
-      }
-      memset(at + f_->k, 0, static_cast<size_t>(length - f_->k));
-      bits |= bits_of(at, length);
-      if (sums != nullptr) sums[r] = sum_of(at, f_->k);
+      bits |= bits_of(line + r * length, length);
+      if (sums != nullptr) sums[r] = sum_of(line + r * length, f_->k);
     }
     const Form form = form_of(bits);
     for (int64_t r = 0; r < kRows; r++) {
@@ -64,12 +89,6 @@ class Rows {
     uint8_t bits = 0;
     for (int64_t i = 0; i < length; i++) bits |= line[i];
     return bits;
-  }
-
-  static int32_t sum_of(const uint8_t* line, int64_t n) {
-    int32_t sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += line[i];
-    return sum;
   }
 
   // 64 bytes to int16: of every four the even ones, then the odd ones.
@@ -137,6 +156,41 @@ class Rows {
         }
       }
     }
+  }
+
+  // The windows of `count` neighbours in a row of the output, where a row of a window lies together in the input.
+  void windows_of_row(const Output& o, int64_t count, uint8_t* line, int64_t length) const {
+    const int64_t channels = f_->channels, columns = f_->kernel[2], bytes = columns * channels, step = f_->stride[2] * channels;
+    const int64_t start = o.w * f_->stride[2] - f_->padding[2];
+    for (int64_t kd = 0; kd < f_->kernel[0]; kd++) {
+      const int64_t id = input_position(0, o.d, kd);
+      for (int64_t kh = 0; kh < f_->kernel[1]; kh++, line += bytes) {
+        const int64_t ih = input_position(1, o.h, kh);
+        const int64_t row = ((o.image * f_->in_size[0] + id) * f_->in_size[1] + ih) * f_->in_size[2];
+        const uint8_t* in = reinterpret_cast<const uint8_t*>(f_->a) + (row + start) * channels;
+        for (int64_t i = 0; i < count; i++, in += step) {
+          uint8_t* out = line + i * length;
+          const int64_t w = start + i * f_->stride[2];
+          if (id >= 0 && ih >= 0 && w >= 0 && w + columns <= f_->in_size[2]) {
+            copy_bytes(in, out, bytes);
+            continue;
+          }
+          memset(out, zero_, static_cast<size_t>(bytes));
+          const int64_t before = w < 0 ? -w : 0, end = w + columns > f_->in_size[2] ? f_->in_size[2] - w : columns;
+          if (id >= 0 && ih >= 0 && before < end) copy_bytes(in + before * channels, out + before * channels, (end - before) * channels);
+        }
+      }
+    }
+  }
+
+  // memcpy for what is often shorter than a call of it takes.
+  static PTLITE_INLINE void copy_bytes(const uint8_t* in, uint8_t* out, int64_t n) {
+    if (n < 8 || n > 64) {
+      memcpy(out, in, static_cast<size_t>(n));
+      return;
+    }
+    for (int64_t i = 0; i + 8 < n; i += 8) memcpy(out + i, in + i, 8);
+    memcpy(out + n - 8, in + n - 8, 8);
   }
 
   const quantized_gemm_frame* f_;

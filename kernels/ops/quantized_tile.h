@@ -64,6 +64,8 @@ using dot::Tiles;
 // A block has as many rows as registers are left for.
 #if defined(PTLITE_INT8_AMX)
 constexpr int kRows = 32;
+#elif defined(CPU_CAPABILITY_AVX512_VNNI)
+constexpr int kRows = 14;  // sizes of images are mostly multiples of 7
 #elif defined(CPU_CAPABILITY_AVX512)
 constexpr int kRows = 12;
 #elif defined(CPU_CAPABILITY_AVX2_VNNI)
@@ -103,23 +105,14 @@ template <Form form, int V>
 struct Step;
 
 #if defined(PTLITE_INT8_VNNI)
-template <int V>
-struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
-  Reg w[V];
-  PTLITE_INLINE explicit Step(const uint8_t* panel) {
-    for (int v = 0; v < V; v++) w[v] = load(panel + v * static_cast<int>(sizeof(Reg)));
-  }
-  PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
-    const Reg x = broadcast(dot::load_group(a));
-    for (int v = 0; v < V; v++) {
+// Sums of the products of four unsigned and four signed bytes.
+PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
 #if defined(CPU_CAPABILITY_AVX512_VNNI)
-      acc[v] = _mm512_dpbusd_epi32(acc[v], x, w[v]);
+  return _mm512_dpbusd_epi32(sum, a, w);
 #else
-      acc[v] = _mm256_dpbusd_avx_epi32(acc[v], x, w[v]);
+  return _mm256_dpbusd_avx_epi32(sum, a, w);
 #endif
-    }
-  }
-};
+}
 #elif defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 template <int V>
 struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
@@ -183,6 +176,7 @@ constexpr bool kNarrowPanels = false;
 
 #else
 
+#if !defined(PTLITE_INT8_VNNI)
 template <Form form>
 PTLITE_INLINE void multiply_as(const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns, int32_t* sums) {
   if (columns == kLanes) dot::tile_rows<Step<form, 1>, kRows>(a, w, groups, rows, sums);
@@ -192,15 +186,12 @@ PTLITE_INLINE void multiply_as(const uint8_t* a, const uint8_t* w, int64_t group
 // sums[rows][columns]: `columns` is kLanes or kColumns, the width of the panel.
 inline void multiply_block([[maybe_unused]] Form form, const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns,
                            int32_t* sums) {
-#if defined(PTLITE_INT8_VNNI)
-  multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
-#else
 #if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
   if (form == Form::kBytes) return multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
 #endif
   multiply_as<Form::kWords>(a, w, groups, rows, columns, sums);
-#endif
 }
+#endif
 
 // The last panel is one register wide where that is enough.
 constexpr bool kNarrowPanels = true;

@@ -21,9 +21,13 @@ import type { Pass } from '../../compiler/passes/pass.js'
 import { PASSES } from '../../compiler/passes/pipeline.js'
 import { postOps } from '../../compiler/passes/post-ops.js'
 import { prepacked } from '../../compiler/passes/prepacked.js'
+import { quantizedInput } from '../../compiler/passes/quantized-input.js'
 import { softmax } from '../../compiler/passes/softmax.js'
 import { views } from '../../compiler/passes/views.js'
 import { linear_clamp_prepack, conv2d_clamp_prepack } from '../../runtime/backends/cpu/prepacked.js'
+import { quantizePerTensor } from '../../runtime/backends/cpu/support/quantization.js'
+import { conv2d_prepack } from '../../runtime/backends/quantized-cpu/prepack.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import { int } from '../../runtime/tensor/scalar.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { tensor } from '../../src/index.js'
@@ -51,6 +55,7 @@ const WEIGHTS: Readonly<Record<string, Tensor>> = {
 const OBJECTS = [
   linear_clamp_prepack(WEIGHTS['linear']!, WEIGHTS['bias']!, null, int(1)),
   conv2d_clamp_prepack(WEIGHTS['conv']!, null, [1, 1], [1, 1], [1, 1], 1, int(0), null),
+  conv2d_prepack(quantizePerTensor(WEIGHTS['conv']!, 0.02, 0, DType.qint8), WEIGHTS['bias']!, [1, 1], [1, 1], [1, 1], 1),
 ]
 
 function parse(text: string): Graph {
@@ -234,6 +239,27 @@ t.test('post-ops', (t) => {
   t.end()
 })
 
+t.test('quantized input', (t) => {
+  const [image, result] = ['quint8[1, 3, 6, 6] quant 0.05 120', 'quint8[1, 4, 6, 6] strides [144, 1, 24, 4] quant 0.1 90']
+  const start = `input %0: float32[1, 3, 6, 6] @0
+object #0: xnnpack.LinearOpContext
+object #1: xnnpack.Conv2dOpContext
+object #2: quantized.Conv2dPackedParamsBase
+%1: ${image} @1 = aten::quantize_per_tensor(%0, 0.05, 120, 13)
+%2: ${result} @2 = quantized::conv2d_relu.new(%1, #2, 0.1, 90)
+`
+  const end = '%3: float32[1, 4, 6, 6] @3 = aten::dequantize.self(%2)\n'
+  const after = check(t, quantizedInput, `${start}${end}return %3\n`, [
+    'ptlite::quantize_channels_last',
+    'quantized::conv2d_relu.new',
+    'aten::dequantize.self',
+  ])
+  t.strictSame(after.values.get(1)!.type.strides, [108, 1, 18, 3])
+  const shown = `${start}%3: float32[1, 3, 6, 6] @3 = aten::dequantize.self(%1)\nreturn %3\n`
+  t.equal(quantizedInput.run(parse(shown)).nodes[0]!.op, 'aten::quantize_per_tensor', 'another operator would see the layout')
+  t.end()
+})
+
 t.test('every pass has a case here', (t) => {
   const names = new Set(PASSES.map((pass) => pass.name))
   const tested = [
@@ -250,7 +276,7 @@ t.test('every pass has a case here', (t) => {
     identities,
     layerNorm,
   ]
-  for (const pass of [...tested, linearLayers, postOps, prepacked, softmax, views]) names.delete(pass.name)
+  for (const pass of [...tested, linearLayers, postOps, prepacked, quantizedInput, softmax, views]) names.delete(pass.name)
   // have files of their own
   names.delete('block sparse')
   names.delete('layout')

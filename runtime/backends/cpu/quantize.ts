@@ -15,6 +15,7 @@ import {
   perChannel,
   perTensor,
   quantizePerChannel,
+  quantizeChannelsLast,
   quantizePerTensor,
 } from './support/quantization.js'
 
@@ -25,6 +26,11 @@ function checkFloat(x: Tensor, what: string): void {
 export function quantize_per_tensor(x: Tensor, scale: number, zeroPoint: number, type: DType): Tensor {
   checkFloat(x, 'quantize_per_tensor')
   return quantizePerTensor(x, scale, zeroPoint, type)
+}
+
+export function quantize_channels_last(x: Tensor, scale: number, zeroPoint: number, type: DType): Tensor {
+  checkFloat(x, 'ptlite::quantize_channels_last')
+  return quantizeChannelsLast(x, scale, zeroPoint, type)
 }
 
 function single(t: Tensor, what: string): number {

@@ -5,7 +5,7 @@ import { channelsLastStrides, sameShape } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { contiguousOf } from '../cpu/support/copy.js'
-import { dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { checkQuant, dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
@@ -123,7 +123,7 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
   const quant = perTensor(x, what)
   const g = keptGeometry(x, p, what)
   const packed = packedConv(p, g)
-  const output = { scale, zeroPoint }
+  const output = checkQuant(scale, zeroPoint, x.type)
   const shape = [x.shape[0]!, g.outChannels, ...triplePart(g.outSize, p.stride.length)]
   const out = emptyStrided(shape, channelsLastStrides(shape), x.type, output)
   if (out.numel === 0) return out

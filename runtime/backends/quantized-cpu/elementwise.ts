@@ -4,22 +4,28 @@ import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import { roundHalfEven } from '../../tensor/rounding.js'
-import { broadcastShapes, sameShape } from '../../tensor/shape.js'
-import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { broadcastShapes, channelsLastStrides, isContiguous, sameShape } from '../../tensor/shape.js'
+import { empty, emptyStrided, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { relu_out } from '../cpu/activation.js'
 import * as float from '../cpu/binary.js'
 import { contiguousOf } from '../cpu/support/copy.js'
 import { checkQuant, dequantized, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
+import { isChannelsLast, toChannelsLast } from './support/layout.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
 import { throughFloat } from './support/through-float.js'
 
-/** `t` broadcast to `shape`, dense. */
-function broadcastDense(t: Tensor, shape: readonly number[]): Tensor {
-  if (sameShape(t.shape, shape)) return contiguousOf(t)
+/** `t` broadcast to `shape`, dense: channels innermost where that is asked for. */
+function broadcastDense(t: Tensor, shape: readonly number[], channelsLast: boolean): Tensor {
+  const wide = broadcastView(t, shape)
+  return channelsLast ? toChannelsLast(wide) : contiguousOf(wide)
+}
+
+function broadcastView(t: Tensor, shape: readonly number[]): Tensor {
+  if (sameShape(t.shape, shape)) return t
   const lead = shape.length - t.dim
   const strides = shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
-  return contiguousOf(viewOf(t, shape, strides))
+  return viewOf(t, shape, strides)
 }
 
 /** Bits below the point of add's multipliers: two terms of 8 bits stay inside int32. */
@@ -46,9 +52,11 @@ function binary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, rel
   checkQuant(to.scale, to.zeroPoint, a.type)
   if (a.type === DType.qint32) return wideBinary(op, a, b, to, relu)
   const shape = broadcastShapes(a.shape, b.shape)
-  const x = broadcastDense(a, shape)
-  const y = broadcastDense(b, shape)
-  const out = empty(shape, a.type, to)
+  // the result has the layout of the first operand, as in PyTorch
+  const channelsLast = sameShape(a.shape, shape) && a.dim > 3 && !isContiguous(shape, a.strides) && isChannelsLast(a)
+  const x = broadcastDense(a, shape, channelsLast)
+  const y = broadcastDense(b, shape, channelsLast)
+  const out = channelsLast ? emptyStrided(shape, channelsLastStrides(shape), a.type, to) : empty(shape, a.type, to)
   const [min, max] = quantRange(a.type)
   const ratioA = Math.min(qa.scale / to.scale, 2 ** 21)
   const ratioB = Math.min(qb.scale / to.scale, 2 ** 21)

@@ -6,7 +6,7 @@ import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { checkQuant, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
 
@@ -75,7 +75,7 @@ function quantizedLinear(x: Tensor, weights: Value, scale: number, zeroPoint: nu
   const quant = perTensor(x, 'quantized::linear')
   checkInput(x, params.weight)
   const packed = packedLinear(params)
-  const output = { scale, zeroPoint }
+  const output = checkQuant(scale, zeroPoint, x.type)
   const out = empty([...x.shape.slice(0, -1), packed.rows], x.type, output)
   const [min, max] = quantRange(x.type)
   if (x.numel > 0) {

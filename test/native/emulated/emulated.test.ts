@@ -12,6 +12,7 @@ import { cpu } from '../../../src/index.js'
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const PROGRAMS = [
   { source: 'int8.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI', 'AMX'] },
+  { source: 'int8_depthwise.cpp', levels: ['AVX2_VNNI', 'AVX512_VNNI'] },
   { source: 'bfloat16.cpp', levels: ['AVX512_BF16', 'AMX'] },
   { source: 'half.cpp', levels: ['AVX512_FP16'] },
 ]

@@ -1,4 +1,4 @@
-// The 8-bit product of one level, emulated, against the definition.
+// The 8-bit product of one level, emulated, against the definition, with float32 and with 8-bit results.
 #include "instructions.h"
 #include "harness.h"
 
@@ -49,7 +49,23 @@ int main() {
     f.out_dtype = 6;
     f.out_stride = n;
     kernel_quantized_gemm(&f);
+    // rows of 8-bit results are longer than n, so that writing past their end would show
+    const float scale = 1.0f / static_cast<float>(1 + random_between(0, 300) * k);
+    std::vector<int32_t> int_bias(n);
+    for (auto& x : int_bias) x = random_between(-1000, 1000);
+    std::vector<float> factors(n, scale);
+    std::vector<uint8_t> bytes(m * (n + 1), 99);
+    f.out_dtype = f.a_dtype;
+    f.out_zero = signed_a ? -7 : 120;
+    f.min = signed_a ? -128 : i % 7 == 0 ? 120 : 0;
+    f.max = signed_a ? 127 : 255;
+    f.scales = address(factors);
+    f.bias = address(int_bias);
+    f.out = address(bytes);
+    f.out_stride = n + 1;
+    kernel_quantized_gemm(&f);
     for (int64_t r = 0; r < m; r++) {
+      wrong += bytes[r * (n + 1) + n] != 99;
       for (int64_t c = 0; c < n; c++) {
         int32_t sum = 0;
         for (int64_t p = 0; p < k; p++) {
@@ -60,6 +76,11 @@ int main() {
         if (out[r * n + c] != static_cast<float>(sum) && wrong++ < 5) {
           printf("%ld x %ld x %ld at %ld, %ld: %g, expected %d\n", m, n, k, r, c, out[r * n + c], sum);
         }
+        const float rounded = rintf(static_cast<float>(sum + int_bias[c]) * scale) + static_cast<float>(f.out_zero);
+        const float low = static_cast<float>(f.min), high = static_cast<float>(f.max);
+        const auto want = static_cast<uint8_t>(static_cast<int32_t>(rounded < low ? low : rounded > high ? high : rounded));
+        const uint8_t got = bytes[r * (n + 1) + c];
+        if (got != want && wrong++ < 5) printf("%ld x %ld x %ld at %ld, %ld: %d, expected %d\n", m, n, k, r, c, got, want);
       }
     }
   }

@@ -136,6 +136,25 @@ function quantizedConvolution(groups: number): Case {
   })
 }
 
+/** Odd sizes, strides and dilations, weights with and without zero points; `depthwise`: one filter per channel. */
+function oddQuantizedConvolution(depthwise: boolean): Case {
+  return row(depthwise ? 'depthwise quantized::conv2d' : 'quantized::conv2d', EXACT, (d) => {
+    const channels = depthwise ? d.of([2, 15, 16, 33, 64, 70, 130]) : d.of([1, 3, 4, 30, 32])
+    const outputs = depthwise ? channels : d.of([1, 16, 17, 40, 70])
+    const kernel = [d.integer(1, 3), d.of([1, 2, 3, 5])] as const
+    const zeroPoint = int(d.of([0, 0, 3, -60]))
+    const weight = aten('quantize_per_tensor', d.dense([outputs, depthwise ? 1 : channels, ...kernel]), float(0.01), zeroPoint, 'qint8')
+    const lists = [
+      [d.integer(1, 2), d.integer(1, 3)],
+      [d.integer(0, 2), d.integer(0, 4)],
+      [1, d.integer(1, 2)],
+    ]
+    const packed = callOperator('quantized::conv2d_prepack', [weight, d.dense([outputs]), ...lists, int(depthwise ? channels : 1)])
+    const x = quantized(d, [d.integer(1, 2), channels, d.of([5, 9]), d.of([9, 18, 31])], d.of([false, false, true]))
+    return callOperator(d.of(['quantized::conv2d.new', 'quantized::conv2d_relu.new']), [x, packed as Input, 0.1, int(30)])
+  })
+}
+
 /** 4-bit tables only come from files, so the kernel is called by its frame. */
 const nibbles = row('4-bit rows', ROUNDING, (d) => {
   const bytes = d.length()
@@ -389,6 +408,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   ),
   recurrent_cell: [cell('lstm_cell', 4, 2), cell('gru_cell', 3, 1), cell('rnn_tanh_cell', 1, 1)],
   quantize: [row('quantize_per_tensor', EXACT, (d) => quantized(d, d.shape()))],
+  quantize_channels_last: [
+    row('quantize_channels_last', EXACT, (d) => {
+      const x = d.dense([d.integer(1, 2), d.of([1, 2, 3, 4, 5, 17]), d.length()], { low: -9, high: 9 })
+      return callOperator('ptlite::quantize_channels_last', [x, float(0.05), int(60), d.of(['quint8', 'qint8'])])
+    }),
+  ],
   dequantize: [row('dequantize', EXACT, (d) => aten('dequantize.self', quantized(d, d.shape())))],
   quantized_binary: ['add', 'mul'].map((name) =>
     row(`quantized::${name}`, EXACT, (d) => {
@@ -421,8 +446,9 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
     quantizedConvolution(1),
     quantizedConvolution(2),
+    oddQuantizedConvolution(false),
   ],
-  quantized_depthwise: [quantizedConvolution(8)],
+  quantized_depthwise: [quantizedConvolution(8), oddQuantizedConvolution(true)],
   float_range: [row('quantize_per_tensor_dynamic', EXACT, (d) => aten('quantize_per_tensor_dynamic', d.dense(d.shape()), 'quint8', false))],
   dequantize_nibbles: [nibbles],
   random_fill: [

@@ -4,7 +4,8 @@ import { readTensor, writeTensor } from '../../../tensor/data.js'
 import { DType, dtypeName, isQuantized } from '../../../tensor/dtype.js'
 import { noteRead } from '../../../tensor/observe.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
-import { empty, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
+import { channelsLastStrides } from '../../../tensor/shape.js'
+import { empty, emptyStrided, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 
 /** Smallest and largest integer of a quantized dtype. */
@@ -43,6 +44,27 @@ export function quantizePerTensor(x: Tensor, scale: number, zeroPoint: number, t
   const quant = checkQuant(scale, zeroPoint, type)
   const out = empty(x.shape, type, quant)
   quantizeInto(contiguousOf(castTo(x, DType.float32)), out.address, x.numel, quant, type)
+  return out
+}
+
+/** The same of images, [N, C, spatial...], with channels innermost in memory, for 8-bit types. */
+export function quantizeChannelsLast(x: Tensor, scale: number, zeroPoint: number, type: DType): Tensor {
+  const quant = checkQuant(scale, zeroPoint, type)
+  check(x.dim > 2 && type !== DType.qint32, () => `expected images to be quantized to 8 bits, found shape [${x.shape.join(', ')}]`)
+  const out = emptyStrided(x.shape, channelsLastStrides(x.shape), type, quant)
+  if (out.numel === 0) return out
+  const [batch, channels] = x.shape as [number, number]
+  const source = contiguousOf(castTo(x, DType.float32))
+  kernels.quantize_channels_last({
+    batch,
+    channels,
+    pixels: x.numel / (batch * channels),
+    dtype: type,
+    zero_point: quant.zeroPoint,
+    inv_scale: Math.fround(1 / Math.fround(quant.scale)),
+    in: source.address,
+    out: out.address,
+  })
   return out
 }
 

@@ -57,7 +57,10 @@ export function packMatrix(
   return { storage, rows, depth, scales, zeroPoints, bias, epilogues: [] }
 }
 
-/** int16 weights [taps, channels] for quantized_depthwise, from a dense [channels, taps] matrix. */
+/** Channels whose weights quantized_depthwise reads together. */
+const DEPTHWISE_GROUP = 16
+
+/** Weights in the form of quantized_depthwise, from a dense [channels, taps] matrix: see there. */
 export function packDepthwise(
   weight: Tensor,
   channels: number,
@@ -67,9 +70,15 @@ export function packDepthwise(
   bias: readonly number[] | null,
 ): PackedWeights {
   const data = readTensor(weight)
-  const packed = new Int16Array(channels * taps)
+  const quads = Math.ceil(taps / 4)
+  const packed = new Int16Array(Math.ceil(channels / DEPTHWISE_GROUP) * DEPTHWISE_GROUP * 4 * quads)
   for (let c = 0; c < channels; c++) {
-    for (let tap = 0; tap < taps; tap++) packed[tap * channels + c] = Number(data[c * taps + tap]) - zeroPoints[c]!
+    const group = Math.floor(c / DEPTHWISE_GROUP)
+    for (let tap = 0; tap < taps; tap++) {
+      const row = (group * quads + (tap >> 2)) * 2 + (tap & 1)
+      const at = (row * DEPTHWISE_GROUP + (c % DEPTHWISE_GROUP)) * 2 + ((tap >> 1) & 1)
+      packed[at] = Number(data[c * taps + tap]) - zeroPoints[c]!
+    }
   }
   const t = empty([packed.length], DType.int16)
   writeTensor(t, packed)

@@ -16,7 +16,8 @@ export function toChannelsLast(x: Tensor): Tensor {
   return viewOf(contiguousOf(moved), x.shape, channelsLastStrides(x.shape))
 }
 
-function isChannelsLast(x: Tensor): boolean {
+/** True where the elements lie together with channels innermost. */
+export function isChannelsLast(x: Tensor): boolean {
   const { shape, strides, dim } = x
   let step = 1
   for (let i = 0; i < dim; i++) {

@@ -4,7 +4,7 @@ import { writeAhead } from '../compiler/ahead/write.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { VERSION } from '../runtime/version.js'
 import { loadScripted } from './load-module.js'
-import type { Module } from './module.js'
+import type { LoadOptions, Module } from './module.js'
 import { sha256 } from './original.js'
 import type { PlannedCall } from './scripted-module.js'
 
@@ -12,8 +12,12 @@ import type { PlannedCall } from './scripted-module.js'
  * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
  * level and version of the library. Throws INVALID_ARGUMENT saying why where a call cannot be compiled to a plan.
  */
-export function compileAhead(path: string, callsOf: (module: Module) => readonly PlannedCall[]): Uint8Array {
-  const module = loadScripted(path, { onWarning: () => undefined })
+export function compileAhead(
+  path: string,
+  callsOf: (module: Module) => readonly PlannedCall[],
+  options: Pick<LoadOptions, 'winograd'> = {},
+): Uint8Array {
+  const module = loadScripted(path, { ...options, onWarning: () => undefined })
   try {
     return writeAhead({
       library: VERSION,

@@ -1,4 +1,4 @@
-import type { PassOptions } from '../compiler/index.js'
+import type { CompileMode, PassOptions } from '../compiler/index.js'
 import { check } from '../runtime/error.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
@@ -22,7 +22,8 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
     check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
     const bytes = openSource(source)
     if (fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) === 'plan') {
-      resolve(loadCompiled(bytes, (path, mode) => loadScripted(path, { ...options, compile: options.compile ?? mode })))
+      const load = (path: string, mode: CompileMode): Module => loadScripted(path, { ...options, compile: options.compile ?? mode })
+      resolve(loadCompiled(bytes, passOptions(options), load))
       return
     }
     bytes.close()
@@ -34,9 +35,18 @@ export function loadScripted(source: string | Uint8Array | ArrayBuffer, options:
   return new ScriptedModule(ScriptModule.load(source, scriptOptions(options)), options.compile ?? 'auto', passOptions(options))
 }
 
-function passOptions({ winograd = true }: LoadOptions): PassOptions {
+const VARIABLE = 'PTLITE_WINOGRAD'
+
+function passOptions({ winograd = winogradByDefault() }: LoadOptions): PassOptions {
   check(typeof winograd === 'boolean', () => `winograd: expected true or false, found ${JSON.stringify(winograd)}`)
   return { winograd }
+}
+
+/** What the environment says; by default it is on. Throws INVALID_ARGUMENT where it says neither. */
+function winogradByDefault(): boolean {
+  const text = process.env[VARIABLE] ?? ''
+  check(['', '0', '1'].includes(text), () => `${VARIABLE}: expected 0 or 1, found ${JSON.stringify(text)}`)
+  return text !== '0'
 }
 
 function scriptOptions(options: LoadOptions): ScriptLoadOptions {

@@ -10,7 +10,7 @@ export interface LoadOptions {
    */
   readonly compile?: CompileMode
   /**
-   * false: compiled calls compute 3x3 convolutions as their definition says. By default larger ones use Winograd's F(4x4, 3x3), which
+   * false: compiled calls compute 3x3 convolutions as their definition says, as they do with PTLITE_WINOGRAD=0 in the environment. By default larger ones use Winograd's F(4x4, 3x3), which
    * takes a third of the time and is within 2e-5 of the largest value (docs/compiler.md).
    */
   readonly winograd?: boolean

@@ -5,13 +5,14 @@ import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from './guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
+import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 
 const WARM_UP = 5
 /** Replays that are profiled, at most. */
 const PROFILED = 50
 
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--profile] [--json] ${OPS_USAGE}`,
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--profile] [--no-winograd] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
@@ -25,6 +26,7 @@ else a guess from the weights.
       --seconds N    time to spend (3)
       --profile      also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
       --json         as JSON
+${WINOGRAD_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -36,6 +38,7 @@ ${OPS_HELP}`,
       seconds: { type: 'string', default: '3' },
       profile: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      ...WINOGRAD_OPTION,
       ...OPS_OPTION,
     })
     setNumThreads(parseCount(values.threads, '--threads', 1))
@@ -44,7 +47,7 @@ ${OPS_HELP}`,
 
     await loadOperators(values.ops)
     const loadStart = performance.now()
-    const module = await loadModule(model)
+    const module = await loadModule(model, winogradOf(values))
     const loadMs = performance.now() - loadStart
     const { args: call, source } = chooseInputs(module, model, values.method, inputs, values.shape)
 

@@ -15,10 +15,11 @@ import { describeTensor, formatBytes, methodText, section } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
+import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeText } from './write-file.js'
 
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] [--method forward] ${OPS_USAGE}`,
+  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] [--method forward] [--no-winograd] ${OPS_USAGE}`,
   help: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
@@ -31,6 +32,7 @@ and level it was compiled for and whether it can be used here, its plans with th
   -i, --input FILE    with --plan and --arena: as for run
   -m, --method NAME   with --plan and --arena: forward without it
       --json          as JSON; of --arena the buffers
+${WINOGRAD_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -40,6 +42,7 @@ ${OPS_HELP}`,
       plan: { type: 'boolean', default: false },
       arena: { type: 'string' },
       method: { type: 'string', short: 'm', default: 'forward' },
+      ...WINOGRAD_OPTION,
       ...OPS_OPTION,
     })
     const { plan, arena, method } = values
@@ -49,7 +52,7 @@ ${OPS_HELP}`,
     if (plan && values.json) throw new UsageError('--plan is text; --json goes without it')
     await loadOperators(values.ops)
     if (runs) {
-      await showPlan({ model, method, inputs, plan, arena, json: values.json })
+      await showPlan({ model, method, inputs, plan, arena, json: values.json, winograd: winogradOf(values) })
       return
     }
     const compiled = readCompiled(model)
@@ -77,10 +80,11 @@ interface PlanOptions {
   readonly plan: boolean
   readonly arena: string | undefined
   readonly json: boolean
+  readonly winograd: ReturnType<typeof winogradOf>
 }
 
-async function showPlan({ model, method, inputs, plan, arena, json }: PlanOptions): Promise<void> {
-  const module = await loadModule(model, { compile: 'off' })
+async function showPlan({ model, method, inputs, plan, arena, json, winograd }: PlanOptions): Promise<void> {
+  const module = await loadModule(model, { compile: 'off', ...winograd })
   try {
     const { args } = chooseInputs(module, model, method, inputs, undefined)
     if (plan) console.log(module.explain(method, args))

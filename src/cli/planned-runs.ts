@@ -2,6 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
 import { readInputs } from './inputs.js'
 import { parse, UsageError } from './usage.js'
+import { WINOGRAD_OPTION } from './winograd-option.js'
 
 export interface PlannedRun {
   readonly method: string
@@ -14,6 +15,7 @@ export interface PlannedRuns {
   readonly runs: readonly PlannedRun[]
   readonly output: string | undefined
   readonly merge: readonly string[]
+  readonly 'no-winograd': boolean
 }
 
 /**
@@ -28,6 +30,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       method: { type: 'string', short: 'm', multiple: true },
       output: { type: 'string', short: 'o' },
       merge: { type: 'string', multiple: true },
+      ...WINOGRAD_OPTION,
     },
     allowPositionals: true,
     tokens: true,
@@ -52,7 +55,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
   if (models.length !== 1) {
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   }
-  return { model: models[0]!, runs, output: values.output, merge: values.merge ?? [] }
+  return { model: models[0]!, runs, output: values.output, merge: values.merge ?? [], 'no-winograd': values['no-winograd'] }
 }
 
 /** Arguments of forward that the exporter put into the model. */

@@ -7,11 +7,12 @@ import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
+import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile, writeText } from './write-file.js'
 
 export const run: Command = {
   usage:
-    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--ops FILE.js ...]',
+    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--ops FILE.js ...]',
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, or JSON (nested numbers, or {"dtype", "shape", "data"},
@@ -23,6 +24,7 @@ export const run: Command = {
       --profile FILE  write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)
       --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
                       table too, but for --json
+${WINOGRAD_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -32,12 +34,13 @@ ${OPS_HELP}`,
       output: { type: 'string', short: 'o' },
       profile: { type: 'string' },
       kernels: { type: 'boolean', default: false },
+      ...WINOGRAD_OPTION,
       ...OPS_OPTION,
     })
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
     checkOutput(values.output)
     await loadOperators(values.ops)
-    const module = await loadModule(model)
+    const module = await loadModule(model, winogradOf(values))
     const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
     const { args: call, source } = runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)

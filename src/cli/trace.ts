@@ -7,7 +7,7 @@ import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
-import type { Command } from './usage.js'
+import { type Command, UsageError } from './usage.js'
 import { writeText } from './write-file.js'
 
 export const trace: Command = {
@@ -23,6 +23,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
 
   async run(args) {
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
+    if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
     const output = given.output ?? `${basename(model).replace(/\.(ptl|ff)$/, '')}.trace`
     refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')
     startRecording()

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { AheadModule } from '../../compiler/ahead/module.js'
 import { writeAhead } from '../../compiler/ahead/write.js'
@@ -13,6 +14,7 @@ import type { PlannedCall } from '../../src/scripted-module.js'
 import { VERSION } from '../../runtime/version.js'
 import { fixturePath } from '../module/fixtures.js'
 import { sealed } from './support.js'
+import { runnable } from '../support/node.js'
 
 const work = mkdtempSync(join(tmpdir(), 'ptlite-ahead-'))
 t.teardown(() => {
@@ -133,7 +135,7 @@ t.test('files for another level or version', async (t) => {
     [
       '--import=tsx',
       '-e',
-      `import('${new URL('../../src/index.ts', import.meta.url).href}').then((m) => m.loadModule(process.argv[1]))`,
+      `import(${JSON.stringify(runnable(fileURLToPath(new URL('../../src/index.ts', import.meta.url))))}).then((m) => m.loadModule(process.argv[1]))`,
       folder(written({}), false),
     ],
     { env: { ...process.env, ATEN_CPU_CAPABILITY: 'default' }, encoding: 'utf8' },

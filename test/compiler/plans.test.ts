@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { cpu } from '../../src/index.js'
 import { type Comparison, comparePlan, fixtureSamples, sharedSamples } from './plans/compare.js'
+import { nodeArguments } from '../support/node.js'
 
 /** Of the largest value of an output, between plan and interpreter: sums in another order, and roundings that fusing leaves out. */
 const MAX_ERROR = 1e-5
@@ -38,7 +39,7 @@ t.test('networks at the other levels of this machine', async (t) => {
   const script = fileURLToPath(new URL('plans/child.ts', import.meta.url))
   for (const { name } of levels) {
     const env = { ...process.env, ATEN_CPU_CAPABILITY: name }
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import=tsx', script], { env, maxBuffer: 1 << 24 })
+    const { stdout } = await promisify(execFile)(process.execPath, nodeArguments(script), { env, maxBuffer: 1 << 24 })
     const { level, comparisons } = JSON.parse(stdout) as { level: string; comparisons: Comparison[] }
     t.equal(level, name)
     for (const comparison of comparisons) {

@@ -2,9 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
+import { runnable } from '../support/node.js'
 
 const ready = kernels.jit_info().state === kernels.JitState.ready
 const objdump = spawnSync('objdump', ['--version']).status === 0
@@ -19,7 +21,7 @@ await t.test(
     })
     // the library asks for the variable when it generates
     const script = `
-    import { compile } from ${JSON.stringify(new URL('./jit-support.ts', import.meta.url).href)}
+    import { compile } from ${JSON.stringify(runnable(fileURLToPath(new URL('./jit-support.ts', import.meta.url))))}
     const full = { access: 'full', dtype: ${DType.float32} }
     compile([full, full], [{ op: 'gelu_erf', a: 0 }, { op: 'add', a: 2, b: 1 }], ${DType.float32})`
     const child = spawnSync(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], {

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { DType } from '../../runtime/tensor/dtype.js'
+import { nodeArguments } from '../support/node.js'
 
 export type Algorithm = keyof typeof kernels.JitAlgorithm
 export interface Step {
@@ -80,7 +81,7 @@ export function sampledFloats(step: number): Float32Array {
 
 /** Runs this test file again with another environment; the lines of its output that start with "not ok", or its failure. */
 export function rerun(file: string, env: Record<string, string>): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import=tsx', file], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, nodeArguments(file), {
     encoding: 'utf8',
     env: { ...process.env, ...env, PTLITE_JIT_CHILD: '1' },
   })

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { cpu } from '../../src/index.js'
 import { expected, products } from './fixtures/int8-product.js'
+import { nodeArguments } from '../support/node.js'
 
 const SCRIPT = fileURLToPath(new URL('fixtures/level-kernels.ts', import.meta.url))
 
@@ -13,7 +14,7 @@ interface Report {
 
 function runAt(level: string): Report {
   const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
-  const text = execFileSync(process.execPath, ['--import=tsx', SCRIPT], { env, encoding: 'utf8', maxBuffer: 1 << 28 })
+  const text = execFileSync(process.execPath, nodeArguments(SCRIPT), { env, encoding: 'utf8', maxBuffer: 1 << 28 })
   return JSON.parse(text) as Report
 }
 

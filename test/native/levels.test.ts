@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { cpu } from '../../src/index.js'
 import { type Bound, CASES, EXEMPT } from './levels/cases.js'
 import { numbersOf, type Report, type Result, runAt } from './levels/report.js'
+import { runnable } from '../support/node.js'
 
 /** Every kernel at every level that this machine has, each in a process of its own, against the kernels of DEFAULT. */
 
@@ -86,9 +88,9 @@ t.test('no kernel is without an implementation at DEFAULT', (t) => {
 })
 
 t.test('an unknown value of the variable is said once and changes nothing', (t) => {
-  const script = "import { cpu } from './src/index.ts'; cpu.report(); cpu.kernels(); console.log(cpu.currentLevel())"
-  const env = { ...process.env, ATEN_CPU_CAPABILITY: 'avx9' }
   const cwd = fileURLToPath(new URL('../../', import.meta.url))
+  const script = `import { cpu } from ${JSON.stringify(runnable(join(cwd, 'src/index.ts')))}; cpu.report(); cpu.kernels(); console.log(cpu.currentLevel())`
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: 'avx9' }
   const { stdout, stderr } = spawnSync(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], {
     env,
     cwd,

@@ -7,6 +7,7 @@ import t from 'tap'
 import { cpu } from '../../src/index.js'
 import { selectiveBuild } from '../../src/cli/selective-build.js'
 import type * as selectedTypes from '../../src/selected.js'
+import { nodeArguments } from '../support/node.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const fixture = (name: string): string => join(root, 'test/selective-build/fixtures', name)
@@ -16,7 +17,7 @@ const trace = join(folder, 'model.trace')
 const isa = cpu.highestCpuLevel().startsWith('AVX') || cpu.highestCpuLevel() === 'AMX' ? 'avx2' : 'default'
 
 function run(script: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const node = script.endsWith('.ts') ? ['--import=tsx', join(root, script)] : [join(root, script)]
+  const node = script.endsWith('.ts') ? nodeArguments(join(root, script)) : [join(root, script)]
   return spawnSync(process.execPath, [...node, ...args], { encoding: 'utf8', cwd: root })
 }
 

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { fileURLToPath } from 'node:url'
+import { nodeArguments } from '../../support/node.js'
 
 /** Runs the test file again at the lower levels of the kernels, each in a process of its own. */
 export function atEveryLevel(t: Test, url: string): void {
@@ -7,7 +8,7 @@ export function atEveryLevel(t: Test, url: string): void {
   for (const level of ['default', 'avx2']) {
     void t.spawn(
       process.execPath,
-      [...process.execArgv, fileURLToPath(url)],
+      nodeArguments(fileURLToPath(url)),
       { env: { ...process.env, ATEN_CPU_CAPABILITY: level } },
       `level ${level}`,
     )

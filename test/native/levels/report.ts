@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { nodeArguments } from '../../support/node.js'
 
 export interface Result {
   readonly dtype: string
@@ -22,7 +23,7 @@ const SCRIPT = fileURLToPath(new URL('child.ts', import.meta.url))
 /** Runs all cases in a process whose level ATEN_CPU_CAPABILITY sets. */
 export function runAt(level: string): Report {
   const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
-  return JSON.parse(execFileSync(process.execPath, ['--import=tsx', SCRIPT], { env, encoding: 'utf8', maxBuffer: 1 << 28 })) as Report
+  return JSON.parse(execFileSync(process.execPath, nodeArguments(SCRIPT), { env, encoding: 'utf8', maxBuffer: 1 << 28 })) as Report
 }
 
 export function numbersOf(result: Result): Float64Array {

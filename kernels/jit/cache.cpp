@@ -36,6 +36,7 @@ Kernel* obtain(const std::string& key, const std::string& name, Generated (*gene
     unmap(code);
     return nullptr;
   }
+  kernel->start = code.entry;
   kernel->key = key;
   kernel->code = code;
   kernel->users = 1;

@@ -4,19 +4,20 @@
 #include <string>
 
 #include "jit/code_memory.h"
+#include "jit/handle.h"
 
 namespace ptlite {
 namespace jit {
 
 // A generated kernel. Its address is the handle that frames carry.
-struct Kernel {
+struct Kernel : Handle {
   std::string key;
   Code code;
   int64_t users = 0;
 
   template <class Function>
   Function entry() const {
-    return reinterpret_cast<Function>(code.entry);
+    return reinterpret_cast<Function>(start);
   }
 };
 

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "jit/cache.h"
+#include "jit/handle.h"
 
 namespace ptlite {
 namespace jit {
@@ -23,7 +23,7 @@ using ElementwiseFunction = void (*)(const ElementwiseCall*);
 
 // Runs the kernel of a handle of jit_elementwise_create.
 inline void run_elementwise(int64_t handle, const ElementwiseCall& call) {
-  reinterpret_cast<const Kernel*>(handle)->entry<ElementwiseFunction>()(&call);
+  reinterpret_cast<ElementwiseFunction>(reinterpret_cast<const Handle*>(handle)->start)(&call);
 }
 
 }  // namespace jit

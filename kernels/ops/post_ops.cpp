@@ -1,11 +1,16 @@
 #include "ops/post_ops.h"
 
+#include "frames/post_ops.h"
 #include "jit/elementwise_call.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
+// Products and convolutions refer to post-ops whether the build has kernels that bring some or not.
+constexpr bool kHeld = PTLITE_HOLDS_conv_post || PTLITE_HOLDS_gemm_post || PTLITE_HOLDS_linear_post;
+
 void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const {
+  if constexpr (!kHeld) return;
   const int operands = program_.inputs - 1;
   const float* at[kMostOperands];
   for (int k = 0; k < operands; k++) at[k] = operand_[k].at + batch * operand_[k].batch + row * operand_[k].row + col * operand_[k].col;

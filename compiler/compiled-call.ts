@@ -1,6 +1,8 @@
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
+import type { Storage } from '../runtime/tensor/storage.js'
+import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
@@ -10,9 +12,9 @@ import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
-export class CompiledCall {
+export class CompiledCall implements Call {
   private constructor(
-    readonly graph: Graph,
+    private readonly graph: Graph,
     private readonly runner: GraphRunner,
     /** The captured run; null where it cannot be captured, and operators are called one by one. */
     readonly plan: Plan | null,
@@ -48,6 +50,25 @@ export class CompiledCall {
     }
   }
 
+  get operators(): number {
+    return this.graph.nodes.length
+  }
+
+  get choices(): readonly string[] {
+    return this.graph.nodes.flatMap(({ note }) => note ?? [])
+  }
+
+  constants(): Storage[] {
+    // a graph that is run operator by operator reads what it names
+    const { plan } = this
+    return plan === null ? this.graph.constants.map((c) => c.tensor.storage) : plan.captured.constants.map((c) => c.storage)
+  }
+
+  /** Whatever a plan cannot take the graph does. */
+  accepts(): boolean {
+    return true
+  }
+
   run(inputs: readonly Tensor[]): Value {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
@@ -55,13 +76,11 @@ export class CompiledCall {
     return plan.run(inputs)
   }
 
-  /** As `run`, on another native thread; null where no plan can take these inputs. */
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
     const { plan } = this
     return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal) : null
   }
 
-  /** Gives back what was made for it. */
   dispose(): void {
     this.plan?.dispose()
     releaseConstants(this.graph)

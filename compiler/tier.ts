@@ -2,74 +2,44 @@ import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
-import { memoryStats, trimMemory } from '../runtime/native/memory.js'
 import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
+import { type Call, DeliveredCall } from './call.js'
 import { CompiledCall } from './compiled-call.js'
+import { letGoOfSources, type Outcome } from './delivery.js'
 import type { Origin } from './graph/graph.js'
 import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
 import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
+import { Entry, MAX_ATTEMPTS } from './entry.js'
+import { describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
-import { type Kept, SignatureList } from './signature-list.js'
+import { SignatureList } from './signature-list.js'
 import { explainPasses } from './explain.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
 export type CompileMode = 'auto' | 'off' | 'eager'
 
-/** What became of the calls of a method with one input signature. */
-export interface PlanInfo {
-  readonly method: string
-  /** Shapes and dtypes of tensors, values of everything else. */
-  readonly signature: string
-  /** 'recorded': compiled at the next call. 'operators': an optimized graph, run operator by operator. */
-  readonly state: 'plan' | 'operators' | 'recorded' | 'interpreted'
-  /** Why it is not a plan: what in the model stands against it, and where. Null for plans. */
-  readonly reason: string | null
-  /** Operator calls recorded, and left after the passes. 0 where nothing was recorded. */
-  readonly operators: { readonly recorded: number; readonly optimized: number }
-  /** How convolutions and linear layers are computed where there are several ways, and why: one line each. */
-  readonly choices: readonly string[]
-  /** Kernel calls of a plan; 0 for everything else. */
-  readonly frames: number
-  /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
-  readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
-  /** Bytes of weights that were folded or packed for a plan, and how many of them other plans of the module use too; null for everything else. */
-  readonly weights: { readonly bytes: number; readonly shared: number } | null
+/** A plan that another thread made, as this one has it. */
+export interface ReceivedPlan {
+  readonly plan: Plan
+  readonly guards: Guards
 }
 
-/** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
-const MAX_ATTEMPTS = 3
+/** How a call in the background goes on. */
+export type BackgroundStep =
+  | { readonly kind: 'replay'; readonly result: Promise<Value> }
+  | { readonly kind: 'interpret' }
+  /** Interpreted and compiled there; `done` is told what became of it. */
+  | { readonly kind: 'compile'; readonly done: (outcome: Outcome<ReceivedPlan>) => void }
 
-/** Memory kept by the allocator that is given back to the system once a plan is made. */
-const TRIM_BYTES = 8 << 20
-
-/** What became of one signature. */
-class Entry implements Kept {
-  state:
-    | { readonly kind: 'recorded'; readonly recording: Recording }
-    | { readonly kind: 'compiled'; readonly call: CompiledCall; readonly guards: Guards }
-    | { readonly kind: 'refused'; readonly reason: string } = { kind: 'refused', reason: 'not recorded' }
-  recordedOperators = 0
-  attempts = 0
-  replays = 0
-  cost = 0
-
-  constructor(
-    readonly signature: Signature,
-    readonly hash: number,
-  ) {}
-
-  dispose(): void {
-    if (this.state.kind === 'compiled') this.state.call.dispose()
-  }
-}
+const INTERPRET: BackgroundStep = { kind: 'interpret' }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule {
@@ -182,28 +152,83 @@ export class TieredModule {
     this.methods.clear()
   }
 
-  /**
-   * Starts a call on another native thread, where a plan is ready for arguments of this form. Where one is due (in mode 'auto' the form
-   * was seen before), and the call is `alone` in using the module, it is done at once, recorded or compiled as by `call`, and its value
-   * returned. Null where the call has to be interpreted in the background.
-   */
-  callAsync(fn: LinkedFunction, args: readonly Value[], alone: boolean, signal?: AbortSignal): Promise<Value> | null {
-    if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return null
+  /** Starts a call on another native thread, where a plan is ready for arguments of this form; null elsewhere. */
+  replayAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> | null {
+    if (this.busy || modulesObserved()) return null
+    const plans = this.methods.get(fn)
+    for (const [i, entry] of plans?.entries.entries() ?? []) {
+      const inputs = entry.signature.match(args)
+      if (inputs === null) continue
+      plans!.touch(i)
+      return this.replayEntryAsync(entry, inputs, signal)
+    }
+    return null
+  }
+
+  /** What is to be done with a call whose turn in the background has come; a plan may have been made while it waited. */
+  backgroundStep(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): BackgroundStep {
+    if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return INTERPRET
     const plans = this.plansOf(fn)
     for (const [i, entry] of plans.entries.entries()) {
-      const { signature, state } = entry
-      const inputs = signature.match(args)
+      const inputs = entry.signature.match(args)
       if (inputs === null) continue
       plans.touch(i)
-      if (state.kind === 'compiled' && state.guards.hold()) {
-        entry.replays++
-        return state.call.runAsync(inputs, signal)
-      }
-      if (!alone || (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS)) return null
-      return Promise.resolve(this.call(fn, args))
+      const result = this.replayEntryAsync(entry, inputs, signal)
+      if (result !== null) return { kind: 'replay', result }
+      const hopeless = entry.withoutPlan || entry.attempts >= MAX_ATTEMPTS || (entry.state.kind === 'compiled' && entry.state.guards.hold())
+      return hopeless ? INTERPRET : this.compileStep(fn, entry)
     }
     const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
-    return due && alone && Signature.of(args) !== null ? Promise.resolve(this.call(fn, args)) : null
+    const signature = due ? Signature.of(args) : null
+    return signature === null ? INTERPRET : this.compileStep(fn, addEntry(plans, signature, args))
+  }
+
+  private replayEntryAsync(entry: Entry, inputs: readonly Tensor[], signal: AbortSignal | undefined): Promise<Value> | null {
+    const { state } = entry
+    if (state.kind !== 'compiled' || !state.guards.hold()) return null
+    const result = state.call.runAsync(inputs, signal)
+    if (result !== null) entry.replays++
+    return result
+  }
+
+  private compileStep(fn: LinkedFunction, entry: Entry): BackgroundStep {
+    const begin = performance.now()
+    return {
+      kind: 'compile',
+      done: (outcome) => {
+        entry.cost += performance.now() - begin
+        if (this.methods.get(fn)?.entries.includes(entry) === true) this.takeOver(entry, outcome)
+        else if (outcome.kind === 'plan') outcome.plan.plan.dispose()
+      },
+    }
+  }
+
+  /** What another thread has made of a call. */
+  private takeOver(entry: Entry, outcome: Outcome<ReceivedPlan>): void {
+    if (outcome.kind === 'failed' && outcome.aborted) return
+    entry.attempts++
+    // a call on this thread may have come first
+    if (outcome.kind === 'failed' || (entry.state.kind === 'compiled' && entry.state.guards.hold())) {
+      if (outcome.kind === 'plan') outcome.plan.plan.dispose()
+      return
+    }
+    entry.dispose()
+    switch (outcome.kind) {
+      case 'refused':
+        entry.state = { kind: 'refused', reason: this.reasonText(outcome) }
+        if (!outcome.temporary) entry.attempts = MAX_ATTEMPTS
+        return
+      case 'operators':
+        entry.state = { kind: 'refused', reason: outcome.reason }
+        entry.withoutPlan = true
+        break
+      case 'plan': {
+        const { plan, guards } = outcome.plan
+        entry.state = { kind: 'compiled', call: new DeliveredCall(plan, outcome.operators, outcome.choices), guards }
+        letGoOfSources(guards, this.constantsInUse())
+      }
+    }
+    entry.recordedOperators = outcome.recorded
   }
 
   private plansOf(fn: LinkedFunction): SignatureList<Entry> {
@@ -248,7 +273,8 @@ export class TieredModule {
     }
   }
 
-  private replay(fn: LinkedFunction, call: CompiledCall, inputs: readonly Tensor[], args: readonly Value[]): Value {
+  private replay(fn: LinkedFunction, call: Call, inputs: readonly Tensor[], args: readonly Value[]): Value {
+    if (!call.accepts(inputs)) return this.script.call(fn, args)
     try {
       return call.run(inputs)
     } catch (error) {
@@ -292,7 +318,7 @@ export class TieredModule {
     try {
       const { call, result } = withSharedConstants(this.constants, () => CompiledCall.compile(graph, inputs, this.options))
       entry.state = { kind: 'compiled', call, guards }
-      this.letGoOfSources(guards)
+      letGoOfSources(guards, this.constantsInUse())
       return result
     } catch (error) {
       if (!(error instanceof PtliteError)) throw error
@@ -312,56 +338,20 @@ export class TieredModule {
     })
   }
 
-  private describe(fn: LinkedFunction, { signature, state, recordedOperators }: Entry): PlanInfo {
-    const info = {
-      method: fn.source.method,
-      signature: signature.toString(),
-      operators: { recorded: recordedOperators, optimized: 0 },
-      choices: [],
-      frames: 0,
-      memory: null,
-      weights: null,
-    }
-    if (state.kind === 'refused') return { ...info, state: 'interpreted', reason: state.reason }
-    if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
-    const { plan, reason, graph } = state.call
-    const operators = { recorded: recordedOperators, optimized: graph.nodes.length }
-    const choices = graph.nodes.flatMap(({ note }) => note ?? [])
-    if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
-    const { frames, arenaBytes, lowerBound, naiveBytes } = plan
-    const memory = { arenaBytes, lowerBound, naiveBytes }
-    return { ...info, state: 'plan', reason: null, operators, choices, frames, memory, weights: this.weightsOf(plan, state.guards) }
+  private describe(fn: LinkedFunction, entry: Entry): PlanInfo {
+    return describeEntry(
+      fn.source.method,
+      entry,
+      this.compiled().map(({ call }) => call),
+    )
   }
 
-  /** What was made from the weights that `guards` know. */
-  private weightsOf(plan: Plan, guards: Guards): PlanInfo['weights'] {
-    const others = new Set(this.compiled().flatMap((entry) => (entry.call.plan === plan ? [] : storagesOf(entry.call.plan))))
-    const made = storagesOf(plan).filter((storage) => !guards.hasStorage(storage))
-    const bytes = (list: readonly Storage[]): number => list.reduce((sum, storage) => sum + storage.byteLength, 0)
-    return { bytes: bytes(made), shared: bytes(made.filter((storage) => others.has(storage))) }
-  }
-
-  private compiled(): { readonly call: CompiledCall; readonly guards: Guards }[] {
+  private compiled(): { readonly call: Call; readonly guards: Guards }[] {
     return [...this.methods.values()].flatMap(({ entries }) => entries.flatMap(({ state }) => (state.kind === 'compiled' ? [state] : [])))
   }
 
-  /**
-   * Weights of a mapped file that no plan reads, as they were folded or packed, need not stay in memory: what the interpreter should
-   * still want of them is read from the file again.
-   */
-  private letGoOfSources(guards: Guards): void {
-    const calls = this.compiled()
-    // a graph that is run operator by operator reads what it names
-    const kept = new Set(
-      calls.flatMap(({ call }) => (call.plan === null ? call.graph.constants.map((c) => c.tensor.storage) : storagesOf(call.plan))),
-    )
-    for (const storage of guards.knownStorages()) {
-      if (kept.has(storage)) continue
-      storage.dropDerived(kept)
-      storage.discardPages()
-    }
-    // what the passes needed is more than runs do
-    if (memoryStats().cached > TRIM_BYTES) trimMemory()
+  private constantsInUse(): Storage[] {
+    return this.compiled().flatMap(({ call }) => call.constants())
   }
 
   private reasonText({ reason, origin }: Refusal): string {
@@ -377,10 +367,6 @@ export class TieredModule {
     }
     return undefined
   }
-}
-
-function storagesOf(plan: Plan | null): Storage[] {
-  return plan === null ? [] : plan.captured.constants.map(({ storage }) => storage)
 }
 
 function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {

@@ -26,7 +26,7 @@ export interface CallOptions {
 }
 
 export interface RunOptions {
-  /** Gives the run up once it is aborted: after the kernel or operator that runs then. */
+  /** Gives the run up once it is aborted: after the kernel, operator or compilation that runs then. */
   readonly signal?: AbortSignal
 }
 

@@ -32,7 +32,7 @@ export class ScriptedModule extends InterpretedModule {
   ) {
     super(script)
     this.tiers = new TieredModule(script, compile, passes)
-    this.background = new BackgroundInterpreter(script)
+    this.background = new BackgroundInterpreter(script, passes)
   }
 
   call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
@@ -50,7 +50,7 @@ export class ScriptedModule extends InterpretedModule {
     ended.throwIfAborted()
     this.script.beginUse()
     try {
-      return toOutput(await (this.tiers.callAsync(fn, values, this.background.idle, ended) ?? this.interpretAside(fn, values, ended)))
+      return toOutput(await (this.tiers.replayAsync(fn, values, ended) ?? this.interpretAside(fn, values, ended)))
     } finally {
       this.script.endUse()
     }
@@ -58,7 +58,7 @@ export class ScriptedModule extends InterpretedModule {
 
   private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal): Promise<Value> {
     try {
-      return await this.background.call(fn, values, signal)
+      return await this.background.call(fn, values, () => this.tiers.backgroundStep(fn, values, signal), signal)
     } catch (error) {
       if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return this.tiers.call(fn, values)
       throw error

@@ -37,6 +37,7 @@ export class Plan {
   private running = 0
   private readonly queue: (() => void)[] = []
   private disposed = false
+  private onEnd: (() => void) | null = null
 
   constructor(
     readonly captured: CapturedRun,
@@ -201,9 +202,20 @@ export class Plan {
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
-    if (this.taken === 0) this.code.release()
     for (const instance of this.idle) instance.dispose()
     this.idle = []
+    this.endOnceUnused()
+  }
+
+  /** Calls `action` when the plan has been disposed and the last of its runs is over. */
+  whenEnded(action: () => void): void {
+    this.onEnd = action
+  }
+
+  private endOnceUnused(): void {
+    if (!this.disposed || this.taken > 0) return
+    this.code.release()
+    this.onEnd?.()
   }
 
   private take(): PlanInstance {
@@ -216,7 +228,7 @@ export class Plan {
     this.taken--
     if (this.disposed || this.idle.length >= KEPT) instance.dispose()
     else this.idle.push(instance)
-    if (this.disposed && this.taken === 0) this.code.release()
+    this.endOnceUnused()
   }
 
   private create(): PlanInstance {

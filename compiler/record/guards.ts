@@ -36,6 +36,11 @@ export class Guards {
     this.checkedAt = program.attributeWrites
   }
 
+  /** Attributes that were read. */
+  *knownAttributes(): Iterable<{ readonly object: ScriptObject; readonly slot: number }> {
+    yield* this.attributes
+  }
+
   /** Remembers the value of an attribute. False where it holds too much to compare. */
   addAttribute(object: ScriptObject, slot: number): boolean {
     const value = object.slots[slot]!
@@ -53,8 +58,11 @@ export class Guards {
     return entries.every((entry) => this.addContainer(entry as Value))
   }
 
-  addTensor(tensor: Tensor): void {
-    const { storage } = tensor
+  addTensor({ storage }: Tensor): void {
+    this.addStorage(storage)
+  }
+
+  addStorage(storage: Storage): void {
     if (!this.storages.has(storage)) this.storages.set(storage, storage.version)
   }
 

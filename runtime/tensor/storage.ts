@@ -131,6 +131,6 @@ export interface DerivedData {
   readonly key: string
   readonly version: number
   readonly storage: Storage
-  /** Another thread was given the address. */
+  /** It is another thread's, or another thread was given the address. */
   lent?: true
 }

@@ -1,3 +1,4 @@
+import type { BackgroundStep, PassOptions } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { reachable } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
@@ -6,7 +7,8 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { CodeOnly, Failure } from './messages.js'
+import { receivePlan } from './deliver.js'
+import type { CodeOnly, Failure, Reply } from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 import { BackgroundThread } from './thread.js'
@@ -37,30 +39,28 @@ interface Shared {
 export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
-  private pending = 0
 
-  constructor(private readonly script: ScriptModule) {}
+  constructor(
+    private readonly script: ScriptModule,
+    private readonly passes: PassOptions,
+  ) {}
 
   /**
    * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
-   * the signal's reason once that is aborted, after the operator that runs then.
+   * the signal's reason once that is aborted, after the operator or the compilation that runs then. `step` is asked when it is the call's
+   * turn.
    */
-  call(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> {
+  call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal): Promise<Value> {
     const letGo = hold(args)
-    this.pending++
     const turn = this.last
-      .then(() => this.run(fn, args, signal))
-      .finally(() => {
-        this.pending--
-        letGo()
+      .then(() => {
+        signal?.throwIfAborted()
+        const next = step()
+        return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal)
       })
+      .finally(letGo)
     this.last = turn.catch(() => undefined)
     return turn
-  }
-
-  /** No call is under way. */
-  get idle(): boolean {
-    return this.pending === 0
   }
 
   /** The background thread forgets the module. */
@@ -71,8 +71,12 @@ export class BackgroundInterpreter {
     this.shared = undefined
   }
 
-  private async run(fn: LinkedFunction, args: readonly Value[], signal: AbortSignal | undefined): Promise<Value> {
-    signal?.throwIfAborted()
+  private async run(
+    fn: LinkedFunction,
+    args: readonly Value[],
+    step: Exclude<BackgroundStep, { kind: 'replay' }>,
+    signal: AbortSignal | undefined,
+  ): Promise<Value> {
     const { thread, module, state, moved } = await this.load()
     const stateNodes: Node[] = []
     state.changes(stateNodes)
@@ -87,11 +91,14 @@ export class BackgroundInterpreter {
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
+    const compile = step.kind === 'compile' ? this.passes : null
+    let arrived: (() => void) | undefined
     try {
-      const reply = await thread.ask({ kind: 'run', module, method: fn.source.name, stateNodes, nodes, args: encoded, cancel })
+      const reply = await thread.ask({ kind: 'run', module, method: fn.source.name, stateNodes, nodes, args: encoded, cancel, compile })
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
       state.receive(reply.stateNodes)
       run.receive(reply.nodes)
+      if (step.kind === 'compile') arrived = this.arrivalOf(reply, step, { thread, module, state, moved }, signal)
       if (reply.failure !== null) {
         signal?.throwIfAborted()
         throw errorOf(reply.failure)
@@ -104,7 +111,34 @@ export class BackgroundInterpreter {
       for (const [id] of fresh) moved.add(id)
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
       state.prune(this.roots())
+      // what the plan does not need can go once the memory is no longer in use
+      arrived?.()
     }
+  }
+
+  /** Takes over what became of a call that was to be compiled, and returns what is left to do about it. */
+  private arrivalOf(
+    { outcome, failure }: Extract<Reply, { kind: 'result' }>,
+    step: Extract<BackgroundStep, { kind: 'compile' }>,
+    { thread, module, state }: Shared,
+    signal: AbortSignal | undefined,
+  ): () => void {
+    if (failure !== null || outcome === null) {
+      const aborted = signal?.aborted === true
+      return () => step.done({ kind: 'failed', aborted })
+    }
+    if (outcome.kind !== 'plan') return () => step.done(outcome)
+    const drop = (): void => {
+      thread.tell({ kind: 'drop', module, plan: outcome.plan.id })
+    }
+    // attributes or weights that this thread has changed meanwhile are not those that the plan was made of
+    const received = state.unchanged() ? receivePlan(outcome.plan, this.script.linked, state) : null
+    if (received === null) {
+      drop()
+      return () => step.done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })
+    }
+    received.plan.whenEnded(drop)
+    return () => step.done({ ...outcome, plan: received })
   }
 
   private roots(): Value[] {

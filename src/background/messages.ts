@@ -1,5 +1,7 @@
+import type { Outcome, PassOptions } from '../../compiler/index.js'
 import type { ErrorCode } from '../../runtime/error.js'
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
+import type { SentPlan } from './deliver.js'
 import type { Encoded, Node } from './nodes.js'
 
 /** What marks the worker's start data as ours. */
@@ -34,6 +36,8 @@ export interface RunRequest {
   readonly args: readonly Encoded[]
   /** One int32 that the main thread sets to give the run up. */
   readonly cancel: SharedArrayBuffer
+  /** The call is to be compiled too. */
+  readonly compile: PassOptions | null
 }
 
 /** The main thread has what the last run made: the worker's memory can go. */
@@ -49,7 +53,14 @@ export interface UnloadRequest {
   readonly module: number
 }
 
-export type Request = LoadRequest | RunRequest | DoneRequest | UnloadRequest
+/** Nothing uses a plan any more. */
+export interface DropRequest {
+  readonly kind: 'drop'
+  readonly module: number
+  readonly plan: number
+}
+
+export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest
 
 export interface Failure {
   readonly code: ErrorCode
@@ -65,4 +76,6 @@ export type Reply =
       readonly value: Encoded
       readonly stateNodes: readonly Node[]
       readonly nodes: readonly Node[]
+      /** Where the call was to be compiled. */
+      readonly outcome: Outcome<SentPlan> | null
     }

@@ -42,10 +42,25 @@ export class ObjectTable {
     for (const [id, known] of [...this.known]) {
       const object = this.objects.get(id)!
       const now = contentsOf(object)
-      if (now.length === known.length && now.every((item, i) => Object.is(item, known[i]))) continue
+      if (sameItems(now, known)) continue
       this.known.set(id, now)
       nodes.push({ id, body: this.bodyOf(object, nodes) })
     }
+  }
+
+  /** True where every object of this table holds what the other side knows. */
+  unchanged(): boolean {
+    return [...this.known].every(([id, known]) => sameItems(contentsOf(this.objects.get(id)!), known))
+  }
+
+  /** The number of an object that both sides know. */
+  numberOf(object: Shared): number | undefined {
+    return this.idOf(object)
+  }
+
+  /** The object of a number that both sides know. */
+  objectOf(id: number): Shared | undefined {
+    return this.find(id)
   }
 
   /** Makes the objects of `nodes`, or changes those that are known. */
@@ -192,7 +207,7 @@ export class ObjectTable {
   private addDerived(id: number, key: string, version: number, ref: Ref): void {
     const storage = this.find(id) as Storage
     if (storage.derived?.some((d) => d.key === key && d.version === version)) return
-    storage.derived = [...(storage.derived ?? []), { key, version, storage: this.find(ref.ref) as Storage }]
+    storage.derived = [...(storage.derived ?? []), { key, version, storage: this.find(ref.ref) as Storage, lent: true }]
   }
 
   /** The object without what it holds. */
@@ -249,6 +264,10 @@ export class ObjectTable {
       Object.assign(object, { state: this.valueOf(body.state) })
     }
   }
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, i) => Object.is(item, b[i]))
 }
 
 function same(a: readonly number[], b: readonly number[]): boolean {

@@ -1,4 +1,5 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { callAndCompile, letGoOfSources, type MadePlan, type Outcome, SharedConstants } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { Profiler } from '../../runtime/interpreter/profile.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
@@ -6,7 +7,8 @@ import { setNativeLibrary } from '../../runtime/native/library.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
-import type { DoneRequest, Failure, LoadRequest, Reply, Request, RunRequest, WorkerStart } from './messages.js'
+import { type SentPlan, sendOutcome } from './deliver.js'
+import type { DoneRequest, DropRequest, Failure, LoadRequest, Reply, Request, RunRequest, WorkerStart } from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 
@@ -19,6 +21,12 @@ interface Loaded {
   readonly state: ObjectTable
   /** Objects of the last run, which go at `done`. */
   run: ObjectTable | null
+  /** What the compiler made of its weights. */
+  readonly constants: SharedConstants
+  /** Plans that the main thread has, by number. */
+  readonly plans: Map<number, MadePlan>
+  /** The main thread has disposed of it; it goes with its last plan. */
+  unloaded: boolean
 }
 
 const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, null)
@@ -41,6 +49,7 @@ class CancelProbe extends Profiler {
 
 class Server {
   private readonly modules = new Map<number, Loaded>()
+  private nextPlan = 1
 
   constructor(private readonly port: MessagePort) {
     port.on('message', (request: Request) => {
@@ -59,11 +68,30 @@ class Server {
       case 'done':
         this.done(request)
         return
-      case 'unload':
-        // packed weights of this thread; what is borrowed stays
-        for (const storage of this.modules.get(request.module)?.state.storages() ?? []) storage.free()
-        this.modules.delete(request.module)
+      case 'drop':
+        this.drop(request)
+        return
+      case 'unload': {
+        const loaded = this.modules.get(request.module)
+        if (loaded === undefined) return
+        loaded.unloaded = true
+        this.unloadOnceUnused(request.module, loaded)
+      }
     }
+  }
+
+  private drop({ module, plan }: DropRequest): void {
+    const loaded = this.modules.get(module)
+    loaded?.plans.get(plan)?.call.dispose()
+    loaded?.plans.delete(plan)
+    if (loaded !== undefined) this.unloadOnceUnused(module, loaded)
+  }
+
+  private unloadOnceUnused(module: number, { state, plans, unloaded }: Loaded): void {
+    if (!unloaded || plans.size > 0) return
+    // packed weights of this thread; what is borrowed stays
+    for (const storage of state.storages()) storage.free()
+    this.modules.delete(module)
   }
 
   private reply(reply: Reply): void {
@@ -90,7 +118,7 @@ class Server {
         },
       },
     )
-    this.modules.set(module, { script, state, run: null })
+    this.modules.set(module, { script, state, run: null, constants: new SharedConstants(), plans: new Map(), unloaded: false })
   }
 
   private run(request: RunRequest): Reply {
@@ -100,17 +128,37 @@ class Server {
     const run = new ObjectTable(-1, borrow, state)
     loaded.run = run
     let value: Value = null
+    let outcome: Outcome<MadePlan> | null = null
     const failure = failureOf(() => {
       run.receive(request.nodes)
       const fn = script.functions.find((f) => f.source.name === request.method)!
       const args = request.args.map((arg) => run.valueOf(arg))
-      value = script.call(fn, args, { profiler: new CancelProbe(new Int32Array(request.cancel)) })
+      const probe = { profiler: new CancelProbe(new Int32Array(request.cancel)) }
+      if (request.compile === null) value = script.call(fn, args, probe)
+      else ({ value, outcome } = callAndCompile(script, fn, args, probe, request.compile, loaded.constants))
     })
     const stateNodes: Node[] = []
     state.changes(stateNodes)
     const nodes: Node[] = []
     run.changes(nodes)
-    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes }
+    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: this.keep(outcome, loaded) }
+  }
+
+  /** Keeps a plan for the main thread, which drops it one day. */
+  private keep(outcome: Outcome<MadePlan> | null, { state, plans }: Loaded): Outcome<SentPlan> | null {
+    if (outcome?.kind !== 'plan') return outcome
+    const id = this.nextPlan++
+    const sent = sendOutcome(outcome, id, state)
+    if (sent.kind !== 'plan') {
+      outcome.plan.call.dispose()
+      return sent
+    }
+    plans.set(id, outcome.plan)
+    letGoOfSources(
+      outcome.plan.guards,
+      [...plans.values()].flatMap(({ call }) => call.constants()),
+    )
+    return sent
   }
 
   private done({ module, moved }: DoneRequest): void {

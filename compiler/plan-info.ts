@@ -1,0 +1,60 @@
+import type { Storage } from '../runtime/tensor/storage.js'
+import type { Call } from './call.js'
+import type { Entry } from './entry.js'
+import type { Plan } from './executor/plan.js'
+import type { Guards } from './record/guards.js'
+
+/** What became of the calls of a method with one input signature. */
+export interface PlanInfo {
+  readonly method: string
+  /** Shapes and dtypes of tensors, values of everything else. */
+  readonly signature: string
+  /** 'recorded': compiled at the next call. 'operators': an optimized graph, run operator by operator. */
+  readonly state: 'plan' | 'operators' | 'recorded' | 'interpreted'
+  /** Why it is not a plan: what in the model stands against it, and where. Null for plans. */
+  readonly reason: string | null
+  /** Operator calls recorded, and left after the passes. 0 where nothing was recorded. */
+  readonly operators: { readonly recorded: number; readonly optimized: number }
+  /** How convolutions and linear layers are computed where there are several ways, and why: one line each. */
+  readonly choices: readonly string[]
+  /** Kernel calls of a plan; 0 for everything else. */
+  readonly frames: number
+  /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
+  readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
+  /** Bytes of weights that were folded or packed for a plan, and how many of them other plans of the module use too; null for everything else. */
+  readonly weights: { readonly bytes: number; readonly shared: number } | null
+}
+
+/** What became of a signature; `all` are the plans of the module. */
+export function describeEntry(method: string, { signature, state, recordedOperators }: Entry, all: readonly Call[]): PlanInfo {
+  const info = {
+    method,
+    signature: signature.toString(),
+    operators: { recorded: recordedOperators, optimized: 0 },
+    choices: [],
+    frames: 0,
+    memory: null,
+    weights: null,
+  }
+  if (state.kind === 'refused') return { ...info, state: 'interpreted', reason: state.reason }
+  if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
+  const { plan, reason, choices, operators: optimized } = state.call
+  const operators = { recorded: recordedOperators, optimized }
+  if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
+  const { frames, arenaBytes, lowerBound, naiveBytes } = plan
+  const memory = { arenaBytes, lowerBound, naiveBytes }
+  return { ...info, state: 'plan', reason: null, operators, choices, frames, memory, weights: weightsOf(plan, state.guards, all) }
+}
+
+/** What was made from the weights that `guards` know. */
+function weightsOf(plan: Plan, guards: Guards, all: readonly Call[]): PlanInfo['weights'] {
+  // another thread's memory is known by where it is
+  const others = new Set(all.flatMap((call) => (call.plan === plan ? [] : storagesOf(call.plan).map((storage) => storage.startAddress))))
+  const made = storagesOf(plan).filter((storage) => !guards.hasStorage(storage))
+  const bytes = (list: readonly Storage[]): number => list.reduce((sum, storage) => sum + storage.byteLength, 0)
+  return { bytes: bytes(made), shared: bytes(made.filter((storage) => others.has(storage.startAddress))) }
+}
+
+function storagesOf(plan: Plan | null): Storage[] {
+  return plan === null ? [] : plan.captured.constants.map(({ storage }) => storage)
+}

@@ -21,7 +21,10 @@ export interface PlanInfo {
   readonly frames: number
   /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
   readonly memory: { readonly arenaBytes: number; readonly lowerBound: number; readonly naiveBytes: number } | null
-  /** Bytes of weights that were folded or packed for a plan, and how many of them other plans of the module use too; null for everything else. */
+  /**
+   * Bytes of weights that were folded or packed for a plan, of a `.ptlc` file of all that it reads, and how many of them other plans of the
+   * module use too; null for everything else.
+   */
   readonly weights: { readonly bytes: number; readonly shared: number } | null
 }
 

@@ -44,6 +44,14 @@ class Lanes {
 };
 #endif
 
+// 3x3 kernels have code of their own, for the weights that the level's instructions are for.
+constexpr int kUsualQuads = 3;
+#if defined(PTLITE_INT8_VNNI)
+constexpr Form kUsualForm = Form::kBytes;
+#else
+constexpr Form kUsualForm = Form::kWords;
+#endif
+
 // Registers of weights for four taps: bytes, or int16 of the even taps and then of the odd ones.
 constexpr int64_t quad_regs(Form form) { return form == Form::kBytes ? 4 : 8; }
 
@@ -60,7 +68,7 @@ PTLITE_INLINE Reg dot(Reg sum, Reg activations, const Reg* weights) {
 template <Form form>
 class Block {
  public:
-  Block(const quantized_depthwise_frame* f, int64_t first, int64_t quads, Reg* weights) : weights_(weights) {
+  __attribute__((noinline)) Block(const quantized_depthwise_frame* f, int64_t first, int64_t quads, Reg* weights) : weights_(weights) {
     const int64_t n = f->channels - first < kChannels ? f->channels - first : kChannels;
     gather_weights(reinterpret_cast<const char*>(f->w) + first / kGroup * quads * kGroupBytes, (n + kGroup - 1) / kGroup, quads);
     gather(reinterpret_cast<const float*>(f->scales) + first, n, scales_);
@@ -74,19 +82,15 @@ class Block {
   }
 
   // Outputs of `count` pixels, `out_step` bytes apart, of which the inputs are `in_step` bytes apart; `taps` are those of the first.
-  // Quads 0 stands for any number, and is for signed input too.
+  // Quads 0 stands for any number, and is for large scales too.
   template <int Quads>
-  __attribute__((noinline)) void pixels(const uint8_t* const* taps, [[maybe_unused]] int64_t quads, int64_t count, int64_t in_step, uint8_t* out,
-                                        int64_t out_step, const Lanes& to_lanes, const Narrow& to_narrow, [[maybe_unused]] bool is_signed) const {
+  __attribute__((noinline)) void pixels(const uint8_t* const* taps, [[maybe_unused]] int64_t quads, int64_t count, int64_t in_step,
+                                        uint8_t* out, int64_t out_step, const Lanes& to_lanes, const Narrow& to_narrow) const {
     // copies, which no store can change
     const Lanes lanes = to_lanes;
     const Narrow narrow = to_narrow;
-    [[maybe_unused]] const Reg sign = words(is_signed ? 0x8080 : 0);
     for (int64_t i = 0, at = 0; i < count; i++, at += in_step, out += out_step) {
-      const auto input = [&](int64_t tap) {
-        const Reg x = lanes.load(taps[tap] + at);
-        return Quads > 0 ? x : flip(x, sign);
-      };
+      const auto input = [&](int64_t tap) { return load(taps[tap] + at); };
       Reg a = offsets_[0], b = offsets_[1], c = offsets_[2], d = offsets_[3];
       const auto quad = [&](int64_t q) {
         const Reg x = input(4 * q), y = input(4 * q + 1), z = input(4 * q + 2), u = input(4 * q + 3);
@@ -104,8 +108,8 @@ class Block {
 #pragma GCC unroll 1
         for (int64_t q = 0; q < quads; q++) quad(q);
       }
-      const auto scale = [&](Reg sum, int j) { return narrow.scale(sum, scales_[j]); };
-      lanes.store(out, narrow.bytes(scale(a, 0), scale(b, 1), scale(c, 2), scale(d, 3)));
+      const auto scale = [&](Reg sum, int j) { return narrow.scale<(Quads > 0)>(sum, scales_[j]); };
+      lanes.store(out, narrow.narrow(scale(a, 0), scale(b, 1), scale(c, 2), scale(d, 3)));
     }
   }
 
@@ -114,7 +118,11 @@ class Block {
   template <class T, class R>
   static void gather(const T* from, int64_t n, R* to) {
     alignas(64) T ordered[4][PTLITE_VEC_BYTES / sizeof(T)] = {};
-    for (int64_t c = 0; c < n; c++) ordered[c / 4 % 4][c / kGroup * 4 + c % 4] = from[c];
+    for (int64_t c = 0; c < n; c += 4) {
+      T* at = ordered[c / 4 % 4] + c / kGroup * 4;
+      if (n - c >= 4) memcpy(at, from + c, 4 * sizeof(T));
+      else memcpy(at, from + c, static_cast<size_t>(n - c) * sizeof(T));
+    }
     memcpy(to, ordered, sizeof(ordered));
   }
 
@@ -148,92 +156,122 @@ class Block {
 // What all ranges of one call share.
 struct Call {
   const quantized_depthwise_frame* f;
-  int64_t taps, quads, rows;
-  // Columns whose windows lie inside the input.
-  int64_t inner_begin, inner_end;
+  int64_t taps, quads;
+  // Rows of the output, and columns of the input with their padding.
+  int64_t rows, columns;
+  bool is_usual;
 
   explicit Call(const quantized_depthwise_frame* frame) : f(frame) {
     taps = f->kernel[0] * f->kernel[1] * f->kernel[2];
     quads = (taps + 3) / 4;
     rows = f->batch * f->out_size[0] * f->out_size[1];
-    const int64_t stride = f->stride[2], padding = f->padding[2], last = f->in_size[2] - 1 - (f->kernel[2] - 1) * f->dilation[2] + padding;
-    inner_begin = (padding + stride - 1) / stride;
-    inner_end = last < 0 ? 0 : last / stride + 1;
-    if (inner_end > f->out_size[2]) inner_end = f->out_size[2];
-    if (inner_begin > inner_end) inner_begin = inner_end;
+    columns = (f->out_size[2] - 1) * f->stride[2] + (f->kernel[2] - 1) * f->dilation[2] + 1;
+    is_usual = quads == kUsualQuads && small_scales(reinterpret_cast<const float*>(f->scales), f->channels);
   }
-
 };
 
-// A row of the output.
-struct Row {
-  int64_t image, d, h;
+// Rows of the input with their padding, one register of channels wide: copies that neighbouring rows of the output share.
+class Lines {
+ public:
+  // Padding and dilation may be of any size, memory is not.
+  static bool fit(const Call& call) { return call.columns <= (int64_t{1} << 28) / (kChannels * (count(call) + 1)); }
 
-  Row(const quantized_depthwise_frame* f, int64_t row)
-      : image(row / f->out_size[1] / f->out_size[0]), d(row / f->out_size[1] % f->out_size[0]), h(row % f->out_size[1]) {}
+  // `memory` is what `bytes` says; a pixel of fewer channels than a register takes less of it.
+  static int64_t bytes(const Call& call) { return (count(call) + 1) * call.columns * kChannels + kChannels; }
 
-  void advance(const quantized_depthwise_frame* f) {
-    if (++h < f->out_size[1]) return;
-    h = 0;
-    if (++d < f->out_size[0]) return;
-    d = 0;
-    ++image;
+  Lines(const Call& call, int64_t first, uint8_t* memory, int64_t* held)
+      : call_(call),
+        first_(first),
+        lanes_(call.f->channels - first),
+        unit_(call.f->channels - first < kChannels ? (call.f->channels - first + kGroup - 1) / kGroup * kGroup : kChannels),
+        memory_(memory),
+        held_(held) {
+    const int32_t zero = call.f->a_zero + (call.f->a_dtype == kQInt8 ? 128 : 0);
+    memset(memory, zero, static_cast<size_t>((count(call) + 1) * call.columns * unit_));
+    for (int64_t i = 0; i < count(call); i++) held[i] = -1;
   }
 
-  // Where the rows of the input are that it is made of, one per depth and height of the kernel; `outside` for those that are not there.
-  void inputs(const quantized_depthwise_frame* f, const uint8_t* outside, const uint8_t** out) const {
-    const auto* in = reinterpret_cast<const uint8_t*>(f->a);
-    for (int64_t kd = 0; kd < f->kernel[0]; kd++) {
-      const int64_t id = d * f->stride[0] - f->padding[0] + kd * f->dilation[0];
-      for (int64_t kh = 0; kh < f->kernel[1]; kh++) {
-        const int64_t ih = h * f->stride[1] - f->padding[1] + kh * f->dilation[1];
-        const bool inside = id >= 0 && id < f->in_size[0] && ih >= 0 && ih < f->in_size[1];
-        *out++ = inside ? in + ((image * f->in_size[0] + id) * f->in_size[1] + ih) * f->in_size[2] * f->channels : outside;
-      }
+  static int64_t count(const Call& call) { return call.f->kernel[0] * call.f->kernel[1]; }
+
+  // Bytes of a pixel.
+  int64_t unit() const { return unit_; }
+
+  // The line for depth `kd` and height `kh` of the kernel where they read row `h` at depth `d` of an image.
+  const uint8_t* at(int64_t kd, int64_t kh, int64_t image, int64_t d, int64_t h) {
+    const quantized_depthwise_frame* f = call_.f;
+    if (d < 0 || d >= f->in_size[0] || h < 0 || h >= f->in_size[1]) return line(count(call_));
+    // a row keeps its line while the kernel moves over it
+    const int64_t slot = kd * f->kernel[1] + (f->dilation[1] == 1 ? h % f->kernel[1] : kh);
+    const int64_t row = (image * f->in_size[0] + d) * f->in_size[1] + h;
+    if (held_[slot] != row) {
+      copy(row, line(slot));
+      held_[slot] = row;
     }
+    return line(slot);
   }
+
+ private:
+  uint8_t* line(int64_t i) const { return memory_ + i * call_.columns * unit_; }
+
+  __attribute__((noinline)) void copy(int64_t row, uint8_t* out) const {
+    const quantized_depthwise_frame* f = call_.f;
+    const Lanes lanes = lanes_;
+    const Reg sign = ::ptlite::int8::bytes(f->a_dtype == kQInt8 ? 128 : 0);
+    const int64_t left = call_.columns - f->padding[2], count = f->in_size[2] < left ? f->in_size[2] : left, unit = unit_;
+    const int64_t step = f->channels;
+    const auto* in = reinterpret_cast<const uint8_t*>(f->a) + row * f->in_size[2] * step + first_;
+    out += f->padding[2] * unit;
+    for (int64_t i = 0; i < count; i++) lanes.store(out + i * unit, flip(lanes.load(in + i * step), sign));
+  }
+
+  const Call& call_;
+  int64_t first_;
+  Lanes lanes_;
+  int64_t unit_;
+  uint8_t* memory_;
+  int64_t* held_;
 };
 
-template <Form form, int Quads>
+template <Form form>
 bool range(const Call& call, int64_t begin, int64_t end) {
   const quantized_depthwise_frame* f = call.f;
-  const bool is_signed = f->a_dtype == kQInt8;
-  const int64_t channels = f->channels, kernel_rows = f->kernel[0] * f->kernel[1], columns = f->kernel[2], width = f->in_size[2];
-  const int64_t quads = call.quads;
-  const auto weight_bytes = static_cast<size_t>(quads * quad_regs(form)) * sizeof(Reg);
-  const size_t pointer_bytes = static_cast<size_t>(4 * quads + kernel_rows) * sizeof(uint8_t*);
-  auto* memory = static_cast<uint8_t*>(ptlite::range_scratch(weight_bytes + pointer_bytes + static_cast<size_t>(width * channels)));
+  const int64_t channels = f->channels, quads = call.quads, out_row = f->out_size[2] * channels;
+  const int64_t weight_bytes = quads * quad_regs(form) * static_cast<int64_t>(sizeof(Reg)), tap_bytes = 4 * quads * int64_t{sizeof(uint8_t*)};
+  const int64_t held_bytes = Lines::count(call) * int64_t{sizeof(int64_t)};
+  const int64_t head_bytes = (weight_bytes + tap_bytes + held_bytes + 63) / 64 * 64;
+  auto* memory = static_cast<uint8_t*>(ptlite::range_scratch(static_cast<size_t>(head_bytes + Lines::bytes(call))));
   if (memory == nullptr) return false;
   auto** taps = reinterpret_cast<const uint8_t**>(memory + weight_bytes);
-  const uint8_t** inputs = taps + 4 * quads;
-  uint8_t* outside = memory + weight_bytes + pointer_bytes;
-  memset(outside, f->a_zero, static_cast<size_t>(width * channels));
-  const Narrow narrow({f->out_zero, f->min, f->max}, is_signed);
+  auto* held = reinterpret_cast<int64_t*>(memory + weight_bytes + tap_bytes);
+  const Narrow narrow({f->out_zero, f->min, f->max}, f->a_dtype == kQInt8);
   for (int64_t block_end; begin < end; begin = block_end) {
     const int64_t first = begin / call.rows * kChannels;
     block_end = (begin / call.rows + 1) * call.rows < end ? (begin / call.rows + 1) * call.rows : end;
     const Block<form> block(f, first, quads, reinterpret_cast<Reg*>(memory));
     const Lanes lanes(channels - first);
-    Row row(f, begin % call.rows);
-    auto* out = reinterpret_cast<uint8_t*>(f->out) + begin % call.rows * f->out_size[2] * channels + first;
-    // `count` columns from w, of which either all windows are inside the input or there is one
-    const auto run = [&](int64_t w, int64_t count, bool inside) {
-      const int64_t start = w * f->stride[2] - f->padding[2];
+    Lines lines(call, first, memory + head_bytes, held);
+    int64_t row = begin % call.rows;
+    int64_t h = row % f->out_size[1], d = row / f->out_size[1] % f->out_size[0], image = row / f->out_size[1] / f->out_size[0];
+    for (; begin < block_end; begin++, row++) {
       int64_t t = 0;
-      for (int64_t r = 0; r < kernel_rows; r++) {
-        for (int64_t kw = 0, iw = start; kw < columns; kw++, t++, iw += f->dilation[2]) {
-          taps[t] = (inside || (iw >= 0 && iw < width) ? inputs[r] + iw * channels : outside) + first;
+      for (int64_t kd = 0; kd < f->kernel[0]; kd++) {
+        for (int64_t kh = 0; kh < f->kernel[1]; kh++) {
+          const uint8_t* line = lines.at(kd, kh, image, d * f->stride[0] - f->padding[0] + kd * f->dilation[0],
+                                         h * f->stride[1] - f->padding[1] + kh * f->dilation[1]);
+          for (int64_t kw = 0; kw < f->kernel[2]; kw++) taps[t++] = line + kw * f->dilation[2] * lines.unit();
         }
       }
       // the taps that make up the last four may be anything: their weights are 0
       for (; t < 4 * quads; t++) taps[t] = taps[0];
-      block.template pixels<Quads>(taps, quads, count, f->stride[2] * channels, out + w * channels, channels, lanes, narrow, is_signed);
-    };
-    for (; begin < block_end; begin++, row.advance(f), out += f->out_size[2] * channels) {
-      row.inputs(f, outside, inputs);
-      for (int64_t w = 0; w < call.inner_begin; w++) run(w, 1, false);
-      if (call.inner_begin < call.inner_end) run(call.inner_begin, call.inner_end - call.inner_begin, true);
-      for (int64_t w = call.inner_end; w < f->out_size[2]; w++) run(w, 1, false);
+      uint8_t* out = reinterpret_cast<uint8_t*>(f->out) + row * out_row + first;
+      const int64_t count = f->out_size[2], step = f->stride[2] * lines.unit();
+      if (form == kUsualForm && call.is_usual) block.template pixels<kUsualQuads>(taps, quads, count, step, out, channels, lanes, narrow);
+      else block.template pixels<0>(taps, quads, count, step, out, channels, lanes, narrow);
+      if (++h < f->out_size[1]) continue;
+      h = 0;
+      if (++d < f->out_size[0]) continue;
+      d = 0;
+      ++image;
     }
   }
   return true;
@@ -242,11 +280,11 @@ bool range(const Call& call, int64_t begin, int64_t end) {
 template <Form form>
 int32_t all(const quantized_depthwise_frame* f) {
   const Call call(f);
+  if (!Lines::fit(call)) return PTLITE_NO_MEMORY;
   const int64_t blocks = (f->channels + kChannels - 1) / kChannels;
-  const bool usual = call.quads == 3 && f->a_dtype != kQInt8;
   std::atomic<bool> done{true};
   ptlite::parallel_for(blocks * call.rows, ptlite::grain_for(f->out_size[2] * call.taps * kChannels), [&](int64_t begin, int64_t end) {
-    if (!(usual ? range<form, 3>(call, begin, end) : range<form, 0>(call, begin, end))) done = false;
+    if (!range<form>(call, begin, end)) done = false;
   });
   return done ? PTLITE_OK : PTLITE_NO_MEMORY;
 }

@@ -12,9 +12,9 @@ namespace int8 {
 
 // Where a block's sums go: to memory as they are, or narrowed into the output.
 struct DirectOutput {
-  int32_t* sums;  // [rows][panel], null for the other way
-  const int32_t* offsets;
-  const float* scales;
+  int32_t* sums;           // [rows][panel], null for the other way
+  const int32_t* offsets;  // what the sums begin with
+  const float* scales;     // small
   uint8_t* out;
   int64_t stride;
   int64_t columns;  // of the panel that there are
@@ -59,12 +59,13 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
   const uint8_t* at[kPointers];
   for (int i = 0; i < kPointers; i++) at[i] = a + 3 * i * stride;
   Reg acc[kSets][M][V];
+#pragma GCC unroll 2
+  for (int v = 0; v < V; v++) {
+    const Reg start = load(to.offsets + v * kLanes);
 #pragma GCC unroll 16
-  for (int r = 0; r < M; r++) {
-#pragma GCC unroll 2
-    for (int v = 0; v < V; v++) {
-#pragma GCC unroll 2
-      for (int s = 0; s < kSets; s++) acc[s][r][v] = none();
+    for (int r = 0; r < M; r++) {
+      acc[0][r][v] = start;
+      if (kSets == 2) acc[kSets - 1][r][v] = none();
     }
   }
   for (; groups >= kSets; groups -= kSets, w += kSets * kPanelBytes) {
@@ -89,12 +90,8 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
     }
     return;
   }
-  Reg offsets[V];
   Floats scales[V];
-  for (int v = 0; v < V; v++) {
-    offsets[v] = load(to.offsets + v * kLanes);
-    scales[v] = load_floats(to.scales + v * kLanes);
-  }
+  for (int v = 0; v < V; v++) scales[v] = load_floats(to.scales + v * kLanes);
   constexpr int kRowsAtOnce = 4 / V;
 #pragma GCC unroll 16
   for (int r = 0; r < M; r += kRowsAtOnce) {
@@ -103,9 +100,9 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
     for (int i = 0; i < 4; i++) {
       // what is beyond the last row is not stored
       const int row = r + i / V < M ? r + i / V : M - 1;
-      q[i] = narrow.scale(add(acc[0][row][i % V], offsets[i % V]), scales[i % V]);
+      q[i] = narrow.scale<true>(acc[0][row][i % V], scales[i % V]);
     }
-    store_rows<V>(narrow.bytes(q[0], q[1], q[2], q[3]), to, r, M);
+    store_rows<V>(narrow.narrow(q[0], q[1], q[2], q[3]), to, r, M);
   }
 }
 

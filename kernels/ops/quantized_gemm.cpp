@@ -139,7 +139,8 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
   const bool few = (to - from) * layout.depth <= kBlocksBytes;
   const int64_t wanted = few ? 1 : kBlocksBytes / (kRows * layout.depth) + 1, needed = (last - first + kRows - 1) / kRows;
   const int64_t rows_at_once = kRows * (wanted < needed ? wanted : needed);
-  const bool through_sums = f->out_dtype == kFloat32 || weights.zeros != nullptr;
+  const bool through_sums = f->out_dtype == kFloat32 || weights.zeros != nullptr || !small_scales(epilogue.scales, f->n);
+  alignas(64) static constexpr int32_t kNoOffsets[kColumns] = {};
   const int64_t sums_bytes = 4 * kRows * kColumns, row_sums_bytes = round_up(4 * rows_at_once, 64);
   auto* memory = static_cast<uint8_t*>(
       ptlite::range_scratch(static_cast<size_t>(sums_bytes + row_sums_bytes + (in_place ? 0 : rows_at_once * layout.depth))));
@@ -166,7 +167,7 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
       if (through_sums) {
         for (int64_t r = 0; r < rows; r += kRows) {
           const int64_t count = rows - r < kRows ? rows - r : kRows;
-          multiply(r, count, {sums, nullptr, nullptr, nullptr, 0, 0});
+          multiply(r, count, {sums, kNoOffsets, nullptr, nullptr, 0, 0});
           finish(f, sums, epilogue.offsets, weights, row_sums + r, m0 + r, count, n0, width);
         }
       } else {

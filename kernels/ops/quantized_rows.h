@@ -167,30 +167,43 @@ class Rows {
       for (int64_t kh = 0; kh < f_->kernel[1]; kh++, line += bytes) {
         const int64_t ih = input_position(1, o.h, kh);
         const int64_t row = ((o.image * f_->in_size[0] + id) * f_->in_size[1] + ih) * f_->in_size[2];
-        const uint8_t* in = reinterpret_cast<const uint8_t*>(f_->a) + (row + start) * channels;
-        for (int64_t i = 0; i < count; i++, in += step) {
-          uint8_t* out = line + i * length;
-          const int64_t w = start + i * f_->stride[2];
-          if (id >= 0 && ih >= 0 && w >= 0 && w + columns <= f_->in_size[2]) {
-            copy_bytes(in, out, bytes);
+        const auto* in = reinterpret_cast<const uint8_t*>(f_->a) + (row + start) * channels;
+        const bool inside = id >= 0 && ih >= 0;
+        // windows before `begin` and from `end` leave the row
+        int64_t begin = 0, end = count;
+        while (begin < end && (!inside || start + begin * f_->stride[2] < 0)) begin++;
+        while (end > begin && start + (end - 1) * f_->stride[2] + columns > f_->in_size[2]) end--;
+        for (int64_t i = 0; i < count; i++) {
+          if (i == begin && begin < end) {
+            copy_rows(in + i * step, step, line + i * length, length, end - begin, bytes);
+            i = end - 1;
             continue;
           }
+          uint8_t* out = line + i * length;
           memset(out, zero_, static_cast<size_t>(bytes));
-          const int64_t before = w < 0 ? -w : 0, end = w + columns > f_->in_size[2] ? f_->in_size[2] - w : columns;
-          if (id >= 0 && ih >= 0 && before < end) copy_bytes(in + before * channels, out + before * channels, (end - before) * channels);
+          const int64_t w = start + i * f_->stride[2], before = w < 0 ? -w : 0;
+          const int64_t after = w + columns > f_->in_size[2] ? f_->in_size[2] - w : columns;
+          if (inside && before < after) {
+            memcpy(out + before * channels, in + i * step + before * channels, static_cast<size_t>((after - before) * channels));
+          }
         }
       }
     }
   }
 
-  // memcpy for what is often shorter than a call of it takes.
-  static PTLITE_INLINE void copy_bytes(const uint8_t* in, uint8_t* out, int64_t n) {
-    if (n < 8 || n > 64) {
-      memcpy(out, in, static_cast<size_t>(n));
-      return;
+  // `count` runs of `bytes`, which are often fewer than a call of memcpy is worth.
+  static void copy_rows(const uint8_t* in, int64_t in_step, uint8_t* out, int64_t out_step, int64_t count, int64_t bytes) {
+    if (bytes >= 8 && bytes <= 16) {
+      for (int64_t i = 0; i < count; i++, in += in_step, out += out_step) {
+        uint64_t first, last;
+        memcpy(&first, in, 8);
+        memcpy(&last, in + bytes - 8, 8);
+        memcpy(out, &first, 8);
+        memcpy(out + bytes - 8, &last, 8);
+      }
+    } else {
+      for (int64_t i = 0; i < count; i++, in += in_step, out += out_step) memcpy(out, in, static_cast<size_t>(bytes));
     }
-    for (int64_t i = 0; i + 8 < n; i += 8) memcpy(out + i, in + i, 8);
-    memcpy(out + n - 8, in + n - 8, 8);
   }
 
   const quantized_gemm_frame* f_;

@@ -46,7 +46,8 @@ int main() {
         packed[((((c / 16) * quads + t / 4) * 2 + t % 2) * 16 + c % 16) * 2 + t / 2 % 2] = static_cast<int16_t>(weights[c * taps + t]);
       }
     }
-    std::vector<float> scales(channels, 1.0f / 911);
+    // sums times large factors leave int32
+    std::vector<float> scales(channels, i % 6 == 5 ? 3e5f : i % 6 == 4 ? 0.75f : 1.0f / 911);
     f.a = address(a);
     f.w = address(packed);
     f.scales = address(scales);

@@ -60,10 +60,10 @@ try {
 } catch (error) {
   console.error(`onnxruntime-node is left out: ${error.message.split('\n')[0]}; run npm ci in bench/`)
 }
-const row = (name, what, r) =>
-  console.log(`| ${name} | ${what} | ${[r.each, r.p50, r.p99, r.most].map((x) => x.toFixed(1)).join(' | ')} |`)
+const row = (name, what, r) => console.log(`| ${name} | ${what} | ${[r.each, r.p50, r.p99, r.most].map((x) => x.toFixed(1)).join(' | ')} |`)
 console.log(`${options.model}, ${threads} thread${threads === 1 ? '' : 's'}; milliseconds\n`)
 console.log('| runtime | runs | each | delay p50 | delay p99 | longest |\n|---|---|---:|---:|---:|---:|')
 for (const [name, run] of peers) row(name, 'first 5', await measure(run, 5))
-for (let round = 1; round <= rounds; round++) for (const [name, run] of peers) row(name, `${runs}, round ${round}`, await measure(run, runs))
+for (let round = 1; round <= rounds; round++)
+  for (const [name, run] of peers) row(name, `${runs}, round ${round}`, await measure(run, runs))
 process.exit()

@@ -2,7 +2,9 @@
 const MAX_KEPT = 8
 /** Signatures that are remembered to be recognised when they come again. */
 const MAX_SEEN = 64
-/** Part of the time spent interpreting that may be lost besides on plans that did not pay. */
+/** Plans of a method that may be made before others have paid. */
+const FREE_PLANS = 2
+/** Part of the time spent interpreting that may be spent besides on plans that have not paid yet. */
 const LOSS_LIMIT = 0.05
 /** What a replay is taken to save of the time of an interpreted call. */
 const SAVED_SHARE = 0.3
@@ -25,9 +27,9 @@ export interface Kept {
 }
 
 /**
- * The signatures of a method that are recorded or compiled, and which come next. Where many take turns, so that each has gone before
- * its plan has paid, no more are made until the time lost is a small part of all: calls are at most a few per cent slower
- * than without a compiler. Where signatures keep changing, looking at them rests for longer and longer.
+ * The signatures of a method that are recorded or compiled, and which come next. But for the first few, none are made while the time spent
+ * on plans that have not paid by what their replays save is more than a small part of all: calls are at most a few per cent
+ * slower than without a compiler. Where signatures keep changing, looking at them rests for longer and longer.
  */
 export class SignatureList<E extends Kept> {
   /** Most recently used first. */
@@ -63,7 +65,7 @@ export class SignatureList<E extends Kept> {
   isDue(hash: number): boolean {
     if (this.seen.has(hash)) {
       this.awake()
-      return this.lost <= LOSS_LIMIT * this.interpreted
+      return this.debt <= LOSS_LIMIT * this.interpreted
     }
     if (++this.misses >= PATIENCE && this.misses % LOOK === 0) {
       this.resting = this.rest
@@ -79,7 +81,7 @@ export class SignatureList<E extends Kept> {
     this.seen.delete(entry.hash)
     this.entries.unshift(entry)
     const gone = this.entries.length > MAX_KEPT ? this.entries.pop() : undefined
-    if (gone !== undefined) this.lost += Math.max(0, gone.cost - gone.replays * SAVED_SHARE * this.usual)
+    if (gone !== undefined) this.lost += this.unpaid(gone)
     return gone
   }
 
@@ -87,6 +89,16 @@ export class SignatureList<E extends Kept> {
     this.misses = 0
     this.resting = 0
     this.rest = FIRST_REST
+  }
+
+  /** Milliseconds spent on plans that did not pay, or have not yet. */
+  private get debt(): number {
+    const { entries, lost } = this
+    return entries.length < FREE_PLANS ? lost : entries.reduce((sum, entry) => sum + this.unpaid(entry), lost)
+  }
+
+  private unpaid({ cost, replays }: E): number {
+    return Math.max(0, cost - replays * SAVED_SHARE * this.usual)
   }
 
   /** Milliseconds of an interpreted call. */

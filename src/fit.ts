@@ -1,6 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import type { FunctionArgument } from '../runtime/interpreter/code.js'
 import { type NamedTuples, parseType, type TypeNode } from '../runtime/interpreter/types.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Input, toTyped } from './convert.js'
 
@@ -23,6 +24,9 @@ export class Parameters {
       throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${parameters.length} arguments, found ${args.length}`)
     }
     return parameters.map((parameter, i) => {
+      const arg = args[i]
+      // most arguments; texts for errors are made for the others only
+      if (arg instanceof Tensor && this.typeOf(i).name === 'Tensor') return arg
       if (i < args.length) return toTyped(args[i], this.typeOf(i), `${method}() argument ${i + 1} (${parameter.name})`)
       if (parameter.default !== undefined) return parameter.default
       const missing = parameters.slice(i).filter((p) => p.default === undefined)

@@ -127,10 +127,9 @@ export class Plan {
   private replay(inputs: readonly Tensor[], times: number): Value {
     const instance = this.take()
     try {
-      const outputs = this.fill(
-        instance.frame.slots,
-        inputs.map((t) => t.address),
-      )
+      const { slots } = instance.frame
+      for (let i = 0; i < inputs.length; i++) slots[i] = inputs[i]!.address
+      const outputs = this.makeOutputs(slots, inputs.length)
       try {
         kernels.plan_run(times === 0 ? instance.frame : { ...instance.frame, times })
       } catch (error) {
@@ -175,7 +174,9 @@ export class Plan {
   private async replayAsync(inputs: readonly Tensor[], addresses: readonly number[], signal: AbortSignal | undefined): Promise<Value> {
     signal?.throwIfAborted()
     const instance = this.take()
-    const outputs = this.fill(instance.frame.slots, addresses)
+    const { slots } = instance.frame
+    for (const [i, address] of addresses.entries()) slots[i] = address
+    const outputs = this.makeOutputs(slots, addresses.length)
     const frame = frameOf(() => {
       kernels.plan_run(instance.frame)
     })
@@ -239,10 +240,8 @@ export class Plan {
     )
   }
 
-  /** Puts the addresses of inputs and of new outputs in their slots. */
-  private fill(slots: number[], inputs: readonly number[]): Storage[] {
-    const n = inputs.length
-    for (let i = 0; i < n; i++) slots[i] = inputs[i]!
+  /** Puts the addresses of new outputs in their slots, behind those of `n` inputs. */
+  private makeOutputs(slots: number[], n: number): Storage[] {
     const { outputs: sizes } = this.program
     const outputs: Storage[] = []
     for (let i = 0; i < sizes.length; i++) {
@@ -256,6 +255,7 @@ export class Plan {
   private result(inputs: readonly Tensor[], outputs: readonly Storage[]): Value {
     const { result, written } = this.captured
     for (const i of written) inputs[i]!.storage.version++
+    if (result.value instanceof Tensor) return this.tensorOf(result.tensors.get(result.value)!, inputs, outputs)
     const made = new Map<Tensor, Tensor>()
     return mapTensors(result.value, (mark) => {
       let t = made.get(mark)

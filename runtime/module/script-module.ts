@@ -64,6 +64,8 @@ export function observeModules(other: ModuleObserver | null): void {
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. */
 export class ScriptModule {
   private readonly attributes = new AttributeTensors()
+  /** Those that were asked for. */
+  private readonly methodsByName = new Map<string, LinkedFunction>()
   private disposed = false
   /** Background runs that are under way. */
   private uses = 0
@@ -142,11 +144,12 @@ export class ScriptModule {
   /** The method, or UNKNOWN_METHOD naming those there are. */
   method(name: string): LinkedFunction {
     this.checkAlive()
-    const fn = this.program.findMethod(this.root.typeName, name)
+    const fn = this.methodsByName.get(name) ?? this.program.findMethod(this.root.typeName, name)
     if (fn === undefined) {
       const known = this.methods.map((m) => m.source.method).join(', ')
       throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${name}'; it has ${known === '' ? 'none' : known}`)
     }
+    this.methodsByName.set(name, fn)
     return fn
   }
 

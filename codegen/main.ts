@@ -17,7 +17,12 @@ function main(): void {
     },
   })
   const start = performance.now()
-  const options: BuildOptions = { backends: backendsFrom(values.backends.split(',')), selector: everything, names: libraryNames }
+  const options: BuildOptions = {
+    backends: backendsFrom(values.backends.split(',')),
+    selector: everything,
+    names: libraryNames,
+    notesCalls: true,
+  }
   const operators = readOperators(join(root, 'codegen/native_functions'), root)
   const kernels = readKernels(join(root, 'codegen/kernels'), root)
   const written = writeFiles(new Map([...emitOperators(operators, options), ...emitKernels(kernels, options)]), values.out)

@@ -33,6 +33,8 @@ export interface BuildOptions {
   readonly backends: ReadonlySet<Backend>
   readonly selector: Selector
   readonly names: CallNames
+  /** Unboxed functions with dispatch tell traces that they are called. */
+  readonly notesCalls?: boolean
 }
 
 export const DEVICE_BACKENDS = ['CPU', 'QuantizedCPU'] as const

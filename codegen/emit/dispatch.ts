@@ -54,10 +54,14 @@ export function unboxedCall(operator: Operator, options: BuildOptions, text: (p:
 
 /** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch. */
 export function emitDispatch(operators: readonly Operator[], options: BuildOptions): string {
-  const functions = operators.filter(isDispatched).map((o) => unboxedFunction(o, options))
+  // positions in the table, of builds that leave no operator out
+  const functions = operators.flatMap((o, i) =>
+    isDispatched(o) ? [unboxedFunction(o, options, options.notesCalls === true ? `  noteCall(${i})\n` : '')] : [],
+  )
   const body = functions.join('\n')
   const imports =
     moduleImports(body, '..') +
+    importOf(body, ['noteCall'], '../called.js') +
     importOf(body, ['CPU', 'highestKey', 'keyOf', 'keyOfList', 'noBackend', 'QuantizedCPU'], '../key.js') +
     typeImports(body, '../../tensor')
   return `${banner('dispatch.ts', OPERATOR_INPUTS)}${imports}\n${body}`
@@ -69,11 +73,11 @@ export function moduleImports(code: string, backends: string): string {
   return modules.map((name) => `import * as ${name} from '${backends}/${FOLDER_OF[name]!}/index.js'\n`).join('')
 }
 
-/** The unboxed function of one operator, with its dispatch. */
-export function unboxedFunction(operator: Operator, options: BuildOptions): string {
+/** The unboxed function of one operator, with its dispatch; `first` stands before it. */
+export function unboxedFunction(operator: Operator, options: BuildOptions, first = ''): string {
   const comment = `/** ${printSchema(operator.schema)} */\n`
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
-  return `${comment}${head}${dispatchBody(operator, options)}}\n`
+  return `${comment}${head}${first}${dispatchBody(operator, options)}}\n`
 }
 
 function dispatchBody(operator: Operator, options: BuildOptions): string {

@@ -4,7 +4,8 @@ import { basename } from 'node:path'
 import { PtliteError } from '../../runtime/error.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { observeModules, type ScriptModule } from '../../runtime/module/script-module.js'
-import { observeOperators } from '../../runtime/operators/registry.js'
+import { observeCalls } from '../../runtime/backends/called.js'
+import { entryAt, observeOperators } from '../../runtime/operators/registry.js'
 import { complexViews } from '../../runtime/tensor/complex.js'
 import { InstructionCoverage } from './coverage.js'
 import { KernelUses } from './kernel-uses.js'
@@ -19,12 +20,14 @@ export class Recorder {
   private readonly kernels = new KernelUses()
   private readonly modules = new Set<ScriptModule>()
   private readonly byName = new Set<string>()
+  private readonly called = new Set<number>()
   private readonly complexBefore = complexViews
 
   start(): void {
     this.kernels.start()
     this.coverage.start()
     observeOperators((entry) => this.byName.add(entry.qualifiedName))
+    observeCalls((operator) => this.called.add(operator))
     observeModules({
       functions: (functions) => this.coverage.watch(functions),
       module: (module) => this.modules.add(module),
@@ -34,6 +37,7 @@ export class Recorder {
   stop(): Trace {
     observeModules(null)
     observeOperators(null)
+    observeCalls(null)
     this.coverage.stop()
     this.kernels.stop()
     return this.trace()
@@ -59,6 +63,10 @@ export class Recorder {
       if (unused.length > 0) warnings.push(`${file}: never called: ${unused.join(', ')}`)
     }
     for (const name of this.byName) add(name, true, 'callOperator')
+    for (const index of this.called) {
+      const name = entryAt(index).qualifiedName
+      if (!operators.has(name)) operators.set(name, { isRoot: false, isCalled: true, debugInfo: new Set() })
+    }
     const kernels = this.kernels.result()
     const models = [...this.modules].map((module) => this.model(module))
     for (const model of models) {

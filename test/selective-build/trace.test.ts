@@ -71,6 +71,19 @@ t.test('operators called by name are root operators too', (t) => {
   t.end()
 })
 
+t.test('operators that others call are no root operators', (t) => {
+  startTracing()
+  callOperator('aten::selu', [x])
+  callOperator('aten::relu', [x])
+  const trace = parseTrace(stopTracing(), 'a', KERNELS)
+  t.match(trace.operators.get('aten::selu'), { isRoot: true, isCalled: true })
+  t.match(trace.operators.get('aten::elu'), { isRoot: false, isCalled: true })
+  t.match(trace.operators.get('aten::relu'), { isRoot: true })
+  startTracing()
+  t.notMatch(stopTracing(), /elu/)
+  t.end()
+})
+
 t.test('tracing is on or off', (t) => {
   t.throws(stopTracing, { code: 'INVALID_ARGUMENT' })
   startTracing()

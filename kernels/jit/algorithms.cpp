@@ -1,5 +1,7 @@
 #include "jit/algorithms.h"
 
+#include "support/gelu_pieces.h"
+
 namespace ptlite {
 namespace jit {
 namespace {
@@ -96,14 +98,13 @@ void silu(Emitter& e, const Xmm& x, const Parameters&) {
   positive_part_minus(e, x, s);
 }
 
-// x / (1 + e^-w), w = x (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 x^2) in two parts: e^w needs more digits of w than a float has.
-void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) {
+// s = t / (1 + e^w), t = |x|, w = t (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 t^2) in two parts: e^w needs more digits of w than a float has.
+void gelu_tanh_rest(Emitter& e, const Xmm& x, const Xmm& s) {
   constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
   constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
   constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
-  const Scratch s(e);
+  const Scratch size(e);
   {
-    const Scratch size(e);
     const Scratch low(e);
     e.magnitude(size, x);
     // here w is 109
@@ -144,14 +145,12 @@ void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) {
     const Xmm lower = low, factor = size;
     logistic_of_minus(e, s, &lower, &factor);
   }
-  positive_part_minus(e, x, s);
 }
 
-// x Phi(x), where t Phi(-t) = e^(-t^2/2) q g(2 q - 1) with q = t / (t + 3.5): g is a polynomial with relative error 7e-9 up to 14.6.
-void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
+// s = t Phi(-t), t = |x|: e^(-t^2/2) q g(2 q - 1) with q = t / (t + 3.5): g is a polynomial with relative error 7e-9 up to 14.6.
+void gelu_erf_rest(Emitter& e, const Xmm& x, const Xmm& s) {
   static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
                                      0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
-  const Scratch s(e);
   {
     const Scratch n(e);
     const Scratch q(e);
@@ -176,8 +175,54 @@ void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) {
     e.g.vmulps(s, s, g);
     e.scale(s, n);
   }
-  positive_part_minus(e, x, s);
 }
+
+// x = max(x, 0) - s(|x|), where rest() gives s. With AVX-512 s is a polynomial whose coefficients are looked up for the piece in which |x|
+// lies; only vectors with an x below the last piece, where s is smaller than 1e-6, take the way through the exponential.
+void gelu_of(Emitter& e, const Xmm& x, const GeluPieces& pieces, void (*rest)(Emitter&, const Xmm&, const Xmm&)) {
+  const Scratch s(e);
+  if (!e.g.wide()) {
+    rest(e, x, s);
+    positive_part_minus(e, x, s);
+    return;
+  }
+  constexpr float rounder = 12582912.f;
+  {
+    const Scratch t(e);
+    const Scratch k(e);
+    const Scratch coefficient(e);
+    e.magnitude(t, x);
+    e.at_most(t, pieces.end());
+    // the low bits of k are the number of the piece
+    e.g.broadcast(k, rounder);
+    e.g.vfmadd231ps(k, t, e.c(1 / pieces.width));
+    e.g.vsubps(coefficient, k, e.c(rounder));
+    e.g.vfnmadd231ps(t, coefficient, e.c(pieces.width));
+    e.look_up(s, k, pieces.coefficients[GeluPieces::kDegree]);
+    for (int j = GeluPieces::kDegree - 1; j >= 0; j--) {
+      e.look_up(coefficient, k, pieces.coefficients[j]);
+      e.g.vfmadd213ps(s, t, coefficient);
+    }
+  }
+  {
+    const Condition below(e, x, e.c(-pieces.end()), Emitter::less);
+    Xbyak::Label none;
+    below.jump_if_none(none);
+    const Scratch exact(e);
+    rest(e, x, exact);
+    const Scratch nan(e);
+    // at -infinity
+    e.g.vsubps(nan, x, x);
+    e.g.vaddps(exact, exact, nan);
+    below.select(s, exact);
+    e.g.base().L(none);
+  }
+  e.at_least(x, 0.f);
+  e.g.vsubps(x, x, s);
+}
+
+void gelu_tanh(Emitter& e, const Xmm& x, const Parameters&) { gelu_of(e, x, kGeluTanhPieces, &gelu_tanh_rest); }
+void gelu_erf(Emitter& e, const Xmm& x, const Parameters&) { gelu_of(e, x, kGeluErfPieces, &gelu_erf_rest); }
 
 void relu(Emitter& e, const Xmm& x, const Parameters& p) {
   if (p.alpha == 0) {

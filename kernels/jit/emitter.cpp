@@ -1,5 +1,7 @@
 #include "jit/emitter.h"
 
+#include <string.h>
+
 namespace ptlite {
 namespace jit {
 
@@ -31,6 +33,19 @@ void Emitter::Condition::select(const Xmm& x, const Operand& value) const {
   } else {
     e_.g.vblendvps(x, x, value, e_.g.vec(index_));
   }
+}
+
+void Emitter::Condition::jump_if_none(Xbyak::Label& to) const {
+  if (index_ >= 0) e_.g.jump_if_none(Xbyak::Opmask(index_), to);
+}
+
+void Emitter::look_up(const Xmm& to, const Xmm& index, const float (&words)[32]) {
+  std::vector<uint32_t> bits(32);
+  memcpy(bits.data(), words, sizeof words);
+  Xbyak::Label& table = g.base().table(bits);
+  using namespace Xbyak::util;
+  g.vmovaps(to, g.base().ptr[rip + table]);
+  g.vpermt2ps(to, index, g.base().ptr[rip + table + 64]);
 }
 
 void Emitter::at_most(const Xmm& x, float bound) {

@@ -41,6 +41,8 @@ class Emitter {
 
     // x = condition ? value : x
     void select(const Xbyak::Xmm& x, const Xbyak::Operand& value) const;
+    // Jumps where it holds for no lane; AVX-512 only.
+    void jump_if_none(Xbyak::Label& to) const;
 
    private:
     Emitter& e_;
@@ -66,6 +68,9 @@ class Emitter {
     g.broadcast(to, coefficients[n - 1]);
     for (int i = n - 2; i >= 0; i--) g.vfmadd213ps(to, x, c(coefficients[i]));
   }
+
+  // to = words[index mod 32], lane by lane; AVX-512 only
+  void look_up(const Xbyak::Xmm& to, const Xbyak::Xmm& index, const float (&words)[32]);
 
   // x -> p and n with e^x = (1 + p) 2^n and |p| < 0.42; n an integer, kept as float. x beyond the range of results is cut to it.
   void split_exp(const Xbyak::Xmm& x, const Xbyak::Xmm& n);

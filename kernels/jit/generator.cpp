@@ -49,6 +49,9 @@ void Generator::broadcast(const Xbyak::Xmm& to, float value) {
 }
 
 Xbyak::Label& Generator::table(const std::vector<uint32_t>& words) {
+  for (Table& known : tables_) {
+    if (known.words == words) return known.label;
+  }
   tables_.push_back({words, Xbyak::Label()});
   return tables_.back().label;
 }

@@ -43,7 +43,7 @@ class Generator : public Xbyak::CodeGenerator {
 
   // Writes the constants behind the last instruction; the second call does nothing.
   void write_constants();
-  // A table of 32-bit words behind the code, vector-aligned.
+  // A table of 32-bit words behind the code, vector-aligned. Equal ones are kept once.
   Xbyak::Label& table(const std::vector<uint32_t>& words);
 
   // As many ones as a vector has lanes, then as many zeros, as a table.

@@ -47,6 +47,7 @@ class VectorGroup {
   PTLITE_BINARY_FORM(vfmsub231ps)
   PTLITE_BINARY_FORM(vfnmadd231ps)
   PTLITE_BINARY_FORM(vblendmps)
+  PTLITE_BINARY_FORM(vpermt2ps)
 #undef PTLITE_BINARY_FORM
 
 #define PTLITE_UNARY_FORM(name)                                                    \
@@ -81,6 +82,19 @@ class VectorGroup {
   }
   void vblendvps(const Xbyak::Xmm& a, const Xbyak::Xmm& b, const Xbyak::Operand& c, const Xbyak::Xmm& where) {
     each(c, [&](int u, const auto& operand) { g_.vblendvps(at(a, u), at(b, u), operand, at(where, u)); });
+  }
+
+  // Jumps where no lane of the masks is set; AVX-512 only.
+  void jump_if_none(const Xbyak::Opmask& k, Xbyak::Label& to) {
+    Xbyak::Label some;
+    const auto real = [&](int u) { return Xbyak::Opmask(mask(k.getIdx(), u)); };
+    for (int u = 0; u < count_; u += 2) {
+      const bool last = u + 2 >= count_;
+      g_.kortestw(real(u), real(u + 1 < count_ ? u + 1 : u));
+      if (last) g_.jz(to, Xbyak::CodeGenerator::T_NEAR);
+      else g_.jnz(some, Xbyak::CodeGenerator::T_NEAR);
+    }
+    g_.L(some);
   }
 
   // Register `u` of a group.

@@ -2,6 +2,7 @@
 // where they are explained, so that generated and compiled code give the same bits. At most 4 ULP over the whole range.
 #pragma once
 
+#include "support/gelu_pieces.h"
 #include "vec/math.h"
 
 namespace ptlite {
@@ -89,15 +90,16 @@ PTLITE_INLINE F32 silu(F32 x) {
   return detail::positive_part_minus(x, detail::logistic_of_minus(size, F32::zero(), size));
 }
 
-PTLITE_INLINE F32 gelu_tanh(F32 x) {
+namespace detail {
+
+// s of gelu_tanh and gelu: gelu(x) = max(x, 0) - s(|x|)
+PTLITE_INLINE F32 gelu_tanh_rest(F32 x) {
   constexpr double linear = 1.5957691216057308, cubic = 0.07135481627260025;
   constexpr float linear_high = static_cast<float>(linear), cubic_high = static_cast<float>(cubic);
   constexpr float linear_low = static_cast<float>(linear - linear_high), cubic_low = static_cast<float>(cubic - cubic_high);
-  using detail::multiply_add;
-  using detail::product;
-  const F32 size = detail::cut(abs(x), 10.875f);
+  const F32 size = cut(abs(x), 10.875f);
   const F32 square = product(size, size);
-  F32 rest = product(detail::square_rest(size, square), F32(cubic_high));
+  F32 rest = product(square_rest(size, square), F32(cubic_high));
   rest = multiply_add(square, F32(cubic_low), rest);
   const F32 part = product(square, F32(cubic_high));
   rest = rest + multiply_add(square, F32(cubic_high), -part);
@@ -108,19 +110,54 @@ PTLITE_INLINE F32 gelu_tanh(F32 x) {
   rest = rest + F32(linear_low);
   const F32 w = product(size, factor);
   const F32 low = multiply_add(rest, size, multiply_add(size, factor, -w));
-  return detail::positive_part_minus(x, detail::logistic_of_minus(w, low, size));
+  return logistic_of_minus(w, low, size);
+}
+
+PTLITE_INLINE F32 gelu_erf_rest(F32 x) {
+  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
+                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
+  const F32 size = cut(abs(x), 14.5f);
+  const F32 square = product(size, size);
+  const F32 q = size / (size + F32(3.5f));
+  F32 n;
+  const F32 power = product(split_exp_minus(square, square_rest(size, square), n, 0.5f), q);
+  const F32 g = horner(multiply_add(q, F32(2.f), F32(-1.f)), series);
+  return scaled(product(power, g), n);
+}
+
+#if defined(CPU_CAPABILITY_AVX512)
+template <class Rest>
+PTLITE_INLINE F32 gelu_of(F32 x, const GeluPieces& pieces, Rest rest) {
+  const F32 rounder(12582912.f);
+  const F32 t = cut(abs(x), pieces.end());
+  const F32 k = multiply_add(t, F32(1 / pieces.width), rounder);
+  const F32 d = multiply_add(F32(-pieces.width), k - rounder, t);
+  const auto coefficient = [&](int j) {
+    const float* row = pieces.coefficients[j];
+    return F32((F32::Raw)_mm512_permutex2var_ps(_mm512_loadu_ps(row), (__m512i)k.v, _mm512_loadu_ps(row + 16)));
+  };
+  F32 s = coefficient(GeluPieces::kDegree);
+#pragma GCC unroll 8
+  for (int j = GeluPieces::kDegree - 1; j >= 0; j--) s = multiply_add(s, d, coefficient(j));
+  const __mmask16 below = _mm512_cmp_ps_mask((__m512)x.v, _mm512_set1_ps(-pieces.end()), _CMP_LT_OQ);
+  if (__builtin_expect(below != 0, 0)) s = F32((F32::Raw)_mm512_mask_blend_ps(below, (__m512)s.v, (__m512)(rest(x) + (x - x)).v));
+  return select(x < F32::zero(), F32::zero(), x) - s;
+}
+#else
+template <class Rest>
+PTLITE_INLINE F32 gelu_of(F32 x, const GeluPieces&, Rest rest) {
+  return positive_part_minus(x, rest(x));
+}
+#endif
+
+}  // namespace detail
+
+PTLITE_INLINE F32 gelu_tanh(F32 x) {
+  return detail::gelu_of(x, kGeluTanhPieces, [](F32 v) { return detail::gelu_tanh_rest(v); });
 }
 
 PTLITE_INLINE F32 gelu(F32 x) {
-  static constexpr float series[] = {0.744416058f,   -0.565561771f,   0.315425068f,     -0.116053067f,    0.0174062680f,
-                                     0.00649324572f, -0.00317481207f, -0.000494976877f, 0.000421166478f, 0.000110284847f};
-  const F32 size = detail::cut(abs(x), 14.5f);
-  const F32 square = detail::product(size, size);
-  const F32 q = size / (size + F32(3.5f));
-  F32 n;
-  const F32 power = detail::product(detail::split_exp_minus(square, detail::square_rest(size, square), n, 0.5f), q);
-  const F32 g = detail::horner(detail::multiply_add(q, F32(2.f), F32(-1.f)), series);
-  return detail::positive_part_minus(x, detail::scaled(detail::product(power, g), n));
+  return detail::gelu_of(x, kGeluErfPieces, [](F32 v) { return detail::gelu_erf_rest(v); });
 }
 
 // x p / (p + 2) with p = e^x (e^x + 2)

@@ -11,20 +11,15 @@ export function timeOnce(run: () => void, milliseconds: number): number {
   return (user + system) / calls
 }
 
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
-}
-
-/** Medians of runs that take turns, round by round, so that what disturbs one disturbs all. */
+/** The least of runs that take turns, round by round: what other processes do to the caches and to the other half of a core only adds to it. */
 export function inTurns<Name extends string>(
   runs: Readonly<Record<Name, () => void>>,
   rounds: number,
   milliseconds: number,
 ): Record<Name, number> {
   const names = Object.keys(runs) as Name[]
-  const times = new Map<Name, number[]>(names.map((name) => [name, []]))
+  const times = new Map<Name, number>(names.map((name) => [name, Infinity]))
   for (const name of names) runs[name]()
-  for (let i = 0; i < rounds; i++) for (const name of names) times.get(name)!.push(timeOnce(runs[name], milliseconds))
-  return Object.fromEntries(names.map((name) => [name, median(times.get(name)!)])) as Record<Name, number>
+  for (let i = 0; i < rounds; i++) for (const name of names) times.set(name, Math.min(times.get(name)!, timeOnce(runs[name], milliseconds)))
+  return Object.fromEntries(names.map((name) => [name, times.get(name)!])) as Record<Name, number>
 }

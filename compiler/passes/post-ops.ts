@@ -52,6 +52,9 @@ const MATMUL: Producer = {
   axes: (rank) => ({ row: rank - 2, column: rank - 1 }),
 }
 
+/** With channels in blocks of 16; all arguments stay, the residual and the limits included. */
+const blocked = (op: string): Producer => ({ op: `${op}_post`, args: (node) => node.args, axes: () => ({ row: 2, column: 4 }) })
+
 const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::linear': LINEAR,
   'ptlite::linear': LINEAR,
@@ -62,6 +65,9 @@ const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::mm': MATMUL,
   'aten::bmm': MATMUL,
   'aten::matmul': MATMUL,
+  ...Object.fromEntries(
+    ['blocked_convolution', 'blocked_depthwise', 'winograd_convolution'].map((name) => [`ptlite::${name}`, blocked(`ptlite::${name}`)]),
+  ),
 }
 
 /**

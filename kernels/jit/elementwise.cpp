@@ -117,6 +117,8 @@ class ElementwiseGenerator : public Generator {
 
  private:
   static constexpr int kTailMask = 2;
+  // Bytes from what is read to what is asked for, where data come from memory.
+  static constexpr int kAhead = 2048;
 
   void next_row() {
     mov(rdi, ptr[rsp + Transfer::stack_bytes(*this)]);
@@ -197,6 +199,8 @@ class ElementwiseGenerator : public Generator {
         transfer.load_one(e.g.at(vec(to), u), in_[value], input.dtype);
       } else {
         transfer.load(e.g.at(vec(to), u), in_[value], index_, input.dtype, u * lanes());
+        // the prefetcher of the processor stops at each page
+        if (graph_.streaming != 0 && !tail) prefetcht0(ptr[in_[value] + index_ * element_bytes(input.dtype) + u * lanes() * element_bytes(input.dtype) + kAhead]);
       }
     }
   }

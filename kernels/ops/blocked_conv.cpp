@@ -2,6 +2,7 @@
 // Convolutions on SIMD Architectures"). Rows that need padding, or every stride-th pixel, are copied into a strip first, split by
 // the stride into phases, so that the tiles always read pixels that are neighbours.
 #include "frames/blocked.h"
+#include "frames/blocked_post.h"
 #include "isa/kernel.h"
 #include "pool/pool.h"
 
@@ -30,6 +31,7 @@ struct Problem {
   int64_t phase_width;  ///< pixels of each
   int64_t row_step;     ///< rows of the strip from one output row to the next
   TileArgs tile;
+  const ptlite::PostOps* post;  ///< null: none
 
   int64_t strips() const { return ((pointwise ? out[1] : out[0]) + strip - 1) / strip; }
   /// Rows of the strip that `count` output rows read.
@@ -110,7 +112,7 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
     for (int64_t r = 0; r < rows; r++) {
       const int64_t at = plane + (q.pointwise ? first : (first + r) * q.out[1]) * kBlock;
       run_row(a, q.unit == 1, filters, width, x + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
-                    output + at);
+              output + at, {q.post, image * q.out_blocks + b, q.pointwise ? first : (first + r) * q.out[1]});
     }
   }
 }
@@ -141,8 +143,9 @@ int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
   return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
-int32_t conv_kernel(blocked_conv_frame* f) {
+int32_t run(const blocked_conv_frame* f, const ptlite::PostOps* post) {
   Problem q{};
+  q.post = post;
   q.batch = f->batch;
   q.channels = f->in_channels;
   q.out_blocks = f->out_blocks;
@@ -196,6 +199,15 @@ int32_t conv_kernel(blocked_conv_frame* f) {
   return convolve(q, *f);
 }
 
+int32_t conv_kernel(blocked_conv_frame* f) { return run(f, nullptr); }
+
+int32_t conv_post_kernel(blocked_conv_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  // a frame of blocked_conv_post starts as one of blocked_conv
+  return post.valid() ? run(reinterpret_cast<const blocked_conv_frame*>(f), &post) : PTLITE_NO_KERNEL;
+}
+
 }  // namespace
 
 PTLITE_KERNEL(blocked_conv, conv_kernel)
+PTLITE_KERNEL(blocked_conv_post, conv_post_kernel)

@@ -1,5 +1,6 @@
 // Depthwise convolution over channels in blocks of 16: a vector of channels at a time, some pixels of a row in registers.
 #include "frames/blocked.h"
+#include "frames/blocked_post.h"
 #include "isa/kernel.h"
 #include "pool/pool.h"
 
@@ -163,7 +164,7 @@ struct Padded {
 /// Rows up to this length are computed from padded copies of planes.
 constexpr int64_t kShortRow = 4 * kPixels;
 
-int32_t depthwise(blocked_depthwise_frame* f) {
+int32_t run(const blocked_depthwise_frame* f, const ptlite::PostOps* post) {
   Problem q{};
   for (int d = 0; d < 2; d++) {
     q.in[d] = f->in[d];
@@ -184,8 +185,9 @@ int32_t depthwise(blocked_depthwise_frame* f) {
   const int64_t in_plane = q.in[0] * q.in[1] * kBlock, planes = f->batch * blocks, work = q.out[1] * kBlock * taps;
   const auto row_at = [&](const Problem& p, const float* plane, int64_t index, int64_t r) {
     const int64_t block = index % blocks;
-    row(p, plane, r, filter + block * taps * kBlock, bias == nullptr ? nullptr : bias + block * kBlock,
-        output + (index * q.out[0] + r) * q.out[1] * kBlock);
+    float* out = output + (index * q.out[0] + r) * q.out[1] * kBlock;
+    row(p, plane, r, filter + block * taps * kBlock, bias == nullptr ? nullptr : bias + block * kBlock, out);
+    RowSteps{post, index, r * q.out[1]}.apply(1, 0, 0, q.out[1], out);
   };
   const Padded padded(q);
   const bool copied = q.out[1] <= kShortRow && (padded.problem.in[0] > q.in[0] || padded.problem.in[1] > q.in[1] || q.padding[0] + q.padding[1] > 0);
@@ -210,6 +212,15 @@ int32_t depthwise(blocked_depthwise_frame* f) {
   return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
+int32_t depthwise(blocked_depthwise_frame* f) { return run(f, nullptr); }
+
+int32_t depthwise_post(blocked_depthwise_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  // a frame of blocked_depthwise_post starts as one of blocked_depthwise
+  return post.valid() ? run(reinterpret_cast<const blocked_depthwise_frame*>(f), &post) : PTLITE_NO_KERNEL;
+}
+
 }  // namespace
 
 PTLITE_KERNEL(blocked_depthwise, depthwise)
+PTLITE_KERNEL(blocked_depthwise_post, depthwise_post)

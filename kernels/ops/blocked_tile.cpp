@@ -100,17 +100,27 @@ const Size& best_size(int64_t pixels) {
   return *best;
 }
 
+/// Pixels that element-wise steps take at a time.
+constexpr int64_t kStepPixels = 42;
+
 }  // namespace
 
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
-             const float* residual, float* out) {
+             const float* residual, float* out, const RowSteps& steps) {
   const Size& size = best_size(pixels);
   const Tile tile = size.tiles[plain][filters - 1];
   const int64_t step = plain ? 1 : kBlock;
+  int64_t done = 0;
   for (int64_t i = 0; i < pixels; i += size.pixels) {
     // the last tile begins earlier where it would not be full
     const int64_t at = std::min<int64_t>(i, pixels - size.pixels);
     tile(a, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock);
+    // some tiles at a time, which are in the first-level cache; the last one has made pixels before it new
+    done = std::min(done, at);
+    const int64_t end = at + size.pixels;
+    if (end < pixels && end - done < kStepPixels) continue;
+    steps.apply(filters, a.out_block, done, end - done, out + done * kBlock);
+    done = end;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "ops/post_ops.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -35,10 +36,28 @@ struct TileArgs {
   float lo, hi;          ///< infinite where there is no limit
 };
 
+/// Element-wise steps on what a row has become; their batches are planes of one block, their rows pixels, their columns lanes.
+struct RowSteps {
+  const PostOps* post;    ///< null: none
+  int64_t plane, pixel;   ///< of the first output
+
+  /// Steps on `pixels` outputs of `planes` planes, `plane_step` floats apart.
+  void apply(int64_t planes, int64_t plane_step, int64_t first, int64_t pixels, float* out) const {
+    if (post == nullptr) return;
+    constexpr int64_t kPiece = PostOps::kTile / kBlock;
+    for (int64_t b = 0; b < planes; b++, out += plane_step) {
+      for (int64_t p = 0; p < pixels; p += kPiece) {
+        const int64_t some = pixels - p < kPiece ? pixels - p : kPiece;
+        post->apply(some, kBlock, out + p * kBlock, kBlock, plane + b, pixel + first + p, 0);
+      }
+    }
+  }
+};
+
 /// `pixels` neighbouring outputs of a row for 1..kFilters output blocks. Neighbours lie a block apart in the input, or one
 /// element where it is plain. `bias` and `residual`, which has the form of the output, may be null; a pixel may be computed twice.
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
-             const float* residual, float* out);
+             const float* residual, float* out, const RowSteps& steps = {});
 
 /// A NaN in v survives, as in at::clamp.
 PTLITE_INLINE Vec<float> limit(Vec<float> v, float lo, float hi) { return fast_min(Vec<float>(hi), fast_max(Vec<float>(lo), v)); }

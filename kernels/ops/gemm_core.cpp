@@ -378,9 +378,6 @@ inline void apply_post_ops(const Epilogue<T>& e, int64_t rows, int64_t cols, T* 
   }
 }
 
-/// Elements that post-ops take at a time: they stay in the first-level cache.
-constexpr int64_t kPostElements = 256 * kRows;
-
 }  // namespace
 
 template <class T>
@@ -396,30 +393,31 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
       __builtin_prefetch(cp + r * c_row + cols - 1, 1);
     }
     const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
-    run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, cp, c_row, rows, cols, end);
+    const auto run = [&](T* to, int64_t to_row) {
+      run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, to, to_row, rows, cols, end);
+    };
+    if constexpr (sizeof(T) == 4) {
+      if (last && e.post != nullptr) {
+        e.post->prefetch(rows, cols, e.post_batch, e.post_row + row0 + i, e.post_col + col0 + j);
+        alignas(64) T tile[kRows * kCols<T>];
+        run(tile, cols);
+        e.post->apply(rows, cols, tile, cp, c_row, e.post_batch, e.post_row + row0 + i, e.post_col + col0 + j);
+        return;
+      }
+    }
+    run(cp, c_row);
   };
-  // rows x [done, to) is finished but for the post-ops, which take `block` columns at a time
-  const auto finish = [&](int64_t i, int64_t rows, int64_t& done, int64_t to, int64_t block) {
-    if (!last || (to - done < block && to < n)) return;
-    apply_post_ops<T>(e, rows, to - done, c + i * c_row + done, c_row, row0 + i, col0 + done);
-    done = to;
-  };
-  // the panel of B is larger than that of A and better stays in the first-level cache, unless A is too large to be read
-  // from the second-level one for each panel of B
-  if (m * k * int64_t(sizeof(T)) <= kStreamed) {
-    const int64_t block = std::max<int64_t>(kPostElements / m, 4 * kCols<T>);
-    int64_t done = 0;
+  // The panel of B is larger than that of A and better stays in the first-level cache, unless A is too large to be read
+  // from the second-level one for each panel of B. A B that is small is read again for each panel of A: C, which counts
+  // for more then, is filled along its rows, as the processor prefetches it.
+  const bool few_products = k * n * int64_t(sizeof(T)) <= kStreamed / 2;
+  if (m * k * int64_t(sizeof(T)) <= kStreamed && !few_products) {
     for (int64_t j = 0; j < n; j += kCols<T>) {
       for (int64_t i = 0; i < m; i += kRows) tile_at(i, j);
-      finish(0, m, done, std::min(j + kCols<T>, n), block);
     }
   } else {
     for (int64_t i = 0; i < m; i += kRows) {
-      int64_t done = 0;
-      for (int64_t j = 0; j < n; j += kCols<T>) {
-        tile_at(i, j);
-        finish(i, std::min<int64_t>(kRows, m - i), done, std::min(j + kCols<T>, n), kPostElements / kRows);
-      }
+      for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j);
     }
   }
 }

@@ -1,5 +1,8 @@
 #include "ops/post_ops.h"
 
+#include <algorithm>
+
+#include "frames/blocked_post.h"
 #include "frames/post_ops.h"
 #include "jit/elementwise_call.h"
 
@@ -7,24 +10,91 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
 // Products and convolutions refer to post-ops whether the build has kernels that bring some or not.
-constexpr bool kHeld = PTLITE_HOLDS_conv_post || PTLITE_HOLDS_gemm_post || PTLITE_HOLDS_linear_post;
+constexpr bool kHeld = PTLITE_HOLDS_conv_post || PTLITE_HOLDS_gemm_post || PTLITE_HOLDS_linear_post || PTLITE_HOLDS_blocked_conv_post ||
+                       PTLITE_HOLDS_blocked_depthwise_post || PTLITE_HOLDS_winograd_conv_post;
+
+namespace {
+
+/// Copies rows x cols elements into one row.
+void gather(int64_t rows, int64_t cols, const float* from, int64_t from_row, float* to) {
+  using V = Vec<float>;
+  for (int64_t r = 0; r < rows; r++, from += from_row, to += cols) {
+    int64_t c = 0;
+    for (; c + V::size <= cols; c += V::size) V::load(from + c).store(to + c);
+    std::copy(from + c, from + cols, to + c);
+  }
+}
+
+void scatter(int64_t rows, int64_t cols, const float* from, float* to, int64_t to_row) {
+  using V = Vec<float>;
+  for (int64_t r = 0; r < rows; r++, from += cols, to += to_row) {
+    int64_t c = 0;
+    for (; c + V::size <= cols; c += V::size) V::load(from + c).store(to + c);
+    std::copy(from + c, from + cols, to + c);
+  }
+}
+
+}  // namespace
+
+void PostOps::start(Operand* operand, int64_t batch, int64_t row, int64_t col) const {
+  for (int k = 0; k < program_.inputs - 1; k++) {
+    operand[k] = operand_[k];
+    operand[k].at = start_of(operand[k], batch, row, col);
+  }
+}
 
 void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const {
   if constexpr (!kHeld) return;
+  Operand operand[kMostOperands];
+  start(operand, batch, row, col);
+  if (rows == 1 || rows * cols > kTile) {
+    run(rows, cols, out, out_row, operand);
+    return;
+  }
+  if (out_row == cols) {
+    run_small(rows, cols, out, operand);
+    return;
+  }
+  alignas(64) float tile[kTile];
+  gather(rows, cols, out, out_row, tile);
+  run_small(rows, cols, tile, operand);
+  scatter(rows, cols, tile, out, out_row);
+}
+
+void PostOps::apply(int64_t rows, int64_t cols, float* tile, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const {
+  if constexpr (!kHeld) return;
+  Operand operand[kMostOperands];
+  start(operand, batch, row, col);
+  run_small(rows, cols, tile, operand);
+  scatter(rows, cols, tile, out, out_row);
+}
+
+void PostOps::run_small(int64_t rows, int64_t cols, float* out, Operand* operand) const {
+  // The block is one long row, and its operands become one. Read where they lie, rows whose distance is a multiple of 4 KiB wait for each
+  // other: the processor takes a load for one of what has just been stored to the row before. So are the copies kept apart.
+  constexpr int64_t kApart = kTile + 80;
+  alignas(64) float copies[kMostOperands * kApart];
+  for (int k = 0; k < program_.inputs - 1; k++) {
+    Operand& o = operand[k];
+    if (o.col == 0 || o.row == cols) continue;
+    float* copy = copies + k * kApart;
+    gather(rows, cols, o.at, o.row, copy);
+    o.at = copy;
+    o.row = cols;
+  }
+  run(rows, cols, out, cols, operand);
+}
+
+void PostOps::run(int64_t rows, int64_t cols, float* out, int64_t out_row, const Operand* operand) const {
   const int operands = program_.inputs - 1;
-  const float* at[kMostOperands];
-  for (int k = 0; k < operands; k++) at[k] = operand_[k].at + batch * operand_[k].batch + row * operand_[k].row + col * operand_[k].col;
+  // rows without gaps are one long row
+  bool dense = out_row == cols;
+  for (int k = 0; k < operands; k++) dense = dense && (operand[k].col == 0 ? operand[k].row == 0 : operand[k].row == cols);
+  if (dense) {
+    cols *= rows;
+    rows = 1;
+  }
   if (code_ != 0) {
-    // rows without gaps are one long row, for operands too
-    bool dense = out_row == cols;
-    for (int k = 0; k < operands; k++) {
-      const Operand& o = operand_[k];
-      dense = dense && ((o.row == cols && o.col == 1) || (o.row == 0 && o.col == 0));
-    }
-    if (dense) {
-      cols *= rows;
-      rows = 1;
-    }
     jit::ElementwiseCall call;
     call.out = out;
     call.in[0] = out;
@@ -32,8 +102,8 @@ void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int
     call.length = cols;
     call.out_step = call.in_step[0] = out_row * 4;
     for (int k = 0; k < operands; k++) {
-      call.in[k + 1] = at[k];
-      call.in_step[k + 1] = operand_[k].row * 4;
+      call.in[k + 1] = operand[k].at;
+      call.in_step[k + 1] = operand[k].row * 4;
     }
     jit::run_elementwise(code_, call);
     return;
@@ -42,7 +112,7 @@ void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int
   StepInput inputs[kMostOperands + 1];
   for (int64_t r = 0; r < rows; r++, out += out_row) {
     inputs[0] = {out, 1};
-    for (int k = 0; k < operands; k++) inputs[k + 1] = {at[k] + r * operand_[k].row, operand_[k].col};
+    for (int k = 0; k < operands; k++) inputs[k + 1] = {operand[k].at + r * operand[k].row, operand[k].col};
     run_steps(program_, inputs, cols, out, buffers);
   }
 }

@@ -1,7 +1,8 @@
 // Element-wise steps that a dense kernel applies to each block of its output while that is in the first caches.
 //
 //   const PostOps post(*frame);                                              once per call; a frame of codegen/kernels/post_ops.yaml
-//   if (post.any()) post.apply(rows, cols, out, out_row, batch, row, col);   per block, when it is finished but for them
+//   post.prefetch(rows, cols, batch, row, col);               per block, before the products that fill it
+//   post.apply(rows, cols, out, out_row, batch, row, col);    per block, when it is finished but for them
 #pragma once
 
 #include <stdint.h>
@@ -14,6 +15,8 @@ inline namespace CPU_CAPABILITY {
 class PostOps {
  public:
   static constexpr int kMostSteps = 8, kMostOperands = 4;
+  /// Elements of the largest register tile of a product, and of a piece of a row of pixels.
+  static constexpr int64_t kTile = 1024;
 
   template <class Frame>
   explicit PostOps(const Frame& f) : program_{f.post_inputs, f.post_steps, f.post_op, f.post_a, f.post_b, f.post_p0, f.post_p1}, code_(f.post_code) {
@@ -22,11 +25,25 @@ class PostOps {
     }
   }
 
-  bool any() const { return program_.steps > 0; }
   bool valid() const { return program_.valid() && program_.inputs >= 1 && program_.inputs <= kMostOperands + 1 && program_.steps <= kMostSteps; }
+
+  /// Asks for the operands of a block, so that they are in the first-level cache when it is finished.
+  void prefetch(int64_t rows, int64_t cols, int64_t batch, int64_t row, int64_t col) const {
+    for (int k = 0; k < program_.inputs - 1; k++) {
+      const Operand& o = operand_[k];
+      if (o.col == 0) continue;
+      const float* at = start_of(o, batch, row, col);
+      for (int64_t r = 0; r < (o.row == 0 ? 1 : rows); r++, at += o.row) {
+        for (int64_t c = 0; c < cols; c += kLine) __builtin_prefetch(at + c);
+        __builtin_prefetch(at + cols - 1);
+      }
+    }
+  }
 
   /// The block of rows x cols at `out`, rows `out_row` elements apart, which lies at (batch, row, col) of the whole output.
   void apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const;
+  /// The same for a block of at most kTile elements that lies in `tile` without gaps, and goes to `out`.
+  void apply(int64_t rows, int64_t cols, float* tile, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const;
 
  private:
   /// Elements between neighbours in each direction.
@@ -34,6 +51,15 @@ class PostOps {
     const float* at;
     int64_t batch, row, col;
   };
+  /// Floats of a cache line.
+  static constexpr int64_t kLine = 16;
+
+  static const float* start_of(const Operand& o, int64_t batch, int64_t row, int64_t col) {
+    return o.at + batch * o.batch + row * o.row + col * o.col;
+  }
+  void start(Operand* operand, int64_t batch, int64_t row, int64_t col) const;
+  void run_small(int64_t rows, int64_t cols, float* out, Operand* operand) const;
+  void run(int64_t rows, int64_t cols, float* out, int64_t out_row, const Operand* operand) const;
 
   StepProgram program_;
   int64_t code_;

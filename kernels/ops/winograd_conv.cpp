@@ -2,6 +2,7 @@
 // Convolutional Neural Networks"): 36 products per 4x4 outputs and channel where the definition has 144. A strip of tiles is
 // transformed, multiplied position by position as a pointwise convolution over tiles, and transformed back.
 #include "frames/blocked.h"
+#include "frames/blocked_post.h"
 #include "isa/kernel.h"
 #include "pool/pool.h"
 
@@ -28,6 +29,7 @@ struct Problem {
   int64_t tiles[2];  ///< rows and columns of tiles
   int64_t strip;     ///< rows of tiles
   float lo, hi;
+  const ptlite::PostOps* post;  ///< null: none
 };
 
 /// d B for one row or column of a tile: B^T of the paper times six values.
@@ -181,12 +183,17 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
         const Vec<float> start = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + b * kBlock + v * kLanes);
         output_tile(q, products + (b * tiles + t) * kBlock + v * kLanes, out.position(), start, to);
       }
+      if ((t + 1) % q.tiles[1] != 0) continue;
+      // a row of tiles is finished
+      const int64_t pixel = y * q.out[1], some = std::min<int64_t>(kTile, q.out[0] - y) * q.out[1];
+      RowSteps{q.post, image * q.out_blocks + b, pixel}.apply(1, 0, 0, some, reinterpret_cast<float*>(f.output) + plane + pixel * kBlock);
     }
   }
 }
 
-int32_t convolve(winograd_conv_frame* f) {
+int32_t run(const winograd_conv_frame* f, const ptlite::PostOps* post) {
   Problem q{};
+  q.post = post;
   q.batch = f->batch;
   q.in_blocks = (f->in_channels + kBlock - 1) / kBlock;
   q.out_blocks = f->out_blocks;
@@ -218,6 +225,15 @@ int32_t convolve(winograd_conv_frame* f) {
   return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
+int32_t convolve(winograd_conv_frame* f) { return run(f, nullptr); }
+
+int32_t convolve_post(winograd_conv_post_frame* f) {
+  const ptlite::PostOps post(*f);
+  // a frame of winograd_conv_post starts as one of winograd_conv
+  return post.valid() ? run(reinterpret_cast<const winograd_conv_frame*>(f), &post) : PTLITE_NO_KERNEL;
+}
+
 }  // namespace
 
 PTLITE_KERNEL(winograd_conv, convolve)
+PTLITE_KERNEL(winograd_conv_post, convolve_post)

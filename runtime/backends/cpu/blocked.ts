@@ -5,7 +5,10 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { BLOCK, blocksOf, WINOGRAD_POSITIONS } from './support/blocked.js'
 import { stripOf, winogradStrip } from './support/blocked-strip.js'
 import { contiguousOf } from './support/copy.js'
+import { applySteps } from './post-ops.js'
+import { clampFields, limitsOf } from './support/limits.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
+import { type BlockAxes, postFields, type PostFields, type PostOps, takesPostOps } from './support/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
 function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
@@ -34,6 +37,16 @@ function residualOf(operator: string, residual: Tensor | null, result: Tensor): 
     () => `${operator}: expected a residual of shape [${result.shape.join(', ')}], found [${dense.shape.join(', ')}]`,
   )
   return dense.address
+}
+
+/** Batches are planes of one block, rows its pixels, columns its lanes. */
+const BLOCK_AXES: BlockAxes = { row: 2, column: 4 }
+
+/** Runs a kernel with the fields of element-wise steps, where it can take them, or without, and applies them afterwards. */
+function withSteps(result: Tensor, post: PostOps | null, run: (fields: PostFields | null) => void): Tensor {
+  const fits = post !== null && takesPostOps(post, result.shape, BLOCK_AXES)
+  run(fits ? postFields(post, result.shape, BLOCK_AXES) : null)
+  return post === null || fits ? result : applySteps(result, post)
 }
 
 /** Spatial sizes of a convolution's result, after checking what it is called with. */
@@ -95,7 +108,7 @@ export function blocked_filter(weight: Tensor): Tensor {
 
 /**
  * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, with bias, a residual that is added and limits; the filter
- * comes from `blocked_filter`, the bias has an element for each of its lanes.
+ * comes from `blocked_filter`, the bias has an element for each of its lanes. `post`: element-wise steps on the result.
  */
 export function blocked_convolution(
   input: Tensor,
@@ -107,6 +120,7 @@ export function blocked_convolution(
   dilation: number[],
   min: number,
   max: number,
+  post: PostOps | null = null,
 ): Tensor {
   const operator = 'ptlite::blocked_convolution'
   const plain = input.dim === 4
@@ -125,12 +139,12 @@ export function blocked_convolution(
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
   const { strip, byFilters } = stripOf({ plain, channels, blocks, in: spatial, out, kernel, stride, padding })
-  kernels.blocked_conv({
+  const frame = {
     batch,
     in_channels: channels,
     out_blocks: blocks,
     plain: plain ? 1 : 0,
-    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    ...clampFields(limitsOf(min, max)),
     strip,
     by_filters: byFilters ? 1 : 0,
     in: spatial,
@@ -144,10 +158,11 @@ export function blocked_convolution(
     bias: start,
     residual: sum,
     output: result.address,
-    lo: min,
-    hi: max,
+  }
+  return withSteps(result, post, (fields) => {
+    if (fields === null) kernels.blocked_conv(frame)
+    else kernels.blocked_conv_post({ ...frame, ...fields })
   })
-  return result
 }
 
 /** One filter per channel: [channels / 16, h, w, 1, 16], from `blocked_filter`. */
@@ -160,6 +175,7 @@ export function blocked_depthwise(
   dilation: number[],
   min: number,
   max: number,
+  post: PostOps | null = null,
 ): Tensor {
   const operator = 'ptlite::blocked_depthwise'
   const x = floats(operator, 'input', input, 5, BLOCK)
@@ -175,10 +191,10 @@ export function blocked_depthwise(
   const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
-  kernels.blocked_depthwise({
+  const frame = {
     batch,
     blocks,
-    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    ...clampFields(limitsOf(min, max)),
     in: spatial,
     kernel,
     stride,
@@ -189,10 +205,11 @@ export function blocked_depthwise(
     filter: w.address,
     bias: start,
     output: result.address,
-    lo: min,
-    hi: max,
+  }
+  return withSteps(result, post, (fields) => {
+    if (fields === null) kernels.blocked_depthwise(frame)
+    else kernels.blocked_depthwise_post({ ...frame, ...fields })
   })
-  return result
 }
 
 /** 3x3 filters [outputs, inputs, 3, 3] transformed for `winograd_convolution`: [36, outputs / 16, inputs, 16]. */
@@ -214,6 +231,7 @@ export function winograd_convolution(
   padding: number[],
   min: number,
   max: number,
+  post: PostOps | null = null,
 ): Tensor {
   const operator = 'ptlite::winograd_convolution'
   const x = floats(operator, 'input', input, 5, BLOCK)
@@ -229,11 +247,11 @@ export function winograd_convolution(
   const sum = residualOf(operator, residual, result)
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
-  kernels.winograd_conv({
+  const frame = {
     batch,
     in_channels: channels,
     out_blocks: blocks,
-    clamped: min === -Infinity && max === Infinity ? 0 : 1,
+    ...clampFields(limitsOf(min, max)),
     strip: winogradStrip(planes, blocks, channels, out),
     in: spatial,
     padding,
@@ -243,10 +261,11 @@ export function winograd_convolution(
     bias: start,
     residual: sum,
     output: result.address,
-    lo: min,
-    hi: max,
+  }
+  return withSteps(result, post, (fields) => {
+    if (fields === null) kernels.winograd_conv(frame)
+    else kernels.winograd_conv_post({ ...frame, ...fields })
   })
-  return result
 }
 
 function pool(

@@ -9,6 +9,7 @@ import { clampedLinear, linear } from './matmul.js'
 import { clamp_out } from './clamp.js'
 import { convolve } from './support/conv.js'
 import { coalesce } from './support/dims.js'
+import { limitsOf } from './support/limits.js'
 import { checkSteps } from './support/post-ops.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
@@ -30,10 +31,9 @@ export function clamped_convolution(
   max: number,
 ): Tensor {
   const settings = { stride, padding, dilation, groups }
-  const limits = min === -Infinity && max === Infinity ? null : { lo: min, hi: max }
   const batched = input.dim === weight.dim
   const x = batched ? input : viewOf(input, [1, ...input.shape], [0, ...input.strides])
-  const result = convolve('ptlite::convolution', x, weight, bias, settings, padding, limits)
+  const result = convolve('ptlite::convolution', x, weight, bias, settings, padding, limitsOf(min, max))
   return batched ? result : viewOf(result, result.shape.slice(1), result.strides.slice(1))
 }
 
@@ -54,7 +54,7 @@ export function isDirectLinear(input: Tensor, weight: Tensor, bias: Tensor | nul
 
 /** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. */
 export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
-  const clamped = min !== -Infinity || max !== Infinity
+  const clamped = limitsOf(min, max) !== null
   if (isDirectLinear(input, weight, bias)) return clampedLinear(input, weight, bias, clamped, min, max)
   const result = linear(input, weight, bias)
   return clamped ? clamp_out(result, float(min), float(max)) : result

@@ -5,14 +5,9 @@ import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 import { checkConv, type ConvSettings, convSizes, transposedSizes } from './conv-shape.js'
 import { PackSide, packedWeight } from './packed-weight.js'
+import { type Clamp, clampFields } from './limits.js'
 import { type BlockAxes, postFields, type PostOps } from './post-ops.js'
 import { checkReal, computeTypeOrLong, dense, denseAddress } from './real.js'
-
-/** Limits that a fused activation puts on the result. */
-export interface Clamp {
-  readonly lo: number
-  readonly hi: number
-}
 
 /** Images, channels, pixels. */
 export const CONV_AXES: BlockAxes = { row: 1, column: 2 }
@@ -75,7 +70,7 @@ export function convolve(
     in_channels: input.shape[1]!,
     out_channels: channels,
     packed: pack === 0 ? 0 : 1,
-    clamped: clamp === null ? 0 : 1,
+    ...clampFields(clamp),
     in: three(input.shape, 1, 2),
     kernel: three(weight.shape, 1, 2),
     stride: three(settings.stride, 1),
@@ -86,8 +81,6 @@ export function convolve(
     weight: pack === 0 ? w.address : pack,
     bias: denseAddress(bias, inner),
     output: result.address,
-    lo: clamp === null ? 0 : clamp.lo,
-    hi: clamp === null ? 0 : clamp.hi,
   }
   if (post === null) kernels.conv(frame)
   else kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
@@ -151,7 +144,7 @@ export function convolveTransposed(
       groups: settings.groups,
       in_channels: input.shape[1]!,
       out_channels: channels,
-      clamped: clamp === null ? 0 : 1,
+      ...clampFields(clamp),
       in: three(input.shape, 1, 2),
       kernel: three(weight.shape, 1, 2),
       stride: three(settings.stride, 1),

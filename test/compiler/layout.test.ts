@@ -6,7 +6,10 @@ import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { activation } from '../../compiler/passes/activation.js'
 import { convolutionStrategy } from '../../compiler/passes/convolution-strategy.js'
+import { elementwise } from '../../compiler/passes/elementwise.js'
 import { layout } from '../../compiler/passes/layout.js'
+import type { Pass } from '../../compiler/passes/pass.js'
+import { postOps } from '../../compiler/passes/post-ops.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { Random, real } from '../backends/support/random.js'
 
@@ -34,14 +37,14 @@ function parse(text: string): Graph {
   return graph
 }
 
-/** Checks which operators are left after layout and activation, and that outputs stay within 1e-5 of the largest value. */
-function check(t: Test, lines: readonly string[], left: readonly string[]): void {
+/** Checks which operators are left after layout, activation and the passes `behind` them, and that outputs stay within 1e-5 of the largest value. */
+function check(t: Test, lines: readonly string[], left: readonly string[], behind: readonly Pass[] = []): void {
   const used = CONSTANTS.split('\n').filter((line) => lines.some((l) => new RegExp(`${line.slice(9, 11)}\\b`).test(l)))
   const [input, ...rest] = lines
   const before = parse([input, ...used, ...rest, ''].join('\n'))
   const after = layout.run(before)
   verifyGraph(after)
-  const final = activation.run(after)
+  const final = [activation, ...behind].reduce((graph, pass) => pass.run(graph), after)
   verifyGraph(final)
   t.strictSame(
     // which of the two depends on the cache sizes of the CPU
@@ -111,6 +114,28 @@ t.test('a sum becomes the residual of the convolution made last, and its relu a 
       line.replace('return (%12, %11)', 'return [%12, %11]'),
     ),
     ['to_blocked', 'blocked_convolution', 'blocked_convolution', 'from_blocked', 'aten::add.Tensor', 'from_blocked'],
+  )
+  t.end()
+})
+
+t.test('element-wise steps go into the kernels', (t) => {
+  check(
+    t,
+    [
+      IMAGE,
+      conv(10, 0, 1, 2),
+      `${planes(11)} = aten::gelu(%10, "none")`,
+      conv(12, 11, 4, 1, 1, 32),
+      `${planes(13)} = aten::silu(%12)`,
+      conv(14, 13, 2),
+      `${planes(15)} = aten::gelu(%14, "none")`,
+      `${planes(16)} = aten::add.Tensor(%15, %11, 1)`,
+      conv(17, 16, 3, 1, 0),
+      '%18: float32[1, 32] @18 = aten::mean.dim(%17, [2, 3], False, None)',
+      'return %18',
+    ],
+    ['blocked_convolution_post', 'blocked_depthwise_post', 'blocked_convolution_post', 'blocked_convolution', 'blocked_mean', 'aten::view'],
+    [elementwise, postOps],
   )
   t.end()
 })

@@ -181,6 +181,51 @@ t.test('convolutions', (t) => {
   t.end()
 })
 
+t.test('convolutions over channels in blocks', (t) => {
+  const convolution = (settings: string): string => `ptlite::blocked_convolution(%0, %1, %2, None, ${settings}, -inf, inf)`
+  const forms: readonly [string, string, number[], number[], number[]][] = [
+    ['pointwise', convolution('[1, 1], [0, 0], [1, 1]'), [1, 2, 9, 11, 16], [3, 1, 1, 20, 16], [1, 3, 9, 11, 16]],
+    ['in strips', convolution('[1, 1], [0, 0], [1, 1]'), [1, 1, 70, 71, 16], [3, 1, 1, 8, 16], [1, 3, 70, 71, 16]],
+    ['3 x 3', convolution('[1, 1], [1, 1], [1, 1]'), [1, 2, 5, 83, 16], [5, 3, 3, 24, 16], [1, 5, 5, 83, 16]],
+    ['strided, two images', convolution('[2, 2], [1, 1], [1, 1]'), [2, 1, 9, 12, 16], [2, 3, 3, 16, 16], [2, 2, 5, 6, 16]],
+    ['few channels', convolution('[2, 2], [1, 1], [1, 1]'), [1, 3, 21, 30], [2, 3, 3, 3, 16], [1, 2, 11, 15, 16]],
+    [
+      'depthwise',
+      'ptlite::blocked_depthwise(%0, %1, %2, [1, 1], [1, 1], [1, 1], -1., inf)',
+      [1, 2, 9, 70, 16],
+      [2, 3, 3, 1, 16],
+      [1, 2, 9, 70, 16],
+    ],
+    [
+      'depthwise, short rows',
+      'ptlite::blocked_depthwise(%0, %1, %2, [2, 2], [1, 1], [1, 1], -inf, inf)',
+      [2, 1, 7, 9, 16],
+      [1, 3, 3, 1, 16],
+      [2, 1, 4, 5, 16],
+    ],
+    [
+      'winograd',
+      'ptlite::winograd_convolution(%0, %1, %2, None, [1, 1], -inf, inf)',
+      [1, 2, 11, 18, 16],
+      [36, 3, 20, 16],
+      [1, 3, 11, 18, 16],
+    ],
+  ]
+  for (const [name, dense, x, filter, out] of forms) {
+    const [batch, blocks] = out as [number, number]
+    const inputs = [x, filter, [blocks * 16]]
+    const left = [`ptlite::${/ptlite::(\w+)/.exec(dense)![1]!}_post`]
+    check(t, `${name}, gelu, residual`, inputs, dense, out, [out], GELU_RESIDUAL, left)
+    for (const operand of [[batch, blocks, 1, 1, 16], [1], ...(batch === 1 ? [[blocks, 1, 1, 16]] : [])])
+      check(t, `${name}, silu, ${list(operand)}`, inputs, dense, out, [operand], ['aten::silu(%r)', 'aten::mul.Tensor(%s0, %o0)'], left)
+  }
+  // one vector for two images: neither of all planes nor of none
+  const [, dense, x, filter, out] = forms[3]!
+  const left = ['ptlite::blocked_convolution', 'aten::mul.Tensor']
+  check(t, 'a vector for two images', [x, filter, [32]], dense, out, [[1, 2, 1, 1, 16]], ['aten::mul.Tensor(%r, %o0)'], left)
+  t.end()
+})
+
 t.test('products', (t) => {
   check(
     t,

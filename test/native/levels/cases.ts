@@ -119,6 +119,12 @@ function steps(d: Draw, shape: readonly number[]): Input[] {
 
 const LIMITS = [float(-Infinity), float(Infinity)]
 
+/** An operator on tensors in blocks with `steps` behind it, whose operand has the form of its result, or an element per channel. */
+function withSteps(d: Draw, operator: string, args: readonly Input[]): Tensor {
+  const { shape } = callOperator(operator, args) as Tensor
+  return callOperator(`${operator}_post`, [...args, ...steps(d, d.of([shape, [shape[0]!, shape[1]!, 1, 1, 16]]))]) as Tensor
+}
+
 function blockedFilter(d: Draw, ...shape: readonly number[]): Tensor {
   return callOperator('ptlite::blocked_filter', [d.dense(shape)]) as Tensor
 }
@@ -247,6 +253,18 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return callOperator('ptlite::blocked_depthwise', [x, filter, null, ...tail]) as Tensor
     }),
   ],
+  blocked_conv_post: [
+    blockedConvolution('blocked_convolution_post', (d, x, channels, tail) => {
+      const filter = blockedFilter(d, 40, channels, 3, 3)
+      return withSteps(d, 'ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail])
+    }),
+  ],
+  blocked_depthwise_post: [
+    blockedConvolution('blocked_depthwise_post', (d, x, channels, tail) => {
+      const filter = blockedFilter(d, channels, 1, 3, 3)
+      return withSteps(d, 'ptlite::blocked_depthwise', [x, filter, null, ...tail])
+    }),
+  ],
   blocked_mean: [row('blocked_mean', SUM, (d) => callOperator('ptlite::blocked_mean', [d.dense([2, 2, 5, 7, 16]), int(d.of([24, 32]))]))],
   blocked_pool: [
     row('blocked_max_pool', EXACT, (d) =>
@@ -276,6 +294,13 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const filter = callOperator('ptlite::winograd_filter', [d.dense([40, channels, 3, 3])]) as Tensor
       const padding = d.of([0, 1])
       return callOperator('ptlite::winograd_convolution', [x, filter, d.dense([48]), null, [padding, padding], float(-9), float(9)])
+    }),
+  ],
+  winograd_conv_post: [
+    row('winograd_convolution_post', { units: 128, of: 16 }, (d) => {
+      const x = callOperator('ptlite::to_blocked', [image(d, 'float32', 24)]) as Tensor
+      const filter = callOperator('ptlite::winograd_filter', [d.dense([40, 24, 3, 3])]) as Tensor
+      return withSteps(d, 'ptlite::winograd_convolution', [x, filter, d.dense([48]), null, [1, 1], ...LIMITS])
     }),
   ],
   bfloat16_conv: [convolution('conv2d', false, 'bfloat16')],

@@ -1,4 +1,4 @@
-// Generated kernels with the code around them built by AddressSanitizer, on buffers that end where a page begins that cannot be touched:
+// Generated kernels with the code around them built with sanitizers, on buffers that end where a page begins that cannot be touched:
 // what generated code reads or writes beyond them ends the process. Random graphs, every tail, unaligned, in place; post-ops of products
 // and block-sparse products against plain loops.
 #include <math.h>
@@ -71,7 +71,7 @@ int32_t call(ptlite::Kernel kernel, Frame& frame) {
   return kernel(&frame);
 }
 #define CALL(name, frame) call(ptlite::implementations_of_##name[level_of_##name], frame)
-constexpr int level_of_fused = PTLITE_TEST_LEVEL, level_of_sparse_gemm = PTLITE_TEST_LEVEL;
+constexpr int level_of_fused = PTLITE_LEVEL, level_of_sparse_gemm = PTLITE_LEVEL;
 constexpr int level_of_jit_elementwise_create = 0, level_of_jit_release = 0, level_of_sparse_gemm_create = 0, level_of_sparse_dense = 0,
               level_of_sparse_release = 0;
 
@@ -222,7 +222,7 @@ void post_ops() {
     post.post_in[1] = channel.address();
     post.post_row[1] = 1;
     const ptlite::PostOps compiled(post);
-    expect(compiled.valid() && compiled.any(), "valid post-ops");
+    expect(compiled.valid(), "valid post-ops");
     compiled.apply(rows, cols, a.data, cols, 0, 0, 0);
     post.post_code = handle;
     // in blocks of three rows and of half of the columns
@@ -230,7 +230,16 @@ void post_ops() {
     const int64_t half = (cols + 1) / 2;
     for (int64_t row = 0; row < rows; row += 3) {
       for (int64_t col = 0; col < cols; col += half) {
-        generated.apply(row + 3 < rows ? 3 : rows - row, col + half < cols ? half : cols - col, b.data + row * cols + col, cols, 0, row, col);
+        const int64_t some = row + 3 < rows ? 3 : rows - row, wide = col + half < cols ? half : cols - col;
+        float* block = b.data + row * cols + col;
+        generated.prefetch(some, wide, 0, row, col);
+        if (round % 2 == 0) {
+          generated.apply(some, wide, block, cols, 0, row, col);
+          continue;
+        }
+        Guarded tile(some * wide);
+        for (int64_t r = 0; r < some; r++) memcpy(tile.data + r * wide, block + r * cols, static_cast<size_t>(wide) * 4);
+        generated.apply(some, wide, tile.data, block, cols, 0, row, col);
       }
     }
     expect(!exact(f) || same_bits(a.data, b.data, rows * cols), "post-ops by blocks");

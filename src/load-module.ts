@@ -1,11 +1,11 @@
-import type { CompileMode, PassOptions } from '../compiler/index.js'
+import type { CompileMode } from '../compiler/index.js'
 import { check } from '../runtime/error.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
-import { type LoadOptions as ScriptLoadOptions, ScriptModule } from '../runtime/module/script-module.js'
 import { loadCompiled } from './load-compiled.js'
+import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
-import { ScriptedModule } from './scripted-module.js'
+import { passOptions } from './pass-options.js'
 
 /**
  * Loads a `.ptl`, `.ff` or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
@@ -29,29 +29,4 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
     bytes.close()
     resolve(loadScripted(source, options))
   })
-}
-
-export function loadScripted(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ScriptedModule {
-  return new ScriptedModule(ScriptModule.load(source, scriptOptions(options)), options.compile ?? 'auto', passOptions(options))
-}
-
-const VARIABLE = 'PTLITE_WINOGRAD'
-
-function passOptions({ winograd = winogradByDefault() }: LoadOptions): PassOptions {
-  check(typeof winograd === 'boolean', () => `winograd: expected true or false, found ${JSON.stringify(winograd)}`)
-  return { winograd }
-}
-
-/** What the environment says; by default it is on. Throws INVALID_ARGUMENT where it says neither. */
-function winogradByDefault(): boolean {
-  const text = process.env[VARIABLE] ?? ''
-  check(['', '0', '1'].includes(text), () => `${VARIABLE}: expected 0 or 1, found ${JSON.stringify(text)}`)
-  return text !== '0'
-}
-
-function scriptOptions(options: LoadOptions): ScriptLoadOptions {
-  return {
-    ...(options.onWarning === undefined ? {} : { onWarning: options.onWarning }),
-    ...(options.maxIterations === undefined ? {} : { maxIterations: options.maxIterations }),
-  }
 }

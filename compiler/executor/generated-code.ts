@@ -22,9 +22,10 @@ export class GeneratedCode {
   private readonly generated: readonly Generated[]
 
   constructor(private readonly frames: readonly CapturedFrame[]) {
+    const withSteps = frames.flatMap((f, frame) => (hasSteps(f) ? [{ f, frame }] : []))
     this.generated =
-      kernels.jit_info().state === kernels.JitState.ready
-        ? frames.flatMap((f, frame) => generate(f).map((handle) => ({ frame, handle })))
+      withSteps.length > 0 && kernels.jit_info().state === kernels.JitState.ready
+        ? withSteps.flatMap(({ f, frame }) => generate(f).map((handle) => ({ frame, handle })))
         : []
     if (this.generated.length > 0) {
       const handles = this.generated.map((g) => g.handle)
@@ -52,10 +53,13 @@ export class GeneratedCode {
   }
 }
 
+function hasSteps({ layout }: CapturedFrame): boolean {
+  return layout.fields.has('code') || layout.fields.has('post_code')
+}
+
 /** A handle for the steps of one frame, or nothing. */
 function generate({ layout, bytes }: CapturedFrame): number[] {
   const prefix = layout.fields.has('post_code') ? 'post_' : ''
-  if (!layout.fields.has(`${prefix}code`)) return []
   const field = (name: string, i = 0): number => fieldOf(layout, bytes, name, i)
   const steps = field(`${prefix}steps`)
   const inputs = field(`${prefix}inputs`)

@@ -39,7 +39,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const { root, trace, out, onProgress } = request
   const declared = readOperators(join(root, 'codegen/native_functions'), root)
   const abi = readKernels(join(root, 'codegen/kernels'), root)
-  const levels = levelsOf(request.isa, ladder(root))
+  const levels = levelsFor(trace, request.isa, ladder(root))
   const selection = selectionOf(trace, declared, abi, request)
   const features = featuresOf(selection)
   const flags = heldFlags(selection)
@@ -87,7 +87,9 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
 
 function featuresOf({ parts, loaders, backends }: Selection): Set<string> {
   const quantized = backends.has('QuantizedCPU') ? ['quantized'] : []
-  return new Set([...parts, ...quantized, ...[...loaders].map((name) => `loader:${name}`)])
+  // plans need neither a program nor what it calls
+  const interpreter = [...loaders].some((name) => name !== 'ptlc') ? ['interpreter'] : []
+  return new Set([...parts, ...quantized, ...interpreter, ...[...loaders].map((name) => `loader:${name}`)])
 }
 
 /** All files or none: they take their places when the last of them is written, whole. */
@@ -101,6 +103,17 @@ function writeOutput(out: string, files: ReadonlyMap<string, string | Uint8Array
   } finally {
     rmSync(staging, { recursive: true })
   }
+}
+
+/** Levels to build: without a choice all, and for files that were compiled ahead alone theirs. Throws INVALID_ARGUMENT where one of theirs is not chosen. */
+export function levelsFor({ features }: Trace, wanted: readonly string[], known: readonly string[]): string[] {
+  const named = (prefix: string): string[] => [...features].filter((f) => f.startsWith(prefix)).map((f) => f.slice(prefix.length))
+  const compiled = named('level:')
+  const isCompiledOnly = compiled.length > 0 && named('loader:').every((name) => name === 'ptlc')
+  const levels = levelsOf(wanted.length === 0 && isCompiledOnly ? compiled : wanted, known)
+  const lacking = compiled.filter((level) => !levels.includes(level))
+  if (lacking.length === 0) return levels
+  throw new PtliteError('INVALID_ARGUMENT', `--isa: a .ptlc file was compiled for ${lacking.join(', ').toLowerCase()}`)
 }
 
 /** Levels as the ladder spells them, lowest first. Throws INVALID_ARGUMENT for one that it does not have. */

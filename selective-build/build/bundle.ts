@@ -16,6 +16,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'upgraders.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'complex.ts' },
   { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'quantization.ts' },
+  { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'load-scripted.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'load-compiled.ts' },
   { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'scripted-module.ts' },
 ]

@@ -28,8 +28,9 @@ export interface Selection {
 /** Instructions link it by themselves; it has no entry in the table. */
 const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 
-/** Kernels that the runtime itself launches. */
+/** Families of kernels that the runtime itself launches, and that the reader of .ptlc files does, which asks for the level. */
 const ALWAYS = ['memory', 'mapping', 'threads']
+const FOR_PLANS = [...ALWAYS, 'cpu']
 
 export interface SelectionOptions {
   /** Keep every dtype and operation of the kernels that ran. */
@@ -44,7 +45,8 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
   return {
     operators: new Set([...names].filter((name) => !uncalled.includes(name))),
     uncalled: new Set(uncalled),
-    kernels: kernels === null ? null : new Set([...kernels.keys(), ...runtimeKernels(abi)]),
+    kernels:
+      kernels === null ? null : new Set([...kernels.keys(), ...kernelsOf(abi, trace.features.has('loader:ptlc') ? FOR_PLANS : ALWAYS)]),
     dtypes: kernels === null || options.allDtypes ? null : dtypesOf(trace),
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
     backends: new Set(backendsOf(trace, kernels === null)),
@@ -69,12 +71,13 @@ function rootNames(trace: Trace, declared: readonly Operator[]): Set<string> {
     else unknown.push(name)
   }
   if (unknown.length > 0) throw new PtliteError('MISSING_OPERATOR', `the library has no ${unknown.sort().join(', ')}`)
-  if (names.size === 0) throw new PtliteError('INVALID_ARGUMENT', 'nothing is selected: the traces and models name no operator')
+  if (names.size === 0 && !trace.features.has('loader:ptlc'))
+    throw new PtliteError('INVALID_ARGUMENT', 'nothing is selected: the traces and models name no operator')
   return names
 }
 
-function runtimeKernels(abi: KernelAbi): string[] {
-  return abi.kernels.filter((k) => ALWAYS.some((family) => k.source.file.endsWith(`/${family}.yaml`))).map((k) => k.name)
+function kernelsOf(abi: KernelAbi, families: readonly string[]): string[] {
+  return abi.kernels.filter((k) => families.some((family) => k.source.file.endsWith(`/${family}.yaml`))).map((k) => k.name)
 }
 
 function dtypesOf(trace: Trace): Set<number> {

@@ -25,7 +25,7 @@ export class KernelUses {
 
   start(): void {
     this.before = observeLaunches((id, name, host, own) => {
-      if (own) this.note(id)
+      if (own) this.note(id, i32)
       this.before?.(id, name, host, own)
     })
   }
@@ -39,14 +39,15 @@ export class KernelUses {
     return new Map(this.rows.flatMap((row) => (row === undefined ? [] : [[row.name, row.use] as const])))
   }
 
-  private note(id: number): void {
+  /** Notes a frame of the kernel `id`, as 32-bit words. */
+  note(id: number, words: Int32Array): void {
     const row = (this.rows[id] ??= decode(id))
     let key = 0
-    for (const { word } of row.fields) key = key * 64 + (i32[word]! & 63)
+    for (const { word } of row.fields) key = key * 64 + (words[word]! & 63)
     if (row.seen.has(key)) return
     row.seen.add(key)
     for (const { word, values } of row.fields) {
-      const value = i32[word]!
+      const value = words[word]!
       if (values !== null) row.use.operations.add(values[value] ?? `${values[0]!.split('.')[0]!}.${value}`)
       else {
         const tag = dtypeTag(value)

@@ -25,7 +25,8 @@ function signatureText({ method, example }: PlanSummary): string {
   return `${method}(${Signature.of(example)?.toString() ?? ''})`
 }
 
-function argumentsOf(plan: PlanSummary): Input[] {
+/** Arguments of the form of a plan. */
+export function argumentsOf(plan: PlanSummary): Input[] {
   // one tensor given twice stays one
   const made = new Map<Tensor, Tensor>()
   const tensorLike = (mark: Tensor): Tensor => {

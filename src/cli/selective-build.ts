@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { buildSelected } from '../../selective-build/build/build.js'
@@ -6,6 +7,8 @@ import { reportText } from '../../selective-build/report/report.js'
 import { traceOfModel } from '../../selective-build/selection/from-model.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
+import { readCompiled, whyUnusable } from './compiled-file.js'
+import { traceOfCompiled } from './compiled-trace.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
 
@@ -14,8 +17,9 @@ export const selectiveBuild: Command = {
     'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--no-verify]',
   help: `Builds a runtime that holds only what models use.
 
-      --trace FILE   what 'ptlite trace' or stopTracing() wrote; may be repeated
-      --model FILE   a model's operators, with all kernels and dtypes that they may need; may be repeated
+      --trace FILE   what 'ptlite trace' or stopTracing() wrote, or a .ptlc file; may be repeated
+      --model FILE   a model's operators, with all kernels and dtypes that they may need, or the kernels and dtypes of
+                     a .ptlc file, and its level; may be repeated
       --ops FILE     a list of operators: a selected_operators.yaml, as PyTorch's tools write it too; may be repeated
       --all          everything, for comparison
       --isa LIST     instruction set levels, such as avx2,avx512; all of them without it
@@ -46,10 +50,12 @@ export const selectiveBuild: Command = {
     if (values.out === undefined) throw new UsageError('name the output folder with --out')
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
     const traces: Trace[] = [
-      ...[...(values.trace ?? []), ...(values.ops ?? [])].map((file) => readTrace(file, known)),
-      ...(values.model ?? []).map(traceOfModel),
+      ...(values.ops ?? []).map((file) => readTrace(file, known)),
       ...(values.all ? [{ ...EMPTY_TRACE, all: true }] : []),
     ]
+    // one after the other: a thread records one run at a time
+    for (const file of values.trace ?? []) traces.push(await traceIn(file, values['verify-only'], (path) => readTrace(path, known)))
+    for (const file of values.model ?? []) traces.push(await traceIn(file, values['verify-only'], traceOfModel))
     if (traces.length === 0) throw new UsageError('say what to build: --trace, --model, --ops or --all')
     const trace = mergeTraces(traces)
     const root = findCheckout(values.sources)
@@ -67,4 +73,11 @@ export const selectiveBuild: Command = {
     console.log(reportText(report))
     if (!values['no-verify']) verifyLevels(trace, report.levels, args)
   },
+}
+
+/** What a .ptlc file uses, which it says itself; else what `read` finds in the file. A comparison at another level than a file's leaves it out. */
+function traceIn(file: string, isComparison: boolean, read: (file: string) => Trace): Trace | Promise<Trace> {
+  const compiled = existsSync(file) ? readCompiled(file) : null
+  if (compiled === null) return read(file)
+  return isComparison && whyUnusable(file) !== null ? EMPTY_TRACE : traceOfCompiled(file, compiled)
 }

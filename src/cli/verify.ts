@@ -6,6 +6,8 @@ import { PtliteError } from '../../runtime/error.js'
 import type { Trace } from '../../selective-build/trace/trace.js'
 import * as full from '../index.js'
 import type * as whole from '../selected.js'
+import { readCompiled } from './compiled-file.js'
+import { argumentsOf } from './example-inputs.js'
 import { readInputs } from './inputs.js'
 import { bundledRuns } from './planned-runs.js'
 
@@ -110,6 +112,13 @@ export function verifyLevels(trace: Trace, levels: readonly string[], args: read
   }
 }
 
+/** Those of the forms that a .ptlc file was compiled for; the inputs that are bundled with other models. */
+async function argumentLists(model: string, method: string): Promise<full.Input[][]> {
+  const compiled = readCompiled(model)
+  if (compiled !== null) return compiled.plans.filter((plan) => plan.method === method).map(argumentsOf)
+  return bundledRuns(await full.loadModule(model))
+}
+
 /** Compares the runs of a trace at the level that the process has. */
 export async function verifyTrace(trace: Trace, folder: string, root: string): Promise<void> {
   const level = process.env['ATEN_CPU_CAPABILITY']
@@ -118,9 +127,13 @@ export async function verifyTrace(trace: Trace, folder: string, root: string): P
     return
   }
   const runs: VerifiedRun[] = []
+  if (trace.runs.length === 0) {
+    console.log(`level ${full.cpu.currentLevel()}: not compared, no file was compiled for it`)
+    return
+  }
   for (const { model, method, files } of trace.runs) {
     if (files !== null) runs.push({ model, method, args: readInputs(files) })
-    else for (const args of bundledRuns(await full.loadModule(model))) runs.push({ model, method, args })
+    else for (const args of await argumentLists(model, method)) runs.push({ model, method, args })
   }
   // within the project, so that the module finds koffi there wherever the output folder is
   const copy = mkdtempSync(join(root, 'build/selective-verify-'))

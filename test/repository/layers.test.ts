@@ -46,7 +46,8 @@ t.test('a lower room never imports a higher one', (t) => {
   let files = 0
   for (const file of [...sources('src'), ...sources('selective-build'), ...sources('compiler'), ...sources('runtime')]) {
     files++
-    const from = place(file)!
+    // what stands in for a file of another room in a selective build may import what that may
+    const from = place(file.startsWith('selective-build/absent/') ? 'src/index.ts' : file)!
     for (const [, specifier] of readFileSync(join(root, file), 'utf8').matchAll(/\bfrom '(\.[^']*)'/g)) {
       const target = relative(root, join(root, dirname(file), specifier!))
       const to = place(target)

@@ -11,19 +11,18 @@ export interface Sample {
 export function fit(samples: readonly Sample[]): number[] {
   const kinds = samples[0]!.features.length
   const rows = samples.map(({ features, time }) => features.map((f) => f / time))
-  const squares = Array.from({ length: kinds }, (_, j) => rows.reduce((sum, row) => sum + row[j]! ** 2, 0))
+  const numbers = [...Array(kinds).keys()]
+  // the normal equations: products c = sums
+  const products = numbers.map((i) => numbers.map((j) => rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0)))
+  const sums = numbers.map((j) => rows.reduce((sum, row) => sum + row[j]!, 0))
   const coefficients = new Array<number>(kinds).fill(0)
-  // what is left of each sample's relative time, 1
-  const rest = new Float64Array(samples.length).fill(1)
   for (let round = 0; round < 4000; round++) {
     for (let j = 0; j < kinds; j++) {
-      if (squares[j] === 0) continue
-      const step = rows.reduce((sum, row, i) => sum + row[j]! * rest[i]!, 0) / squares[j]!
-      const next = Math.max(0, coefficients[j]! + step)
-      const change = next - coefficients[j]!
-      if (change === 0) continue
-      coefficients[j] = next
-      for (let i = 0; i < rows.length; i++) rest[i]! -= rows[i]![j]! * change
+      const row = products[j]!
+      if (row[j] === 0) continue
+      let rest = sums[j]!
+      for (let i = 0; i < kinds; i++) rest -= row[i]! * coefficients[i]!
+      coefficients[j] = Math.max(0, coefficients[j]! + rest / row[j]!)
     }
   }
   return coefficients

@@ -3,6 +3,7 @@ import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides, isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, productOf, sumOf } from './expression.js'
@@ -16,6 +17,11 @@ import type { Pass } from './pass.js'
  *     %5 = aten::add.Tensor(%4, %mask, 1)
  *     %6 = aten::softmax.int(%5, -1, None)            %8 = aten::transpose.int(%keyT, -2, -1)
  *     %7 = aten::matmul(%6, %value)             →     %7 = ptlite::attention(%query, %8, %value, %mask, 0.125, False)
+ *
+ * Instead of adding a mask the program may fill scores where a mask of truth values has ones with -inf, which finite scores become too by
+ * adding it:
+ *
+ *     %5 = aten::masked_fill.Scalar(%4, %mask, -inf)   →   %9 = aten::masked_fill.Scalar(%zeros, %mask, -inf)
  *
  * Where all that follows is a transposition of heads and rows that is then copied, the kernel writes its rows in that order (`True`),
  * and the copy becomes a view.
@@ -42,6 +48,8 @@ interface Attention {
   readonly keys: ValueId
   readonly value: ValueId
   readonly mask: Arg
+  /** The mask has truth values, true where a score becomes -inf. */
+  readonly filled: boolean
   readonly scale: number
 }
 
@@ -70,15 +78,19 @@ function scoresOf(arg: Arg, analysis: Analysis): Omit<Attention, 'value'> | null
     const scale = numberArg(alpha)
     const [query, keys] = [valueArg(a), valueArg(b)]
     if (numberArg(beta) !== 1 || scale === undefined || query === undefined || keys === undefined) return null
-    return { query, keys, mask, scale }
+    return { query, keys, mask, filled: false, scale }
   }
   const plain = scaledProduct(arg, analysis)
-  if (plain !== null) return { ...plain, mask: NONE }
+  if (plain !== null) return { ...plain, mask: NONE, filled: false }
+  if (made?.op === 'aten::masked_fill.Scalar' && numberArg(made.args[2]) === -Infinity) {
+    const found = valueArg(made.args[0]) === undefined ? null : scaledProduct(made.args[0]!, analysis)
+    return found === null ? null : { ...found, mask: made.args[1]!, filled: true }
+  }
   const sum = sumOf(arg, analysis)
   if (sum === null) return null
   for (const [product, mask] of [sum, [sum[1], sum[0]]] as const) {
     const found = valueArg(product) === undefined || valueArg(mask) === undefined ? null : scaledProduct(product, analysis)
-    if (found !== null) return { ...found, mask }
+    if (found !== null) return { ...found, mask, filled: false }
   }
   return null
 }
@@ -91,7 +103,7 @@ function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: Va
   return query === undefined || keys === undefined ? null : { query, keys, scale }
 }
 
-function fits({ query, keys, value: values, mask }: Attention, result: ValueId, analysis: Analysis): boolean {
+function fits({ query, keys, value: values, mask, filled }: Attention, result: ValueId, analysis: Analysis): boolean {
   const [q, k, v, out] = [query, keys, values, result].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType, TensorType]
   const rank = q.shape.length
   if ([q, k, v, out].some((t) => t.dtype !== DType.float32 || t.shape.length !== rank || numelOf(t.shape) === 0)) return false
@@ -103,7 +115,7 @@ function fits({ query, keys, value: values, mask }: Attention, result: ValueId, 
   const { dtype, shape } = analysis.type(added)
   const scores = [...lead, q.shape.at(-2)!, k.shape.at(-1)!]
   return (
-    dtype === DType.float32 &&
+    dtype === (filled ? DType.bool : DType.float32) &&
     shape.length <= rank &&
     shape.every((size, d) => size === 1 || size === scores[rank - shape.length + d]) &&
     analysis.isSteady(added)
@@ -116,7 +128,9 @@ function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: 
   const keys = editor.newValue({ ...type, shape: turn(type.shape), strides: turn(type.strides) }, analysis.storage(found.keys))
   const result = onlyResult(node)!
   const rowsFirst = copyOfRows(result, analysis)
+  const mask = found.filled ? filledMask(node, valueArg(found.mask)!, analysis, editor) : null
   editor.replaceNode(node, [
+    ...(mask === null ? [] : [mask]),
     {
       ...node,
       op: 'aten::transpose.int',
@@ -130,13 +144,22 @@ function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: 
         value(found.query),
         value(keys),
         value(found.value),
-        found.mask,
+        mask === null ? found.mask : value(onlyResult(mask)!),
         constant(new Float(found.scale)),
         constant(rowsFirst !== null),
       ],
     },
   ])
   if (rowsFirst !== null) writeRowsFirst(result, rowsFirst, analysis, editor)
+}
+
+/** Zeros, and -inf where a mask is true. */
+function filledMask({ origin }: GraphNode, mask: ValueId, analysis: Analysis, editor: Editor): GraphNode {
+  const { shape } = analysis.type(mask)
+  const zeros = editor.addConstant(constantOf(new Float32Array(numelOf(shape)), shape), 'zeros')
+  const id = editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+  const args = [value(zeros), value(mask), constant(new Float(-Infinity))]
+  return { op: 'aten::masked_fill.Scalar', args, results: [{ kind: 'value', id }], writes: [], origin }
 }
 
 interface RowsCopied {

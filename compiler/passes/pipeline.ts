@@ -6,6 +6,7 @@ import { blockSparse } from './block-sparse.js'
 import { constantFolding } from './constant-folding.js'
 import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
+import { einsum } from './einsum.js'
 import { elementwise } from './elementwise.js'
 import { functionalize } from './functionalize.js'
 import { gates } from './gates.js'
@@ -29,6 +30,7 @@ export const PASSES: readonly Pass[] = [
   views,
   identities,
   prepacked,
+  einsum,
   constantFolding,
   linearLayers,
   batchNorm,

@@ -10,6 +10,7 @@ import { batchNorm } from '../../compiler/passes/batch-norm.js'
 import { constantFolding } from '../../compiler/passes/constant-folding.js'
 import { copies } from '../../compiler/passes/copies.js'
 import { deadCode } from '../../compiler/passes/dead-code.js'
+import { einsum } from '../../compiler/passes/einsum.js'
 import { elementwise } from '../../compiler/passes/elementwise.js'
 import { functionalize } from '../../compiler/passes/functionalize.js'
 import { gates } from '../../compiler/passes/gates.js'
@@ -269,6 +270,7 @@ t.test('every pass has a case here', (t) => {
     constantFolding,
     copies,
     deadCode,
+    einsum,
     elementwise,
     functionalize,
     gates,
@@ -502,6 +504,44 @@ t.test('layer norm', (t) => {
   t.end()
 })
 
+t.test('einsum', (t) => {
+  const inputs = `input %0: float32[2, 3, 37, 8] @0
+input %1: float32[2, 3, 9, 8] @1
+`
+  const product = (equation: string, operands = '%0, %1', shape = '2, 3, 37, 9'): string =>
+    `${inputs}%2: float32[${shape}] @2 = aten::einsum("${equation}", [${operands}], None)
+%3: float32[${shape}] @3 = aten::exp(%2)
+return %3
+`
+  check(t, einsum, product('bhqd, bhkd -> bhqk'), ['aten::permute', 'aten::matmul', 'aten::exp'], 1e-6)
+  check(t, einsum, product('bhkd,bhqd->bhqk', '%1, %0'), ['aten::permute', 'aten::matmul', 'aten::exp'], 1e-6)
+  check(t, einsum, product('bhqd,bhkd->bhkq', '%0, %1', '2, 3, 9, 37'), ['aten::permute', 'aten::matmul', 'aten::exp'], 1e-6)
+  const dense = product('bqhd,bqdk->bqhk', '%0, %4', '2, 3, 37, 9').replace(
+    '%2:',
+    '%4: float32[2, 3, 8, 9] strides [216, 72, 1, 8] @1 = aten::transpose.int(%1, 2, 3)\n%2:',
+  )
+  check(t, einsum, dense, ['aten::transpose.int', 'aten::matmul', 'aten::exp'], 1e-6)
+  for (const [equation, operands, shape] of [
+    ['...qd,...kd->...qk', '%0, %1', '2, 3, 37, 9'],
+    ['bhqd,bhqd->bhq', '%0, %0', '2, 3, 37'],
+    ['bhqd,bhke->bhqk', '%0, %1', '2, 3, 37, 9'],
+    ['bhqd,bhkd->bqhk', '%0, %1', '2, 37, 3, 9'],
+  ] as const) {
+    const graph = parse(product(equation, operands, shape))
+    t.equal(einsum.run(graph), graph, `${equation} stays`)
+  }
+  const attended = `${inputs}input %5: float32[2, 3, 9, 8] @5
+%2: float32[2, 3, 37, 9] @2 = aten::einsum("bhqd,bhkd->bhqk", [%0, %1], None)
+%3: float32[2, 3, 37, 9] @3 = aten::div.Scalar(%2, 2.8)
+%4: float32[2, 3, 37, 9] @4 = aten::softmax.int(%3, -1, None)
+%6: float32[2, 3, 37, 8] @6 = aten::einsum("bhqk,bhkd->bhqd", [%4, %5], None)
+return %6
+`
+  const both: Pass = { name: 'both', run: (graph) => cleaned(attention).run(einsum.run(graph)) }
+  check(t, both, attended, ['aten::permute', 'aten::transpose.int', 'ptlite::attention'], 1e-6)
+  t.end()
+})
+
 t.test('attention', (t) => {
   const run = cleaned(attention)
   const projected = (heads: string): string => `input %0: float32[2, 37, 3, 3, 8] @0
@@ -539,6 +579,18 @@ input %1: float32[${heads}] @1
 `
     const after = check(t, run, `${projected(shape)}${mask}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
     t.match(printGraph(after), '%1, 1., True)')
+  }
+  for (const shape of ['37, 37', '2, 1, 1, 37', '37']) {
+    const filled = (fill: string): string => `%21: bool[${shape}] @21 = aten::gt.Scalar(%1, 1)
+%22: float32[2, 3, 37, 37] @22 = aten::mul.Scalar(%7, 0.35)
+%20: float32[2, 3, 37, 37] @20 = aten::masked_fill.Scalar(%22, %21, ${fill})
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%20, 3, None)
+`
+    const [first, second, third, ...last] = views
+    const left = [first!, second!, third!, 'aten::gt.Scalar', 'aten::masked_fill.Scalar', ...last, 'aten::tanh']
+    check(t, run, `${projected(shape)}${filled('-inf')}${mixed}return %13\n`, left, 1e-6)
+    const finite = parse(`${projected(shape)}${filled('-1e9')}${mixed}return %13\n`)
+    t.notOk(operators(run.run(finite)).includes('ptlite::attention'), 'a row of nothing but -1e9 has a sum')
   }
   const other = `${projected('1')}${scaled.replace('%8, -1', '%8, 2')}${mixed}return %13\n`
   t.notOk(operators(run.run(parse(other))).includes('ptlite::attention'), 'softmax over the queries')

@@ -10,15 +10,15 @@ import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
 /** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
 const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
-  { feature: 'loader:ff', file: 'runtime/module/ff.ts', absent: 'ff.ts' },
-  { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'ptl.ts' },
-  { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'debug.ts' },
-  { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'upgraders.ts' },
-  { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'complex.ts' },
-  { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'quantization.ts' },
-  { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'load-scripted.ts' },
-  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'load-compiled.ts' },
-  { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'scripted-module.ts' },
+  { feature: 'loader:ff', file: 'runtime/module/ff.ts', absent: 'selective-build/absent/ff.ts' },
+  { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'selective-build/absent/ptl.ts' },
+  { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'selective-build/absent/debug.ts' },
+  { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
+  { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
+  { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
+  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
+  { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'src/selected-module.ts' },
 ]
 
 export interface BundleInput {
@@ -86,7 +86,7 @@ function describe(metafile: Metafile): { inputs: Map<string, number>; exports: s
 
 function replacements({ root, files, features, constants, opcodes }: BundleInput): Plugin {
   const absent = new Map(
-    PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, `selective-build/absent/${part.absent}`]),
+    PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]),
   )
   return {
     name: 'selected parts',

@@ -1,10 +1,10 @@
-import { HOW_TO_EXTEND } from '../../runtime/build.js'
-import { PtliteError } from '../../runtime/error.js'
-import type * as whole from '../../src/scripted-module.js'
-import { type Input, type Output, toOutput } from '../../src/convert.js'
-import { InterpretedModule } from '../../src/interpreted-module.js'
+import { HOW_TO_EXTEND } from '../runtime/build.js'
+import { PtliteError } from '../runtime/error.js'
+import { type Input, type Output, toOutput } from './convert.js'
+import { InterpretedModule } from './interpreted-module.js'
+import type * as whole from './scripted-module.js'
 
-/** Interprets every call in the thread of the caller. */
+/** Stands for src/scripted-module.ts in selective builds: interprets every call in the thread of the caller. */
 export class ScriptedModule
   extends InterpretedModule
   implements Pick<whole.ScriptedModule, 'call' | 'run' | 'compile' | 'explain' | 'arena' | 'plans' | 'dispose'>

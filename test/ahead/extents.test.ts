@@ -6,7 +6,7 @@ import { capture } from '../../compiler/capture/capture.js'
 import { Field } from '../../compiler/ahead/schema.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
 import { parseEntries } from '../../codegen/yaml-file.js'
-import type { Value } from '../../runtime/tensor/value.js'
+import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { callOperator, tensor, type Tensor } from '../../src/index.js'
 
 const root = new URL('../../', import.meta.url).pathname
@@ -20,10 +20,6 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   householder_qr: 'seldom in models',
   jit_elementwise: 'generated code',
   jit_release: 'generated code',
-  linalg_cholesky: 'seldom in models',
-  linalg_slogdet: 'seldom in models',
-  linalg_solve: 'seldom in models',
-  linalg_triangular_solve: 'seldom in models',
   lu_factor: 'seldom in models',
   margin_loss: 'indices are data',
   masked_unpack: 'how much it reads depends on data',
@@ -81,6 +77,40 @@ t.test('a frame and its memory', (t) => {
     checkFrame({ ...gemm, pointers: gemm.pointers.filter((p) => p.at !== gemm.layout.fields.get(field)!.offset) }, sizeOf)
   t.match(without('a'), /reaches outside of the memory of a/)
   t.equal(without('source'), null, 'an address that may be 0')
+  t.end()
+})
+
+t.test('dense decompositions stay within their matrices', (t) => {
+  const a = tensor([4, 1, 0, 1, 5, 2, 0, 2, 6], [3, 3])
+  const b = tensor([1, 2, 3, 4, 5, 6], [3, 2])
+  const cases: [string, string, readonly Tensor[], Parameters<typeof callOperator>[1]][] = [
+    ['linalg_solve', 'aten::linalg_solve', [a, b], [a, b]],
+    ['linalg_slogdet', 'aten::linalg_slogdet', [a], [a]],
+    ['linalg_cholesky', 'aten::linalg_cholesky', [a], [a]],
+    ['linalg_triangular_solve', 'aten::linalg_solve_triangular', [a, b], [a, b, true]],
+  ]
+  for (const [kernel, operator, inputs, args] of cases) {
+    const run = (): Value => {
+      const result = callOperator(operator, args)
+      return (Array.isArray(result) ? new Tuple(result as Value[]) : result) as Value
+    }
+    const { frames, buffers } = framesOf(run, inputs)
+    const frame = frames.find((f) => f.layout.name === kernel)!
+    const sizeOf = ({ kind, index }: { kind: string; index: number }): number =>
+      kind === 'input' ? inputs[index]!.numel * 4 : buffers[index]!.bytes
+    t.equal(checkFrame(frame, sizeOf), null, kernel)
+    t.ok(workOf(frame)!.flops > 0)
+    for (const field of ['n', 'batch']) {
+      const bytes = frame.bytes.slice()
+      new DataView(bytes.buffer).setBigInt64(frame.layout.fields.get(field)!.offset, 4n, true)
+      t.match(checkFrame({ ...frame, bytes }, sizeOf), /reaches outside/, `${kernel}, larger ${field}`)
+    }
+    const bytes = frame.bytes.slice()
+    const view = new DataView(bytes.buffer)
+    view.setBigInt64(frame.layout.fields.get('n')!.offset, 0n, true)
+    view.setBigInt64(frame.layout.fields.get('batch')!.offset, 2n ** 50n, true)
+    t.match(checkFrame({ ...frame, bytes }, sizeOf), /expected n > 0/, 'many empty matrices')
+  }
   t.end()
 })
 

@@ -1,4 +1,11 @@
-import { blockStrides, broadcastStrides, POST_LIMITS, type BlockAxes } from '../../runtime/backends/cpu/support/post-ops.js'
+import {
+  type BlockAxes,
+  blockStrides,
+  type BlockStrides,
+  broadcastStrides,
+  POST_LIMITS,
+} from '../../runtime/backends/cpu/support/post-ops.js'
+import { chainOf } from '../../runtime/backends/cpu/support/sparse-steps.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
@@ -15,6 +22,8 @@ interface Producer {
   /** Arguments in front of the steps; null where this call has no such kernel. */
   readonly args: (node: GraphNode, analysis: Analysis) => readonly Arg[] | null
   readonly axes: (rank: number, node: GraphNode, analysis: Analysis) => BlockAxes
+  /** Whether its kernel takes these steps with operands of these distances; undefined: all. */
+  readonly takes?: (steps: { ops: readonly number[]; values: readonly number[] }, operands: readonly BlockStrides[]) => boolean
 }
 
 const NO_LIMITS = [constant(new Float(-Infinity)), constant(new Float(Infinity))]
@@ -55,6 +64,14 @@ const MATMUL: Producer = {
 /** With channels in blocks of 16; all arguments stay, the residual and the limits included. */
 const blocked = (op: string): Producer => ({ op: `${op}_post`, args: (node) => node.args, axes: () => ({ row: 2, column: 4 }) })
 
+/** In registers, and so a chain. */
+const SPARSE: Producer = {
+  op: 'ptlite::sparse_linear_post',
+  args: (node) => node.args,
+  axes: (rank) => ({ row: 0, column: rank - 1 }),
+  takes: (steps, operands) => steps.ops.length <= 6 && chainOf({ ...steps, numbers: [] }, operands) !== null,
+}
+
 const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::linear': LINEAR,
   'ptlite::linear': LINEAR,
@@ -65,6 +82,7 @@ const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::mm': MATMUL,
   'aten::bmm': MATMUL,
   'aten::matmul': MATMUL,
+  'ptlite::sparse_linear': SPARSE,
   ...Object.fromEntries(
     ['blocked_convolution', 'blocked_depthwise', 'winograd_convolution'].map((name) => [`ptlite::${name}`, blocked(`ptlite::${name}`)]),
   ),
@@ -147,17 +165,22 @@ function join(
   if (producer === undefined || args === null || from.dtype !== DType.float32 || !sameShape(from.shape, shape)) return null
   const axes = producer.axes(shape.length, dense, analysis)
   const others = inputs.filter((id) => id !== block)
+  const distances: BlockStrides[] = []
   for (const id of others) {
     const type = analysis.type(id)
     const strides = broadcastStrides(type.shape, type.strides, shape)
-    if (type.dtype !== DType.float32 || strides === undefined || blockStrides(shape, strides, axes) === undefined) return null
+    const found = strides === undefined ? undefined : blockStrides(shape, strides, axes)
+    if (type.dtype !== DType.float32 || found === undefined) return null
+    distances.push(found)
   }
   // value 0 is the block
   const at = inputs.indexOf(block)
   const renumber = (v: number): number => (v < 0 || v >= inputs.length ? v : v === at ? 0 : v < at ? v + 1 : v)
+  const values = operands.map(renumber)
+  if (producer.takes?.({ ops, values }, distances) === false) return null
   return {
     ...node,
     op: producer.op,
-    args: [...args, { kind: 'list', items: others.map(value) }, constant([...ops]), constant(operands.map(renumber)), numbers],
+    args: [...args, { kind: 'list', items: others.map(value) }, constant([...ops]), constant(values), numbers],
   }
 }

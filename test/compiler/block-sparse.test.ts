@@ -4,10 +4,14 @@ import { parseGraph } from '../../compiler/graph/parse.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { fit, predict } from '../../compiler/passes/cost-model.js'
 import { printGraph } from '../../compiler/graph/print.js'
+import { elementwise } from '../../compiler/passes/elementwise.js'
+import { postOps } from '../../compiler/passes/post-ops.js'
 import { blockSparse, blockSparseBy } from '../../compiler/passes/block-sparse.js'
 import { type Estimate, estimate, type SparseProduct } from '../../compiler/passes/sparse-cost.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { callOperator, float, type Tensor, tensor } from '../../src/index.js'
+
+const generates = kernels.jit_info().state === kernels.JitState.ready
 
 let seed = 5
 const random = (): number => {
@@ -79,6 +83,52 @@ await t.test('the sparse operators compute what the dense ones do', (t) => {
   t.end()
 })
 
+await t.test('element-wise steps are injected behind a sparse product', { skip: generates ? false : 'no code is generated here' }, (t) => {
+  const [n, k] = [64, 48]
+  const weight = weightOf(n, k, (block) => block % 5 === 0)
+  const bias = tensor(floats(n), [n])
+  for (const m of [1, 7, 61]) {
+    const residual = `%5: float32[${m}, 64] @5 = aten::gelu(%4, "none")
+%6: float32[${m}, 64] @6 = aten::mul.Scalar(%5, 0.5)
+%7: float32[${m}, 64] @7 = aten::add.Tensor(%3, %6, 1)
+%8: float32[${m}, 64] @8 = aten::mul.Tensor(%7, %2)
+return %8
+`
+    // the result twice: no chain
+    const gate = `%5: float32[${m}, 64] @5 = aten::sigmoid(%4)
+%6: float32[${m}, 64] @6 = aten::mul.Tensor(%5, %4)
+return %6
+`
+    for (const [lines, left] of [
+      [residual, ['ptlite::sparse_linear_post']],
+      [gate, ['ptlite::sparse_linear', 'ptlite::fused']],
+    ] as const) {
+      const graph = parseGraph(
+        `input %0: float32[${m}, 48] @0
+input %3: float32[${m}, 64] @3
+constant %1: float32[64, 48] @1 = "weight"
+constant %2: float32[64] @2 = "bias"
+%4: float32[${m}, 64] @4 = ptlite::linear(%0, %1, %2, -0.25, inf)
+${lines}`,
+        { constant: (name) => (name === 'weight' ? weight : bias) },
+      )
+      for (const strategy of ['rows', 'unrolled', 'vectors'] as const) {
+        const passes = [blockSparseBy(() => [{ strategy, milliseconds: 1 }]), elementwise, postOps]
+        const after = passes.reduce((g, pass) => pass.run(g), graph)
+        verifyGraph(after)
+        t.same(
+          after.nodes.map((node) => node.op),
+          left,
+        )
+        const inputs = [tensor(floats(m * k), [m, k]), tensor(floats(m * n), [m, n])]
+        const [want, got] = [graph, after].map((g) => new GraphRunner(g).run(inputs) as Tensor)
+        t.ok(largestDifference(got!, want!) < 1e-5, `${strategy}, ${m} rows`)
+      }
+    }
+  }
+  t.end()
+})
+
 await t.test('a weight that is written to is read again', (t) => {
   const weight = weightOf(16, 4, () => true)
   const x = tensor([1, 1, 1, 1], [1, 4])
@@ -112,7 +162,6 @@ await t.test('the fit finds what times are made of', (t) => {
   t.end()
 })
 
-const generates = kernels.jit_info().state === kernels.JitState.ready
 await t.test('the pass takes what is sparse enough', { skip: generates ? false : 'no code is generated here' }, (t) => {
   const weights: Record<string, Tensor> = {
     sparse: weightOf(512, 512, (block) => block % 50 === 0),

@@ -1,9 +1,13 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { stridesAs } from '../../tensor/iterator.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { type SparseForm, sparseKernel } from './support/sparse-weight.js'
+import { applySteps } from './post-ops.js'
+import { blockStrides, type BlockStrides, checkSteps, type PostOps, takesPostOps } from './support/post-ops.js'
+import { chainOf, type SparseStep } from './support/sparse-steps.js'
+import { type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
 const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
 
@@ -12,7 +16,15 @@ const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
  * input [..., k], weight [n, k] and bias [n]; form is 'rows', 'unrolled' or 'vectors'. Sums run over k in order, as those of
  * the dense kernel within a part do not.
  */
-export function sparse_linear(input: Tensor, weight: Tensor, bias: Tensor | null, form: string, min: number, max: number): Tensor {
+export function sparse_linear(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  form: string,
+  min: number,
+  max: number,
+  post: PostOps | null = null,
+): Tensor {
   const name = 'ptlite::sparse_linear'
   checkOperands(name, input, weight, bias, 2)
   const known = LINEAR_FORMS.find((f) => f === form)
@@ -24,14 +36,46 @@ export function sparse_linear(input: Tensor, weight: Tensor, bias: Tensor | null
   )
   const result = empty([...input.shape.slice(0, -1), n], DType.float32)
   const rows = numelOf(input.shape.slice(0, -1))
-  return multiply(name, known, input, weight, bias, min, max, result, {
-    batch: 1,
-    rows,
-    xStride: k,
-    outStride: n,
-    xGroup: 16,
-    outGroup: 16,
-  })
+  const layout = { batch: 1, rows, xStride: k, outStride: n, xGroup: 16, outGroup: 16 }
+  const behind = post === null ? NOTHING : injected(post, result)
+  if (behind === null) return applySteps(multiply(name, known, input, weight, bias, min, max, result, layout), post!)
+  return multiply(name, known, input, weight, bias, min, max, result, layout, null, behind)
+}
+
+/** ptlite::sparse_linear, then element-wise steps, which its kernel carries out in registers where they are a chain. */
+export function sparse_linear_post(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  form: string,
+  min: number,
+  max: number,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
+): Tensor {
+  const post = { operands, ops, values, numbers }
+  checkSteps('ptlite::sparse_linear_post', 1 + operands.length, post)
+  return sparse_linear(input, weight, bias, form, min, max, post)
+}
+
+/** What is injected behind the sums, the limits and the residual. */
+interface Behind {
+  readonly steps: readonly SparseStep[]
+  readonly operands: readonly Tensor[]
+  readonly strides: readonly BlockStrides[]
+}
+const NOTHING: Behind = { steps: [], operands: [], strides: [] }
+/** Two of the eight steps that the frames have room for are the residual and the limits. */
+const MOST_STEPS = 6
+
+function injected(post: PostOps, { shape }: Tensor): Behind | null {
+  const axes = { row: 0, column: shape.length - 1 }
+  if (post.ops.length > MOST_STEPS || !takesPostOps(post, shape, axes)) return null
+  const strides = post.operands.map((t) => blockStrides(shape, stridesAs(t, [...shape]), axes)!)
+  const steps = chainOf(post, strides)
+  return steps === null ? null : { steps, operands: post.operands, strides }
 }
 
 /**
@@ -119,11 +163,15 @@ function multiply(
   result: Tensor,
   { batch, rows, xStride, outStride, xGroup, outGroup }: Layout,
   residual: Tensor | null = null,
+  behind: Behind = NOTHING,
 ): Tensor {
   if (result.numel === 0) return result
   check(weight.numel > 0, () => `${name}: a weight without elements`)
-  const kernel = sparseKernel(weight, { form, rows, hasBias: bias !== null, residual: residual !== null, min, max })
+  const use = { form, rows, hasBias: bias !== null, residual: residual !== null, min, max, steps: behind.steps }
+  const kernel = sparseKernel(weight, use)
   if (kernel === null) throw new PtliteError('OUT_OF_MEMORY', `${name}: no memory for the blocks of the weight`)
+  const steps = stepsOf(use)
+  const own = ({ operand }: SparseStep): Tensor | null => (operand === null ? null : operand < 0 ? residual : behind.operands[operand]!)
   kernels.sparse_gemm({
     handle: kernel.handle,
     x: input.address,
@@ -137,10 +185,10 @@ function multiply(
     out_batch: result.numel / batch,
     x_group: xGroup,
     out_group: outGroup,
-    operands: residual === null ? [] : [residual.address],
-    operand_strides: [outStride],
-    operand_batches: [result.numel / batch],
-    operand_groups: [outGroup],
+    operands: steps.map((step) => own(step)?.address ?? 0),
+    operand_strides: steps.map(({ operand }) => (operand === null || operand < 0 ? outStride : behind.strides[operand]!.row)),
+    operand_batches: steps.map(() => result.numel / batch),
+    operand_groups: steps.map(() => outGroup),
   })
   return result
 }

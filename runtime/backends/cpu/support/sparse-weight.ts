@@ -1,4 +1,6 @@
 import * as kernels from '../../../native/generated/kernels.js'
+import { limitsOf } from './limits.js'
+import type { SparseStep } from './sparse-steps.js'
 import type { Storage } from '../../../tensor/storage.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 
@@ -14,6 +16,8 @@ export interface SparseUse {
   readonly residual: boolean
   readonly min: number
   readonly max: number
+  /** Behind all that. */
+  readonly steps: readonly SparseStep[]
 }
 
 export interface SparseKernel {
@@ -47,31 +51,41 @@ function layoutOf(weight: Tensor): WeightLayout {
   return { n: shape[0]!, k: shape[1]!, n_stride: shape[1]!, n_group: shape[1]! * 16, k_stride: 1 }
 }
 
+/** All steps behind the sums: the residual, the limits, and the chain. */
+export function stepsOf({ residual, min, max, steps }: Pick<SparseUse, 'residual' | 'min' | 'max' | 'steps'>): SparseStep[] {
+  const { add, clamp } = kernels.JitAlgorithm
+  const { full: access } = kernels.JitAccess
+  const limits = limitsOf(min, max)
+  return [
+    ...(residual ? [{ op: add, access, numbers: [0, 0] as const, operand: -1 }] : []),
+    ...(limits === null ? [] : [{ op: clamp, access, numbers: [min, max] as const, operand: null }]),
+    ...steps,
+  ]
+}
+
 /**
  * A kernel of x weight^T, kept with the weight's storage; it holds a copy of its non-zero blocks. Null where memory is short.
  */
 export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | null {
   const { storage } = weight
-  const { form, rows, hasBias, residual, min, max } = use
-  const key = [weight.offset, weight.shape.join('x'), form, rows, hasBias, residual, min, max].join()
+  const { form, rows, hasBias } = use
+  const steps = stepsOf(use)
+  const key = [weight.offset, weight.shape.join('x'), form, rows, hasBias, ...steps.flatMap((s) => [s.op, s.access, ...s.numbers])].join()
   const kept = made.get(storage) ?? []
   const found = kept.find((kernel) => kernel.key === key && kernel.version === storage.version)
   if (found !== undefined) return found
-  const { add, clamp } = kernels.JitAlgorithm
-  const clamped = min !== -Infinity || max !== Infinity
-  const ops = [...(residual ? [add] : []), ...(clamped ? [clamp] : [])]
   const { handle, code_bytes: codeBytes } = kernels.sparse_gemm_create({
     weight: weight.address,
     ...layoutOf(weight),
     m: rows,
     form: kernels.SparseForm[form],
     has_bias: Number(hasBias),
-    post_ops: ops.length,
-    ops,
-    access: ops.map(() => kernels.JitAccess.full),
-    p0: ops.map((op) => (op === clamp ? min : 0)),
-    p1: ops.map((op) => (op === clamp ? max : 0)),
-    p2: ops.map(() => 1),
+    post_ops: steps.length,
+    ops: steps.map((s) => s.op),
+    access: steps.map((s) => s.access),
+    p0: steps.map((s) => s.numbers[0]),
+    p1: steps.map((s) => s.numbers[1]),
+    p2: steps.map(() => 1),
   })
   if (handle === 0) return null
   const kernel = { key, version: storage.version, handle, codeBytes }

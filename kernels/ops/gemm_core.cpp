@@ -398,7 +398,6 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     };
     if constexpr (sizeof(T) == 4) {
       if (last && e.post != nullptr) {
-        e.post->prefetch(rows, cols, e.post_batch, e.post_row + row0 + i, e.post_col + col0 + j);
         alignas(64) T tile[kRows * kCols<T>];
         run(tile, cols);
         e.post->apply(rows, cols, tile, cp, c_row, e.post_batch, e.post_row + row0 + i, e.post_col + col0 + j);

@@ -1,7 +1,6 @@
 // Element-wise steps that a dense kernel applies to each block of its output while that is in the first caches.
 //
 //   const PostOps post(*frame);                                              once per call; a frame of codegen/kernels/post_ops.yaml
-//   post.prefetch(rows, cols, batch, row, col);               per block, before the products that fill it
 //   post.apply(rows, cols, out, out_row, batch, row, col);    per block, when it is finished but for them
 #pragma once
 
@@ -27,19 +26,6 @@ class PostOps {
 
   bool valid() const { return program_.valid() && program_.inputs >= 1 && program_.inputs <= kMostOperands + 1 && program_.steps <= kMostSteps; }
 
-  /// Asks for the operands of a block, so that they are in the first-level cache when it is finished.
-  void prefetch(int64_t rows, int64_t cols, int64_t batch, int64_t row, int64_t col) const {
-    for (int k = 0; k < program_.inputs - 1; k++) {
-      const Operand& o = operand_[k];
-      if (o.col == 0) continue;
-      const float* at = start_of(o, batch, row, col);
-      for (int64_t r = 0; r < (o.row == 0 ? 1 : rows); r++, at += o.row) {
-        for (int64_t c = 0; c < cols; c += kLine) __builtin_prefetch(at + c);
-        __builtin_prefetch(at + cols - 1);
-      }
-    }
-  }
-
   /// The block of rows x cols at `out`, rows `out_row` elements apart, which lies at (batch, row, col) of the whole output.
   void apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const;
   /// The same for a block of at most kTile elements that lies in `tile` without gaps, and goes to `out`.
@@ -51,8 +37,6 @@ class PostOps {
     const float* at;
     int64_t batch, row, col;
   };
-  /// Floats of a cache line.
-  static constexpr int64_t kLine = 16;
 
   static const float* start_of(const Operand& o, int64_t batch, int64_t row, int64_t col) {
     return o.at + batch * o.batch + row * o.row + col * o.col;

@@ -7,7 +7,11 @@ import t from 'tap'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 execFileSync('cmake', ['-S', 'kernels', '-B', 'build'], { cwd: ROOT, stdio: 'ignore' })
-execFileSync('cmake', ['--build', 'build', '--parallel', '2', '--target', 'sparse_test', 'asan_test'], { cwd: ROOT, stdio: 'pipe' })
+execFileSync('cmake', ['--build', 'build', '--parallel', '2', '--target', 'sparse_test', 'asan_test'], {
+  cwd: ROOT,
+  stdio: 'pipe',
+  encoding: 'utf8',
+})
 
 // a level that the CPU lacks falls to one it has
 const PROGRAMS: readonly [string, RegExp, readonly string[]][] = [

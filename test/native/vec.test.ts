@@ -16,6 +16,7 @@ execFileSync('cmake', ['-S', 'kernels', '-B', 'build'], { cwd: ROOT, stdio: 'ign
 execFileSync('cmake', ['--build', 'build', '--parallel', '2', '--target', ...runnable.map(({ name }) => `vec_test_${name}`)], {
   cwd: ROOT,
   stdio: 'pipe',
+  encoding: 'utf8',
 })
 
 for (const level of levels) {

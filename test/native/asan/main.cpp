@@ -232,7 +232,6 @@ void post_ops() {
       for (int64_t col = 0; col < cols; col += half) {
         const int64_t some = row + 3 < rows ? 3 : rows - row, wide = col + half < cols ? half : cols - col;
         float* block = b.data + row * cols + col;
-        generated.prefetch(some, wide, 0, row, col);
         if (round % 2 == 0) {
           generated.apply(some, wide, block, cols, 0, row, col);
           continue;

@@ -15,19 +15,10 @@ constexpr bool kHeld = PTLITE_HOLDS_conv_post || PTLITE_HOLDS_gemm_post || PTLIT
 
 namespace {
 
-/// Copies rows x cols elements into one row.
-void gather(int64_t rows, int64_t cols, const float* from, int64_t from_row, float* to) {
+/// Copies rows x cols elements; the rows are `from_row` and `to_row` elements apart.
+void copy_rows(int64_t rows, int64_t cols, const float* from, int64_t from_row, float* to, int64_t to_row) {
   using V = Vec<float>;
-  for (int64_t r = 0; r < rows; r++, from += from_row, to += cols) {
-    int64_t c = 0;
-    for (; c + V::size <= cols; c += V::size) V::load(from + c).store(to + c);
-    std::copy(from + c, from + cols, to + c);
-  }
-}
-
-void scatter(int64_t rows, int64_t cols, const float* from, float* to, int64_t to_row) {
-  using V = Vec<float>;
-  for (int64_t r = 0; r < rows; r++, from += cols, to += to_row) {
+  for (int64_t r = 0; r < rows; r++, from += from_row, to += to_row) {
     int64_t c = 0;
     for (; c + V::size <= cols; c += V::size) V::load(from + c).store(to + c);
     std::copy(from + c, from + cols, to + c);
@@ -56,9 +47,9 @@ void PostOps::apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int
     return;
   }
   alignas(64) float tile[kTile];
-  gather(rows, cols, out, out_row, tile);
+  copy_rows(rows, cols, out, out_row, tile, cols);
   run_small(rows, cols, tile, operand);
-  scatter(rows, cols, tile, out, out_row);
+  copy_rows(rows, cols, tile, cols, out, out_row);
 }
 
 void PostOps::apply(int64_t rows, int64_t cols, float* tile, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const {
@@ -66,7 +57,7 @@ void PostOps::apply(int64_t rows, int64_t cols, float* tile, float* out, int64_t
   Operand operand[kMostOperands];
   start(operand, batch, row, col);
   run_small(rows, cols, tile, operand);
-  scatter(rows, cols, tile, out, out_row);
+  copy_rows(rows, cols, tile, cols, out, out_row);
 }
 
 void PostOps::run_small(int64_t rows, int64_t cols, float* out, Operand* operand) const {
@@ -78,7 +69,7 @@ void PostOps::run_small(int64_t rows, int64_t cols, float* out, Operand* operand
     Operand& o = operand[k];
     if (o.col == 0 || o.row == cols) continue;
     float* copy = copies + k * kApart;
-    gather(rows, cols, o.at, o.row, copy);
+    copy_rows(rows, cols, o.at, o.row, copy, cols);
     o.at = copy;
     o.row = cols;
   }

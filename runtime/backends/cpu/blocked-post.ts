@@ -1,12 +1,6 @@
 import type { Tensor } from '../../tensor/tensor.js'
 import { blocked_convolution, blocked_depthwise, winograd_convolution } from './blocked.js'
-import { checkSteps, type PostOps } from './support/post-ops.js'
-
-function stepsOf(operator: string, operands: Tensor[], ops: number[], values: number[], numbers: number[]): PostOps {
-  const steps = { operands, ops, values, numbers }
-  checkSteps(operator, 1 + operands.length, steps)
-  return steps
-}
+import { postOpsOf } from './support/post-ops.js'
 
 /** ptlite::blocked_convolution, then element-wise steps on rows of the result while they are in the caches; operands are in blocks, too. */
 export function blocked_convolution_post(
@@ -24,7 +18,7 @@ export function blocked_convolution_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const steps = stepsOf('ptlite::blocked_convolution_post', operands, ops, values, numbers)
+  const steps = postOpsOf('ptlite::blocked_convolution_post', operands, ops, values, numbers)
   return blocked_convolution(input, filter, bias, residual, stride, padding, dilation, min, max, steps)
 }
 
@@ -43,7 +37,7 @@ export function blocked_depthwise_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const steps = stepsOf('ptlite::blocked_depthwise_post', operands, ops, values, numbers)
+  const steps = postOpsOf('ptlite::blocked_depthwise_post', operands, ops, values, numbers)
   return blocked_depthwise(input, filter, bias, stride, padding, dilation, min, max, steps)
 }
 
@@ -61,6 +55,6 @@ export function winograd_convolution_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const steps = stepsOf('ptlite::winograd_convolution_post', operands, ops, values, numbers)
+  const steps = postOpsOf('ptlite::winograd_convolution_post', operands, ops, values, numbers)
   return winograd_convolution(input, filter, bias, residual, padding, min, max, steps)
 }

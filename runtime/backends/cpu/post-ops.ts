@@ -6,7 +6,7 @@ import { linearInto, matmul } from './matmul.js'
 import { CONV_AXES, convolve } from './support/conv.js'
 import { convSizes } from './support/conv-shape.js'
 import { limitsOf } from './support/limits.js'
-import { checkSteps, postFields, type PostOps, takesPostOps } from './support/post-ops.js'
+import { postFields, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
 import { product } from './support/product.js'
 
 /** The steps on a finished tensor, in a pass of their own: where the kernel cannot take them. */
@@ -30,8 +30,7 @@ export function convolution_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const steps: PostOps = { operands, ops, values, numbers }
-  checkSteps('ptlite::convolution_post', 1 + operands.length, steps)
+  const steps = postOpsOf('ptlite::convolution_post', operands, ops, values, numbers)
   const settings = { stride, padding, dilation, groups }
   const batched = input.dim === weight.dim
   const x = batched ? input : viewOf(input, [1, ...input.shape], [0, ...input.strides])
@@ -55,8 +54,7 @@ export function linear_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const steps: PostOps = { operands, ops, values, numbers }
-  checkSteps('ptlite::linear_post', 1 + operands.length, steps)
+  const steps = postOpsOf('ptlite::linear_post', operands, ops, values, numbers)
   const shape = [...input.shape.slice(0, -1), weight.shape[0]!]
   const axes = { row: 0, column: shape.length - 1 }
   if (input.type !== DType.float32 || !isDirectLinear(input, weight, bias) || !takesPostOps(steps, shape, axes))
@@ -68,8 +66,7 @@ export function linear_post(
 
 /** A product of matrices, or of as many pairs of them, then element-wise steps on blocks of the result while they are in the caches. float32. */
 export function matmul_post(self: Tensor, other: Tensor, operands: Tensor[], ops: number[], values: number[], numbers: number[]): Tensor {
-  const steps: PostOps = { operands, ops, values, numbers }
-  checkSteps('ptlite::matmul_post', 1 + operands.length, steps)
+  const steps = postOpsOf('ptlite::matmul_post', operands, ops, values, numbers)
   const rank = self.dim
   const fits =
     self.type === DType.float32 &&

@@ -5,7 +5,7 @@ import { stridesAs } from '../../tensor/iterator.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './post-ops.js'
-import { blockStrides, type BlockStrides, checkSteps, type PostOps, takesPostOps } from './support/post-ops.js'
+import { blockStrides, type BlockStrides, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
 import { chainOf, type SparseStep } from './support/sparse-steps.js'
 import { type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
@@ -55,8 +55,7 @@ export function sparse_linear_post(
   values: number[],
   numbers: number[],
 ): Tensor {
-  const post = { operands, ops, values, numbers }
-  checkSteps('ptlite::sparse_linear_post', 1 + operands.length, post)
+  const post = postOpsOf('ptlite::sparse_linear_post', operands, ops, values, numbers)
   return sparse_linear(input, weight, bias, form, min, max, post)
 }
 

@@ -63,6 +63,13 @@ export function broadcastStrides(
   return to.map((_, d) => (d < lead || shape[d - lead] === 1 ? 0 : strides[d - lead]!))
 }
 
+/** The steps behind an operator's own result, which is the first of their inputs; checked as `checkSteps` does. */
+export function postOpsOf(operator: string, operands: Tensor[], ops: number[], values: number[], numbers: number[]): PostOps {
+  const steps = { operands, ops, values, numbers }
+  checkSteps(operator, 1 + operands.length, steps)
+  return steps
+}
+
 /** Throws unless the steps are ones that kernels can carry out on float32. */
 export function checkSteps(operator: string, inputs: number, { ops, values, numbers }: Omit<PostOps, 'operands'>): void {
   check(

@@ -36,6 +36,8 @@ struct Walk {
 namespace detail {
 
 constexpr int64_t kChunk = 512;
+// Shorter rows are not worth a call each.
+constexpr int64_t kLongRow = 48;
 
 // Loops over operands cost a small operator more than its arithmetic; -O2 alone keeps them.
 #define PTLITE_UNROLL_INPUTS _Pragma("GCC unroll 4")
@@ -57,6 +59,9 @@ struct Walker {
   const C* const p;
   alignas(64) C buffer[inputs + 1][kChunk];
   int64_t item[inputs + 1];
+  // Where dimension 0 is several rows in one (see `repeating`): elements of one of them, and the operands that repeat it; else 0.
+  int64_t period = 0;
+  bool repeats[inputs + 1] = {};
 
   // leaves the buffers as they are: clearing them would cost more than a small operator
   Walker(const Walk<C, inputs>& walk, Run<C> f, const C* parameters) : w(walk), run(f), p(parameters) {}
@@ -73,8 +78,48 @@ struct Walker {
       for (int64_t i = 0; i < m; i++) buffer[k][i] = w.scalar[k - 1];
     }
     if (w.ndim == 0) return row(nullptr, w.n);
-    if (w.ndim == 1 || w.sizes[0] >= 48) return rows();
+    if (w.ndim == 1 || w.sizes[0] >= kLongRow) return rows();
+    bool again[inputs + 1];
+    if (repeating(again)) return repeated_rows(again);
     return stretches();
+  }
+
+  // Whether dimensions 0 and 1 can be walked as one row: each operand lies dense along both, or has its run of dimension 0
+  // again for each index of dimension 1, as the factors of channels have in blocked and channels-last layouts.
+  bool repeating(bool* again) const {
+    bool any = false;
+    for (int k = 0; k <= inputs; k++) {
+      again[k] = false;
+      if (k > 0 && w.address[k] == 0) continue;
+      const int64_t* s = w.strides[k];
+      again[k] = k > 0 && s[0] == 1 && s[1] == 0;
+      if (!again[k] && (s[0] != 1 || s[1] != w.sizes[0])) return false;
+      any |= again[k];
+    }
+    return any;
+  }
+
+  int32_t repeated_rows(const bool* again) {
+    int64_t sizes[11];
+    int64_t strides[inputs + 1][11];
+    Walk<C, inputs> joined = w;
+    joined.ndim = w.ndim - 1;
+    joined.sizes = sizes;
+    for (int d = 0; d < joined.ndim; d++) {
+      sizes[d] = d == 0 ? w.sizes[0] * w.sizes[1] : w.sizes[d + 1];
+      for (int k = 0; k <= inputs; k++) {
+        if (k == 0 || w.address[k] != 0) strides[k][d] = d == 0 ? 1 : w.strides[k][d + 1];
+      }
+    }
+    Walker walker(joined, run, p);
+    for (int k = 0; k <= inputs; k++) {
+      joined.strides[k] = strides[k];
+      walker.repeats[k] = again[k];
+      walker.item[k] = item[k];
+      if (k > 0 && w.address[k] == 0) memcpy(walker.buffer[k], buffer[k], sizeof(buffer[k]));
+    }
+    walker.period = w.sizes[0];
+    return walker.rows();
   }
 
   // n elements from these offsets on, with the strides of dimension 0 (1 where offsets is null).
@@ -89,13 +134,16 @@ struct Walker {
       const bool scalar = k > 0 && w.address[k] == 0;
       stride[k] = offsets == nullptr || scalar ? 1 : w.strides[k][0];
       at[k] = scalar ? nullptr : place(k, offsets == nullptr ? 0 : offsets[k]);
-      fixed[k] = scalar || (k > 0 && stride[k] == 0);
+      fixed[k] = scalar || (k > 0 && (stride[k] == 0 || repeats[k]));
       buffered |= fixed[k] || stride[k] != 1 || !direct(k);
     }
-    const int64_t chunk = buffered ? kChunk : n;
+    const int64_t chunk = !buffered ? n : period > 0 ? kChunk / period * period : kChunk;
     PTLITE_UNROLL_INPUTS
     for (int k = 1; k <= inputs; k++) {
-      if (fixed[k] && at[k] != nullptr) load_as<C>(buffer[k], w.dtype[k], at[k], 0, n < chunk ? n : chunk);
+      if (!fixed[k] || at[k] == nullptr) continue;
+      const int64_t m = n < chunk ? n : chunk;
+      load_as<C>(buffer[k], w.dtype[k], at[k], repeats[k] ? 1 : 0, repeats[k] ? period : m);
+      for (int64_t i = period; repeats[k] && i < m; i++) buffer[k][i] = buffer[k][i - period];
     }
     for (int64_t i = 0; i < n; i += chunk) {
       const int64_t m = n - i < chunk ? n - i : chunk;
@@ -125,7 +173,7 @@ struct Walker {
   }
 
   // Long rows, one by one.
-  int32_t rows() {
+  __attribute__((noinline)) int32_t rows() {
     int64_t index[12] = {};
     int64_t offset[inputs + 1] = {};
     for (;;) {

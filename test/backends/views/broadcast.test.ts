@@ -36,6 +36,63 @@ t.test('operands are broadcast as their shapes say', (t) => {
   t.end()
 })
 
+t.test('short rows that repeat along a dimension, as the factors of channels do', (t) => {
+  // rows of 1 to 47 elements, and more of them than a kernel converts at a time
+  const cases: readonly (readonly [readonly number[], readonly number[]])[] = [
+    [
+      [2, 3, 5, 16],
+      [2, 3, 1, 16],
+    ],
+    [
+      [2, 3, 70, 16],
+      [3, 1, 16],
+    ],
+    [
+      [4, 300, 5],
+      [4, 1, 5],
+    ],
+    [[300, 47], [47]],
+    [
+      [3, 2, 9, 11, 7],
+      [3, 1, 1, 1, 7],
+    ],
+    [
+      [1, 33, 64, 16],
+      [33, 1, 16],
+    ],
+  ]
+  for (const [full, row] of cases) {
+    for (const [x, y] of [
+      ['float32', 'float32'],
+      ['float32', 'int64'],
+      ['int32', 'uint8'],
+      ['float16', 'float16'],
+    ] as const) {
+      const number = (i: number): number => (i * 7) % 13
+      const made = (shape: readonly number[], dtype: DTypeName): Tensor =>
+        callOperator('aten::to.dtype', [
+          tensor(
+            Float32Array.from({ length: count(shape) }, (_, i) => number(i)),
+            shape,
+          ),
+          dtype,
+        ]) as Tensor
+      const spread = (own: readonly number[]): readonly number[] =>
+        build(whole(own), full, (index) => index.slice(full.length - own.length).map((k, d) => (own[d] === 1 ? 0 : k))).places
+      const [places, rows] = [spread(full), spread(row)]
+      const expected = places.map((n, k) => number(n) + 2 * number(rows[k]!))
+      const [a, b] = [made(full, x), made(row, y)]
+      const sum = callOperator('aten::add.Tensor', [a, b, 2]) as Tensor
+      const wide = callOperator('aten::to.dtype', [sum, 'float32']) as Tensor
+      t.strictSame(Array.from(wide.data(), Number), expected, `${x} [${full.join()}] + ${y} [${row.join()}]`)
+      const between = callOperator('aten::addcmul', [a, b, b]) as Tensor
+      const exact = places.map((n, k) => number(n) + number(rows[k]!) ** 2)
+      t.strictSame(Array.from((callOperator('aten::to.dtype', [between, 'float32']) as Tensor).data(), Number), exact)
+    }
+  }
+  t.end()
+})
+
 t.test('shapes that cannot be broadcast are refused', (t) => {
   for (const [a, b] of [
     [[2], [3]],

@@ -1,3 +1,5 @@
+import { HOW_TO_EXTEND } from './build.js'
+
 /** Stable identifiers of everything a user can get wrong. */
 export type ErrorCode =
   | 'INVALID_ARGUMENT' // a value of the wrong type, count, shape or range
@@ -33,4 +35,9 @@ export class PtliteError extends Error {
 /** Throws INVALID_ARGUMENT unless `condition` holds; `message` is only built on failure. */
 export function check(condition: boolean, message: () => string): asserts condition {
   if (!condition) throw new PtliteError('INVALID_ARGUMENT', message())
+}
+
+/** The error about a part that a selective build was made without; it says how to make one that has it. */
+export function absent(part: string, code: ErrorCode = 'UNSUPPORTED_DTYPE'): PtliteError {
+  return new PtliteError(code, `${part} is not in this build${HOW_TO_EXTEND}`)
 }

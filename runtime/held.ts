@@ -10,3 +10,9 @@ export const HOLDS_OBSERVERS: boolean = true
 export const HOLDS_CUSTOM_OPERATORS: boolean = true
 /** Instructions that no trace came to. */
 export const HOLDS_ALL_INSTRUCTIONS: boolean = true
+/** Operators that write into tensors they are given: in place, or `out`. */
+export const HOLDS_WRITES: boolean = true
+/** More than one dtype: promotion and conversion. */
+export const HOLDS_MIXED_DTYPES: boolean = true
+/** float16 and bfloat16. */
+export const HOLDS_HALVES: boolean = true

@@ -1,11 +1,12 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_COMPLEX } from '../held.js'
+import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
 import { viewAsReal } from './complex.js'
 import { DType, isComplex, isFloating } from './dtype.js'
+import { halfValue, isHalf } from './half.js'
 import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
-import { extentOf, isContiguous, numelOf } from './shape.js'
+import { extentOf, isContiguous, numelOf, shapeText } from './shape.js'
 import type { Tensor } from './tensor.js'
 
 /** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
@@ -14,28 +15,15 @@ export type TypedArray =
 
 type ArrayType = new (source: number | ArrayBuffer) => Exclude<TypedArray, Uint8ClampedArray>
 
-const ARRAY_TYPES: Readonly<Record<DType, ArrayType>> = {
-  [DType.uint8]: Uint8Array,
-  [DType.int8]: Int8Array,
-  [DType.int16]: Int16Array,
-  [DType.int32]: Int32Array,
-  [DType.int64]: BigInt64Array,
-  [DType.float16]: Uint16Array,
-  [DType.float32]: Float32Array,
-  [DType.float64]: Float64Array,
-  [DType.complex64]: Float32Array,
-  [DType.complex128]: Float64Array,
-  [DType.bool]: Uint8Array,
-  [DType.qint8]: Int8Array,
-  [DType.quint8]: Uint8Array,
-  [DType.qint32]: Int32Array,
-  [DType.bfloat16]: Uint16Array,
-  [DType.quint4x2]: Uint8Array,
-}
+// in the order of DType
+const ARRAY_TYPES: readonly (ArrayType | undefined)[] = [
+  Uint8Array, Int8Array, Int16Array, Int32Array, BigInt64Array, Uint16Array, Float32Array, Float64Array,
+  undefined, Float32Array, Float64Array, Uint8Array, Int8Array, Uint8Array, Int32Array, Uint16Array, Uint8Array,
+] // prettier-ignore
 
 /** The typed array class that holds data of this dtype. */
 export function arrayTypeOf(type: DType): ArrayType {
-  return ARRAY_TYPES[type]
+  return ARRAY_TYPES[type]!
 }
 
 /** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
@@ -73,7 +61,7 @@ export function writeTensor(t: Tensor, data: TypedArray): void {
   if (data.length !== numelOf(t.shape) || data.BYTES_PER_ELEMENT !== t.itemSize || !t.isContiguous) {
     throw new PtliteError(
       'INTERNAL',
-      `cannot write ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes into ${t.dtype}[${t.shape.join(', ')}]`,
+      `cannot write ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes into ${t.dtype}${shapeText(t.shape)}`,
     )
   }
   if (data.length > 0) kernels.mem_write({ address: t.address, bytes: data.byteLength }, data)
@@ -97,30 +85,16 @@ function realItem(t: Tensor): Scalar {
 
 /** The scalar that a raw element stands for. */
 export function elementScalar(raw: number | bigint, t: Tensor): Scalar {
-  if (t.type === DType.bool) return Number(raw) !== 0
-  if (typeof raw === 'bigint') return toInt(raw)
-  if (t.type === DType.float16) return new Float(halfToNumber(raw))
-  if (t.type === DType.bfloat16) return new Float(bfloat16ToNumber(raw))
-  if (isFloating(t.type)) return new Float(raw)
-  if (t.quant !== null && 'scale' in t.quant) return new Float(Math.fround((raw - t.quant.zeroPoint) * t.quant.scale))
-  return raw
+  const value = elementValue(raw, t.type)
+  if (typeof value === 'bigint') return toInt(value)
+  if (typeof value === 'boolean') return value
+  if (isFloating(t.type)) return new Float(value)
+  if (HOLDS_QUANTIZED && t.quant !== null && 'scale' in t.quant) return new Float(Math.fround((value - t.quant.zeroPoint) * t.quant.scale))
+  return value
 }
 
-/** The value of IEEE half-precision bits. */
-export function halfToNumber(bits: number): number {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 31
-  const fraction = bits & 1023
-  if (exponent === 0) return sign * fraction * 2 ** -24
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
-}
-
-const bits32 = new Uint32Array(1)
-const float32 = new Float32Array(bits32.buffer)
-
-/** The value of bfloat16 bits. */
-export function bfloat16ToNumber(bits: number): number {
-  bits32[0] = bits << 16
-  return float32[0]!
+/** The number or boolean that a raw element stands for; integers of quantized tensors as they are. */
+export function elementValue(raw: number | bigint, type: DType): number | bigint | boolean {
+  if (type === DType.bool) return Number(raw) !== 0
+  return isHalf(type) ? halfValue(Number(raw), type) : raw
 }

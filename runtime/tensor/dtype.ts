@@ -1,4 +1,5 @@
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
+import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../held.js'
 
 /** Element types, numbered as c10::ScalarType, which is how models write them. */
 export const DType = {
@@ -23,10 +24,9 @@ export const DType = {
 export type DTypeName = keyof typeof DType
 export type DType = (typeof DType)[DTypeName]
 
-const NAMES: readonly (DTypeName | undefined)[] = [
-  'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64',
-  undefined, 'complex64', 'complex128', 'bool', 'qint8', 'quint8', 'qint32', 'bfloat16', 'quint4x2',
-] // prettier-ignore
+const NAMES: Readonly<Record<number, DTypeName | undefined>> = Object.fromEntries(
+  Object.entries(DType).map(([name, code]) => [code, name as DTypeName]),
+)
 
 /** Bytes per element; quint4x2 packs two elements into the one byte counted here. */
 const SIZES: readonly number[] = [1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 1]
@@ -84,34 +84,27 @@ export function isQuantized(dtype: DType): boolean {
   return (dtype >= DType.qint8 && dtype <= DType.qint32) || dtype === DType.quint4x2
 }
 
-const U1 = DType.uint8, I1 = DType.int8, I2 = DType.int16, I4 = DType.int32, I8 = DType.int64 // prettier-ignore
-const F2 = DType.float16, F4 = DType.float32, F8 = DType.float64, B1 = DType.bool, BF = DType.bfloat16 // prettier-ignore
-const ORDER: readonly DType[] = [U1, I1, I2, I4, I8, F2, F4, F8, B1, BF]
-// c10::promoteTypes, rows and columns in ORDER
-const PROMOTE: readonly (readonly DType[])[] = [
-  [U1, I2, I2, I4, I8, F2, F4, F8, U1, BF],
-  [I2, I1, I2, I4, I8, F2, F4, F8, I1, BF],
-  [I2, I2, I2, I4, I8, F2, F4, F8, I2, BF],
-  [I4, I4, I4, I4, I8, F2, F4, F8, I4, BF],
-  [I8, I8, I8, I8, I8, F2, F4, F8, I8, BF],
-  [F2, F2, F2, F2, F2, F2, F4, F8, F2, F4],
-  [F4, F4, F4, F4, F4, F4, F4, F8, F4, F4],
-  [F8, F8, F8, F8, F8, F8, F8, F8, F8, F8],
-  [U1, I1, I2, I4, I8, F2, F4, F8, B1, BF],
-  [BF, BF, BF, BF, BF, F4, F4, F8, BF, BF],
-] // prettier-ignore
-
 /** The dtype both operands are converted to (c10::promoteTypes). Quantized dtypes only promote with themselves. */
 export function promoteTypes(a: DType, b: DType): DType {
-  if (isComplex(a) || isComplex(b))
+  if (HOLDS_COMPLEX && (isComplex(a) || isComplex(b)))
     throw new PtliteError('UNSUPPORTED_DTYPE', 'complex tensors cannot be computed with; take their parts first')
   if (a === b) return a
-  const row = PROMOTE[ORDER.indexOf(a)]
-  const result = row?.[ORDER.indexOf(b)]
-  if (result === undefined) {
-    throw new PtliteError('INVALID_DTYPE', `no common dtype for ${dtypeName(a)} and ${dtypeName(b)}`)
-  }
-  return result
+  if (!HOLDS_MIXED_DTYPES) throw absent(`an operator on ${dtypeName(a)} and ${dtypeName(b)}`)
+  if (isQuantized(a) || isQuantized(b)) throw new PtliteError('INVALID_DTYPE', `no common dtype for ${dtypeName(a)} and ${dtypeName(b)}`)
+  const [kindA, kindB] = [kindOf(a), kindOf(b)]
+  if (kindA !== kindB) return kindA > kindB ? a : b
+  const [sizeA, sizeB] = [itemSize(a), itemSize(b)]
+  if (sizeA !== sizeB) return sizeA > sizeB ? a : b
+  // neither holds all values of the other
+  return kindA === FLOATING ? DType.float32 : DType.int16
+}
+
+const FLOATING = 2
+
+/** bool < integers < floating point. */
+function kindOf(dtype: DType): number {
+  if (dtype === DType.bool) return 0
+  return isFloating(dtype) ? FLOATING : 1
 }
 
 /** torch.can_cast: a result of dtype `from` may be written into a tensor of dtype `to`. */

@@ -1,8 +1,10 @@
 import { check, PtliteError } from '../error.js'
-import { canCast, type DType, dtypeName, itemSize } from './dtype.js'
-import { contiguousStrides, extentOf, numelOf, sameShape } from './shape.js'
+import { HOLDS_WRITES } from '../held.js'
+import { canCast, type DType, dtypeName } from './dtype.js'
+import { contiguousStrides, extentOf, shapeText, numelOf, sameShape } from './shape.js'
 import { Storage } from './storage.js'
 import { emptyStrided, type Tensor } from './tensor.js'
+import { absentWrite, noteWrite } from './write.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
 export const MAX_LOOP_DIMS = 12
@@ -21,6 +23,7 @@ export interface Loop {
 }
 
 const loop: Loop = { ndim: 0, n: 0, sizes: [], strides: [[], [], [], [], []] }
+const dense: Loop = { ndim: 0, n: 0, sizes: [], strides: [[], [], [], [], []] }
 const order: number[] = []
 const rows: number[][] = [[], [], [], [], []]
 
@@ -67,6 +70,12 @@ function compareDims(a: number, b: number, shape: readonly number[], strides: re
   return 0
 }
 
+/** The walk over `n` elements that lie densely in every operand; overwritten by the next `denseLoop`. */
+export function denseLoop(n: number): Loop {
+  dense.n = n
+  return dense
+}
+
 /**
  * Plans a walk of `operands` (the written one first, at most five) over `shape`, to which each is broadcast.
  * Throws INVALID_ARGUMENT where more than 12 dimensions are left after merging.
@@ -83,10 +92,8 @@ export function planStrides(shape: readonly number[], strides: readonly (readonl
   let ndim = 0
   let n = 1
   const { sizes } = loop
-  sizes.length = 0
-  for (let k = 0; k < count; k++) loop.strides[k]!.length = 0
-  for (let i = 0; i < order.length; i++) {
-    const d = order[i]!
+  clear(count)
+  for (const d of order) {
     const size = shape[d]!
     n *= size
     if (size === 1) continue
@@ -99,8 +106,8 @@ export function planStrides(shape: readonly number[], strides: readonly (readonl
     ndim++
   }
   loop.n = n
-  loop.ndim = ndim === 0 || (ndim === 1 && allOnes(count)) ? 0 : ndim
-  if (n <= 1 || loop.ndim === 0) flatten(count)
+  loop.ndim = ndim
+  if (n <= 1 || ndim === 0 || (ndim === 1 && allOnes(count))) clear(count)
   check(ndim <= MAX_LOOP_DIMS, () => `expected strides that merge to at most ${MAX_LOOP_DIMS} dimensions, found ${ndim}`)
   return loop
 }
@@ -116,7 +123,7 @@ function allOnes(count: number): boolean {
   return true
 }
 
-function flatten(count: number): void {
+function clear(count: number): void {
   loop.ndim = 0
   loop.sizes.length = 0
   for (let k = 0; k < count; k++) loop.strides[k]!.length = 0
@@ -124,7 +131,7 @@ function flatten(count: number): void {
 
 /** Dense strides for a result over `shape` that lies in memory in the order of its inputs (TensorIterator's rule). */
 export function resultStrides(shape: readonly number[], inputs: readonly Tensor[]): number[] {
-  if (allContiguous(inputs)) return contiguousStrides(shape)
+  if (inputs.every((t) => t.isContiguous)) return contiguousStrides(shape)
   const strides = inputs.map((t) => stridesAs(t, shape))
   orderDims(shape, strides, strides.length)
   const result = new Array<number>(shape.length)
@@ -134,11 +141,6 @@ export function resultStrides(shape: readonly number[], inputs: readonly Tensor[
     step *= Math.max(shape[d]!, 1)
   }
   return result
-}
-
-function allContiguous(inputs: readonly Tensor[]): boolean {
-  for (let i = 0; i < inputs.length; i++) if (!inputs[i]!.isContiguous) return false
-  return true
 }
 
 /** A new tensor of `t`'s shape; dense inputs keep their strides, others their order of dimensions (preserve_format). */
@@ -161,8 +163,8 @@ export function isDense(shape: readonly number[], strides: readonly number[]): b
 /** Gives `out` the shape of a result; its storage is replaced where it is too small. */
 export function resizeOut(out: Tensor, shape: readonly number[]): void {
   if (sameShape(out.shape, shape)) return
-  const bytes = numelOf(shape) * itemSize(out.type)
-  const fits = out.offset * itemSize(out.type) + bytes <= out.storage.byteLength
+  const bytes = numelOf(shape) * out.itemSize
+  const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
   out.become(fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
 }
 
@@ -173,16 +175,20 @@ export function resizeOut(out: Tensor, shape: readonly number[]): void {
  */
 export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
   if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
+  return HOLDS_WRITES ? preparedOut(out, shape, type, inputs) : absentWrite()
+}
+
+function preparedOut(out: Tensor, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
   checkCast(type, out.type)
-  if (inputs.includes(out)) {
-    check(
-      sameShape(out.shape, shape),
-      () => `output with shape [${out.shape.join(', ')}] doesn't match the broadcast shape [${shape.join(', ')}]`,
+  if (!inputs.includes(out)) resizeOut(out, shape)
+  else if (!sameShape(out.shape, shape)) {
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `output with shape ${shapeText(out.shape)} doesn't match the broadcast shape ${shapeText(shape)}`,
     )
-  } else {
-    resizeOut(out, shape)
   }
   checkOverlap(out, inputs)
+  noteWrite(out)
   return out
 }
 
@@ -195,27 +201,24 @@ export function checkCast(from: DType, to: DType): void {
 
 /** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
 export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
-  for (let d = 0; d < out.shape.length; d++) {
-    check(
-      out.strides[d] !== 0 || out.shape[d]! <= 1,
-      () => 'more than one element of the written-to tensor refers to a single memory location',
-    )
-  }
-  for (const t of inputs) {
-    if (t === out || t.storage !== out.storage) continue
-    check(!overlapsInPart(out, t), () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
-  }
+  const sharesWithItself = out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
+  check(!sharesWithItself, () => 'more than one element of the written-to tensor refers to a single memory location')
+  const sharesWithInput = inputs.some((t) => t !== out && t.storage === out.storage && overlapsInPart(out, t))
+  check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
 }
 
 /** As PyTorch, only judges dense views. */
 function overlapsInPart(a: Tensor, b: Tensor): boolean {
   if (!isDense(a.shape, a.strides) || !isDense(b.shape, b.strides)) return false
-  const startA = a.offset * a.itemSize
-  const startB = b.offset * b.itemSize
-  const endA = startA + extentOf(a.shape, a.strides) * a.itemSize
-  const endB = startB + extentOf(b.shape, b.strides) * b.itemSize
+  const [startA, endA] = bytesOf(a)
+  const [startB, endB] = bytesOf(b)
   if (startA === startB && endA === endB && sameStrides(a, b)) return false
   return startA < endB && startB < endA
+}
+
+/** Where a view starts and ends in its storage. */
+function bytesOf(t: Tensor): [start: number, end: number] {
+  return [t.offset * t.itemSize, (t.offset + extentOf(t.shape, t.strides)) * t.itemSize]
 }
 
 function sameStrides(a: Tensor, b: Tensor): boolean {

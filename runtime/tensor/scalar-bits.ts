@@ -1,7 +1,6 @@
 import { PtliteError } from '../error.js'
-import { roundHalfEven } from './rounding.js'
-import { bfloat16ToNumber, halfToNumber } from './data.js'
 import { DType, dtypeName } from './dtype.js'
+import { bfloat16ToNumber, halfToNumber, numberToBfloat16, numberToHalf } from './half.js'
 import { Float, type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
 
 const words = new Int32Array(2)
@@ -25,8 +24,14 @@ export function scalarBits(type: DType, value: Scalar): readonly [low: number, h
     case DType.bfloat16:
       return [numberToBfloat16(scalarToNumber(value)), 0]
     default:
-      longs[0] = scalarToBigInt(value)
+      return longBits(value)
   }
+  return [words[0]!, words[1]!]
+}
+
+/** scalarBits of int64. */
+export function longBits(value: Scalar): readonly [low: number, high: number] {
+  longs[0] = scalarToBigInt(value)
   return [words[0]!, words[1]!]
 }
 
@@ -51,16 +56,16 @@ export function storedValue(type: DType, value: Scalar): number {
 }
 
 /** Least and greatest value of a dtype; dtypes that hold every scalar are left out. */
-const LIMITS: Partial<Record<DType, readonly [number, number]>> = {
-  [DType.uint8]: [0, 255],
-  [DType.int8]: [-128, 127],
-  [DType.int16]: [-(2 ** 15), 2 ** 15 - 1],
-  [DType.int32]: [-(2 ** 31), 2 ** 31 - 1],
-  [DType.int64]: [-(2 ** 63), 2 ** 63],
-  [DType.float16]: [-65504, 65504],
-  [DType.bfloat16]: [-3.3895313892515355e38, 3.3895313892515355e38],
-  [DType.float32]: [-3.4028234663852886e38, 3.4028234663852886e38],
-}
+const LIMITS: Partial<Record<DType, readonly [number, number]>> = Object.fromEntries([
+  [DType.uint8, [0, 255]],
+  [DType.int8, [-128, 127]],
+  [DType.int16, [-0x8000, 0x7fff]],
+  [DType.int32, [-0x80000000, 0x7fffffff]],
+  [DType.int64, [-(2 ** 63), 2 ** 63]],
+  [DType.float16, [-65504, 65504]],
+  [DType.bfloat16, [-3.3895313892515355e38, 3.3895313892515355e38]],
+  [DType.float32, [-3.4028234663852886e38, 3.4028234663852886e38]],
+])
 
 /** Throws INVALID_ARGUMENT where a scalar lies outside of a dtype's range (c10::overflows): negative integers may wrap to uint8. */
 export function checkInRange(type: DType, value: Scalar): void {
@@ -71,26 +76,4 @@ export function checkInRange(type: DType, value: Scalar): void {
   if (type > DType.int64 ? !Number.isFinite(number) : type === DType.uint8 && !(value instanceof Float) && number < 0 && number >= -255)
     return
   throw new PtliteError('INVALID_ARGUMENT', `value ${String(value)} cannot be converted to ${dtypeName(type)} without overflow`)
-}
-
-/** IEEE half-precision bits of a number, rounded to nearest even by way of float32. */
-export function numberToHalf(value: number): number {
-  floats[0] = value
-  const bits = words[0]!
-  const sign = (bits >>> 16) & 0x8000
-  const exponent = (bits >>> 23) & 255
-  const fraction = bits & 0x7fffff
-  if (exponent === 255) return sign | 0x7c00 | (fraction === 0 ? 0 : 0x200)
-  const magnitude = Math.abs(floats[0]!)
-  if (magnitude >= 65520) return sign | 0x7c00
-  if (magnitude < 2 ** -14) return sign | roundHalfEven(magnitude * 2 ** 24)
-  const mantissa = (exponent - 112) * 1024 + fraction / 8192
-  return sign | roundHalfEven(mantissa)
-}
-
-/** bfloat16 bits of a number, rounded to nearest even by way of float32. */
-export function numberToBfloat16(value: number): number {
-  if (Number.isNaN(value)) return 0x7fc0
-  floats[0] = value
-  return roundHalfEven((words[0]! >>> 0) / 65536) & 0xffff
 }

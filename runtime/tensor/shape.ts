@@ -7,6 +7,11 @@ export function numelOf(shape: readonly number[]): number {
   return n
 }
 
+/** `[2, 3]`, for messages. */
+export function shapeText(shape: readonly number[]): string {
+  return `[${shape.join(', ')}]`
+}
+
 /** Row-major strides, in elements. */
 export function contiguousStrides(shape: readonly number[]): number[] {
   const strides = new Array<number>(shape.length)
@@ -61,7 +66,7 @@ export function broadcastShapes(a: readonly number[], b: readonly number[]): num
   for (let i = 1; i <= rank; i++) {
     const x = i <= a.length ? a[a.length - i]! : 1
     const y = i <= b.length ? b[b.length - i]! : 1
-    check(x === y || x === 1 || y === 1, () => `shapes [${a.join(', ')}] and [${b.join(', ')}] cannot be broadcast together`)
+    check(x === y || x === 1 || y === 1, () => `shapes ${shapeText(a)} and ${shapeText(b)} cannot be broadcast together`)
     out[rank - i] = x === 1 ? y : x
   }
   return out

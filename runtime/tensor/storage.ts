@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_OBSERVERS } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
 import { allocate, release } from '../native/memory.js'
 
@@ -49,7 +50,7 @@ export class Storage {
 
   static allocate(byteLength: number): Storage {
     const storage = new Storage(allocate(byteLength), byteLength, true, undefined)
-    if (observer !== null) observer.allocated(storage)
+    if (HOLDS_OBSERVERS && observer !== null) observer.allocated(storage)
     return storage
   }
 
@@ -61,7 +62,7 @@ export class Storage {
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
     if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
-    if (observer !== null) observer.used(this)
+    if (HOLDS_OBSERVERS && observer !== null) observer.used(this)
     return this.base
   }
 
@@ -89,7 +90,7 @@ export class Storage {
 
   free(): void {
     if (this.base === 0) return
-    if (observer !== null) observer.freed(this)
+    if (HOLDS_OBSERVERS && observer !== null) observer.freed(this)
     if (this.watched) abandoned.unregister(this)
     for (const d of this.derived ?? []) d.storage.free()
     this.derived = undefined

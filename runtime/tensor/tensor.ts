@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_QUANTIZED } from '../held.js'
-import { arrayTypeOf, bfloat16ToNumber, halfToNumber, itemOf, readTensor, type TypedArray, writeTensor } from './data.js'
+import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray, writeTensor } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
 import { Float } from './scalar.js'
 import { noteCreated } from './scope.js'
@@ -99,14 +99,8 @@ export class Tensor {
   toArray(): NestedNumbers {
     const data = readTensor(this)
     let at = 0
-    const element = (): number | bigint | boolean => {
-      const x = data[at++]!
-      if (this.type === DType.bool) return x !== 0
-      if (this.type === DType.float16) return halfToNumber(x as number)
-      return this.type === DType.bfloat16 ? bfloat16ToNumber(x as number) : x
-    }
     const build = (dim: number): NestedNumbers =>
-      dim === this.shape.length ? element() : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
+      dim === this.shape.length ? elementValue(data[at++]!, this.type) : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
     return build(0)
   }
 
@@ -201,7 +195,7 @@ function checkView(length: number, shape: readonly number[], strides: readonly n
 
 /** A new contiguous tensor with undefined contents. */
 export function empty(shape: readonly number[], type: DType, quant: Quant | null = null): Tensor {
-  return new Tensor(Storage.allocate(numelOf(shape) * itemSize(type)), 0, shape, contiguousStrides(shape), type, quant)
+  return emptyStrided(shape, contiguousStrides(shape), type, quant)
 }
 
 /** A new dense tensor with undefined contents and these strides, which must cover the shape without overlap. */

@@ -7,6 +7,8 @@ import { observeModules, type ScriptModule } from '../../runtime/module/script-m
 import { observeCalls } from '../../runtime/backends/called.js'
 import { entryAt, observeOperators } from '../../runtime/operators/registry.js'
 import { complexViews } from '../../runtime/tensor/complex.js'
+import { halvesRead } from '../../runtime/tensor/half.js'
+import { writes } from '../../runtime/tensor/write.js'
 import { InstructionCoverage } from './coverage.js'
 import { KernelUses } from './kernel-uses.js'
 import { customClassesOf, hasQuantizedTensor } from './module-values.js'
@@ -22,6 +24,8 @@ export class Recorder {
   private readonly byName = new Set<string>()
   private readonly called = new Set<number>()
   private readonly complexBefore = complexViews
+  private readonly writesBefore = writes
+  private readonly halvesBefore = halvesRead
 
   start(): void {
     this.kernels.start()
@@ -140,6 +144,8 @@ export class Recorder {
     if (kernels.size > 0) features.add('backend:CPU')
     if (quantized) features.add('backend:QuantizedCPU')
     if (complexViews > this.complexBefore) features.add('complex')
+    if (writes > this.writesBefore) features.add('writes')
+    if (halvesRead > this.halvesBefore) features.add('halves')
     for (const name of this.coverage.instructions()) features.add(`instruction:${name}`)
     return features
   }

@@ -1,6 +1,6 @@
 import type { FunctionArgument } from '../../runtime/interpreter/code.js'
 import { constantText } from '../../runtime/interpreter/disassemble.js'
-import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/data.js'
+import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import { type Output, Tensor } from '../index.js'
 

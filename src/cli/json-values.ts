@@ -1,5 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
-import { arrayTypeOf, bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/data.js'
+import { arrayTypeOf } from '../../runtime/tensor/data.js'
+import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
 import { DType, dtypeFromName, type DTypeName } from '../../runtime/tensor/dtype.js'
 import { type DictKey, ScriptObject } from '../../runtime/tensor/value.js'
 import { float, type Input, int, type Output, type Quant, Tensor, tensor, tuple, type TypedArray } from '../index.js'

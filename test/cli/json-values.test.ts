@@ -2,7 +2,7 @@ import t from 'tap'
 import { fromJson, type Json, parseJson, shortest, toJson } from '../../src/cli/json-values.js'
 import { toBits } from '../../src/cli/half.js'
 import { Float, type Input, Tensor, tensor } from '../../src/index.js'
-import { halfToNumber } from '../../runtime/tensor/data.js'
+import { halfToNumber } from '../../runtime/tensor/half.js'
 import { Tuple } from '../../runtime/tensor/value.js'
 
 const read = (json: Json): Input => fromJson(json, 'value')

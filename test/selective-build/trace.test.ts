@@ -42,6 +42,20 @@ t.test('dtypes and operations are those of the run', async (t) => {
   t.ok(trace.kernels!.get('binary')!.operations.has('Compute.f64'))
 })
 
+t.test('operators that write into what they are given', (t) => {
+  const featuresOf = (name: string, args: Parameters<typeof callOperator>[1]): ReadonlySet<string> => {
+    startRecording()
+    callOperator(name, args)
+    return stopRecording().features
+  }
+  t.notOk(featuresOf('aten::relu', [x]).has('writes'))
+  t.ok(featuresOf('aten::relu_', [tensor([1, 2])]).has('writes'), 'dense, in place')
+  t.ok(featuresOf('aten::add.out', [x, tensor([[1], [2]]), 1, tensor([0])]).has('writes'), 'into another shape')
+  t.ok(featuresOf('aten::copy_', [tensor([1, 2]), tensor([3, 4])]).has('writes'))
+  t.ok(featuresOf('aten::item', [tensor(new Uint16Array([1]), [1], 'float16')]).has('halves'))
+  t.end()
+})
+
 t.test('branches that are not taken are said so', async (t) => {
   const negative = await traceOf('branches.ptl', (m) => m.forward(x, -1))
   t.notOk(negative.operators.get('aten::tanh')!.isCalled)

@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { HOLDS_WRITES } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
@@ -23,7 +24,7 @@ function floating(name: string, op: number, self: Tensor, out: Tensor | undefine
 }
 
 export function relu_out(self: Tensor, out?: Tensor): Tensor {
-  if (out !== undefined && out.type !== self.type) {
+  if (HOLDS_WRITES && out !== undefined && out.type !== self.type) {
     // an out tensor of another dtype gets a copy
     resizeOut(out, self.shape)
     copyInto(out, relu_out(self))

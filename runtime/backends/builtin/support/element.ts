@@ -1,4 +1,4 @@
-import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
+import { bfloat16ToNumber, halfToNumber } from '../../../tensor/half.js'
 import { DType } from '../../../tensor/dtype.js'
 import { Float, type Int, toInt } from '../../../tensor/scalar.js'
 import type { Value } from '../../../tensor/value.js'

@@ -1,21 +1,19 @@
-import { check } from '../../../error.js'
-import { HOLDS_COMPLEX } from '../../../held.js'
+import { absent, check } from '../../../error.js'
+import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { partOf, viewAsReal } from '../../../tensor/complex.js'
-import { type DType, isComplex } from '../../../tensor/dtype.js'
-import { checkOverlap, emptyLike, planLoop } from '../../../tensor/iterator.js'
-import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
+import { type DType, dtypeName, isComplex } from '../../../tensor/dtype.js'
+import { checkOverlap, denseLoop, emptyLike, planLoop } from '../../../tensor/iterator.js'
+import { broadcastShapes, sameShape, shapeText } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-
-const NONE: readonly number[] = []
 
 /** dst = src, broadcast to dst's shape and converted to its dtype. Integers of quantized tensors are copied as they are. */
 export function copyInto(dst: Tensor, src: Tensor): void {
   if (dst === src) return
   check(
     sameShape(dst.shape, src.shape) || sameShape(broadcastShapes(dst.shape, src.shape), dst.shape),
-    () => `a tensor of shape [${src.shape.join(', ')}] cannot be copied into one of shape [${dst.shape.join(', ')}]`,
+    () => `a tensor of shape ${shapeText(src.shape)} cannot be copied into one of shape ${shapeText(dst.shape)}`,
   )
   checkOverlap(dst, [src])
   runCopy(dst, src)
@@ -28,11 +26,8 @@ function runCopy(dst: Tensor, src: Tensor): void {
     else viewAsReal(src)
     return
   }
-  if (dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)) {
-    copyDense(dst, src)
-    return
-  }
-  const loop = planLoop(dst.shape, [dst, src])
+  const isDense = dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)
+  const loop = isDense ? denseLoop(dst.numel) : planLoop(dst.shape, [dst, src])
   kernels.copy({
     ndim: loop.ndim,
     out_dtype: dst.type,
@@ -60,20 +55,6 @@ function copyComplex(dst: Tensor, src: Tensor): void {
   }
 }
 
-function copyDense(dst: Tensor, src: Tensor): void {
-  kernels.copy({
-    ndim: 0,
-    out_dtype: dst.type,
-    in_dtype: src.type,
-    n: dst.numel,
-    out: dst.address,
-    in: src.address,
-    sizes: NONE,
-    out_strides: NONE,
-    in_strides: NONE,
-  })
-}
-
 /** `t` itself where it is row-major, else a row-major copy. */
 export function contiguousOf(t: Tensor): Tensor {
   return t.isContiguous ? t : contiguousCopy(t)
@@ -96,6 +77,11 @@ export function cloneOf(t: Tensor): Tensor {
 /** `t` itself where it has this dtype, else a converted copy. */
 export function castTo(t: Tensor, type: DType): Tensor {
   if (t.type === type) return t
+  if (HOLDS_MIXED_DTYPES) return converted(t, type)
+  throw absent(`the conversion of ${t.dtype} to ${dtypeName(type)}`)
+}
+
+function converted(t: Tensor, type: DType): Tensor {
   const copy = emptyLike(t, type)
   runCopy(copy, t)
   return copy

@@ -1,13 +1,19 @@
 import { check, PtliteError } from '../../../error.js'
+import { HOLDS_WRITES } from '../../../held.js'
 import { canCast, type DType, dtypeName } from '../../../tensor/dtype.js'
-import { sameShape } from '../../../tensor/shape.js'
+import { sameShape, shapeText } from '../../../tensor/shape.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { resizeOut } from '../../../tensor/iterator.js'
+import { absentWrite } from '../../../tensor/write.js'
 import { copyInto } from './copy.js'
 
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
 export function deliver(result: Tensor, out: Tensor | undefined): Tensor {
   if (out === undefined) return result
+  return HOLDS_WRITES ? copyOut(result, out) : absentWrite()
+}
+
+function copyOut(result: Tensor, out: Tensor): Tensor {
   check(canCast(result.type, out.type), () => `a result of dtype ${result.dtype} cannot be written into a tensor of dtype ${out.dtype}`)
   resizeOut(out, result.shape)
   copyInto(out, result)
@@ -29,7 +35,7 @@ export function checkOutType(out: Tensor, type: DType, operator: string): void {
 export function deliverInPlace(result: Tensor, self: Tensor): Tensor {
   check(
     sameShape(result.shape, self.shape),
-    () => `the result has shape [${result.shape.join(', ')}], the tensor written to [${self.shape.join(', ')}]`,
+    () => `the result has shape ${shapeText(result.shape)}, the tensor written to ${shapeText(self.shape)}`,
   )
   return deliver(result, self)
 }

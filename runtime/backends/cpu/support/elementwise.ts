@@ -1,9 +1,10 @@
+import { HOLDS_WRITES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { DType, isFloating } from '../../../tensor/dtype.js'
-import { planLoop, resultTensor } from '../../../tensor/iterator.js'
+import { type DType, isFloating } from '../../../tensor/dtype.js'
+import { denseLoop, type Loop, planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
 import { type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
-import { scalarBits } from '../../../tensor/scalar-bits.js'
+import { longBits } from '../../../tensor/scalar-bits.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
@@ -14,7 +15,6 @@ export { checkPlain, checkSameType, computeFor, notFor, scalarAs } from './opera
 /** The kernels of one input share a frame layout. */
 export type UnaryKernel = typeof kernels.unary | typeof kernels.activation | typeof kernels.special
 
-const NONE: readonly number[] = []
 /**
  * out = op(self): a new tensor of dtype `type`, or `out` (which may be `self`, in place). `compute` is what the kernel
  * works in; p0..p2 are the operator's numbers.
@@ -30,32 +30,12 @@ export function runUnary(
   p1 = 0,
   p2 = 0,
 ): Tensor {
-  if (self.isContiguous && (out === undefined || (out === self && out.type === type))) {
-    const result = out ?? empty(self.shape, type)
-    kernel({
-      op,
-      compute,
-      ndim: 0,
-      out_dtype: result.type,
-      in_dtype: self.type,
-      n: result.numel,
-      out: result.address,
-      in: self.address,
-      p0,
-      p1,
-      p2,
-      sizes: NONE,
-      out_strides: NONE,
-      in_strides: NONE,
-    })
-    if (out !== undefined) noteWrite(out)
-    return result
-  }
-  if (out !== undefined && out.type !== type && isNarrow(type)) {
+  const isDense = self.isContiguous && (out === undefined || (HOLDS_WRITES && out === self && type === self.type))
+  if (HOLDS_WRITES && !isDense && out !== undefined && out.type !== type && isNarrow(type)) {
     return byWayOf(out, self.shape, type, [self], () => runUnary(kernel, op, self, type, compute, undefined, p0, p1, p2))
   }
-  const result = resultTensor(out, self.shape, type, [self])
-  const loop = planLoop(result.shape, [result, self])
+  const result = isDense ? newOrGiven(out, self.shape, type) : resultTensor(out, self.shape, type, [self])
+  const loop = isDense ? denseLoop(result.numel) : planLoop(result.shape, [result, self])
   kernel({
     op,
     compute,
@@ -72,8 +52,14 @@ export function runUnary(
     out_strides: loop.strides[0]!,
     in_strides: loop.strides[1]!,
   })
-  if (out !== undefined) noteWrite(out)
   return result
+}
+
+/** A new tensor, or the one that is written in place. */
+function newOrGiven(out: Tensor | undefined, shape: readonly number[], type: DType): Tensor {
+  if (!HOLDS_WRITES || out === undefined) return empty(shape, type)
+  noteWrite(out)
+  return out
 }
 
 /**
@@ -81,35 +67,72 @@ export function runUnary(
  * travel in the frame. `alpha` multiplies b in add and sub.
  */
 export function runBinary(op: number, a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined, alpha = 1): Tensor {
-  // new, or in place; dense results are neither cast nor rearranged
-  if (a instanceof Tensor && a.type === common && (out === undefined || (out === a && type === common)) && a.isContiguous) {
-    if (b instanceof Tensor) {
-      if (b.type === common && b.isContiguous && (out === undefined || b.storage !== a.storage)) {
-        if (sameShape(a.shape, b.shape)) return denseBinary(op, a, b, common, type, alpha, out)
-        if (isTail(a.shape, b.shape)) return rowBinary(op, a, b, common, type, alpha, out)
-      }
-    } else {
-      return denseScalar(op, a, b, common, type, alpha, out)
-    }
+  const simple = simpleLoop(a, b, common, type, out)
+  if (simple !== null) {
+    const result = newOrGiven(out, (a as Tensor).shape, type)
+    launchBinary(op, a, b, common, alpha, result, simple)
+    return result
   }
-  const inputs: Tensor[] = []
-  const x = a instanceof Tensor ? operandFor(a, common) : null
-  const y = b instanceof Tensor ? operandFor(b, common) : null
   // memory is shared with what the caller gave, whatever is read from
-  if (a instanceof Tensor) inputs.push(a)
-  if (b instanceof Tensor) inputs.push(b)
+  const inputs = [a, b].filter((x) => x instanceof Tensor)
   const shape = inputs.length === 1 ? inputs[0]!.shape : broadcastShapes(inputs[0]!.shape, inputs[1]!.shape)
-  if (out !== undefined && out.type !== type && isNarrow(type)) {
+  if (HOLDS_WRITES && out !== undefined && out.type !== type && isNarrow(type)) {
     return byWayOf(out, shape, type, inputs, () => runBinary(op, a, b, common, type, undefined, alpha))
   }
+  const x = a instanceof Tensor ? operandFor(a, common) : a
+  const y = b instanceof Tensor ? operandFor(b, common) : b
   const result = resultTensor(out, shape, type, inputs)
-  const operands = [result]
-  if (x !== null) operands.push(x)
-  if (y !== null) operands.push(y)
-  const loop = planLoop(shape, operands)
+  const operands = [result, x, y].filter((operand) => operand instanceof Tensor)
+  launchBinary(op, x, y, common, alpha, result, planLoop(shape, operands))
+  return result
+}
+
+/** The walk where `a` is dense and of the result's form, and `b` a scalar, of a's form too, or repeated along its leading dimensions; null for all else. */
+function simpleLoop(a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined): Loop | null {
+  if (!(a instanceof Tensor) || a.type !== common || !a.isContiguous) return null
+  if (out !== undefined && (!HOLDS_WRITES || out !== a || type !== common)) return null
+  if (!(b instanceof Tensor)) return denseLoop(a.numel)
+  if (b.type !== common || !b.isContiguous || (out !== undefined && b.storage === a.storage)) return null
+  if (sameShape(a.shape, b.shape)) return denseLoop(a.numel)
+  return isTail(a.shape, b.shape) ? rowLoop(a.numel, b.numel) : null
+}
+
+/** `tail` repeats along leading dimensions to give `shape`: a bias of the last dimensions, or one element. */
+function isTail(shape: readonly number[], tail: readonly number[]): boolean {
+  const lead = shape.length - tail.length
+  if (lead < 0) return false
+  let d = 0
+  while (d < tail.length && tail[d] === 1) d++
+  for (; d < tail.length; d++) if (tail[d] !== shape[lead + d]) return false
+  return true
+}
+
+const rowSizes = [0, 0]
+const rowStrides = [1, 0]
+const tailStrides = [1, 0]
+const rows: Loop = { ndim: 2, n: 0, sizes: rowSizes, strides: [rowStrides, rowStrides, tailStrides] }
+
+/** The walk of `n` dense elements beside `row` that repeat. */
+function rowLoop(n: number, row: number): Loop {
+  // one element repeats along one long row
+  const length = row === 1 ? n : row
+  rows.n = n
+  rowSizes[0] = length
+  rowSizes[1] = length === 0 ? 0 : n / length
+  rowStrides[1] = length
+  tailStrides[0] = row === 1 ? 0 : 1
+  return rows
+}
+
+const NONE: readonly number[] = []
+const ZERO_BITS: readonly [number, number] = [0, 0]
+
+function launchBinary(op: number, a: Operand, b: Operand, common: DType, alpha: number, result: Tensor, loop: Loop): void {
+  const x = a instanceof Tensor ? a : null
+  const y = b instanceof Tensor ? b : null
   const scalar = x === null ? scalarAs(a as Scalar, common) : y === null ? scalarAs(b as Scalar, common) : 0
   const isReal = isFloating(common)
-  const [low, high] = isReal ? ZERO_BITS : scalarBits(DType.int64, scalar)
+  const [low, high] = isReal || scalar === 0 ? ZERO_BITS : longBits(scalar)
   kernels.binary({
     op,
     compute: computeFor(common),
@@ -130,114 +153,6 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
     a_strides: x === null ? NONE : loop.strides[1]!,
     b_strides: y === null ? NONE : loop.strides[x === null ? 1 : 2]!,
   })
-  if (out !== undefined) noteWrite(out)
-  return result
-}
-
-const ZERO_BITS: readonly [number, number] = [0, 0]
-
-function denseBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
-  const result = out ?? empty(a.shape, type)
-  kernels.binary({
-    op,
-    compute: computeFor(common),
-    ndim: 0,
-    out_dtype: type,
-    a_dtype: common,
-    b_dtype: common,
-    n: result.numel,
-    out: result.address,
-    a: a.address,
-    b: b.address,
-    alpha,
-    scalar: 0,
-    low: 0,
-    high: 0,
-    sizes: NONE,
-    out_strides: NONE,
-    a_strides: NONE,
-    b_strides: NONE,
-  })
-  if (out !== undefined) noteWrite(out)
-  return result
-}
-
-/** `tail` repeats along leading dimensions to give `shape`: a bias of the last dimensions, or one element. */
-function isTail(shape: readonly number[], tail: readonly number[]): boolean {
-  const lead = shape.length - tail.length
-  if (lead < 0) return false
-  let d = 0
-  while (d < tail.length && tail[d] === 1) d++
-  for (; d < tail.length; d++) if (tail[d] !== shape[lead + d]) return false
-  return true
-}
-
-const rowSizes = [0, 0]
-const rowStrides = [1, 0]
-const tailStrides = [1, 0]
-
-/** Both dense, b repeated along the leading dimensions of a. */
-function rowBinary(op: number, a: Tensor, b: Tensor, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
-  const result = out ?? empty(a.shape, type)
-  const n = result.numel
-  const row = b.numel
-  // one element repeats along one long row
-  const length = row === 1 ? n : row
-  rowSizes[0] = length
-  rowSizes[1] = length === 0 ? 0 : n / length
-  rowStrides[1] = length
-  tailStrides[0] = row === 1 ? 0 : 1
-  kernels.binary({
-    op,
-    compute: computeFor(common),
-    ndim: 2,
-    out_dtype: type,
-    a_dtype: common,
-    b_dtype: common,
-    n,
-    out: result.address,
-    a: a.address,
-    b: b.address,
-    alpha,
-    scalar: 0,
-    low: 0,
-    high: 0,
-    sizes: rowSizes,
-    out_strides: rowStrides,
-    a_strides: rowStrides,
-    b_strides: tailStrides,
-  })
-  if (out !== undefined) noteWrite(out)
-  return result
-}
-
-function denseScalar(op: number, a: Tensor, b: Scalar, common: DType, type: DType, alpha: number, out: Tensor | undefined): Tensor {
-  const result = out ?? empty(a.shape, type)
-  const isReal = isFloating(common)
-  const scalar = scalarAs(b, common)
-  const [low, high] = isReal ? ZERO_BITS : scalarBits(DType.int64, scalar)
-  kernels.binary({
-    op,
-    compute: computeFor(common),
-    ndim: 0,
-    out_dtype: type,
-    a_dtype: common,
-    b_dtype: common,
-    n: result.numel,
-    out: result.address,
-    a: a.address,
-    b: 0,
-    alpha,
-    scalar: isReal ? scalarToNumber(scalar) : 0,
-    low,
-    high,
-    sizes: NONE,
-    out_strides: NONE,
-    a_strides: NONE,
-    b_strides: NONE,
-  })
-  if (out !== undefined) noteWrite(out)
-  return result
 }
 
 /**
@@ -248,7 +163,7 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   const given = [a, b, c].filter((t): t is Tensor => t instanceof Tensor)
   let shape = a.shape
   for (const t of given) if (!sameShape(shape, t.shape)) shape = broadcastShapes(shape, t.shape)
-  if (out !== undefined && out.type !== common && isNarrow(common)) {
+  if (HOLDS_WRITES && out !== undefined && out.type !== common && isNarrow(common)) {
     return byWayOf(out, shape, common, given, () => runTernary(op, a, b, c, common, undefined, value))
   }
   const result = resultTensor(out, shape, common, given)
@@ -262,8 +177,8 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   const isReal = isFloating(common)
   const bScalar = y === null ? scalarAs(b as Scalar, common) : 0
   const cScalar = z === null ? scalarAs(c as Scalar, common) : 0
-  const [bLow, bHigh] = isReal ? ZERO_BITS : scalarBits(DType.int64, bScalar)
-  const [cLow, cHigh] = isReal ? ZERO_BITS : scalarBits(DType.int64, cScalar)
+  const [bLow, bHigh] = isReal ? ZERO_BITS : longBits(bScalar)
+  const [cLow, cHigh] = isReal ? ZERO_BITS : longBits(cScalar)
   kernels.ternary({
     op,
     compute: computeFor(common),
@@ -290,6 +205,5 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
     b_strides: y === null ? NONE : loop.strides[2]!,
     c_strides: z === null ? NONE : loop.strides[y === null ? 2 : 3]!,
   })
-  if (out !== undefined) noteWrite(out)
   return result
 }

@@ -1,21 +1,20 @@
 import { PtliteError } from '../../../error.js'
+import { HOLDS_HALVES, HOLDS_MIXED_DTYPES } from '../../../held.js'
 import { Compute } from '../../../native/generated/kernels.js'
-import { bfloat16ToNumber, halfToNumber } from '../../../tensor/data.js'
 import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
+import { halfValue, isHalf } from '../../../tensor/half.js'
 import { resultTensor } from '../../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
-import { scalarBits } from '../../../tensor/scalar-bits.js'
+import { longBits, scalarBits } from '../../../tensor/scalar-bits.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { castTo, copyInto } from './copy.js'
 
 /** What an elementwise operator checks and converts before its kernel runs. */
 
-const { f32, f64, i64 } = Compute
-
 /** The type that kernels work in for elements of this dtype. */
 export function computeFor(type: DType): number {
-  if (type === DType.float32 || type === DType.float16 || type === DType.bfloat16) return f32
-  return type === DType.float64 ? f64 : i64
+  if (type === DType.float32 || isHalf(type)) return Compute.f32
+  return type === DType.float64 ? Compute.f64 : Compute.i64
 }
 
 /** Throws INVALID_DTYPE: operator `name` has no meaning for this dtype. */
@@ -29,7 +28,7 @@ export function checkPlain(name: string, t: Tensor): void {
 
 /** A result of dtype `type` that goes into another dtype must be computed first: these lose bits that kernels keep. */
 export function isNarrow(type: DType): boolean {
-  return type < DType.int64 || type === DType.float16 || type === DType.bfloat16
+  return type < DType.int64 || isHalf(type)
 }
 
 /** Computes into a new tensor and converts that into `out`. */
@@ -48,11 +47,10 @@ export function checkSameType(name: string, out: Tensor | undefined, type: DType
 
 /** A scalar operand as its dtype holds it, so that an integer beyond an int8's range wraps before it is compared. */
 export function scalarAs(value: Scalar, type: DType): Scalar {
-  if (type === DType.float16) return new Float(halfToNumber(scalarBits(type, value)[0]))
-  if (type === DType.bfloat16) return new Float(bfloat16ToNumber(scalarBits(type, value)[0]))
+  if (HOLDS_HALVES && isHalf(type)) return new Float(halfValue(scalarBits(type, value)[0], type))
   if (isFloating(type)) return value
   if (type === DType.bool) return scalarToNumber(value) !== 0
-  const [low, high] = scalarBits(type, value)
+  const [low, high] = longBits(value)
   switch (type) {
     case DType.uint8:
       return low & 0xff
@@ -69,7 +67,7 @@ export function scalarAs(value: Scalar, type: DType): Scalar {
 
 /** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */
 export function operandFor(t: Tensor, common: DType): Tensor {
-  return t.type === common || isHeld(t.type, common) ? t : castTo(t, common)
+  return t.type === common || (HOLDS_MIXED_DTYPES && isHeld(t.type, common)) ? t : castTo(t, common)
 }
 
 /** A kernel that works for `common` reads elements of `type` as conversion to `common` would give them. */

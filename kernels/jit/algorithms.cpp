@@ -85,17 +85,17 @@ void sigmoid(Emitter& e, const Xmm& x, const Parameters&) {
   e.copy(x, rest);
 }
 
+// x / (1 + e^-x): 0 where e^-x is infinity, below -88.7
 void silu(Emitter& e, const Xmm& x, const Parameters&) {
-  const Scratch s(e);
-  {
-    const Scratch size(e);
-    e.magnitude(size, x);
-    e.at_most(size, kVanished);
-    e.copy(s, size);
-    const Xmm factor = size;
-    logistic_of_minus(e, s, nullptr, &factor);
-  }
-  positive_part_minus(e, x, s);
+  const Scratch power(e);
+  const Scratch n(e);
+  e.copy(power, x);
+  e.at_most(power, kVanished);
+  e.at_least(power, -kVanished);
+  e.split_exp_minus(power, n);
+  e.scale(power, n);
+  e.g.vaddps(power, power, e.c(1.f));
+  e.g.vdivps(x, x, power);
 }
 
 // s = t / (1 + e^w), t = |x|, w = t (2 sqrt(2/pi) + 2 sqrt(2/pi) 0.044715 t^2) in two parts: e^w needs more digits of w than a float has.
@@ -476,7 +476,7 @@ constexpr Algorithm kRows[] = {
     PTLITE_UNARY(exp, f32, f32, 4),         PTLITE_UNARY(tanh, f32, f32, 6),        PTLITE_UNARY(gelu_tanh, f32, f32, 9),
     PTLITE_UNARY(gelu_erf, f32, f32, 8),    PTLITE_UNARY(relu, f32, f32, 2),        PTLITE_UNARY(linear, f32, f32, 1),
     PTLITE_UNARY(quantize_u8, f32, i32, 0), PTLITE_UNARY(quantize_s8, f32, i32, 0), PTLITE_UNARY(dequantize, i32, f32, 0),
-    PTLITE_UNARY(int8_lut, i32, i32, 2),    PTLITE_UNARY(sigmoid, f32, f32, 6),     PTLITE_UNARY(silu, f32, f32, 7),
+    PTLITE_UNARY(int8_lut, i32, i32, 2),    PTLITE_UNARY(sigmoid, f32, f32, 6),     PTLITE_UNARY(silu, f32, f32, 3),
     PTLITE_UNARY(hardswish, f32, f32, 2),   PTLITE_UNARY(hardsigmoid, f32, f32, 1), PTLITE_UNARY(clamp, f32, f32, 1),
     PTLITE_UNARY(elu, f32, f32, 6),         PTLITE_UNARY(softplus, f32, f32, 11),   PTLITE_UNARY(mish, f32, f32, 6),
     PTLITE_UNARY(abs, f32, f32, 0),         PTLITE_UNARY(neg, f32, f32, 0),         PTLITE_UNARY(sqrt, f32, f32, 0),

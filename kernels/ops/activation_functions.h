@@ -9,16 +9,6 @@
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
-// A NaN among the elements stays.
-template <class V>
-PTLITE_INLINE V at_least(V a, V low) {
-  return select(a < low, low, a);
-}
-template <class V>
-PTLITE_INLINE V at_most(V a, V high) {
-  return select(a > high, high, a);
-}
-
 template <class V>
 PTLITE_INLINE V number(double x) {
   return V(static_cast<typename V::Scalar>(x));

@@ -32,11 +32,16 @@ PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
 #endif
 }
 
+// a 2^n, rounded once
 PTLITE_INLINE F32 scaled(F32 a, F32 n) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return scale_by_power(a, n);
+#else
   const Vec<int32_t> k = convert<int32_t>(n);
   const Vec<int32_t> half = k >> 1;
   const Vec<int32_t> bias(127);
   return product(product(a, bit_cast<float>((half + bias) << 23)), bit_cast<float>((k - half + bias) << 23));
+#endif
 }
 
 template <int n>
@@ -49,7 +54,7 @@ PTLITE_INLINE F32 horner(F32 x, const float (&c)[n], float unit = 1) {
   return r;
 }
 
-PTLITE_INLINE F32 cut(F32 x, float high) { return select(x > F32(high), F32(high), x); }
+PTLITE_INLINE F32 cut(F32 x, float high) { return at_most(x, F32(high)); }
 
 // e^-((w + low) unit) = result 2^n
 PTLITE_INLINE F32 split_exp_minus(F32 w, F32 low, F32& n, float unit = 1) {
@@ -86,8 +91,9 @@ PTLITE_INLINE F32 logistic(F32 x) {
 PTLITE_INLINE F64 logistic(F64 x) { return sigmoid(x); }
 
 PTLITE_INLINE F32 silu(F32 x) {
-  const F32 size = detail::cut(abs(x), detail::kVanished);
-  return detail::positive_part_minus(x, detail::logistic_of_minus(size, F32::zero(), size));
+  F32 n;
+  const F32 power = detail::split_exp_minus(at_least(detail::cut(x, detail::kVanished), F32(-detail::kVanished)), F32::zero(), n);
+  return x / (detail::scaled(power, n) + F32(1.f));
 }
 
 namespace detail {

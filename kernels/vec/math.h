@@ -34,6 +34,22 @@ PTLITE_INLINE F64 scale_by_power(F64 a, Vec<int64_t> n) {
   return a * bit_cast<double>((half + bias) << 52) * bit_cast<double>((n - half + bias) << 52);
 }
 
+// the same for an n that is an integer kept as a floating-point number
+PTLITE_INLINE F32 scale_by_power(F32 a, F32 n) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return F32((F32::Raw)_mm512_scalef_ps((__m512)a.v, (__m512)n.v));
+#else
+  return scale_by_power(a, convert<int32_t>(n));
+#endif
+}
+PTLITE_INLINE F64 scale_by_power(F64 a, F64 n) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return F64((F64::Raw)_mm512_scalef_pd((__m512d)a.v, (__m512d)n.v));
+#else
+  return scale_by_power(a, convert<int64_t>(n));
+#endif
+}
+
 // e^r - 1 on |r| <= ln(2)/2
 PTLITE_INLINE F32 exp_reduced(F32 r) {
   static constexpr float c[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326299f, 0.00139472249f, 0.000199193775f};
@@ -80,19 +96,15 @@ PTLITE_INLINE F32 through_double(F32 a, F32 b, F f) {
 
 PTLITE_INLINE F32 exp(F32 x) {
   // beyond these bounds the result is 0 or infinity whatever x is
-  const F32 bounded = select(x > F32(89.f), F32(89.f), select(x < F32(-104.f), F32(-104.f), x));
   F32 n;
-  const F32 r = detail::split_ln2(bounded, n);
-  const F32 result = detail::scale_by_power(detail::exp_reduced(r) + F32(1.f), convert<int32_t>(n));
-  return select(is_nan(x), x, select(x > F32(88.7228394f), F32(__builtin_inff()), result));
+  const F32 r = detail::split_ln2(at_least(at_most(x, F32(89.f)), F32(-104.f)), n);
+  return detail::scale_by_power(detail::exp_reduced(r) + F32(1.f), n);
 }
 
 PTLITE_INLINE F64 exp(F64 x) {
-  const F64 bounded = select(x > F64(710.0), F64(710.0), select(x < F64(-746.0), F64(-746.0), x));
   F64 n;
-  const F64 r = detail::split_ln2(bounded, n);
-  const F64 result = detail::scale_by_power(detail::exp_reduced(r) + F64(1.0), convert<int64_t>(n));
-  return select(is_nan(x), x, select(x > F64(709.782712893384), F64(__builtin_inf()), result));
+  const F64 r = detail::split_ln2(at_least(at_most(x, F64(710.0)), F64(-746.0)), n);
+  return detail::scale_by_power(detail::exp_reduced(r) + F64(1.0), n);
 }
 
 PTLITE_INLINE F32 expm1(F32 x) {

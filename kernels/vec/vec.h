@@ -239,6 +239,16 @@ PTLITE_INLINE Vec<T> fast_max(Vec<T> a, Vec<T> b) {
   return select(a > b, a, b);
 }
 
+// A NaN among the elements stays.
+template <class V>
+PTLITE_INLINE V at_least(V a, V low) {
+  return fast_max(low, a);
+}
+template <class V>
+PTLITE_INLINE V at_most(V a, V high) {
+  return fast_min(high, a);
+}
+
 PTLITE_INLINE Vec<float> abs(Vec<float> a) { return bit_cast<float>(bit_cast<int32_t>(a) & Vec<int32_t>(0x7fffffff)); }
 PTLITE_INLINE Vec<double> abs(Vec<double> a) { return bit_cast<double>(bit_cast<int64_t>(a) & Vec<int64_t>(INT64_MAX)); }
 PTLITE_INLINE Vec<int32_t> abs(Vec<int32_t> a) { return select(a < Vec<int32_t>::zero(), Vec<int32_t>::zero() - a, a); }

@@ -51,7 +51,8 @@ export const UNARY: Partial<Record<Algorithm, (x: number, p: readonly number[]) 
   quantize_s8: (x, p) => saturate(x, p, -128, 127),
   dequantize: (x, p) => (x - p[0]!) * p[2]!,
   sigmoid,
-  silu: (x) => x * sigmoid(x),
+  // 0 where e^-x is infinite, as PyTorch has it
+  silu: (x) => (Math.fround(Math.exp(-x)) === Infinity ? (x === -Infinity ? NaN : -0) : x * sigmoid(x)),
   hardswish: (x) => Math.fround(x * bounded(x + 3, 0, 6)) / 6,
   hardsigmoid: (x) => bounded(x + 3, 0, 6) / 6,
   clamp: (x, p) => bounded(x, p[0]!, p[1]!),

@@ -8,12 +8,17 @@ import { treemap } from '../report/treemap.js'
 import { type Selection, selectionOf } from '../selection/selection.js'
 import { traceToYaml } from '../trace/to-yaml.js'
 import type { Trace } from '../trace/trace.js'
-import { bundle, type Bundle, launchedKernels } from './bundle.js'
-import { declarationsFor } from './declarations.js'
+import { withoutUnusedMembers } from '../trim/members.js'
+import type { Observation } from '../trim/observe.js'
+import { Trimming, withoutExport } from '../trim/trim.js'
+import { bundle, launchedKernels, MISSING_PART } from './bundle.js'
+import { declarationsFor, publicNames } from './declarations.js'
 import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
 import { heldFlags } from './held.js'
+import { minify } from './minify.js'
 import { buildNative, ladder, nativeFiles } from './native.js'
+import { type Exercise, observe } from './observed.js'
 
 export interface BuildRequest {
   /** The project's sources. */
@@ -29,6 +34,8 @@ export interface BuildRequest {
   /** The command and its inputs, for errors of the build about what it lacks. */
   readonly command: string
   readonly onProgress: (line: string) => void
+  /** Makes the runs of the traces; or why that cannot be done. */
+  readonly exercise: Exercise | string
 }
 
 const LIBRARY = 'libptlite.so'
@@ -46,25 +53,28 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
   const extra = new Map([['runtime/build.ts', adviceModule(request.command)]])
-  const bundleOf = (files: GeneratedFiles, format: 'esm' | 'cjs'): Promise<Bundle> =>
-    bundle({
-      ...{ root, entry: ENTRY, features, format, minify: true, flags, constants, opcodes },
-      files: new Map([...files, ...extra]),
-    })
+  const bundleOf = (files: GeneratedFiles): Promise<string> =>
+    bundle({ ...{ root, entry: ENTRY, features, flags, constants, opcodes }, files: new Map([...files, ...extra]) })
   const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles => generatedFiles(chosen, declared, abi, kernels)
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
-  const kernels = selection.kernels ?? launchedKernels((await bundleOf(filesOf(null), 'esm')).code)
+  const kernels = selection.kernels ?? launchedKernels(await bundleOf(filesOf(null)))
   const files = filesOf(kernels)
-  const [module, commonJs] = await Promise.all([bundleOf(files, 'esm'), bundleOf(files, 'cjs')])
-  onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
+  const whole = await bundleOf(files)
   const native = await buildNative({
     ...{ root, kernels, levels, onProgress, files },
     folder: join(request.cache, keyOf(nativeFiles(files), kernels, levels)),
   })
-
+  const names = publicNames(root)
+  const finished = (text: string): string => withoutUnusedMembers(withoutExport(text, MISSING_PART), names)
+  const text = finished(await withoutUnseen(whole, selection, native.path, request))
+  const [module, commonJs] = await Promise.all([minify(text, 'esm'), minify(text, 'cjs')])
+  onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
-  const report = await makeReport({ root, selection, kernels, levels, module, native, costOf: (less) => bundleOf(filesOf(kernels, less), 'esm') })
+  const bytesOf = async (text: string): Promise<number> => (await minify(finished(text), 'esm')).code.length
+  const uncut = await bytesOf(whole)
+  const costOf = async (less: Selection): Promise<number> => uncut - (await bytesOf(await bundleOf(filesOf(kernels, less))))
+  const report = await makeReport({ root, selection, kernels, levels, module, native, costOf })
   checkSmaller(report)
   const types = declarationsFor(root, module.exports)
   writeOutput(
@@ -83,6 +93,28 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
     ]),
   )
   return report
+}
+
+/** The bundle without the parts of loaders that the traced models do not come to, where they can be run. */
+async function withoutUnseen(text: string, selection: Selection, library: string, { root, exercise, onProgress }: BuildRequest): Promise<string> {
+  // of other parts it is not known what they need
+  const why = selection.instructions === null ? 'the build is not made from traces alone' : exercise
+  if (typeof why === 'string') {
+    onProgress(`loaders stay whole: ${why}`)
+    return text
+  }
+  const trimming = new Trimming(text)
+  let seen: Observation
+  try {
+    seen = await observe(root, trimming.marked(), library, why)
+  } catch (error) {
+    // of levels that this machine has not got, say
+    onProgress(`loaders stay whole: the traced models do not run here: ${(error as Error).message}`)
+    return text
+  }
+  const { text: trimmed, count } = trimming.cut(seen, MISSING_PART)
+  onProgress(`loaders: ${count} parts left out that no traced model comes to`)
+  return trimmed
 }
 
 function featuresOf({ parts, loaders, backends }: Selection): Set<string> {

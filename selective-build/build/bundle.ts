@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build, type Metafile, type Plugin } from 'esbuild'
-import { gzipSync } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
-import { PtliteError } from '../../runtime/error.js'
 import type { HeldFlag } from './held.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
+import { bundling, fail } from './minify.js'
 import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
 /** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
@@ -33,58 +32,32 @@ export interface BundleInput {
   readonly constants: ConstantFields
   /** Opcodes of the instructions to keep; null for all. */
   readonly opcodes: ReadonlySet<number> | null
-  readonly format: 'esm' | 'cjs'
-  readonly minify: boolean
 }
 
-export interface Bundle {
-  readonly code: Uint8Array
-  readonly gzipped: number
-  /** Bytes that each source file takes up, by path relative to root. */
-  readonly inputs: ReadonlyMap<string, number>
-  /** What the module exports. */
-  readonly exports: readonly string[]
-}
+/** The entry's additional export: what stands in for parts that are cut (see selective-build/trim). */
+export const MISSING_PART = 'missingPart'
 
-/** Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to. */
-export async function bundle(input: BundleInput): Promise<Bundle> {
-  const { outputFiles, metafile } = await build({
+/**
+ * Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to: an ES module that is
+ * not minified, so that more can be done to it.
+ */
+export async function bundle(input: BundleInput): Promise<string> {
+  const { outputFiles } = await build({
+    ...bundling,
     entryPoints: [join(input.root, input.entry)],
     absWorkingDir: input.root,
-    bundle: true,
-    write: false,
-    metafile: true,
-    minify: input.minify,
-    platform: 'node',
-    format: input.format,
-    target: 'node20',
-    external: ['koffi'],
-    logLevel: 'silent',
-    legalComments: 'none',
+    format: 'esm',
     plugins: [replacements(input)],
     // of flatbuffers' CommonJS files nothing can be left out
     mainFields: ['module', 'main'],
     // fields are made where they are assigned, not declared again
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-    define: { ...definesOf(input.flags), ...(input.format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}) },
-    // CommonJS has no import.meta
-    ...(input.format === 'cjs' ? { banner: { js: "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" } } : {}),
-  }).catch((cause: Error) => {
-    throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
-  })
-  const code = outputFiles[0]!.contents
-  return { code, gzipped: gzipSync(code, { level: 9 }).length, ...describe(metafile) }
+    define: definesOf(input.flags),
+  }).catch(fail)
+  return outputFiles[0]!.text
 }
 
-function describe(metafile: Metafile): { inputs: Map<string, number>; exports: string[] } {
-  const [output] = Object.values(metafile.outputs)
-  return {
-    inputs: new Map(Object.entries(output!.inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
-    exports: output!.exports,
-  }
-}
-
-function replacements({ root, files, features, constants, opcodes }: BundleInput): Plugin {
+function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {
   const absent = new Map(
     PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]),
   )
@@ -96,14 +69,14 @@ function replacements({ root, files, features, constants, opcodes }: BundleInput
         const file = absent.get(name) ?? name
         const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
         const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(text, opcodes) : text
-        return { contents: rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
+        const added = name === entry ? `export { ${MISSING_PART} } from ${JSON.stringify(join(root, 'selective-build/absent/part.js'))}\n` : ''
+        return { contents: added + rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
       })
     },
   }
 }
 
 /** Kernels that the code of a bundle can launch: the writers in it carry their names. */
-export function launchedKernels(code: Uint8Array): Set<string> {
-  const text = new TextDecoder().decode(code)
+export function launchedKernels(text: string): Set<string> {
   return new Set([...text.matchAll(/\b\w+\(\d+,\s*["'](\w+)["'](?:,\s*\w+)?\)/g)].map((match) => match[1]!))
 }

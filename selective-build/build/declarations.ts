@@ -7,12 +7,21 @@ import { PtliteError } from '../../runtime/error.js'
  * INVALID_ARGUMENT where the library has not been built.
  */
 export function declarationsFor(root: string, exports: readonly string[]): string {
-  const path = join(root, 'dist/index.d.ts')
-  if (!existsSync(path)) throw new PtliteError('INVALID_ARGUMENT', `${path} is missing; run 'npm run build' first`)
   const kept = new Set(exports)
-  return readFileSync(path, 'utf8').replace(/^export \{([^}]*)\};?\s*$/m, (_all, list: string) => {
+  return declarationsIn(root).replace(/^export \{([^}]*)\};?\s*$/m, (_all, list: string) => {
     const names = list.split(',').map((item) => item.trim())
     const chosen = names.filter((name) => name.startsWith('type ') || kept.has(name.split(' as ').pop()!))
     return `export { ${chosen.join(', ')} };\n`
   })
+}
+
+/** All names in the declarations of the whole library: an app may use any of them. */
+export function publicNames(root: string): Set<string> {
+  return new Set(declarationsIn(root).match(/[\w$]+/g))
+}
+
+function declarationsIn(root: string): string {
+  const path = join(root, 'dist/index.d.ts')
+  if (!existsSync(path)) throw new PtliteError('INVALID_ARGUMENT', `${path} is missing; run 'npm run build' first`)
+  return readFileSync(path, 'utf8')
 }

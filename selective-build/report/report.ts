@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
-import type { Bundle } from '../build/bundle.js'
+import type { Bundle } from '../build/minify.js'
 import { sizeOf } from '../build/build.js'
 import type { NativeLibrary } from '../build/native.js'
 import { type Selection, dtypeNames } from '../selection/selection.js'
@@ -37,8 +37,8 @@ export interface ReportInput {
   readonly levels: readonly string[]
   readonly module: Bundle
   readonly native: NativeLibrary
-  /** Bundles with another selection. */
-  readonly costOf: (selection: Selection) => Promise<Bundle>
+  /** Bytes that are saved by another selection. */
+  readonly costOf: (selection: Selection) => Promise<number>
 }
 
 /** Past this many operators each one's share is too little to be worth a bundle. */
@@ -78,14 +78,13 @@ async function wholeBundle(root: string): Promise<Uint8Array> {
 }
 
 /** What each operator adds to the bundle: the difference to one without it. What several share counts for none. */
-async function operatorCosts({ selection, module, costOf }: ReportInput): Promise<Record<string, Size>> {
+async function operatorCosts({ selection, costOf }: ReportInput): Promise<Record<string, Size>> {
   const costs: Record<string, Size> = {}
   const names = [...selection.operators].sort()
   if (names.length > MOST_OPERATORS) return costs
   for (const name of names) {
     const less = new Set(names.filter((other) => other !== name))
-    const { code } = await costOf({ ...selection, operators: less })
-    costs[name] = { before: null, after: Math.max(0, module.code.length - code.length) }
+    costs[name] = { before: null, after: Math.max(0, await costOf({ ...selection, operators: less })) }
   }
   return costs
 }

@@ -9,6 +9,7 @@ import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { readCompiled, whyUnusable } from './compiled-file.js'
 import { traceOfCompiled } from './compiled-trace.js'
+import { exerciseOf } from './exercise.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
 
@@ -69,6 +70,7 @@ export const selectiveBuild: Command = {
       cache: values.cache ?? join(root, 'build/selective'),
       command: `selective-build ${args.join(' ')}`,
       onProgress: (line) => console.error(line),
+      exercise: exerciseOf(trace),
     })
     console.log(reportText(report))
     if (!values['no-verify']) verifyLevels(trace, report.levels, args)

@@ -19,7 +19,7 @@ export interface VerifiedRun {
   readonly args: readonly whole.Input[]
 }
 
-type Runtime = typeof whole
+export type Runtime = typeof whole
 
 /**
  * Makes the calls in the whole runtime and in the one that stands in `folder`, and compares the results bit for bit. Throws INTERNAL
@@ -50,7 +50,7 @@ async function callIn(runtime: Runtime, model: string, method: string, args: rea
 }
 
 /** An argument made anew with the classes of the other runtime. */
-function carry(value: whole.Input, from: Runtime, to: Runtime): whole.Input {
+export function carry(value: whole.Input, from: Runtime, to: Runtime): whole.Input {
   if (value instanceof from.Tensor) {
     const { dtype, quant } = value
     const shape = [...value.shape]
@@ -112,6 +112,16 @@ export function verifyLevels(trace: Trace, levels: readonly string[], args: read
   }
 }
 
+/** The calls that a trace notes. */
+export async function runsOf(trace: Trace): Promise<VerifiedRun[]> {
+  const runs: VerifiedRun[] = []
+  for (const { model, method, files } of trace.runs) {
+    if (files !== null) runs.push({ model, method, args: readInputs(files) })
+    else for (const args of await argumentLists(model, method)) runs.push({ model, method, args })
+  }
+  return runs
+}
+
 /** Those of the forms that a .ptlc file was compiled for; the inputs that are bundled with other models. */
 async function argumentLists(model: string, method: string): Promise<full.Input[][]> {
   const compiled = readCompiled(model)
@@ -126,15 +136,11 @@ export async function verifyTrace(trace: Trace, folder: string, root: string): P
     console.log(`level ${level}: not compared, this machine or the whole library has not got it`)
     return
   }
-  const runs: VerifiedRun[] = []
   if (trace.runs.length === 0) {
     console.log(`level ${full.cpu.currentLevel()}: not compared, no file was compiled for it`)
     return
   }
-  for (const { model, method, files } of trace.runs) {
-    if (files !== null) runs.push({ model, method, args: readInputs(files) })
-    else for (const args of await argumentLists(model, method)) runs.push({ model, method, args })
-  }
+  const runs = await runsOf(trace)
   // within the project, so that the module finds koffi there wherever the output folder is
   const copy = mkdtempSync(join(root, 'build/selective-verify-'))
   try {

@@ -1,0 +1,60 @@
+import { build, type BuildOptions } from 'esbuild'
+import { gzipSync } from 'node:zlib'
+import { PtliteError } from '../../runtime/error.js'
+import { sharesOf } from '../trim/shares.js'
+import { parseBundle } from '../trim/source.js'
+
+export interface Bundle {
+  readonly code: Uint8Array
+  readonly gzipped: number
+  /** Bytes that each source file takes up, by path relative to the project. */
+  readonly inputs: ReadonlyMap<string, number>
+  /** What the module exports. */
+  readonly exports: readonly string[]
+}
+
+/** Of both steps, the first of which bundles and the second minifies. */
+export const bundling = {
+  bundle: true,
+  write: false,
+  platform: 'node',
+  target: 'node20',
+  external: ['koffi'],
+  logLevel: 'silent',
+  legalComments: 'none',
+} as const satisfies BuildOptions
+
+export function fail(cause: Error): never {
+  throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
+}
+
+/** Minifies a bundle and leaves out what nothing in it refers to. */
+export async function minify(text: string, format: 'esm' | 'cjs'): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    ...bundling,
+    // names that are imported and not used are left out of TypeScript alone
+    stdin: { contents: text, loader: 'ts', sourcefile: 'bundle.ts' },
+    outfile: 'index.js',
+    format,
+    minify: true,
+    metafile: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    // CommonJS has no import.meta
+    ...(format === 'cjs'
+      ? {
+          define: { 'import.meta.url': 'moduleUrl' },
+          banner: { js: "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
+        }
+      : {}),
+  }).catch(fail)
+  const [map, code] = ['.map', '.js'].map((ending) => outputFiles.find((file) => file.path.endsWith(ending))!) as [typeof outputFiles[0], typeof outputFiles[0]]
+  const { mappings } = JSON.parse(map.text) as { mappings: string }
+  const output = Object.entries(metafile.outputs).find(([name]) => name.endsWith('.js'))![1]
+  return {
+    code: code.contents,
+    gzipped: gzipSync(code.contents, { level: 9 }).length,
+    inputs: sharesOf(code.text, mappings, parseBundle(text)),
+    exports: output.exports,
+  }
+}

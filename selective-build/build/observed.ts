@@ -1,0 +1,27 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Marks } from '../trim/marks.js'
+import { type Observation, Observer } from '../trim/observe.js'
+
+/**
+ * Loads and runs models in the runtime that stands in a folder, and tells the observer when all of them are loaded, and when they ran.
+ */
+export type Exercise = (folder: string, observer: Observer) => Promise<void>
+
+/** What models enter of a marked bundle. */
+export async function observe(root: string, marked: string, library: string, exercise: Exercise): Promise<Observation> {
+  // within the project, so that the module finds koffi there
+  mkdirSync(join(root, 'build'), { recursive: true })
+  const folder = mkdtempSync(join(root, 'build/selective-observe-'))
+  try {
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n')
+    writeFileSync(join(folder, 'index.js'), marked)
+    copyFileSync(library, join(folder, 'libptlite.so'))
+    const observer = new Observer((await import(pathToFileURL(join(folder, 'index.js')).href)) as Marks)
+    await exercise(folder, observer)
+    return observer.seen
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,116 @@
+import ts from 'typescript'
+import { alwaysThrows, forEachErrorPath, throwersOf } from './errors.js'
+import { forEachEscape } from './escapes.js'
+import type { Observation } from './observe.js'
+import type { Part } from './parts.js'
+import { Reach } from './reach.js'
+import { applyEdits, type BundleSource, type Edit } from './source.js'
+import { classNameOf, isFunction } from './syntax.js'
+
+/** Where loading begins: what only this comes to is known from the models that were loaded. */
+const LOADING = new Set(['ScriptModule.load'])
+
+export interface CutInput {
+  readonly source: BundleSource
+  /** Files whose parts may be left out. */
+  readonly isWithin: (file: string) => boolean
+  readonly parts: readonly Part[]
+  readonly seen: Observation
+  /** Name of the function that throws the error about a part that is missing. */
+  readonly missing: string
+}
+
+/** The parts that no model entered and that only loading comes to. What makes an error stays. */
+export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part[] {
+  const { statements } = source.tree
+  const inside = statements.filter((statement) => isWithin(source.fileAt(statement.getStart())))
+  const throwers = throwersOf(source.tree)
+  const functions = new Set(inside.filter(ts.isFunctionDeclaration).map((fn) => fn.name?.text ?? ''))
+  const kept = new Reach(inside, seen.living, LOADING)
+  const errors = new Errors(inside, seen.living)
+  const keep = (node: ts.Node): void => kept.follow(node)
+  for (const statement of statements) if (!inside.includes(statement)) followAll(kept, statement)
+  for (const { node, index } of parts) {
+    if (!isFunction(node)) continue
+    if (seen.called.has(index)) keep(node)
+    else if (seen.loaded.has(index)) {
+      forEachErrorPath(node, (path) => errors.of(node).follow(path))
+      forEachEscape(node, functions, (escaped) => {
+        if (!wasEntered(escaped, parts, seen.loaded)) keep(escaped)
+      })
+    }
+  }
+  return parts.filter(({ index, node }) => {
+    return (
+      !seen.loaded.has(index) &&
+      !seen.called.has(index) &&
+      !isKept(node, kept.nodes) &&
+      !errors.reaches((nodes) => isKept(node, nodes)) &&
+      !alwaysThrows(node, throwers)
+    )
+  })
+}
+
+/** The bundle without the given parts: in their places stands a call that throws an error with the name of the function. */
+export function withoutParts({ source, missing }: CutInput, parts: readonly Part[]): { text: string; cut: Part[] } {
+  const cuts = parts
+    .map((part) => ({ part, edit: editOf(part.node, `${missing}(${JSON.stringify(part.name)})`) }))
+    .filter(({ edit }) => edit.end - edit.start > edit.text.length)
+  return {
+    text: applyEdits(
+      source.text,
+      cuts.map(({ edit }) => edit),
+    ),
+    cut: cuts.map(({ part }) => part),
+  }
+}
+
+function wasEntered(node: ts.Node, parts: readonly Part[], entered: ReadonlySet<number>): boolean {
+  const part = parts.find((other) => other.node === node)
+  return part !== undefined && entered.has(part.index)
+}
+
+/** What the errors of each class come to, by the class, which has instances where they are made. */
+class Errors {
+  private readonly byClass = new Map<string, Reach>()
+
+  constructor(
+    private readonly statements: readonly ts.Statement[],
+    private readonly living: ReadonlySet<string>,
+  ) {}
+
+  of(node: ts.Node): Reach {
+    let at = node
+    while (!ts.isClassLike(at) && !ts.isSourceFile(at)) at = at.parent
+    const name = ts.isClassLike(at) ? classNameOf(at) : ''
+    let reach = this.byClass.get(name)
+    if (reach === undefined) this.byClass.set(name, (reach = new Reach(this.statements, [...this.living, name], LOADING)))
+    return reach
+  }
+
+  reaches(holds: (nodes: ReadonlySet<ts.Node>) => boolean): boolean {
+    return [...this.byClass.values()].some((reach) => holds(reach.nodes))
+  }
+}
+
+/** Everything in `node`, called or not. */
+function followAll(reach: Reach, node: ts.Node): void {
+  reach.follow(node)
+  ts.forEachChild(node, (child) => followAll(reach, child))
+}
+
+/** A function that was followed, or statements of one. */
+function isKept(node: ts.Node, kept: ReadonlySet<ts.Node>): boolean {
+  for (let at = node; at !== undefined; at = at.parent) {
+    if (kept.has(at)) return true
+    if (isFunction(at)) break
+  }
+  return false
+}
+
+function editOf(node: Part['node'], call: string): Edit {
+  if (ts.isCaseClause(node)) return { start: node.statements[0]!.getStart(), end: node.end, text: `${call};` }
+  if (!isFunction(node)) return { start: node.getStart(), end: node.end, text: `${call};` }
+  const { body } = node
+  return { start: body.getStart(), end: body.end, text: ts.isBlock(body) ? `{ ${call}; }` : call }
+}

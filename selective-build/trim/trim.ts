@@ -1,0 +1,54 @@
+import ts from 'typescript'
+import { type CutInput, unneededParts, withoutParts } from './cut.js'
+import { withMarks } from './marks.js'
+import type { Observation } from './observe.js'
+import { type Part, partsOf } from './parts.js'
+import { applyEdits, type BundleSource, parseBundle } from './source.js'
+
+/** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
+const LOADER = /^runtime\/(?:module|interpreter)\//
+const isWithin = (file: string): boolean => LOADER.test(file)
+
+/** A bundle whose parts can be observed while models run, and then be cut. */
+export class Trimming {
+  private readonly source: BundleSource
+  private readonly parts: readonly Part[]
+
+  constructor(text: string) {
+    this.source = parseBundle(text)
+    this.parts = partsOf(this.source, isWithin)
+  }
+
+  /** The bundle that notes which parts run: it exports Marks too. */
+  marked(): string {
+    return withMarks(this.source, this.parts)
+  }
+
+  /** The bundle without what was not seen, and how many parts were cut. `missing` is the name of what its export throws the error with. */
+  cut(seen: Observation, missing: string): { text: string; count: number } {
+    const input: CutInput = { source: this.source, isWithin, parts: this.parts, seen, missing: localName(this.source.tree, missing) }
+    const { text, cut } = withoutParts(input, unneededParts(input))
+    return { text, count: cut.length }
+  }
+}
+
+/** The bundle without one of its exports. */
+export function withoutExport(text: string, name: string): string {
+  const { tree } = parseBundle(text)
+  const specifier = exportsOf(tree).find((element) => element.name.text === name)
+  if (specifier === undefined) return text
+  const { elements } = specifier.parent
+  const others = elements.filter((element) => element !== specifier).map((element) => element.getText())
+  return applyEdits(text, [{ start: elements[0]!.getStart(), end: elements[elements.length - 1]!.end, text: others.join(', ') }])
+}
+
+function localName(tree: ts.SourceFile, exported: string): string {
+  const specifier = exportsOf(tree).find((element) => element.name.text === exported)!
+  return (specifier.propertyName ?? specifier.name).text
+}
+
+function exportsOf(tree: ts.SourceFile): ts.ExportSpecifier[] {
+  return tree.statements.filter(ts.isExportDeclaration).flatMap(({ exportClause }) => {
+    return exportClause !== undefined && ts.isNamedExports(exportClause) ? [...exportClause.elements] : []
+  })
+}

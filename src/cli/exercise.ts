@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Exercise } from '../../selective-build/build/observed.js'
+import type { Trace } from '../../selective-build/trace/trace.js'
+import * as full from '../index.js'
+import { carry, type Runtime, runsOf } from './verify.js'
+
+/** Makes the runs of a trace; or why they cannot be made: each of its models must be there as it was. */
+export function exerciseOf(trace: Trace): Exercise | string {
+  const files = [...new Set(trace.runs.map((run) => run.model))]
+  if (files.length === 0) return 'the traces name no runs that can be made again'
+  const lost = [...files, ...trace.runs.flatMap((run) => run.files ?? [])].find((file) => !existsSync(file))
+  if (lost !== undefined) return `${lost} is not there`
+  const hashes = new Set(files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')))
+  const other = trace.models.find((model) => model.sha256 === null || !hashes.has(model.sha256))
+  if (other !== undefined) return `the traces name no run of ${other.file} as it was`
+  return (folder, observer) => exercise(trace, folder, observer)
+}
+
+/** Loads every model from its path and from memory, and makes its runs on both. */
+const exercise = async (trace: Trace, folder: string, observer: Parameters<Exercise>[1]): Promise<void> => {
+  const runtime = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
+  runtime.setNativeLibrary(join(folder, 'libptlite.so'))
+  const runs = await runsOf(trace)
+  const models = new Map<string, InstanceType<Runtime['Module']>[]>()
+  const options = { onWarning: () => undefined }
+  for (const model of new Set(runs.map((run) => run.model))) {
+    models.set(model, [await runtime.loadModule(model, options), await runtime.loadModule(readFileSync(model), options)])
+  }
+  await observer.loaded()
+  for (const { model, method, args } of runs) {
+    for (const module of models.get(model)!) {
+      module.call(
+        method,
+        args.map((arg) => carry(arg, full, runtime)),
+      )
+    }
+  }
+  for (const module of [...models.values()].flat()) module.dispose()
+  observer.called()
+}

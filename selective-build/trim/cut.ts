@@ -5,7 +5,7 @@ import type { Observation } from './observe.js'
 import type { Part } from './parts.js'
 import { Reach } from './reach.js'
 import { applyEdits, type BundleSource, type Edit } from './source.js'
-import { classNameOf, isFunction } from './syntax.js'
+import { classNameOf } from './syntax.js'
 
 /** Where loading begins: what only this comes to is known from the models that were loaded. */
 const LOADING = new Set(['ScriptModule.load'])
@@ -31,7 +31,6 @@ export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part
   const keep = (node: ts.Node): void => kept.follow(node)
   for (const statement of statements) if (!inside.includes(statement)) followAll(kept, statement)
   for (const { node, index } of parts) {
-    if (!isFunction(node)) continue
     if (seen.called.has(index)) keep(node)
     else if (seen.loaded.has(index)) {
       forEachErrorPath(node, (path) => errors.of(node).follow(path))
@@ -42,11 +41,7 @@ export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part
   }
   return parts.filter(({ index, node }) => {
     return (
-      !seen.loaded.has(index) &&
-      !seen.called.has(index) &&
-      !isKept(node, kept.nodes) &&
-      !errors.reaches((nodes) => isKept(node, nodes)) &&
-      !alwaysThrows(node, throwers)
+      !seen.loaded.has(index) && !seen.called.has(index) && !kept.nodes.has(node) && !errors.comeTo(node) && !alwaysThrows(node, throwers)
     )
   })
 }
@@ -88,8 +83,8 @@ class Errors {
     return reach
   }
 
-  reaches(holds: (nodes: ReadonlySet<ts.Node>) => boolean): boolean {
-    return [...this.byClass.values()].some((reach) => holds(reach.nodes))
+  comeTo(node: ts.Node): boolean {
+    return [...this.byClass.values()].some((reach) => reach.nodes.has(node))
   }
 }
 
@@ -99,18 +94,6 @@ function followAll(reach: Reach, node: ts.Node): void {
   ts.forEachChild(node, (child) => followAll(reach, child))
 }
 
-/** A function that was followed, or statements of one. */
-function isKept(node: ts.Node, kept: ReadonlySet<ts.Node>): boolean {
-  for (let at = node; at !== undefined; at = at.parent) {
-    if (kept.has(at)) return true
-    if (isFunction(at)) break
-  }
-  return false
-}
-
-function editOf(node: Part['node'], call: string): Edit {
-  if (ts.isCaseClause(node)) return { start: node.statements[0]!.getStart(), end: node.end, text: `${call};` }
-  if (!isFunction(node)) return { start: node.getStart(), end: node.end, text: `${call};` }
-  const { body } = node
+function editOf({ body }: Part['node'], call: string): Edit {
   return { start: body.getStart(), end: body.end, text: ts.isBlock(body) ? `{ ${call}; }` : call }
 }

@@ -2,19 +2,18 @@ import ts from 'typescript'
 import type { BundleSource } from './source.js'
 import { classNameOf, type FunctionNode, isFunction } from './syntax.js'
 
-/** A function, or statements behind a condition: what can be left out by itself. */
+/** A function: what can be left out by itself. */
 export interface Part {
   /** Its place among the parts of the bundle. */
   readonly index: number
-  /** `Unpickler.long`, `readArchive`; of statements the name of the function around them. */
+  /** `Unpickler.long`, `readArchive`; of a function without a name that of the one around it. */
   readonly name: string
-  readonly node: FunctionNode | ts.CaseClause | ts.Statement
+  readonly node: FunctionNode
 }
 
 /** The parts of those files of a bundle that `isWanted` names, in the order of the text. */
 export function partsOf(source: BundleSource, isWanted: (file: string) => boolean): Part[] {
   const parts: Part[] = []
-  const add = (node: Part['node'], name: string): void => void parts.push({ index: parts.length, name, node })
   const visit = (node: ts.Node, owner: string, name: string): void => {
     if (ts.isClassLike(node)) {
       const className = classNameOf(node)
@@ -24,11 +23,7 @@ export function partsOf(source: BundleSource, isWanted: (file: string) => boolea
     let inner = nameIn(node, owner) ?? name
     if (isFunction(node)) {
       inner = ts.isConstructorDeclaration(node) ? owner : inner
-      add(node, inner)
-    } else if (ts.isCaseClause(node) && node.statements.length > 0) add(node, name)
-    else if (ts.isIfStatement(node)) {
-      add(node.thenStatement, name)
-      if (node.elseStatement !== undefined && !ts.isIfStatement(node.elseStatement)) add(node.elseStatement, name)
+      parts.push({ index: parts.length, name: inner, node })
     }
     ts.forEachChild(node, (child) => visit(child, owner, inner))
   }

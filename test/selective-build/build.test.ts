@@ -4,9 +4,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
-import { cpu } from '../../src/index.js'
+import { cpu, loadModule, PtliteError } from '../../src/index.js'
 import { selectiveBuild } from '../../src/cli/selective-build.js'
 import type * as selectedTypes from '../../src/selected.js'
+import { p, pickle } from '../module/pickle-writer.js'
+import { zip } from '../module/zip-writer.js'
 import { nodeArguments } from '../support/node.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -24,10 +26,16 @@ function run(script: string, ...args: string[]): { status: number | null; stdout
 const build = (...args: string[]): ReturnType<typeof run> =>
   run('src/cli/selective-build-main.ts', ...args, '--isa', isa, '--cache', join(folder, 'cache'))
 
-const selected = async (where = out): Promise<typeof selectedTypes> => {
-  const module = (await import(pathToFileURL(join(where, 'index.js')).href)) as typeof selectedTypes
-  module.setNativeLibrary(join(where, 'libptlite.so'))
-  return module
+const runtimes = new Map<string, Promise<typeof selectedTypes>>()
+const selected = (where = out): Promise<typeof selectedTypes> => {
+  const load = async (): Promise<typeof selectedTypes> => {
+    const module = (await import(pathToFileURL(join(where, 'index.js')).href)) as typeof selectedTypes
+    module.setNativeLibrary(join(where, 'libptlite.so'))
+    return module
+  }
+  const runtime = runtimes.get(where) ?? load()
+  runtimes.set(where, runtime)
+  return runtime
 }
 
 /** Names and contents of a zip file, by its central directory. */
@@ -38,7 +46,8 @@ function* unzip(file: Buffer): Generator<[string, Buffer]> {
     const nameLength = file.readUInt16LE(at + 28)
     const local = file.readUInt32LE(at + 42)
     const start = local + 30 + file.readUInt16LE(local + 26) + file.readUInt16LE(local + 28)
-    yield [file.toString('utf8', at + 46, at + 46 + nameLength), inflateRawSync(file.subarray(start, start + file.readUInt32LE(at + 20)))]
+    const bytes = file.subarray(start, start + file.readUInt32LE(at + 20))
+    yield [file.toString('utf8', at + 46, at + 46 + nameLength), file.readUInt16LE(at + 10) === 0 ? bytes : inflateRawSync(bytes)]
     at += 46 + nameLength + file.readUInt16LE(at + 30) + file.readUInt16LE(at + 32)
   }
 }
@@ -50,6 +59,7 @@ t.test('trace, build and compare', (t) => {
   const built = build('--trace', trace, '--out', out)
   t.equal(built.status, 0, built.stderr)
   t.match(built.stdout, /1 runs give the same bits as the whole runtime/)
+  t.match(built.stderr, /loaders: \d\d parts left out that no traced model comes to/)
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
     native: { before: number; after: number }
     javascript: { before: number; after: number }
@@ -99,6 +109,83 @@ t.test('what the build lacks', async (t) => {
     code: 'UNSUPPORTED_FILE',
     message: /reader of \.ff files is not in this build/,
   })
+})
+
+/** The traced model with another state. */
+function modelWith(state: Uint8Array, deflate = false): Uint8Array {
+  const records = [...unzip(readFileSync(fixture('add_relu.ptl')))].map(([name, data]) => ({ name, data: Uint8Array.from(data), deflate }))
+  return zip(records.map((record) => (record.name.endsWith('/data.pkl') ? { ...record, data: state } : record)))
+}
+
+const stateOf = (...attributes: number[][]): Uint8Array =>
+  pickle(p.global('__torch__', 'AddRelu'), p.emptyTuple, p.newObject, p.emptyDict, p.mark, ...attributes, p.setItems, p.build)
+
+t.test('other models than the traced one', async (t) => {
+  const ptlite = await selected()
+  const x = ptlite.tensor([1, -2, 3])
+  const alike = await ptlite.loadModule(
+    modelWith(stateOf(p.text('training'), p.true, p.text('other'), p.none, p.text('name'), p.text('a'))),
+  )
+  t.strictSame((alike.forward(x, x) as InstanceType<typeof ptlite.Tensor>).toArray(), [2, 0, 6])
+  t.equal(alike.getAttribute('name'), 'a')
+  t.strictSame([...alike.parameters().keys()], [])
+  t.throws(() => alike.getAttribute('none'), { code: 'UNKNOWN_ATTRIBUTE' })
+  alike.dispose()
+  t.throws(() => alike.forward(x, x), { code: 'DISPOSED' })
+
+  const typed = [
+    ...p.global('torch.jit._pickle', 'restore_type_tag'),
+    ...p.emptyDict,
+    ...p.text('Dict[str, int]'),
+    ...p.tuple2,
+    ...p.reduce,
+  ]
+  const lacking = { code: 'UNSUPPORTED_FILE', message: /which no traced model came to: it is not in this build.*--trace more\.trace/s }
+  await t.rejects(ptlite.loadModule(modelWith(stateOf(p.text('table'), typed))), lacking, 'a dict with a type')
+  await t.rejects(ptlite.loadModule(modelWith(stateOf(p.text('training'), p.true), true)), lacking, 'compressed records')
+  for (const bytes of [modelWith(stateOf(p.text('table'), typed)), modelWith(stateOf(p.text('training'), p.true), true)])
+    await loadModule(bytes)
+})
+
+t.test('other shapes than the traced ones', async (t) => {
+  const ptlite = await selected()
+  const module = await ptlite.loadModule(fixture('add_relu.ptl'))
+  const arrayOf = (value: unknown): unknown => (value as InstanceType<typeof ptlite.Tensor>).toArray()
+  const column = ptlite.tensor([[1], [-5]])
+  t.strictSame(arrayOf(module.forward(column, ptlite.tensor([1, 2, 3]))), [[2, 3, 4], [0, 0, 0]]) // prettier-ignore
+  t.strictSame(arrayOf(module.forward(ptlite.tensor([[[2]]]), column)), [[[3], [0]]])
+  t.strictSame(arrayOf(module.forward(ptlite.tensor([], [0, 3]), ptlite.tensor([1, 2, 3]))), [])
+  t.strictSame(arrayOf(module.forward(ptlite.Tensor.fromStorage(new Float32Array([1, 2, 3, 4]), { shape: [2, 2], strides: [1, 2], dtype: 'float32' }), ptlite.tensor(1))), [[2, 4], [3, 5]]) // prettier-ignore
+  t.throws(() => module.forward(ptlite.tensor([1, 2]), ptlite.tensor([1, 2, 3])), { code: 'INVALID_ARGUMENT', message: /Traceback/ })
+})
+
+t.test('damaged files are refused as by the whole library', async (t) => {
+  const ptlite = await selected()
+  const codeOf = async (
+    load: () => Promise<{ dispose(): void }>,
+    error: new (...args: never[]) => { code: string; message: string },
+  ): Promise<string> => {
+    try {
+      ;(await load()).dispose()
+      return 'loads'
+    } catch (caught) {
+      if (!(caught instanceof error)) throw caught
+      return /which no traced model came to/.test(caught.message) ? 'missing' : caught.code
+    }
+  }
+  const whole = Uint8Array.from(readFileSync(fixture('add_relu.ptl')))
+  const found = new Map<string, number>()
+  for (let at = 0; at < whole.length; at += 3) {
+    const bytes = whole.slice()
+    bytes[at]! ^= 1 << (at % 8)
+    const [expected, code] = [
+      await codeOf(() => loadModule(bytes), PtliteError),
+      await codeOf(() => ptlite.loadModule(bytes), ptlite.PtliteError),
+    ]
+    if (code !== expected && code !== 'missing') t.equal(code, expected, `byte ${at}`)
+    found.set(code, (found.get(code) ?? 0) + 1)
+  }
+  t.ok((found.get('INVALID_FILE') ?? 0) > 5 * (found.get('missing') ?? 0), JSON.stringify([...found]))
 })
 
 t.test('an app of one file', (t) => {

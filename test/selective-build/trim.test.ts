@@ -1,0 +1,153 @@
+import t from 'tap'
+import { minify } from '../../selective-build/build/minify.js'
+import { withoutUnusedMembers } from '../../selective-build/trim/members.js'
+import { type Marks } from '../../selective-build/trim/marks.js'
+import { Observer } from '../../selective-build/trim/observe.js'
+import { Trimming, withoutExport } from '../../selective-build/trim/trim.js'
+
+const BUNDLE = `// runtime/error.ts
+var Problem = class extends Error {
+};
+function missingPart(name) {
+  throw new Problem(\`\${name} is not in this build\`);
+}
+
+// runtime/module/file-error.ts
+function damaged(text) {
+  return new Problem(describe(text));
+}
+function describe(text) {
+  return \`the file is damaged, and that is what is wrong: \${text}\`;
+}
+
+// runtime/module/reader.ts
+var Reader = class {
+  constructor(text) {
+    this.text = text;
+  }
+  read() {
+    if (this.text === "") this.fail();
+    if (this.text === "bad") throw this.error("it is bad");
+    return this.text.startsWith("[") ? this.list() : this.word();
+  }
+  word() {
+    return { value: this.text.trim(), later: () => reversedLater(this.text) };
+  }
+  list() {
+    return { value: this.text.slice(1, -1).split(",").map((item) => item.trim()), later: () => "a list has no order" };
+  }
+  error(why) {
+    return damaged(\`\${why}: \${this.text}\`);
+  }
+  fail() {
+    throw new Problem("there is nothing in the file that could be read at all");
+  }
+};
+function reversedLater(text) {
+  return Array.from(text).reverse().join("") + Array.from(text).length;
+}
+var ScriptModule = class {
+  static load(text) {
+    const module = new ScriptModule();
+    module.result = new Reader(text).read();
+    return module;
+  }
+  value() {
+    return typeof this.result.value === "string" ? this.result.value : joined(this.result.value);
+  }
+  later() {
+    return this.result.later();
+  }
+  unheardOf() {
+    return "no code names this method of a class whose name is not known to apps";
+  }
+};
+function joined(list) {
+  return list.map((item) => \`<\${item}>\`).join(" and ");
+}
+
+// src/selected.ts
+var load = (text) => ScriptModule.load(text);
+var valueOf = (module) => module.value();
+var laterOf = (module) => module.later();
+export {
+  Problem,
+  laterOf,
+  load,
+  missingPart,
+  valueOf
+};
+`
+
+interface Loader {
+  load(text: string): object
+  valueOf(module: object): string
+  laterOf(module: object): string
+}
+
+const imported = async <T>(text: string): Promise<T> =>
+  (await import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)) as T
+
+async function cutBy(...texts: string[]): Promise<{ text: string; count: number; loader: Loader }> {
+  const trimming = new Trimming(BUNDLE)
+  // a comment of its own, so that it is another module each time
+  const marked = await imported<Loader & Marks>(`// ${texts.join()}\n${trimming.marked()}`)
+  const observer = new Observer(marked)
+  const modules = texts.map((text) => marked.load(text))
+  await observer.loaded()
+  for (const module of modules) marked.valueOf(module)
+  observer.called()
+  const { text, count } = trimming.cut(observer.seen, 'missingPart')
+  const finished = withoutExport(text, 'missingPart')
+  return { text: finished, count, loader: await imported<Loader>(finished) }
+}
+
+t.test('functions that only loading comes to are cut unless they were entered', async (t) => {
+  const word = await cutBy('word')
+  t.equal(word.count, 2, 'list, and what nothing calls')
+  t.match(word.text, /list\(\) \{ missingPart\("Reader\.list"\); \}/)
+  t.equal(word.loader.valueOf(word.loader.load(' other ')), 'other')
+  t.throws(() => word.loader.load('[a, b]'), { message: 'Reader.list is not in this build' })
+  const list = await cutBy('[a]')
+  t.match(list.text, /word\(\) \{ missingPart\("Reader\.word"\); \}/)
+  t.equal(list.loader.valueOf(list.loader.load('[a, b]')), '<a> and <b>')
+  t.equal((await cutBy('[a]', 'word')).count, 1, 'all that any of the models entered stays')
+})
+
+t.test('errors of loading stay, and what calls come to that were not made', async (t) => {
+  const { loader } = await cutBy('word')
+  t.throws(() => loader.load('bad'), { message: 'the file is damaged, and that is what is wrong: it is bad: bad' })
+  t.throws(() => loader.load(''), { message: /nothing in the file/ })
+  // a function that loading handed on
+  t.equal(loader.laterOf(loader.load('abc')), 'cba3')
+})
+
+t.test('the same observations give the same text', async (t) => {
+  t.equal((await cutBy('word')).text, (await cutBy('word')).text)
+})
+
+t.test('members that no name leads to', async (t) => {
+  const text = withoutUnusedMembers(BUNDLE, new Set())
+  t.notMatch(text, /unheardOf/)
+  t.match(text, /later\(\)/)
+  t.match(withoutUnusedMembers(BUNDLE, new Set(['unheardOf'])), /unheardOf/)
+  const chain = `var A = class { a() { return this.b() } b() { return 1 } get c() { return 2 } toString() { return "" } };\nexport { A };`
+  t.equal(withoutUnusedMembers(chain, new Set()).replace(/\s+/g, ' '), 'var A = class { toString() { return "" } }; export { A };')
+  for (const use of ['x["a"]', 'const { a } = x', 'const { a: y } = x', 'x?.a', 'f({ a })']) {
+    t.match(withoutUnusedMembers(`${chain}\n${use}`, new Set()), /a\(\) \{/, use)
+  }
+})
+
+t.test('shares of the source files', async (t) => {
+  const { code, inputs, exports } = await minify(BUNDLE, 'esm')
+  t.strictSame([...exports].sort(), ['Problem', 'laterOf', 'load', 'missingPart', 'valueOf'])
+  t.strictSame([...inputs.keys()].sort(), [
+    'runtime/error.ts',
+    'runtime/module/file-error.ts',
+    'runtime/module/reader.ts',
+    'src/selected.ts',
+  ])
+  const sum = [...inputs.values()].reduce((a, b) => a + b, 0)
+  t.ok(sum > 0.8 * code.length && sum <= code.length, `${sum} of ${code.length}`)
+  t.ok(inputs.get('runtime/module/reader.ts')! > inputs.get('runtime/error.ts')!)
+})

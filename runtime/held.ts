@@ -16,3 +16,5 @@ export const HOLDS_WRITES: boolean = true
 export const HOLDS_MIXED_DTYPES: boolean = true
 /** float16 and bfloat16. */
 export const HOLDS_HALVES: boolean = true
+/** Element-wise steps behind other operators, which only the compiler fuses. */
+export const HOLDS_POST_OPS: boolean = true

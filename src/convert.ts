@@ -1,6 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
-import { kindOf } from '../runtime/interpreter/instructions.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
+import { kindOf } from '../runtime/operators/describe.js'
 import { Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
@@ -35,29 +35,22 @@ export function tuple(...items: Input[]): Tuple {
 
 /** The runtime's value of an argument whose type the operator itself will check. */
 export function toValue(input: Input): Value {
-  switch (typeof input) {
-    case 'undefined':
-      return null
-    case 'number':
-      return Number.isInteger(input) ? int(input) : new Float(input)
-    case 'bigint':
-      return int(input)
-    case 'boolean':
-    case 'string':
-      return input
-    case 'object':
-      if (input === null || isRuntimeObject(input)) return input
-      if (Array.isArray(input)) return input as Value[]
-      if (input instanceof Map) return input as Map<DictKey, Value>
-  }
-  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${describe(input)}`)
+  if (input instanceof Tensor) return input
+  if (typeof input === 'number') return Number.isInteger(input) ? int(input) : new Float(input)
+  if (typeof input === 'bigint') return int(input)
+  if (input === null || input === undefined) return null
+  if (typeof input === 'string' || typeof input === 'boolean' || CLASSES.some((one) => input instanceof one)) return input as Value
+  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
 }
+
+/** Of objects that callers may pass. */
+const CLASSES = [Float, Tuple, Array, Map, Device, CustomObject, ScriptObject]
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
 export function toTyped(input: Input, type: TypeNode, where: string): Value {
   const value = coerce(toValue(input), type)
   if (!fits(value, type)) {
-    throw new PtliteError('INVALID_ARGUMENT', `${where}: expected ${typeText(type)}, found ${describe(value)}`)
+    throw new PtliteError('INVALID_ARGUMENT', `${where}: expected ${typeText(type)}, found ${kindOf(value)}`)
   }
   return value
 }
@@ -100,12 +93,11 @@ function coerceEntries(dict: Map<DictKey, Value>, element: TypeNode): Map<DictKe
 
 /** Types that the runtime knows are checked; class names and enums are left to the code. */
 function fits(value: Value, type: TypeNode): boolean {
-  if (type.name.includes('.') || type.name.endsWith('Tensor')) return type.name.includes('.') || value instanceof Tensor
-  if (!KNOWN_TYPES.has(type.name)) return true
-  return matchesType(value, type)
+  if (/^\w*Tensor$/.test(type.name)) return value instanceof Tensor
+  return !KNOWN_TYPES.has(type.name) || matchesType(value, type)
 }
 
-const KNOWN_TYPES = new Set(['int', 'float', 'bool', 'str', 'number', 'Scalar', 'List', 'Dict', 'Tuple', 'Optional', 'NoneType', 'None'])
+const KNOWN_TYPES = new Set('int float bool str number Scalar List Dict Tuple Optional NoneType None'.split(' '))
 
 /** The caller's form of a result. */
 export function toOutput(value: Value): Output {
@@ -122,23 +114,4 @@ export function toOutput(value: Value): Output {
 
 function needsConversion(value: Value): boolean {
   return typeof value === 'object' && value !== null && toOutput(value) !== value
-}
-
-function isRuntimeObject(x: object): x is Float | Tensor | Tuple | ScriptObject | CustomObject | Device {
-  return (
-    x instanceof Tensor ||
-    x instanceof Float ||
-    x instanceof Tuple ||
-    x instanceof CustomObject ||
-    x instanceof ScriptObject ||
-    x instanceof Device
-  )
-}
-
-function describe(x: unknown): string {
-  if (x === undefined || typeof x === 'function' || typeof x === 'symbol') return typeof x
-  if (typeof x === 'object' && x !== null && !isRuntimeObject(x) && !Array.isArray(x) && !(x instanceof Map)) {
-    return `an object of ${(x.constructor as { name?: string } | undefined)?.name ?? 'no class'}`
-  }
-  return kindOf(x as Value)
 }

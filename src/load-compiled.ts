@@ -3,8 +3,10 @@ import { readHeader, readPlans } from '../compiler/ahead/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../runtime/module/bytes.js'
 import { CompiledModule } from './compiled-module.js'
-import type { Module } from './module.js'
+import { loadScripted } from './load-scripted.js'
+import type { LoadOptions, Module } from './module.js'
 import { incompatibility, originalBeside } from './original.js'
+import { passOptions } from './pass-options.js'
 
 /** Why plans are not what the caller asks for; null where they are. */
 function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | null {
@@ -13,17 +15,19 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
 }
 
 /**
- * The module of a `.ptlc` file; `load` loads the model that it was compiled from, where that is needed. Closes the source where it is not
+ * The module of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
-export function loadCompiled(source: ByteSource, options: PassOptions, load: (path: string, mode: CompileMode) => Module): Module {
+export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
+  const load = (path: string, mode: CompileMode): Module => loadScripted(path, { ...options, compile: options.compile ?? mode })
   try {
+    const passes = passOptions(options)
     const header = readHeader(source)
     const original = originalBeside(source, header.about, load)
     let reason = incompatibility(header.about)
     if (reason === null) {
       const ahead = readPlans(header)
-      reason = unwanted(ahead, options)
+      reason = unwanted(ahead, passes)
       if (reason === null) return new CompiledModule(ahead, source, original)
     }
     const instead = original.insteadOf(reason)

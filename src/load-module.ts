@@ -1,11 +1,9 @@
-import type { CompileMode } from '../compiler/index.js'
 import { check } from '../runtime/error.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
-import { passOptions } from './pass-options.js'
 
 /**
  * Loads a `.ptl`, `.ff` or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
@@ -21,12 +19,8 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
     const { compile = 'auto' } = options
     check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
     const bytes = openSource(source)
-    if (fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) === 'plan') {
-      const load = (path: string, mode: CompileMode): Module => loadScripted(path, { ...options, compile: options.compile ?? mode })
-      resolve(loadCompiled(bytes, passOptions(options), load))
-      return
-    }
-    bytes.close()
-    resolve(loadScripted(source, options))
+    const isPlan = fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) === 'plan'
+    if (!isPlan) bytes.close()
+    resolve(isPlan ? loadCompiled(bytes, options) : loadScripted(source, options))
   })
 }

@@ -80,7 +80,8 @@ export interface OperatorInfo {
 /** The flat operator table, sorted by name. */
 export function operators(): OperatorInfo[] {
   return Array.from({ length: operatorCount() }, (_, i) => {
-    const entry = entryAt(i)
-    return { name: entry.name, overload: entry.overload, schema: schemaText(entry.qualifiedName, entry.schema) }
+    const { qualifiedName, schema } = entryAt(i)
+    const [name, overload = ''] = qualifiedName.split('.') as [string, string?]
+    return { name, overload, schema: schemaText(qualifiedName, schema) }
   })
 }

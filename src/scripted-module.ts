@@ -1,4 +1,4 @@
-import { type ArenaUse, type CompileMode, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
@@ -8,7 +8,8 @@ import type { Value } from '../runtime/tensor/value.js'
 import { BackgroundInterpreter } from './background/interpret.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule, parametersOf } from './interpreted-module.js'
-import type { CallOptions, RunOptions } from './module.js'
+import type { CallOptions, LoadOptions, RunOptions } from './module.js'
+import { passOptions } from './pass-options.js'
 
 /** A call that a plan is made for. */
 export interface PlannedCall {
@@ -25,14 +26,13 @@ export class ScriptedModule extends InterpretedModule {
   /** Aborted at dispose. */
   private readonly end = new AbortController()
 
-  constructor(
-    script: ScriptModule,
-    compile: CompileMode,
-    private readonly passes: PassOptions,
-  ) {
+  private readonly passes: PassOptions
+
+  constructor(script: ScriptModule, options: LoadOptions) {
     super(script)
-    this.tiers = new TieredModule(script, compile, passes)
-    this.background = new BackgroundInterpreter(script, passes)
+    this.passes = passOptions(options)
+    this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
+    this.background = new BackgroundInterpreter(script, this.passes)
   }
 
   call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {

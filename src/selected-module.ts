@@ -1,5 +1,4 @@
-import { HOW_TO_EXTEND } from '../runtime/build.js'
-import { PtliteError } from '../runtime/error.js'
+import { absent, type PtliteError } from '../runtime/error.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule } from './interpreted-module.js'
 import type * as whole from './scripted-module.js'
@@ -15,22 +14,22 @@ export class ScriptedModule
   }
 
   run(): Promise<never> {
-    return Promise.reject(without('the background thread'))
+    return Promise.reject(absent('the background thread', 'INVALID_ARGUMENT'))
   }
 
   compile(): Promise<never> {
-    return Promise.reject(without('the compiler'))
+    return Promise.reject(noCompiler())
   }
 
   explain(): never {
-    throw without('the compiler')
+    throw noCompiler()
   }
 
   arena(): never {
-    throw without('the compiler')
+    throw noCompiler()
   }
 }
 
-function without(part: string): PtliteError {
-  return new PtliteError('INVALID_ARGUMENT', `${part} is not in this build${HOW_TO_EXTEND}`)
+function noCompiler(): PtliteError {
+  return absent('the compiler', 'INVALID_ARGUMENT')
 }

@@ -1,7 +1,8 @@
 import { PtliteError } from '../runtime/error.js'
-import { DType, dtypeFromName, type DTypeName, isQuantized } from '../runtime/tensor/dtype.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized } from '../runtime/tensor/dtype.js'
 import { arrayTypeOf, type TypedArray, writeTensor } from '../runtime/tensor/data.js'
-import { numelOf } from '../runtime/tensor/shape.js'
+import { isHalf } from '../runtime/tensor/half.js'
+import { numelOf, shapeText } from '../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../runtime/tensor/tensor.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
@@ -24,48 +25,50 @@ const DTYPE_OF_ARRAY: ReadonlyMap<unknown, DTypeName> = new Map<unknown, DTypeNa
  * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit.
  */
 export function tensor(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
-  if (ArrayBuffer.isView(data)) return fromTypedArray(data, shape ?? [data.length], dtype)
-  const flat: (number | bigint | boolean)[] = []
-  const nested = flatten(data, flat)
-  const name = dtype ?? (typeof flat[0] === 'boolean' ? 'bool' : typeof flat[0] === 'bigint' ? 'int64' : 'float32')
-  const type = dtypeFromName(name)
-  const sizes = checkShape(shape ?? nested, flat.length)
-  const ArrayType = arrayTypeOf(type)
-  if (type === DType.float16 || type === DType.bfloat16 || isQuantized(type)) {
-    throw new PtliteError('INVALID_ARGUMENT', `${name} data must be a ${ArrayType.name} of raw bits`)
+  const isTyped = ArrayBuffer.isView(data)
+  const flat: Element[] = []
+  const nested = isTyped ? [data.length] : flatten(data, flat)
+  const elements = isTyped ? data : flat
+  const name = dtype ?? (isTyped ? DTYPE_OF_ARRAY.get(data.constructor) : dtypeOf(flat[0]))
+  if (name === undefined) {
+    throw new PtliteError('INVALID_ARGUMENT', `name the dtype of a ${(data as TypedArray).constructor.name}: float16 or bfloat16`)
   }
-  const array = new ArrayType(flat.length)
-  if (array instanceof BigInt64Array) for (let i = 0; i < flat.length; i++) array[i] = toBigInt(flat[i]!)
-  else for (let i = 0; i < flat.length; i++) array[i] = name === 'bool' ? Number(Boolean(flat[i])) : Number(flat[i])
-  return store(array, sizes, type)
-}
-
-function fromTypedArray(data: TypedArray, shape: readonly number[], dtype: DTypeName | undefined): Tensor {
-  const name = dtype ?? DTYPE_OF_ARRAY.get(data.constructor)
-  if (name === undefined) throw new PtliteError('INVALID_ARGUMENT', `name the dtype of a ${data.constructor.name}: float16 or bfloat16`)
   const type = dtypeFromName(name)
-  const sizes = checkShape(shape, data.length)
-  const ArrayType = arrayTypeOf(type)
-  if (data instanceof ArrayType) return store(data, sizes, type)
-  if (type === DType.float16 || type === DType.bfloat16 || isQuantized(type)) {
-    throw new PtliteError('INVALID_ARGUMENT', `${name} data must be a ${ArrayType.name}, found ${data.constructor.name}`)
-  }
-  if (ArrayType === BigInt64Array) return store(BigInt64Array.from(data as ArrayLike<number | bigint>, toBigInt), sizes, type)
-  const numbers = Array.from(data as ArrayLike<number | bigint>, Number)
-  return store(new (ArrayType as Float64ArrayConstructor)(name === 'bool' ? numbers.map((x) => Number(x !== 0)) : numbers), sizes, type)
-}
-
-function store(data: TypedArray, shape: readonly number[], type: DType): Tensor {
-  const t = empty(shape, type)
+  const sizes = checkShape(shape ?? nested, elements.length)
+  const t = empty(sizes, type)
+  writeTensor(t, elements instanceof arrayTypeOf(type) ? elements : converted(elements, type))
   t.pinned = true
   t.storage.watch()
-  writeTensor(t, data)
   return t
 }
 
-function toBigInt(x: number | bigint | boolean): bigint {
+type Element = number | bigint | boolean
+
+function dtypeOf(element: Element | undefined): DTypeName {
+  return typeof element === 'boolean' ? 'bool' : typeof element === 'bigint' ? 'int64' : 'float32'
+}
+
+/** The elements as an array of this dtype. */
+function converted(elements: ArrayLike<Element>, type: DType): TypedArray {
+  const ArrayType = arrayTypeOf(type)
+  if (isHalf(type) || isQuantized(type)) {
+    const text = `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${elements.constructor.name}`
+    throw new PtliteError('INVALID_ARGUMENT', text)
+  }
+  const array = new ArrayType(elements.length)
+  const convert = type === DType.int64 ? toBigInt : type === DType.bool ? toBit : Number
+  for (let i = 0; i < array.length; i++) array[i] = convert(elements[i]!)
+  return array
+}
+
+function toBigInt(x: Element): bigint {
   if (typeof x === 'number' && !Number.isInteger(x)) throw new PtliteError('INVALID_ARGUMENT', `int64 data must be integers, found ${x}`)
   return BigInt(x)
+}
+
+/** NaN counts as true. */
+function toBit(x: Element): number {
+  return Number(x) === 0 ? 0 : 1
 }
 
 function checkShape(shape: readonly number[], length: number): number[] {
@@ -74,12 +77,12 @@ function checkShape(shape: readonly number[], length: number): number[] {
       throw new PtliteError('INVALID_ARGUMENT', `sizes must be integers of at least 0, found ${size}`)
   }
   const n = numelOf(shape)
-  if (n !== length) throw new PtliteError('INVALID_ARGUMENT', `shape [${shape.join(', ')}] needs ${n} elements, found ${length}`)
+  if (n !== length) throw new PtliteError('INVALID_ARGUMENT', `shape ${shapeText(shape)} needs ${n} elements, found ${length}`)
   return [...shape]
 }
 
 /** Appends the numbers of `data` to `flat` and returns its shape. */
-function flatten(data: NestedArray, flat: (number | bigint | boolean)[]): number[] {
+function flatten(data: NestedArray, flat: Element[]): number[] {
   if (!Array.isArray(data)) {
     if (typeof data !== 'number' && typeof data !== 'bigint' && typeof data !== 'boolean') {
       throw new PtliteError('INVALID_ARGUMENT', `expected numbers in nested arrays, found ${typeof data}`)
@@ -91,10 +94,7 @@ function flatten(data: NestedArray, flat: (number | bigint | boolean)[]): number
   for (const item of data as readonly NestedArray[]) {
     const shape = flatten(item, flat)
     if (inner !== null && shape.join() !== inner.join()) {
-      throw new PtliteError(
-        'INVALID_ARGUMENT',
-        `nested arrays must all have one shape, found [${inner.join(', ')}] and [${shape.join(', ')}]`,
-      )
+      throw new PtliteError('INVALID_ARGUMENT', `nested arrays must all have one shape, found ${shapeText(inner)} and ${shapeText(shape)}`)
     }
     inner = shape
   }

@@ -1,5 +1,5 @@
 import { HOW_TO_EXTEND } from '../build.js'
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
 
@@ -106,7 +106,7 @@ function fail(name: string, status: number): never {
 
 /** What a selective build calls in place of a kernel that it leaves out. */
 export function absentKernel(name: string): never {
-  throw new PtliteError('MISSING_KERNEL', `kernel ${name} is not in this build${HOW_TO_EXTEND}`)
+  throw absent(`kernel ${name}`, 'MISSING_KERNEL')
 }
 
 /** Ends a launch before the kernel runs. */

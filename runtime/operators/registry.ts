@@ -28,23 +28,8 @@ export class OperatorEntry {
     this.wrapper(stack, this.unboxed as never)
   }
 
-  /** `aten::add` */
-  get name(): string {
-    return this.qualifiedName.split('.', 1)[0]!
-  }
-
-  /** `Tensor`; empty for the default overload. */
-  get overload(): string {
-    const dot = this.qualifiedName.indexOf('.')
-    return dot < 0 ? '' : this.qualifiedName.slice(dot + 1)
-  }
-
   get schema(): OperatorSchema {
     return (this.decoded ??= decodeSchema(this.index))
-  }
-
-  get argumentCount(): number {
-    return this.schema.arguments.length
   }
 }
 

@@ -11,6 +11,7 @@ export function heldFlags({ backends, dtypes, instructions, parts }: Selection):
     HOLDS_QUANTIZED: backends.has('QuantizedCPU'),
     HOLDS_OBSERVERS: false,
     HOLDS_CUSTOM_OPERATORS: false,
+    HOLDS_POST_OPS: false,
     HOLDS_ALL_INSTRUCTIONS: instructions === null,
     HOLDS_WRITES: parts.has('writes'),
     HOLDS_MIXED_DTYPES: dtypes === null || dtypes.size > 1,

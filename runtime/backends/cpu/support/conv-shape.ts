@@ -1,4 +1,5 @@
 import { check } from '../../../error.js'
+import { shapeText } from '../../../tensor/shape.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 
 /** What a convolution is called with, its lists as long as the input has spatial dimensions. */
@@ -17,20 +18,19 @@ export function perDimension(operator: string, name: string, values: readonly nu
   return new Array<number>(count).fill(values[0]!)
 }
 
-function checkSettings(operator: string, s: ConvSettings): void {
+/** `values` behind as many `fill` as make three of them: the kernels know depth, height and width. Those before `from` are left out. */
+export function three(values: readonly number[], fill: number, from = 0): readonly number[] {
+  const n = values.length - from
+  if (n === 3) return from === 0 ? values : values.slice(from)
+  return n === 2 ? [fill, values[from]!, values[from + 1]!] : [fill, fill, values[from]!]
+}
+
+/** Throws INVALID_ARGUMENT where a value is smaller than `least`. */
+export function checkLeast(operator: string, name: string, values: readonly number[], least: number): void {
   check(
-    s.stride.every((v) => v > 0),
-    () => `${operator}: expected positive strides, found [${s.stride.join(', ')}]`,
+    values.every((v) => v >= least),
+    () => `${operator}: expected ${name} of at least ${least}, found ${shapeText(values)}`,
   )
-  check(
-    s.dilation.every((v) => v > 0),
-    () => `${operator}: expected positive dilations, found [${s.dilation.join(', ')}]`,
-  )
-  check(
-    s.padding.every((v) => v >= 0),
-    () => `${operator}: expected paddings of 0 or more, found [${s.padding.join(', ')}]`,
-  )
-  check(s.groups > 0, () => `${operator}: expected 1 or more groups, found ${s.groups}`)
 }
 
 /** Throws unless input [n, c, ...], weight and bias fit together. `transposed` weights are [in, out / groups, ...]. */
@@ -42,11 +42,14 @@ export function checkConv(
   s: ConvSettings,
   transposed: boolean,
 ): void {
-  checkSettings(operator, s)
-  const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
+  checkLeast(operator, 'strides', s.stride, 1)
+  checkLeast(operator, 'dilations', s.dilation, 1)
+  checkLeast(operator, 'paddings', s.padding, 0)
+  checkLeast(operator, 'groups', [s.groups], 1)
   check(
     input.dim === weight.dim && input.dim >= 3 && input.dim <= 5,
-    () => `${operator}: expected input and weight of the same 3 to 5 dimensions, found shapes ${text(input)} and ${text(weight)}`,
+    () =>
+      `${operator}: expected input and weight of the same 3 to 5 dimensions, found shapes ${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
   )
   const [first, second] = weight.shape as [number, number]
   check(
@@ -57,12 +60,12 @@ export function checkConv(
   check(
     input.shape[1] === wanted,
     () =>
-      `${operator}: expected input with ${wanted} channels for a weight of shape ${text(weight)} and ${s.groups} groups, found shape ${text(input)}`,
+      `${operator}: expected input with ${wanted} channels for a weight of shape ${shapeText(weight.shape)} and ${s.groups} groups, found shape ${shapeText(input.shape)}`,
   )
   const outputs = transposed ? second * s.groups : first
   check(
     bias === null || (bias.dim === 1 && bias.shape[0] === outputs),
-    () => `${operator}: expected a bias of shape [${outputs}], found ${bias === null ? '' : text(bias)}`,
+    () => `${operator}: expected a bias of shape [${outputs}], found ${bias === null ? '' : shapeText(bias.shape)}`,
   )
 }
 

@@ -1,9 +1,10 @@
 import { PtliteError } from '../../../error.js'
+import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
-import { checkConv, type ConvSettings, convSizes, transposedSizes } from './conv-shape.js'
+import { checkConv, type ConvSettings, convSizes, three, transposedSizes } from './conv-shape.js'
 import { PackSide, packedWeight } from './packed-weight.js'
 import { type Clamp, clampFields } from './limits.js'
 import { type BlockAxes, postFields, type PostOps } from './post-ops.js'
@@ -11,15 +12,6 @@ import { checkReal, computeTypeOrLong, dense, denseAddress } from './real.js'
 
 /** Images, channels, pixels. */
 export const CONV_AXES: BlockAxes = { row: 1, column: 2 }
-
-/** `values` behind as many `fill` as make three of them: the kernels know depth, height and width. */
-function three(values: readonly number[], fill: number, from = 0): readonly number[] {
-  const n = values.length - from
-  if (n === 3 && from === 0) return values
-  if (n === 2) return [fill, values[from]!, values[from + 1]!]
-  if (n === 1) return [fill, fill, values[from]!]
-  return [values[from]!, values[from + 1]!, values[from + 2]!]
-}
 
 /** Throws INVALID_DTYPE unless all are of one floating-point dtype, or int64. */
 function checkTypes(operator: string, input: Tensor, weight: Tensor, bias: Tensor | null): void {
@@ -50,11 +42,10 @@ export function convolve(
   const { type } = input
   const { groups } = settings
   const depthwise = groups > 1 && input.shape[1] === groups
-  if (type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
+  if (HOLDS_HALVES && type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
   const inner = computeTypeOrLong(type)
-  const batch = input.shape[0]!
   const channels = weight.shape[0]!
-  const result = empty([batch, channels, ...sizes], inner)
+  const result = empty([input.shape[0]!, channels, ...sizes], inner)
   if (result.numel === 0) return castTo(result, type)
   const x = dense(input, inner)
   const w = dense(weight, inner)
@@ -65,26 +56,33 @@ export function convolve(
   }
   const frame = {
     dtype: inner,
-    batch,
-    groups,
-    in_channels: input.shape[1]!,
-    out_channels: channels,
+    ...geometry(input, weight, result, settings),
     packed: pack === 0 ? 0 : 1,
     ...clampFields(clamp),
-    in: three(input.shape, 1, 2),
-    kernel: three(weight.shape, 1, 2),
-    stride: three(settings.stride, 1),
-    padding: three(settings.padding, 0),
-    dilation: three(settings.dilation, 1),
-    out: three(sizes, 1),
     input: x.address,
     weight: pack === 0 ? w.address : pack,
     bias: denseAddress(bias, inner),
     output: result.address,
   }
-  if (post === null) kernels.conv(frame)
-  else kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
+  if (HOLDS_POST_OPS && post !== null) kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
+  else kernels.conv(frame)
   return castTo(result, type)
+}
+
+/** What the frames of all convolutions have in common. */
+function geometry(input: Tensor, weight: Tensor, result: Tensor, settings: ConvSettings) {
+  return {
+    batch: input.shape[0]!,
+    groups: settings.groups,
+    in_channels: input.shape[1]!,
+    out_channels: result.shape[1]!,
+    in: three(input.shape, 1, 2),
+    kernel: three(weight.shape, 1, 2),
+    stride: three(settings.stride, 1),
+    padding: three(settings.padding, 0),
+    dilation: three(settings.dilation, 1),
+    out: three(result.shape, 1, 2),
+  }
 }
 
 /** Sums in float32, rounded once, as `product` has them. */
@@ -95,16 +93,7 @@ function convolveBfloat16(input: Tensor, weight: Tensor, bias: Tensor | null, se
   const x = dense(input, type)
   const w = dense(weight, type)
   kernels.bfloat16_conv({
-    batch: input.shape[0]!,
-    groups: settings.groups,
-    in_channels: input.shape[1]!,
-    out_channels: weight.shape[0]!,
-    in: three(input.shape, 1, 2),
-    kernel: three(weight.shape, 1, 2),
-    stride: three(settings.stride, 1),
-    padding: three(settings.padding, 0),
-    dilation: three(settings.dilation, 1),
-    out: three(sizes, 1),
+    ...geometry(input, weight, result, settings),
     input: x.address,
     weight: w.address,
     bias: denseAddress(bias, type),
@@ -133,30 +122,17 @@ export function convolveTransposed(
   const sizes = transposedSizes(operator, input, weight, settings, outputPadding)
   const { type } = input
   const inner = computeTypeOrLong(type)
-  const batch = input.shape[0]!
-  const channels = weight.shape[1]! * settings.groups
-  const result = empty([batch, channels, ...sizes], inner)
+  const result = empty([input.shape[0]!, weight.shape[1]! * settings.groups, ...sizes], inner)
   if (result.numel > 0) {
     const x = contiguousOf(castTo(input, inner))
     kernels.conv_transpose({
       dtype: inner,
-      batch,
-      groups: settings.groups,
-      in_channels: input.shape[1]!,
-      out_channels: channels,
+      ...geometry(input, weight, result, settings),
       ...clampFields(clamp),
-      in: three(input.shape, 1, 2),
-      kernel: three(weight.shape, 1, 2),
-      stride: three(settings.stride, 1),
-      padding: three(settings.padding, 0),
-      dilation: three(settings.dilation, 1),
-      out: three(sizes, 1),
       input: x.address,
       weight: denseAddress(weight, inner),
       bias: denseAddress(bias, inner),
       output: result.address,
-      lo: clamp === null ? 0 : clamp.lo,
-      hi: clamp === null ? 0 : clamp.hi,
     })
   }
   return castTo(result, type)

@@ -32,7 +32,7 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
     use.offset === weight.offset &&
     use.strides === weight.strides
   ) {
-    if (use.packed?.live !== true) use.packed = derive(weight, side, groups, outer, k)
+    if (use.packed?.live !== true) use.packed = packNow(weight, side, groups, outer, k)
     return use.packed.address
   }
   uses.set(weight, { storage, version: storage.version, offset: weight.offset, strides: weight.strides, packed: undefined })
@@ -41,10 +41,6 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
 
 /** Like `packedWeight`, for whoever knows that the weight stays: packs at once. */
 export function packNow(weight: Tensor, side: number, groups: number, outer: number, k: number): Storage {
-  return derive(weight, side, groups, outer, k)
-}
-
-function derive(weight: Tensor, side: number, groups: number, outer: number, k: number): Storage {
   const { storage } = weight
   const key = `gemm:${weight.type}:${side}:${groups}:${outer}:${k}:${weight.offset}`
   const kept = (storage.derived ??= [])

@@ -1,9 +1,9 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { DType, dtypeName } from '../../../tensor/dtype.js'
-import { numelOf } from '../../../tensor/shape.js'
+import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
+import { numelOf, shapeText } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { perDimension } from './conv-shape.js'
+import { checkLeast, perDimension, three } from './conv-shape.js'
 import { castTo } from './copy.js'
 import { computeType, dense } from './real.js'
 
@@ -36,36 +36,27 @@ export function poolSettings(
   }
 }
 
-const ONES: readonly number[] = [1, 1, 1]
-const ZEROS: readonly number[] = [0, 0, 0]
-
-/** The last `count` sizes as three, 1 in front. */
-export function three(values: readonly number[], fill: number): readonly number[] {
-  return values.length === 3 ? values : [...new Array<number>(3 - values.length).fill(fill), ...values]
-}
+const ONES = [1, 1, 1]
+/** Kernels find the windows of adaptive pooling themselves. */
+const ADAPTIVE: PoolSettings = { window: ONES, stride: ONES, padding: [0, 0, 0], dilation: ONES, ceil: false }
 
 /** The last `full` dimensions must not be empty. */
 export function checkInput(operator: string, input: Tensor, count: number, full = count + 1): void {
   check(
     (input.dim === count + 1 || input.dim === count + 2) && input.shape.slice(-full).every((size) => size > 0),
-    () => `${operator}: expected a non-empty input with ${count + 1} or ${count + 2} dimensions, found shape [${input.shape.join(', ')}]`,
+    () => `${operator}: expected a non-empty input with ${count + 1} or ${count + 2} dimensions, found shape ${shapeText(input.shape)}`,
   )
 }
 
 /** Sizes of the pooled dimensions; smaller ones than `least` are errors. */
 export function pooledSizes(operator: string, input: readonly number[], s: PoolSettings, least = 1): number[] {
   const count = s.window.length
-  const positive = (name: string, values: readonly number[]): void =>
-    check(
-      values.every((v) => v > 0),
-      () => `${operator}: expected ${name} greater than 0, found [${values.join(', ')}]`,
-    )
-  positive('kernel sizes', s.window)
-  positive('strides', s.stride)
-  positive('dilations', s.dilation)
+  checkLeast(operator, 'kernel sizes', s.window, 1)
+  checkLeast(operator, 'strides', s.stride, 1)
+  checkLeast(operator, 'dilations', s.dilation, 1)
   check(
     s.padding.every((p, d) => p >= 0 && p <= s.window[d]! / 2),
-    () => `${operator}: expected paddings of at most half the kernel [${s.window.join(', ')}], found [${s.padding.join(', ')}]`,
+    () => `${operator}: expected paddings of at most half the kernel ${shapeText(s.window)}, found ${shapeText(s.padding)}`,
   )
   return s.window.map((window, d) => {
     const size = input[input.length - count + d]!
@@ -81,7 +72,7 @@ export function pooledSizes(operator: string, input: readonly number[], s: PoolS
 }
 
 function checkPoolType(operator: string, type: DType, integers: boolean): void {
-  const good = (type >= DType.float16 && type <= DType.float64) || type === DType.bfloat16 || (integers && type === DType.int64)
+  const good = isFloating(type) || (integers && type === DType.int64)
   if (!good) throw new PtliteError('INVALID_DTYPE', `${operator}: no pooling of ${dtypeName(type)} tensors`)
 }
 
@@ -89,7 +80,7 @@ interface Launch {
   readonly mode: number
   readonly adaptive: boolean
   readonly sizes: readonly number[]
-  readonly settings: PoolSettings | null
+  readonly settings: PoolSettings
   readonly countIncludePad: boolean
   readonly divisor: number
   readonly indices: boolean
@@ -97,6 +88,7 @@ interface Launch {
 
 function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
   const inner = computeType(input.type)
+  const { window, stride, padding, dilation } = p.settings
   const count = p.sizes.length
   const lead = input.shape.slice(0, -count)
   const result = empty([...lead, ...p.sizes], inner)
@@ -111,10 +103,10 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
       planes: numelOf(lead),
       in: three(input.shape.slice(-count), 1),
       out: three(p.sizes, 1),
-      window: p.settings === null ? ONES : three(p.settings.window, 1),
-      stride: p.settings === null ? ONES : three(p.settings.stride, 1),
-      padding: p.settings === null ? ZEROS : three(p.settings.padding, 0),
-      dilation: p.settings === null ? ONES : three(p.settings.dilation, 1),
+      window: three(window, 1),
+      stride: three(stride, 1),
+      padding: three(padding, 0),
+      dilation: three(dilation, 1),
       divisor: p.divisor,
       input: x.address,
       output: result.address,
@@ -152,8 +144,8 @@ export function adaptivePool(
   checkInput(operator, input, count, mode === kernels.PoolMode.average ? count : count + 1)
   check(
     sizes.length === count && sizes.every((size) => size >= 0),
-    () => `${operator}: expected ${count} output sizes of 0 or more, found [${sizes.join(', ')}]`,
+    () => `${operator}: expected ${count} output sizes of 0 or more, found ${shapeText(sizes)}`,
   )
   checkPoolType(operator, input.type, false)
-  return launch(input, { mode, adaptive: true, sizes, settings: null, countIncludePad: false, divisor: 0, indices })
+  return launch(input, { mode, adaptive: true, sizes, settings: ADAPTIVE, countIncludePad: false, divisor: 0, indices })
 }

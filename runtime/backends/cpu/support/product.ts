@@ -1,4 +1,5 @@
 import { check, PtliteError } from '../../../error.js'
+import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isIntegral } from '../../../tensor/dtype.js'
 import { isFloatScalar, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
@@ -69,7 +70,7 @@ export function product(
   if (out !== undefined && out.type !== type) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
   }
-  if (type === DType.bfloat16 && !roundsEachStep(a, b)) return bfloat16Product(operator, shape, a, b, alpha, addend, out)
+  if (HOLDS_HALVES && type === DType.bfloat16 && !roundsEachStep(a, b)) return bfloat16Product(operator, shape, a, b, alpha, addend, out)
   const inner = type === DType.bfloat16 ? type : computeType(type)
   const x = castTo(a, inner)
   const y = castTo(b, inner)
@@ -164,7 +165,7 @@ function multiply(
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n === 0) return
   const at = placesOf(operator, a, b, source, c, sizes)
-  if (post !== null) {
+  if (HOLDS_POST_OPS && post !== null) {
     kernels.gemm_post({ dtype: c.type, ...sizes, ...at, packed: 0, clamped: 0, alpha, beta, lo: 0, hi: 0, ...post })
     return
   }

@@ -1,17 +1,18 @@
 import { PtliteError } from '../../../error.js'
-import { DType, dtypeName } from '../../../tensor/dtype.js'
+import { HOLDS_HALVES } from '../../../held.js'
+import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
+import { isHalf } from '../../../tensor/half.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 
 /** The dtype that a kernel for float32 and float64 computes in for data of this dtype. */
 export function computeType(type: DType): DType {
-  return type === DType.float16 || type === DType.bfloat16 ? DType.float32 : type
+  return HOLDS_HALVES && isHalf(type) ? DType.float32 : type
 }
 
 /** Throws INVALID_DTYPE unless the operator has a meaning for this dtype: a floating-point one. */
 export function checkReal(operator: string, type: DType): void {
-  if (type === DType.float32 || type === DType.float64 || type === DType.float16 || type === DType.bfloat16) return
-  throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating-point tensor, found ${dtypeName(type)}`)
+  if (!isFloating(type)) throw new PtliteError('INVALID_DTYPE', `${operator}: expected a floating-point tensor, found ${dtypeName(type)}`)
 }
 
 /** As computeType, for operators that also take int64: its values are exact in float64 up to 2^53. */

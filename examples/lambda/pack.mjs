@@ -20,6 +20,7 @@ try {
   const files = [
     ['handler.mjs', handler],
     ['libptlite.so', join(selected, 'libptlite.so')],
+    ['messages.json', join(selected, 'messages.json')],
     ['model.ptl', join(here, '../embed/model.ptl')],
     ...filesBelow(koffi, /^(package\.json|\w+\.c?js|src\/.*\.c?js)$/, 'node_modules/koffi'),
     ...filesBelow(join(koffi, '../@koromix/koffi-linux-x64'), /^(?!musl|README)/, 'node_modules/@koromix/koffi-linux-x64'),

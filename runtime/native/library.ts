@@ -14,7 +14,8 @@ export interface LibraryLaunch extends Launch {
 }
 
 const FILE_NAME = 'libptlite.so'
-const VARIABLE = 'PTLITE_NATIVE_LIBRARY'
+/** Environment variable with the path of the kernel library. */
+export const LIBRARY_VARIABLE = 'PTLITE_NATIVE_LIBRARY'
 
 let explicitPath: string | undefined
 let launchFunction: LibraryLaunch | undefined
@@ -72,13 +73,13 @@ export function openLibrary(path: string, abiHash: number, mismatch: string): Li
 
 function findLibrary(): string {
   const here = dirname(fileURLToPath(import.meta.url))
-  const chosen = explicitPath ?? process.env[VARIABLE]
+  const chosen = explicitPath ?? process.env[LIBRARY_VARIABLE]
   const tried = chosen !== undefined && chosen !== '' ? [chosen] : [join(here, FILE_NAME), join(here, '../../dist', FILE_NAME)]
   const found = tried.find((path) => existsSync(path))
   if (found === undefined) {
     throw new PtliteError(
       'NATIVE_LIBRARY',
-      `no kernel library at ${tried.join(' or ')}; build it with 'npm run build' or set ${VARIABLE} to its path`,
+      `no kernel library at ${tried.join(' or ')}; build it with 'npm run build' or set ${LIBRARY_VARIABLE} to its path`,
     )
   }
   return found

@@ -10,8 +10,10 @@ import { traceToYaml } from '../trace/to-yaml.js'
 import type { Trace } from '../trace/trace.js'
 import { withoutUnusedMembers } from '../trim/members.js'
 import type { Observation } from '../trim/observe.js'
-import { Trimming, withoutExport } from '../trim/trim.js'
-import { bundle, launchedKernels, MISSING_PART } from './bundle.js'
+import { type Messages, withoutTexts } from '../trim/messages.js'
+import { parseBundle } from '../trim/source.js'
+import { localName, Trimming, withoutExports } from '../trim/trim.js'
+import { bundle, launchedKernels, STAND_INS } from './bundle.js'
 import { declarationsFor, publicNames } from './declarations.js'
 import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
@@ -66,15 +68,17 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
     folder: join(request.cache, keyOf(nativeFiles(files), kernels, levels)),
   })
   const names = publicNames(root)
-  const finished = (text: string): string => withoutUnusedMembers(withoutExport(text, MISSING_PART), names)
-  const text = finished(await withoutUnseen(whole, selection, native.path, request))
-  const [module, commonJs] = await Promise.all([minify(text, 'esm'), minify(text, 'cjs')])
+  const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
+  const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
+  const text = finished(messages.text)
+  const [module, commonJs] = await Promise.all([minify(text, 'esm', messages.hash), minify(text, 'cjs', messages.hash)])
+  const texts = `${JSON.stringify({ hash: messages.hash, texts: messages.texts }, null, 1)}\n`
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
   const bytesOf = async (text: string): Promise<number> => (await minify(finished(text), 'esm')).code.length
   const uncut = await bytesOf(whole)
   const costOf = async (less: Selection): Promise<number> => uncut - (await bytesOf(await bundleOf(filesOf(kernels, less))))
-  const report = await makeReport({ root, selection, kernels, levels, module, native, costOf })
+  const report = await makeReport({ root, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
   checkSmaller(report)
   const types = declarationsFor(root, module.exports)
   writeOutput(
@@ -85,6 +89,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
       ['index.d.ts', types],
       ['index.d.cts', types],
       [LIBRARY, readFileSync(native.path)],
+      ['messages.json', texts],
       ['selected_operators.yaml', traceToYaml(trace, out)],
       ['package.json', manifest(root)],
       ['report.json', `${JSON.stringify(report, null, 2)}\n`],
@@ -112,9 +117,17 @@ async function withoutUnseen(text: string, selection: Selection, library: string
     onProgress(`loaders stay whole: the traced models do not run here: ${(error as Error).message}`)
     return text
   }
-  const { text: trimmed, count } = trimming.cut(seen, MISSING_PART)
+  const { text: trimmed, count } = trimming.cut(seen, 'missingPart' satisfies keyof typeof STAND_INS)
   onProgress(`loaders: ${count} parts left out that no traced model comes to`)
   return trimmed
+}
+
+/** Texts of what is thrown before the kernel library is found, and of the reader of texts itself. */
+const KEEPS_TEXTS = new Set(['runtime/native/library.ts', STAND_INS.message])
+
+function withoutMessages(text: string): Messages {
+  const source = parseBundle(text)
+  return withoutTexts(source, localName(source.tree, 'message' satisfies keyof typeof STAND_INS), (file) => KEEPS_TEXTS.has(file))
 }
 
 function featuresOf({ parts, loaders, backends }: Selection): Set<string> {

@@ -34,8 +34,8 @@ export interface BundleInput {
   readonly opcodes: ReadonlySet<number> | null
 }
 
-/** The entry's additional export: what stands in for parts that are cut (see selective-build/trim). */
-export const MISSING_PART = 'missingPart'
+/** Exports of the bundle besides the entry's, for selective-build/trim: what stands in for functions and for texts that it takes away. */
+export const STAND_INS = { missingPart: 'selective-build/absent/part.ts', message: 'selective-build/absent/message.ts' } as const
 
 /**
  * Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to: an ES module that is
@@ -69,11 +69,17 @@ function replacements({ root, entry, files, features, constants, opcodes }: Bund
         const file = absent.get(name) ?? name
         const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
         const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(text, opcodes) : text
-        const added = name === entry ? `export { ${MISSING_PART} } from ${JSON.stringify(join(root, 'selective-build/absent/part.js'))}\n` : ''
+        const added = name === entry ? standIns(root) : ''
         return { contents: added + rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
       })
     },
   }
+}
+
+function standIns(root: string): string {
+  return Object.entries(STAND_INS)
+    .map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(root, file))}\n`)
+    .join('')
 }
 
 /** Kernels that the code of a bundle can launch: the writers in it carry their names. */

@@ -28,8 +28,8 @@ export function fail(cause: Error): never {
   throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
 }
 
-/** Minifies a bundle and leaves out what nothing in it refers to. */
-export async function minify(text: string, format: 'esm' | 'cjs'): Promise<Bundle> {
+/** Minifies a bundle and leaves out what nothing in it refers to. `messagesHash` is that of the texts that were taken out of it. */
+export async function minify(text: string, format: 'esm' | 'cjs', messagesHash = ''): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     ...bundling,
     // names that are imported and not used are left out of TypeScript alone
@@ -41,12 +41,8 @@ export async function minify(text: string, format: 'esm' | 'cjs'): Promise<Bundl
     sourcemap: 'external',
     sourcesContent: false,
     // CommonJS has no import.meta
-    ...(format === 'cjs'
-      ? {
-          define: { 'import.meta.url': 'moduleUrl' },
-          banner: { js: "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" },
-        }
-      : {}),
+    define: { MESSAGES_HASH: JSON.stringify(messagesHash), ...(format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}) },
+    banner: { js: format === 'cjs' ? "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" : '' },
   }).catch(fail)
   const [map, code] = ['.map', '.js'].map((ending) => outputFiles.find((file) => file.path.endsWith(ending))!) as [typeof outputFiles[0], typeof outputFiles[0]]
   const { mappings } = JSON.parse(map.text) as { mappings: string }

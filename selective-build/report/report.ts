@@ -14,10 +14,12 @@ export interface Size {
 }
 
 export interface Report {
-  /** JavaScript minified and the kernel library, stripped. */
+  /** JavaScript minified, the kernel library, stripped, and the texts of errors. */
   readonly total: Size
   readonly javascript: Size & { readonly gzipped: Size }
   readonly native: Size
+  /** Bytes of messages.json: texts of errors. */
+  readonly texts: number
   readonly dtypes: string
   readonly levels: readonly string[]
   /** Bytes of minified JavaScript that the bundle would lack without the operator. */
@@ -37,6 +39,7 @@ export interface ReportInput {
   readonly levels: readonly string[]
   readonly module: Bundle
   readonly native: NativeLibrary
+  readonly texts: number
   /** Bytes that are saved by another selection. */
   readonly costOf: (selection: Selection) => Promise<number>
 }
@@ -52,13 +55,14 @@ export async function makeReport(input: ReportInput): Promise<Report> {
   const before = await nativeSymbols(root, null, objectFolders(join(root, 'build')))
   const sum = (key: (s: (typeof after)[number]) => string): Record<string, Size> => sumBy(before, after, key)
   return {
-    total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes },
+    total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes + input.texts },
     javascript: {
       before: whole.length,
       after: module.code.length,
       gzipped: { before: gzipSync(whole, { level: 9 }).length, after: module.gzipped },
     },
     native: { before: wholeLibrary, after: native.bytes },
+    texts: input.texts,
     dtypes: dtypeNames(input.selection.dtypes),
     levels: input.levels,
     operators: await operatorCosts(input),
@@ -131,6 +135,7 @@ export function reportText(report: Report): string {
     row('JavaScript, minified', report.javascript) +
     row('JavaScript, minified and gzipped', report.javascript.gzipped) +
     row('kernel library, stripped', report.native) +
+    row('texts of errors', { before: null, after: report.texts }) +
     row('total', total) +
     times +
     `  dtypes: ${report.dtypes}; levels: ${report.levels.join(', ')}\n` +

@@ -32,17 +32,18 @@ export class Trimming {
   }
 }
 
-/** The bundle without one of its exports. */
-export function withoutExport(text: string, name: string): string {
-  const { tree } = parseBundle(text)
-  const specifier = exportsOf(tree).find((element) => element.name.text === name)
-  if (specifier === undefined) return text
-  const { elements } = specifier.parent
-  const others = elements.filter((element) => element !== specifier).map((element) => element.getText())
-  return applyEdits(text, [{ start: elements[0]!.getStart(), end: elements[elements.length - 1]!.end, text: others.join(', ') }])
+/** The bundle without some of its exports. */
+export function withoutExports(text: string, names: readonly string[]): string {
+  const [first, ...rest] = exportsOf(parseBundle(text).tree)
+  const kept = [first, ...rest].filter((element) => element !== undefined && !names.includes(element.name.text))
+  if (first === undefined) return text
+  const { elements } = first.parent
+  const list = kept.map((element) => element!.getText()).join(', ')
+  return applyEdits(text, [{ start: elements[0]!.getStart(), end: elements[elements.length - 1]!.end, text: list }])
 }
 
-function localName(tree: ts.SourceFile, exported: string): string {
+/** The name in a bundle of what it exports. */
+export function localName(tree: ts.SourceFile, exported: string): string {
   const specifier = exportsOf(tree).find((element) => element.name.text === exported)!
   return (specifier.propertyName ?? specifier.name).text
 }

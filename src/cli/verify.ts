@@ -144,7 +144,7 @@ export async function verifyTrace(trace: Trace, folder: string, root: string): P
   // within the project, so that the module finds koffi there wherever the output folder is
   const copy = mkdtempSync(join(root, 'build/selective-verify-'))
   try {
-    for (const name of ['index.js', 'package.json', 'libptlite.so']) copyFileSync(join(folder, name), join(copy, name))
+    for (const name of ['index.js', 'package.json', 'libptlite.so', 'messages.json']) copyFileSync(join(folder, name), join(copy, name))
     await verifyRuns(full, copy, runs)
   } finally {
     rmSync(copy, { recursive: true })

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
-import { cpu, loadModule, PtliteError } from '../../src/index.js'
+import { cpu, loadModule, PtliteError, tensor } from '../../src/index.js'
 import { selectiveBuild } from '../../src/cli/selective-build.js'
 import type * as selectedTypes from '../../src/selected.js'
 import { p, pickle } from '../module/pickle-writer.js'
@@ -186,6 +186,30 @@ t.test('damaged files are refused as by the whole library', async (t) => {
     found.set(code, (found.get(code) ?? 0) + 1)
   }
   t.ok((found.get('INVALID_FILE') ?? 0) > 5 * (found.get('missing') ?? 0), JSON.stringify([...found]))
+})
+
+t.test('texts of errors stand beside the kernel library', async (t) => {
+  const copy = async (name: string, texts: string | null): Promise<{ code: string; message: string }> => {
+    const where = join(folder, name)
+    mkdirSync(where)
+    for (const file of ['index.js', 'package.json', 'libptlite.so']) copyFileSync(join(out, file), join(where, file))
+    if (texts !== null) writeFileSync(join(where, 'messages.json'), texts)
+    const { tensor } = await selected(where)
+    try {
+      tensor([1, 2, 3], [2])
+    } catch (error) {
+      return error as { code: string; message: string }
+    }
+    throw new Error('no error')
+  }
+  const texts = readFileSync(join(out, 'messages.json'), 'utf8')
+  const { code, message } = await copy('with', texts)
+  t.equal(code, 'INVALID_ARGUMENT')
+  t.throws(() => tensor([1, 2, 3], [2]), { code, message })
+  const bare = { code, message: /^message \d+: .*3.* \(its text is in messages\.json of this build, to be put beside libptlite\.so\)$/ }
+  t.match(await copy('without', null), bare)
+  t.match(await copy('other', texts.replace(/"hash": "\w+"/, '"hash": "00000000"')), bare, 'of another build')
+  t.match(await copy('damaged', '{'), bare)
 })
 
 t.test('an app of one file', (t) => {

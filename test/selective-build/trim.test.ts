@@ -3,7 +3,9 @@ import { minify } from '../../selective-build/build/minify.js'
 import { withoutUnusedMembers } from '../../selective-build/trim/members.js'
 import { type Marks } from '../../selective-build/trim/marks.js'
 import { Observer } from '../../selective-build/trim/observe.js'
-import { Trimming, withoutExport } from '../../selective-build/trim/trim.js'
+import { withoutTexts } from '../../selective-build/trim/messages.js'
+import { parseBundle } from '../../selective-build/trim/source.js'
+import { Trimming, withoutExports } from '../../selective-build/trim/trim.js'
 
 const BUNDLE = `// runtime/error.ts
 var Problem = class extends Error {
@@ -98,7 +100,7 @@ async function cutBy(...texts: string[]): Promise<{ text: string; count: number;
   for (const module of modules) marked.valueOf(module)
   observer.called()
   const { text, count } = trimming.cut(observer.seen, 'missingPart')
-  const finished = withoutExport(text, 'missingPart')
+  const finished = withoutExports(text, ['missingPart'])
   return { text: finished, count, loader: await imported<Loader>(finished) }
 }
 
@@ -150,4 +152,59 @@ t.test('shares of the source files', async (t) => {
   const sum = [...inputs.values()].reduce((a, b) => a + b, 0)
   t.ok(sum > 0.8 * code.length && sum <= code.length, `${sum} of ${code.length}`)
   t.ok(inputs.get('runtime/module/reader.ts')! > inputs.get('runtime/error.ts')!)
+})
+
+t.test('texts of errors', async (t) => {
+  const code = `// a.ts
+var Problem = class extends Error {
+};
+function check(holds, text) {
+  if (!holds) throw new Problem(text());
+}
+function twice(list, n) {
+  check(Array.isArray(list), () => \`expected a list to repeat, found \${typeof list}\`);
+  check(n > 0, () => "short text");
+  if (n > 3) throw new Problem(\`at most three times, \${n === 4 ? \`four (\${n}) is one too many\` : "not " + n}\`);
+  if (n === 3) throw new Problem({ "a key of some length": "three times is what no one wants" }["a key of some length"]);
+  return [...list, ...list, "a text that is no error, with a space"];
+}
+
+// b.ts
+function stays() {
+  throw new Problem("this text is needed where it stands");
+}
+export {
+  twice,
+  stays
+};
+`
+  const { text, texts, hash } = withoutTexts(parseBundle(code), 'message', (file) => file === 'b.ts')
+  t.strictSame(texts, [
+    'expected a list to repeat, found {}',
+    'at most three times, {}',
+    'four ({}) is one too many',
+    'three times is what no one wants',
+  ])
+  t.match(hash, /^[0-9a-f]{8}$/)
+  for (const kept of ['short text', 'a text that is no error', 'a key of some length', 'this text is needed']) t.match(text, kept)
+  const message = `const texts = ${JSON.stringify(texts)};\nfunction message(i, ...values) { return texts[i].replace(/\\{\\}/g, () => values.shift()) }\n`
+  type Twice = { twice(list: unknown, n: number): unknown; stays(): void }
+  const [whole, cut] = [await imported<Twice>(code), await imported<Twice>(message + text)]
+  for (const args of [
+    [1, 1],
+    [[1], 0],
+    [[1], 4],
+    [[1], 5],
+    [[1], 3],
+    [[1], 1],
+  ] as const) {
+    const outcome = ({ twice }: Twice): string => {
+      try {
+        return JSON.stringify(twice(args[0], args[1]))
+      } catch (error) {
+        return String(error)
+      }
+    }
+    t.equal(outcome(cut), outcome(whole))
+  }
 })

@@ -62,7 +62,7 @@ export class ValueDecoder {
       case ValueKind.string:
         return table.text(at.text)
       case ValueKind.device:
-        return deviceOf(table.text(at.text), 'an argument')
+        return deviceOf(table.text(at.text))
       case ValueKind.list:
         return items(at.items)
       case ValueKind.tuple: {

@@ -39,5 +39,5 @@ export interface FunctionCode {
   readonly registerSize: number
   readonly schema: FunctionSchema | null
   /** One handle per instruction, where the file has debug information. */
-  readonly debugHandles?: Int32Array
+  readonly debugHandles?: Int32Array | undefined
 }

@@ -2,7 +2,7 @@ import { PtliteError } from '../error.js'
 import { Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
-import { Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
+import { CustomObject, Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction, Program } from './program.js'
 import { matchesType, type TypeNode, typeText } from './types.js'
@@ -20,9 +20,10 @@ export function kindOf(value: Value): string {
   if (value instanceof Tensor) return 'Tensor'
   if (value instanceof Float) return 'float'
   if (value instanceof Tuple) return 'tuple'
+  if (value instanceof ScriptObject) return value.typeName
+  if (value instanceof CustomObject) return value.className
   if (Array.isArray(value)) return 'list'
   if (value instanceof Map) return 'dict'
-  if (value instanceof ScriptObject) return value.typeName
   if (typeof value === 'number' || typeof value === 'bigint') return 'int'
   if (typeof value === 'boolean') return 'bool'
   return typeof value === 'string' ? 'str' : 'object'

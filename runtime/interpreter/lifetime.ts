@@ -96,23 +96,22 @@ export function visitTensors(value: Value, seen: Set<object>, visit: (tensor: Te
   const pending: Value[] = [value]
   while (pending.length > 0) {
     const v = pending.pop()!
-    if (typeof v !== 'object' || v === null) continue
-    if (v instanceof Tensor) {
-      visit(v)
-      continue
-    }
-    if (seen.has(v)) continue
-    seen.add(v)
-    if (Array.isArray(v)) {
-      for (const item of v) if (typeof item === 'object') pending.push(item)
-    } else if (v instanceof Tuple) {
-      for (const item of v.items) pending.push(item)
-    } else if (v instanceof Map) {
-      for (const [k, item] of v) pending.push(k, item)
-    } else if (v instanceof ScriptObject) {
-      for (const item of v.slots) pending.push(item)
-    } else if (v instanceof CustomObject) {
-      pending.push(v.state)
+    if (v instanceof Tensor) visit(v)
+    else if (typeof v === 'object' && v !== null && !seen.has(v)) {
+      seen.add(v)
+      for (const item of elementsOf(v) ?? NOTHING) if (typeof item === 'object') pending.push(item)
     }
   }
+}
+
+const NOTHING: readonly Value[] = []
+
+/** What a container or an object holds; null for other values, tensors among them. */
+export function elementsOf(value: Value): readonly Value[] | null {
+  if (typeof value !== 'object' || value instanceof Tensor) return null
+  if (Array.isArray(value)) return value
+  if (value instanceof Tuple) return value.items
+  if (value instanceof ScriptObject) return value.slots
+  if (value instanceof Map) return [...value].flat()
+  return value instanceof CustomObject ? [value.state] : null
 }

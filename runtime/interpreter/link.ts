@@ -2,22 +2,18 @@ import { PtliteError } from '../error.js'
 import { missingOperators } from '../operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
-import type { FunctionCode, OperatorName } from './code.js'
+import type { FunctionCode } from './code.js'
 import { raiseTopmost } from './instructions.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator } from './program.js'
 import { type NamedTuples, parseType } from './types.js'
 import { upgraderFor } from './upgraders.js'
 
-const FORMAT = 38
-const TO_LIST = 43
-const NUM_TO_TENSOR = 44
-
-/** Operators that instructions stand for. */
-const PROMOTED: Readonly<Record<number, string>> = {
-  [FORMAT]: 'aten::format',
-  [TO_LIST]: 'prim::tolist',
-  [NUM_TO_TENSOR]: 'prim::NumToTensor.Scalar',
-}
+/** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
+const PROMOTED = [
+  [38, 'aten::format'],
+  [43, 'prim::tolist'],
+  [44, 'prim::NumToTensor.Scalar'],
+] as const
 
 const RAISE = 'prim::RaiseException'
 
@@ -32,26 +28,22 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
   const missing = new Set<string>()
   const cache = new Map<string, LinkedOperator>()
 
-  const link = (op: OperatorName): LinkedOperator => {
-    const name = op.overload === '' ? op.name : `${op.name}.${op.overload}`
-    const key = `${name} ${op.argCount}`
-    let linked = cache.get(key)
-    if (linked === undefined) {
-      linked = linkOperator(name, op.argCount, operatorVersion, missing)
-      cache.set(key, linked)
-    }
+  const link = (name: string, argCount: number): LinkedOperator => {
+    const key = `${name} ${argCount}`
+    const linked = cache.get(key) ?? linkOperator(name, argCount, operatorVersion, missing)
+    cache.set(key, linked)
     return linked
   }
 
   const functions = codes.map((source): LinkedFunction => {
+    const { code } = source
     const promoted = new Map<number, LinkedOperator>()
-    for (let at = 0; at < source.code.length; at += 3) {
-      const name = PROMOTED[source.code[at]!]
-      if (name !== undefined) promoted.set(at, link({ name: name.split('.')[0]!, overload: name.split('.')[1] ?? '', argCount: -1 }))
+    for (const [opcode, name] of PROMOTED) {
+      for (let at = code.indexOf(opcode); at >= 0; at = code.indexOf(opcode, at + 1)) if (at % 3 === 0) promoted.set(at, link(name, -1))
     }
     return {
       source,
-      operators: source.operators.map(link),
+      operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => parseType(text, namedTuples)),
       promoted,
     }

@@ -1,9 +1,9 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { PtliteError } from '../error.js'
 import type { Value } from '../tensor/value.js'
-import { damaged, integerOf, textOf, tupleOf } from './file-error.js'
+import { damaged, unexpected, integerOf, textOf, tupleOf } from './file-error.js'
 import type { DebugInfo } from './model.js'
-import { ListOnlyGlobals } from './pickle-lists.js'
+import { LISTS_ONLY } from './pickle-lists.js'
 import { type SourceRange, sourceRangesOf } from './source-range.js'
 import { unpickle } from './unpickler.js'
 
@@ -36,15 +36,15 @@ interface LoadedRecords {
 const MAX_INLINED = 1000
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
-export function debugHandlesOf(bytes: Uint8Array, label: string): Map<string, Int32Array> {
-  const [, ...functions] = tupleOf(unpickle(bytes, new ListOnlyGlobals(label)), label)
+export function debugHandlesOf(bytes: Uint8Array): Map<string, Int32Array> {
+  const [, ...functions] = tupleOf(unpickle(bytes, LISTS_ONLY))
   return new Map(
     functions.map((item) => {
-      const [name, parts] = tupleOf(item, label, 2)
-      const [pair] = tupleOf(parts, label, 1)
-      const [handles] = tupleOf(tupleOf(pair, label, 2)[1], label, 1)
-      if (!Array.isArray(handles)) throw damaged(`${label}: expected a list of debug handles`)
-      return [textOf(name, label), Int32Array.from(handles, (handle) => integerOf(handle, label))]
+      const [name, parts] = tupleOf(item, 2)
+      const [pair] = tupleOf(parts, 1)
+      const [handles] = tupleOf(tupleOf(pair, 2)[1], 1)
+      if (!Array.isArray(handles)) throw unexpected('a list of debug handles', handles)
+      return [textOf(name), Int32Array.from(handles, (handle) => integerOf(handle))]
     }),
   )
 }
@@ -57,7 +57,6 @@ export class PickledDebugInfo implements DebugInfo {
   constructor(
     functions: readonly FunctionCode[],
     private readonly records: () => DebugRecords,
-    private readonly label: string,
   ) {
     this.functions = new Map(functions.map((fn) => [fn.name, fn]))
   }
@@ -87,27 +86,27 @@ export class PickledDebugInfo implements DebugInfo {
 
   private load(): LoadedRecords {
     const { callStacks, ranges } = this.records()
-    return { origins: originsOf(callStacks, this.label), ranges: sourceRangesOf(ranges, this.label) }
+    return { origins: originsOf(callStacks), ranges: sourceRangesOf(ranges) }
   }
 }
 
 /** (handle, source range tag, node name, inlined call stack) each */
-function originsOf(bytes: Uint8Array, label: string): Map<number, Origin> {
+function originsOf(bytes: Uint8Array): Map<number, Origin> {
   const origins = new Map<number, Origin>()
-  for (const item of tupleOf(unpickle(bytes, new ListOnlyGlobals(label)), label)) {
-    const [handle, rangeTag, , stack] = tupleOf(item, label, 4)
-    origins.set(integerOf(handle, label), { rangeTag: integerOf(rangeTag, label), calls: callsOf(stack, label) })
+  for (const item of tupleOf(unpickle(bytes, LISTS_ONLY))) {
+    const [handle, rangeTag, , stack] = tupleOf(item, 4)
+    origins.set(integerOf(handle), { rangeTag: integerOf(rangeTag), calls: callsOf(stack) })
   }
   return origins
 }
 
 /** ((class name, instance name), source range tag, callee or None, function name), nested */
-function callsOf(stack: Value | undefined, label: string): InlinedCall[] {
+function callsOf(stack: Value | undefined): InlinedCall[] {
   const calls: InlinedCall[] = []
   for (let next = stack; next !== null && next !== undefined;) {
-    const [, rangeTag, callee, functionName] = tupleOf(next, label, 4)
-    if (calls.length === MAX_INLINED) throw damaged(`${label}: endless call stack`)
-    calls.push({ rangeTag: integerOf(rangeTag, label), functionName: textOf(functionName, label) })
+    const [, rangeTag, callee, functionName] = tupleOf(next, 4)
+    if (calls.length === MAX_INLINED) throw damaged('endless call stack')
+    calls.push({ rangeTag: integerOf(rangeTag), functionName: textOf(functionName) })
     next = callee
   }
   return calls

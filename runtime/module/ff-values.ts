@@ -116,7 +116,7 @@ export class FlatValues {
           'bool',
         )
       case ValueKind.device:
-        return deviceOf(table.text(Field.text.value), 'a device')
+        return deviceOf(table.text(Field.text.value))
       case ValueKind.enumValue:
         return this.enumValue(table)
       case ValueKind.function:
@@ -141,7 +141,7 @@ export class FlatValues {
     const values = this.items(table, Field.dict.values)
     if (keys.length !== values.length) throw this.reader.error(`a dict has ${keys.length} keys and ${values.length} values`)
     const dict = new Map<DictKey, Value>()
-    keys.forEach((key, i) => dict.set(dictKeyOf(key, 'a dict'), values[i]!))
+    keys.forEach((key, i) => dict.set(dictKeyOf(key), values[i]!))
     return dict
   }
 
@@ -168,13 +168,13 @@ export class FlatValues {
     const field = Field.quantization
     const scheme = table.int8(field.scheme)
     if (!PER_CHANNEL.includes(scheme)) return { scale: table.float64(field.scale), zeroPoint: table.int32(field.zeroPoint) }
-    const numbers = (id: number, what: string): number[] => {
+    const numbers = (id: number): number[] => {
       const tensor = table.table(id)
-      return this.pool.numbers(tensor === null ? null : this.tensor(tensor), what)
+      return this.pool.numbers(tensor === null ? null : this.tensor(tensor))
     }
     const axis = table.int32(field.axis)
-    const scales = numbers(field.scales, 'scales')
-    const zeroPoints = numbers(field.zeroPoints, 'zero points')
+    const scales = numbers(field.scales)
+    const zeroPoints = numbers(field.zeroPoints)
     return scheme === PER_CHANNEL_FLOAT ? { axis, scales, zeroPoints, floatZeroPoints: true } : { axis, scales, zeroPoints }
   }
 

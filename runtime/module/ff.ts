@@ -1,28 +1,26 @@
 import { ScriptObject } from '../tensor/value.js'
 import type { Storage } from '../tensor/storage.js'
 import type { ByteSource } from './bytes.js'
-import { damaged, describe, unsupported } from './file-error.js'
+import { unexpected, unsupported } from './file-error.js'
 import { FlatValues } from './ff-values.js'
 import { FlatReader, type FlatTable } from './flat-reader.js'
 import { Field } from './flat-schema.js'
-import { type ParsedModule, versionProblem } from './parsed.js'
+import { type ParsedModule, checkVersions } from './parsed.js'
 import { scalarTypeSize, type TensorPool } from './tensor-pool.js'
 
 /** Reads a flatbuffer module (module.fbs). */
 export function readFlatbuffer(source: ByteSource, pool: TensorPool): ParsedModule {
-  const { label } = source
   const field = Field.module
   const reader = new FlatReader(source)
   const module = reader.root()
   const bytecodeVersion = module.uint32(field.bytecodeVersion)
   const operatorVersion = module.uint32(field.operatorVersion)
-  const problem = versionProblem(bytecodeVersion, operatorVersion)
-  if (problem !== undefined) throw unsupported(`${label}: ${problem}`)
+  checkVersions(bytecodeVersion, operatorVersion)
   const storages = new FlatStorages(reader, module, source)
   const values = new FlatValues(reader, module, pool, (index, scalarType) => storages.get(index, scalarType))
   if (values.functions.length === 0 && module.vector(field.jitSources, 4).length > 0) {
     throw unsupported(
-      `${label}: this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter`,
+      'this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter',
     )
   }
   const extraFiles = new Map(module.tables(field.extraFiles).map((file) => [file.text(Field.extraFile.name), contentOf(file)]))
@@ -35,7 +33,7 @@ export function readFlatbuffer(source: ByteSource, pool: TensorPool): ParsedModu
     debug: undefined,
     readState: () => {
       const root = values.get(module.uint32(field.state))
-      if (!(root instanceof ScriptObject)) throw damaged(`${label}: expected the module, found ${describe(root)}`)
+      if (!(root instanceof ScriptObject)) throw unexpected('the module', root)
       return { root, pending: values.pending }
     },
   }

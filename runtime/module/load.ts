@@ -1,5 +1,4 @@
 import { enterScope } from '../tensor/scope.js'
-import type { Value } from '../tensor/value.js'
 import { openSource, type ByteSource } from './bytes.js'
 import { damaged, guarded, unsupported } from './file-error.js'
 import { HEAD_BYTES, fileKind } from './file-kind.js'
@@ -21,32 +20,20 @@ export function loadModelFile(file: string | Uint8Array | ArrayBuffer, hooks: Lo
   // the file's tensors belong to no run
   const before = enterScope(null)
   try {
-    return guarded(source.label, () => load(source, pool, hooks))
+    return guarded(source.label, () => {
+      const parsed = parse(source, pool)
+      checkNesting(parsed.functions.flatMap((fn) => fn.constants))
+      hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
+      const { root, pending } = parsed.readState()
+      checkNesting([root, ...pending.map(({ state }) => state)])
+      for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
+      return { ...parsed, root, close: () => pool.close() }
+    })
   } catch (error) {
     pool.close()
     throw error
   } finally {
     enterScope(before)
-  }
-}
-
-function load(source: ByteSource, pool: TensorPool, hooks: LoadHooks): ModelFile {
-  const parsed = parse(source, pool)
-  const constants = parsed.functions.flatMap((fn) => fn.constants)
-  checkNesting(constants, source.label)
-  hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
-  const { root, pending } = parsed.readState()
-  checkNesting([root, ...pending.map(({ state }): Value => state)], source.label)
-  for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
-  return {
-    kind: parsed.kind,
-    bytecodeVersion: parsed.bytecodeVersion,
-    operatorVersion: parsed.operatorVersion,
-    functions: parsed.functions,
-    root,
-    extraFiles: parsed.extraFiles,
-    ...(parsed.debug === undefined ? {} : { debug: parsed.debug }),
-    close: () => pool.close(),
   }
 }
 
@@ -59,16 +46,15 @@ function parse(source: ByteSource, pool: TensorPool): ParsedModule {
       return readFlatbuffer(source, pool)
     case 'pickle':
       throw unsupported(
-        `${source.label}: this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md`,
+        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
       )
     case 'plan':
-      throw unsupported(`${source.label}: a .ptlc file holds plans and no program; this needs the model that it was compiled from`)
+      throw unsupported('a .ptlc file holds plans and no program; this needs the model that it was compiled from')
     case 'other':
-      throw damaged(`${source.label}: expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(head)}`)
+      throw damaged(`expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(head)}`)
   }
 }
 
 function described(head: Uint8Array): string {
-  if (head.length === 0) return 'an empty file'
-  return `a file that begins with ${[...head].map((byte) => byte.toString(16).padStart(2, '0')).join(' ')}`
+  return head.length === 0 ? 'an empty file' : `a file that begins with ${Buffer.from(head).toString('hex')}`
 }

@@ -21,7 +21,7 @@ export interface ModelFile {
   readonly root: ScriptObject
   /** By name without `extra/`. */
   readonly extraFiles: ReadonlyMap<string, Uint8Array>
-  readonly debug?: DebugInfo
+  readonly debug?: DebugInfo | undefined
   /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */
   close(): void
 }

@@ -1,6 +1,7 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import type { ScriptObject, Value } from '../tensor/value.js'
-import type { DebugInfo } from './model.js'
+import { unsupported } from './file-error.js'
+import type { ModelFile } from './model.js'
 
 /** An object whose class has a `__setstate__`, to be filled by running it. */
 export interface PendingObject {
@@ -16,28 +17,23 @@ export interface ModuleState {
 }
 
 /** What a container reader hands to the loader. The state is read after the code, which says how to read it. */
-export interface ParsedModule {
-  readonly kind: 'ptl' | 'ff'
-  readonly bytecodeVersion: number
-  readonly operatorVersion: number
-  readonly functions: readonly FunctionCode[]
-  readonly extraFiles: ReadonlyMap<string, Uint8Array>
-  readonly debug: DebugInfo | undefined
+export interface ParsedModule extends Omit<ModelFile, 'root' | 'close'> {
   readState(): ModuleState
 }
 
 const BYTECODE_VERSIONS = [4, 9] as const
 const OPERATOR_VERSIONS = [1, 10] as const
 
-/** The text of what is wrong with the versions of a file, or undefined. */
-export function versionProblem(bytecode: number, operators: number): string | undefined {
-  if (!(bytecode >= BYTECODE_VERSIONS[0] && bytecode <= BYTECODE_VERSIONS[1])) {
-    return `expected bytecode version ${BYTECODE_VERSIONS.join(' to ')}, found ${bytecode}; export the module again with a current PyTorch`
-  }
-  if (!(operators >= OPERATOR_VERSIONS[0] && operators <= OPERATOR_VERSIONS[1])) {
-    return `expected operator version ${OPERATOR_VERSIONS.join(' to ')}, found ${operators}; the file is newer than this runtime`
-  }
-  return undefined
+/** Throws UNSUPPORTED_FILE for files of other versions than this runtime reads. */
+export function checkVersions(bytecode: number, operators: number): void {
+  checkVersion('bytecode', bytecode, BYTECODE_VERSIONS)
+  checkVersion('operator', operators, OPERATOR_VERSIONS)
+}
+
+function checkVersion(what: string, version: number, [first, last]: readonly [number, number]): void {
+  if (version >= first && version <= last) return
+  const advice = version < first ? 'export the module again with a current PyTorch' : 'the file is newer than this runtime'
+  throw unsupported(`expected ${what} version ${first} to ${last}, found ${version}; ${advice}`)
 }
 
 /** `__torch__.Net.forward` is method `forward` of class `__torch__.Net`. */

@@ -1,16 +1,18 @@
-import { CustomObject } from '../tensor/value.js'
+import { CustomObject, type Value } from '../tensor/value.js'
 
 /** A name that a pickle calls or instantiates, or that stands for an enum value. */
 export class PickleGlobal extends CustomObject {
   constructor(
-    readonly module: string,
-    readonly name: string,
+    /** With its module: `torch._utils._rebuild_tensor_v2`. */
+    name: string,
+    /** `name(*args)`, for those that can be called. */
+    readonly call: ((args: readonly Value[]) => Value) | null = null,
+    /** How many arguments it takes; -1 for any number. */
+    readonly argCount = -1,
   ) {
-    super(`${module}.${name}`, null)
+    super(name, null)
   }
 }
 
-/** Quantization schemes, which pickles name as globals of torch. */
-export const SCHEMES = new Set([
-  'per_tensor_affine', 'per_channel_affine', 'per_tensor_symmetric', 'per_channel_symmetric', 'per_channel_affine_float_qparams',
-]) // prettier-ignore
+/** Quantization schemes; the match says whether they are per tensor or per channel, and nothing of those with zero points in floats. */
+export const SCHEME = /^torch\.per_(?:(tensor|channel)_(?:affine|symmetric)|channel_affine_float_qparams)$/

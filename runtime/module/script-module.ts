@@ -98,7 +98,6 @@ export class ScriptModule {
       },
     })
     const module = new ScriptModule(file, program, namedTuples, options, source)
-    for (const t of reachable([file.root, ...program.functions.flatMap((f) => f.source.constants)])) t.pinned = true
     if (HOLDS_OBSERVERS) observer?.module(module)
     return module
   }

@@ -1,6 +1,6 @@
 import type { Value } from '../tensor/value.js'
-import { damaged, integerOf, textOf, tupleOf } from './file-error.js'
-import { ListOnlyGlobals } from './pickle-lists.js'
+import { damaged, unexpected, integerOf, textOf, tupleOf } from './file-error.js'
+import { LISTS_ONLY } from './pickle-lists.js'
 import { unpickle } from './unpickler.js'
 
 const STRING_TABLE = 'FORMAT_WITH_STRING_TABLE'
@@ -58,42 +58,42 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The ranges of all `.debug_pkl` records by tag. */
-export function sourceRangesOf(records: readonly Uint8Array[], label: string): Map<number, SourceRange> {
+export function sourceRangesOf(records: readonly Uint8Array[]): Map<number, SourceRange> {
   const ranges = new Map<number, SourceRange>()
-  for (const record of records) readRecord(record, label, ranges)
+  for (const record of records) readRecord(record, ranges)
   return ranges
 }
 
 /** ('FORMAT_WITH_STRING_TABLE', texts, ranges), or in older files just ranges with the texts in them. */
-function readRecord(record: Uint8Array, label: string, ranges: Map<number, SourceRange>): void {
-  const root = tupleOf(unpickle(record, new ListOnlyGlobals(label)), label)
+function readRecord(record: Uint8Array, ranges: Map<number, SourceRange>): void {
+  const root = tupleOf(unpickle(record, LISTS_ONLY))
   const tabled = root.length === 3 && root[0] === STRING_TABLE
-  const texts = tabled ? tupleOf(root[1], label).map((text) => textOf(text, label)) : []
-  for (const item of tabled ? tupleOf(root[2], label) : root) {
+  const texts = tabled ? tupleOf(root[1]).map(textOf) : []
+  for (const item of tabled ? tupleOf(root[2]) : root) {
     // old forms have no tag, and nothing refers to them
-    const [, range, tag] = tupleOf(item, label)
+    const [, range, tag] = tupleOf(item)
     if (tag === undefined) continue
-    const [source, start, end] = tupleOf(range, label, 3)
-    const [pieces, file, firstLine] = tupleOf(source, label, 3)
-    const key = integerOf(tag, label)
+    const [source, start, end] = tupleOf(range, 3)
+    const [pieces, file, firstLine] = tupleOf(source, 3)
+    const key = integerOf(tag)
     if (ranges.has(key)) continue
-    const text = tabled ? (): string => joined(pieces, texts, label) : (): string => textOf(pieces, label)
-    const fileName = tabled ? lookUp(texts, file, label) : typeof file === 'string' ? file : ''
-    const line = firstLine === null ? 0 : integerOf(firstLine, label, 0)
-    ranges.set(key, new SourceRange(text, fileName, line, integerOf(start, label, 0), integerOf(end, label, 0)))
+    const text = tabled ? (): string => joined(pieces, texts) : (): string => textOf(pieces)
+    const fileName = tabled ? lookUp(texts, file) : typeof file === 'string' ? file : ''
+    const line = firstLine === null ? 0 : integerOf(firstLine, 0)
+    ranges.set(key, new SourceRange(text, fileName, line, integerOf(start, 0), integerOf(end, 0)))
   }
 }
 
-function joined(pieces: Value | undefined, texts: readonly string[], label: string): string {
-  if (!Array.isArray(pieces)) throw damaged(`${label}: expected a list of source lines`)
+function joined(pieces: Value | undefined, texts: readonly string[]): string {
+  if (!Array.isArray(pieces)) throw unexpected('a list of source lines', pieces)
   let text = ''
   for (const piece of pieces) {
-    text += lookUp(texts, piece, label)
-    if (text.length > MAX_SOURCE) throw damaged(`${label}: a function of more than ${MAX_SOURCE} characters`)
+    text += lookUp(texts, piece)
+    if (text.length > MAX_SOURCE) throw damaged(`a function of more than ${MAX_SOURCE} characters`)
   }
   return text
 }
 
-function lookUp(texts: readonly string[], index: Value | undefined, label: string): string {
-  return texts[integerOf(index, label, 0, texts.length - 1)]!
+function lookUp(texts: readonly string[], index: Value | undefined): string {
+  return texts[integerOf(index, 0, texts.length - 1)]!
 }

@@ -3,13 +3,14 @@ import { DType, isQuantized, itemSize } from '../tensor/dtype.js'
 import { extentOf, numelOf } from '../tensor/shape.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
-import { CustomObject } from '../tensor/value.js'
+import { CustomObject, type Value } from '../tensor/value.js'
 import type { ByteSource } from './bytes.js'
-import { damaged, MAX_RANK } from './file-error.js'
+import { damaged, MAX_RANK, unexpected } from './file-error.js'
 import { quantProblem } from './quantization.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
 const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
+const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(DType))
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
 
@@ -35,13 +36,12 @@ export function scalarTypeSize(scalarType: number): number | undefined {
 }
 
 function isKnown(scalarType: number): scalarType is DType {
-  return (Object.values(DType) as number[]).includes(scalarType)
+  return KNOWN_TYPES.has(scalarType)
 }
 
 /** Makes the tensors of one file, and gives them up together. All are pinned. */
 export class TensorPool {
   private readonly tensors: Tensor[] = []
-  private readonly storages = new Set<Storage>()
   private quantNumbers = 0
   private closed = false
 
@@ -51,39 +51,35 @@ export class TensorPool {
    * A tensor on `storage`, or a stand-in where the dtype is one that this runtime lacks.
    * Throws INVALID_FILE where it would reach outside the storage.
    */
-  build(storage: Storage, layout: TensorLayout): Tensor | CustomObject {
-    const { scalarType, offset, sizes, strides, quant } = layout
+  build(storage: Storage, { scalarType, offset, sizes, strides, quant }: TensorLayout): Tensor | CustomObject {
     const missing = UNSUPPORTED_TYPES[scalarType]
     if (missing !== undefined) return unsupportedValue(`a ${missing} tensor`)
-    if (!isKnown(scalarType)) throw this.error(`the scalar type number ${scalarType} means nothing`)
-    if (sizes.length !== strides.length || sizes.length > MAX_RANK) {
-      throw this.error(`a tensor has ${sizes.length} sizes and ${strides.length} strides; expected as many of both, at most ${MAX_RANK}`)
-    }
+    if (!isKnown(scalarType)) throw damaged(`the scalar type number ${scalarType} means nothing`)
+    if (sizes.length !== strides.length || sizes.length > MAX_RANK)
+      throw damaged(`a tensor has ${sizes.length} sizes and ${strides.length} strides; expected as many of both, at most ${MAX_RANK}`)
     const extent = extentOf(sizes, strides)
     const elements = extent === 0 ? 0 : offset + extent
     const bytes = scalarType === DType.quint4x2 ? Math.ceil(elements / 2) : elements * itemSize(scalarType)
-    if (!(offset >= 0 && Number.isSafeInteger(offset) && Number.isSafeInteger(numelOf(sizes)) && bytes <= storage.byteLength)) {
-      throw this.error(`a tensor of shape [${sizes.join(', ')}] at ${offset} reaches outside its storage of ${storage.byteLength} bytes`)
-    }
-    if (isQuantized(scalarType) && quant === null) throw this.error('a quantized tensor has no scale and zero point')
+    if (!(offset >= 0 && Number.isSafeInteger(offset) && Number.isSafeInteger(numelOf(sizes)) && bytes <= storage.byteLength))
+      throw damaged(`a tensor of shape [${sizes.join(', ')}] at ${offset} reaches outside its storage of ${storage.byteLength} bytes`)
+    if (isQuantized(scalarType) && quant === null) throw damaged('a quantized tensor has no scale and zero point')
     const problem = quant === null ? undefined : quantProblem(quant, scalarType, sizes)
-    if (problem !== undefined) throw this.error(problem)
+    if (problem !== undefined) throw damaged(problem)
     const tensor = new Tensor(storage, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
     tensor.pinned = true
     this.tensors.push(tensor)
-    this.storages.add(storage)
     return tensor
   }
 
   /** The numbers of a 1-d tensor of the file: scales, zero points, configurations. */
-  numbers(tensor: unknown, what: string): number[] {
-    if (!(tensor instanceof Tensor) || tensor.dim !== 1) throw this.error(`${what}: expected a 1-d tensor`)
-    const count = tensor.shape[0]!
-    this.quantNumbers += count
-    if (this.quantNumbers > MAX_QUANT_NUMBERS) throw this.error('more scales and zero points than any model has')
-    if (tensor.type !== DType.int64 && tensor.type !== DType.float32 && tensor.type !== DType.float64) {
-      throw this.error(`${what}: expected int64, float32 or float64, found ${tensor.dtype}`)
-    }
+  numbers(tensor: Value | undefined): number[] {
+    const fits =
+      tensor instanceof Tensor &&
+      tensor.dim === 1 &&
+      (tensor.type === DType.int64 || tensor.type === DType.float32 || tensor.type === DType.float64)
+    if (!fits) throw unexpected('a 1-d tensor of int64, float32 or float64 as scales or zero points', tensor)
+    this.quantNumbers += tensor.shape[0]!
+    if (this.quantNumbers > MAX_QUANT_NUMBERS) throw damaged('more scales and zero points than any model has')
     return Array.from(readTensor(tensor), Number)
   }
 
@@ -91,14 +87,8 @@ export class TensorPool {
   close(): void {
     if (this.closed) return
     this.closed = true
-    for (const tensor of this.tensors) tensor.release()
-    const inUse = [...this.storages].some((storage) => storage.live)
-    this.tensors.length = 0
-    this.storages.clear()
-    if (!inUse) this.source.close()
-  }
-
-  private error(message: string): Error {
-    return damaged(`${this.source.label}: ${message}`)
+    const storages = new Set(this.tensors.map((tensor) => tensor.storage))
+    for (const tensor of this.tensors.splice(0)) tensor.release()
+    if (![...storages].some((storage) => storage.live)) this.source.close()
   }
 }

@@ -1,21 +1,26 @@
 import { Float, toInt } from '../tensor/scalar.js'
-import { type DictKey, Tuple, type Value } from '../tensor/value.js'
-import { damaged, describe, dictKeyOf, tupleOf } from './file-error.js'
+import { CustomObject, Tuple, type Value } from '../tensor/value.js'
+import { damaged, dictKeyOf, tupleOf, unexpected } from './file-error.js'
 import { PickleGlobal } from './pickle-global.js'
 
-/** What the globals and persistent ids of a pickle mean. */
+/** What the globals and persistent ids of a pickle mean. What is left out may not occur. */
 export interface PickleMeaning {
-  /** Names the pickle in messages. */
-  readonly label: string
-  /** Whether the name may occur at all. */
-  allows(module: string, name: string): boolean
-  persistentLoad(id: readonly Value[]): Value
-  /** `global(*args)` */
-  call(global: PickleGlobal, args: readonly Value[]): Value
+  /** Numbers of instructions by name, where the pickle is one of bytecode: some of the instructions in it become `Instructions`. */
+  readonly opcodes?: ReadonlyMap<Value, number>
+  /** What a name with its module, `torch.FloatStorage`, stands for; undefined where it may not occur. */
+  global(name: string): PickleGlobal | undefined
+  persistentLoad?(id: readonly Value[]): Value
   /** A new instance without state. */
-  instantiate(global: PickleGlobal): Value
+  instantiate?(className: string): Value
   /** The instance with its state: `instance` itself or what takes its place. */
-  setState(instance: Value, state: Value): Value
+  setState?(instance: Value, state: Value): Value
+}
+
+/** Instructions (name, X, N) that follow each other, as numbers, three each: models have tens of thousands of them. */
+export class Instructions extends CustomObject {
+  constructor(readonly code: number[]) {
+    super('instructions', null)
+  }
 }
 
 /** Opcodes of pickle protocol 2 that PyTorch's C++ pickler writes. */
@@ -27,239 +32,184 @@ export const PickleOp = {
   LONG1: 0x8a,
 } as const // prettier-ignore
 
+/** Where a group of values begins on the stack. */
+const MARK = new CustomObject('the beginning of a group', null)
+
 /**
  * Reads one pickle. Only what PyTorch writes is understood: any other opcode, global or nesting is an INVALID_FILE
  * error that names it. Values memoized once and fetched twice are the same object.
  */
 export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
-  return new Unpickler(bytes, meaning).run()
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const stack: Value[] = []
+  const memo: Value[] = []
+  let at = 0
+  /** Within a tuple of instructions. */
+  let inCode = false
+
+  const uint8 = (): number => view.getUint8(at++)
+  const uint32 = (): number => view.getUint32((at += 4) - 4, true)
+  const text = (length: number): string => {
+    const start = at
+    at += length
+    if (at > bytes.length) throw new RangeError()
+    return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString()
+  }
+  const line = (): string => {
+    const end = bytes.indexOf(0x0a, at)
+    const name = text(end < 0 ? Infinity : end - at)
+    at++
+    return name
+  }
+  const pop = (): Value => {
+    const value = stack.pop()
+    if (value === undefined || value === MARK) throw damaged(`the pickle takes a value that is not there, before byte ${at}`)
+    return value
+  }
+  const popToMark = (): Value[] => {
+    const mark = stack.lastIndexOf(MARK)
+    if (mark < 0) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
+    const items = stack.slice(mark + 1)
+    stack.length = mark
+    return items
+  }
+  const popGlobal = (): PickleGlobal => {
+    const value = pop()
+    if (!(value instanceof PickleGlobal)) throw unexpected('a function or class to call', value)
+    return value
+  }
+  const remember = (index: number): Value => (memo[index] = pop())
+  const recall = (index: number): Value => {
+    const value = memo[index]
+    if (value === undefined) throw damaged(`the pickle refers to value ${index}, which it has not made`)
+    return value
+  }
+  const fill = (dict: Value, items: readonly Value[]): Value => {
+    if (!(dict instanceof Map)) throw unexpected('a dict to fill', dict)
+    if (items.length % 2 !== 0) throw damaged('a dict has a key without a value')
+    for (let i = 0; i < items.length; i += 2) dict.set(dictKeyOf(items[i]!), items[i + 1]!)
+    return dict
+  }
+
+  /** What each opcode does: the value that it pushes. One function each, since engines take long to optimize a large one. */
+  const actions: Readonly<Record<number, (() => Value) | undefined>> = {
+    [PickleOp.MARK]: () => {
+      // the first part of the code of a function: only groups of the whole lie around it
+      inCode = meaning.opcodes !== undefined && stack.at(-1) === 'instructions' && stack.indexOf(MARK, 1) === stack.length - 2
+      return MARK
+    },
+    [PickleOp.NONE]: () => null,
+    [PickleOp.NEWTRUE]: () => true,
+    [PickleOp.NEWFALSE]: () => false,
+    [PickleOp.BININT]: () => view.getInt32((at += 4) - 4, true),
+    [PickleOp.BININT1]: uint8,
+    [PickleOp.BININT2]: () => view.getUint16((at += 2) - 2, true),
+    [PickleOp.LONG1]: () => {
+      const length = uint8()
+      if (length !== 8) throw damaged(`expected a long of 8 bytes, found ${length}`)
+      return toInt(view.getBigInt64((at += 8) - 8, true))
+    },
+    [PickleOp.BINFLOAT]: () => new Float(view.getFloat64((at += 8) - 8)),
+    [PickleOp.BINUNICODE]: () => text(uint32()),
+    [PickleOp.EMPTY_TUPLE]: () => new Tuple([]),
+    [PickleOp.TUPLE]: () => {
+      inCode = false
+      return new Tuple(popToMark())
+    },
+    [PickleOp.TUPLE1]: () => new Tuple([pop()]),
+    [PickleOp.TUPLE2]: () => new Tuple([pop(), pop()].reverse()),
+    [PickleOp.TUPLE3]: () => {
+      const tuple = new Tuple([pop(), pop(), pop()].reverse())
+      if (!inCode) return tuple
+      stack.push(tuple)
+      const run = new Instructions([])
+      at = readInstructions(bytes, at, memo, meaning.opcodes!, run.code)
+      return run
+    },
+    [PickleOp.EMPTY_LIST]: () => [],
+    [PickleOp.LIST]: popToMark,
+    [PickleOp.APPENDS]: () => {
+      const items = popToMark()
+      const list = pop()
+      if (!Array.isArray(list)) throw unexpected('a list to append to', list)
+      for (const item of items) list.push(item)
+      return list
+    },
+    [PickleOp.EMPTY_DICT]: () => new Map(),
+    [PickleOp.DICT]: () => fill(new Map(), popToMark()),
+    [PickleOp.SETITEMS]: () => {
+      const items = popToMark()
+      return fill(pop(), items)
+    },
+    [PickleOp.BINPUT]: () => remember(uint8()),
+    [PickleOp.LONG_BINPUT]: () => remember(uint32()),
+    [PickleOp.BINGET]: () => recall(uint8()),
+    [PickleOp.LONG_BINGET]: () => recall(uint32()),
+    [PickleOp.GLOBAL]: () => {
+      const name = `${line()}.${line()}`
+      return meaning.global(name) ?? refuse(`the global '${name}' is not one that PyTorch writes into modules`)
+    },
+    [PickleOp.BINPERSID]: () => meaning.persistentLoad?.(tupleOf(pop())) ?? refuse('a storage where there can be none'),
+    [PickleOp.REDUCE]: () => {
+      const args = tupleOf(pop())
+      const { call, argCount, className } = popGlobal()
+      if (call === null) throw damaged(`'${className}' cannot be called`)
+      if (argCount >= 0 && args.length !== argCount) throw damaged(`'${className}' takes ${argCount} arguments, found ${args.length}`)
+      return call(args)
+    },
+    [PickleOp.NEWOBJ]: () => {
+      tupleOf(pop(), 0, 0)
+      return meaning.instantiate?.(popGlobal().className) ?? refuse('an object where there can be none')
+    },
+    [PickleOp.BUILD]: () => {
+      const state = pop()
+      return meaning.setState?.(pop(), state) ?? refuse('a state where there can be none')
+    },
+  }
+
+  try {
+    for (;;) {
+      const opcode = uint8()
+      if (opcode === PickleOp.STOP) break
+      if (opcode === PickleOp.PROTO) {
+        const version = uint8()
+        if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)
+        continue
+      }
+      const action =
+        actions[opcode] ?? refuse(`byte ${at - 1} is pickle opcode 0x${opcode.toString(16)}, which is not one that PyTorch writes`)
+      stack.push(action())
+    }
+  } catch (error) {
+    // of the DataView
+    throw error instanceof RangeError ? damaged('the pickle ends in the middle') : error
+  }
+  const value = pop()
+  if (stack.length > 0) throw damaged(`expected one value at the end of the pickle, found ${stack.length + 1}`)
+  return value
 }
 
-class Unpickler {
-  private readonly bytes: Buffer
-  private at = 0
-  private readonly stack: Value[] = []
-  private readonly marks: number[] = []
-  private readonly memo = new Map<number, Value>()
+function refuse(message: string): never {
+  throw damaged(message)
+}
 
-  constructor(
-    bytes: Uint8Array,
-    private readonly meaning: PickleMeaning,
-  ) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  }
-
-  run(): Value {
-    for (;;) {
-      const start = this.at
-      const opcode = this.bytes[this.take(1)]!
-      if (opcode === PickleOp.STOP) {
-        if (this.stack.length !== 1) throw this.error(`expected one value at the end, found ${this.stack.length}`)
-        return this.stack[0]!
-      }
-      this.step(opcode, start)
-    }
-  }
-
-  private step(opcode: number, start: number): void {
-    const { stack, bytes } = this
-    switch (opcode) {
-      case PickleOp.PROTO: {
-        const version = bytes[this.take(1)]
-        if (version !== 2) throw this.error(`expected pickle protocol 2, found ${version}`)
-        return
-      }
-      case PickleOp.MARK:
-        this.marks.push(stack.length)
-        return
-      case PickleOp.NONE:
-        stack.push(null)
-        return
-      case PickleOp.NEWTRUE:
-        stack.push(true)
-        return
-      case PickleOp.NEWFALSE:
-        stack.push(false)
-        return
-      case PickleOp.BININT:
-        stack.push(bytes.readInt32LE(this.take(4)))
-        return
-      case PickleOp.BININT1:
-        stack.push(bytes[this.take(1)]!)
-        return
-      case PickleOp.BININT2:
-        stack.push(bytes.readUInt16LE(this.take(2)))
-        return
-      case PickleOp.LONG1:
-        stack.push(this.long())
-        return
-      case PickleOp.BINFLOAT:
-        stack.push(new Float(bytes.readDoubleBE(this.take(8))))
-        return
-      case PickleOp.BINUNICODE:
-        stack.push(this.text(bytes.readUInt32LE(this.take(4))))
-        return
-      case PickleOp.EMPTY_TUPLE:
-        stack.push(new Tuple([]))
-        return
-      case PickleOp.TUPLE:
-        stack.push(new Tuple(this.popToMark()))
-        return
-      case PickleOp.TUPLE1:
-      case PickleOp.TUPLE2:
-      case PickleOp.TUPLE3:
-        stack.push(new Tuple(this.popMany(opcode - PickleOp.TUPLE1 + 1)))
-        return
-      case PickleOp.EMPTY_LIST:
-        stack.push([])
-        return
-      case PickleOp.LIST:
-        stack.push(this.popToMark())
-        return
-      case PickleOp.APPENDS:
-        this.appends()
-        return
-      case PickleOp.EMPTY_DICT:
-        stack.push(new Map())
-        return
-      case PickleOp.DICT:
-        stack.push(this.fill(new Map(), this.popToMark()))
-        return
-      case PickleOp.SETITEMS:
-        this.setItems()
-        return
-      case PickleOp.BINPUT:
-        this.memo.set(bytes[this.take(1)]!, this.top())
-        return
-      case PickleOp.LONG_BINPUT:
-        this.memo.set(bytes.readUInt32LE(this.take(4)), this.top())
-        return
-      case PickleOp.BINGET:
-        stack.push(this.recall(bytes[this.take(1)]!))
-        return
-      case PickleOp.LONG_BINGET:
-        stack.push(this.recall(bytes.readUInt32LE(this.take(4))))
-        return
-      case PickleOp.GLOBAL:
-        stack.push(this.global())
-        return
-      case PickleOp.BINPERSID:
-        stack.push(this.meaning.persistentLoad(tupleOf(this.pop(), `${this.meaning.label}: persistent id`)))
-        return
-      case PickleOp.REDUCE: {
-        const args = tupleOf(this.pop(), `${this.meaning.label}: arguments of a call`)
-        stack.push(this.meaning.call(this.popGlobal(), args))
-        return
-      }
-      case PickleOp.NEWOBJ: {
-        tupleOf(this.pop(), `${this.meaning.label}: arguments of a new object`, 0)
-        stack.push(this.meaning.instantiate(this.popGlobal()))
-        return
-      }
-      case PickleOp.BUILD: {
-        const state = this.pop()
-        stack.push(this.meaning.setState(this.pop(), state))
-        return
-      }
-      default:
-        throw this.error(`the pickle opcode 0x${opcode.toString(16).padStart(2, '0')} at ${start} is not one that PyTorch writes`)
-    }
-  }
-
-  private error(message: string): Error {
-    return damaged(`${this.meaning.label}: ${message}`)
-  }
-
-  /** Offset of the next `count` bytes, which are then behind. */
-  private take(count: number): number {
-    const start = this.at
-    if (start + count > this.bytes.length) throw this.error(`the pickle ends in the middle, at byte ${this.bytes.length}`)
-    this.at = start + count
-    return start
-  }
-
-  /** Values below the last mark belong to whoever set it. */
-  private floor(): number {
-    return this.marks.length > 0 ? this.marks[this.marks.length - 1]! : 0
-  }
-
-  private pop(): Value {
-    if (this.stack.length <= this.floor()) throw this.error(`the pickle takes a value that is not there, before byte ${this.at}`)
-    return this.stack.pop()!
-  }
-
-  private top(): Value {
-    if (this.stack.length <= this.floor()) throw this.error(`the pickle takes a value that is not there, before byte ${this.at}`)
-    return this.stack[this.stack.length - 1]!
-  }
-
-  private popMany(count: number): Value[] {
-    if (this.stack.length - count < this.floor())
-      throw this.error(`the pickle takes ${count} values that are not there, before byte ${this.at}`)
-    return this.stack.splice(this.stack.length - count)
-  }
-
-  private popToMark(): Value[] {
-    const mark = this.marks.pop()
-    if (mark === undefined) throw this.error(`the pickle closes a group that it did not open, before byte ${this.at}`)
-    return this.stack.splice(mark)
-  }
-
-  private popGlobal(): PickleGlobal {
-    const value = this.pop()
-    if (!(value instanceof PickleGlobal)) throw this.error(`expected a function or class to call, found ${describe(value)}`)
-    return value
-  }
-
-  private recall(index: number): Value {
-    const value = this.memo.get(index)
-    if (value === undefined) throw this.error(`the pickle refers to value ${index}, which it has not made`)
-    return value
-  }
-
-  private long(): Value {
-    const length = this.bytes[this.take(1)]
-    if (length !== 8) throw this.error(`expected a long of 8 bytes, found ${length}`)
-    return toInt(this.bytes.readBigInt64LE(this.take(8)))
-  }
-
-  private text(length: number): string {
-    const start = this.take(length)
-    return this.bytes.toString('utf8', start, start + length)
-  }
-
-  private global(): PickleGlobal {
-    const module = this.line()
-    const name = this.line()
-    if (!this.meaning.allows(module, name)) throw this.error(`the global '${module}.${name}' is not one that PyTorch writes into modules`)
-    return new PickleGlobal(module, name)
-  }
-
-  private line(): string {
-    const end = this.bytes.indexOf(0x0a, this.at)
-    if (end < 0) throw this.error('the pickle ends inside the name of a global')
-    const text = this.bytes.toString('utf8', this.at, end)
-    this.at = end + 1
-    return text
-  }
-
-  private appends(): void {
-    const items = this.popToMark()
-    const list = this.top()
-    if (!Array.isArray(list)) throw this.error(`expected a list to append to, found ${describe(list)}`)
-    for (const item of items) list.push(item)
-  }
-
-  private setItems(): void {
-    const items = this.popToMark()
-    const dict = this.top()
-    if (!(dict instanceof Map)) throw this.error(`expected a dict to fill, found ${describe(dict)}`)
-    this.fill(dict, items)
-  }
-
-  private fill(dict: Map<DictKey, Value>, items: readonly Value[]): Map<DictKey, Value> {
-    if (items.length % 2 !== 0) throw this.error('a dict has a key without a value')
-    for (let i = 0; i < items.length; i += 2) dict.set(dictKeyOf(items[i]!, this.meaning.label), items[i + 1]!)
-    return dict
+/**
+ * Appends the instructions from `at` on to `code`, as long as their names are memoized ones and their operands are short. Returns where
+ * they end. A loop that engines optimize in little time.
+ */
+function readInstructions(
+  bytes: Uint8Array,
+  at: number,
+  memo: readonly Value[],
+  opcodes: ReadonlyMap<Value, number>,
+  code: number[],
+): number {
+  for (;;) {
+    const opcode = bytes[at] === PickleOp.BINGET ? opcodes.get(memo[bytes[at + 1]!]!) : undefined
+    const long = bytes[at + 2] === PickleOp.BININT2 ? 1 : 0
+    const isShort = (long > 0 || bytes[at + 2] === PickleOp.BININT1) && bytes[at + 4 + long] === PickleOp.BININT1
+    if (opcode === undefined || !isShort || bytes[at + 6 + long] !== PickleOp.TUPLE3) return at
+    code.push(opcode, bytes[at + 3]! + 256 * long * bytes[at + 4]!, bytes[at + 5 + long]!)
+    at += 7 + long
   }
 }

@@ -2,8 +2,8 @@ import { HOW_TO_EXTEND } from '../../runtime/build.js'
 import { PtliteError } from '../../runtime/error.js'
 import type * as whole from '../../runtime/module/quantization.js'
 
-export const quantOf: typeof whole.quantOf = (_params, label) => {
-  throw new PtliteError('UNSUPPORTED_FILE', `${label}: quantized tensors are not in this build${HOW_TO_EXTEND}`)
+export const quantOf: typeof whole.quantOf = () => {
+  throw new PtliteError('UNSUPPORTED_FILE', `quantized tensors are not in this build${HOW_TO_EXTEND}`)
 }
 
 export const quantProblem: typeof whole.quantProblem = () => `quantized tensors are not in this build${HOW_TO_EXTEND}`

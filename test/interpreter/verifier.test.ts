@@ -57,25 +57,25 @@ t.test('operands out of range', (t) => {
     ['LOADC 0\nRET', /LOADC refers to constant 0/],
     ['LOAD 5\nRET', /LOAD refers to register 5; expected 1 to 4/],
     ['LOAD 0\nRET', /LOAD refers to register 0/],
-    ['STOREN 4 2\nRET', /STOREN refers to register 4; expected 1 to 3/],
+    ['STOREN 4 2\nRET', /STOREN refers to registers 4; expected 1 to 3/],
     ['OP 0\nRET', /OP refers to operator 0/],
-    ['JMP 1', /JMP refers to jump target 1; expected 0 to 0/],
-    ['JMP -1', /jump target -1/],
-    ['UN_INITIALIZED\nGET_ATTR -1\nRET', /attribute -1/],
-    ['UN_INITIALIZED\nGET_ATTR 70000\nRET', /attribute 70000/],
+    ['JMP 1', /JMP refers to jump 1; expected 0 to 0/],
+    ['JMP -1', /jump -1/],
+    ['UN_INITIALIZED\nGET_ATTR -1\nRET', /slot -1/],
+    ['UN_INITIALIZED\nGET_ATTR 70000\nRET', /slot 70000/],
     ['CALL 1\nRET', /CALL refers to function 1/],
     ['CREATE_OBJECT 0\nRET', /type 0/],
-    ['UN_INITIALIZED\nISINSTANCE 0 1\nRET', /type 0/],
+    ['UN_INITIALIZED\nISINSTANCE 0 1\nRET', /types 0/],
     ['LIST_CONSTRUCT 0 0\nRET', /type 0/],
-    ['TUPLE_CONSTRUCT -1\nRET', /negative number -1/],
-    ['INTERFACE_CALL 0 1\nRET', /constant 0/],
+    ['TUPLE_CONSTRUCT -1\nRET', /count -1/],
+    ['INTERFACE_CALL 0 1\nRET', /method 0/],
     ['FORK\nRET', /FORK does not occur in mobile modules/],
   ] as const) {
     t.match(refused(code), message, code)
   }
   t.match(refused({ code: 'UN_INITIALIZED\nINTERFACE_CALL 0 1\nRET', constants: [3] }), /not the name of a method/)
-  t.match(refused({ code: 'INTERFACE_CALL 0 0\nRET', constants: ['go'] }), /without an object/)
-  t.match(refused({ code: 'STOREN 1 3\nRET', registers: 2 }), /register 1/)
+  t.match(refused({ code: 'INTERFACE_CALL 0 0\nRET', constants: ['go'] }), /not the name of a method of one of 0 values/)
+  t.match(refused({ code: 'STOREN 1 3\nRET', registers: 2 }), /registers 1/)
   t.end()
 })
 
@@ -83,7 +83,7 @@ t.test('opcodes that mobile files do not have', (t) => {
   for (const row of OPCODES) if (!row.runs) t.match(refused(`${row.name}\nRET`), /does not occur/, row.name)
   const fn = assemble({ code: 'RET' })
   fn.source.code[0] = 99
-  t.throws(() => verifyFunction(fn, [fn]), { message: /there is no opcode 99/ })
+  t.throws(() => verifyFunction(fn, [fn]), { message: /opcode 99 does not occur/ })
   t.end()
 })
 

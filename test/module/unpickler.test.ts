@@ -1,9 +1,9 @@
 import t from 'tap'
 import { checkNesting } from '../../runtime/module/nesting.js'
-import { ModuleGlobals } from '../../runtime/module/pickle-globals.js'
+import { moduleGlobals } from '../../runtime/module/pickle-globals.js'
 import { TensorPool } from '../../runtime/module/tensor-pool.js'
 import { openSource, storageFrom } from '../../runtime/module/bytes.js'
-import { unpickle } from '../../runtime/module/unpickler.js'
+import { type PickleMeaning, unpickle } from '../../runtime/module/unpickler.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -12,9 +12,8 @@ import { p, pickle } from './pickle-writer.js'
 
 const source = openSource(new Uint8Array(0))
 
-function globals(): ModuleGlobals {
-  return new ModuleGlobals(
-    'test.pkl',
+function globals(): PickleMeaning {
+  return moduleGlobals(
     new TensorPool(source),
     () => storageFrom(new Uint8Array(new Float32Array([0, 1, 2, 3, 4, 5]).buffer)),
     () => undefined,
@@ -114,10 +113,10 @@ t.test('tensors', (t) => {
   t.match(messageOf(tensor(3, [2, 2], [2, 1])), /reaches outside its storage of 24 bytes/)
   t.match(messageOf(tensor(0, [2 ** 30, 2 ** 30, 2 ** 30], [2 ** 30, 2 ** 30, 1])), /outside/)
   t.match(messageOf(tensor(0, [2], [2 ** 30])), /outside/)
-  t.match(messageOf(tensor(-1, [1], [1])), /offset of a tensor: expected an int from 0/)
+  t.match(messageOf(tensor(-1, [1], [1])), /expected an int from 0/)
   t.match(messageOf(tensor(0, [-1], [1])), /expected an int from 0/)
   t.match(messageOf(tensor(0, [1, 1], [1])), /2 sizes and 1 strides/)
-  t.match(messageOf(tensor(0, new Array<number>(65).fill(1), [])), /at most 64 dimensions/)
+  t.match(messageOf(tensor(0, new Array<number>(65).fill(1), [])), /at most 64 ints/)
   t.end()
 })
 
@@ -136,10 +135,10 @@ t.test('what PyTorch does not write is refused by name', (t) => {
 })
 
 t.test('broken pickles', (t) => {
-  t.match(messageOf(), /expected one value at the end, found 0/)
+  t.match(messageOf(), /takes a value that is not there/)
   t.match(messageOf(p.none, p.none), /found 2/)
   t.match(messageOf(p.tuple), /closes a group/)
-  t.match(messageOf(p.none, p.mark, p.tuple1), /takes 1 values that are not there/)
+  t.match(messageOf(p.none, p.mark, p.tuple1), /takes a value that is not there/)
   t.match(messageOf(p.none, p.mark, p.put(0)), /takes a value that is not there/)
   t.match(messageOf(p.get(3)), /refers to value 3/)
   t.match(messageOf(p.emptyDict, p.mark, p.int(1), p.setItems), /a key without a value/)
@@ -153,7 +152,7 @@ t.test('broken pickles', (t) => {
 
 t.test('values that contain themselves', (t) => {
   const cycle = read(p.emptyList, p.put(0), p.mark, p.get(0), p.appends)
-  t.match(errorOf(() => checkNesting([cycle], 'test')).message, /contains itself/)
+  t.match(errorOf(() => checkNesting([cycle])).message, /contains itself/)
   const object = read(
     p.global('__torch__', 'A'),
     p.emptyTuple,
@@ -166,18 +165,18 @@ t.test('values that contain themselves', (t) => {
     p.setItems,
     p.build,
   )
-  t.match(errorOf(() => checkNesting([object], 'test')).message, /contains itself/)
+  t.match(errorOf(() => checkNesting([object])).message, /contains itself/)
   t.end()
 })
 
 t.test('pickle bombs', (t) => {
   const deep = read(p.none, new Array<number>(200_000).fill(0x85))
-  t.match(errorOf(() => checkNesting([deep], 'test')).message, /nested more than 1000 deep/)
+  t.match(errorOf(() => checkNesting([deep])).message, /nested more than 1000 deep/)
   // thirty lists, each holding the one before twice: 2^30 paths, 30 objects
   const laughs = [...p.emptyList, ...p.put(0)]
   for (let i = 0; i < 30; i++) laughs.push(...p.get(i), ...p.tuple2, ...p.put(i + 1))
   const started = performance.now()
-  checkNesting([read(laughs)], 'test')
+  checkNesting([read(laughs)])
   t.ok(performance.now() - started < 2000, 'shared values are looked at once')
   t.equal(read(p.none, p.longPut(0xffffffff)), null, 'the memo is sparse')
   t.end()

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-PIECES, DEGREE = 32, 6
+PIECES, DEGREE = 32, 5
 
 
 def erf_form(t):
@@ -67,15 +67,15 @@ namespace ptlite {
 
 /// Piece k lies around k width, half a width to each side; coefficients[j][k] belongs to (t - k width)^j.
 struct GeluPieces {
-  static constexpr int kPieces = 32, kDegree = 6;
+  static constexpr int kPieces = 32, kDegree = 5;
   float width;
   float coefficients[kDegree + 1][kPieces];
 
-  /// Largest t, not quite the end of the last piece. For larger x, s is no more than the last place of x.
+  /// Largest t, not quite the end of the last piece. For larger x, s is less than two units in the last place of x.
   constexpr float end() const { return width * (kPieces - 0.53125f); }
 };
 """
 )
-table("kGeluErfPieces", erf_form, 0.1875)
-table("kGeluTanhPieces", tanh_form, 0.15625)
+table("kGeluErfPieces", erf_form, 0.1640625)
+table("kGeluTanhPieces", tanh_form, 0.15234375)
 print("\n}  // namespace ptlite")

@@ -186,28 +186,43 @@ void gelu_of(Emitter& e, const Xmm& x, const GeluPieces& pieces, void (*rest)(Em
     positive_part_minus(e, x, s);
     return;
   }
-  constexpr float rounder = 12582912.f;
+  constexpr float kRounder = 12582912.f;
   {
     const Scratch t(e);
     const Scratch k(e);
     const Scratch coefficient(e);
-    e.magnitude(t, x);
-    e.at_most(t, pieces.end());
-    // the low bits of k are the number of the piece
-    e.g.broadcast(k, rounder);
-    e.g.vfmadd231ps(k, t, e.c(1 / pieces.width));
-    e.g.vsubps(coefficient, k, e.c(rounder));
-    e.g.vfnmadd231ps(t, coefficient, e.c(pieces.width));
+    const auto divide = [&](const auto& end, const auto& per_width, const auto& rounder, const auto& width) {
+      // the lesser magnitude of two, without its sign; the bound where x is NaN
+      constexpr uint8_t least_magnitude = 0b1010;
+      e.g.vrangeps(t, x, end, least_magnitude);
+      // the low bits of k are the number of the piece
+      e.g.broadcast(k, kRounder);
+      e.g.vfmadd231ps(k, t, per_width);
+      e.g.vsubps(coefficient, k, rounder);
+      e.g.vfnmadd231ps(t, coefficient, width);
+    };
+    const float numbers[] = {pieces.end(), 1 / pieces.width, kRounder, pieces.width};
+    if (e.g.count() == 4) {
+      const Scratch registers(e);
+      One one[4];
+      for (int i = 0; i < 4; i++) {
+        one[i] = e.g.one(registers, i);
+        e.g.base().broadcast(one[i].real, numbers[i]);
+      }
+      divide(one[0], one[1], one[2], one[3]);
+    } else {
+      divide(e.c(numbers[0]), e.c(numbers[1]), e.c(numbers[2]), e.c(numbers[3]));
+    }
     e.look_up(s, k, pieces.coefficients[GeluPieces::kDegree]);
     for (int j = GeluPieces::kDegree - 1; j >= 0; j--) {
       e.look_up(coefficient, k, pieces.coefficients[j]);
       e.g.vfmadd213ps(s, t, coefficient);
     }
   }
+  Xbyak::Label none;
+  e.jump_if_none_below(x, -pieces.end(), none);
   {
     const Condition below(e, x, e.c(-pieces.end()), Emitter::less);
-    Xbyak::Label none;
-    below.jump_if_none(none);
     const Scratch exact(e);
     rest(e, x, exact);
     const Scratch nan(e);
@@ -215,8 +230,8 @@ void gelu_of(Emitter& e, const Xmm& x, const GeluPieces& pieces, void (*rest)(Em
     e.g.vsubps(nan, x, x);
     e.g.vaddps(exact, exact, nan);
     below.select(s, exact);
-    e.g.base().L(none);
   }
+  e.g.base().L(none);
   e.at_least(x, 0.f);
   e.g.vsubps(x, x, s);
 }

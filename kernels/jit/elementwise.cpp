@@ -75,21 +75,42 @@ class ElementwiseGenerator : public Generator {
     Transfer::prepare_tail(*this, kTailMask);
     sub(length_, rcx);
 
-    Xbyak::Label row, groups, vectors, tail, row_end, done;
+    Xbyak::Label row, pair, groups, vectors, single, tail, row_end, done;
     test(rows_, rows_);
     jle(done, T_NEAR);
+    xor_(index_, index_);
+    if (can_pair()) {
+      // rows of two vectors, as in the tiles of products, two at a time
+      cmp(length_, 2 * lanes());
+      jne(row, T_NEAR);
+      test(rcx, rcx);
+      jnz(row, T_NEAR);
+      sub(rows_, 2);
+      jl(single, T_NEAR);
+      align(32);
+      L(pair);
+      body(false, group_, true);
+      next_rows(2);
+      sub(rows_, 2);
+      jge(pair, T_NEAR);
+      L(single);
+      add(rows_, 2);
+      jz(done, T_NEAR);
+    }
     align(32);
     L(row);
     xor_(index_, index_);
     if (group_ > 1) {
-      align(32);
-      L(groups);
       lea(r10, ptr[index_ + group_ * lanes()]);
       cmp(r10, length_);
       jg(vectors, T_NEAR);
+      align(32);
+      L(groups);
       body(false, group_);
       add(index_, group_ * lanes());
-      jmp(groups, T_NEAR);
+      lea(r10, ptr[index_ + group_ * lanes()]);
+      cmp(r10, length_);
+      jle(groups, T_NEAR);
     }
     align(32);
     L(vectors);
@@ -103,7 +124,7 @@ class ElementwiseGenerator : public Generator {
     jz(row_end, T_NEAR);
     body(true, 1);
     L(row_end);
-    next_row();
+    next_rows(1);
     dec(rows_);
     jnz(row, T_NEAR);
     L(done);
@@ -120,14 +141,26 @@ class ElementwiseGenerator : public Generator {
   // Bytes from what is read to what is asked for, where data come from memory.
   static constexpr int kAhead = 2048;
 
-  void next_row() {
+  // A group is two rows of two vectors.
+  bool can_pair() const { return group_ == 4 && graph_.streaming == 0; }
+
+  void next_rows(int count) {
     mov(rdi, ptr[rsp + Transfer::stack_bytes(*this)]);
-    add(out_, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, out_step))]);
-    for (int i = 0; i < graph_.inputs; i++) add(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * i]);
+    for (int i = 0; i < count; i++) {
+      add(out_, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, out_step))]);
+      for (int k = 0; k < graph_.inputs; k++) add(in_[k], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * k]);
+    }
   }
 
-  // The steps on `count` vectors; `tail`: on the rcx elements that are left.
-  void body(bool tail, int count) {
+  // Vector u of a pair of rows that are r10 bytes apart.
+  Xbyak::Address of_pair(const Reg64& base, int u) {
+    const int within = u % 2 * vector_bytes();
+    return u < 2 ? ptr[base + within] : ptr[base + r10 + within];
+  }
+
+  // The steps on `count` vectors; `tail`: on the rcx elements that are left; `paired`: on two rows, with the call's address in rdi.
+  void body(bool tail, int count, bool paired = false) {
+    paired_ = paired;
     for (int& place : place_) place = -1;
     vectors_ = RegisterSet(vector_count() / count);
     masks_ = RegisterSet(count == 1 ? 8 : VectorGroup::masks(count) + 1);
@@ -140,7 +173,15 @@ class ElementwiseGenerator : public Generator {
     for (int i = 0; i < graph_.steps; i++) step(e, i, tail);
     const int result = graph_.inputs + graph_.steps - 1;
     const Transfer transfer(e, tail, kTailMask, graph_.streaming != 0);
-    for (int u = 0; u < count; u++) transfer.store(out_, index_, graph_.out_dtype, e.g.at(vec(place_[result]), u), u * lanes());
+    if (paired) mov(r10, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, out_step))]);
+    for (int u = 0; u < count; u++) {
+      const Xmm from = e.g.at(vec(place_[result]), u);
+      if (paired) {
+        vmovups(of_pair(out_, u), from);
+      } else {
+        transfer.store(out_, index_, graph_.out_dtype, from, u * lanes());
+      }
+    }
     vectors_.give(place_[result]);
     failed_ |= e.failed;
   }
@@ -194,8 +235,16 @@ class ElementwiseGenerator : public Generator {
     place_[value] = to;
     const ElementwiseGraph::Input& input = graph_.input[value];
     const Transfer transfer(e, tail, kTailMask);
+    if (paired_) mov(r10, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * value]);
     for (int u = 0; u < e.g.count(); u++) {
-      if (input.broadcast != 0) {
+      if (paired_) {
+        // groups are of floats
+        if (input.broadcast != 0) {
+          vbroadcastss(e.g.at(vec(to), u), u < 2 ? dword[in_[value]] : dword[in_[value] + r10]);
+        } else {
+          vmovups(e.g.at(vec(to), u), of_pair(in_[value], u));
+        }
+      } else if (input.broadcast != 0) {
         transfer.load_one(e.g.at(vec(to), u), in_[value], input.dtype);
       } else {
         transfer.load(e.g.at(vec(to), u), in_[value], index_, input.dtype, u * lanes());
@@ -210,6 +259,7 @@ class ElementwiseGenerator : public Generator {
   RegisterSet vectors_{0};
   RegisterSet masks_{0};
   bool failed_ = false;
+  bool paired_ = false;
   int last_use_[kMostInputs + kMostSteps] = {};
   int place_[kMostInputs + kMostSteps] = {};
   const Reg64 out_ = rsi, rows_ = r8, length_ = r9, index_ = rax;

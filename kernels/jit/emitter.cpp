@@ -35,30 +35,51 @@ void Emitter::Condition::select(const Xmm& x, const Operand& value) const {
   }
 }
 
-void Emitter::Condition::jump_if_none(Xbyak::Label& to) const {
-  if (index_ >= 0) e_.g.jump_if_none(Xbyak::Opmask(index_), to);
-}
-
 void Emitter::look_up(const Xmm& to, const Xmm& index, const float (&words)[32]) {
   std::vector<uint32_t> bits(32);
   memcpy(bits.data(), words, sizeof words);
   Xbyak::Label& table = g.base().table(bits);
   using namespace Xbyak::util;
+  const Scratch upper(*this);
+  const One one = g.one(upper);
+  g.base().vmovaps(one.real, g.base().ptr[rip + table + 64]);
   g.vmovaps(to, g.base().ptr[rip + table]);
-  g.vpermt2ps(to, index, g.base().ptr[rip + table + 64]);
+  g.vpermt2ps(to, index, one);
 }
 
 void Emitter::at_most(const Xmm& x, float bound) {
   // of two operands with a NaN, the instruction gives the second
   const Scratch limit(*this);
-  g.broadcast(limit, bound);
-  g.vminps(x, limit, x);
+  const One one = g.one(limit);
+  g.base().broadcast(one.real, bound);
+  g.vminps(x, one, x);
 }
 
 void Emitter::at_least(const Xmm& x, float bound) {
   const Scratch limit(*this);
-  g.broadcast(limit, bound);
-  g.vmaxps(x, limit, x);
+  const One one = g.one(limit);
+  g.base().broadcast(one.real, bound);
+  g.vmaxps(x, one, x);
+}
+
+void Emitter::jump_if_none_below(const Xmm& x, float bound, Xbyak::Label& to) {
+  // negative floats are greater than all others as unsigned integers, and the greater the lower they are
+  constexpr uint8_t greater_integer = 6;
+  uint32_t word;
+  memcpy(&word, &bound, sizeof word);
+  const Scratch lowest(*this);
+  const One one = g.one(g.count() == 1 ? x : lowest);
+  g.vpmaxud_all(one, x);
+  const int index = masks_.acquire();
+  if (index < 0) {
+    failed = true;
+    return;
+  }
+  const Xbyak::Opmask k(g.mask(index, 0));
+  g.base().vpcmpud(k, one.real, bits(word), greater_integer);
+  g.base().kortestw(k, k);
+  g.base().jz(to, Xbyak::CodeGenerator::T_NEAR);
+  masks_.give(index);
 }
 
 void Emitter::round(const Xmm& to, const Xmm& x) {

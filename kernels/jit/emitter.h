@@ -41,8 +41,6 @@ class Emitter {
 
     // x = condition ? value : x
     void select(const Xbyak::Xmm& x, const Xbyak::Operand& value) const;
-    // Jumps where it holds for no lane; AVX-512 only.
-    void jump_if_none(Xbyak::Label& to) const;
 
    private:
     Emitter& e_;
@@ -69,6 +67,8 @@ class Emitter {
     for (int i = n - 2; i >= 0; i--) g.vfmadd213ps(to, x, c(coefficients[i]));
   }
 
+  // Jumps where no lane of x is below `bound`, which is negative; with a NaN it may not jump. AVX-512 only.
+  void jump_if_none_below(const Xbyak::Xmm& x, float bound, Xbyak::Label& to);
   // to = words[index mod 32], lane by lane; AVX-512 only
   void look_up(const Xbyak::Xmm& to, const Xbyak::Xmm& index, const float (&words)[32]);
 

@@ -8,6 +8,11 @@
 namespace ptlite {
 namespace jit {
 
+// A register by its own number, which serves all vectors of a group.
+struct One {
+  Xbyak::Xmm real;
+};
+
 class VectorGroup {
  public:
   VectorGroup(Generator& generator, int count) : g_(generator), count_(count) {}
@@ -28,6 +33,12 @@ class VectorGroup {
 #define PTLITE_BINARY_FORM(name)                                                             \
   void name(const Xbyak::Xmm& a, const Xbyak::Xmm& b, const Xbyak::Operand& c) {             \
     each(c, [&](int u, const auto& operand) { g_.name(at(a, u), at(b, u), operand); });      \
+  }                                                                                          \
+  void name(const Xbyak::Xmm& a, const Xbyak::Xmm& b, const One& c) {                        \
+    for (int u = 0; u < count_; u++) g_.name(at(a, u), at(b, u), c.real);                    \
+  }                                                                                          \
+  void name(const Xbyak::Xmm& a, const One& b, const Xbyak::Xmm& c) {                        \
+    for (int u = 0; u < count_; u++) g_.name(at(a, u), b.real, at(c, u));                    \
   }
   PTLITE_BINARY_FORM(vaddps)
   PTLITE_BINARY_FORM(vsubps)
@@ -68,6 +79,17 @@ class VectorGroup {
   PTLITE_IMMEDIATE_FORM(vroundps)
 #undef PTLITE_IMMEDIATE_FORM
 
+  void vrangeps(const Xbyak::Xmm& a, const Xbyak::Xmm& b, const Xbyak::Operand& c, uint8_t immediate) {
+    each(c, [&](int u, const auto& operand) { g_.vrangeps(at(a, u), at(b, u), operand, immediate); });
+  }
+  void vrangeps(const Xbyak::Xmm& a, const Xbyak::Xmm& b, const One& c, uint8_t immediate) {
+    for (int u = 0; u < count_; u++) g_.vrangeps(at(a, u), at(b, u), c.real, immediate);
+  }
+  // The greatest of the vectors of a, as unsigned integers.
+  void vpmaxud_all(const One& to, const Xbyak::Xmm& a) {
+    for (int u = 1; u < count_; u++) g_.vpmaxud(to.real, u == 1 ? at(a, 0) : to.real, at(a, u));
+  }
+
   void vpsrad(const Xbyak::Xmm& a, const Xbyak::Xmm& b, uint8_t bits) {
     for (int u = 0; u < count_; u++) g_.vpsrad(at(a, u), at(b, u), bits);
   }
@@ -84,32 +106,21 @@ class VectorGroup {
     each(c, [&](int u, const auto& operand) { g_.vblendvps(at(a, u), at(b, u), operand, at(where, u)); });
   }
 
-  // Jumps where no lane of the masks is set; AVX-512 only.
-  void jump_if_none(const Xbyak::Opmask& k, Xbyak::Label& to) {
-    Xbyak::Label some;
-    const auto real = [&](int u) { return Xbyak::Opmask(mask(k.getIdx(), u)); };
-    for (int u = 0; u < count_; u += 2) {
-      const bool last = u + 2 >= count_;
-      g_.kortestw(real(u), real(u + 1 < count_ ? u + 1 : u));
-      if (last) g_.jz(to, Xbyak::CodeGenerator::T_NEAR);
-      else g_.jnz(some, Xbyak::CodeGenerator::T_NEAR);
-    }
-    g_.L(some);
-  }
-
   // Register `u` of a group.
   Xbyak::Xmm at(const Xbyak::Xmm& x, int u) const {
     const Xbyak::Xmm real = g_.vec(x.getIdx() * count_ + u);
     return x.getOpmaskIdx() == 0 ? real : real | Xbyak::Opmask(mask(x.getOpmaskIdx(), u));
   }
 
- private:
+  One one(const Xbyak::Xmm& x, int u = 0) const { return {at(x, u)}; }
+  // Mask register `u` of a group.
   int mask(int index, int u) const {
     static constexpr int free_masks[] = {1, 3, 4, 5, 6, 7};
     // an emitter of groups counts its masks from 1
     return count_ == 1 ? index : free_masks[(index - 1) * count_ + u];
   }
 
+ private:
   template <class F>
   void each(const Xbyak::Operand& operand, F f) {
     for (int u = 0; u < count_; u++) {

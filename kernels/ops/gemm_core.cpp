@@ -58,13 +58,34 @@ PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, 
   }
 }
 
+/// Rows that a tile asks for while it is computed: those that are read after it, and those that it goes to.
+struct Lines {
+  Ahead read, write;
+};
+
 /// Both operands packed: every distance is a constant, and a pass of the loop does several k, so that little but the
-/// multiplications is left to issue.
+/// multiplications is left to issue. Each pass asks for a row of `lines`, which may be null: all at once, they would keep other loads waiting.
 template <class T, int M, int V>
-PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const T* b) {
+PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const T* b, const Lines* lines) {
   constexpr int L = Vec<T>::size;
   Vec<T> bv[V];
+  const char* read = lines == nullptr ? nullptr : lines->read.at;
+  const char* write = lines == nullptr ? nullptr : lines->write.at;
+  const char* const last = lines == nullptr ? nullptr : write + (M - 1) * lines->write.row;
   for (; k >= kPass; k -= kPass, a += kPass * kRows, b += kPass * V * L) {
+    if (lines != nullptr) {
+      constexpr size_t kBytes = V * L * sizeof(T);
+      for (size_t i = 0; i < kBytes; i += 64) {
+        __builtin_prefetch(read + i);
+        __builtin_prefetch(write + i, 1);
+      }
+      // rows need not begin with a line
+      __builtin_prefetch(read + kBytes - 1);
+      __builtin_prefetch(write + kBytes - 1, 1);
+      const bool more = write != last;
+      read += more ? lines->read.row : 0;
+      write += more ? lines->write.row : 0;
+    }
 #pragma GCC unroll 4
     for (int p = 0; p < kPass; p++) {
 #pragma GCC unroll 4
@@ -92,7 +113,7 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
     for (int v = 0; v < V; v++) acc[i][v] = Vec<T>::zero();
   }
   if constexpr (layout == Layout::kPacked) {
-    add_packed<T, M, V>(acc, k, a, b);
+    add_packed<T, M, V>(acc, k, a, b, nullptr);
   } else {
     for (int64_t p = 0; p < k; p++, a += a_k, b += b_k) {
       Vec<T> bv[V];
@@ -166,14 +187,14 @@ PTLITE_INLINE void store_tile(const Vec<T> (&acc)[kRows][kVectors], T* c, int64_
 
 /// A whole tile of packed operands, from the registers to memory. Inlined it would have fewer registers for its loop.
 template <class T>
-__attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, const TileEnd<T>& end) {
+__attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, const TileEnd<T>& end, const Lines& lines) {
   Vec<T> acc[kRows][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; i++) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; v++) acc[i][v] = Vec<T>::zero();
   }
-  add_packed<T, kRows, kVectors>(acc, k, a, b);
+  add_packed<T, kRows, kVectors>(acc, k, a, b, &lines);
   if (end.kind == TileKind::kVector) store_tile<T, TileKind::kVector>(acc, c, c_row, end);
   else if (end.kind == TileKind::kRowScalar) store_tile<T, TileKind::kRowScalar>(acc, c, c_row, end);
   else store_tile<T, TileKind::kPlain>(acc, c, c_row, end);
@@ -189,10 +210,14 @@ __attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* 
 /// may read, but not write, more rows than asked; unpacked A must have at most kUnpackedRows<T> rows.
 template <class T>
 inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, bool b_packed, T* c, int64_t c_row,
-                     int rows, int cols, const TileEnd<T>& end) {
+                     int rows, int cols, const TileEnd<T>& end, const Lines* lines = nullptr) {
   constexpr int L = Vec<T>::size;
   if constexpr (sizeof(T) == 4) {
-    if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) return whole_tile<T>(k, a, b, c, c_row, end);
+    if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) {
+      // without any, a line that is read anyway
+      const Ahead none{reinterpret_cast<const char*>(a), 0};
+      return whole_tile<T>(k, a, b, c, c_row, end, lines != nullptr ? *lines : Lines{none, none});
+    }
   }
   alignas(64) T raw[kRows * kCols<T>];
   const int last = (cols - 1) % L + 1;
@@ -388,19 +413,24 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     const int rows = int(std::min<int64_t>(kRows, m - i)), cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int width = int(round_up(cols, Vec<T>::size));
     T* cp = c + i * c_row + j;
-    for (int r = 0; r < rows; r++) {
+    const Ahead here{reinterpret_cast<const char*>(a), 0};
+    Lines lines{here, {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))}};
+    const bool in_turn = sizeof(T) == 4 && k >= kPass * kRows && rows == kRows && cols == kCols<T>;
+    for (int r = 0; r < rows && !in_turn; r++) {
       __builtin_prefetch(cp + r * c_row, 1);
       __builtin_prefetch(cp + r * c_row + cols - 1, 1);
     }
     const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
     const auto run = [&](T* to, int64_t to_row) {
-      run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, to, to_row, rows, cols, end);
+      run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, to, to_row, rows, cols, end, &lines);
     };
     if constexpr (sizeof(T) == 4) {
       if (last && e.post != nullptr) {
         alignas(64) T tile[kRows * kCols<T>];
+        const int64_t row = e.post_row + row0 + i, col = e.post_col + col0 + j;
+        lines.read = e.post->ahead(e.post_batch, row, col, here);
         run(tile, cols);
-        e.post->apply(rows, cols, tile, cp, c_row, e.post_batch, e.post_row + row0 + i, e.post_col + col0 + j);
+        e.post->apply(rows, cols, tile, cp, c_row, e.post_batch, row, col);
         return;
       }
     }

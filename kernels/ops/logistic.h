@@ -135,7 +135,8 @@ PTLITE_INLINE F32 gelu_erf_rest(F32 x) {
 template <class Rest>
 PTLITE_INLINE F32 gelu_of(F32 x, const GeluPieces& pieces, Rest rest) {
   const F32 rounder(12582912.f);
-  const F32 t = cut(abs(x), pieces.end());
+  // the lesser magnitude of two, without its sign
+  const F32 t = F32((F32::Raw)_mm512_range_ps((__m512)x.v, _mm512_set1_ps(pieces.end()), 0b1010));
   const F32 k = multiply_add(t, F32(1 / pieces.width), rounder);
   const F32 d = multiply_add(F32(-pieces.width), k - rounder, t);
   const auto coefficient = [&](int j) {

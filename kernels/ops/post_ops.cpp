@@ -56,6 +56,11 @@ void PostOps::apply(int64_t rows, int64_t cols, float* tile, float* out, int64_t
   if constexpr (!kHeld) return;
   Operand operand[kMostOperands];
   start(operand, batch, row, col);
+  // generated code takes rows of two vectors in pairs
+  if (Vec<float>::size == 16 && cols == 32 && code_ != 0) {
+    run_code(rows, cols, tile, cols, out, out_row, operand);
+    return;
+  }
   run_small(rows, cols, tile, operand);
   copy_rows(rows, cols, tile, cols, out, out_row);
 }
@@ -76,6 +81,22 @@ void PostOps::run_small(int64_t rows, int64_t cols, float* out, Operand* operand
   run(rows, cols, out, cols, operand);
 }
 
+void PostOps::run_code(int64_t rows, int64_t cols, const float* in, int64_t in_row, float* out, int64_t out_row,
+                       const Operand* operand) const {
+  jit::ElementwiseCall call;
+  call.out = out;
+  call.in[0] = in;
+  call.rows = rows;
+  call.length = cols;
+  call.out_step = out_row * 4;
+  call.in_step[0] = in_row * 4;
+  for (int k = 0; k < program_.inputs - 1; k++) {
+    call.in[k + 1] = operand[k].at;
+    call.in_step[k + 1] = operand[k].row * 4;
+  }
+  jit::run_elementwise(code_, call);
+}
+
 void PostOps::run(int64_t rows, int64_t cols, float* out, int64_t out_row, const Operand* operand) const {
   const int operands = program_.inputs - 1;
   // rows without gaps are one long row
@@ -86,17 +107,7 @@ void PostOps::run(int64_t rows, int64_t cols, float* out, int64_t out_row, const
     rows = 1;
   }
   if (code_ != 0) {
-    jit::ElementwiseCall call;
-    call.out = out;
-    call.in[0] = out;
-    call.rows = rows;
-    call.length = cols;
-    call.out_step = call.in_step[0] = out_row * 4;
-    for (int k = 0; k < operands; k++) {
-      call.in[k + 1] = operand[k].at;
-      call.in_step[k + 1] = operand[k].row * 4;
-    }
-    jit::run_elementwise(code_, call);
+    run_code(rows, cols, out, out_row, out, out_row, operand);
     return;
   }
   StepBuffers buffers;

@@ -1,6 +1,7 @@
 // Element-wise steps that a dense kernel applies to each block of its output while that is in the first caches.
 //
 //   const PostOps post(*frame);                                              once per call; a frame of codegen/kernels/post_ops.yaml
+//   post.ahead(batch, row, col);                              per block, before its products: what to ask for meanwhile
 //   post.apply(rows, cols, out, out_row, batch, row, col);    per block, when it is finished but for them
 #pragma once
 
@@ -10,6 +11,12 @@
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
+
+/// Rows of memory that will be read soon, `row` bytes apart.
+struct Ahead {
+  const char* at;
+  int64_t row;
+};
 
 class PostOps {
  public:
@@ -25,6 +32,15 @@ class PostOps {
   }
 
   bool valid() const { return program_.valid() && program_.inputs >= 1 && program_.inputs <= kMostOperands + 1 && program_.steps <= kMostSteps; }
+
+  /// The rows of the first full operand, a residual mostly, for the block at (batch, row, col); `none` without any.
+  Ahead ahead(int64_t batch, int64_t row, int64_t col, Ahead none) const {
+    for (int k = 0; k < program_.inputs - 1; k++) {
+      const Operand& o = operand_[k];
+      if (o.col != 0 && o.row != 0) return {reinterpret_cast<const char*>(start_of(o, batch, row, col)), o.row * 4};
+    }
+    return none;
+  }
 
   /// The block of rows x cols at `out`, rows `out_row` elements apart, which lies at (batch, row, col) of the whole output.
   void apply(int64_t rows, int64_t cols, float* out, int64_t out_row, int64_t batch, int64_t row, int64_t col) const;
@@ -44,6 +60,7 @@ class PostOps {
   void start(Operand* operand, int64_t batch, int64_t row, int64_t col) const;
   void run_small(int64_t rows, int64_t cols, float* out, Operand* operand) const;
   void run(int64_t rows, int64_t cols, float* out, int64_t out_row, const Operand* operand) const;
+  void run_code(int64_t rows, int64_t cols, const float* in, int64_t in_row, float* out, int64_t out_row, const Operand* operand) const;
 
   StepProgram program_;
   int64_t code_;

@@ -72,6 +72,65 @@ await t.test('every algorithm over the whole range', { skip: ready ? false : 'no
   t.end()
 })
 
+await t.test('gelu, closely where it is made of pieces', { skip: ready ? false : 'no code is generated here' }, (t) => {
+  // every vector group has elements of several pieces, and some have one below the last piece
+  const count = 150_000
+  const x = Float32Array.from({ length: count }, (_, i) =>
+    i % 97 === 0 ? -4.5 - (i % 1009) / 700 : (12 * ((i * 7919) % count)) / count - 6,
+  )
+  x.set([NaN, -Infinity, Infinity, -0, 0, -1e-30, 1e-30], 64)
+  for (const op of ['gelu_erf', 'gelu_tanh'] as const) {
+    const handle = compile([FULL], [{ op, a: 0 }], DType.float32)
+    const got = evaluate(handle, [x])
+    let worst = 0
+    let at = 0
+    for (let i = 0; i < x.length; i++) {
+      const distance = ulps(got[i]!, UNARY[op]!(x[i]!, []))
+      if (distance > worst) [worst, at] = [distance, i]
+    }
+    t.ok(worst <= BOUND[op]!, `${op}: ${worst.toFixed(2)} ULP at ${x[at]}`)
+    kernels.jit_release({ handle })
+  }
+  t.end()
+})
+
+await t.test('rows of two vectors that lie apart, as tiles of products do', { skip: ready ? false : 'no code is generated here' }, (t) => {
+  const handle = compile(
+    [FULL, FULL, { access: 'channel', dtype: DType.float32 }],
+    [
+      { op: 'mul', a: 0, b: 2 },
+      { op: 'sub', a: 3, b: 1 },
+    ],
+    DType.float32,
+  )
+  const value = (i: number): number => (((i * 37) % 101) - 50) / 8
+  for (const length of [16, 31, 32, 33]) {
+    for (let rows = 0; rows <= 7; rows++) {
+      const steps = [length + 3, length + 16, 2]
+      const inputs = steps.map((step, k) => Float32Array.from({ length: rows * step + length }, (_, i) => value(i + 1000 * k)))
+      const outStep = length + 5
+      const memory = inputs.map((data) => new Memory(data.byteLength))
+      memory.forEach((m, k) => m.write(inputs[k]!))
+      const gap = new Float32Array(8 * outStep).fill(-77)
+      const out = new Memory(gap.byteLength)
+      out.write(gap)
+      const in_step = steps.map((step) => 4 * step)
+      kernels.jit_elementwise({ handle, out: out.address, in: memory.map((m) => m.address), rows, length, out_step: 4 * outStep, in_step })
+      const got = out.read(new Float32Array(gap.length))
+      const want = gap.slice()
+      for (let r = 0; r < rows; r++) {
+        for (let c = 0; c < length; c++) {
+          want[r * outStep + c] = inputs[0]![r * steps[0]! + c]! * inputs[2]![r * steps[2]!]! - inputs[1]![r * steps[1]! + c]!
+        }
+      }
+      t.same(got, want, `${rows} x ${length}`)
+      for (const m of [...memory, out]) m.free()
+    }
+  }
+  kernels.jit_release({ handle })
+  t.end()
+})
+
 await t.test('bfloat16: all inputs, rounded to nearest even', { skip: ready ? false : 'no code is generated here' }, (t) => {
   const words = Uint16Array.from({ length: 65536 }, (_, i) => i)
   const wide = new Float32Array(Uint32Array.from(words, (w) => w << 16).buffer)

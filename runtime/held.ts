@@ -12,6 +12,10 @@ export const HOLDS_CUSTOM_OPERATORS: boolean = true
 export const HOLDS_ALL_INSTRUCTIONS: boolean = true
 /** Operators that write into tensors they are given: in place, or `out`. */
 export const HOLDS_WRITES: boolean = true
+/** Element-wise operators on a tensor and a number. */
+export const HOLDS_SCALARS: boolean = true
+/** Arguments of methods that are not tensors. */
+export const HOLDS_ARGUMENTS: boolean = true
 /** More than one dtype: promotion and conversion. */
 export const HOLDS_MIXED_DTYPES: boolean = true
 /** float16 and bfloat16. */

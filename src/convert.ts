@@ -49,10 +49,12 @@ const CLASSES = [Float, Tuple, Array, Map, Device, CustomObject, ScriptObject]
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
 export function toTyped(input: Input, type: TypeNode, where: string): Value {
   const value = coerce(toValue(input), type)
-  if (!fits(value, type)) {
-    throw new PtliteError('INVALID_ARGUMENT', `${where}: expected ${typeText(type)}, found ${kindOf(value)}`)
-  }
+  if (!fits(value, type)) throw mismatch(where, typeText(type), value)
   return value
+}
+
+export function mismatch(where: string, expected: string, found: unknown): PtliteError {
+  return new PtliteError('INVALID_ARGUMENT', `${where}: expected ${expected}, found ${kindOf(found)}`)
 }
 
 function coerce(value: Value, type: TypeNode): Value {

@@ -1,9 +1,11 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
+import { HOLDS_ARGUMENTS } from '../runtime/held.js'
 import type { FunctionArgument } from '../runtime/interpreter/code.js'
 import { type NamedTuples, parseType, type TypeNode } from '../runtime/interpreter/types.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { type Input, toTyped } from './convert.js'
+import { noteUse } from '../runtime/used.js'
+import { type Input, mismatch, toTyped } from './convert.js'
 
 /** Fits arguments to what a method declares. */
 export class Parameters {
@@ -24,10 +26,7 @@ export class Parameters {
       throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${parameters.length} arguments, found ${args.length}`)
     }
     return parameters.map((parameter, i) => {
-      const arg = args[i]
-      // most arguments; texts for errors are made for the others only
-      if (arg instanceof Tensor && this.typeOf(i).name === 'Tensor') return arg
-      if (i < args.length) return toTyped(args[i], this.typeOf(i), `${method}() argument ${i + 1} (${parameter.name})`)
+      if (i < args.length) return parameter.type === 'Tensor' ? this.tensorAt(i, args[i]) : this.valueAt(i, args[i])
       if (parameter.default !== undefined) return parameter.default
       const missing = parameters.slice(i).filter((p) => p.default === undefined)
       throw new PtliteError(
@@ -37,7 +36,23 @@ export class Parameters {
     })
   }
 
-  private typeOf(argument: number): TypeNode {
-    return (this.types[argument] ??= parseType(this.parameters[argument]!.type, this.namedTuples))
+  private tensorAt(i: number, arg: Input): Tensor {
+    if (arg instanceof Tensor) return arg
+    throw mismatch(this.place(i), 'Tensor', arg)
+  }
+
+  private valueAt(i: number, arg: Input): Value {
+    noteUse('arguments')
+    if (HOLDS_ARGUMENTS) return toTyped(arg, this.typeOf(i), this.place(i))
+    throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
+  }
+
+  /** For errors. */
+  private place(i: number): string {
+    return `${this.method}() argument ${i + 1} (${this.parameters[i]!.name})`
+  }
+
+  private typeOf(i: number): TypeNode {
+    return (this.types[i] ??= parseType(this.parameters[i]!.type, this.namedTuples))
   }
 }

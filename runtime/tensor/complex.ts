@@ -1,22 +1,20 @@
 import { check } from '../error.js'
 import { complexOf, DType, isComplex, realOf } from './dtype.js'
+import { noteUse } from '../used.js'
 import { Tensor } from './tensor.js'
 
 /** Complex tensors are pairs of reals in memory; these are the ways to see one as the other, without a copy. */
 
-/** How often a complex tensor was seen as pairs, or the other way round: traces go by it. */
-export let complexViews = 0
-
 /** Shape [..., 2] of real and imaginary parts (torch.view_as_real). */
 export function viewAsReal(t: Tensor): Tensor {
-  complexViews++
+  noteUse('complex')
   check(isComplex(t.type), () => `expected a complex tensor, found ${t.dtype}`)
   return new Tensor(t.storage, 2 * t.offset, [...t.shape, 2], [...t.strides.map((s) => 2 * s), 1], realOf(t.type))
 }
 
 /** The complex view of shape [..., 2] (torch.view_as_complex). */
 export function viewAsComplex(t: Tensor): Tensor {
-  complexViews++
+  noteUse('complex')
   const last = t.dim - 1
   check(t.type === DType.float32 || t.type === DType.float64, () => `expected a float32 or float64 tensor, found ${t.dtype}`)
   check(last >= 0 && t.shape[last] === 2 && t.strides[last] === 1, () => 'expected a last dimension of two neighbouring elements')

@@ -89,7 +89,11 @@ export function promoteTypes(a: DType, b: DType): DType {
   if (HOLDS_COMPLEX && (isComplex(a) || isComplex(b)))
     throw new PtliteError('UNSUPPORTED_DTYPE', 'complex tensors cannot be computed with; take their parts first')
   if (a === b) return a
-  if (!HOLDS_MIXED_DTYPES) throw absent(`an operator on ${dtypeName(a)} and ${dtypeName(b)}`)
+  if (HOLDS_MIXED_DTYPES) return commonType(a, b)
+  throw absent(`an operator on ${dtypeName(a)} and ${dtypeName(b)}`)
+}
+
+function commonType(a: DType, b: DType): DType {
   if (isQuantized(a) || isQuantized(b)) throw new PtliteError('INVALID_DTYPE', `no common dtype for ${dtypeName(a)} and ${dtypeName(b)}`)
   const [kindA, kindB] = [kindOf(a), kindOf(b)]
   if (kindA !== kindB) return kindA > kindB ? a : b

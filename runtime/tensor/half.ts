@@ -1,5 +1,6 @@
 import { absent } from '../error.js'
 import { HOLDS_HALVES } from '../held.js'
+import { noteUse } from '../used.js'
 import { DType, dtypeName } from './dtype.js'
 import { roundHalfEven } from './rounding.js'
 
@@ -8,18 +9,15 @@ import { roundHalfEven } from './rounding.js'
 const words = new Int32Array(1)
 const floats = new Float32Array(words.buffer)
 
-/** How often elements of these dtypes were read as numbers: traces go by it. */
-export let halvesRead = 0
-
 export function isHalf(type: DType): boolean {
   return type === DType.float16 || type === DType.bfloat16
 }
 
 /** The number that the bits of an element stand for; `type` is float16 or bfloat16. */
 export function halfValue(bits: number, type: DType): number {
-  halvesRead++
-  if (!HOLDS_HALVES) throw absent(dtypeName(type))
-  return type === DType.float16 ? halfToNumber(bits) : bfloat16ToNumber(bits)
+  noteUse('halves')
+  if (HOLDS_HALVES) return type === DType.float16 ? halfToNumber(bits) : bfloat16ToNumber(bits)
+  throw absent(dtypeName(type))
 }
 
 /** The value of IEEE half-precision bits. */

@@ -5,6 +5,4 @@ function absent(): never {
   throw new PtliteError('UNSUPPORTED_DTYPE', `complex tensors are not in this build${HOW_TO_EXTEND}`)
 }
 
-export const complexViews = 0
-
 export { absent as viewAsReal, absent as viewAsComplex, absent as partOf }

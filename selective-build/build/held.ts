@@ -14,6 +14,8 @@ export function heldFlags({ backends, dtypes, instructions, parts }: Selection):
     HOLDS_POST_OPS: false,
     HOLDS_ALL_INSTRUCTIONS: instructions === null,
     HOLDS_WRITES: parts.has('writes'),
+    HOLDS_SCALARS: parts.has('scalars'),
+    HOLDS_ARGUMENTS: parts.has('arguments'),
     HOLDS_MIXED_DTYPES: dtypes === null || dtypes.size > 1,
     HOLDS_HALVES: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
   }

@@ -2,6 +2,7 @@ import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import type { Operator } from '../../codegen/model/operator.js'
 import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
 import { PtliteError } from '../../runtime/error.js'
+import { USED_PARTS } from '../../runtime/used.js'
 import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
 import type { Trace } from '../trace/trace.js'
 
@@ -51,7 +52,7 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
     backends: new Set(backendsOf(trace, kernels === null)),
     loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
-    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', 'complex', 'writes']) : trace.features,
+    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', ...USED_PARTS]) : trace.features,
     instructions: kernels === null ? null : instructionsOf(trace),
   }
 }

@@ -6,9 +6,7 @@ import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
 import { observeModules, type ScriptModule } from '../../runtime/module/script-module.js'
 import { observeCalls } from '../../runtime/backends/called.js'
 import { entryAt, observeOperators } from '../../runtime/operators/registry.js'
-import { complexViews } from '../../runtime/tensor/complex.js'
-import { halvesRead } from '../../runtime/tensor/half.js'
-import { writes } from '../../runtime/tensor/write.js'
+import { partsInUse, resetUsed } from '../../runtime/used.js'
 import { InstructionCoverage } from './coverage.js'
 import { KernelUses } from './kernel-uses.js'
 import { customClassesOf, hasQuantizedTensor } from './module-values.js'
@@ -23,11 +21,9 @@ export class Recorder {
   private readonly modules = new Set<ScriptModule>()
   private readonly byName = new Set<string>()
   private readonly called = new Set<number>()
-  private readonly complexBefore = complexViews
-  private readonly writesBefore = writes
-  private readonly halvesBefore = halvesRead
 
   start(): void {
+    resetUsed()
     this.kernels.start()
     this.coverage.start()
     observeOperators((entry) => this.byName.add(entry.qualifiedName))
@@ -143,9 +139,7 @@ export class Recorder {
       [...this.modules].some(hasQuantizedTensor)
     if (kernels.size > 0) features.add('backend:CPU')
     if (quantized) features.add('backend:QuantizedCPU')
-    if (complexViews > this.complexBefore) features.add('complex')
-    if (writes > this.writesBefore) features.add('writes')
-    if (halvesRead > this.halvesBefore) features.add('halves')
+    for (const part of partsInUse()) features.add(part)
     for (const name of this.coverage.instructions()) features.add(`instruction:${name}`)
     return features
   }

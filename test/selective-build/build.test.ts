@@ -100,6 +100,9 @@ t.test('what the build lacks', async (t) => {
   t.throws(() => module.forward(double, double), { code: 'UNSUPPORTED_DTYPE', message: /selective-build --trace .* --trace more\.trace/s })
   const extend = /is not in this build.*--trace more\.trace/s
   t.throws(() => module.forward(x, ptlite.tensor([1, 2, 3], [3], 'int64')), { code: 'UNSUPPORTED_DTYPE', message: extend })
+  t.throws(() => module.forward(x, 1), { code: 'INVALID_ARGUMENT', message: /argument 2 \(.+\): expected Tensor, found int/ })
+  const column = ptlite.tensor([[10], [20]])
+  t.strictSame((module.forward(column, x) as InstanceType<typeof ptlite.Tensor>).toArray(), [[11, 8, 13], [21, 18, 23]]) // prettier-ignore
   t.throws(() => ptlite.tensor(new Uint16Array([1]), [1], 'float16').item(), { code: 'UNSUPPORTED_DTYPE', message: extend })
   await t.rejects(module.run('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /background thread is not in this build/ })
   await t.rejects(module.compile('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /compiler is not in this build/ })

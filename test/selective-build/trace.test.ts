@@ -42,7 +42,7 @@ t.test('dtypes and operations are those of the run', async (t) => {
   t.ok(trace.kernels!.get('binary')!.operations.has('Compute.f64'))
 })
 
-t.test('operators that write into what they are given', (t) => {
+t.test('parts of the runtime that were in use', (t) => {
   const featuresOf = (name: string, args: Parameters<typeof callOperator>[1]): ReadonlySet<string> => {
     startRecording()
     callOperator(name, args)
@@ -52,6 +52,9 @@ t.test('operators that write into what they are given', (t) => {
   t.ok(featuresOf('aten::relu_', [tensor([1, 2])]).has('writes'), 'dense, in place')
   t.ok(featuresOf('aten::add.out', [x, tensor([[1], [2]]), 1, tensor([0])]).has('writes'), 'into another shape')
   t.ok(featuresOf('aten::copy_', [tensor([1, 2]), tensor([3, 4])]).has('writes'))
+  t.ok(featuresOf('aten::add.Scalar', [x, 2]).has('scalars'))
+  t.ok(featuresOf('aten::add.Tensor', [x, x, 2]).has('scalars'), 'alpha')
+  t.notOk(featuresOf('aten::add.Tensor', [x, x]).has('scalars'))
   t.ok(featuresOf('aten::item', [tensor(new Uint16Array([1]), [1], 'float16')]).has('halves'))
   t.end()
 })

@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { HOLDS_COMPLEX } from '../../held.js'
+import { HOLDS_COMPLEX, HOLDS_HALVES, HOLDS_SCALARS } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
@@ -7,7 +7,8 @@ import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
+import { noteUse } from '../../used.js'
+import { absentScalar, checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
 import { complexProduct, complexQuotient, complexSum, isComplexOperand, type RealArithmetic } from './complex-arithmetic.js'
 import { fillScalar } from './support/fill.js'
 
@@ -31,14 +32,15 @@ function alphaFor(alpha: Scalar, common: DType): number {
   if (alpha === 1) return 1
   check(common === DType.bool || typeof alpha !== 'boolean', () => 'a bool alpha is only for bool results')
   check(isFloating(common) || !(alpha instanceof Float), () => 'for integer inputs alpha must not be a float')
-  return scalarToNumber(scalarAs(alpha, common))
+  noteUse('scalars')
+  return HOLDS_SCALARS ? scalarToNumber(scalarAs(alpha, common)) : absentScalar()
 }
 
 /** a op alpha * b. float16 rounds the product as PyTorch does, other dtypes once. */
 function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tensor | undefined): Tensor {
   const common = promotePair(a, b)
   const factor = alphaFor(alpha, common)
-  if (factor === 1 || common !== DType.float16) return runBinary(op, a, b, common, common, out, factor)
+  if (!HOLDS_HALVES || factor === 1 || common !== DType.float16) return runBinary(op, a, b, common, common, out, factor)
   const product =
     b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
   return runBinary(op, a, product, common, common, out)

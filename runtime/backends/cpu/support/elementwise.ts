@@ -1,4 +1,4 @@
-import { HOLDS_WRITES } from '../../../held.js'
+import { HOLDS_SCALARS, HOLDS_WRITES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { type DType, isFloating } from '../../../tensor/dtype.js'
 import { denseLoop, type Loop, planLoop, resultTensor } from '../../../tensor/iterator.js'
@@ -8,9 +8,10 @@ import { longBits } from '../../../tensor/scalar-bits.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { byWayOf, computeFor, isNarrow, operandFor, scalarAs } from './operands.js'
+import { noteUse } from '../../../used.js'
+import { absentScalar, byWayOf, computeFor, isNarrow, operandFor, scalarAs } from './operands.js'
 
-export { checkPlain, checkSameType, computeFor, notFor, scalarAs } from './operands.js'
+export { absentScalar, checkPlain, checkSameType, computeFor, notFor, scalarAs } from './operands.js'
 
 /** The kernels of one input share a frame layout. */
 export type UnaryKernel = typeof kernels.unary | typeof kernels.activation | typeof kernels.special
@@ -125,14 +126,31 @@ function rowLoop(n: number, row: number): Loop {
 }
 
 const NONE: readonly number[] = []
-const ZERO_BITS: readonly [number, number] = [0, 0]
+/** How a scalar operand travels: as a double, or as the words of an int64. */
+interface ScalarFields {
+  readonly scalar: number
+  readonly low: number
+  readonly high: number
+}
+
+const NO_SCALAR: ScalarFields = { scalar: 0, low: 0, high: 0 }
+
+function scalarFields(operand: Operand, common: DType): ScalarFields {
+  if (operand instanceof Tensor) return NO_SCALAR
+  noteUse('scalars')
+  return HOLDS_SCALARS ? fieldsOf(scalarAs(operand, common), common) : absentScalar()
+}
+
+function fieldsOf(value: Scalar, common: DType): ScalarFields {
+  if (isFloating(common)) return { scalar: scalarToNumber(value), low: 0, high: 0 }
+  const [low, high] = longBits(value)
+  return { scalar: 0, low, high }
+}
 
 function launchBinary(op: number, a: Operand, b: Operand, common: DType, alpha: number, result: Tensor, loop: Loop): void {
   const x = a instanceof Tensor ? a : null
   const y = b instanceof Tensor ? b : null
-  const scalar = x === null ? scalarAs(a as Scalar, common) : y === null ? scalarAs(b as Scalar, common) : 0
-  const isReal = isFloating(common)
-  const [low, high] = isReal || scalar === 0 ? ZERO_BITS : longBits(scalar)
+  const { scalar, low, high } = scalarFields(x === null ? a : b, common)
   kernels.binary({
     op,
     compute: computeFor(common),
@@ -145,7 +163,7 @@ function launchBinary(op: number, a: Operand, b: Operand, common: DType, alpha: 
     a: x === null ? 0 : x.address,
     b: y === null ? 0 : y.address,
     alpha,
-    scalar: isReal ? scalarToNumber(scalar) : 0,
+    scalar,
     low,
     high,
     sizes: loop.sizes,
@@ -174,11 +192,8 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   if (y !== null) operands.push(y)
   if (z !== null) operands.push(z)
   const loop = planLoop(shape, operands)
-  const isReal = isFloating(common)
-  const bScalar = y === null ? scalarAs(b as Scalar, common) : 0
-  const cScalar = z === null ? scalarAs(c as Scalar, common) : 0
-  const [bLow, bHigh] = isReal ? ZERO_BITS : longBits(bScalar)
-  const [cLow, cHigh] = isReal ? ZERO_BITS : longBits(cScalar)
+  const bScalar = scalarFields(b, common)
+  const cScalar = scalarFields(c, common)
   kernels.ternary({
     op,
     compute: computeFor(common),
@@ -187,18 +202,18 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
     a_dtype: x.type,
     b_dtype: y === null ? common : y.type,
     c_dtype: z === null ? common : z.type,
-    b_low: bLow,
-    b_high: bHigh,
-    c_low: cLow,
-    c_high: cHigh,
+    b_low: bScalar.low,
+    b_high: bScalar.high,
+    c_low: cScalar.low,
+    c_high: cScalar.high,
     n: loop.n,
     out: result.address,
     a: x.address,
     b: y === null ? 0 : y.address,
     c: z === null ? 0 : z.address,
     value,
-    b_scalar: isReal ? scalarToNumber(bScalar) : 0,
-    c_scalar: isReal ? scalarToNumber(cScalar) : 0,
+    b_scalar: bScalar.scalar,
+    c_scalar: cScalar.scalar,
     sizes: loop.sizes,
     out_strides: loop.strides[0]!,
     a_strides: loop.strides[1]!,

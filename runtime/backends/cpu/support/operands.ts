@@ -1,4 +1,4 @@
-import { PtliteError } from '../../../error.js'
+import { absent, PtliteError } from '../../../error.js'
 import { HOLDS_HALVES, HOLDS_MIXED_DTYPES } from '../../../held.js'
 import { Compute } from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
@@ -63,6 +63,11 @@ export function scalarAs(value: Scalar, type: DType): Scalar {
     default:
       return high === low >> 31 ? low : value
   }
+}
+
+/** What builds without HOLDS_SCALARS do in place of computing with a number. */
+export function absentScalar(): never {
+  throw absent('an operator on a tensor and a number', 'MISSING_KERNEL')
 }
 
 /** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */

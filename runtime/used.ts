@@ -1,0 +1,27 @@
+import { HOLDS_OBSERVERS } from './held.js'
+
+/** Parts of the runtime that selective builds can be without, and whether they were in use since `resetUsed`: traces name those that were. */
+const used = {
+  complex: false,
+  writes: false,
+  halves: false,
+  scalars: false,
+  arguments: false,
+}
+
+export type UsedPart = keyof typeof used
+
+export const USED_PARTS = Object.keys(used) as readonly UsedPart[]
+
+/** To be called where such a part begins. */
+export function noteUse(part: UsedPart): void {
+  if (HOLDS_OBSERVERS) used[part] = true
+}
+
+export function resetUsed(): void {
+  for (const part of USED_PARTS) used[part] = false
+}
+
+export function partsInUse(): UsedPart[] {
+  return USED_PARTS.filter((part) => used[part])
+}

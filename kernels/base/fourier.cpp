@@ -69,6 +69,11 @@ int32_t fourier_run(fourier_frame* f) {
       else signal[i] = {signal[n - i].re, -signal[n - i].im};
     }
     transform(signal, 1, spectrum, n, roots, n, spare);
+    if (real_in) {
+      // real by symmetry: a rounding error, or the sign of a zero, would turn its angle around
+      spectrum[0].im = 0;
+      if (n % 2 == 0) spectrum[n / 2].im = 0;
+    }
     for (int64_t i = 0; i < out_row; i++) {
       const Complex& c = spectrum[real_out ? i : i / 2];
       buffer[i] = f->scale * (real_out || i % 2 == 0 ? c.re : c.im);

@@ -7,13 +7,6 @@
 
 namespace {
 
-/// Edge i of `bins` equal bins, computed from the nearer end as torch.linspace does.
-template <class C>
-C edge(int64_t i, int64_t bins, C low, C high) {
-  const C step = (high - low) / C(bins);
-  return i < (bins + 1) / 2 ? low + step * C(i) : high - step * C(bins - i);
-}
-
 template <class S, class C>
 void count_bins(const histogram_frame* f) {
   const S* in = (const S*)f->in;
@@ -22,11 +15,9 @@ void count_bins(const histogram_frame* f) {
   for (int64_t i = 0; i < f->count; i++) {
     const C x = elem::cast<C>(in[i]);
     if (!(x >= low && x <= high)) continue;
-    int64_t bin = int64_t((x - low) * C(f->bins) / (high - low));
-    // rounding may have put x one bin off; the edges decide
-    if (bin >= f->bins) bin = f->bins - 1;
-    while (bin > 0 && x < edge<C>(bin, f->bins, low, high)) bin--;
-    while (bin + 1 < f->bins && x >= edge<C>(bin + 1, f->bins, low, high)) bin++;
+    const C place = (x - low) / (high - low) * C(f->bins);
+    // a range that overflows makes NaN of it, which goes into the first bin
+    const int64_t bin = place >= C(f->bins) ? f->bins - 1 : place > 0 ? int64_t(place) : 0;
     out[bin] = elem::to_stored<S, C>(elem::cast<C>(out[bin]) + C(1));
   }
 }

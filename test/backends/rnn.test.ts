@@ -120,3 +120,42 @@ t.test('parameters that do not fit are refused', (t) => {
   t.throws(() => run(net, 'input', [filled(0, 3, 3)], states(net, 3)), { code: 'INVALID_ARGUMENT', message: /step/ })
   t.end()
 })
+
+t.test('bfloat16 is computed in float32 and rounded once', (t) => {
+  const to = (x: Tensor, dtype: string): Tensor => callOperator('aten::to.dtype', [x, dtype]) as Tensor
+  for (const kind of ['lstm', 'gru', 'rnn_tanh'] as const) {
+    const net = network(kind, 2, 2, false)
+    const rounded = { ...net, params: net.params.map((p) => to(p, 'bfloat16')) }
+    const wide = { ...net, params: rounded.params.map((p) => to(p, 'float32')) }
+    const x = to(filled(4, 2, net.inputs), 'bfloat16')
+    const hx = states(net, 2).map((h) => to(h, 'bfloat16'))
+    const got = run(rounded, 'input', [x], hx)
+    const want = run(
+      wide,
+      'input',
+      [to(x, 'float32')],
+      hx.map((h) => to(h, 'float32')),
+    )
+    got.forEach((part, i) => t.same(part.data(), to(want[i]!, 'bfloat16').data(), `${kind}, result ${i}`))
+    t.throws(
+      () =>
+        run(
+          net,
+          'input',
+          [x],
+          hx.map((h) => to(h, 'float32')),
+        ),
+      { message: /expected one dtype/ },
+    )
+    const cell = kind === 'rnn_tanh' ? 'rnn_tanh_cell' : `${kind}_cell`
+    const row = select(x, 0, 0)
+    const at = hx.map((h) => select(h, 0, 0))
+    const weights = rounded.params.slice(0, 4)
+    const step = (input: Tensor, h: Tensor[], w: Tensor[]): Tensor[] =>
+      [callOperator(`aten::${cell}`, [input, kind === 'lstm' ? h : h[0]!, ...w])].flat() as Tensor[]
+    const asWide = (list: Tensor[]): Tensor[] => list.map((one) => to(one, 'float32'))
+    const single = step(to(row, 'float32'), asWide(at), asWide(weights))
+    step(row, at, weights).forEach((part, i) => t.same(part.data(), to(single[i]!, 'bfloat16').data(), `${cell}, result ${i}`))
+  }
+  t.end()
+})

@@ -70,3 +70,16 @@ t.test('embedding_bag records bags only where PyTorch does', (t) => {
   ])
   t.end()
 })
+
+t.test('fill_ and zero_ write expanded tensors', (t) => {
+  const storage = tensor([1, 2, 3])
+  const wide = callOperator('aten::expand', [storage, [2, 3]]) as Tensor
+  callOperator('aten::fill_.Scalar', [wide, 4])
+  t.same([...(storage.data() as Float32Array)], [4, 4, 4])
+  callOperator('aten::fill_.Tensor', [wide, tensor(5)])
+  t.same([...(storage.data() as Float32Array)], [5, 5, 5])
+  callOperator('aten::zero_', [wide])
+  t.same([...(storage.data() as Float32Array)], [0, 0, 0])
+  t.throws(() => callOperator('aten::add_.Scalar', [wide, 1]), { name: 'PtliteError' })
+  t.end()
+})

@@ -91,3 +91,51 @@ t.test('add and relu', (t) => {
   t.same(values(callOperator('aten::_add_relu.Scalar', [tensor([-1, 2], [2], 'int64'), -1])), [0, 1])
   t.end()
 })
+
+t.test('an encoder layer takes sequences of different lengths as a nested tensor', (t) => {
+  const lengths = [3, 1, 2]
+  const padded = tensor(
+    range(48, (i) => Math.sin(i)),
+    [3, 4, 4],
+  )
+  const valid = tensor(
+    lengths.flatMap((n) => range(4, (i) => (i < n ? 1 : 0))),
+    [3, 4],
+    'bool',
+  )
+  const ones = tensor([1, 1, 1, 1], [4])
+  const layer = (src: unknown, normFirst: boolean): Tensor => {
+    const norms = [ones, projBias, ones, projBias]
+    const fed = [projWeight, projBias, projWeightTransposed, projBias]
+    const args = [src as Tensor, 4, 2, qkvWeight, qkvBias, projWeight, projBias, false, normFirst, 1e-5, ...norms, ...fed]
+    return callOperator('aten::_transformer_encoder_layer_fwd', args) as Tensor
+  }
+  t.equal(callOperator('aten::_nested_tensor_from_mask_left_aligned', [padded, valid]), true)
+  for (const normFirst of [false, true]) {
+    const nested = callOperator('aten::_nested_tensor_from_mask', [padded, valid]) as Tensor
+    const result = layer(layer(nested, normFirst), normFirst)
+    t.equal(callOperator('prim::is_nested', [result]), true)
+    const out = callOperator('aten::to_padded_tensor', [result, -1]) as Tensor
+    t.same(out.shape, [3, 3, 4], 'no longer than the longest')
+    t.equal(callOperator('prim::is_nested', [out]), false)
+    lengths.forEach((n, i) => {
+      const row = callOperator('aten::narrow', [padded, 0, i, 1]) as Tensor
+      const alone = layer(layer(callOperator('aten::narrow', [row, 1, 0, n]), normFirst), normFirst)
+      const found = values(out).slice(i * 12, (i + 1) * 12)
+      values(alone).forEach((want, k) => t.ok(Math.abs(found[k]! - want) < 1e-4, `sequence ${i} is computed as if alone`))
+      t.same(
+        found.slice(n * 4),
+        range(12 - n * 4, () => -1),
+        'padded behind its end',
+      )
+    })
+    const larger = callOperator('aten::to_padded_tensor', [result, 0, [3, 5, 6]]) as Tensor
+    t.same(larger.shape, [3, 5, 6])
+  }
+  const holes = tensor([1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0], [3, 4], 'bool')
+  t.equal(callOperator('aten::_nested_tensor_from_mask_left_aligned', [padded, holes]), false)
+  t.throws(() => callOperator('aten::_nested_tensor_from_mask', [padded, holes]), { message: /marks the start/ })
+  t.throws(() => callOperator('aten::to_padded_tensor', [padded, 0]), { message: /expects a nested tensor/ })
+  t.throws(() => callOperator('aten::_nested_tensor_from_mask', [padded, ones]), { message: /mask of dtype bool/ })
+  t.end()
+})

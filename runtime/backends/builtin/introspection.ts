@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
+import { sequenceLengths } from '../../tensor/nested.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
 import { SparseTensor } from '../../tensor/sparse.js'
@@ -56,6 +57,10 @@ export function is_cpu(_a: Tensor): boolean {
 /** Devices and layouts that tensors never have here. */
 export function is_never(_a: Tensor): boolean {
   return false
+}
+
+export function is_nested(a: Tensor): boolean {
+  return sequenceLengths(a) !== null
 }
 
 export function is_quantized(a: Tensor): boolean {

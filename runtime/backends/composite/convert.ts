@@ -35,8 +35,9 @@ export function clone(self: Tensor, format: number | null): Tensor {
 }
 
 export function contiguous(self: Tensor, format: number): Tensor {
-  check(format !== MemoryFormat.preserve, () => 'contiguous() cannot keep the layout; expected a memory format other than preserve')
-  return isContiguousAs(self.shape, self.strides, format) ? self : copied(self, self.type, format)
+  const kept = format === MemoryFormat.preserve && self.isContiguous
+  check(kept || format !== MemoryFormat.preserve, () => 'contiguous() cannot keep the layout; expected a memory format other than preserve')
+  return kept || isContiguousAs(self.shape, self.strides, format) ? self : copied(self, self.type, format)
 }
 
 /** `to`: the tensor itself where nothing changes and no copy is asked for. */

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
@@ -117,11 +117,14 @@ export function is_nonzero(self: Tensor): boolean {
   return scalarToNumber(itemOf(self)) !== 0
 }
 
-/** Whether sizes and elements agree; NaN differs from itself. Throws INVALID_ARGUMENT for different dtypes. */
+/** Whether sizes and elements agree, those of different dtypes as their common one; NaN differs from itself. */
 export function equal(self: Tensor, other: Tensor): boolean {
   if (!sameShape(self.shape, other.shape)) return false
   if (self.isQuantized && self.type !== other.type) return false
-  check(self.type === other.type, () => `equal expects one dtype, found ${self.dtype} and ${other.dtype}`)
+  if (self.type !== other.type) {
+    const common = promoteTypes(self.type, other.type)
+    return equal(castTo(self, common), castTo(other, common))
+  }
   if (self.numel === 0) return true
   if (!sameQuant(self.quant, other.quant)) return false
   noteRead(self)

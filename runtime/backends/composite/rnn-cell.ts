@@ -3,6 +3,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { checkWeights, denseLinear } from '../cpu/rnn.js'
 import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
 import { CellKind, runLayer } from '../cpu/support/recurrent.js'
+import { widened } from './rnn-precision.js'
 
 /** Single cells: one step for a batch of rows. */
 
@@ -36,22 +37,46 @@ function step(
   runLayer(kind, contiguousOf(input), [batch], denseLinear(weights, batch), { h, c }, empty(h.shape, h.type), false)
 }
 
+type Weights = [wIh: Tensor, wHh: Tensor, bIh: Tensor | null, bHh: Tensor | null]
+
+/** `run` with everything in the precision that cells are computed in. */
+function inPrecision<T extends Tensor | Tensor[]>(
+  input: Tensor,
+  states: Tensor[],
+  wIh: Tensor,
+  wHh: Tensor,
+  bIh: Tensor | null,
+  bHh: Tensor | null,
+  run: (input: Tensor, states: Tensor[], weights: Weights) => T,
+): T {
+  const biases = [bIh, bHh].filter((b) => b !== null)
+  return widened(input, [wIh, wHh, ...biases, ...states], (x, all) => {
+    const rest = all.slice(2)
+    const next = (given: Tensor | null): Tensor | null => (given === null ? null : rest.shift()!)
+    const weights: Weights = [all[0]!, all[1]!, next(bIh), next(bHh)]
+    return run(x, rest, weights)
+  })
+}
+
 export function lstm_cell(input: Tensor, hx: Tensor[], wIh: Tensor, wHh: Tensor, bIh: Tensor | null, bHh: Tensor | null): [Tensor, Tensor] {
   check(hx.length === 2, () => `lstm_cell expects two states, found ${hx.length}`)
-  const h = contiguousCopy(hx[0]!)
-  const c = contiguousCopy(hx[1]!)
-  step(CellKind.lstm, input, h, c, wIh, wHh, bIh, bHh)
-  return [h, c]
+  return inPrecision(input, hx, wIh, wHh, bIh, bHh, (x, [h0, c0], weights) => {
+    const h = contiguousCopy(h0!)
+    const c = contiguousCopy(c0!)
+    step(CellKind.lstm, x, h, c, ...weights)
+    return [h, c] as [Tensor, Tensor]
+  })
 }
 
 type Cell = (input: Tensor, hx: Tensor, wIh: Tensor, wHh: Tensor, bIh: Tensor | null, bHh: Tensor | null) => Tensor
 
 function cell(kind: number): Cell {
-  return (input, hx, wIh, wHh, bIh, bHh) => {
-    const h = contiguousCopy(hx)
-    step(kind, input, h, null, wIh, wHh, bIh, bHh)
-    return h
-  }
+  return (input, hx, wIh, wHh, bIh, bHh) =>
+    inPrecision(input, [hx], wIh, wHh, bIh, bHh, (x, [h0], weights) => {
+      const h = contiguousCopy(h0!)
+      step(kind, x, h, null, ...weights)
+      return h
+    })
 }
 
 export const gru_cell = cell(CellKind.gru)

@@ -3,6 +3,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { checkWeights, denseLinear } from '../cpu/rnn.js'
 import { CellKind } from '../cpu/support/recurrent.js'
 import { type LayerWeights, lstmStates, type Network, runPacked, runPadded } from './rnn-network.js'
+import { widened } from './rnn-precision.js'
 
 /**
  * Recurrent networks: stacked layers, in one or two directions, over padded (`input`) or packed (`data`) sequences.
@@ -66,9 +67,11 @@ export function lstm_input(
   bidirectional: boolean,
   batchFirst: boolean,
 ): LstmResult {
-  const net = network(CellKind.lstm, params, hasBiases, layers, p, train, bidirectional)
-  const { rows, h, c } = runPadded(net, input, batchFirst, ...lstmStates(hx))
-  return [rows, h, c!]
+  return widened(input, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
+    const net = network(CellKind.lstm, weights, hasBiases, layers, p, train, bidirectional)
+    const { rows, h, c } = runPadded(net, x, batchFirst, h0!, c0!)
+    return [rows, h, c!]
+  })
 }
 
 export function lstm_data(
@@ -82,9 +85,11 @@ export function lstm_data(
   train: boolean,
   bidirectional: boolean,
 ): LstmResult {
-  const net = network(CellKind.lstm, params, hasBiases, layers, p, train, bidirectional)
-  const { rows, h, c } = runPacked(net, data, batchSizes, ...lstmStates(hx))
-  return [rows, h, c!]
+  return widened(data, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
+    const net = network(CellKind.lstm, weights, hasBiases, layers, p, train, bidirectional)
+    const { rows, h, c } = runPacked(net, x, batchSizes, h0!, c0!)
+    return [rows, h, c!]
+  })
 }
 
 type PaddedOperator = (
@@ -100,10 +105,11 @@ type PaddedOperator = (
 ) => [Tensor, Tensor]
 
 function padded(kind: number): PaddedOperator {
-  return (input, hx, params, hasBiases, layers, p, train, bidirectional, batchFirst) => {
-    const result = runPadded(network(kind, params, hasBiases, layers, p, train, bidirectional), input, batchFirst, hx, null)
-    return [result.rows, result.h]
-  }
+  return (input, hx, params, hasBiases, layers, p, train, bidirectional, batchFirst) =>
+    widened(input, [hx, ...params], (x, [h0, ...weights]) => {
+      const result = runPadded(network(kind, weights, hasBiases, layers, p, train, bidirectional), x, batchFirst, h0!, null)
+      return [result.rows, result.h]
+    })
 }
 
 type PackedOperator = (
@@ -119,10 +125,11 @@ type PackedOperator = (
 ) => [Tensor, Tensor]
 
 function packed(kind: number): PackedOperator {
-  return (data, batchSizes, hx, params, hasBiases, layers, p, train, bidirectional) => {
-    const result = runPacked(network(kind, params, hasBiases, layers, p, train, bidirectional), data, batchSizes, hx, null)
-    return [result.rows, result.h]
-  }
+  return (data, batchSizes, hx, params, hasBiases, layers, p, train, bidirectional) =>
+    widened(data, [hx, ...params], (x, [h0, ...weights]) => {
+      const result = runPacked(network(kind, weights, hasBiases, layers, p, train, bidirectional), x, batchSizes, h0!, null)
+      return [result.rows, result.h]
+    })
 }
 
 export const gru_input = padded(CellKind.gru)

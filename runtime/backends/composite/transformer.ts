@@ -1,9 +1,14 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
+import { asNested, sequenceLengths } from '../../tensor/nested.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../cpu/support/copy.js'
 import * as at from '../generated/dispatch.js'
+import { paddingMask } from './nested.js'
+
+/** The mask type of a mask [batch, length] of keys. */
+const KEY_PADDING = 1
 
 /** Rows `from` to `to` of dimension 0. */
 function rows(t: Tensor, from: number, to: number): Tensor {
@@ -155,18 +160,25 @@ export function _transformer_encoder_layer_fwd(
   mask: Tensor | null,
   maskType: number | null,
 ): Tensor {
+  const lengths = sequenceLengths(src)
+  check(lengths === null || mask === null, () => 'expected no mask with a nested tensor, whose lengths are known')
+  const marks = lengths === null ? mask : paddingMask(lengths)
+  const type = lengths === null ? maskType : KEY_PADDING
   const norm1 = (t: Tensor): Tensor => at.layer_norm(t, [embedDim], normWeight1, normBias1, eps, true)
   const norm2 = (t: Tensor): Tensor => at.layer_norm(t, [embedDim], normWeight2, normBias2, eps, true)
   const attend = (t: Tensor): Tensor =>
-    _native_multi_head_attention(t, t, t, embedDim, numHeads, qkvWeight, qkvBias, projWeight, projBias, mask, false, true, maskType)[0]
+    _native_multi_head_attention(t, t, t, embedDim, numHeads, qkvWeight, qkvBias, projWeight, projBias, marks, false, true, type)[0]
   const feed = (t: Tensor): Tensor => {
     const inner = at.linear(t, ffnWeight1, ffnBias1)
     return at.linear(useGelu ? at.gelu(inner, 'none') : at.relu_(inner), ffnWeight2, ffnBias2)
   }
-  if (normFirst) {
-    const attended = at.add_Tensor(attend(norm1(src)), src, 1)
-    return at.add_Tensor(feed(norm2(attended)), attended, 1)
+  const layer = (): Tensor => {
+    if (normFirst) {
+      const attended = at.add_Tensor(attend(norm1(src)), src, 1)
+      return at.add_Tensor(feed(norm2(attended)), attended, 1)
+    }
+    const attended = norm1(at.add_Tensor(attend(src), src, 1))
+    return norm2(at.add_Tensor(feed(attended), attended, 1))
   }
-  const attended = norm1(at.add_Tensor(attend(src), src, 1))
-  return norm2(at.add_Tensor(feed(attended), attended, 1))
+  return lengths === null ? layer() : asNested(layer(), lengths)
 }

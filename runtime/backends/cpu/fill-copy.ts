@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
-import { checkOverlap, emptyLike } from '../../tensor/iterator.js'
+import { emptyLike } from '../../tensor/iterator.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
-import { Tensor } from '../../tensor/tensor.js'
+import { Tensor, viewOf } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
 import { fillScalar } from './support/fill.js'
 
@@ -12,14 +12,24 @@ export function fill(self: Tensor, value: Scalar | Tensor): Tensor {
 
 /** `value` is a number or a 0-d tensor. */
 export function fill_(self: Tensor, value: Scalar | Tensor): Tensor {
-  checkOverlap(self, [])
+  const places = distinct(self)
   if (value instanceof Tensor) {
     check(value.shape.length === 0, () => `fill_ expects a value of 0 dimensions, found ${value.shape.length}`)
-    copyInto(self, value)
+    copyInto(places, value)
   } else {
-    fillScalar(self, value)
+    fillScalar(places, value)
   }
   return self
+}
+
+/** The places in memory that an expanded tensor stands for: every element of one is written the same value, so once will do. */
+function distinct(t: Tensor): Tensor {
+  if (t.strides.every((stride, d) => stride !== 0 || t.shape[d]! <= 1)) return t
+  return viewOf(
+    t,
+    t.shape.map((size, d) => (t.strides[d] === 0 ? Math.min(size, 1) : size)),
+    t.strides,
+  )
 }
 
 export function zero(self: Tensor): Tensor {
@@ -27,8 +37,7 @@ export function zero(self: Tensor): Tensor {
 }
 
 export function zero_(self: Tensor): Tensor {
-  checkOverlap(self, [])
-  fillScalar(self, 0)
+  fillScalar(distinct(self), 0)
   return self
 }
 

@@ -63,8 +63,8 @@ function affineProduct(
     out !== self || sameShape(self.shape, shape),
     () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`,
   )
-  const addend = { source: self, beta: factorOf(operator, 'beta', beta, self.type) }
-  const factor = factorOf(operator, 'alpha', alpha, self.type)
+  const addend = { source: self, beta: factorOf(beta, self.type) }
+  const factor = factorOf(alpha, self.type)
   check(
     self.dim <= shape.length && sameShape(broadcastShapes(self.shape, shape), shape),
     () => `${operator}: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,
@@ -112,7 +112,7 @@ export function addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alph
       viewOf(self, [1, 0], [0, 0]),
       viewOf(self, [0, self.numel], [0, 0]),
       1,
-      { source: self, beta: factorOf('addmv', 'beta', beta, self.type) },
+      { source: self, beta: factorOf(beta, self.type) },
       out,
     )
   }

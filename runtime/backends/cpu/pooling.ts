@@ -38,6 +38,15 @@ export const max_pool1d_with_indices = maxPoolWithIndices(1)
 export const max_pool2d_with_indices = maxPoolWithIndices(2)
 export const max_pool3d_with_indices = maxPoolWithIndices(3)
 
+/** avg_pool3d alone wants the input to hold the window without its padding. */
+function checkHoldsWindow(operator: string, self: Tensor, window: readonly number[]): void {
+  const sizes = self.shape.slice(-3)
+  check(
+    sizes.every((size, d) => size >= (window[d] ?? window[0]!)),
+    () => `${operator}: a window of [${window.join(', ')}] does not fit into an input of [${sizes.join(', ')}]`,
+  )
+}
+
 function average(
   count: number,
   self: Tensor,
@@ -51,6 +60,7 @@ function average(
   const operator = `avg_pool${count}d`
   check(divisor !== 0, () => `${operator}: divisor_override must not be zero`)
   const settings = poolSettings(operator, count, window, stride, padding, [1], ceil)
+  if (count === 3) checkHoldsWindow(operator, self, window)
   return averagePool(operator, self, settings, countIncludePad, divisor ?? 0)
 }
 

@@ -1,3 +1,4 @@
+import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from './support/deliver.js'
 import { resample, type ResampleModeName, sizesOf } from './support/resample.js'
@@ -14,6 +15,7 @@ function toSize(
   factors: readonly Factor[],
   out?: Tensor,
 ): Tensor {
+  check(size.length === factors.length, () => `${operator}: expected ${factors.length} output sizes, found ${size.length}`)
   return deliverExact(resample(operator, mode, self, size, factors, align), out, operator)
 }
 
@@ -26,6 +28,8 @@ function bySizeOrFactor(
   factors: number[] | null,
   out?: Tensor,
 ): Tensor {
+  const rank = Number(/\d/.exec(operator)) + 2
+  check(input.dim === rank, () => `${operator}: expected ${rank} dimensions, found ${input.dim}`)
   const { output, scales } = sizesOf(operator, input, size, factors)
   return deliverExact(resample(operator, mode, input, output, scales, align), out, operator)
 }

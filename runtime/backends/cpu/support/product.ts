@@ -1,11 +1,12 @@
 import { check, PtliteError } from '../../../error.js'
 import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { DType, dtypeName, isIntegral } from '../../../tensor/dtype.js'
-import { isFloatScalar, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
+import { DType, dtypeName, isComplex, isIntegral } from '../../../tensor/dtype.js'
+import { type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
+import { complexProduct, type RealProduct } from './complex-product.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
 import type { PostFields } from './post-ops.js'
@@ -29,15 +30,9 @@ export function checkSameType(operator: string, a: Tensor, b: Tensor): void {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected tensors of the same dtype, found ${a.dtype} and ${b.dtype}`)
 }
 
-/** alpha or beta as a number. Integer tensors take no floating-point factor. */
-export function factorOf(operator: string, name: string, value: Scalar, type: DType): number {
-  if (isIntegral(type) && isFloatScalar(value)) {
-    throw new PtliteError(
-      'INVALID_DTYPE',
-      `${operator}: expected an integer ${name} for ${dtypeName(type)} tensors, found ${String(value)}`,
-    )
-  }
-  return scalarToNumber(value)
+/** alpha or beta as a number, without its fraction for integer tensors. */
+export function factorOf(value: Scalar, type: DType): number {
+  return isIntegral(type) ? Math.trunc(scalarToNumber(value)) : scalarToNumber(value)
 }
 
 /** Strides of `t` broadcast to `shape`; throws unless that is possible. */
@@ -66,6 +61,10 @@ export function product(
   post: PostFields | null = null,
 ): Tensor {
   const { type } = a
+  if (isComplex(type)) {
+    const real: RealProduct = (full, x, y, factor, added) => product(operator, full, x, y, factor, added)
+    return complexProduct(real, shape, a, b, alpha, addend, out)
+  }
   checkProductType(operator, type)
   if (out !== undefined && out.type !== type) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)

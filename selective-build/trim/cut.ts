@@ -94,6 +94,12 @@ function followAll(reach: Reach, node: ts.Node): void {
   ts.forEachChild(node, (child) => followAll(reach, child))
 }
 
-function editOf({ body }: Part['node'], call: string): Edit {
-  return { start: body.getStart(), end: body.end, text: ts.isBlock(body) ? `{ ${call}; }` : call }
+function editOf(node: Part['node'], call: string): Edit {
+  const { body, parameters } = node
+  if (!ts.isBlock(body)) return { start: body.getStart(), end: body.end, text: call }
+  // without parameters, which nothing is done with
+  const isPlain = ts.isMethodDeclaration(node) || ts.isFunctionDeclaration(node)
+  return isPlain
+    ? { start: parameters.pos, end: body.end, text: `) { ${call}; }` }
+    : { start: body.getStart(), end: body.end, text: `{ ${call}; }` }
 }

@@ -1,20 +1,27 @@
 import ts from 'typescript'
 import { applyEdits, parseBundle } from './source.js'
+import { classNameOf, exportsOf } from './syntax.js'
 
 /** Called by the language itself. */
 const IMPLICIT = new Set(['constructor', 'toString', 'toJSON', 'valueOf', 'then', 'next', 'return', 'throw'])
 
 /**
  * The bundle without methods and accessors of classes whose names stand nowhere else in it. Bundlers keep all members of a class that is
- * kept. `kept` are names that code outside of the bundle may use.
+ * kept. `known` are names that apps may use, of classes that the bundle exports and those that extend them.
  */
-export function withoutUnusedMembers(text: string, kept: ReadonlySet<string>): string {
+export function withoutUnusedMembers(text: string, known: ReadonlySet<string>): string {
   for (;;) {
     const { tree } = parseBundle(text)
     const used = namesUsed(tree)
-    const unused = membersOf(tree).filter(
-      ({ name }) => ts.isIdentifier(name) && !used.has(name.text) && !kept.has(name.text) && !IMPLICIT.has(name.text),
-    )
+    const open = openClasses(tree)
+    const unused = classesOf(tree).flatMap((node) => {
+      const isOpen = open.has(classNameOf(node))
+      return node.members.filter((member) => {
+        if (!(ts.isMethodDeclaration(member) || ts.isAccessor(member)) || !ts.isIdentifier(member.name)) return false
+        const name = member.name.text
+        return !used.has(name) && !IMPLICIT.has(name) && !(isOpen && known.has(name))
+      })
+    })
     if (unused.length === 0) return text
     text = applyEdits(
       text,
@@ -23,14 +30,25 @@ export function withoutUnusedMembers(text: string, kept: ReadonlySet<string>): s
   }
 }
 
-function membersOf(node: ts.Node): (ts.MethodDeclaration | ts.AccessorDeclaration)[] {
-  const members: (ts.MethodDeclaration | ts.AccessorDeclaration)[] = []
-  const visit = (child: ts.Node): void => {
-    if ((ts.isMethodDeclaration(child) || ts.isAccessor(child)) && ts.isClassLike(child.parent)) members.push(child)
-    ts.forEachChild(child, visit)
+function classesOf(node: ts.Node): ts.ClassLikeDeclaration[] {
+  const classes: ts.ClassLikeDeclaration[] = ts.isClassLike(node) ? [node] : []
+  ts.forEachChild(node, (child) => void classes.push(...classesOf(child)))
+  return classes
+}
+
+/** Names of the classes whose instances apps get: those that are exported, what they extend, and what extends one of them. */
+function openClasses(tree: ts.SourceFile): Set<string> {
+  const open = new Set(exportsOf(tree).map((element) => (element.propertyName ?? element.name).text))
+  const pairs = classesOf(tree).map((node) => [classNameOf(node), node.heritageClauses?.[0]?.types[0]?.expression.getText() ?? ''] as const)
+  for (let size = -1; size !== open.size;) {
+    size = open.size
+    for (const [name, parent] of pairs) {
+      if (parent === '') continue
+      if (open.has(parent)) open.add(name)
+      if (open.has(name)) open.add(parent)
+    }
   }
-  visit(node)
-  return members
+  return open
 }
 
 /** Names of properties that are used, and all texts: either may name a member. */

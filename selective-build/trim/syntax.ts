@@ -14,3 +14,10 @@ export function classNameOf(node: ts.ClassLikeDeclaration): string {
 export function declarationsOf(statement: ts.Statement): readonly ts.VariableDeclaration[] {
   return ts.isVariableStatement(statement) ? statement.declarationList.declarations : []
 }
+
+/** What a bundle exports. */
+export function exportsOf(tree: ts.SourceFile): ts.ExportSpecifier[] {
+  return tree.statements.filter(ts.isExportDeclaration).flatMap(({ exportClause }) => {
+    return exportClause !== undefined && ts.isNamedExports(exportClause) ? [...exportClause.elements] : []
+  })
+}

@@ -1,9 +1,10 @@
-import ts from 'typescript'
+import type ts from 'typescript'
 import { type CutInput, unneededParts, withoutParts } from './cut.js'
 import { withMarks } from './marks.js'
 import type { Observation } from './observe.js'
 import { type Part, partsOf } from './parts.js'
 import { applyEdits, type BundleSource, parseBundle } from './source.js'
+import { exportsOf } from './syntax.js'
 
 /** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
 const LOADER = /^runtime\/(?:module|interpreter)\//
@@ -46,10 +47,4 @@ export function withoutExports(text: string, names: readonly string[]): string {
 export function localName(tree: ts.SourceFile, exported: string): string {
   const specifier = exportsOf(tree).find((element) => element.name.text === exported)!
   return (specifier.propertyName ?? specifier.name).text
-}
-
-function exportsOf(tree: ts.SourceFile): ts.ExportSpecifier[] {
-  return tree.statements.filter(ts.isExportDeclaration).flatMap(({ exportClause }) => {
-    return exportClause !== undefined && ts.isNamedExports(exportClause) ? [...exportClause.elements] : []
-  })
 }

@@ -132,7 +132,12 @@ t.test('members that no name leads to', async (t) => {
   const text = withoutUnusedMembers(BUNDLE, new Set())
   t.notMatch(text, /unheardOf/)
   t.match(text, /later\(\)/)
-  t.match(withoutUnusedMembers(BUNDLE, new Set(['unheardOf'])), /unheardOf/)
+  t.notMatch(withoutUnusedMembers(BUNDLE, new Set(['unheardOf'])), /unheardOf/, 'of a class that apps do not get')
+  const open =
+    'var A = class { a() {} }; var B = class extends A { b() {} c() {} }; var C = class extends B { d() {} };\nexport { B as D };'
+  const names = (known: string[]): string[] => withoutUnusedMembers(open, new Set(known)).match(/\w(?=\(\) \{\})/g) ?? []
+  t.strictSame(names(['a', 'b', 'd']), ['a', 'b', 'd'])
+  t.strictSame(names(['c']), ['c'])
   const chain = `var A = class { a() { return this.b() } b() { return 1 } get c() { return 2 } toString() { return "" } };\nexport { A };`
   t.equal(withoutUnusedMembers(chain, new Set()).replace(/\s+/g, ' '), 'var A = class { toString() { return "" } }; export { A };')
   for (const use of ['x["a"]', 'const { a } = x', 'const { a: y } = x', 'x?.a', 'f({ a })']) {

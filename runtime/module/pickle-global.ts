@@ -1,15 +1,8 @@
-import { CustomObject, type Value } from '../tensor/value.js'
+import { CustomObject } from '../tensor/value.js'
 
-/** A name that a pickle calls or instantiates, or that stands for an enum value. */
+/** A name that a pickle calls or instantiates, or that stands for an enum value; with its module, `torch._utils._rebuild_tensor_v2`. */
 export class PickleGlobal extends CustomObject {
-  constructor(
-    /** With its module: `torch._utils._rebuild_tensor_v2`. */
-    name: string,
-    /** `name(*args)`, for those that can be called. */
-    readonly call: ((args: readonly Value[]) => Value) | null = null,
-    /** How many arguments it takes; -1 for any number. */
-    readonly argCount = -1,
-  ) {
+  constructor(name: string) {
     super(name, null)
   }
 }

@@ -1,5 +1,4 @@
 import type { FunctionCode } from '../interpreter/code.js'
-import { DType } from '../tensor/dtype.js'
 import { Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
@@ -11,17 +10,19 @@ import { quantOf } from './quantization.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
 import type { PickleMeaning } from './unpickler.js'
 
+const MODULE_CLASS = '__torch__.'
 const CUSTOM_CLASS = '__torch__.torch.classes.'
 
-/** c10::ScalarType numbers of the storage classes. */
-const STORAGE_TYPES: Readonly<Record<string, number | undefined>> = {
-  'torch.ByteStorage': DType.uint8, 'torch.CharStorage': DType.int8, 'torch.ShortStorage': DType.int16, 'torch.IntStorage': DType.int32,
-  'torch.LongStorage': DType.int64, 'torch.HalfStorage': DType.float16, 'torch.FloatStorage': DType.float32,
-  'torch.DoubleStorage': DType.float64, 'torch.ComplexHalfStorage': 8, 'torch.ComplexFloatStorage': 9, 'torch.ComplexDoubleStorage': 10,
-  'torch.BoolStorage': DType.bool, 'torch.QInt8Storage': DType.qint8, 'torch.QUInt8Storage': DType.quint8,
-  'torch.QInt32Storage': DType.qint32, 'torch.BFloat16Storage': DType.bfloat16, 'torch.QUInt4x2Storage': DType.quint4x2,
-  'torch.QUInt2x4Storage': 17,
-} // prettier-ignore
+/** Of the storage classes, in the order of the c10::ScalarType numbers. */
+const STORAGES = (
+  'Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32 BFloat16 ' +
+  'QUInt4x2 QUInt2x4'
+).split(' ')
+
+/** The number of a storage class, -1 for other names. */
+function scalarTypeOf(name: string): number {
+  return STORAGES.indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
+}
 
 /** A storage that a pickle refers to, before a tensor says how to view it. */
 class StorageReference extends CustomObject {
@@ -37,12 +38,18 @@ class StorageReference extends CustomObject {
 /** An instance of a C++ class that has no state yet. */
 class PendingCustom extends CustomObject {}
 
-/** A global that is called with `argCount` arguments, -1 for any number. */
-type Call = readonly [argCount: number, call: (args: readonly Value[]) => Value]
-
 export interface ModuleMeaning extends PickleMeaning {
   /** In the order in which their states were complete: inner objects first. */
   readonly pending: readonly PendingObject[]
+}
+
+/** What the calls of one pickle share. */
+interface Context {
+  readonly pool: TensorPool
+  /** The storage of a key, at least that long. */
+  readonly storageOf: (key: string, scalarType: number, count: number) => Storage
+  /** Lists whose elements were looked at, and objects that have their state. */
+  readonly done: Set<object>
 }
 
 /**
@@ -51,84 +58,17 @@ export interface ModuleMeaning extends PickleMeaning {
  */
 export function moduleGlobals(
   pool: TensorPool,
-  storageOf: (key: string, scalarType: number, count: number) => Storage,
+  storageOf: Context['storageOf'],
   setStateOf: (className: string) => FunctionCode | undefined,
 ): ModuleMeaning {
   const pending: PendingObject[] = []
   const enums = new Map<string, ScriptObject>()
-  /** Lists whose elements were looked at, and objects that have their state. */
   const done = new Set<object>()
 
-  const tensor = (reference: Value, [offset, sizes, strides]: readonly Value[], quant: Quant | null): Value => {
-    if (!(reference instanceof StorageReference)) throw unexpected('the storage of a tensor', reference)
-    const { scalarType, key, count } = reference
-    return pool.build(storageOf(key, scalarType, count), {
-      scalarType,
-      offset: integerOf(offset, 0),
-      sizes: sizesOf(sizes),
-      strides: sizesOf(strides),
-      quant,
-    })
-  }
-
-  /** A list that says what its elements are. */
-  const listOf = (elementType: string, isElement: (item: Value) => boolean): Call => [
-    1,
-    ([list]): Value => {
-      if (!Array.isArray(list)) throw unexpected(`a list of ${elementType}`, list)
-      if (done.has(list)) return list
-      done.add(list)
-      const wrong = list.find((item) => !isElement(item))
-      if (wrong !== undefined) throw unexpected(`a list of ${elementType}`, wrong)
-      setListType(list, elementType)
-      return list
-    },
-  ]
-
-  const calls: Readonly<Record<string, Call | undefined>> = {
-    // storage, offset, sizes, strides, requires_grad, hooks
-    'torch._utils._rebuild_tensor_v2': [6, ([storage, ...layout]): Value => tensor(storage!, layout, null)],
-    // storage, offset, sizes, strides, qparams, requires_grad, hooks
-    'torch._utils._rebuild_qtensor': [7, ([storage, ...layout]): Value => tensor(storage!, layout, quantOf(layout[3], pool))],
-    'torch._utils._rebuild_sparse_tensor': [-1, (): Value => unsupportedValue('a sparse tensor')],
-    'torch._utils._rebuild_parameter': [
-      -1,
-      ([value]): Value => {
-        if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
-        return value
-      },
-    ],
-    'collections.OrderedDict': [-1, (): Value => new Map()],
-    'torch.jit._pickle.build_intlist': listOf('int', (item) => typeof item === 'number' || typeof item === 'bigint'),
-    'torch.jit._pickle.build_doublelist': listOf('float', (item) => item instanceof Float),
-    'torch.jit._pickle.build_boollist': listOf('bool', (item) => typeof item === 'boolean'),
-    // a tensor that this runtime has no dtype for has a stand-in
-    'torch.jit._pickle.build_tensorlist': listOf('Tensor', (item) => item instanceof Tensor || item instanceof CustomObject),
-    // value, type text
-    'torch.jit._pickle.restore_type_tag': [
-      2,
-      ([value, type]): Value => {
-        const element = elementTypeOf(textOf(type))
-        if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
-        if (Array.isArray(value) && element !== undefined) setListType(value, element)
-        return value
-      },
-    ],
-    'torch.jit._pickle.build_tensor_from_id': [
-      -1,
-      (): Value => {
-        throw damaged('build_tensor_from_id needs a tensor table, which this file lacks')
-      },
-    ],
-    'torch.device': [-1, ([text]): Value => deviceOf(textOf(text))],
-    'builtins.complex': [-1, (): Value => unsupportedValue('a complex number')],
-  }
-
   /** Members of an enum class are one object per value, since programs compare them by identity. */
-  const enumMember = (className: string, value: Value): Value => {
-    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float)) {
+  const enumMember = (className: string, [value]: readonly Value[]): Value => {
+    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
       throw unexpected(`the value of a member of ${className}`, value)
-    }
     const key = `${className} ${typeof value} ${String(value)}`
     const member = enums.get(key) ?? new ScriptObject(className, ['value'], [value])
     enums.set(key, member)
@@ -139,21 +79,23 @@ export function moduleGlobals(
   return {
     pending,
 
-    global(name) {
-      if (name.startsWith('__torch__.')) return new PickleGlobal(name, ([value]) => enumMember(name, value!), 1)
-      const call = calls[name]
-      if (call !== undefined) return new PickleGlobal(name, call[1], call[0])
-      return STORAGE_TYPES[name] !== undefined || SCHEME.test(name) ? new PickleGlobal(name) : undefined
+    allows: (name) => name.startsWith(MODULE_CLASS) || CALLS[name] !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name),
+
+    call(name, args) {
+      if (name.startsWith(MODULE_CLASS)) return enumMember(name, args)
+      const call = CALLS[name]
+      if (call === undefined) throw damaged(`'${name}' cannot be called`)
+      return call(args, { pool, storageOf, done })
     },
 
     persistentLoad([kind, type, key, , count]) {
-      const scalarType = type instanceof PickleGlobal ? STORAGE_TYPES[type.className] : undefined
-      if (kind !== 'storage' || scalarType === undefined) throw unexpected('a storage', type)
+      const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
+      if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
       return new StorageReference(scalarType, textOf(key), integerOf(count, 0))
     },
 
     instantiate(className) {
-      if (!className.startsWith('__torch__.')) throw damaged(`'${className}' is not a class of the module`)
+      if (!className.startsWith(MODULE_CLASS)) throw damaged(`'${className}' is not a class of the module`)
       return className.startsWith(CUSTOM_CLASS)
         ? new PendingCustom(className.slice(CUSTOM_CLASS.length), null)
         : new ScriptObject(className, [], [])
@@ -174,4 +116,69 @@ export function moduleGlobals(
       return instance
     },
   }
+}
+
+const CALLS: Readonly<Record<string, ((args: readonly Value[], context: Context) => Value) | undefined>> = {
+  // storage, offset, sizes, strides, requires_grad, hooks
+  'torch._utils._rebuild_tensor_v2': (args, context) => tensorOf(exactly(args, 6), null, context),
+  // storage, offset, sizes, strides, qparams, requires_grad, hooks
+  'torch._utils._rebuild_qtensor': (args, context) => tensorOf(exactly(args, 7), quantOf(args[4], context.pool), context),
+  'torch._utils._rebuild_sparse_tensor': () => unsupportedValue('a sparse tensor'),
+  'torch._utils._rebuild_parameter': ([value]) => {
+    if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
+    return value
+  },
+  'collections.OrderedDict': () => new Map(),
+  'torch.jit._pickle.build_intlist': (args, { done }) => typedList(args, 'int', done),
+  'torch.jit._pickle.build_doublelist': (args, { done }) => typedList(args, 'float', done),
+  'torch.jit._pickle.build_boollist': (args, { done }) => typedList(args, 'bool', done),
+  'torch.jit._pickle.build_tensorlist': (args, { done }) => typedList(args, 'Tensor', done),
+  // value, type text
+  'torch.jit._pickle.restore_type_tag': ([value, type]) => {
+    const element = elementTypeOf(textOf(type))
+    if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
+    if (Array.isArray(value) && element !== undefined) setListType(value, element)
+    return value
+  },
+  'torch.jit._pickle.build_tensor_from_id': () => {
+    throw damaged('build_tensor_from_id needs a tensor table, which this file lacks')
+  },
+  'torch.device': ([text]) => deviceOf(textOf(text)),
+  'builtins.complex': () => unsupportedValue('a complex number'),
+}
+
+function exactly(args: readonly Value[], count: number): readonly Value[] {
+  if (args.length !== count) throw damaged(`expected ${count} arguments of a call, found ${args.length}`)
+  return args
+}
+
+function tensorOf([reference, offset, sizes, strides]: readonly Value[], quant: Quant | null, { pool, storageOf }: Context): Value {
+  if (!(reference instanceof StorageReference)) throw unexpected('the storage of a tensor', reference)
+  const { scalarType, key, count } = reference
+  return pool.build(storageOf(key, scalarType, count), {
+    scalarType,
+    offset: integerOf(offset, 0),
+    sizes: sizesOf(sizes),
+    strides: sizesOf(strides),
+    quant,
+  })
+}
+
+/** A list that says what its elements are. */
+function typedList(args: readonly Value[], elementType: string, done: Set<object>): Value {
+  const [list] = exactly(args, 1)
+  if (!Array.isArray(list)) throw unexpected(`a list of ${elementType}`, list)
+  if (done.has(list)) return list
+  done.add(list)
+  const wrong = list.find((item) => !isA(item, elementType))
+  if (wrong !== undefined) throw unexpected(`a list of ${elementType}`, wrong)
+  setListType(list, elementType)
+  return list
+}
+
+function isA(value: Value, elementType: string): boolean {
+  // a tensor that this runtime has no dtype for has a stand-in
+  if (elementType === 'Tensor') return value instanceof Tensor || value instanceof CustomObject
+  if (elementType === 'float') return value instanceof Float
+  return elementType === 'bool' ? typeof value === 'boolean' : typeof value === 'number' || typeof value === 'bigint'
 }

@@ -21,7 +21,7 @@ const CALL_STACKS = 'callstack_debug_map.pkl'
 export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule {
   const zip = new ZipArchive(source)
   const names = zip.names()
-  if (!zip.has(BYTECODE)) throw withoutBytecode(zip, source.path ?? 'scripted.pt')
+  if (!zip.has(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
   // newer files say in which order the bytes of their storages are
   const order = zip.has('byteorder') ? textOf(zip, 'byteorder') : 'little'
   if (order !== 'little') throw unsupported(`expected storages in little-endian byte order, found '${order}'`)
@@ -73,15 +73,16 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   }
 }
 
-function withoutBytecode(zip: ZipArchive, path: string): Error {
+/** Archives without bytecode. */
+function refuse(zip: ZipArchive, path: string): never {
   if (zip.has('constants.pkl') || zip.has('model.json')) {
-    return unsupported(
+    throw unsupported(
       'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
         `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
     )
   }
-  if (zip.has('data.pkl')) return unsupported('this is a file of torch.save, which holds values and no program')
-  return damaged('a zip file without bytecode.pkl is not a module')
+  if (zip.has('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
+  throw damaged('a zip file without bytecode.pkl is not a module')
 }
 
 /** A short record that is text. */

@@ -7,13 +7,14 @@ import { PickleGlobal } from './pickle-global.js'
 export interface PickleMeaning {
   /** Numbers of instructions by name, where the pickle is one of bytecode: some of the instructions in it become `Instructions`. */
   readonly opcodes?: ReadonlyMap<Value, number>
-  /** What a name with its module, `torch.FloatStorage`, stands for; undefined where it may not occur. */
-  global(name: string): PickleGlobal | undefined
-  persistentLoad?(id: readonly Value[]): Value
+  /** Whether a name, with its module `torch.FloatStorage`, may occur at all. */
+  readonly allows: (name: string) => boolean
+  readonly call?: (name: string, args: readonly Value[]) => Value
+  readonly persistentLoad?: (id: readonly Value[]) => Value
   /** A new instance without state. */
-  instantiate?(className: string): Value
+  readonly instantiate?: (className: string) => Value
   /** The instance with its state: `instance` itself or what takes its place. */
-  setState?(instance: Value, state: Value): Value
+  readonly setState?: (instance: Value, state: Value) => Value
 }
 
 /** Instructions (name, X, N) that follow each other, as numbers, three each: models have tens of thousands of them. */
@@ -73,10 +74,10 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
     stack.length = mark
     return items
   }
-  const popGlobal = (): PickleGlobal => {
+  const popGlobal = (): string => {
     const value = pop()
     if (!(value instanceof PickleGlobal)) throw unexpected('a function or class to call', value)
-    return value
+    return value.className
   }
   const remember = (index: number): Value => (memo[index] = pop())
   const recall = (index: number): Value => {
@@ -147,23 +148,21 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
     [PickleOp.LONG_BINGET]: () => recall(uint32()),
     [PickleOp.GLOBAL]: () => {
       const name = `${line()}.${line()}`
-      return meaning.global(name) ?? refuse(`the global '${name}' is not one that PyTorch writes into modules`)
+      if (!meaning.allows(name)) throw damaged(`the global '${name}' is not one that PyTorch writes into modules`)
+      return new PickleGlobal(name)
     },
-    [PickleOp.BINPERSID]: () => meaning.persistentLoad?.(tupleOf(pop())) ?? refuse('a storage where there can be none'),
+    [PickleOp.BINPERSID]: () => given(meaning.persistentLoad)(tupleOf(pop())),
     [PickleOp.REDUCE]: () => {
       const args = tupleOf(pop())
-      const { call, argCount, className } = popGlobal()
-      if (call === null) throw damaged(`'${className}' cannot be called`)
-      if (argCount >= 0 && args.length !== argCount) throw damaged(`'${className}' takes ${argCount} arguments, found ${args.length}`)
-      return call(args)
+      return given(meaning.call)(popGlobal(), args)
     },
     [PickleOp.NEWOBJ]: () => {
       tupleOf(pop(), 0, 0)
-      return meaning.instantiate?.(popGlobal().className) ?? refuse('an object where there can be none')
+      return given(meaning.instantiate)(popGlobal())
     },
     [PickleOp.BUILD]: () => {
       const state = pop()
-      return meaning.setState?.(pop(), state) ?? refuse('a state where there can be none')
+      return given(meaning.setState)(pop(), state)
     },
   }
 
@@ -176,8 +175,9 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
         if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)
         continue
       }
-      const action =
-        actions[opcode] ?? refuse(`byte ${at - 1} is pickle opcode 0x${opcode.toString(16)}, which is not one that PyTorch writes`)
+      const action = actions[opcode]
+      if (action === undefined)
+        throw damaged(`byte ${at - 1} is pickle opcode 0x${opcode.toString(16)}, which is not one that PyTorch writes`)
       stack.push(action())
     }
   } catch (error) {
@@ -189,8 +189,9 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
   return value
 }
 
-function refuse(message: string): never {
-  throw damaged(message)
+function given<T>(meaning: T | undefined): T {
+  if (meaning === undefined) throw damaged('an object or a call where there are only plain values')
+  return meaning
 }
 
 /**

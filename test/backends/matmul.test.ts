@@ -76,6 +76,23 @@ t.test('integers wrap around', (t) => {
   t.end()
 })
 
+t.test('products of complex vectors', (t) => {
+  const complex = (pairs: number[][]): Tensor => callOperator('aten::view_as_complex', [tensor(pairs)]) as Tensor
+  const parts = (z: unknown): number[] => [...((callOperator('aten::view_as_real', [z as Tensor]) as Tensor).data() as Float32Array)]
+  const a = complex([
+    [1, 2],
+    [0, -1],
+  ])
+  const b = complex([
+    [3, 1],
+    [2, 5],
+  ])
+  // (1 + 2i)(3 + i) - i(2 + 5i), and the same with 1 - 2i and i
+  t.strictSame(parts(callOperator('aten::dot', [a, b])), [6, 5])
+  t.strictSame(parts(callOperator('aten::vdot', [a, b])), [0, -3])
+  t.end()
+})
+
 t.test('an empty inner dimension gives the addend', (t) => {
   const empty = (shape: number[]): Tensor => Tensor.fromStorage(new Float32Array(0), { dtype: 'float32', shape })
   const sum = callOperator('aten::addmm', [tensor([1, 2]), empty([3, 0]), empty([0, 2])]) as Tensor

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import { itemOf } from '../../tensor/data.js'
-import { DType, dtypeName, isFloating } from '../../tensor/dtype.js'
+import { DType, dtypeName, isComplex, isFloating } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -39,7 +39,7 @@ function checkWeights(weights: Tensor, what: string, count: number, floating: bo
 /** torch.cov: covariance of the rows, whose elements are observations, optionally counted or weighted. */
 export function cov(self: Tensor, correction: number, fweights: Tensor | null, aweights: Tensor | null): Tensor {
   check(self.dim <= 2, () => `cov: expected at most two dimensions, found ${self.dim}`)
-  check(self.type !== DType.bool, () => 'cov: expected numbers, found bool')
+  check(self.type !== DType.bool && !isComplex(self.type), () => `cov: expected real numbers, found ${self.dtype}`)
   const rows = self.dim < 2 ? viewOf(contiguousOf(self), [1, self.numel], [Math.max(self.numel, 1), 1]) : self
   const count = rows.shape[1]!
   if (fweights !== null) checkWeights(fweights, 'frequencies', count, false)

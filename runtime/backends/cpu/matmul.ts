@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, promoteTypes } from '../../tensor/dtype.js'
+import { DType, isComplex, promoteTypes } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -8,6 +8,7 @@ import { castTo, contiguousOf } from './support/copy.js'
 import { deliver } from './support/deliver.js'
 import { PackSide, packedWeight } from './support/packed-weight.js'
 import { checkSameType, factorOf, product } from './support/product.js'
+import { _conj_physical } from './unary.js'
 
 const shapeText = (t: Tensor): string => `[${t.shape.join(', ')}]`
 
@@ -144,8 +145,10 @@ export function dot(self: Tensor, tensor: Tensor, out?: Tensor): Tensor {
   return product('dot', [], asRow(self), asColumn(tensor), 1, null, out)
 }
 
-/** `dot` of real vectors. */
-export const vdot = dot
+/** `dot` with the conjugate of the first vector. */
+export function vdot(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  return dot(isComplex(self.type) ? _conj_physical(self) : self, other, out)
+}
 
 /** beta * self + alpha * vec1 vec2^T, in the dtype that all three promote to; of bools, whether it is not zero. */
 export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {

@@ -71,7 +71,7 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
   Vec<T> bv[V];
   const char* read = lines == nullptr ? nullptr : lines->read.at;
   const char* write = lines == nullptr ? nullptr : lines->write.at;
-  const char* const last = lines == nullptr ? nullptr : write + (M - 1) * lines->write.row;
+  int left = M;
   for (; k >= kPass; k -= kPass, a += kPass * kRows, b += kPass * V * L) {
     if (lines != nullptr) {
       constexpr size_t kBytes = V * L * sizeof(T);
@@ -82,7 +82,7 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
       // rows need not begin with a line
       __builtin_prefetch(read + kBytes - 1);
       __builtin_prefetch(write + kBytes - 1, 1);
-      const bool more = write != last;
+      const bool more = --left > 0;
       read += more ? lines->read.row : 0;
       write += more ? lines->write.row : 0;
     }
@@ -414,18 +414,23 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     const int width = int(round_up(cols, Vec<T>::size));
     T* cp = c + i * c_row + j;
     const Ahead here{reinterpret_cast<const char*>(a), 0};
-    Lines lines{here, {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))}};
-    const bool in_turn = sizeof(T) == 4 && k >= kPass * kRows && rows == kRows && cols == kCols<T>;
-    for (int r = 0; r < rows && !in_turn; r++) {
-      __builtin_prefetch(cp + r * c_row, 1);
-      __builtin_prefetch(cp + r * c_row + cols - 1, 1);
+    Lines lines{here, here};
+    // where a residual is asked for in the loop, the output is before it
+    const bool post = last && e.post != nullptr;
+    if (sizeof(T) == 4 && !post && k >= kPass * kRows && rows == kRows && cols == kCols<T>) {
+      lines.write = {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))};
+    } else {
+      for (int r = 0; r < rows; r++) {
+        __builtin_prefetch(cp + r * c_row, 1);
+        __builtin_prefetch(cp + r * c_row + cols - 1, 1);
+      }
     }
     const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
     const auto run = [&](T* to, int64_t to_row) {
       run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, to, to_row, rows, cols, end, &lines);
     };
     if constexpr (sizeof(T) == 4) {
-      if (last && e.post != nullptr) {
+      if (post) {
         alignas(64) T tile[kRows * kCols<T>];
         const int64_t row = e.post_row + row0 + i, col = e.post_col + col0 + j;
         lines.read = e.post->ahead(e.post_batch, row, col, here);

@@ -72,10 +72,12 @@ export const NETWORKS: Readonly<Record<string, readonly Layer[]>> = { 'ResNet-50
 
 export interface LayerTimes {
   readonly layer: Layer
-  /** Microseconds: the layer with its bias, and with gelu and a residual sum behind it, generated, compiled and in passes of their own. */
+  /** Microseconds: the layer with its bias, and with gelu and a residual sum behind it, generated and in passes of their own. */
   readonly alone: number
   readonly generated: number
   readonly separate: number
+  /** The layer and a loop that only adds the residual to its result: what any post-ops read and write. */
+  readonly plain: number
 }
 
 function random(shape: readonly number[], scale = 1): Tensor {
@@ -126,6 +128,10 @@ export function timeLayer(layer: Layer, rounds: number, milliseconds: number): L
         const sum = callOperator('aten::add.Tensor', [activated, residual, int(1)])
         activated.dispose()
         return sum
+      }),
+      plain: planOf(() => {
+        const product = callOperator(operator, base) as Tensor
+        return callOperator('aten::add_.Tensor', [product, residual, int(1)])
       }),
     },
     rounds,

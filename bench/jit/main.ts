@@ -6,7 +6,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { cpu } from '../../src/index.js'
 import { timeChains } from './chain.js'
-import { NETWORKS, timeLayer } from './layers.js'
+import { type LayerTimes, NETWORKS, timeLayer } from './layers.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -37,21 +37,32 @@ for (const [network, layers] of Object.entries(NETWORKS)) {
   const wanted = layers.filter(({ name }) => new RegExp(options.layers).test(name))
   if (wanted.length === 0) continue
   console.log(
-    `\n${network}, bias + gelu + residual | alone, µs | with post-ops, µs | in passes of their own, µs | over the layer alone | at most 5 %`,
+    [
+      `\n${network}, bias + gelu + residual`,
+      'alone, µs',
+      'share of the time',
+      'with a loop that adds the residual',
+      'in passes of their own',
+      'with post-ops',
+      'at most 5 %',
+    ].join(' | '),
   )
-  console.log('---|---:|---:|---:|---:|---')
-  const row = (name: string, alone: number, generated: number, separate: number): void => {
-    const over = generated / alone - 1
-    const micro = [alone, generated, separate].map((us) => us.toFixed(0))
-    console.log([name, ...micro, `${(100 * over).toFixed(1)} %`, verdict(over <= 0.05)].join(' | '))
+  console.log('---|---:|---:|---:|---:|---:|---')
+  const all = wanted.map((layer) => timeLayer(layer, rounds, milliseconds))
+  const sum = (of: (times: LayerTimes) => number): number => all.reduce((total, times) => total + times.layer.times * of(times), 0)
+  const total = {
+    alone: sum((t) => t.alone),
+    plain: sum((t) => t.plain),
+    separate: sum((t) => t.separate),
+    generated: sum((t) => t.generated),
   }
-  let [alone, generated, separate] = [0, 0, 0]
-  for (const layer of wanted) {
-    const times = timeLayer(layer, rounds, milliseconds)
-    alone += layer.times * times.alone
-    generated += layer.times * times.generated
-    separate += layer.times * times.separate
-    row(layer.name, times.alone, times.generated, times.separate)
+  const row = (name: string, count: number, { alone, plain, separate, generated }: typeof total): void => {
+    const over = (us: number): string => `${us < alone ? '' : '+'}${(100 * (us / alone - 1)).toFixed(1)} %`
+    const share = `${((100 * count * alone) / total.alone).toFixed(0)} %`
+    console.log(
+      [name, alone.toFixed(0), share, over(plain), over(separate), over(generated), verdict(generated <= 1.05 * alone)].join(' | '),
+    )
   }
-  row('the network', alone, generated, separate)
+  for (const times of all) row(`${times.layer.name} (${times.layer.times})`, times.layer.times, times)
+  row('the network', 1, total)
 }

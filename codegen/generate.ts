@@ -11,7 +11,7 @@ import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders } from './emit/kernels-header.js'
 import { emitKernelsTs } from './emit/kernels-ts.js'
 import { emitSchemas } from './emit/schemas.js'
-import { emitTable } from './emit/table.js'
+import { emitFunctions, emitTable } from './emit/table.js'
 import type { KernelAbi } from './kernel-abi/model.js'
 import { parseKernels } from './kernel-abi/parse.js'
 import type { Operator } from './model/operator.js'
@@ -46,6 +46,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/boxed.ts', emitBoxed(operators, options)],
     ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
     ['runtime/operators/generated/table.ts', emitTable(operators, options)],
+    ['runtime/operators/generated/functions.ts', emitFunctions(operators, options)],
     ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],

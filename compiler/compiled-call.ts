@@ -13,7 +13,7 @@ import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
 export class CompiledCall implements Call {
-  private constructor(
+  constructor(
     private readonly graph: Graph,
     private readonly runner: GraphRunner,
     /** The captured run; null where it cannot be captured, and operators are called one by one. */
@@ -21,34 +21,6 @@ export class CompiledCall implements Call {
     /** Why there is no plan; null for plans. */
     readonly reason: string | null,
   ) {}
-
-  /**
-   * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
-   * captures a second run. `result` is that of the last run. Throws where the passes were wrong.
-   */
-  static compile(
-    recorded: Graph,
-    inputs: readonly Tensor[],
-    options?: PassOptions,
-  ): { readonly call: CompiledCall; readonly result: Value } {
-    const graph = optimize(recorded, undefined, options)
-    try {
-      const runner = new GraphRunner(graph)
-      releaseResult(runner.run(inputs, true), graph, inputs)
-      const { value: result, ...found } = capture(
-        () => runner.run(inputs),
-        inputs,
-        () => runner.label(),
-      )
-      if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
-      const plan = buildPlan(placeCopies(found.captured))
-      const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
-      return { call, result }
-    } catch (error) {
-      releaseConstants(graph)
-      throw error
-    }
-  }
 
   get operators(): number {
     return this.graph.nodes.length
@@ -84,6 +56,34 @@ export class CompiledCall implements Call {
   dispose(): void {
     this.plan?.dispose()
     releaseConstants(this.graph)
+  }
+}
+
+/**
+ * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
+ * captures a second run. `result` is that of the last run. Throws where the passes were wrong.
+ */
+export function compileCall(
+  recorded: Graph,
+  inputs: readonly Tensor[],
+  options?: PassOptions,
+): { readonly call: CompiledCall; readonly result: Value } {
+  const graph = optimize(recorded, undefined, options)
+  try {
+    const runner = new GraphRunner(graph)
+    releaseResult(runner.run(inputs, true), graph, inputs)
+    const { value: result, ...found } = capture(
+      () => runner.run(inputs),
+      inputs,
+      () => runner.label(),
+    )
+    if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
+    const plan = buildPlan(placeCopies(found.captured))
+    const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
+    return { call, result }
+  } catch (error) {
+    releaseConstants(graph)
+    throw error
   }
 }
 

@@ -6,7 +6,7 @@ import type { ScriptModule } from '../runtime/module/script-module.js'
 import { memoryStats, trimMemory } from '../runtime/native/memory.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { CompiledCall } from './compiled-call.js'
+import { type CompiledCall, compileCall } from './compiled-call.js'
 import type { Plan } from './executor/plan.js'
 import type { Origin } from './graph/graph.js'
 import { type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
@@ -54,7 +54,7 @@ export function callAndCompile(
   const { graph, guards } = found
   const recorded = graph.nodes.length
   try {
-    const { call, result } = withSharedConstants(constants, () => CompiledCall.compile(graph, inputs, passes))
+    const { call, result } = withSharedConstants(constants, () => compileCall(graph, inputs, passes))
     const kept = reachable([script.root, value, ...inputs, ...script.functions.flatMap((f) => f.source.constants)])
     visitTensors(result, new Set(), (t) => {
       if (!kept.has(t)) t.release()

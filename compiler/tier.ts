@@ -9,7 +9,7 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
 import { type Call, DeliveredCall } from './call.js'
-import { CompiledCall } from './compiled-call.js'
+import { compileCall } from './compiled-call.js'
 import { letGoOfSources, type Outcome } from './delivery.js'
 import type { Origin } from './graph/graph.js'
 import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
@@ -316,7 +316,7 @@ export class TieredModule {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = withSharedConstants(this.constants, () => CompiledCall.compile(graph, inputs, this.options))
+      const { call, result } = withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
       entry.state = { kind: 'compiled', call, guards }
       letGoOfSources(guards, this.constantsInUse())
       return result

@@ -5,7 +5,7 @@ import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { withPortableFrames } from '../runtime/native/portable.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { BackgroundInterpreter } from './background/interpret.js'
+import { type BackgroundInterpreter, interpretInBackground } from './background/interpret.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule, parametersOf } from './interpreted-module.js'
 import type { CallOptions, LoadOptions, RunOptions } from './module.js'
@@ -22,7 +22,7 @@ export class ScriptedModule extends InterpretedModule {
   private readonly tiers: TieredModule
   /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
   private readonly aheadOfTime: TieredModule[] = []
-  private readonly background: BackgroundInterpreter
+  private background: BackgroundInterpreter | undefined
   /** Aborted at dispose. */
   private readonly end = new AbortController()
 
@@ -32,7 +32,6 @@ export class ScriptedModule extends InterpretedModule {
     super(script)
     this.passes = passOptions(options)
     this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
-    this.background = new BackgroundInterpreter(script, this.passes)
   }
 
   call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
@@ -58,6 +57,7 @@ export class ScriptedModule extends InterpretedModule {
 
   private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal): Promise<Value> {
     try {
+      this.background ??= interpretInBackground(this.script, this.passes)
       return await this.background.call(fn, values, () => this.tiers.backgroundStep(fn, values, signal), signal)
     } catch (error) {
       if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return this.tiers.call(fn, values)
@@ -109,7 +109,7 @@ export class ScriptedModule extends InterpretedModule {
   override dispose(): void {
     this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
     for (const tiers of [this.tiers, ...this.aheadOfTime]) tiers.dispose()
-    this.background.dispose()
+    this.background?.dispose()
     super.dispose()
   }
 }

@@ -121,7 +121,7 @@ t.test('runs leave no memory behind', async (t) => {
   }
 })
 
-const bundled = ['dist/index.js', 'dist/index.cjs', 'dist/worker.js', 'dist/libptlite.so'].every((name) => existsSync(`${root}${name}`))
+const bundled = ['dist/index.js', 'dist/index.cjs', 'dist/worker.cjs', 'dist/libptlite.so'].every((name) => existsSync(`${root}${name}`))
 const opening: Readonly<Record<string, string>> = {
   module: `import { loadModule, tensor } from '${root}dist/index.js'\n`,
   commonjs: `const { loadModule, tensor } = require('${root}dist/index.cjs')\n`,

@@ -7,34 +7,53 @@ import { packedLiteral } from './packed.js'
 
 /** runtime/operators/generated/table.ts: what operators there are, in the order of their names, and what each calls. */
 export function emitTable(operators: readonly Operator[], options: BuildOptions): string {
-  const { functions, positions } = functionsOf(operators, options)
-  const wrappers = byFrequency(operators.map((o) => sharedName(o, options)))
-  const number = new Map(wrappers.map((name, i) => [name, i]))
-  // an array literal of thousands of function types is more than the compiler takes
-  const list = functions.map((name) => `  ${name},\n`).join('')
-  const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
-  const imports =
-    moduleImports(list, '../../backends') + module('at', '../../backends/generated/dispatch.js') + module('derived', './derived.js')
-  return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
-import * as w from './boxed.js'
-
+  const wrappers = new Map(wrappersOf(operators, options).map((name, i) => [name, i]))
+  return `${banner('table.ts', OPERATOR_INPUTS)}
 /** Qualified names in ascending order, a space between them. */
 export const names: string = ${packedLiteral(operators.map((o) => o.qualifiedName).join(' '))}
 
+/** The position of each name's function in generated/functions.ts. */
+export const functionOf: readonly number[] = [${functionsOf(operators, options).positions.join(',')}]
+
+/** The position of each name's wrapper there. */
+export const wrapperOf: readonly number[] = [${operators.map((o) => wrappers.get(sharedName(o, options))!).join(',')}]
+`
+}
+
+/** runtime/operators/generated/functions.ts: what the table's numbers stand for. The built package has it in parts (scripts/parts). */
+export function emitFunctions(operators: readonly Operator[], options: BuildOptions): string {
+  const list = functionsOf(operators, options)
+    .functions.map((name) => `  ${name},\n`)
+    .join('')
+  const module = (name: string, path: string): string => (usesModule(list, name) ? `import * as ${name} from '${path}'\n` : '')
+  const imports =
+    moduleImports(list, '../../backends') + module('at', '../../backends/generated/dispatch.js') + module('derived', './derived.js')
+  // an array literal of thousands of function types is more than the compiler takes
+  return `${banner('table.ts', OPERATOR_INPUTS)}${imports}import type { UnboxedFunction, Wrapper } from '../schema.js'
+import * as w from './boxed.js'
+
 /** The unboxed functions, each once, in the order of the first name that calls it. */
-export const functions = Array.of<UnboxedFunction>(
+const functions = Array.of<UnboxedFunction>(
 ${list})
 
-/** The position of each name's function in the list. */
-export const functionOf: readonly number[] = [${positions.join(',')}]
-
 /** The boxed wrappers, the most frequent one first. */
-export const wrappers: readonly Wrapper[] = [
-${wrappers.map((name) => `  w.${name},\n`).join('')}]
+const wrappers: readonly Wrapper[] = [
+${wrappersOf(operators, options)
+  .map((name) => `  w.${name},\n`)
+  .join('')}]
 
-/** The position of each name's wrapper. */
-export const wrapperOf: readonly number[] = [${operators.map((o) => number.get(sharedName(o, options))!).join(',')}]
+export function functionAt(position: number): UnboxedFunction {
+  return functions[position]!
+}
+
+export function wrapperAt(position: number): Wrapper {
+  return wrappers[position]!
+}
 `
+}
+
+function wrappersOf(operators: readonly Operator[], options: BuildOptions): string[] {
+  return byFrequency(operators.map((o) => sharedName(o, options)))
 }
 
 function functionsOf(operators: readonly Operator[], options: BuildOptions): { functions: string[]; positions: number[] } {

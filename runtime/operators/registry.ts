@@ -1,6 +1,7 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
 import { decodeSchema } from './decode-schema.js'
+import { functionAt, wrapperAt } from './generated/functions.js'
 import * as table from './generated/table.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
@@ -55,7 +56,7 @@ export function entryAt(index: number): OperatorEntry {
 }
 
 function builtinEntry(index: number): OperatorEntry {
-  return new OperatorEntry(index, names()[index]!, table.wrappers[table.wrapperOf[index]!]!, table.functions[table.functionOf[index]!]!)
+  return new OperatorEntry(index, names()[index]!, wrapperAt(table.wrapperOf[index]!), functionAt(table.functionOf[index]!))
 }
 
 let observer: ((entry: OperatorEntry) => void) | null = null

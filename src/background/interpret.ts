@@ -172,6 +172,10 @@ export class BackgroundInterpreter {
   }
 }
 
+export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter {
+  return new BackgroundInterpreter(script, passes)
+}
+
 /** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */
 function hold(values: readonly Value[]): () => void {
   const views = [...reachable(values)].map((t) => viewOf(t, t.shape, t.strides))

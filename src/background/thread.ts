@@ -7,7 +7,7 @@ import { nativeLibrary } from '../../runtime/native/library.js'
 import type { Reply, Request, WorkerStart } from './messages.js'
 
 /** Beside the bundles; from the sources, in the built package. */
-const ENTRIES = ['worker.js', '../../dist/worker.js']
+const ENTRIES = ['worker.cjs', '../../dist/worker.cjs']
 
 interface Waiting {
   readonly resolve: (reply: Reply) => void
@@ -75,7 +75,7 @@ function entryPath(): string {
   if (found === undefined) {
     throw new PtliteError(
       'INTERNAL',
-      `no worker.js in ${here}; Module.run needs the file of that name from the package's dist folder there`,
+      `no worker.cjs in ${here}; Module.run needs the file of that name from the package's dist folder there`,
     )
   }
   return found

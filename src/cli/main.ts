@@ -7,4 +7,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-process.exitCode = await runCommandLine(process.argv.slice(2))
+// not awaited here: the built command is CommonJS
+void runCommandLine(process.argv.slice(2)).then((status) => {
+  process.exitCode = status
+})

@@ -1,0 +1,75 @@
+// Bundles the library into its parts, the thread behind Module.run and the command line: dist/*.js but selective-build.js and whole.js.
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
+import { type Plugin, rollup } from 'rollup'
+import { divide } from './lazy-parts.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+const out = process.argv[2] ?? `${root}/dist`
+
+/** Packages that go into the bundle. yaml's files for Node are CommonJS; these are modules. */
+const PACKAGES: Readonly<Record<string, string>> = { yaml: 'yaml/browser/index.js', flatbuffers: 'flatbuffers/mjs/flatbuffers.js' }
+const nodeModules = `${root}/node_modules/`
+
+const typescript: Plugin = {
+  name: 'typescript',
+  resolveId: (specifier) => (specifier in PACKAGES ? nodeModules + PACKAGES[specifier]! : null),
+  async transform(code, id) {
+    return id.endsWith('.ts') ? { code: (await transform(code, { loader: 'ts', target: 'node20' })).code, map: null } : null
+  },
+}
+
+const minified: Plugin = {
+  name: 'minified',
+  async renderChunk(code) {
+    // Node prints the whole line that an uncaught error comes from
+    const options = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 } as const
+    return { code: (await transform(code, options)).code, map: null }
+  },
+}
+
+const { plugin, chunkOf } = divide(
+  root,
+  /^(src\/(cli\/|ahead\.ts)|runtime\/operators\/generated\/declarations|codegen\/|selective-build\/(?!trace\/)|node_modules\/)/,
+)
+const faults: string[] = []
+const bundle = await rollup({
+  input: { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/src/background/worker.ts` },
+  external: [/^node:/, 'koffi'],
+  plugins: [plugin, typescript, minified],
+  treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names)\.ts$/.test(id) },
+  // reported below, all of them
+  shimMissingExports: true,
+  onLog(level, log) {
+    if (log.code === 'CIRCULAR_DEPENDENCY') return
+    if (level !== 'debug')
+      faults.push(log.code === 'SHIMMED_EXPORT' ? `${log.exporter!}: ${log.binding!} is wanted in another part` : log.message)
+  },
+})
+if (faults.length > 0) {
+  console.error(faults.join('\n').replaceAll('\0', ''))
+  process.exit(1)
+}
+const { output } = await bundle.write({
+  dir: out,
+  // parts are loaded in the middle of a call, which CommonJS does in every version of Node and under every loader
+  format: 'cjs',
+  exports: 'named',
+  externalLiveBindings: false,
+  freeze: false,
+  generatedCode: 'es2015',
+  minifyInternalExports: true,
+  hoistTransitiveImports: false,
+  manualChunks: (id) => chunkOf(id),
+  entryFileNames: '[name].cjs',
+  chunkFileNames: '[name].cjs',
+})
+// what `import` loads is a list of names
+const index = output.find((file) => file.type === 'chunk' && file.name === 'index')
+const names = index?.type === 'chunk' ? index.exports : []
+const load = (name: string): string => `createRequire(import.meta.url)("./${name}.cjs")`
+const opening = `import{createRequire}from"node:module";`
+writeFileSync(`${out}/index.js`, `${opening}export const{${names.join(',')}}=${load('index')};\n`)
+writeFileSync(`${out}/cli.js`, `#!/usr/bin/env node\n${opening}${load('cli')};\n`, { mode: 0o755 })
+console.log(`${output.length} parts and entries of the library in ${out}`)

@@ -1,0 +1,155 @@
+/**
+ * How dist/index.js is divided. `import 'ptlite'` loads the part 'runtime'; each other part is a file that is loaded when a function in it is first
+ * called. A file belongs to the first part that names it; `*` is any text. The last part takes what is left.
+ */
+export interface Part {
+  readonly name: string
+  readonly files: readonly string[]
+  /** Parts that are loaded together with this one, as it uses more of them than single functions. */
+  readonly needs: readonly string[]
+}
+
+const cpu = (...names: string[]): string[] => names.map((name) => `runtime/backends/cpu/${name}.ts`)
+const composite = (...names: string[]): string[] => names.map((name) => `runtime/backends/composite/${name}.ts`)
+
+/** Native functions by family; they call each other as operators. */
+const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'pointwise',
+    [
+      ...cpu(
+        'activation',
+        'binary',
+        'clamp',
+        'comparison',
+        'complex-arithmetic',
+        'fill-copy',
+        'logical',
+        'ternary',
+        'unary',
+        'incomplete-gamma',
+      ),
+      ...composite('activation', 'dropout', 'pointwise'),
+    ],
+  ],
+  [
+    'layers',
+    [
+      ...cpu('attention', 'blocked*', 'compiled', 'convolution', 'im2col', 'matmul', 'norm', 'pooling', 'post-ops', 'prepacked', 'softmax'),
+      ...cpu('sparse-product', 'variance'),
+      ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'transformer'),
+    ],
+  ],
+  [
+    'shapes',
+    composite(
+      'cat',
+      'convert',
+      'diagonal',
+      'factory',
+      'indexing',
+      'introspection',
+      'join-split',
+      'scatter-view',
+      'sequence',
+      'shape',
+      'storage',
+      'vander',
+      'view*',
+    ),
+  ],
+  [
+    'reductions',
+    [...cpu('cumulative', 'reduction', 'sort', 'unique', 'vector-norm'), ...composite('histogram', 'reduction', 'statistics')],
+  ],
+  [
+    'indexing',
+    [...cpu('advanced-index', 'embedding', 'index-fill', 'indexing', 'padding', 'scatter'), ...composite('embedding', 'sparse')],
+  ],
+  ['images', [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample')]],
+  ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'rnn*')]],
+  ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window')]],
+  ['linalg', [...cpu('decompose', 'linalg'), ...composite('decompose', 'einsum', 'linalg')]],
+  ['random', [...cpu('random'), ...composite('random')]],
+  ['losses', [...cpu('loss'), ...composite('loss', 'gradient')]],
+  ['quantized', ['runtime/backends/quantized-cpu/*', ...cpu('fake-quantize', 'quantize'), ...composite('quantized-rnn')]],
+  ['values', ['runtime/backends/builtin/*']],
+  ['others', ['runtime/backends/cpu/*', 'runtime/backends/composite/*']],
+]
+
+const compiler = (...names: string[]): string[] => names.map((name) => `compiler/${name}.ts`)
+
+export const PARTS: readonly Part[] = [
+  { name: 'worker', files: ['src/background/worker.ts'], needs: ['model', 'operators', 'background'] },
+  // `out` variants of operators that native functions have without
+  { name: 'derived', files: ['runtime/operators/generated/derived.ts'], needs: ['operators'] },
+  {
+    // the table, and what native functions share
+    name: 'operators',
+    files: [
+      ...['decode-schema', 'derive', 'fill-defaults', 'generated/*', 'missing-operator', 'packed', 'registry', 'schema*'].map(
+        (name) => `runtime/operators/${name}.ts`,
+      ),
+      ...['generated/*', 'called', '*/index', 'cpu/support/*'].map((name) => `runtime/backends/${name}.ts`),
+    ],
+    needs: [],
+  },
+  ...FAMILIES.map(([name, files]) => ({ name, files, needs: ['operators'] })),
+  {
+    name: 'runtime',
+    files: ['interpreter/lifetime', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),
+    needs: [],
+  },
+  {
+    // what all loaded models need
+    name: 'files',
+    files: [
+      ...['bytes', 'file-error', 'flat-reader', 'flat-schema', 'nesting', 'zip*'].map((name) => `runtime/module/${name}.ts`),
+      ...['compiler/record/signature.ts', 'src/fit.ts', 'src/pass-options.ts'],
+    ],
+    needs: [],
+  },
+  {
+    // loading, interpreting, and recording what a method does
+    name: 'model',
+    files: [
+      ...['runtime/module/*', 'runtime/interpreter/*'],
+      ...compiler(
+        'call',
+        'entry',
+        'index',
+        'plan-info',
+        'signature-list',
+        'tier',
+        'record/*',
+        'graph/graph',
+        'graph/shared-constants',
+        'passes/pass',
+      ),
+      ...['interpreted-module', 'load-scripted', 'scripted-module'].map((name) => `src/${name}.ts`),
+    ],
+    needs: ['operators', 'files'],
+  },
+  {
+    // running what was compiled
+    name: 'plans',
+    files: [...compiler('capture/layout', 'capture/result', 'executor/*', 'memory/*'), 'runtime/native/generated/layouts.ts'],
+    needs: [],
+  },
+  {
+    // .ptlc files
+    name: 'compiled-files',
+    files: [
+      ...compiler('ahead/*', 'frames/*'),
+      'runtime/native/generated/extents.ts',
+      ...['compiled-module', 'load-compiled', 'original'].map((name) => `src/${name}.ts`),
+    ],
+    needs: ['plans', 'files'],
+  },
+  { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files'] },
+  { name: 'background', files: ['src/background/*'], needs: ['model', 'plans'] },
+  { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },
+]
+
+/** The part that importing the package loads. */
+export const FIRST = 'runtime'

@@ -58,25 +58,20 @@ export function argumentCount(fn: FunctionCode): number {
  * them tell, as operand N; the interpreter holds them to it.
  */
 export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[]): void {
-  const { code, registerSize } = fn.source
+  const { operators, types, source } = fn
+  const { code, constants, registerSize } = source
+  const count = code.length / 3
   if (code.length === 0 || code.length % 3 !== 0) throw wrong(fn, 0, 'the function has no code')
   if (!(registerSize >= 0 && registerSize <= MAX_REGISTERS))
     throw wrong(fn, 0, `expected at most ${MAX_REGISTERS} registers, found ${registerSize}`)
-  checkOperands(fn, all)
-  checkDepths(fn, all)
-}
-
-function checkOperands(fn: LinkedFunction, all: readonly LinkedFunction[]): void {
-  const { operators, types, source } = fn
-  const { code, constants, registerSize } = source
-  const sizes: Readonly<Record<Operand, number>> = {
+  const limits: Readonly<Record<Operand, number>> = {
     '-': Infinity,
     operator: operators.length,
     register: registerSize + 1,
     registers: registerSize + 1,
     constant: constants.length,
     method: constants.length,
-    jump: code.length / 3,
+    jump: count,
     slot: MAX_SLOTS,
     type: types.length,
     types: types.length,
@@ -84,18 +79,62 @@ function checkOperands(fn: LinkedFunction, all: readonly LinkedFunction[]): void
     count: Infinity,
     index: Infinity,
   }
-  const ends = OPERANDS.map((kind) => sizes[kind])
-  for (let at = 0; at < code.length; at += 3) {
+  const limitByKind = OPERANDS.map((kind) => limits[kind])
+  /** Values on the stack before each instruction; -1 where no path has come by. */
+  const depths = new Int32Array(count).fill(-1)
+  /** Instructions that a path has come to, each of them once. */
+  const reached = new Int32Array(count)
+  let found = 0
+
+  const reach = (from: number, pc: number, depth: number): void => {
+    if (pc >= count) throw wrong(fn, from, 'the code ends without RET')
+    const known = depths[pc]!
+    if (known === depth) return
+    if (known >= 0) throw wrong(fn, pc, `${known} values are on the stack on one path and ${depth} on another`)
+    depths[pc] = depth
+    reached[found++] = pc
+  }
+
+  /** Where no path comes by there are only operands to be checked. */
+  const check = (pc: number, place = 0): void => {
+    if (place >= found) return
+    const depth = depths[pc]!
+    const at = 3 * pc
     const opcode = code[at]!
+    const x = code[at + 1]!
     const n = code[at + 2]!
     const kind = KIND[opcode] ?? -1
-    const x = kind === JUMP ? at / 3 + code[at + 1]! : code[at + 1]!
+    const target = kind === JUMP ? pc + x : x
     const start = kind === REGISTER || kind === REGISTERS ? 1 : 0
-    const end = ends[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
-    const fits = kind >= 0 && n >= 0 && (kind === 0 || (x >= start && x <= end))
-    const problem = fits ? problemOf(fn, opcode, x, n) : rangeText(opcode, x, n, start, end)
-    if (problem !== null) throw wrong(fn, at / 3, problem)
+    const end = limitByKind[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
+    const fits = kind >= 0 && n >= 0 && (kind === 0 || (target >= start && target <= end))
+    const problem = fits ? problemOf(fn, opcode, x, n) : rangeText(opcode, target, n, start, end)
+    if (problem !== null) throw wrong(fn, pc, problem)
+    if (depth < 0) return
+
+    let pops = POPS[opcode]!
+    let pushes = PUSHES[opcode]!
+    let ends = opcode === JMP || opcode === RET || opcode === RAISE_EXCEPTION
+    if (opcode <= OPN) {
+      const operator = operators[x]!
+      pops = opcode === OP ? operator.given : n
+      pushes = operator.returns >= 0 ? operator.returns : resultsOf(code, at)
+      // older files raise exceptions by an operator, and leave what they like on the stack behind it
+      ends = opcode === OP && operator.qualifiedName === RAISE
+    } else if (opcode === CALL) pops = argumentCount(all[x]!.source)
+    if (pops < 0) pops = pops === X ? x : pops === N ? n : n + 1
+    if (pushes < 0) pushes = pushes === X ? x : n + 1
+    if (depth < pops) throw wrong(fn, pc, `${OPCODES[opcode]!.name} takes ${pops} values; ${depth} are on the stack`)
+    if (opcode === RET && depth !== 1) throw wrong(fn, pc, `expected one value on the stack at RET, found ${depth}`)
+    const after = depth - pops + pushes
+    if (kind === JUMP) reach(pc, target, opcode === LOOP ? depth - 3 : after)
+    if (!ends) reach(pc, pc + 1, after)
   }
+
+  reach(0, 0, argumentCount(source))
+  // it grows meanwhile; a loop around `check` would be compiled together with it, again
+  reached.forEach(check)
+  for (let pc = depths.indexOf(-1); pc >= 0; pc = depths.indexOf(-1, pc + 1)) check(pc)
 }
 
 function rangeText(opcode: number, x: number, n: number, start: number, end: number): string {
@@ -124,50 +163,6 @@ function problemOf({ operators, types, source }: LinkedFunction, opcode: number,
     }
     default:
       return opcode === DICT_CONSTRUCT && n % 2 !== 0 ? `a dict of ${n} keys and values` : null
-  }
-}
-
-function checkDepths(fn: LinkedFunction, all: readonly LinkedFunction[]): void {
-  const { code } = fn.source
-  const count = code.length / 3
-  /** Values on the stack before each instruction; -1 where no path has come by. */
-  const depths = new Int32Array(count).fill(-1)
-  /** Instructions that a path has come to, each of them once. */
-  const reached = new Int32Array(count)
-  let found = 0
-  const reach = (from: number, pc: number, depth: number): void => {
-    if (pc >= count) throw wrong(fn, from, 'the code ends without RET')
-    const known = depths[pc]!
-    if (known === depth) return
-    if (known >= 0) throw wrong(fn, pc, `${known} values are on the stack on one path and ${depth} on another`)
-    depths[pc] = depth
-    reached[found++] = pc
-  }
-  reach(0, 0, argumentCount(fn.source))
-  for (let i = 0; i < found; i++) {
-    const pc = reached[i]!
-    const at = 3 * pc
-    const opcode = code[at]!
-    const x = code[at + 1]!
-    const n = code[at + 2]!
-    const depth = depths[pc]!
-    let pops = POPS[opcode]!
-    let pushes = PUSHES[opcode]!
-    let ends = opcode === JMP || opcode === RET || opcode === RAISE_EXCEPTION
-    if (opcode <= OPN) {
-      const operator = fn.operators[x]!
-      pops = opcode === OP ? operator.given : n
-      pushes = operator.returns >= 0 ? operator.returns : resultsOf(code, at)
-      // older files raise exceptions by an operator, and leave what they like on the stack behind it
-      ends = opcode === OP && operator.qualifiedName === RAISE
-    } else if (opcode === CALL) pops = argumentCount(all[x]!.source)
-    if (pops < 0) pops = pops === X ? x : pops === N ? n : n + 1
-    if (pushes < 0) pushes = pushes === X ? x : n + 1
-    if (depth < pops) throw wrong(fn, pc, `${OPCODES[opcode]!.name} takes ${pops} values; ${depth} are on the stack`)
-    if (opcode === RET && depth !== 1) throw wrong(fn, pc, `expected one value on the stack at RET, found ${depth}`)
-    const after = depth - pops + pushes
-    if (KIND[opcode] === JUMP) reach(pc, pc + x, opcode === LOOP ? depth - 3 : after)
-    if (!ends) reach(pc, pc + 1, after)
   }
 }
 

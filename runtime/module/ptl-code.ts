@@ -45,7 +45,14 @@ function named(value: Value | undefined, ...keys: readonly string[]): Value[] {
 }
 
 function readInstructions(items: readonly Value[]): Int32Array {
-  return new Int32Array(items.flatMap((item) => (item instanceof Instructions ? item.code : readInstruction(item))))
+  const runs = items.map((item) => (item instanceof Instructions ? item.code : readInstruction(item)))
+  const code = new Int32Array(runs.reduce((length, run) => length + run.length, 0))
+  let at = 0
+  for (const run of runs) {
+    code.set(run, at)
+    at += run.length
+  }
+  return code
 }
 
 function readInstruction(value: Value): [opcode: number, x: number, n: number] {

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "jit/sparse_columns.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {
@@ -57,7 +58,7 @@ class RowsGenerator : public Generator, private OperandSource {
   void start_sums() {
     if (plan_.has_bias) {
       mov(r10, field(offsetof(SparseCall, bias)));
-      load_columns(sum(0), ptr[r10]);
+      columns_.load(sum(0), ptr[r10]);
       for (int row = 1; row < plan_.rows; row++) vmovaps(sum(row), sum(0));
     }
     for (int i = plan_.has_bias ? plan_.rows : 0; i < plan_.rows * sets_; i++) vxorps(vec(i), vec(i), vec(i));
@@ -121,9 +122,9 @@ class RowsGenerator : public Generator, private OperandSource {
   void finish_sums() {
     // the chain needs registers; where the rows leave too few, they go through memory
     const bool in_registers = EltwiseInjector::supported(plan_.isa, chain_, plan_.rows + (wide() ? 0 : 1));
-    for_rows([&](int row) {
+    for_rows(*this, {out_, out_bytes_, left_, row_, cursor_}, plan_.rows, [&](int row) {
       if (in_registers && !chain_.empty()) post_ops(sum(row), plan_.rows);
-      store_columns(ptr[cursor_], sum(row));
+      columns_.store(ptr[cursor_], sum(row));
     });
     if (!in_registers) rows_in_memory();
   }
@@ -136,31 +137,13 @@ class RowsGenerator : public Generator, private OperandSource {
     mov(cursor_, out_);
     mov(r11, row_);
     L(row);
-    load_columns(vec(0), ptr[cursor_]);
+    columns_.load(vec(0), ptr[cursor_]);
     post_ops(vec(0), 1);
-    store_columns(ptr[cursor_], vec(0));
+    columns_.store(ptr[cursor_], vec(0));
     add(cursor_, out_bytes_);
     inc(r11);
     dec(rbp);
     jnz(row, T_NEAR);
-  }
-
-  // Emits `body` per row of the panel that exists. r11 is the row's number in the call, cursor_ its address.
-  template <class Body>
-  void for_rows(const Body& body) {
-    Xbyak::Label end;
-    mov(cursor_, out_);
-    mov(r11, row_);
-    for (int row = 0; row < plan_.rows; row++) {
-      if (row > 0) {
-        cmp(left_, row);
-        jle(end, T_NEAR);
-      }
-      body(row);
-      add(cursor_, out_bytes_);
-      inc(r11);
-    }
-    L(end);
   }
 
   // The chain on a register, while the first `used` hold rows.
@@ -173,36 +156,7 @@ class RowsGenerator : public Generator, private OperandSource {
   }
 
   void load_operand(const Xmm& to, int index) override {
-    const int32_t access = plan_.post_ops[index].access;
-    mov(r10, field(offsetof(SparseCall, operands) + 8 * index));
-    if (access == JitAccess_scalar) {
-      vbroadcastss(to, dword[r10]);
-      return;
-    }
-    if (access == JitAccess_full) {
-      mov(rax, field(offsetof(SparseCall, operand_bytes) + 8 * index));
-      imul(rax, r11);
-      add(r10, rax);
-    }
-    load_columns(to, ptr[r10]);
-  }
-
-  // Vectors of the last column are cut to n.
-  void load_columns(const Xmm& to, const Address& from) {
-    if (wide()) {
-      vmovups(to | Opmask(kColumnMask) | T_z, from);
-    } else {
-      vmovups(vec(kMaskVector), field(offsetof(SparseCall, mask)));
-      vmaskmovps(to, vec(kMaskVector), from);
-    }
-  }
-  void store_columns(const Address& to, const Xmm& from) {
-    if (wide()) {
-      vmovups(to | Opmask(kColumnMask), from);
-    } else {
-      vmovups(vec(kMaskVector), field(offsetof(SparseCall, mask)));
-      vmaskmovps(to, vec(kMaskVector), from);
-    }
+    if (locate_operand(*this, call_, to, plan_.post_ops[index].access, index)) columns_.load(to, ptr[r10]);
   }
 
   static constexpr int kMaskVector = 15;
@@ -213,6 +167,7 @@ class RowsGenerator : public Generator, private OperandSource {
   int sets_ = 1;
   const Reg64 call_ = rbx, panel_ = r8, offsets_ = r9, values_ = rcx, count_ = rdi, out_ = rsi, out_bytes_ = r13, left_ = rdx, row_ = r14,
               cursor_ = r15;
+  const ColumnTransfer columns_{*this, call_, wide() ? kColumnMask : kMaskVector};
 };
 
 }  // namespace

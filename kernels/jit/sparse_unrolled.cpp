@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "jit/sparse_columns.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {
@@ -68,7 +69,7 @@ class UnrolledGenerator : public Generator, private OperandSource {
     } else {
       // rows that are not there: what registers held before could be denormal, which is slow to add to
       for (int row = 0; row < plan_.rows; row++) vxorps(vec(row), vec(row), vec(row));
-      for_rows([&](int row) { load_out(vec(row), column); });
+      for_rows(*this, {out_, out_bytes_, left_, row_, cursor_}, plan_.rows, [&](int row) { load_out(vec(row), column); });
     }
     mov(weights_, ptr[call_ + static_cast<int>(offsetof(SparseCall, values))]);
     int64_t weights_at = -1, activations_at = -1;
@@ -77,12 +78,12 @@ class UnrolledGenerator : public Generator, private OperandSource {
     const bool compute = last && !plan_.post_ops.empty();
     // the chain needs registers; where the rows leave too few, they go through memory
     const bool spill = compute && !EltwiseInjector::supported(plan_.isa, chain_, plan_.rows + (wide() ? 0 : 1));
-    for_rows([&](int row) {
+    for_rows(*this, {out_, out_bytes_, left_, row_, cursor_}, plan_.rows, [&](int row) {
       if (compute && !spill) finish_row(vec(row), column, plan_.rows);
       store_out(vec(row), column);
     });
     if (!spill) return;
-    for_rows([&](int) {
+    for_rows(*this, {out_, out_bytes_, left_, row_, cursor_}, plan_.rows, [&](int) {
       load_out(vec(0), column);
       finish_row(vec(0), column, 1);
       store_out(vec(0), column);
@@ -142,24 +143,6 @@ class UnrolledGenerator : public Generator, private OperandSource {
     }
   }
 
-  // Emits `body` per row of the panel that exists. r11 is the row's number in the whole output, cursor_ its address.
-  template <class Body>
-  void for_rows(const Body& body) {
-    Xbyak::Label end;
-    mov(cursor_, out_);
-    mov(r11, row_);
-    for (int row = 0; row < plan_.rows; row++) {
-      if (row > 0) {
-        cmp(left_, row);
-        jle(end, T_NEAR);
-      }
-      body(row);
-      add(cursor_, out_bytes_);
-      inc(r11);
-    }
-    L(end);
-  }
-
   bool partial(int64_t column) const { return (column + 1) * matrix_.width > matrix_.n; }
   int lanes_left(int64_t column) const { return static_cast<int>(matrix_.n - column * matrix_.width); }
 
@@ -217,17 +200,7 @@ class UnrolledGenerator : public Generator, private OperandSource {
   }
 
   void load_operand(const Xmm& to, int index) override {
-    const int32_t access = plan_.post_ops[index].access;
-    mov(r10, ptr[call_ + static_cast<int>(offsetof(SparseCall, operands)) + 8 * index]);
-    if (access == JitAccess_scalar) {
-      vbroadcastss(to, dword[r10]);
-      return;
-    }
-    if (access == JitAccess_full) {
-      mov(rax, ptr[call_ + static_cast<int>(offsetof(SparseCall, operand_bytes)) + 8 * index]);
-      imul(rax, r11);
-      add(r10, rax);
-    }
+    if (!locate_operand(*this, call_, to, plan_.post_ops[index].access, index)) return;
     load_columns(to, ptr[r10 + static_cast<int>(column_ * matrix_.width * 4)], column_);
   }
 

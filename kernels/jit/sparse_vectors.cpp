@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "jit/sparse_columns.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {
@@ -307,7 +308,7 @@ class RowMajor : public VectorsGenerator {
         jle(end, T_NEAR);
       }
       if (!chain_.empty()) post_ops(vec(row), 4);
-      store_columns(ptr[cursor_], vec(row));
+      columns_.store(ptr[cursor_], vec(row));
       add(cursor_, out_bytes_);
       inc(r11);
     }
@@ -340,37 +341,10 @@ class RowMajor : public VectorsGenerator {
   }
 
   void load_operand(const Xmm& to, int index) override {
-    const int32_t access = plan_.post_ops[index].access;
-    operand_address(index);
-    if (access == JitAccess_scalar) {
-      vbroadcastss(to, dword[r10]);
-      return;
-    }
-    if (access == JitAccess_full) {
-      mov(rax, field(offsetof(SparseCall, operand_bytes) + 8 * index));
-      imul(rax, r11);
-      add(r10, rax);
-    }
-    load_columns(to, ptr[r10]);
+    if (locate_operand(*this, call_, to, plan_.post_ops[index].access, index)) columns_.load(to, ptr[r10]);
   }
 
-  // Vectors of the last column are cut to n.
-  void load_columns(const Xmm& to, const Address& from) {
-    if (wide()) {
-      vmovups(to | Opmask(kFirstMask) | T_z, from);
-    } else {
-      vmovups(vec(kMaskVector), field(offsetof(SparseCall, mask)));
-      vmaskmovps(to, vec(kMaskVector), from);
-    }
-  }
-  void store_columns(const Address& to, const Xmm& from) {
-    if (wide()) {
-      vmovups(to | Opmask(kFirstMask), from);
-    } else {
-      vmovups(vec(kMaskVector), field(offsetof(SparseCall, mask)));
-      vmaskmovps(to, vec(kMaskVector), from);
-    }
-  }
+  const ColumnTransfer columns_{*this, call_, wide() ? kFirstMask : kMaskVector};
 };
 
 }  // namespace

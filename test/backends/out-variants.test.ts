@@ -92,3 +92,19 @@ t.test('variants that autogen derives', (t) => {
   })
   t.end()
 })
+
+t.test('pooling, softmax and triangles take an out tensor of their own dtype alone', (t) => {
+  const x = tensor([1, 2, 3, 4], [1, 1, 2, 2])
+  const wide = (): Tensor => tensor([0], [1], 'float64')
+  const calls: [string, unknown[]][] = [
+    ['aten::_softmax.out', [x, 3, false, wide()]],
+    ['aten::_log_softmax.out', [x, 3, false, wide()]],
+    ['aten::avg_pool2d.out', [x, [2], [1], [0], false, true, null, wide()]],
+    ['aten::adaptive_avg_pool2d.out', [x, [1, 1], wide()]],
+    ['aten::max_pool2d_with_indices.out', [x, [2], [1], [0], [1], false, tensor([0], [1]), wide()]],
+    ['aten::triu.out', [x, 0, wide()]],
+    ['aten::tril.out', [x, 0, wide()]],
+  ]
+  for (const [op, args] of calls) t.throws(() => callOperator(op, args as never[]), { code: 'INVALID_DTYPE' }, op)
+  t.end()
+})

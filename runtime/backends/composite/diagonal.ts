@@ -6,6 +6,7 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { checkOutType } from '../cpu/support/deliver.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { zeroTriangle } from '../cpu/support/triangle.js'
 
@@ -14,6 +15,7 @@ import { zeroTriangle } from '../cpu/support/triangle.js'
 /** Zero outside the part on and below (`lower`) or above the diagonal. */
 function triangle(self: Tensor, diagonal: number, lower: boolean, out?: Tensor): Tensor {
   check(self.shape.length >= 2, () => `expected at least two dimensions, found shape [${self.shape.join(', ')}]`)
+  if (out !== undefined) checkOutType(out, self.type, lower ? 'tril' : 'triu')
   const result = outputFor(out, self.shape, self.type)
   const dense = result.isContiguous ? result : empty(self.shape, result.type)
   if (dense !== self) copyInto(dense, self)

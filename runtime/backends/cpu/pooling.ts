@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliver } from './support/deliver.js'
+import { deliverExact } from './support/deliver.js'
 import { adaptivePool, averagePool, maxPool, poolSettings } from './support/pool.js'
 
 type MaxPool = (self: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean) => Tensor
@@ -26,7 +26,7 @@ function maxPoolWithIndices(count: number): MaxPoolWithIndices {
   const operator = `max_pool${count}d_with_indices`
   return (self, window, stride, padding, dilation, ceil, out, indices) => {
     const [values, where] = maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), true)
-    return [deliver(values, out), deliver(where!, indices)]
+    return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
   }
 }
 
@@ -87,7 +87,7 @@ export function avg_pool2d(
   divisorOverride: number | null,
   out?: Tensor,
 ): Tensor {
-  return deliver(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out)
+  return deliverExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
 }
 
 /** torch.avg_pool3d. */
@@ -101,7 +101,7 @@ export function avg_pool3d(
   divisorOverride: number | null,
   out?: Tensor,
 ): Tensor {
-  return deliver(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out)
+  return deliverExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
 }
 
 type AdaptiveAverage = (self: Tensor, outputSize: number[], out?: Tensor) => Tensor
@@ -109,14 +109,14 @@ type AdaptiveMax = (self: Tensor, outputSize: number[], out?: Tensor, indices?: 
 
 function adaptiveAverage(count: number): AdaptiveAverage {
   const operator = `adaptive_avg_pool${count}d`
-  return (self, sizes, out) => deliver(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out)
+  return (self, sizes, out) => deliverExact(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out, operator)
 }
 
 function adaptiveMax(count: number): AdaptiveMax {
   const operator = `adaptive_max_pool${count}d`
   return (self, sizes, out, indices) => {
     const [values, where] = adaptivePool(operator, count, PoolMode.max, self, sizes, true)
-    return [deliver(values, out), deliver(where!, indices)]
+    return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 import { type GeneratedFiles, readKernels, readOperators } from '../../codegen/generate.js'
 import { PtliteError } from '../../runtime/error.js'
-import { makeReport, type Report, reportText } from '../report/report.js'
+import { makeReport, type Report, reportText, type Size } from '../report/report.js'
 import { treemap } from '../report/treemap.js'
 import { type Selection, selectionOf } from '../selection/selection.js'
 import { traceToYaml } from '../trace/to-yaml.js'
@@ -79,7 +79,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const uncut = await bytesOf(whole)
   const costOf = async (less: Selection): Promise<number> => uncut - (await bytesOf(await bundleOf(filesOf(kernels, less))))
   const report = await makeReport({ root, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
-  checkSmaller(report)
+  checkSmaller(report.total)
   const types = declarationsFor(root, module.exports)
   writeOutput(
     out,
@@ -194,9 +194,10 @@ function manifest(root: string): string {
   return `${JSON.stringify({ ...fields, exports: { '.': types, './package.json': './package.json' }, dependencies }, null, 2)}\n`
 }
 
-function checkSmaller({ total }: Report): void {
-  if (total.before === null || total.after <= total.before) return
-  throw new PtliteError('INTERNAL', `the selected build has ${total.after} bytes, more than the ${total.before} of the whole one`)
+/** Throws INTERNAL where a build is larger than the whole library. */
+export function checkSmaller({ before, after }: Size): void {
+  if (before === null || after <= before) return
+  throw new PtliteError('INTERNAL', `the selected build has ${after} bytes, more than the ${before} of the whole one`)
 }
 
 /** Bytes of a file, or null where there is none. */

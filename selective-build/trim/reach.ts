@@ -18,6 +18,7 @@ export class Reach {
   private readonly topLevel = new Map<string, ts.Node>()
   private readonly members = new Map<string, Member[]>()
   private readonly names = new Set<string>()
+  private readonly tables = new Set<ts.Node>()
   private readonly properties = new Set<string>()
   private readonly classes: Set<string>
 
@@ -72,12 +73,23 @@ export class Reach {
     const { parent, text } = node
     if (ts.isPropertyAccessExpression(parent) && parent.name === node) this.followProperty(text)
     else if (ts.isBindingElement(parent) && (parent.propertyName ?? parent.name) === node) this.followProperty(text)
-    else if (!isKey(node) && !this.names.has(text)) {
-      this.names.add(text)
-      const found = this.topLevel.get(text)
-      if (found === undefined) return
-      if (ts.isClassLike(found)) this.giveLife(text)
+    else if (!isKey(node)) this.followTopLevel(text, ts.isPropertyAccessExpression(parent))
+  }
+
+  private followTopLevel(name: string, isOfProperty: boolean): void {
+    const found = this.topLevel.get(name)
+    if (found === undefined) return
+    if (!this.names.has(name)) {
+      this.names.add(name)
+      if (ts.isClassLike(found)) this.giveLife(name)
       this.follow(found)
+    }
+    // of a table whose keys are not seen any function may be meant
+    if (isOfProperty || !ts.isObjectLiteralExpression(found) || this.tables.has(found)) return
+    this.tables.add(found)
+    for (const property of found.properties) {
+      const value = ts.isPropertyAssignment(property) ? property.initializer : property
+      if (isFunction(value)) this.follow(value)
     }
   }
 

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
 import t from 'tap'
 import { cpu, loadModule, PtliteError, tensor } from '../../src/index.js'
+import { checkSmaller } from '../../selective-build/build/build.js'
 import { selectiveBuild } from '../../src/cli/selective-build.js'
 import type * as selectedTypes from '../../src/selected.js'
 import { p, pickle } from '../module/pickle-writer.js'
@@ -257,4 +258,10 @@ t.test('wrong command lines', async (t) => {
   for (const [args, code, message] of cases) {
     await t.rejects(async () => selectiveBuild.run(args), code === undefined ? { message } : { code, message })
   }
+})
+
+t.test('a build that is larger than the whole library is an error', (t) => {
+  t.throws(() => checkSmaller({ before: 100, after: 101 }), { code: 'INTERNAL', message: /101 bytes, more than the 100/ })
+  for (const total of [{ before: 100, after: 100 }, { before: null, after: 1 }]) t.doesNotThrow(() => checkSmaller(total)) // prettier-ignore
+  t.end()
 })

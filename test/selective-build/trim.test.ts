@@ -52,6 +52,7 @@ var ScriptModule = class {
   static load(text) {
     const module = new ScriptModule();
     module.result = new Reader(text).read();
+    if (text === "table") module.kind = TABLE["a kind"]();
     return module;
   }
   value() {
@@ -60,10 +61,16 @@ var ScriptModule = class {
   later() {
     return this.result.later();
   }
+  kindOf(name) {
+    return NAMES[name]() + NAMES_BY_FIELD.first;
+  }
   unheardOf() {
     return "no code names this method of a class whose name is not known to apps";
   }
 };
+var TABLE = { "a kind": () => { return "this is a kind that only loading asks for"; } };
+var NAMES = { one: () => "what a call may ask for by a name that is not seen", two() { return "or by another one, whatever it is"; } };
+var NAMES_BY_FIELD = { first: 1, second: () => { return "a function of which no name is anywhere"; } };
 function joined(list) {
   return list.map((item) => \`<\${item}>\`).join(" and ");
 }
@@ -72,8 +79,10 @@ function joined(list) {
 var load = (text) => ScriptModule.load(text);
 var valueOf = (module) => module.value();
 var laterOf = (module) => module.later();
+var kindOf = (module, name) => module.kindOf(name);
 export {
   Problem,
+  kindOf,
   laterOf,
   load,
   missingPart,
@@ -85,6 +94,7 @@ interface Loader {
   load(text: string): object
   valueOf(module: object): string
   laterOf(module: object): string
+  kindOf(module: object, name: string): string
 }
 
 const imported = async <T>(text: string): Promise<T> =>
@@ -106,14 +116,14 @@ async function cutBy(...texts: string[]): Promise<{ text: string; count: number;
 
 t.test('functions that only loading comes to are cut unless they were entered', async (t) => {
   const word = await cutBy('word')
-  t.equal(word.count, 2, 'list, and what nothing calls')
+  t.equal(word.count, 4, 'list, a row of a table, and two that nothing calls')
   t.match(word.text, /list\(\) \{ missingPart\("Reader\.list"\); \}/)
   t.equal(word.loader.valueOf(word.loader.load(' other ')), 'other')
   t.throws(() => word.loader.load('[a, b]'), { message: 'Reader.list is not in this build' })
   const list = await cutBy('[a]')
   t.match(list.text, /word\(\) \{ missingPart\("Reader\.word"\); \}/)
   t.equal(list.loader.valueOf(list.loader.load('[a, b]')), '<a> and <b>')
-  t.equal((await cutBy('[a]', 'word')).count, 1, 'all that any of the models entered stays')
+  t.equal((await cutBy('[a]', 'word')).count, 3, 'all that any of the models entered stays')
 })
 
 t.test('errors of loading stay, and what calls come to that were not made', async (t) => {
@@ -122,6 +132,10 @@ t.test('errors of loading stay, and what calls come to that were not made', asyn
   t.throws(() => loader.load(''), { message: /nothing in the file/ })
   // a function that loading handed on
   t.equal(loader.laterOf(loader.load('abc')), 'cba3')
+  // functions of a table
+  t.match(loader.kindOf(loader.load('abc'), 'one'), /not seen1$/)
+  t.match(loader.kindOf(loader.load('abc'), 'two'), /whatever it is1$/)
+  t.throws(() => loader.load('table'), { message: 'a kind is not in this build' })
 })
 
 t.test('the same observations give the same text', async (t) => {
@@ -147,7 +161,7 @@ t.test('members that no name leads to', async (t) => {
 
 t.test('shares of the source files', async (t) => {
   const { code, inputs, exports } = await minify(BUNDLE, 'esm')
-  t.strictSame([...exports].sort(), ['Problem', 'laterOf', 'load', 'missingPart', 'valueOf'])
+  t.strictSame([...exports].sort(), ['Problem', 'kindOf', 'laterOf', 'load', 'missingPart', 'valueOf'])
   t.strictSame([...inputs.keys()].sort(), [
     'runtime/error.ts',
     'runtime/module/file-error.ts',

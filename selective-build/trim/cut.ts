@@ -10,6 +10,9 @@ import { classNameOf } from './syntax.js'
 /** Where loading begins: what only this comes to is known from the models that were loaded. */
 const LOADING = new Set(['ScriptModule.load'])
 
+/** Characters. Without a smaller function a bundle is hardly smaller, and other models need it the more often. */
+const LEAST_SAVED = 60
+
 export interface CutInput {
   readonly source: BundleSource
   /** Files whose parts may be left out. */
@@ -50,7 +53,7 @@ export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part
 export function withoutParts({ source, missing }: CutInput, parts: readonly Part[]): { text: string; cut: Part[] } {
   const cuts = parts
     .map((part) => ({ part, edit: editOf(part.node, `${missing}(${JSON.stringify(part.name)})`) }))
-    .filter(({ edit }) => edit.end - edit.start > edit.text.length)
+    .filter(({ edit }) => edit.end - edit.start >= edit.text.length + LEAST_SAVED)
   return {
     text: applyEdits(
       source.text,

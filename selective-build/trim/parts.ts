@@ -36,6 +36,7 @@ function nameIn(node: ts.Node, owner: string): string | undefined {
   const isNamed = ts.isFunctionDeclaration(node) || ts.isVariableDeclaration(node) || ts.isPropertyAssignment(node)
   const isMember = ts.isMethodDeclaration(node) || ts.isAccessor(node)
   if ((!isNamed && !isMember) || named.name === undefined) return undefined
-  const text = ts.isStringLiteralLike(named.name) ? named.name.text : named.name.getText()
+  if (!ts.isStringLiteralLike(named.name) && !ts.isIdentifier(named.name)) return undefined
+  const { text } = named.name
   return isMember && owner !== '' ? `${owner}.${text}` : text
 }

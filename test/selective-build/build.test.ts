@@ -60,7 +60,7 @@ t.test('trace, build and compare', (t) => {
   const built = build('--trace', trace, '--out', out)
   t.equal(built.status, 0, built.stderr)
   t.match(built.stdout, /1 runs give the same bits as the whole runtime/)
-  t.match(built.stderr, /loaders: \d\d parts left out that no traced model comes to/)
+  t.match(built.stderr, /loaders: \d+ parts left out that no traced model comes to/)
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
     native: { before: number; after: number }
     javascript: { before: number; after: number }
@@ -116,8 +116,8 @@ t.test('what the build lacks', async (t) => {
 })
 
 /** The traced model with another state. */
-function modelWith(state: Uint8Array, deflate = false): Uint8Array {
-  const records = [...unzip(readFileSync(fixture('add_relu.ptl')))].map(([name, data]) => ({ name, data: Uint8Array.from(data), deflate }))
+function modelWith(state: Uint8Array): Uint8Array {
+  const records = [...unzip(readFileSync(fixture('add_relu.ptl')))].map(([name, data]) => ({ name, data: Uint8Array.from(data) }))
   return zip(records.map((record) => (record.name.endsWith('/data.pkl') ? { ...record, data: state } : record)))
 }
 
@@ -146,9 +146,7 @@ t.test('other models than the traced one', async (t) => {
   ]
   const lacking = { code: 'UNSUPPORTED_FILE', message: /which no traced model came to: it is not in this build.*--trace more\.trace/s }
   await t.rejects(ptlite.loadModule(modelWith(stateOf(p.text('table'), typed))), lacking, 'a dict with a type')
-  await t.rejects(ptlite.loadModule(modelWith(stateOf(p.text('training'), p.true), true)), lacking, 'compressed records')
-  for (const bytes of [modelWith(stateOf(p.text('table'), typed)), modelWith(stateOf(p.text('training'), p.true), true)])
-    await loadModule(bytes)
+  await loadModule(modelWith(stateOf(p.text('table'), typed)))
 })
 
 t.test('other shapes than the traced ones', async (t) => {

@@ -33,7 +33,9 @@ var Reader = class {
     return this.text.startsWith("[") ? this.list() : this.word();
   }
   word() {
-    return { value: this.text.trim(), later: () => reversedLater(this.text) };
+    const value = this.text.trim();
+    if (value === "") throw new Problem("a word is at least one character");
+    return { value, later: () => reversedLater(this.text) };
   }
   list() {
     return { value: this.text.slice(1, -1).split(",").map((item) => item.trim()), later: () => "a list has no order" };
@@ -65,12 +67,12 @@ var ScriptModule = class {
     return NAMES[name]() + NAMES_BY_FIELD.first;
   }
   unheardOf() {
-    return "no code names this method of a class whose name is not known to apps";
+    return "no code names this method of a class whose name is not known to apps, so that it can go without harm";
   }
 };
-var TABLE = { "a kind": () => { return "this is a kind that only loading asks for"; } };
+var TABLE = { "a kind": () => { return "this is a kind that only loading asks for, and it is longer than what stands in its place by far"; } };
 var NAMES = { one: () => "what a call may ask for by a name that is not seen", two() { return "or by another one, whatever it is"; } };
-var NAMES_BY_FIELD = { first: 1, second: () => { return "a function of which no name is anywhere"; } };
+var NAMES_BY_FIELD = { first: 1, second: () => { return "a function of which no name is anywhere, and it is longer than what stands in its place, again by far"; } };
 function joined(list) {
   return list.map((item) => \`<\${item}>\`).join(" and ");
 }

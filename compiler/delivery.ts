@@ -4,6 +4,7 @@ import { PtliteError } from '../runtime/error.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import { memoryStats, trimMemory } from '../runtime/native/memory.js'
+import { discardPages, dropDerived } from '../runtime/tensor/lending.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type CompiledCall, compileCall } from './compiled-call.js'
@@ -77,8 +78,8 @@ export function letGoOfSources(guards: Guards, used: readonly Storage[]): void {
   const kept = new Set(used)
   for (const storage of guards.knownStorages()) {
     if (kept.has(storage)) continue
-    storage.dropDerived(kept)
-    storage.discardPages()
+    dropDerived(storage, kept)
+    discardPages(storage)
   }
   // what the passes needed is more than runs do
   if (memoryStats().cached > TRIM_BYTES) trimMemory()

@@ -99,7 +99,7 @@ function fits(value: Value, type: TypeNode): boolean {
   return !KNOWN_TYPES.has(type.name) || matchesType(value, type)
 }
 
-const KNOWN_TYPES = new Set('int float bool str number Scalar List Dict Tuple Optional NoneType None'.split(' '))
+const KNOWN_TYPES = new Set(['int', 'float', 'bool', 'str', 'number', 'Scalar', 'List', 'Dict', 'Tuple', 'Optional', 'NoneType', 'None'])
 
 /** The caller's form of a result. */
 export function toOutput(value: Value): Output {

@@ -1,23 +1,12 @@
 import { PtliteError } from '../runtime/error.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized } from '../runtime/tensor/dtype.js'
-import { arrayTypeOf, type TypedArray, writeTensor } from '../runtime/tensor/data.js'
+import { arrayTypeOf, dtypeOfArray, type TypedArray, writeTensor } from '../runtime/tensor/data.js'
 import { isHalf } from '../runtime/tensor/half.js'
 import { numelOf, shapeText } from '../runtime/tensor/shape.js'
 import { empty, type Tensor } from '../runtime/tensor/tensor.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
 export type NestedArray = number | bigint | boolean | readonly NestedArray[]
-
-const DTYPE_OF_ARRAY: ReadonlyMap<unknown, DTypeName> = new Map<unknown, DTypeName>([
-  [Float32Array, 'float32'],
-  [Float64Array, 'float64'],
-  [Int8Array, 'int8'],
-  [Uint8Array, 'uint8'],
-  [Uint8ClampedArray, 'uint8'],
-  [Int16Array, 'int16'],
-  [Int32Array, 'int32'],
-  [BigInt64Array, 'int64'],
-])
 
 /**
  * A new tensor with a copy of `data`: a typed array, or numbers in nested arrays. Without `dtype` a typed array
@@ -29,11 +18,10 @@ export function tensor(data: TypedArray | NestedArray, shape?: readonly number[]
   const flat: Element[] = []
   const nested = isTyped ? [data.length] : flatten(data, flat)
   const elements = isTyped ? data : flat
-  const name = dtype ?? (isTyped ? DTYPE_OF_ARRAY.get(data.constructor) : dtypeOf(flat[0]))
-  if (name === undefined) {
+  const type = dtype !== undefined ? dtypeFromName(dtype) : isTyped ? dtypeOfArray(data) : dtypeOf(flat[0])
+  if (type === undefined) {
     throw new PtliteError('INVALID_ARGUMENT', `name the dtype of a ${(data as TypedArray).constructor.name}: float16 or bfloat16`)
   }
-  const type = dtypeFromName(name)
   const sizes = checkShape(shape ?? nested, elements.length)
   const t = empty(sizes, type)
   writeTensor(t, elements instanceof arrayTypeOf(type) ? elements : converted(elements, type))
@@ -44,8 +32,8 @@ export function tensor(data: TypedArray | NestedArray, shape?: readonly number[]
 
 type Element = number | bigint | boolean
 
-function dtypeOf(element: Element | undefined): DTypeName {
-  return typeof element === 'boolean' ? 'bool' : typeof element === 'bigint' ? 'int64' : 'float32'
+function dtypeOf(element: Element | undefined): DType {
+  return typeof element === 'boolean' ? DType.bool : typeof element === 'bigint' ? DType.int64 : DType.float32
 }
 
 /** The elements as an array of this dtype. */

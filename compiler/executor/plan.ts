@@ -2,6 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import type { Profiler } from '../../runtime/interpreter/profile.js'
 import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -151,7 +152,7 @@ export class Plan {
     // from here on, whatever is disposed stays until this run is over
     const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
     const addresses = inputs.map((t) => t.address)
-    for (const storage of used) storage.lease()
+    for (const storage of used) lease(storage)
     try {
       await this.turn()
       try {
@@ -161,7 +162,7 @@ export class Plan {
         this.queue.shift()?.()
       }
     } finally {
-      for (const storage of used) storage.endLease()
+      for (const storage of used) endLease(storage)
     }
   }
 

@@ -1,8 +1,9 @@
 import { PtliteError } from '../error.js'
+import { kindOf } from '../operators/describe.js'
 import { Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
-import { CustomObject, Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
+import { Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction, Program } from './program.js'
 import { matchesType, type TypeNode, typeText } from './types.js'
@@ -12,21 +13,6 @@ import { argumentCount } from './verifier.js'
 
 function modelError(message: string): never {
   throw new PtliteError('MODEL_ERROR', message)
-}
-
-/** Kind of a value, for messages. */
-export function kindOf(value: Value): string {
-  if (value === null) return 'None'
-  if (value instanceof Tensor) return 'Tensor'
-  if (value instanceof Float) return 'float'
-  if (value instanceof Tuple) return 'tuple'
-  if (value instanceof ScriptObject) return value.typeName
-  if (value instanceof CustomObject) return value.className
-  if (Array.isArray(value)) return 'list'
-  if (value instanceof Map) return 'dict'
-  if (typeof value === 'number' || typeof value === 'bigint') return 'int'
-  if (typeof value === 'boolean') return 'bool'
-  return typeof value === 'string' ? 'str' : 'object'
 }
 
 export function toBool(value: Value): boolean {

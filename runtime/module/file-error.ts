@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { kindOf } from '../interpreter/instructions.js'
+import { kindOf } from '../operators/describe.js'
 import { Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../tensor/value.js'

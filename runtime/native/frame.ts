@@ -1,4 +1,3 @@
-import { HOW_TO_EXTEND } from '../build.js'
 import { absent, PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
@@ -57,19 +56,6 @@ function tooMany(count: number, room: number): never {
   throw new PtliteError('INVALID_ARGUMENT', `expected at most ${room} dimensions or operands, found ${count}`)
 }
 
-const STATUS: Record<number, readonly [ErrorCodeOfStatus, string]> = {
-  1: ['OUT_OF_MEMORY', 'the system has no memory left for this tensor'],
-  2: ['INVALID_ARGUMENT', 'an index is out of range'],
-  3: ['UNSUPPORTED_DTYPE', 'this kernel was built without this dtype'],
-  4: ['INVALID_FILE', 'the file cannot be mapped'],
-  5: ['INVALID_ARGUMENT', 'the matrix is singular or not positive definite'],
-  6: ['NATIVE_LIBRARY', 'the library was built without this kernel'],
-  7: ['INVALID_ARGUMENT', 'integer division by zero'],
-  8: ['ABORTED', 'the run was given up'],
-  9: ['UNSUPPORTED_DTYPE', 'this build was made without the dtype or operation that is asked for'],
-}
-type ErrorCodeOfStatus = 'OUT_OF_MEMORY' | 'INVALID_ARGUMENT' | 'UNSUPPORTED_DTYPE' | 'INVALID_FILE' | 'NATIVE_LIBRARY' | 'ABORTED'
-
 /**
  * Runs kernel `id` on the frame: the only way native work starts. `host` is JavaScript memory that the kernel
  * reads or writes during the call (data in, data out, a path). Throws PtliteError on a non-zero status.
@@ -99,9 +85,27 @@ export function launchWith(call: Launch, id: number, name: string, host: ArrayBu
 }
 
 function fail(name: string, status: number): never {
-  const [code, text] = STATUS[status] ?? (['INTERNAL', `status ${status}`] as const)
-  const advice = status === 3 || status === 6 || status === 9 ? HOW_TO_EXTEND : ''
-  throw new PtliteError(code, `kernel ${name}: ${text}${advice}`)
+  switch (status) {
+    case 1:
+      throw new PtliteError('OUT_OF_MEMORY', `kernel ${name}: the system has no memory left for this tensor`)
+    case 2:
+      throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: an index is out of range`)
+    case 3:
+    case 9:
+      throw absent(`the dtype or operation that is asked for of kernel ${name}`)
+    case 4:
+      throw new PtliteError('INVALID_FILE', `kernel ${name}: the file cannot be mapped`)
+    case 5:
+      throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: the matrix is singular or not positive definite`)
+    case 6:
+      throw absent(`kernel ${name}`, 'NATIVE_LIBRARY')
+    case 7:
+      throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: integer division by zero`)
+    case 8:
+      throw new PtliteError('ABORTED', `kernel ${name}: the run was given up`)
+    default:
+      throw new PtliteError('INTERNAL', `kernel ${name}: status ${status}`)
+  }
 }
 
 /** What a selective build calls in place of a kernel that it leaves out. */

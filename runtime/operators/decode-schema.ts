@@ -1,3 +1,4 @@
+import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
 import type { Value } from '../tensor/value.js'
 import * as data from './generated/schemas.js'
 import { unpackNumbers } from './packed.js'
@@ -41,7 +42,8 @@ function decodeItem(index: number): SchemaArgument {
     name,
     type,
     alias: alias === '' ? null : alias,
-    annotatedType: annotated(type, alias, (flags & ALIAS_LAST) !== 0),
+    // for texts of schemas, which are listed, or compared with those of custom operators
+    annotatedType: HOLDS_CUSTOM_OPERATORS ? annotated(type, alias, (flags & ALIAS_LAST) !== 0) : type,
     kwargOnly: (flags & KWARG_ONLY) !== 0,
     isOut: (flags & OUT) !== 0,
     defaultValue: data.defaults[defaultIndex] as Value | undefined,

@@ -26,6 +26,13 @@ export function arrayTypeOf(type: DType): ArrayType {
   return ARRAY_TYPES[type]!
 }
 
+/** The dtype whose elements a typed array holds; undefined for Uint16Array, which may be float16 or bfloat16, and for foreign classes. */
+export function dtypeOfArray(data: TypedArray): DType | undefined {
+  if (data instanceof Uint8ClampedArray) return DType.uint8
+  const code = ARRAY_TYPES.indexOf(data.constructor as ArrayType)
+  return code < 0 || code === DType.float16 ? undefined : (code as DType)
+}
+
 /** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
   noteRead(t)

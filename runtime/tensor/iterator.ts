@@ -3,7 +3,7 @@ import { HOLDS_WRITES } from '../held.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
 import { contiguousStrides, extentOf, shapeText, numelOf, sameShape } from './shape.js'
 import { Storage } from './storage.js'
-import { emptyStrided, type Tensor } from './tensor.js'
+import { become, emptyStrided, type Tensor } from './tensor.js'
 import { absentWrite, noteWrite } from './write.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
@@ -165,7 +165,7 @@ export function resizeOut(out: Tensor, shape: readonly number[]): void {
   if (sameShape(out.shape, shape)) return
   const bytes = numelOf(shape) * out.itemSize
   const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
-  out.become(fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
+  become(out, fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
 }
 
 /**

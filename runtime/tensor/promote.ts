@@ -1,3 +1,5 @@
+import { absent } from '../error.js'
+import { HOLDS_MIXED_DTYPES, HOLDS_SCALARS } from '../held.js'
 import { DType, isFloating, promoteTypes } from './dtype.js'
 import { Float, type Scalar } from './scalar.js'
 import { Tensor } from './tensor.js'
@@ -32,9 +34,14 @@ export function promote(operands: readonly Operand[]): DType {
 
 /** promote([a, b]) without the list. */
 export function promotePair(a: Operand, b: Operand): DType {
+  if (a instanceof Tensor && b instanceof Tensor && a.type === b.type) return a.type
+  if (HOLDS_MIXED_DTYPES || HOLDS_SCALARS) return promotedPair(a, b)
+  throw absent('an operator on different dtypes, or on a tensor and a number')
+}
+
+function promotedPair(a: Operand, b: Operand): DType {
   if (a instanceof Tensor) {
     if (b instanceof Tensor) {
-      if (a.type === b.type) return a.type
       if (a.shape.length > 0 === b.shape.length > 0) return promoteTypes(a.type, b.type)
       return (a.shape.length > 0 ? combine(a.type, b.type) : combine(b.type, a.type)) as DType
     }

@@ -3,7 +3,7 @@ import { canCast, dtypeName, type DType } from './dtype.js'
 import { contiguousStrides, extentOf, numelOf, sameShape } from './shape.js'
 import { Storage } from './storage.js'
 import * as kernels from '../native/generated/kernels.js'
-import { empty, type Tensor } from './tensor.js'
+import { become, empty, type Tensor } from './tensor.js'
 
 /**
  * Gives `self` this shape in place (`resize_`): what fits keeps its elements in storage order, new elements are
@@ -20,7 +20,7 @@ export function resize(self: Tensor, shape: readonly number[], strides: readonly
     storage = Storage.allocate(needed)
     kernels.mem_copy({ to: storage.address, from: self.storage.address, bytes: self.storage.byteLength })
   }
-  self.become(storage, self.offset, shape.slice(), strides.slice())
+  become(self, storage, self.offset, shape.slice(), strides.slice())
   return self
 }
 

@@ -1,6 +1,5 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
-import * as kernels from '../native/generated/kernels.js'
 import { allocate, release } from '../native/memory.js'
 
 const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
@@ -33,17 +32,17 @@ export class Storage {
   version = 0
   /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
   derived: DerivedData[] | undefined
-  private watched = false
-  /** Native threads that use the memory. */
-  private leases = 0
+  /** Threads that use the memory (see lending.ts). */
+  leases = 0
   /** Address to be released when the last lease ends. */
-  private doomed = 0
+  doomed = 0
+  private watched = false
 
   private constructor(
     private base: number,
     readonly byteLength: number,
     /** False for memory that somebody else releases, such as a mapped file. */
-    private readonly owned: boolean,
+    readonly owned: boolean,
     /** Keeps the owner of unowned memory alive. */
     readonly keep: unknown,
   ) {}
@@ -97,34 +96,6 @@ export class Storage {
     if (this.owned && this.leases > 0) this.doomed = this.base
     else if (this.owned) release(this.base, this.byteLength)
     this.base = 0
-  }
-
-  /**
-   * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
-   * they are next used. Other memory stays. Nobody may write to it meanwhile.
-   */
-  discardPages(): void {
-    if (!this.owned && this.base !== 0 && this.leases === 0) kernels.mem_discard({ address: this.base, bytes: this.byteLength })
-  }
-
-  /** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */
-  dropDerived(kept: ReadonlySet<Storage>): void {
-    this.derived = this.derived?.filter((d) => {
-      const stays = d.lent === true || kept.has(d.storage)
-      if (!stays) d.storage.free()
-      return stays
-    })
-  }
-
-  /** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
-  lease(): void {
-    this.leases++
-  }
-
-  endLease(): void {
-    if (--this.leases > 0 || this.doomed === 0) return
-    release(this.doomed, this.byteLength)
-    this.doomed = 0
   }
 }
 

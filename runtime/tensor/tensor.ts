@@ -146,18 +146,18 @@ export class Tensor {
   get isReleased(): boolean {
     return this.released
   }
+}
 
-  /** Makes this tensor another view (`set_data`, `resize_`): counts move from the old storage to the new one. */
-  become(storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
-    if (storage !== this.storage) {
-      storage.users++
-      if (--this.storage.users === 0) this.storage.free()
-      this.storage = storage
-    }
-    this.offset = offset
-    this.shape = shape
-    this.strides = strides
+/** Makes a tensor another view (`set_data`, `resize_`): counts move from the old storage to the new one. */
+export function become(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
+  if (storage !== t.storage) {
+    storage.users++
+    if (--t.storage.users === 0) t.storage.free()
+    t.storage = storage
   }
+  t.offset = offset
+  t.shape = shape
+  t.strides = strides
 }
 
 /** The zero point of a whole tensor is one of its integers: kernels keep it in as many bits. Those per channel may be any number. */

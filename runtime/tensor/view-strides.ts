@@ -1,6 +1,6 @@
 import { check } from '../error.js'
 import { MemoryFormat } from './options.js'
-import { channelsLastStrides, contiguousStrides, numelOf } from './shape.js'
+import { channelsLastStrides, contiguousStrides, numelOf, sameShape, shapeText } from './shape.js'
 
 /** A copy of `shape` with its one -1 replaced so that it has `numel` elements. Throws INVALID_ARGUMENT. */
 export function inferSize(shape: readonly number[], numel: number): number[] {
@@ -11,10 +11,10 @@ export function inferSize(shape: readonly number[], numel: number): number[] {
     const size = shape[i]!
     out[i] = size
     if (size === -1) {
-      check(unknown < 0, () => `expected at most one inferred dimension, found shape [${shape.join(', ')}]`)
+      check(unknown < 0, () => `expected at most one inferred dimension, found shape ${shapeText(shape)}`)
       unknown = i
     } else {
-      check(size >= 0, () => `expected sizes of at least 0, or -1, found shape [${shape.join(', ')}]`)
+      check(size >= 0, () => `expected sizes of at least 0, or -1, found shape ${shapeText(shape)}`)
       known *= size
     }
   }
@@ -22,11 +22,8 @@ export function inferSize(shape: readonly number[], numel: number): number[] {
     out[unknown] = numel / known
     return out
   }
-  check(unknown < 0 && known === numel, () =>
-    known === 0 && unknown >= 0
-      ? `a dimension of shape [${shape.join(', ')}] cannot be inferred: it could have any size`
-      : `shape [${shape.join(', ')}] does not fit a tensor of ${numel} elements`,
-  )
+  check(known > 0 || unknown < 0, () => `a dimension of shape ${shapeText(shape)} cannot be inferred: it could have any size`)
+  check(unknown < 0 && known === numel, () => `shape ${shapeText(shape)} does not fit a tensor of ${numel} elements`)
   return out
 }
 
@@ -36,7 +33,7 @@ export function inferSize(shape: readonly number[], numel: number): number[] {
  */
 export function viewStrides(shape: readonly number[], strides: readonly number[], target: readonly number[]): number[] | null {
   const rank = shape.length
-  if (numelOf(shape) === 0) return sameSizes(shape, target) ? [...strides] : contiguousStrides(target)
+  if (numelOf(shape) === 0) return sameShape(shape, target) ? [...strides] : contiguousStrides(target)
   const out = new Array<number>(target.length)
   let next = target.length - 1
   let base = rank > 0 ? strides[rank - 1]! : 1
@@ -60,10 +57,6 @@ export function viewStrides(shape: readonly number[], strides: readonly number[]
   return next === -1 ? out : null
 }
 
-function sameSizes(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((size, i) => size === b[i])
-}
-
 /** Whether the elements lie in memory as this memory format lays out this shape. */
 export function isContiguousAs(shape: readonly number[], strides: readonly number[], format: number): boolean {
   if (format === MemoryFormat.channelsLast ? shape.length !== 4 : format === MemoryFormat.channelsLast3d && shape.length !== 5) return false
@@ -82,6 +75,6 @@ export function stridesFor(shape: readonly number[], format: number): number[] {
     () => `memory format ${format} has no strides of its own`,
   )
   const rank = format === MemoryFormat.channelsLast ? 4 : 5
-  check(shape.length === rank, () => `expected a shape of ${rank} dimensions for this memory format, found [${shape.join(', ')}]`)
+  check(shape.length === rank, () => `expected a shape of ${rank} dimensions for this memory format, found ${shapeText(shape)}`)
   return channelsLastStrides(shape)
 }

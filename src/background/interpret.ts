@@ -4,6 +4,7 @@ import { reachable } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -84,7 +85,7 @@ export class BackgroundInterpreter {
     const nodes: Node[] = []
     const encoded = args.map((arg) => run.send(arg, nodes))
     const used = [...state.storages(), ...run.storages()]
-    for (const storage of used) storage.lease()
+    for (const storage of used) lease(storage)
     const cancel = new SharedArrayBuffer(4)
     const onAbort = (): void => {
       Atomics.store(new Int32Array(cancel), 0, 1)
@@ -106,7 +107,7 @@ export class BackgroundInterpreter {
       return run.valueOf(reply.value)
     } finally {
       signal?.removeEventListener('abort', onAbort)
-      for (const storage of used) storage.endLease()
+      for (const storage of used) endLease(storage)
       const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
       for (const [id] of fresh) moved.add(id)
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })

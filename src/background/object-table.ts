@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
+import { become, Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, listType, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { Body, Encoded, Node, Ref } from './nodes.js'
 
@@ -123,7 +123,7 @@ export class ObjectTable {
     this.known.set(id, contentsOf(storage))
     for (const [number, t] of this.objects) {
       if (!(t instanceof Tensor) || t.storage !== old) continue
-      t.become(storage, t.offset, t.shape, t.strides)
+      become(t, storage, t.offset, t.shape, t.strides)
       this.known.set(number, contentsOf(t))
     }
   }
@@ -247,7 +247,7 @@ export class ObjectTable {
         !same(body.shape, object.shape) ||
         !same(body.strides, object.strides)
       ) {
-        object.become(storage, body.offset, body.shape, body.strides)
+        become(object, storage, body.offset, body.shape, body.strides)
       }
     } else if (body.kind === 'list' && Array.isArray(object)) {
       object.splice(0, object.length, ...all(body.items))

@@ -6,6 +6,7 @@ import { TieredModule } from '../../compiler/tier.js'
 import { openSource, storageFrom } from '../../runtime/module/bytes.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { discardPages, endLease, lease } from '../../runtime/tensor/lending.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOperator, loadModule, memoryStats, tensor } from '../../src/index.js'
 import { fixturePath } from '../module/fixtures.js'
@@ -164,20 +165,20 @@ t.test('pages that were written to stay, and so does other memory', (t) => {
   t.ok(residentOf(file) >= 64)
   kernels.mem_fill({ address: storage.address + 5 * 4096, bytes: 10, value: 1 })
   want.fill(1, 5 * 4096, 5 * 4096 + 10)
-  storage.discardPages()
+  discardPages(storage)
   // the first and the last page are not the storage's alone
   t.equal(residentOf(file), 3 * 4)
   t.strictSame(contents(), want)
-  storage.lease()
-  storage.discardPages()
+  lease(storage)
+  discardPages(storage)
   t.ok(residentOf(file) >= 64, 'not while another thread uses it')
-  storage.endLease()
+  endLease(storage)
   for (const size of [0, 1, 4095]) kernels.mem_discard({ address: storage.address, bytes: size })
   t.ok(residentOf(file) >= 64)
   source.close()
 
   const other = storageFrom(bytes)
-  other.discardPages()
+  discardPages(other)
   kernels.mem_discard({ address: other.address, bytes: other.byteLength })
   const found = new Uint8Array(bytes.length)
   kernels.mem_read({ address: other.address, bytes: found.length }, found)

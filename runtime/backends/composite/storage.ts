@@ -3,7 +3,7 @@ import { MemoryFormat } from '../../tensor/options.js'
 import { resize } from '../../tensor/resize.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { Storage } from '../../tensor/storage.js'
-import { isPerChannel, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { become, isPerChannel, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { checkStrided } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
@@ -32,7 +32,7 @@ export function _resize_output_(self: Tensor, size: number[], _device: Device): 
 
 export function set__source_Tensor(self: Tensor, source: Tensor): Tensor {
   checkSameType(self, source)
-  self.become(source.storage, source.offset, source.shape, source.strides)
+  become(self, source.storage, source.offset, source.shape, source.strides)
   return self
 }
 
@@ -40,17 +40,17 @@ export function set__source_Tensor_storage_offset(self: Tensor, source: Tensor, 
   checkSameType(self, source)
   const strides = stride.length === 0 ? contiguousStrides(size) : stride.slice()
   checkStrided(source, size, strides, offset)
-  self.become(source.storage, offset, size.slice(), strides)
+  become(self, source.storage, offset, size.slice(), strides)
   return self
 }
 
 export function set_(self: Tensor): Tensor {
-  self.become(Storage.allocate(0), 0, [0], [1])
+  become(self, Storage.allocate(0), 0, [0], [1])
   return self
 }
 
 export function set_data(self: Tensor, source: Tensor): void {
-  self.become(source.storage, source.offset, source.shape, source.strides)
+  become(self, source.storage, source.offset, source.shape, source.strides)
   self.type = source.type
   self.quant = source.quant
 }

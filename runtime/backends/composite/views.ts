@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { DType, dtypeName, isComplex, isQuantized, itemSize } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, wrapDim } from '../../tensor/shape.js'
-import { empty, Tensor } from '../../tensor/tensor.js'
+import { become, empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { readInts } from '../../tensor/host-values.js'
@@ -62,12 +62,12 @@ export function as_strided(self: Tensor, size: number[], stride: number[], offse
 export function as_strided_(self: Tensor, size: number[], stride: number[], offset: number | null): Tensor {
   const start = offset ?? self.offset
   v.checkStrided(self, size, stride, start)
-  self.become(self.storage, start, size.slice(), stride.slice())
+  become(self, self.storage, start, size.slice(), stride.slice())
   return self
 }
 
 function reshaped(self: Tensor, shape: readonly number[], strides: readonly number[]): Tensor {
-  self.become(self.storage, self.offset, shape, strides)
+  become(self, self.storage, self.offset, shape, strides)
   return self
 }
 

@@ -40,10 +40,12 @@ function alphaFor(alpha: Scalar, common: DType): number {
 function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tensor | undefined): Tensor {
   const common = promotePair(a, b)
   const factor = alphaFor(alpha, common)
-  if (!HOLDS_HALVES || factor === 1 || common !== DType.float16) return runBinary(op, a, b, common, common, out, factor)
-  const product =
-    b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
-  return runBinary(op, a, product, common, common, out)
+  if (HOLDS_HALVES && factor !== 1 && common === DType.float16) {
+    const product =
+      b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
+    return runBinary(op, a, product, common, common, out)
+  }
+  return runBinary(op, a, b, common, common, out, factor)
 }
 
 const realArithmetic: RealArithmetic = {

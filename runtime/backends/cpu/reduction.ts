@@ -1,7 +1,7 @@
 import { PtliteError } from '../../error.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
-import type { Tensor } from '../../tensor/tensor.js'
+import { become, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
 import { checkOutType, deliver, deliverExact } from './support/deliver.js'
 import { flattened } from './support/make.js'
@@ -127,7 +127,7 @@ function argExtreme(op: 'max' | 'min', self: Tensor, dim: number | null, keepdim
   checkNotEmpty(self, dim === null ? null : [dim], `arg${op}`)
   if (dim !== null) return deliverExact(reduceArg(op, self, wrapDim(dim, self.dim), keepdim, false).indices, out, `arg${op}`)
   const { indices } = reduceArg(op, flattened(self), 0, false, false)
-  if (keepdim) indices.become(indices.storage, 0, self.shape.map(() => 1), self.shape.map(() => 1)) // prettier-ignore
+  if (keepdim) become(indices, indices.storage, 0, self.shape.map(() => 1), self.shape.map(() => 1)) // prettier-ignore
   return deliverExact(indices, out, `arg${op}`)
 }
 

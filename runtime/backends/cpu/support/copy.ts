@@ -21,9 +21,8 @@ export function copyInto(dst: Tensor, src: Tensor): void {
 }
 
 function runCopy(dst: Tensor, src: Tensor): void {
-  if (isComplex(dst.type) || isComplex(src.type)) {
-    if (HOLDS_COMPLEX) copyComplex(dst, src)
-    else viewAsReal(src)
+  if (HOLDS_COMPLEX && (isComplex(dst.type) || isComplex(src.type))) {
+    copyComplex(dst, src)
     return
   }
   const isDense = dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)

@@ -58,9 +58,11 @@ export function runUnary(
 
 /** A new tensor, or the one that is written in place. */
 function newOrGiven(out: Tensor | undefined, shape: readonly number[], type: DType): Tensor {
-  if (!HOLDS_WRITES || out === undefined) return empty(shape, type)
-  noteWrite(out)
-  return out
+  if (HOLDS_WRITES && out !== undefined) {
+    noteWrite(out)
+    return out
+  }
+  return empty(shape, type)
 }
 
 /**

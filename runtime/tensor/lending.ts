@@ -1,0 +1,34 @@
+import * as kernels from '../native/generated/kernels.js'
+import { release } from '../native/memory.js'
+import type { Storage } from './storage.js'
+
+/** What plans and other threads do with storages beside the tensors that view them. */
+
+/** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
+export function lease(storage: Storage): void {
+  storage.leases++
+}
+
+export function endLease(storage: Storage): void {
+  if (--storage.leases > 0 || storage.doomed === 0) return
+  release(storage.doomed, storage.byteLength)
+  storage.doomed = 0
+}
+
+/**
+ * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
+ * they are next used. Other memory stays. Nobody may write to it meanwhile.
+ */
+export function discardPages(storage: Storage): void {
+  const { startAddress, byteLength } = storage
+  if (!storage.owned && startAddress !== 0 && storage.leases === 0) kernels.mem_discard({ address: startAddress, bytes: byteLength })
+}
+
+/** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */
+export function dropDerived(storage: Storage, kept: ReadonlySet<Storage>): void {
+  storage.derived = storage.derived?.filter((d) => {
+    const stays = d.lent === true || kept.has(d.storage)
+    if (!stays) d.storage.free()
+    return stays
+  })
+}

@@ -52,7 +52,7 @@ const flags = (size: number): Row => [
   ],
   [
     [new Array(size + 1).fill(true), `a list of ${size + 1}, first bool true`],
-    [[], 'an empty list'],
+    [[], 'list of 0'],
     [new Array(size).fill(1), 'int 1'],
     [null, 'None'],
   ],
@@ -118,13 +118,13 @@ const OTHERS: readonly Row[] = [
   ['SymInt[]', 'number[]', [same([1, 2])], [[3, 'int 3']]],
   ['Any', 'Value', [none, same('a'), same(items), [0.5, new Float(0.5)], same(1)], []],
   ['t', 'Value', [none, same(dict), same(tensor)], []],
-  ['t[]', 'Value[]', [same(items)], [[new Tuple([]), 'a tuple of 0'], [null, 'None']]],
+  ['t[]', 'Value[]', [same(items)], [[new Tuple([]), 'tuple of 0'], [null, 'None']]],
   ['(int, str)[]', 'Value[]', [same([new Tuple([1, 'a'])])], [[1, 'int 1']]],
   ['Tensor[][]', 'Value[]', [same([[tensor]])], [[tensor, shown]]],
-  ['Dict(str, t)', 'Map<DictKey, Value>', [same(dict)], [[[], 'an empty list'], [null, 'None']]],
-  ['(int, str)', 'Tuple', [same(new Tuple([1, 'a']))], [[[1, 'a'], 'a list of 2, first int 1']]],
+  ['Dict(str, t)', 'Map<DictKey, Value>', [same(dict)], [[[], 'list of 0'], [null, 'None']]],
+  ['(int, str)', 'Tuple', [same(new Tuple([1, 'a']))], [[[1, 'a'], 'list of 2']]],
   ['__torch__.torch.classes.quantized.Conv2dPackedParamsBase', 'CustomObject', [same(conv)], [[null, 'None'], [tensor, shown]]],
-  ['__torch__.torch.classes.rnn.CellParamsBase[]', 'CustomObject[]', [same([conv])], [[conv, 'an object of type quantized.Conv2dPackedParamsBase']]],
+  ['__torch__.torch.classes.rnn.CellParamsBase[]', 'CustomObject[]', [same([conv])], [[conv, 'quantized.Conv2dPackedParamsBase']]],
 ] // prettier-ignore
 
 /** Under the Builtin key ints are exact and lists go through by reference. */
@@ -133,7 +133,7 @@ const BUILTIN: readonly Row[] = [
   ['int?', 'Int | null', [none, same(2n ** 60n)], [['1', 'str "1"']]],
   ['int[]', 'Value[]', [same(items)], [[3, 'int 3']]],
   ['float[]', 'Value[]', [same([new Float(1)])], [[null, 'None']]],
-  ['t[](a!)', 'Value[]', [same(items)], [[new Tuple([]), 'a tuple of 0']]],
+  ['t[](a!)', 'Value[]', [same(items)], [[new Tuple([]), 'tuple of 0']]],
   ['Tensor[]', 'Tensor[]', [same([tensor])], [[[1], 'int 1 at index 0']]],
   ['float', 'number', [[new Float(1), 1]], [['1', 'str "1"']]],
 ] // prettier-ignore

@@ -51,7 +51,7 @@ const flags = (size: number): Row => [
     [new Tuple(new Array<Value>(size).fill(true)), new Array(size).fill(true)],
   ],
   [
-    [new Array(size + 1).fill(true), `a list of ${size + 1}, first bool true`],
+    [new Array(size + 1).fill(true), `list of ${size + 1}`],
     [[], 'list of 0'],
     [new Array(size).fill(1), 'int 1'],
     [null, 'None'],
@@ -64,7 +64,7 @@ const tensors = (type: string): Row => [
   [
     [null, 'None'],
     [3, 'int 3'],
-    [[tensor], `a list of 1, first ${shown}`],
+    [[tensor], 'list of 1'],
   ],
 ]
 const names: Row[2] = [same(['N', 'C']), [new Tuple(['N']), ['N']], same([])]

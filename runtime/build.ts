@@ -3,3 +3,9 @@
  * which names the traces it was made from and the command.
  */
 export const HOW_TO_EXTEND: string = ''
+
+/** Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. */
+export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist']
+
+/** What to do where it is missing or another one. A selective build looks beside itself alone, and is where its library comes from. */
+export const HOW_TO_GET_LIBRARY: string = "build it with 'npm run build'"

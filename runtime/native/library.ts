@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
 
@@ -52,7 +53,7 @@ function load(): LibraryLaunch {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new PtliteError('NATIVE_LIBRARY', `the kernels need Linux on x86-64, found ${process.platform} on ${process.arch}`)
   }
-  return openLibrary(findLibrary(), KERNEL_ABI_HASH, "was built for another version of ptlite; rebuild it with 'npm run build'")
+  return openLibrary(findLibrary(), KERNEL_ABI_HASH, `was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
 }
 
 /**
@@ -74,12 +75,12 @@ export function openLibrary(path: string, abiHash: number, mismatch: string): Li
 function findLibrary(): string {
   const here = dirname(fileURLToPath(import.meta.url))
   const chosen = explicitPath ?? process.env[LIBRARY_VARIABLE]
-  const tried = chosen !== undefined && chosen !== '' ? [chosen] : [join(here, FILE_NAME), join(here, '../../dist', FILE_NAME)]
+  const tried = chosen !== undefined && chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map((folder) => join(here, folder, FILE_NAME))
   const found = tried.find((path) => existsSync(path))
   if (found === undefined) {
     throw new PtliteError(
       'NATIVE_LIBRARY',
-      `no kernel library at ${tried.join(' or ')}; build it with 'npm run build' or set ${LIBRARY_VARIABLE} to its path`,
+      `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
     )
   }
   return found

@@ -1,10 +1,11 @@
 import { check, PtliteError } from '../error.js'
 import { HOLDS_WRITES } from '../held.js'
+import { noteUse } from '../used.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
 import { contiguousStrides, extentOf, shapeText, numelOf, sameShape } from './shape.js'
 import { Storage } from './storage.js'
 import { become, emptyStrided, type Tensor } from './tensor.js'
-import { absentWrite, noteWrite } from './write.js'
+import { absentWrite } from './write.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
 export const MAX_LOOP_DIMS = 12
@@ -188,7 +189,7 @@ function preparedOut(out: Tensor, shape: readonly number[], type: DType, inputs:
     )
   }
   checkOverlap(out, inputs)
-  noteWrite(out)
+  noteUse('writes')
   return out
 }
 

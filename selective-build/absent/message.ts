@@ -13,7 +13,7 @@ export function message(number: number, ...values: unknown[]): string {
   texts ??= readTexts()
   const text = texts[number]
   if (text === undefined)
-    return `message ${number}: ${values.join('; ')} (its text is in messages.json of this build, to be put beside libptlite.so)`
+    return `message ${number}: ${values.join('; ')} (its text is in messages.json, which belongs beside libptlite.so)`
   return text.replace(/\{\}/g, () => String(values.shift()))
 }
 

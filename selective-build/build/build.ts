@@ -54,7 +54,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const flags = heldFlags(selection)
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
-  const extra = new Map([['runtime/build.ts', adviceModule(request.command)]])
+  const extra = new Map([['runtime/build.ts', buildModule(request.command)]])
   const bundleOf = (files: GeneratedFiles): Promise<string> =>
     bundle({ ...{ root, entry: ENTRY, features, flags, constants, opcodes }, files: new Map([...files, ...extra]) })
   const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles => generatedFiles(chosen, declared, abi, kernels)
@@ -171,10 +171,13 @@ export function levelsOf(wanted: readonly string[], known: readonly string[]): s
   return names.length === 0 ? [...known] : known.filter((name) => names.includes(name))
 }
 
-/** What errors about missing things end with. */
-function adviceModule(command: string): string {
-  const text = `. This is a selective build; to extend it, trace what is missing ('ptlite trace MODEL --input ... -o more.trace') and run '${command} --trace more.trace'`
-  return `export const HOW_TO_EXTEND = ${JSON.stringify(text)}\n`
+/** In place of runtime/build.ts: what errors about missing things end with, and that the library stands beside the build. */
+function buildModule(command: string): string {
+  const extend = `. This is a selective build; to extend it, trace what is missing ('ptlite trace MODEL --input ... -o more.trace') and run '${command} --trace more.trace'`
+  const values = { HOW_TO_EXTEND: extend, LIBRARY_FOLDERS: ['.'], HOW_TO_GET_LIBRARY: 'take it from this build' }
+  return Object.entries(values)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
+    .join('')
 }
 
 /** Builds whose kernels are the same share their objects, whatever else is in them. */

@@ -3,7 +3,7 @@ import { emitBoxed, sharedName } from '../../codegen/emit/boxed.js'
 import { emitDerived } from '../../codegen/emit/derived.js'
 import { emitDispatch, targetOf } from '../../codegen/emit/dispatch.js'
 import { emitInterfaces } from '../../codegen/emit/interfaces.js'
-import { emitTable } from '../../codegen/emit/table.js'
+import { emitFunctions, emitTable } from '../../codegen/emit/table.js'
 import type { Operator } from '../../codegen/model/operator.js'
 import { build, declare, functionText } from './support/declare.js'
 
@@ -124,9 +124,10 @@ await t.test('boxed wrappers', (t) => {
 await t.test('the table: names, the function of each, and the wrapper it shares with others', (t) => {
   const options = build('CPU', 'QuantizedCPU')
   const table = emitTable(operators, options)
+  const code = emitFunctions(operators, options)
   const list = (name: string): string[] =>
     new RegExp(`${name}\\b.*[[(]\\n([^]*?)\\n[\\])]`)
-      .exec(table)![1]!
+      .exec(code)![1]!
       .split('\n')
       .map((line) => line.slice(2, -1))
   const text = (name: string): string => new RegExp(`${name}: string = '(.*)'`).exec(table)![1]!

@@ -53,16 +53,18 @@ export function runUnary(
     out_strides: loop.strides[0]!,
     in_strides: loop.strides[1]!,
   })
-  return result
+  return written(result, out)
 }
 
 /** A new tensor, or the one that is written in place. */
 function newOrGiven(out: Tensor | undefined, shape: readonly number[], type: DType): Tensor {
-  if (HOLDS_WRITES && out !== undefined) {
-    noteWrite(out)
-    return out
-  }
-  return empty(shape, type)
+  return HOLDS_WRITES && out !== undefined ? out : empty(shape, type)
+}
+
+/** The result of a kernel that has run: a capture compares a storage's version with the one it had at the launch. */
+function written(result: Tensor, out: Tensor | undefined): Tensor {
+  if (HOLDS_WRITES && out !== undefined) noteWrite(out)
+  return result
 }
 
 /**
@@ -74,7 +76,7 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   if (simple !== null) {
     const result = newOrGiven(out, (a as Tensor).shape, type)
     launchBinary(op, a, b, common, alpha, result, simple)
-    return result
+    return written(result, out)
   }
   // memory is shared with what the caller gave, whatever is read from
   const inputs = [a, b].filter((x) => x instanceof Tensor)
@@ -87,7 +89,7 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   const result = resultTensor(out, shape, type, inputs)
   const operands = [result, x, y].filter((operand) => operand instanceof Tensor)
   launchBinary(op, x, y, common, alpha, result, planLoop(shape, operands))
-  return result
+  return written(result, out)
 }
 
 /** The walk where `a` is dense and of the result's form, and `b` a scalar, of a's form too, or repeated along its leading dimensions; null for all else. */
@@ -222,5 +224,5 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
     b_strides: y === null ? NONE : loop.strides[2]!,
     c_strides: z === null ? NONE : loop.strides[y === null ? 2 : 3]!,
   })
-  return result
+  return written(result, out)
 }

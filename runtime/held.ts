@@ -14,6 +14,8 @@ export const HOLDS_ALL_INSTRUCTIONS: boolean = true
 export const HOLDS_WRITES: boolean = true
 /** Element-wise operators on a tensor and a number. */
 export const HOLDS_SCALARS: boolean = true
+/** What types are called in a file, for instructions that make or tell apart values by them. */
+export const HOLDS_TYPES: boolean = true
 /** Arguments of methods that are not tensors. */
 export const HOLDS_ARGUMENTS: boolean = true
 /** More than one dtype: promotion and conversion. */

@@ -43,16 +43,12 @@ export class Parameters {
 
   private valueAt(i: number, arg: Input): Value {
     noteUse('arguments')
-    if (HOLDS_ARGUMENTS) return toTyped(arg, this.typeOf(i), this.place(i))
+    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(this.parameters[i]!.type, this.namedTuples)), this.place(i))
     throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
   }
 
   /** For errors. */
   private place(i: number): string {
     return `${this.method}() argument ${i + 1} (${this.parameters[i]!.name})`
-  }
-
-  private typeOf(i: number): TypeNode {
-    return (this.types[i] ??= parseType(this.parameters[i]!.type, this.namedTuples))
   }
 }

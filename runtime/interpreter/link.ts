@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_TYPES } from '../held.js'
 import { missingOperators } from '../operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
@@ -44,7 +45,7 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
     return {
       source,
       operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
-      types: source.types.map((text) => parseType(text, namedTuples)),
+      types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
       promoted,
     }
   })

@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/build/', '**/node_modules/', '.tap/', '**/generated/', '**/fixtures/', 'examples/custom-op/'] },
+  { ignores: ['**/dist/', 'build/', '**/node_modules/', '.tap/', '**/generated/', '**/fixtures/', 'examples/custom-op/'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

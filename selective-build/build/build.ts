@@ -57,7 +57,8 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const extra = new Map([['runtime/build.ts', buildModule(request.command)]])
   const bundleOf = (files: GeneratedFiles): Promise<string> =>
     bundle({ ...{ root, entry: ENTRY, features, flags, constants, opcodes }, files: new Map([...files, ...extra]) })
-  const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles => generatedFiles(chosen, declared, abi, kernels)
+  const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles =>
+    generatedFiles(chosen, declared, abi, kernels)
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
   const kernels = selection.kernels ?? launchedKernels(await bundleOf(filesOf(null)))
@@ -101,7 +102,12 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
 }
 
 /** The bundle without the parts of loaders that the traced models do not come to, where they can be run. */
-async function withoutUnseen(text: string, selection: Selection, library: string, { root, exercise, onProgress }: BuildRequest): Promise<string> {
+async function withoutUnseen(
+  text: string,
+  selection: Selection,
+  library: string,
+  { root, exercise, onProgress }: BuildRequest,
+): Promise<string> {
   // of other parts it is not known what they need
   const why = selection.instructions === null ? 'the build is not made from traces alone' : exercise
   if (typeof why === 'string') {
@@ -193,7 +199,15 @@ function manifest(root: string): string {
     dependencies: Record<string, string>
   }
   const types = { import: { types: './index.d.ts', default: './index.js' }, require: { types: './index.d.cts', default: './index.cjs' } }
-  const fields = { name: 'ptlite-selected', version, private: true, type: 'module', sideEffects: false, main: './index.cjs', types: './index.d.ts' }
+  const fields = {
+    name: 'ptlite-selected',
+    version,
+    private: true,
+    type: 'module',
+    sideEffects: false,
+    main: './index.cjs',
+    types: './index.d.ts',
+  }
   return `${JSON.stringify({ ...fields, exports: { '.': types, './package.json': './package.json' }, dependencies }, null, 2)}\n`
 }
 

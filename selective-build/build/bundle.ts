@@ -58,9 +58,7 @@ export async function bundle(input: BundleInput): Promise<string> {
 }
 
 function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {
-  const absent = new Map(
-    PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]),
-  )
+  const absent = new Map(PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]))
   return {
     name: 'selected parts',
     setup(builder) {

@@ -22,7 +22,10 @@ export function findCheckout(given?: string): string {
     if (dirname(folder) === folder) break
     folder = dirname(folder)
   }
-  throw new PtliteError('INVALID_ARGUMENT', `a selective build compiles the sources of ptlite, which the installed package does not have; ${ADVICE}`)
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `a selective build compiles the sources of ptlite, which the installed package does not have; ${ADVICE}`,
+  )
 }
 
 const ADVICE = "clone the repository, run ./setup.sh there, and give that folder with --sources or run its 'npx selective-build'"

@@ -9,8 +9,14 @@ import type { ConstantFields } from './rewrite.js'
 
 /** The enumerations of the runtime and of its kernels. Each has one meaning in all files. */
 export function constantFields(abi: KernelAbi): ConstantFields {
-  const kernels = abi.enums.map((e): [string, Record<string, number>] => [e.name, Object.fromEntries(e.values.map((value, i) => [value, i]))])
-  return new Map<string, Readonly<Record<string, number>>>([...kernels, ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp })])
+  const kernels = abi.enums.map((e): [string, Record<string, number>] => [
+    e.name,
+    Object.fromEntries(e.values.map((value, i) => [value, i])),
+  ])
+  return new Map<string, Readonly<Record<string, number>>>([
+    ...kernels,
+    ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp }),
+  ])
 }
 
 /** Numbers of the instructions of a selection; null for all. */

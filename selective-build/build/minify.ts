@@ -44,7 +44,10 @@ export async function minify(text: string, format: 'esm' | 'cjs', messagesHash =
     define: { MESSAGES_HASH: JSON.stringify(messagesHash), ...(format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}) },
     banner: { js: format === 'cjs' ? "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" : '' },
   }).catch(fail)
-  const [map, code] = ['.map', '.js'].map((ending) => outputFiles.find((file) => file.path.endsWith(ending))!) as [typeof outputFiles[0], typeof outputFiles[0]]
+  const [map, code] = ['.map', '.js'].map((ending) => outputFiles.find((file) => file.path.endsWith(ending))!) as [
+    (typeof outputFiles)[0],
+    (typeof outputFiles)[0],
+  ]
   const { mappings } = JSON.parse(map.text) as { mappings: string }
   const output = Object.entries(metafile.outputs).find(([name]) => name.endsWith('.js'))![1]
   return {

@@ -36,7 +36,11 @@ export async function buildNative(input: NativeInput): Promise<NativeLibrary> {
   const sources = input.kernels === null ? [] : sourcesOfKernels(root, input.kernels)
   const configure = [
     ...['-S', join(root, 'kernels'), '-B', folder, '-DCMAKE_BUILD_TYPE=Release'],
-    ...[`-DPTLITE_GENERATED=${join(folder, 'generated')}`, `-DPTLITE_SOURCES=${sources.join(';')}`, `-DPTLITE_ISA=${input.levels.join(';')}`],
+    ...[
+      `-DPTLITE_GENERATED=${join(folder, 'generated')}`,
+      `-DPTLITE_SOURCES=${sources.join(';')}`,
+      `-DPTLITE_ISA=${input.levels.join(';')}`,
+    ],
     '-DPTLITE_STRIP=OFF',
     ...(existsSync(join(folder, 'CMakeCache.txt')) ? [] : await generator()),
   ]
@@ -84,7 +88,11 @@ export function run(tool: string, args: readonly string[], onLine: (line: string
     child.stdout.on('data', take)
     child.stderr.on('data', take)
     child.on('error', (cause) => {
-      reject(new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; a selective build needs g++, cmake and binutils`, { cause }))
+      reject(
+        new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; a selective build needs g++, cmake and binutils`, {
+          cause,
+        }),
+      )
     })
     child.on('close', (code) => {
       if (code === 0) resolve()

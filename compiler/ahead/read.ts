@@ -37,7 +37,7 @@ export function readHeader(source: ByteSource): AheadHeader {
 export function readPlans({ source, preamble, root, about }: AheadHeader): AheadModule {
   return guarded(source.label, () => {
     const { dataStart, dataBytes } = preamble
-    const data = source.storage(dataStart, dataBytes, DATA_ALIGNMENT)
+    const data = source.storageAt(dataStart, dataBytes, DATA_ALIGNMENT)
     if (hashAt(data.address, dataBytes) !== preamble.dataHash) {
       throw damaged(`${source.label}: the checksum of its data is wrong; the file is damaged`)
     }
@@ -119,7 +119,7 @@ class HeaderBytes implements ByteSource {
     return this.bytes.subarray(offset, offset + length)
   }
 
-  storage(): never {
+  storageAt(): never {
     throw new PtliteError('INTERNAL', 'the header has no memory of its own')
   }
 

@@ -18,7 +18,7 @@ export interface ByteSource {
   /** Bytes for JavaScript to look at; not to be written to. */
   read(offset: number, length: number): Uint8Array
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */
-  storage(offset: number, length: number, alignment: number): Storage
+  storageAt(offset: number, length: number, alignment: number): Storage
   /** Gives the mapping up. No storage of it may be in use. */
   close(): void
 }
@@ -59,7 +59,7 @@ class MemoryBytes implements ByteSource {
     return this.bytes.subarray(offset, offset + length)
   }
 
-  storage(offset: number, length: number): Storage {
+  storageAt(offset: number, length: number): Storage {
     return storageFrom(this.read(offset, length))
   }
 
@@ -102,7 +102,7 @@ class MappedFile implements ByteSource {
     return bytes
   }
 
-  storage(offset: number, length: number, alignment: number): Storage {
+  storageAt(offset: number, length: number, alignment: number): Storage {
     checkRange(this, offset, length)
     if (length === 0 || offset % alignment !== 0) return storageFrom(this.read(offset, length))
     const mapping = this.open()

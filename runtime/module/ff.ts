@@ -65,7 +65,7 @@ class FlatStorages {
     let storage = this.known.get(key)
     if (storage === undefined) {
       this.reader.spend(length)
-      storage = this.source.storage(start, length, scalarTypeSize(scalarType) ?? 1)
+      storage = this.source.storageAt(start, length, scalarTypeSize(scalarType) ?? 1)
       this.known.set(key, storage)
     }
     return storage

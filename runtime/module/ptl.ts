@@ -102,7 +102,7 @@ function storagesOf(zip: ZipArchive, source: ByteSource): (record: string, scala
 
   const open = (record: string, itemSize: number): Storage => {
     const place = zip.locate(record)
-    return place === null ? storageFrom(zip.read(record)) : source.storage(place.offset, place.length, itemSize)
+    return place === null ? storageFrom(zip.read(record)) : source.storageAt(place.offset, place.length, itemSize)
   }
 
   return (record, scalarType, count) => {

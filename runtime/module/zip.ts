@@ -49,19 +49,19 @@ export class ZipArchive {
 
   /** The whole record, inflated where need be. */
   read(name: string): Uint8Array {
-    const { entry, offset } = this.find(name)
+    const { entry, offset } = this.placeOf(name)
     const bytes = this.source.read(offset, entry.compressedSize)
     return entry.method === STORED ? bytes : this.inflate(entry, bytes)
   }
 
   /** Where the bytes of a record that is not compressed lie in the file; null for a compressed one. */
   locate(name: string): { offset: number; length: number } | null {
-    const { entry, offset } = this.find(name)
+    const { entry, offset } = this.placeOf(name)
     return entry.method === STORED ? { offset, length: entry.size } : null
   }
 
   /** The directory does not say where the data begin: that takes the two lengths in the local header. */
-  private find(name: string): Place {
+  private placeOf(name: string): Place {
     const entry = this.entries.get(name)
     if (entry === undefined) throw damaged(`the record ${name} is missing`)
     const { flags, method, size, compressedSize, headerOffset, end } = entry

@@ -1,22 +1,26 @@
 import ts from 'typescript'
-import { alwaysThrows, forEachErrorPath, throwersOf } from './errors.js'
-import { forEachEscape } from './escapes.js'
+import { alwaysThrows, forEachErrorPath, isText, throwersOf } from './errors.js'
+import { forEachEscape, forEachHandedOver } from './escapes.js'
 import type { Observation } from './observe.js'
 import type { Part } from './parts.js'
 import { Reach } from './reach.js'
 import { applyEdits, type BundleSource, type Edit } from './source.js'
-import { classNameOf } from './syntax.js'
+import { classNameOf, isFunction } from './syntax.js'
 
 /** Where loading begins: what only this comes to is known from the models that were loaded. */
 const LOADING = new Set(['ScriptModule.load'])
 
 /** Characters. Without a smaller function a bundle is hardly smaller, and other models need it the more often. */
 const LEAST_SAVED = 60
+/** Characters of a branch, which a call of a function takes the place of. */
+const LEAST_BRANCH = 24
 
 export interface CutInput {
   readonly source: BundleSource
   /** Files whose parts may be left out. */
   readonly isWithin: (file: string) => boolean
+  /** Of these, files into which other code comes only to load a model, but for what they hand on to it. */
+  readonly isLoading: (file: string) => boolean
   readonly parts: readonly Part[]
   readonly seen: Observation
   /** Name of the function that throws the error about a part that is missing. */
@@ -24,28 +28,40 @@ export interface CutInput {
 }
 
 /** The parts that no model entered and that only loading comes to. What makes an error stays. */
-export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part[] {
+export function unneededParts({ source, isWithin, isLoading, parts, seen }: CutInput): Part[] {
   const { statements } = source.tree
-  const inside = statements.filter((statement) => isWithin(source.fileAt(statement.getStart())))
+  const fileOf = (node: ts.Node): string => source.fileAt(node.getStart())
+  const inside = statements.filter((statement) => isWithin(fileOf(statement)))
   const throwers = throwersOf(source.tree)
   const functions = new Set(inside.filter(ts.isFunctionDeclaration).map((fn) => fn.name?.text ?? ''))
-  const kept = new Reach(inside, seen.living, LOADING)
+  // what is kept of all files, and of those that only load
+  const everywhere = new Reach(inside, seen.living, LOADING)
+  const loading = new Reach(inside, seen.living, LOADING)
   const errors = new Errors(inside, seen.living)
-  const keep = (node: ts.Node): void => kept.follow(node)
-  for (const statement of statements) if (!inside.includes(statement)) followAll(kept, statement)
+  const keptIn = (node: ts.Node): Reach => (isLoading(fileOf(node)) ? loading : everywhere)
+  const wasEntered = (index: number): boolean => seen.loaded.has(index) || seen.called.has(index)
+  const unseen = new Set<ts.Node>(parts.filter(({ index, node }) => !wasEntered(index) && isLoading(fileOf(node))).map(({ node }) => node))
+  const entered = new Set<ts.Node>(parts.filter(({ index }) => wasEntered(index)).map(({ node }) => node))
+  for (const statement of statements) {
+    if (!inside.includes(statement)) followAll(everywhere, statement)
+    else if (isLoading(fileOf(statement))) forEachHandedOver(statement, unseen, (fn) => loading.follow(fn))
+  }
   for (const { node, index } of parts) {
-    if (seen.called.has(index)) keep(node)
-    else if (seen.loaded.has(index)) {
+    if (seen.called.has(index)) {
+      everywhere.follow(node)
+      if (isLoading(fileOf(node))) loading.follow(node)
+    } else if (seen.loaded.has(index)) {
       forEachErrorPath(node, (path) => errors.of(node).follow(path))
+      if (isLoading(fileOf(node))) continue
       forEachEscape(node, functions, (escaped) => {
-        if (!wasEntered(escaped, parts, seen.loaded)) keep(escaped)
+        if (!entered.has(escaped)) everywhere.follow(escaped)
       })
     }
   }
+  const isNeeded = (node: ts.Node): boolean => keptIn(node).nodes.has(node) || errors.comeTo(node) || alwaysThrows(node, throwers)
   return parts.filter(({ index, node }) => {
-    return (
-      !seen.loaded.has(index) && !seen.called.has(index) && !kept.nodes.has(node) && !errors.comeTo(node) && !alwaysThrows(node, throwers)
-    )
+    if (wasEntered(index) || isNeeded(node)) return false
+    return isFunction(node) || (isLoading(fileOf(node)) && !isNeeded(functionAround(node)) && !isOfError(node))
   })
 }
 
@@ -53,7 +69,7 @@ export function unneededParts({ source, isWithin, parts, seen }: CutInput): Part
 export function withoutParts({ source, missing }: CutInput, parts: readonly Part[]): { text: string; cut: Part[] } {
   const cuts = parts
     .map((part) => ({ part, edit: editOf(part.node, `${missing}(${JSON.stringify(part.name)})`) }))
-    .filter(({ edit }) => edit.end - edit.start >= edit.text.length + LEAST_SAVED)
+    .filter(({ part, edit }) => edit.end - edit.start >= (isFunction(part.node) ? edit.text.length + LEAST_SAVED : LEAST_BRANCH))
   return {
     text: applyEdits(
       source.text,
@@ -61,11 +77,6 @@ export function withoutParts({ source, missing }: CutInput, parts: readonly Part
     ),
     cut: cuts.map(({ part }) => part),
   }
-}
-
-function wasEntered(node: ts.Node, parts: readonly Part[], entered: ReadonlySet<number>): boolean {
-  const part = parts.find((other) => other.node === node)
-  return part !== undefined && entered.has(part.index)
 }
 
 /** What the errors of each class come to, by the class, which has instances where they are made. */
@@ -98,6 +109,10 @@ function followAll(reach: Reach, node: ts.Node): void {
 }
 
 function editOf(node: Part['node'], call: string): Edit {
+  if (!isFunction(node)) {
+    if (ts.isCaseOrDefaultClause(node)) return { start: node.statements[0]!.getStart(), end: node.end, text: `${call};` }
+    return { start: node.getStart(), end: node.end, text: ts.isStatement(node) ? `{ ${call}; }` : call }
+  }
   const { body, parameters } = node
   if (!ts.isBlock(body)) return { start: body.getStart(), end: body.end, text: call }
   // without parameters, which nothing is done with
@@ -105,4 +120,18 @@ function editOf(node: Part['node'], call: string): Edit {
   return isPlain
     ? { start: parameters.pos, end: body.end, text: `) { ${call}; }` }
     : { start: body.getStart(), end: body.end, text: `{ ${call}; }` }
+}
+
+function functionAround(node: ts.Node): ts.Node {
+  let at = node
+  while (!isFunction(at) && !ts.isSourceFile(at)) at = at.parent
+  return at
+}
+
+/** Whether a branch is within what is thrown, or in what is done with an error. */
+function isOfError(node: ts.Node): boolean {
+  for (let at = node; !isFunction(at) && !ts.isSourceFile(at); at = at.parent) {
+    if (ts.isThrowStatement(at) || ts.isCatchClause(at) || isText(at)) return true
+  }
+  return false
 }

@@ -1,5 +1,5 @@
 import ts from 'typescript'
-import { isFunction } from './syntax.js'
+import { declarationsOf, isFunction } from './syntax.js'
 
 /** Whether a function, or statements, cannot end but by throwing. */
 export function alwaysThrows(node: ts.Node, throwers: ReadonlySet<string>): boolean {
@@ -25,10 +25,15 @@ function returnsBefore(node: ts.Node): boolean {
 /** Names of the functions of a bundle that always throw. */
 export function throwersOf(tree: ts.SourceFile): Set<string> {
   const throwers = new Set<string>()
-  const declared: ts.FunctionDeclaration[] = tree.statements.filter(ts.isFunctionDeclaration)
+  const declared = tree.statements.flatMap((statement): [string, ts.Node][] => {
+    if (ts.isFunctionDeclaration(statement)) return statement.body === undefined ? [] : [[statement.name?.text ?? '', statement]]
+    return declarationsOf(statement).flatMap(({ name, initializer }) =>
+      initializer !== undefined && isFunction(initializer) ? [[name.getText(), initializer]] : [],
+    )
+  })
   for (let found = -1; found !== throwers.size;) {
     found = throwers.size
-    for (const fn of declared) if (fn.name !== undefined && fn.body !== undefined && alwaysThrows(fn, throwers)) throwers.add(fn.name.text)
+    for (const [name, fn] of declared) if (alwaysThrows(fn, throwers)) throwers.add(name)
   }
   return throwers
 }
@@ -40,7 +45,8 @@ export function forEachErrorPath(node: ts.Node, visit: (node: ts.Node) => void):
   ts.forEachChild(node, (child) => forEachErrorPath(child, visit))
 }
 
-function isText(node: ts.Node): boolean {
+/** Whether an expression is a text, perhaps of several parts. */
+export function isText(node: ts.Node): boolean {
   return (
     ts.isTemplateExpression(node) ||
     ts.isStringLiteralLike(node) ||

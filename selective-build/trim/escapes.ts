@@ -44,3 +44,11 @@ function isCalledAtOnce(node: ts.Node): boolean {
   if (!ts.isCallExpression(parent) || parent.expression === node) return ts.isCallExpression(parent)
   return ts.isPropertyAccessExpression(parent.expression) && CALLERS.has(parent.expression.name.text)
 }
+
+/** Calls `visit` for functions of `unseen` that objects are made with, to be called when they see fit, but for those within others of `unseen`. */
+export function forEachHandedOver(node: ts.Node, unseen: ReadonlySet<ts.Node>, visit: (node: ts.Node) => void): void {
+  if (unseen.has(node)) return
+  if (ts.isNewExpression(node))
+    for (const argument of node.arguments ?? []) if (isFunction(argument) && unseen.has(argument)) visit(argument)
+  ts.forEachChild(node, (child) => forEachHandedOver(child, unseen, visit))
+}

@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import type { Part } from './parts.js'
 import { applyEdits, type BundleSource, type Edit } from './source.js'
-import { classNameOf } from './syntax.js'
+import { classNameOf, isFunction } from './syntax.js'
 
 /** What a marked bundle exports besides its own. */
 export interface Marks {
@@ -26,10 +26,13 @@ export function withMarks(source: BundleSource, parts: readonly Part[]): string 
   for (const { index, node } of parts) {
     const mark = `${ENTERED}.add(${index})`
     if (ts.isClassLike(node.parent)) classes.add(node.parent)
-    if (ts.isBlock(node.body)) open(node.body.getStart() + 1, ` ${mark};`)
+    const body = isFunction(node) ? node.body : node
+    if (ts.isBlock(body)) open(body.getStart() + 1, ` ${mark};`)
+    else if (ts.isCaseOrDefaultClause(body)) open(body.statements[0]!.getStart(), `${mark}; `)
     else {
-      open(node.body.getStart(), `(${mark}, `)
-      close(node.body.end, ')')
+      const isStatement = ts.isStatement(body)
+      open(body.getStart(), isStatement ? `{ ${mark}; ` : `(${mark}, `)
+      close(body.end, isStatement ? ' }' : ')')
     }
   }
   for (const node of classes) {

@@ -9,6 +9,9 @@ import { exportsOf } from './syntax.js'
 /** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
 const LOADER = /^runtime\/(?:module|interpreter)\//
 const isWithin = (file: string): boolean => LOADER.test(file)
+/** Of these those that only ScriptModule.load calls; of what they hand on, debug information is read when models are loaded. */
+const LOADING = /^runtime\/(?:module\/(?!script-module)|interpreter\/(?:verifier|opcodes)\.ts)/
+const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */
 export class Trimming {
@@ -27,7 +30,14 @@ export class Trimming {
 
   /** The bundle without what was not seen, and how many parts were cut. `missing` is the name of what its export throws the error with. */
   cut(seen: Observation, missing: string): { text: string; count: number } {
-    const input: CutInput = { source: this.source, isWithin, parts: this.parts, seen, missing: localName(this.source.tree, missing) }
+    const input: CutInput = {
+      source: this.source,
+      isWithin,
+      isLoading,
+      parts: this.parts,
+      seen,
+      missing: localName(this.source.tree, missing),
+    }
     const { text, cut } = withoutParts(input, unneededParts(input))
     return { text, count: cut.length }
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { ScriptModule } from '../../runtime/module/script-module.js'
 import type { Exercise } from '../../selective-build/build/observed.js'
 import type { Trace } from '../../selective-build/trace/trace.js'
 import * as full from '../index.js'
@@ -29,6 +30,7 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
   for (const model of new Set(runs.map((run) => run.model))) {
     models.set(model, [await runtime.loadModule(model, options), await runtime.loadModule(readFileSync(model), options)])
   }
+  for (const module of [...models.values()].flat()) readDebugInfo(module)
   await observer.loaded()
   for (const { model, method, args } of runs) {
     for (const module of models.get(model)!) {
@@ -40,4 +42,12 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
   }
   for (const module of [...models.values()].flat()) module.dispose()
   observer.called()
+}
+
+/** What errors in the model's code read of its file when they are made. */
+function readDebugInfo(module: object): void {
+  const { script } = module as { readonly script?: ScriptModule }
+  for (const { source } of script?.functions ?? []) {
+    for (let pc = 0; 3 * pc < source.code.length; pc++) script!.file.debug?.stackTraceAt(source.name, pc)
+  }
 }

@@ -154,7 +154,7 @@ t.test('pages that were written to stay, and so does other memory', (t) => {
   const bytes = Uint8Array.from({ length: 16 * 4096 + 100 }, (_, i) => i * 7)
   const file = `${t.testdir({ pages: Buffer.from(bytes) })}/pages`
   const source = openSource(file)
-  const storage = source.storage(64, bytes.length - 64, 64)
+  const storage = source.storageAt(64, bytes.length - 64, 64)
   const contents = (): Uint8Array => {
     const found = new Uint8Array(storage.byteLength)
     kernels.mem_read({ address: storage.address, bytes: found.length }, found)

@@ -22,7 +22,7 @@ function describe(text) {
   return \`the file is damaged, and that is what is wrong: \${text}\`;
 }
 
-// runtime/module/reader.ts
+// runtime/interpreter/reader.ts
 var Reader = class {
   constructor(text) {
     this.text = text;
@@ -50,10 +50,43 @@ var Reader = class {
 function reversedLater(text) {
   return Array.from(text).reverse().join("") + Array.from(text).length;
 }
+
+// runtime/module/words.ts
+var Later = class {
+  constructor(made) {
+    this.made = made;
+  }
+};
+function wordOf(text) {
+  const upper = text.startsWith("U:") ? text.slice(2).toUpperCase() : text;
+  if (upper.endsWith("!")) {
+    upperAgain(upper, "a word that ends with an exclamation mark");
+  } else if (upper === "") {
+    throw damaged(\`a word of \${text.length > 1 ? "a mark alone" : "nothing at all"}\`);
+  }
+  switch (upper[0]) {
+    case "?":
+      return upper.slice(1).padEnd(40, "?").trim();
+    case "#":
+      throw new Problem("numbers are not words of any kind");
+    default:
+      return upper;
+  }
+}
+function upperAgain(text, what) {
+  return text.toUpperCase().slice(0, what.length);
+}
+function laterOn(text) {
+  return new Later(() => upperAgain(text, "what is handed over stays, with all that it comes to"));
+}
+
+// runtime/module/script-module.ts
 var ScriptModule = class {
   static load(text) {
     const module = new ScriptModule();
     module.result = new Reader(text).read();
+    module.word = wordOf(text);
+    module.made = laterOn(text);
     if (text === "table") module.kind = TABLE["a kind"]();
     return module;
   }
@@ -81,6 +114,7 @@ function joined(list) {
 var load = (text) => ScriptModule.load(text);
 var valueOf = (module) => module.value();
 var laterOf = (module) => module.later();
+var wordIn = (module) => module.word + module.made.made();
 var kindOf = (module, name) => module.kindOf(name);
 export {
   Problem,
@@ -88,7 +122,8 @@ export {
   laterOf,
   load,
   missingPart,
-  valueOf
+  valueOf,
+  wordIn
 };
 `
 
@@ -97,6 +132,7 @@ interface Loader {
   valueOf(module: object): string
   laterOf(module: object): string
   kindOf(module: object, name: string): string
+  wordIn(module: object): string
 }
 
 const imported = async <T>(text: string): Promise<T> =>
@@ -118,14 +154,14 @@ async function cutBy(...texts: string[]): Promise<{ text: string; count: number;
 
 t.test('functions that only loading comes to are cut unless they were entered', async (t) => {
   const word = await cutBy('word')
-  t.equal(word.count, 4, 'list, a row of a table, and two that nothing calls')
+  t.equal(word.count, 7, 'list, a row of a table, two that nothing calls, and three branches')
   t.match(word.text, /list\(\) \{ missingPart\("Reader\.list"\); \}/)
   t.equal(word.loader.valueOf(word.loader.load(' other ')), 'other')
   t.throws(() => word.loader.load('[a, b]'), { message: 'Reader.list is not in this build' })
   const list = await cutBy('[a]')
   t.match(list.text, /word\(\) \{ missingPart\("Reader\.word"\); \}/)
   t.equal(list.loader.valueOf(list.loader.load('[a, b]')), '<a> and <b>')
-  t.equal((await cutBy('[a]', 'word')).count, 3, 'all that any of the models entered stays')
+  t.equal((await cutBy('[a]', 'word')).count, 6, 'all that any of the models entered stays')
 })
 
 t.test('errors of loading stay, and what calls come to that were not made', async (t) => {
@@ -138,6 +174,18 @@ t.test('errors of loading stay, and what calls come to that were not made', asyn
   t.match(loader.kindOf(loader.load('abc'), 'one'), /not seen1$/)
   t.match(loader.kindOf(loader.load('abc'), 'two'), /whatever it is1$/)
   t.throws(() => loader.load('table'), { message: 'a kind is not in this build' })
+})
+
+t.test('branches of files that only load', async (t) => {
+  const { loader, text } = await cutBy('word')
+  t.equal(loader.wordIn(loader.load('other')), 'otherOTHER')
+  const lacking = { message: 'wordOf is not in this build' }
+  for (const other of ['U:word', 'word!', '?word']) t.throws(() => loader.load(other), lacking, other)
+  t.throws(() => loader.load('#1'), { message: 'numbers are not words of any kind' })
+  t.match(text, 'a mark alone', 'of what an error says nothing is cut')
+  const marked = await cutBy('word', '?')
+  t.equal(marked.loader.wordIn(marked.loader.load('?a')), `a${'?'.repeat(39)}?A`)
+  t.throws(() => marked.loader.load('U:word'), lacking)
 })
 
 t.test('the same observations give the same text', async (t) => {
@@ -163,16 +211,18 @@ t.test('members that no name leads to', async (t) => {
 
 t.test('shares of the source files', async (t) => {
   const { code, inputs, exports } = await minify(BUNDLE, 'esm')
-  t.strictSame([...exports].sort(), ['Problem', 'kindOf', 'laterOf', 'load', 'missingPart', 'valueOf'])
+  t.strictSame([...exports].sort(), ['Problem', 'kindOf', 'laterOf', 'load', 'missingPart', 'valueOf', 'wordIn'])
   t.strictSame([...inputs.keys()].sort(), [
     'runtime/error.ts',
+    'runtime/interpreter/reader.ts',
     'runtime/module/file-error.ts',
-    'runtime/module/reader.ts',
+    'runtime/module/script-module.ts',
+    'runtime/module/words.ts',
     'src/selected.ts',
   ])
   const sum = [...inputs.values()].reduce((a, b) => a + b, 0)
   t.ok(sum > 0.8 * code.length && sum <= code.length, `${sum} of ${code.length}`)
-  t.ok(inputs.get('runtime/module/reader.ts')! > inputs.get('runtime/error.ts')!)
+  t.ok(inputs.get('runtime/interpreter/reader.ts')! > inputs.get('runtime/error.ts')!)
 })
 
 t.test('texts of errors', async (t) => {

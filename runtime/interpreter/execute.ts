@@ -6,7 +6,7 @@ import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 import * as step from './instructions.js'
 import { drop, retain } from './lifetime.js'
-import { OPCODES } from './opcodes.js'
+import { OPCODE_NAMES } from './opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. */
@@ -216,7 +216,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           pc += 3
           continue
         case 38: // FORMAT
-          runOperator(fn.promoted.get(pc)!, x, stack, run, 1, fn, pc)
+          runOperator(fn.promoted.get(code[pc]!)!, x, stack, run, 1, fn, pc)
           pc += 3
           continue
         case 39: // DEVICE
@@ -237,7 +237,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
         case 43: // TO_LIST
         case 44: {
           // NUM_TO_TENSOR
-          const op = fn.promoted.get(pc)!
+          const op = fn.promoted.get(code[pc]!)!
           runOperator(op, op.given, stack, run, 1, fn, pc)
           pc += 3
           continue
@@ -268,7 +268,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
 function cannotRun(opcode: number): PtliteError {
   return HOLDS_ALL_INSTRUCTIONS
     ? new PtliteError('INTERNAL', `opcode ${opcode} reached the interpreter`)
-    : new PtliteError('MISSING_INSTRUCTION', `the instruction ${OPCODES[opcode]!.name} is not in this build${HOW_TO_EXTEND}`)
+    : new PtliteError('MISSING_INSTRUCTION', `the instruction ${OPCODE_NAMES[opcode]} is not in this build${HOW_TO_EXTEND}`)
 }
 
 function store(registers: Value[], index: number, value: Value, run: Run): void {

@@ -5,9 +5,9 @@ import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
 import type { FunctionCode } from './code.js'
 import { raiseTopmost } from './instructions.js'
-import { ArgumentUse, type LinkedFunction, type LinkedOperator } from './program.js'
+import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './program.js'
 import { type NamedTuples, parseType } from './types.js'
-import { upgraderFor } from './upgraders.js'
+import { upgradedOperator } from './upgraders.js'
 
 /** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
 const PROMOTED = [
@@ -37,64 +37,31 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
   }
 
   const functions = codes.map((source): LinkedFunction => {
-    const { code } = source
-    const promoted = new Map<number, LinkedOperator>()
-    for (const [opcode, name] of PROMOTED) {
-      for (let at = code.indexOf(opcode); at >= 0; at = code.indexOf(opcode, at + 1)) if (at % 3 === 0) promoted.set(at, link(name, -1))
-    }
+    const occurs = (opcode: number): boolean => source.code.some((word, at) => word === opcode && at % 3 === 0)
+    const promoted = PROMOTED.filter(([opcode]) => occurs(opcode)).map(([opcode, name]) => [opcode, link(name, -1)] as const)
     return {
       source,
       operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
-      promoted,
+      promoted: new Map(promoted),
     }
   })
   if (missing.size > 0) throw missingOperators([...missing].sort())
   return functions
 }
 
-const UNRESOLVED: LinkedOperator = {
-  qualifiedName: '',
-  entry: null,
-  call: () => undefined,
-  given: 0,
-  defaults: null,
-  outs: 0,
-  use: ArgumentUse.read,
-  vararg: false,
-  returns: 0,
-}
-
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator {
   // files disagree on how many arguments it has, and some say it wrong; the stack tells
-  if (name === RAISE) return { ...UNRESOLVED, qualifiedName: name, call: raiseTopmost, given: argCount < 0 ? 1 : argCount }
-  const upgrader = upgraderFor(name, operatorVersion)
-  if (upgrader !== undefined) {
-    const entries = upgrader.uses.map((use) => findOrNote(use, missing)).filter((entry) => entry !== undefined)
-    const given = argCount < 0 ? upgrader.argCount : argCount
-    return {
-      ...UNRESOLVED,
-      qualifiedName: name,
-      call: (stack) => upgrader.run(stack, entries),
-      given,
-      defaults: given < upgrader.argCount ? filled(entries[0], given, upgrader.argCount, upgrader.defaults) : null,
-      returns: 1,
-    }
+  if (name === RAISE) return standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0)
+  const find = (used: string): OperatorEntry | undefined => {
+    const entry = findOperator(used)
+    if (entry === undefined) missing.add(used)
+    return entry
   }
-  const entry = findOrNote(name, missing)
-  return entry === undefined ? UNRESOLVED : linkEntry(entry, argCount)
-}
-
-function findOrNote(name: string, missing: Set<string>): OperatorEntry | undefined {
-  const entry = findOperator(name)
-  if (entry === undefined) missing.add(name)
-  return entry
-}
-
-/** Old defaults for what the call leaves out: all None but for those the old operator declares otherwise. */
-function filled(entry: OperatorEntry | undefined, given: number, argCount: number, declared: readonly Value[]): Value[] {
-  const args = entry?.schema.arguments ?? []
-  return Array.from({ length: argCount - given }, (_, i) => declared[i] ?? args[given + i]?.defaultValue ?? null)
+  const upgraded = upgradedOperator(name, argCount, operatorVersion, find)
+  if (upgraded !== undefined) return upgraded
+  const entry = find(name)
+  return entry === undefined ? standIn(name, 0, () => undefined, 0) : linkEntry(entry, argCount)
 }
 
 function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
@@ -102,20 +69,19 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
   const total = schema.arguments.length
   const outs = schema.arguments.filter((arg) => arg.isOut).length
   const given = argCount < 0 || schema.isVararg ? total : argCount
-  if (given > total) {
-    throw new PtliteError('INVALID_FILE', `${qualifiedName} takes ${total} arguments, the file gives ${given}`)
-  }
   const omitted = schema.arguments.slice(given - outs, total - outs)
-  const without = omitted.find((arg) => arg.defaultValue === undefined)
-  if (given < total && without !== undefined) {
-    throw new PtliteError('INVALID_FILE', `the file leaves out argument '${without.name}' of ${qualifiedName}, which has no default`)
-  }
+  if (given > total || given < outs)
+    throw new PtliteError('INVALID_FILE', `${qualifiedName} takes ${total} arguments, the file gives ${given}`)
+  const defaults = omitted.map(({ name, defaultValue }): Value => {
+    if (defaultValue !== undefined) return defaultValue
+    throw new PtliteError('INVALID_FILE', `the file leaves out argument '${name}' of ${qualifiedName}, which has no default`)
+  })
   return {
     qualifiedName,
     entry,
     call: (stack) => entry.call(stack),
     given,
-    defaults: given === total ? null : omitted.map((arg) => arg.defaultValue as Value),
+    defaults: given < total ? defaults : null,
     outs,
     use: MOVES.has(qualifiedName) ? ArgumentUse.move : keepsArguments(entry) ? ArgumentUse.keep : ArgumentUse.read,
     vararg: schema.isVararg,

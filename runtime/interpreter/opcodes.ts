@@ -6,18 +6,18 @@
 /** What an operand of an instruction means. `-` is unused. */
 export type Operand =
   | '-'
+  | 'count' // a number of values
+  | 'index' // an element number
   | 'operator' // index into the function's operators
-  | 'register' // 1 .. registerSize
-  | 'registers' // first of N registers
   | 'constant' // index into the function's constants
   | 'method' // index of a constant that is a method name
   | 'jump' // relative to the instruction itself
   | 'slot' // attribute number
   | 'type' // index into the function's types
-  | 'types' // first of N types
   | 'function' // index into the module's functions
-  | 'count' // a number of values
-  | 'index' // an element number
+  | 'register' // 1 .. registerSize
+  | 'registers' // first of N registers
+  | 'types' // first of N types
 
 /** Values taken from or left on the stack: a number, an operand, or what the operator's or function's schema says. */
 export type Effect = number | 'X' | 'N' | 'N+1' | 'schema'
@@ -33,70 +33,87 @@ export interface OpcodeRow {
   readonly runs: boolean
 }
 
-/** Name, X, N, pops, pushes; the name alone for opcodes that never occur in mobile files. */
-const ROWS: readonly string[] = [
-  'OP operator - schema schema',
-  'OPN operator count N schema',
-  'LOAD register - 0 1',
-  'MOVE register - 0 1',
-  'STOREN registers count N 0',
-  'STORE register - 1 0',
-  'DROP - - 1 0',
-  'DROPR register - 0 0',
-  'LOADC constant - 0 1',
-  'JF jump - 1 0',
-  'JMP jump - 0 0',
-  // where it jumps, LOOP leaves N-2 values
-  'LOOP jump count N+1 N+1',
-  'RET - - 0 0',
-  'WAIT',
-  'CALL function - schema 1',
-  'GUARD',
-  'TYPECHECK',
-  'FAIL_GUARD',
-  'PROFILE_OP',
-  'TAIL_CALL',
-  'INTERFACE_CALL method count N 1',
-  'GET_ATTR slot - 1 1',
-  'SET_ATTR slot - 2 0',
-  'LIST_UNPACK count - 1 X',
-  'TUPLE_CONSTRUCT count - X 1',
-  'NAMED_TUPLE_CONSTRUCT type count N 1',
-  'LIST_CONSTRUCT type count N 1',
-  'DICT_CONSTRUCT type count N 1',
-  'CREATE_OBJECT type - 0 1',
-  'ISINSTANCE types count 1 1',
-  'TUPLE_SLICE index count 1 1',
-  'TUPLE_INDEX - - 2 1',
-  'RAISE_EXCEPTION - - 2 0',
-  'DICT_INDEX - - 2 1',
-  'UNCHECKED_CAST - - 1 1',
-  '__IS__ - - 2 1',
-  'UN_INITIALIZED - - 0 1',
-  '__ISNOT__ - - 2 1',
-  'FORMAT count - X 1',
-  'DEVICE - - 1 1',
-  'DTYPE - - 1 1',
-  'DIM - - 1 1',
-  '__NOT__ - - 1 1',
-  'TO_LIST - - 3 1',
-  'NUM_TO_TENSOR - - 1 1',
-  'IS_CUDA - - 1 1',
-  'FORK',
-  'WARN index - 2 0',
-  'ENTER',
-  'EXIT',
-  'AWAITABLE',
-]
+/** Letters of operands in ROWS. */
+export const OPERAND_LETTERS = '-ciokmjstfrRT'
+/** Letters of effects in ROWS: digits are numbers of values, `+` is N+1, `?` what the schema says. */
+export const EFFECT_LETTERS = '0123XN+?'
 
-export const OPCODES: readonly OpcodeRow[] = ROWS.map((row, code) => {
-  const [name, x = '-', n = '-', pops = '0', pushes = '0'] = row.split(' ')
-  return { code, name: name!, x: x as Operand, n: n as Operand, pops: effectOf(pops), pushes: effectOf(pushes), runs: row.includes(' ') }
-})
+/**
+ * One row per opcode: name, and a letter each for X, N, pops and pushes; the name alone for opcodes that never occur in mobile files.
+ * Where it jumps, LOOP leaves N-2 values.
+ */
+const ROWS = `\
+OP o-??
+OPN ocN?
+LOAD r-01
+MOVE r-01
+STOREN RcN0
+STORE r-10
+DROP --10
+DROPR r-00
+LOADC k-01
+JF j-10
+JMP j-00
+LOOP jc++
+RET --00
+WAIT
+CALL f-?1
+GUARD
+TYPECHECK
+FAIL_GUARD
+PROFILE_OP
+TAIL_CALL
+INTERFACE_CALL mcN1
+GET_ATTR s-11
+SET_ATTR s-20
+LIST_UNPACK c-1X
+TUPLE_CONSTRUCT c-X1
+NAMED_TUPLE_CONSTRUCT tcN1
+LIST_CONSTRUCT tcN1
+DICT_CONSTRUCT tcN1
+CREATE_OBJECT t-01
+ISINSTANCE Tc11
+TUPLE_SLICE ic11
+TUPLE_INDEX --21
+RAISE_EXCEPTION --20
+DICT_INDEX --21
+UNCHECKED_CAST --11
+__IS__ --21
+UN_INITIALIZED --01
+__ISNOT__ --21
+FORMAT c-X1
+DEVICE --11
+DTYPE --11
+DIM --11
+__NOT__ --11
+TO_LIST --31
+NUM_TO_TENSOR --11
+IS_CUDA --11
+FORK
+WARN i-20
+ENTER
+EXIT
+AWAITABLE`.split('\n')
 
-function effectOf(text: string): Effect {
-  return /^\d/.test(text) ? Number(text) : (text as Effect)
-}
+export const OPCODE_NAMES: readonly string[] = ROWS.map((row) => row.split(' ', 1)[0]!)
 
 /** Opcode number by name, for reading `bytecode.pkl`. */
-export const OPCODE_BY_NAME: ReadonlyMap<string, number> = new Map(OPCODES.map((row) => [row.name, row.code]))
+export const OPCODE_BY_NAME: ReadonlyMap<string, number> = new Map(OPCODE_NAMES.map((name, code) => [name, code]))
+
+/** By opcode, what number a letter of its row has in `letters`: 0 for X, 1 for N, 2 for pops, 3 for pushes. -1 for opcodes that never occur. */
+export function column(place: number, letters: string): Int8Array {
+  return Int8Array.from(ROWS, (row) => letters.indexOf(row.split(' ')[1]?.[place] ?? ' '))
+}
+
+const OPERANDS: readonly Operand[] = [
+  '-', 'count', 'index', 'operator', 'constant', 'method', 'jump', 'slot', 'type', 'function', 'register', 'registers', 'types',
+] // prettier-ignore
+const EFFECTS: readonly Effect[] = [0, 1, 2, 3, 'X', 'N', 'N+1', 'schema']
+
+/** The rows in words. */
+export const OPCODES: readonly OpcodeRow[] = ROWS.map((row, code) => {
+  const [name, letters = '--00'] = row.split(' ')
+  const operand = (place: number): Operand => OPERANDS[OPERAND_LETTERS.indexOf(letters[place]!)]!
+  const effect = (place: number): Effect => EFFECTS[EFFECT_LETTERS.indexOf(letters[place]!)]!
+  return { code, name: name!, x: operand(0), n: operand(1), pops: effect(2), pushes: effect(3), runs: row.includes(' ') }
+})

@@ -36,12 +36,23 @@ export interface LinkedOperator {
   readonly returns: number
 }
 
+/** What is called in an operator's place. */
+export function standIn(
+  qualifiedName: string,
+  given: number,
+  call: LinkedOperator['call'],
+  returns: number,
+  defaults: LinkedOperator['defaults'] = null,
+): LinkedOperator {
+  return { qualifiedName, entry: null, call, given, defaults, outs: 0, use: ArgumentUse.read, vararg: false, returns }
+}
+
 /** A function ready to run. */
 export interface LinkedFunction {
   readonly source: FunctionCode
   readonly operators: readonly LinkedOperator[]
   readonly types: readonly TypeNode[]
-  /** Indexed by pc: the operator behind a promoted instruction (FORMAT, TO_LIST, NUM_TO_TENSOR). */
+  /** By opcode: the operator behind a promoted instruction (FORMAT, TO_LIST, NUM_TO_TENSOR). */
   readonly promoted: ReadonlyMap<number, LinkedOperator>
 }
 

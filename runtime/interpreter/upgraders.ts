@@ -1,9 +1,11 @@
+import { PtliteError } from '../error.js'
 import type { OperatorEntry } from '../operators/registry.js'
 import { isFloatScalar } from '../tensor/scalar.js'
 import { isFloating } from '../tensor/dtype.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { Value } from '../tensor/value.js'
+import { type LinkedOperator, standIn } from './program.js'
 
 /**
  * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:
@@ -76,4 +78,27 @@ export const UPGRADERS: Readonly<Record<string, Upgrader>> = {
 export function upgraderFor(qualifiedName: string, operatorVersion: number): Upgrader | undefined {
   const upgrader = Object.hasOwn(UPGRADERS, qualifiedName) ? UPGRADERS[qualifiedName] : undefined
   return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
+}
+
+/** An operator of a file with its old meaning, or undefined where that is today's. `find` is asked for the operators that it calls. */
+export function upgradedOperator(
+  name: string,
+  argCount: number,
+  operatorVersion: number,
+  find: (name: string) => OperatorEntry | undefined,
+): LinkedOperator | undefined {
+  const upgrader = upgraderFor(name, operatorVersion)
+  if (upgrader === undefined) return undefined
+  const entries = upgrader.uses.map(find).filter((entry) => entry !== undefined)
+  const total = upgrader.argCount
+  const given = argCount < 0 ? total : argCount
+  if (given > total) throw new PtliteError('INVALID_FILE', `${name} takes ${total} arguments, the file gives ${given}`)
+  const defaults = given < total ? filled(entries[0], given, upgrader) : null
+  return standIn(name, given, (stack) => upgrader.run(stack, entries), 1, defaults)
+}
+
+/** Old defaults for what the call leaves out: all None but for those the old operator declares otherwise. */
+function filled(entry: OperatorEntry | undefined, given: number, { argCount, defaults }: Upgrader): Value[] {
+  const args = entry?.schema.arguments ?? []
+  return Array.from({ length: argCount - given }, (_, i) => defaults[i] ?? args[given + i]?.defaultValue ?? null)
 }

@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
 import type { FunctionCode } from './code.js'
-import { type Effect, OPCODES, type Operand } from './opcodes.js'
+import { column, EFFECT_LETTERS, OPCODE_NAMES, OPERAND_LETTERS } from './opcodes.js'
 import type { LinkedFunction } from './program.js'
 
 const OP = 0
@@ -11,42 +11,32 @@ const JMP = 10
 const LOOP = 11
 const RET = 12
 const CALL = 14
-const INTERFACE_CALL = 20
-const NAMED_TUPLE_CONSTRUCT = 25
-const DICT_CONSTRUCT = 27
 const RAISE_EXCEPTION = 32
 const RAISE = 'prim::RaiseException'
 
-const OPERANDS: readonly Operand[] = [
-  '-', 'operator', 'register', 'registers', 'constant', 'method', 'jump', 'slot', 'type', 'types', 'function', 'count', 'index',
-] // prettier-ignore
-const REGISTER = 2
-const REGISTERS = 3
-const JUMP = 6
-const TYPES = 9
-
-/** Numbers of values that an operand says; fixed ones are not negative. */
-const X = -1
-const N = -2
-const EFFECTS: Readonly<Record<string, number | undefined>> = { X, N, 'N+1': -3 }
-
 // numbers by opcode, which loops over tens of thousands of instructions are quickest with
-const KIND = Int8Array.from(OPCODES, (row) => (row.runs ? OPERANDS.indexOf(row.x) : -1))
-const POPS = Int8Array.from(OPCODES, ({ pops }) => numberOf(pops))
-const PUSHES = Int8Array.from(OPCODES, ({ pushes }) => numberOf(pushes))
+const KIND = column(0, OPERAND_LETTERS)
+const POPS = column(2, EFFECT_LETTERS)
+const PUSHES = column(3, EFFECT_LETTERS)
 
-function numberOf(effect: Effect): number {
-  return typeof effect === 'number' ? effect : (EFFECTS[effect] ?? 0)
-}
+// places in OPERAND_LETTERS: operands of these kinds begin at 1 or say where N things begin
+const JUMP = 6
+const REGISTER = 10
+const REGISTERS = 11
+const TYPES = 12
+
+// places in EFFECT_LETTERS
+const X = 4
+const SCHEMA = 7
 
 /** Registers and attributes are arrays of this many entries at most. */
 const MAX_REGISTERS = 1 << 20
 const MAX_SLOTS = 1 << 16
 
 /** Values that a call of the function takes off the stack, `self` included. Files before version 5 may only say so by their first instruction. */
-export function argumentCount(fn: FunctionCode): number {
-  if (fn.schema !== null) return fn.schema.args.length
-  return fn.code[0] === STOREN ? fn.code[2]! : fn.code[0] === STORE ? 1 : 0
+export function argumentCount({ schema, code }: FunctionCode): number {
+  if (schema !== null) return schema.args.length
+  return code[0] === STOREN ? code[2]! : code[0] === STORE ? 1 : 0
 }
 
 /**
@@ -61,25 +51,15 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   const { operators, types, source } = fn
   const { code, constants, registerSize } = source
   const count = code.length / 3
-  if (code.length === 0 || code.length % 3 !== 0) throw wrong(fn, 0, 'the function has no code')
+  if (count === 0 || !Number.isInteger(count)) throw wrong(fn, 0, 'the function has no code')
   if (!(registerSize >= 0 && registerSize <= MAX_REGISTERS))
     throw wrong(fn, 0, `expected at most ${MAX_REGISTERS} registers, found ${registerSize}`)
-  const limits: Readonly<Record<Operand, number>> = {
-    '-': Infinity,
-    operator: operators.length,
-    register: registerSize + 1,
-    registers: registerSize + 1,
-    constant: constants.length,
-    method: constants.length,
-    jump: count,
-    slot: MAX_SLOTS,
-    type: types.length,
-    types: types.length,
-    function: all.length,
-    count: Infinity,
-    index: Infinity,
-  }
-  const limitByKind = OPERANDS.map((kind) => limits[kind])
+  const registers = registerSize + 1
+  /** What operands are less than, by kind. */
+  const limits = [
+    ...[0, Infinity, Infinity, operators.length, constants.length, constants.length, count, MAX_SLOTS, types.length, all.length],
+    ...[registers, registers, types.length],
+  ]
   /** Values on the stack before each instruction; -1 where no path has come by. */
   const depths = new Int32Array(count).fill(-1)
   /** Instructions that a path has come to, each of them once. */
@@ -103,32 +83,28 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const opcode = code[at]!
     const x = code[at + 1]!
     const n = code[at + 2]!
+    const name = OPCODE_NAMES[opcode] ?? `opcode ${opcode}`
     const kind = KIND[opcode] ?? -1
+    if (kind < 0) throw wrong(fn, pc, `${name} does not occur in mobile modules`)
     const target = kind === JUMP ? pc + x : x
-    const start = kind === REGISTER || kind === REGISTERS ? 1 : 0
-    const end = limitByKind[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
-    const fits = kind >= 0 && n >= 0 && (kind === 0 || (target >= start && target <= end))
-    const problem = fits ? problemOf(fn, opcode, x, n) : rangeText(opcode, target, n, start, end)
-    if (problem !== null) throw wrong(fn, pc, problem)
+    const first = kind === REGISTER || kind === REGISTERS ? 1 : 0
+    const last = limits[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
+    if (kind > 0 && (target < first || target > last)) throw wrong(fn, pc, `${name} refers to ${target}; expected ${first} to ${last}`)
+    checkOperands(fn, pc, opcode, x, n)
     if (depth < 0) return
 
-    let pops = POPS[opcode]!
-    let pushes = PUSHES[opcode]!
-    let ends = opcode === JMP || opcode === RET || opcode === RAISE_EXCEPTION
-    if (opcode <= OPN) {
-      const operator = operators[x]!
-      pops = opcode === OP ? operator.given : n
-      pushes = operator.returns >= 0 ? operator.returns : resultsOf(code, at)
-      // older files raise exceptions by an operator, and leave what they like on the stack behind it
-      ends = opcode === OP && operator.qualifiedName === RAISE
-    } else if (opcode === CALL) pops = argumentCount(all[x]!.source)
-    if (pops < 0) pops = pops === X ? x : pops === N ? n : n + 1
-    if (pushes < 0) pushes = pushes === X ? x : n + 1
-    if (depth < pops) throw wrong(fn, pc, `${OPCODES[opcode]!.name} takes ${pops} values; ${depth} are on the stack`)
+    const operator = operators[x]!
+    const isOperator = opcode <= OPN
+    const takes = opcode === OP ? operator.given : opcode === CALL ? argumentCount(all[x]!.source) : 0
+    const pops = numberOf(POPS[opcode]!, x, n, takes)
+    const pushes = numberOf(PUSHES[opcode]!, x, n, isOperator ? (operator.returns < 0 ? resultsOf(code, at) : operator.returns) : 0)
+    if (depth < pops) throw wrong(fn, pc, `${name} takes ${pops} values; ${depth} are on the stack`)
     if (opcode === RET && depth !== 1) throw wrong(fn, pc, `expected one value on the stack at RET, found ${depth}`)
     const after = depth - pops + pushes
     if (kind === JUMP) reach(pc, target, opcode === LOOP ? depth - 3 : after)
-    if (!ends) reach(pc, pc + 1, after)
+    // older files raise exceptions by an operator, and leave what they like on the stack behind it
+    const raises = opcode === OP ? operator.qualifiedName === RAISE : opcode === RAISE_EXCEPTION
+    if (!raises && opcode !== JMP && opcode !== RET) reach(pc, pc + 1, after)
   }
 
   reach(0, 0, argumentCount(source))
@@ -137,32 +113,37 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   for (let pc = depths.indexOf(-1); pc >= 0; pc = depths.indexOf(-1, pc + 1)) check(pc)
 }
 
-function rangeText(opcode: number, x: number, n: number, start: number, end: number): string {
-  const row = OPCODES[opcode]
-  if (row?.runs !== true) return `${row?.name ?? `opcode ${opcode}`} does not occur in mobile modules`
-  return n < 0 ? `${row.name} counts ${n} values` : `${row.name} refers to ${row.x} ${x}; expected ${start} to ${end}`
+/** How many values an effect is: a number by itself, X, N, N+1, or what a schema says. */
+function numberOf(effect: number, x: number, n: number, bySchema: number): number {
+  return effect < X ? effect : effect === X ? x : effect === SCHEMA ? bySchema : n + effect - X - 1
 }
 
-/** What is wrong with operands that are in range by themselves, or null. */
-function problemOf({ operators, types, source }: LinkedFunction, opcode: number, x: number, n: number): string | null {
+/** What is wrong with operands that are in range by themselves. Selective builds leave out the clauses of instructions that they have not got. */
+function checkOperands({ operators, types, source }: LinkedFunction, pc: number, opcode: number, x: number, n: number): void {
   switch (opcode) {
-    case OP:
-      return operators[x]!.vararg ? `${operators[x]!.qualifiedName} takes any number of arguments, and OP gives none` : null
-    case OPN: {
-      // vararg operators learn their number of arguments from OPN
+    case 0: // OP
+    case 1: {
+      // OPN, from which vararg operators learn their number of arguments
       const { vararg, given, qualifiedName } = operators[x]!
-      return vararg || n === given ? null : `${qualifiedName} takes ${given} arguments, OPN gives ${n}`
+      if (vararg ? opcode === OP : opcode === OPN && n !== given)
+        throw wrong({ source }, pc, `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`)
+      break
     }
-    case LOOP:
-      return n < 2 ? `LOOP needs 2 values or more, found ${n}` : null
-    case INTERFACE_CALL:
-      return typeof source.constants[x] === 'string' && n > 0 ? null : `constant ${x} is not the name of a method of one of ${n} values`
-    case NAMED_TUPLE_CONSTRUCT: {
+    case 11: // LOOP
+      if (n < 2) throw wrong({ source }, pc, `LOOP needs 2 values or more, found ${n}`)
+      break
+    case 20: // INTERFACE_CALL
+      if (typeof source.constants[x] !== 'string' || n < 1)
+        throw wrong({ source }, pc, `constant ${x} is not the name of a method of one of ${n} values`)
+      break
+    case 25: {
+      // NAMED_TUPLE_CONSTRUCT
       const fields = types[x]!.fields?.length ?? n
-      return fields === n ? null : `a NamedTuple of ${fields} fields is made from ${n} values`
+      if (fields !== n) throw wrong({ source }, pc, `a NamedTuple of ${fields} fields is made from ${n} values`)
+      break
     }
-    default:
-      return opcode === DICT_CONSTRUCT && n % 2 !== 0 ? `a dict of ${n} keys and values` : null
+    case 27: // DICT_CONSTRUCT
+      if (n % 2 !== 0) throw wrong({ source }, pc, `a dict of ${n} keys and values`)
   }
 }
 
@@ -173,6 +154,6 @@ function resultsOf(code: Int32Array, at: number): number {
   return (code[at + 2] = code[at + 3] === STOREN ? code[at + 5]! : 1)
 }
 
-function wrong(fn: LinkedFunction, pc: number, message: string): PtliteError {
-  return new PtliteError('INVALID_FILE', `${fn.source.name}, instruction ${pc}: ${message}`)
+function wrong({ source }: Pick<LinkedFunction, 'source'>, pc: number, message: string): PtliteError {
+  return new PtliteError('INVALID_FILE', `${source.name}, instruction ${pc}: ${message}`)
 }

@@ -1,22 +1,13 @@
 import { PtliteError } from '../../runtime/error.js'
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
-import type { Upgrader } from '../../runtime/interpreter/upgraders.js'
 
-/** The last operator version in which each operator had its old meaning. */
-export const UNTIL: Readonly<Record<string, number>> = {
-  'aten::div.Tensor': 3,
-  'aten::div.Scalar': 3,
-  'aten::div_.Tensor': 3,
-  'aten::div_.Scalar': 3,
-  'aten::div.out': 3,
-  'aten::linspace': 7,
-  'aten::linspace.out': 7,
-  'aten::logspace': 8,
-  'aten::logspace.out': 8,
-}
+/** Names of the operators that once had another meaning. */
+const UPGRADED = /^aten::(?:(div)_?\.(?:Tensor|Scalar|out)|(lin|log)space(?:\.out)?)$/
 
 /** Old meanings are left out: a file that needs one is refused, not run with today's. */
-export function upgraderFor(qualifiedName: string, operatorVersion: number): Upgrader | undefined {
-  if (operatorVersion > (UNTIL[qualifiedName] ?? 0)) return undefined
-  throw new PtliteError('UNSUPPORTED_FILE', `${qualifiedName} of operator version ${operatorVersion} is not in this build${HOW_TO_EXTEND}`)
+export function upgradedOperator(name: string, _argCount: number, operatorVersion: number): undefined {
+  const [, isDivision, space] = UPGRADED.exec(name) ?? []
+  const until = isDivision !== undefined ? 3 : space === 'lin' ? 7 : space === 'log' ? 8 : 0
+  if (operatorVersion <= until)
+    throw new PtliteError('UNSUPPORTED_FILE', `${name} of operator version ${operatorVersion} is not in this build${HOW_TO_EXTEND}`)
 }

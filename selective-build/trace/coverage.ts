@@ -72,7 +72,7 @@ export class InstructionCoverage {
     const names = new Set<string>()
     this.visit((fn, code, at) => {
       if (OPERATOR_INSTRUCTIONS.has(code[at]!)) names.add(fn.operators[code[at + 1]!]!.qualifiedName)
-      const promoted = fn.promoted.get(at)
+      const promoted = fn.promoted.get(code[at]!)
       if (promoted !== undefined) names.add(promoted.qualifiedName)
     })
     return names

@@ -54,28 +54,28 @@ t.test('branches and loops', (t) => {
 
 t.test('operands out of range', (t) => {
   for (const [code, message] of [
-    ['LOADC 0\nRET', /LOADC refers to constant 0/],
-    ['LOAD 5\nRET', /LOAD refers to register 5; expected 1 to 4/],
-    ['LOAD 0\nRET', /LOAD refers to register 0/],
-    ['STOREN 4 2\nRET', /STOREN refers to registers 4; expected 1 to 3/],
-    ['OP 0\nRET', /OP refers to operator 0/],
-    ['JMP 1', /JMP refers to jump 1; expected 0 to 0/],
-    ['JMP -1', /jump -1/],
-    ['UN_INITIALIZED\nGET_ATTR -1\nRET', /slot -1/],
-    ['UN_INITIALIZED\nGET_ATTR 70000\nRET', /slot 70000/],
-    ['CALL 1\nRET', /CALL refers to function 1/],
-    ['CREATE_OBJECT 0\nRET', /type 0/],
-    ['UN_INITIALIZED\nISINSTANCE 0 1\nRET', /types 0/],
-    ['LIST_CONSTRUCT 0 0\nRET', /type 0/],
-    ['TUPLE_CONSTRUCT -1\nRET', /count -1/],
-    ['INTERFACE_CALL 0 1\nRET', /method 0/],
+    ['LOADC 0\nRET', /LOADC refers to 0; expected 0 to -1/],
+    ['LOAD 5\nRET', /LOAD refers to 5; expected 1 to 4/],
+    ['LOAD 0\nRET', /LOAD refers to 0; expected 1 to 4/],
+    ['STOREN 4 2\nRET', /STOREN refers to 4; expected 1 to 3/],
+    ['OP 0\nRET', /OP refers to 0/],
+    ['JMP 1', /JMP refers to 1; expected 0 to 0/],
+    ['JMP -1', /JMP refers to -1/],
+    ['UN_INITIALIZED\nGET_ATTR -1\nRET', /GET_ATTR refers to -1/],
+    ['UN_INITIALIZED\nGET_ATTR 70000\nRET', /GET_ATTR refers to 70000; expected 0 to 65535/],
+    ['CALL 1\nRET', /CALL refers to 1/],
+    ['CREATE_OBJECT 0\nRET', /CREATE_OBJECT refers to 0/],
+    ['UN_INITIALIZED\nISINSTANCE 0 1\nRET', /ISINSTANCE refers to 0/],
+    ['LIST_CONSTRUCT 0 0\nRET', /LIST_CONSTRUCT refers to 0/],
+    ['TUPLE_CONSTRUCT -1\nRET', /TUPLE_CONSTRUCT refers to -1/],
+    ['INTERFACE_CALL 0 1\nRET', /INTERFACE_CALL refers to 0/],
     ['FORK\nRET', /FORK does not occur in mobile modules/],
   ] as const) {
     t.match(refused(code), message, code)
   }
   t.match(refused({ code: 'UN_INITIALIZED\nINTERFACE_CALL 0 1\nRET', constants: [3] }), /not the name of a method/)
   t.match(refused({ code: 'INTERFACE_CALL 0 0\nRET', constants: ['go'] }), /not the name of a method of one of 0 values/)
-  t.match(refused({ code: 'STOREN 1 3\nRET', registers: 2 }), /registers 1/)
+  t.match(refused({ code: 'STOREN 1 3\nRET', registers: 2 }), /STOREN refers to 1; expected 1 to 0/)
   t.end()
 })
 

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import type { ByteSource } from '../../runtime/module/bytes.js'
+import { ByteSource } from '../../runtime/module/bytes.js'
 import { damaged, guarded } from '../../runtime/module/file-error.js'
 import { FlatReader, type FlatTable } from '../../runtime/module/flat-reader.js'
 import { Storage } from '../../runtime/tensor/storage.js'
@@ -23,9 +23,10 @@ export interface AheadHeader {
 export function readHeader(source: ByteSource): AheadHeader {
   return guarded(source.label, () => {
     const preamble = readPreamble(source.read(0, Math.min(PREAMBLE_BYTES, source.size)), source.size, source.label, hashOf)
-    const header = source.read(PREAMBLE_BYTES, preamble.headerBytes)
+    // a copy, which nobody can change while it is read
+    const header = Buffer.from(source.read(PREAMBLE_BYTES, preamble.headerBytes))
     if (hashOf(header) !== preamble.headerHash) throw damaged(`${source.label}: the checksum of its header is wrong; the file is damaged`)
-    const root = new FlatReader(new HeaderBytes(source.label, header)).root()
+    const root = new FlatReader(new ByteSource(source.label, header)).root()
     return { source, preamble, root, about: readAbout(root) }
   })
 }
@@ -98,32 +99,4 @@ function readMethod(table: FlatTable): AheadMethod {
     }
   })
   return { name: table.text(Field.method.name), arguments: args }
-}
-
-/** A copy of the header, which nobody can change while it is read. */
-class HeaderBytes implements ByteSource {
-  readonly resident = true
-  readonly size: number
-
-  constructor(
-    readonly label: string,
-    private readonly bytes: Uint8Array,
-  ) {
-    this.size = bytes.length
-  }
-
-  read(offset: number, length: number): Uint8Array {
-    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) {
-      throw damaged(`${this.label}: expected ${length} bytes at offset ${offset} of the header, which has ${this.size}`)
-    }
-    return this.bytes.subarray(offset, offset + length)
-  }
-
-  storageAt(): never {
-    throw new PtliteError('INTERNAL', 'the header has no memory of its own')
-  }
-
-  close(): void {
-    // nothing to give back
-  }
 }

@@ -126,7 +126,11 @@ function checkOperands({ operators, types, source }: LinkedFunction, pc: number,
       // OPN, from which vararg operators learn their number of arguments
       const { vararg, given, qualifiedName } = operators[x]!
       if (vararg ? opcode === OP : opcode === OPN && n !== given)
-        throw wrong({ source }, pc, `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`)
+        throw wrong(
+          { source },
+          pc,
+          `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`,
+        )
       break
     }
     case 11: // LOOP

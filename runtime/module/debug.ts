@@ -10,9 +10,9 @@ import { unpickle } from './unpickler.js'
 /** The debug records of an archive. */
 export interface DebugRecords {
   /** callstack_debug_map.pkl */
-  readonly callStacks: Uint8Array
+  readonly callStacks: Buffer
   /** The .debug_pkl records below code/. */
-  readonly ranges: readonly Uint8Array[]
+  readonly ranges: readonly Buffer[]
 }
 
 /** One call that was inlined: where the call stands, and into which function it goes. */
@@ -36,7 +36,7 @@ interface LoadedRecords {
 const MAX_INLINED = 1000
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
-export function debugHandlesOf(bytes: Uint8Array): Map<string, Int32Array> {
+export function debugHandlesOf(bytes: Buffer): Map<string, Int32Array> {
   const [, ...functions] = tupleOf(unpickle(bytes, LISTS_ONLY))
   return new Map(
     functions.map((item) => {
@@ -91,7 +91,7 @@ export class PickledDebugInfo implements DebugInfo {
 }
 
 /** (handle, source range tag, node name, inlined call stack) each */
-function originsOf(bytes: Uint8Array): Map<number, Origin> {
+function originsOf(bytes: Buffer): Map<number, Origin> {
   const origins = new Map<number, Origin>()
   for (const item of tupleOf(unpickle(bytes, LISTS_ONLY))) {
     const [handle, rangeTag, , stack] = tupleOf(item, 4)

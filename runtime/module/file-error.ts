@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { kindOf } from '../operators/describe.js'
+import { describe } from '../operators/describe.js'
 import { Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
@@ -32,14 +32,6 @@ export function guarded<T>(label: string, read: () => T): T {
     if (!cause.code.endsWith('_FILE') || message.startsWith(label)) throw cause
     throw new PtliteError(cause.code, `${label}: ${message}`, { cause })
   }
-}
-
-/** What a value is, for messages. */
-export function describe(value: Value | undefined): string {
-  if (value === undefined) return 'nothing'
-  if (typeof value === 'string') return `the text '${value.slice(0, 60)}'`
-  const kind = kindOf(value)
-  return value === null || typeof value === 'object' ? kind : `the ${kind} ${value}`
 }
 
 /** The elements of a tuple, `least` to `most` of them. */

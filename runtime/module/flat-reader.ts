@@ -1,4 +1,3 @@
-import { ByteBuffer } from 'flatbuffers'
 import { type Int, toInt } from '../tensor/scalar.js'
 import type { ByteSource } from './bytes.js'
 import { damaged } from './file-error.js'
@@ -22,14 +21,14 @@ export interface FlatVector {
  */
 export class FlatReader {
   /** Pages of a file on disk; a single one for bytes in memory. */
-  private readonly pages: (ByteBuffer | undefined)[] = []
+  private readonly pages: (Buffer | undefined)[] = []
   private readonly pageBytes: number
   private readonly texts = new Map<number, string>()
   private budget: number
 
   constructor(private readonly source: ByteSource) {
     this.pageBytes = source.resident ? Infinity : PAGE_BYTES
-    if (source.resident) this.pages.push(new ByteBuffer(source.read(0, source.size)))
+    if (source.resident) this.pages.push(source.read(0, source.size))
     this.budget = source.size * MAX_GROWTH + (1 << 20)
   }
 
@@ -68,8 +67,7 @@ export class FlatReader {
     let text = this.texts.get(start)
     if (text === undefined) {
       this.spend(length)
-      const bytes = this.source.read(start, length)
-      text = Buffer.from(bytes.buffer, bytes.byteOffset, length).toString('utf8')
+      text = this.source.read(start, length).toString()
       this.texts.set(start, text)
     }
     return text
@@ -78,7 +76,7 @@ export class FlatReader {
   /** A copy of `length` bytes. */
   copy(start: number, length: number): Uint8Array {
     this.spend(length)
-    return this.source.read(start, length).slice()
+    return Uint8Array.from(this.source.read(start, length))
   }
 
   int8(at: number): number {
@@ -86,27 +84,27 @@ export class FlatReader {
   }
 
   uint8(at: number): number {
-    return this.page(at, 1).readUint8(this.inPage(at))
+    return this.page(at, 1).readUInt8(this.inPage(at))
   }
 
   uint16(at: number): number {
-    return this.page(at, 2).readUint16(this.inPage(at))
+    return this.page(at, 2).readUInt16LE(this.inPage(at))
   }
 
   int32(at: number): number {
-    return this.page(at, 4).readInt32(this.inPage(at))
+    return this.page(at, 4).readInt32LE(this.inPage(at))
   }
 
   uint32(at: number): number {
-    return this.page(at, 4).readUint32(this.inPage(at))
+    return this.page(at, 4).readUInt32LE(this.inPage(at))
   }
 
   int64(at: number): Int {
-    return toInt(this.page(at, 8).readInt64(this.inPage(at)))
+    return toInt(this.page(at, 8).readBigInt64LE(this.inPage(at)))
   }
 
   float64(at: number): number {
-    return this.page(at, 8).readFloat64(this.inPage(at))
+    return this.page(at, 8).readDoubleLE(this.inPage(at))
   }
 
   error(message: string): Error {
@@ -120,11 +118,11 @@ export class FlatReader {
   }
 
   /** The page in which a number of `length` bytes at `at` lies. */
-  private page(at: number, length: number): ByteBuffer {
+  private page(at: number, length: number): Buffer {
     this.need(at, length)
     const index = Math.floor(at / this.pageBytes)
     const start = index * PAGE_BYTES
-    return (this.pages[index] ??= new ByteBuffer(this.source.read(start, Math.min(PAGE_BYTES + NUMBER_BYTES, this.source.size - start))))
+    return (this.pages[index] ??= this.source.read(start, Math.min(PAGE_BYTES + NUMBER_BYTES, this.source.size - start)))
   }
 
   private inPage(at: number): number {

@@ -1,8 +1,15 @@
-import { CustomObject } from '../tensor/value.js'
+import { CustomObject, type Value } from '../tensor/value.js'
+import { damaged } from './file-error.js'
 
 /** A name that a pickle calls or instantiates, or that stands for an enum value; with its module, `torch._utils._rebuild_tensor_v2`. */
 export class PickleGlobal extends CustomObject {
-  constructor(name: string) {
+  constructor(
+    name: string,
+    /** What calling it gives. */
+    readonly invoke = (_args: readonly Value[]): Value => {
+      throw damaged(`'${name}' cannot be called`)
+    },
+  ) {
     super(name, null)
   }
 }

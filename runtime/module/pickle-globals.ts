@@ -1,9 +1,10 @@
 import type { FunctionCode } from '../interpreter/code.js'
+import { describe } from '../operators/describe.js'
 import { Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, setListType, type Value } from '../tensor/value.js'
-import { damaged, describe, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpected } from './file-error.js'
+import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpected } from './file-error.js'
 import type { PendingObject } from './parsed.js'
 import { PickleGlobal, SCHEME } from './pickle-global.js'
 import { quantOf } from './quantization.js'
@@ -24,156 +25,127 @@ function scalarTypeOf(name: string): number {
   return STORAGES.indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
 }
 
-/** A storage that a pickle refers to, before a tensor says how to view it. */
-class StorageReference extends CustomObject {
+/** A storage, before a tensor says how to view it. */
+class StoredElements extends CustomObject {
   constructor(
     readonly scalarType: number,
-    readonly key: string,
-    readonly count: number,
+    readonly storage: Storage,
   ) {
     super('a storage', null)
   }
 }
-
-/** An instance of a C++ class that has no state yet. */
-class PendingCustom extends CustomObject {}
 
 export interface ModuleMeaning extends PickleMeaning {
   /** In the order in which their states were complete: inner objects first. */
   readonly pending: readonly PendingObject[]
 }
 
-/** What the calls of one pickle share. */
-interface Context {
-  readonly pool: TensorPool
-  /** The storage of a key, at least that long. */
-  readonly storageOf: (key: string, scalarType: number, count: number) => Storage
-  /** Lists whose elements were looked at, and objects that have their state. */
-  readonly done: Set<object>
-}
-
 /**
  * What the globals that PyTorch writes into the pickles of a module stand for. `storageOf` gives the storage of a key, at least
- * that long; `setStateOf` the `__setstate__` by which a class fills its objects, if it has one.
+ * that long; `setStates` has by class the `__setstate__` by which it fills its objects.
  */
 export function moduleGlobals(
   pool: TensorPool,
-  storageOf: Context['storageOf'],
-  setStateOf: (className: string) => FunctionCode | undefined,
+  storageOf: (key: string, scalarType: number, count: number) => Storage,
+  setStates: ReadonlyMap<string, FunctionCode>,
 ): ModuleMeaning {
   const pending: PendingObject[] = []
   const enums = new Map<string, ScriptObject>()
-  const done = new Set<object>()
+  /** Objects that have no state yet. */
+  const fresh = new Set<Value>()
+  /** Lists whose elements were looked at. */
+  const checked = new Set<Value>()
 
-  /** Members of an enum class are one object per value, since programs compare them by identity. */
-  const enumMember = (className: string, [value]: readonly Value[]): Value => {
+  const tensorOf = ([elements, offset, sizes, strides]: readonly Value[], quant: Quant | null): Value => {
+    if (!(elements instanceof StoredElements)) throw unexpected('the storage of a tensor', elements)
+    const { storage, scalarType } = elements
+    return pool.build(storage, { scalarType, offset: integerOf(offset, 0), sizes: sizesOf(sizes), strides: sizesOf(strides), quant })
+  }
+
+  /** A list that says what its elements are. */
+  const typedList = ([list]: readonly Value[], elementType: string): Value => {
+    if (!Array.isArray(list)) throw unexpected(`a list of ${elementType}`, list)
+    if (checked.has(list)) return list
+    const wrong = list.find((item) => !isA(item, elementType))
+    if (wrong !== undefined) throw unexpected(`a list of ${elementType}`, wrong)
+    checked.add(list)
+    setListType(list, elementType)
+    return list
+  }
+
+  const calls: Readonly<Record<string, ((args: readonly Value[]) => Value) | undefined>> = {
+    // storage, offset, sizes, strides, requires_grad, hooks
+    'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
+    // storage, offset, sizes, strides, qparams, requires_grad, hooks
+    'torch._utils._rebuild_qtensor': (args) => tensorOf(args, quantOf(args[4], pool)),
+    'torch._utils._rebuild_sparse_tensor': () => unsupportedValue('a sparse tensor'),
+    'torch._utils._rebuild_parameter': ([value]) => {
+      if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
+      return value
+    },
+    'collections.OrderedDict': () => new Map(),
+    'torch.jit._pickle.build_intlist': (args) => typedList(args, 'int'),
+    'torch.jit._pickle.build_doublelist': (args) => typedList(args, 'float'),
+    'torch.jit._pickle.build_boollist': (args) => typedList(args, 'bool'),
+    'torch.jit._pickle.build_tensorlist': (args) => typedList(args, 'Tensor'),
+    // value, type text
+    'torch.jit._pickle.restore_type_tag': ([value, type]) => {
+      const element = elementTypeOf(textOf(type))
+      if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
+      if (Array.isArray(value) && element !== undefined) setListType(value, element)
+      return value!
+    },
+    'torch.device': ([text]) => deviceOf(textOf(text)),
+    'builtins.complex': () => unsupportedValue('a complex number'),
+  }
+
+  /** Without arguments an instance that has no state yet, else a member of an enum. */
+  const instanceOf = (className: string, [value]: readonly Value[]): Value => {
+    if (value === undefined) {
+      const isCustom = className.startsWith(CUSTOM_CLASS)
+      const instance = isCustom ? new CustomObject(className.slice(CUSTOM_CLASS.length), null) : new ScriptObject(className, [], [])
+      fresh.add(instance)
+      return instance
+    }
     if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
       throw unexpected(`the value of a member of ${className}`, value)
+    // members of an enum class are one object per value, since programs compare them by identity
     const key = `${className} ${typeof value} ${String(value)}`
     const member = enums.get(key) ?? new ScriptObject(className, ['value'], [value])
     enums.set(key, member)
-    done.add(member)
     return member
   }
 
   return {
     pending,
 
-    allows: (name) => name.startsWith(MODULE_CLASS) || CALLS[name] !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name),
-
-    call(name, args) {
-      if (name.startsWith(MODULE_CLASS)) return enumMember(name, args)
-      const call = CALLS[name]
-      if (call === undefined) throw damaged(`'${name}' cannot be called`)
-      return call(args, { pool, storageOf, done })
+    lookUp(name) {
+      if (name.startsWith(MODULE_CLASS)) return new PickleGlobal(name, (args) => instanceOf(name, args))
+      const call = calls[name]
+      return call !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
     },
 
     persistentLoad([kind, type, key, , count]) {
       const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
       if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
-      return new StorageReference(scalarType, textOf(key), integerOf(count, 0))
-    },
-
-    instantiate(className) {
-      if (!className.startsWith(MODULE_CLASS)) throw damaged(`'${className}' is not a class of the module`)
-      return className.startsWith(CUSTOM_CLASS)
-        ? new PendingCustom(className.slice(CUSTOM_CLASS.length), null)
-        : new ScriptObject(className, [], [])
+      return new StoredElements(scalarType, storageOf(textOf(key), scalarType, integerOf(count, 0)))
     },
 
     setState(instance, state) {
-      if (instance instanceof PendingCustom) return new CustomObject(instance.className, state)
-      if (!(instance instanceof ScriptObject) || done.has(instance)) throw damaged(`state for ${describe(instance)}, which takes none`)
-      done.add(instance)
-      const setState = setStateOf(instance.typeName)
-      if (setState !== undefined) pending.push({ object: instance, state, setState })
-      else if (state instanceof Map) {
-        for (const [name, value] of state) {
-          instance.names.push(textOf(typeof name === 'string' ? name : null))
-          instance.slots.push(value)
-        }
-      } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
-      return instance
+      if (!fresh.delete(instance)) throw damaged(`state for ${describe(instance)}, which takes none`)
+      if (instance instanceof CustomObject) instance.state = state
+      else if (instance instanceof ScriptObject) {
+        const setState = setStates.get(instance.typeName)
+        if (setState !== undefined) pending.push({ object: instance, state, setState })
+        else if (state instanceof Map) {
+          for (const [name, value] of state) {
+            instance.names.push(textOf(name))
+            instance.slots.push(value)
+          }
+        } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
+      }
     },
   }
-}
-
-const CALLS: Readonly<Record<string, ((args: readonly Value[], context: Context) => Value) | undefined>> = {
-  // storage, offset, sizes, strides, requires_grad, hooks
-  'torch._utils._rebuild_tensor_v2': (args, context) => tensorOf(exactly(args, 6), null, context),
-  // storage, offset, sizes, strides, qparams, requires_grad, hooks
-  'torch._utils._rebuild_qtensor': (args, context) => tensorOf(exactly(args, 7), quantOf(args[4], context.pool), context),
-  'torch._utils._rebuild_sparse_tensor': () => unsupportedValue('a sparse tensor'),
-  'torch._utils._rebuild_parameter': ([value]) => {
-    if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
-    return value
-  },
-  'collections.OrderedDict': () => new Map(),
-  'torch.jit._pickle.build_intlist': (args, { done }) => typedList(args, 'int', done),
-  'torch.jit._pickle.build_doublelist': (args, { done }) => typedList(args, 'float', done),
-  'torch.jit._pickle.build_boollist': (args, { done }) => typedList(args, 'bool', done),
-  'torch.jit._pickle.build_tensorlist': (args, { done }) => typedList(args, 'Tensor', done),
-  // value, type text
-  'torch.jit._pickle.restore_type_tag': ([value, type]) => {
-    const element = elementTypeOf(textOf(type))
-    if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
-    if (Array.isArray(value) && element !== undefined) setListType(value, element)
-    return value
-  },
-  'torch.jit._pickle.build_tensor_from_id': () => {
-    throw damaged('build_tensor_from_id needs a tensor table, which this file lacks')
-  },
-  'torch.device': ([text]) => deviceOf(textOf(text)),
-  'builtins.complex': () => unsupportedValue('a complex number'),
-}
-
-function exactly(args: readonly Value[], count: number): readonly Value[] {
-  if (args.length !== count) throw damaged(`expected ${count} arguments of a call, found ${args.length}`)
-  return args
-}
-
-function tensorOf([reference, offset, sizes, strides]: readonly Value[], quant: Quant | null, { pool, storageOf }: Context): Value {
-  if (!(reference instanceof StorageReference)) throw unexpected('the storage of a tensor', reference)
-  const { scalarType, key, count } = reference
-  return pool.build(storageOf(key, scalarType, count), {
-    scalarType,
-    offset: integerOf(offset, 0),
-    sizes: sizesOf(sizes),
-    strides: sizesOf(strides),
-    quant,
-  })
-}
-
-/** A list that says what its elements are. */
-function typedList(args: readonly Value[], elementType: string, done: Set<object>): Value {
-  const [list] = exactly(args, 1)
-  if (!Array.isArray(list)) throw unexpected(`a list of ${elementType}`, list)
-  if (done.has(list)) return list
-  done.add(list)
-  const wrong = list.find((item) => !isA(item, elementType))
-  if (wrong !== undefined) throw unexpected(`a list of ${elementType}`, wrong)
-  setListType(list, elementType)
-  return list
 }
 
 function isA(value: Value, elementType: string): boolean {

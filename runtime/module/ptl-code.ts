@@ -9,8 +9,8 @@ const INT32_MIN = -(2 ** 31)
 const INT32_MAX = 2 ** 31 - 1
 const UINT16_MAX = 65535
 
-/** A function of `bytecode.pkl`: its name, its code and, in newer files, its schema. */
-export function readFunction(value: Value): FunctionCode {
+/** A function of `bytecode.pkl`: its name, its code and, in newer files, its schema. `handles` are those of files with debug information, by name. */
+export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Array>): FunctionCode {
   const [first, table, schema = null] = tupleOf(value, 2, 3)
   const name = textOf(first)
   return guarded(name, () => {
@@ -31,6 +31,7 @@ export function readFunction(value: Value): FunctionCode {
       types: tupleOf(types).map(textOf),
       registerSize: integerOf(registers, 0, UINT16_MAX),
       schema: schema === null ? null : readSchema(schema),
+      debugHandles: handles?.get(name),
     }
   })
 }

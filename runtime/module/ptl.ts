@@ -1,7 +1,7 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { OPCODE_BY_NAME } from '../interpreter/opcodes.js'
 import type { Storage } from '../tensor/storage.js'
-import { ScriptObject, type Value } from '../tensor/value.js'
+import { ScriptObject, Tuple, type Value } from '../tensor/value.js'
 import { storageFrom, type ByteSource } from './bytes.js'
 import { debugHandlesOf, PickledDebugInfo } from './debug.js'
 import { damaged, guarded, integerOf, tupleOf, unexpected, unsupported } from './file-error.js'
@@ -22,34 +22,31 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   const zip = new ZipArchive(source)
   const names = zip.names()
   if (!zip.has(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
+  /** A short record that is text. */
+  const textOf = (record: string): string => zip.read(record).toString('latin1', 0, 40).trim()
   // newer files say in which order the bytes of their storages are
-  const order = zip.has('byteorder') ? textOf(zip, 'byteorder') : 'little'
+  const order = zip.has('byteorder') ? textOf('byteorder') : 'little'
   if (order !== 'little') throw unsupported(`expected storages in little-endian byte order, found '${order}'`)
 
   let setStates: ReadonlyMap<string, FunctionCode> = new Map()
-  const storageOf = storagesOf(zip, source)
-  const read = <T>(record: string, folder: string, use: (value: Value, globals: ModuleMeaning) => T): T =>
+  const storageOf = storagesOf(zip)
+  const read = <T>(record: string, folder: string, use: (value: Value, meaning: ModuleMeaning) => T, opcodes?: typeof OPCODE_BY_NAME): T =>
     guarded(record, () => {
-      const globals = moduleGlobals(
-        pool,
-        (key, scalarType, count) => storageOf(folder + key, scalarType, count),
-        (className) => setStates.get(className),
-      )
-      return use(unpickle(zip.read(record), record === BYTECODE ? { ...globals, opcodes: OPCODE_BY_NAME } : globals), globals)
+      const meaning = moduleGlobals(pool, (key, scalarType, count) => storageOf(folder + key, scalarType, count), setStates)
+      return use(unpickle(zip.read(record), { ...meaning, opcodes }), meaning)
     })
 
   // constants share their storages with TorchScript, but in version 4, which has a folder of its own
   const folder = names.some((name) => name.includes('bytecode/')) ? 'bytecode/' : 'constants/'
-  const [version, ...codes] = read(BYTECODE, folder, (value) => tupleOf(value))
+  const [version, ...codes] = read(BYTECODE, folder, (value) => tupleOf(value), OPCODE_BY_NAME)
+  const operators = textOf(zip.has('.data/version') ? '.data/version' : 'version')
+  if (!/^\d{1,9}$/.test(operators)) throw damaged(`operator version: expected a number, found '${operators}'`)
   // version 3 had no number in front
-  const bytecodeVersion = version !== undefined && typeof version !== 'number' ? 3 : integerOf(version)
-  const operatorVersion = readOperatorVersion(zip)
+  const bytecodeVersion = version instanceof Tuple ? 3 : integerOf(version)
+  const operatorVersion = Number(operators)
   checkVersions(bytecodeVersion, operatorVersion)
-  let functions = guarded(BYTECODE, () => codes.map(readFunction))
-  if (zip.has(DEBUG_HANDLES)) {
-    const handles = debugHandlesOf(zip.read(DEBUG_HANDLES))
-    functions = functions.map((fn) => ({ ...fn, debugHandles: handles.get(fn.name) }))
-  }
+  const handles = zip.has(DEBUG_HANDLES) ? debugHandlesOf(zip.read(DEBUG_HANDLES)) : undefined
+  const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles)))
   setStates = new Map(functions.filter((fn) => fn.method === '__setstate__').map((fn) => [fn.className, fn]))
   return {
     kind: 'ptl',
@@ -57,7 +54,9 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
     operatorVersion,
     functions,
     extraFiles: new Map(
-      names.flatMap((name) => (name.startsWith(EXTRA) && name !== EXTRA ? [[name.slice(EXTRA.length), zip.read(name)] as const] : [])),
+      names
+        .filter((name) => name.startsWith(EXTRA) && name !== EXTRA)
+        .map((name) => [name.slice(EXTRA.length), Uint8Array.from(zip.read(name))]),
     ),
     debug: zip.has(CALL_STACKS)
       ? new PickledDebugInfo(functions, () => ({
@@ -85,31 +84,17 @@ function refuse(zip: ZipArchive, path: string): never {
   throw damaged('a zip file without bytecode.pkl is not a module')
 }
 
-/** A short record that is text. */
-function textOf(zip: ZipArchive, record: string): string {
-  return String.fromCharCode(...zip.read(record).subarray(0, 40)).trim()
-}
-
-function readOperatorVersion(zip: ZipArchive): number {
-  const text = textOf(zip, zip.has('.data/version') ? '.data/version' : 'version')
-  if (!/^\d{1,9}$/.test(text)) throw damaged(`operator version: expected a number, found '${text}'`)
-  return Number(text)
-}
-
 /** Gives the storages of an archive by record: a record that is named twice is one storage. */
-function storagesOf(zip: ZipArchive, source: ByteSource): (record: string, scalarType: number, count: number) => Storage {
+function storagesOf(zip: ZipArchive): (record: string, scalarType: number, count: number) => Storage {
   const known = new Map<string, Storage>()
-
-  const open = (record: string, itemSize: number): Storage => {
-    const place = zip.locate(record)
-    return place === null ? storageFrom(zip.read(record)) : source.storageAt(place.offset, place.length, itemSize)
-  }
-
   return (record, scalarType, count) => {
     const itemSize = scalarTypeSize(scalarType) ?? 1
-    // records of empty storages may be absent
-    const storage = known.get(record) ?? (count === 0 && !zip.has(record) ? storageFrom(new Uint8Array(0)) : open(record, itemSize))
-    known.set(record, storage)
+    let storage = known.get(record)
+    if (storage === undefined) {
+      // records of empty storages may be absent
+      storage = count === 0 && !zip.has(record) ? storageFrom(new Uint8Array(0)) : zip.storageAt(record, itemSize)
+      known.set(record, storage)
+    }
     if (count * itemSize > storage.byteLength)
       throw damaged(`expected ${count * itemSize} bytes in the record ${record}, found ${storage.byteLength}`)
     return storage

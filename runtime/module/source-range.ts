@@ -58,14 +58,14 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The ranges of all `.debug_pkl` records by tag. */
-export function sourceRangesOf(records: readonly Uint8Array[]): Map<number, SourceRange> {
+export function sourceRangesOf(records: readonly Buffer[]): Map<number, SourceRange> {
   const ranges = new Map<number, SourceRange>()
   for (const record of records) readRecord(record, ranges)
   return ranges
 }
 
 /** ('FORMAT_WITH_STRING_TABLE', texts, ranges), or in older files just ranges with the texts in them. */
-function readRecord(record: Uint8Array, ranges: Map<number, SourceRange>): void {
+function readRecord(record: Buffer, ranges: Map<number, SourceRange>): void {
   const root = tupleOf(unpickle(record, LISTS_ONLY))
   const tabled = root.length === 3 && root[0] === STRING_TABLE
   const texts = tabled ? tupleOf(root[1]).map(textOf) : []

@@ -3,18 +3,15 @@ import { CustomObject, Tuple, type Value } from '../tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from './file-error.js'
 import { PickleGlobal } from './pickle-global.js'
 
-/** What the globals and persistent ids of a pickle mean. What is left out may not occur. */
+/** What the globals and persistent ids of a pickle mean. */
 export interface PickleMeaning {
   /** Numbers of instructions by name, where the pickle is one of bytecode: some of the instructions in it become `Instructions`. */
-  readonly opcodes?: ReadonlyMap<Value, number>
-  /** Whether a name, with its module `torch.FloatStorage`, may occur at all. */
-  readonly allows: (name: string) => boolean
-  readonly call?: (name: string, args: readonly Value[]) => Value
-  readonly persistentLoad?: (id: readonly Value[]) => Value
-  /** A new instance without state. */
-  readonly instantiate?: (className: string) => Value
-  /** The instance with its state: `instance` itself or what takes its place. */
-  readonly setState?: (instance: Value, state: Value) => Value
+  readonly opcodes?: ReadonlyMap<Value, number> | undefined
+  /** What a name, with its module `torch.FloatStorage`, stands for; undefined where it may not occur at all. */
+  readonly lookUp: (name: string) => PickleGlobal | undefined
+  readonly persistentLoad: (id: readonly Value[]) => Value
+  /** Gives an instance its state. */
+  readonly setState: (instance: Value, state: Value) => void
 }
 
 /** Instructions (name, X, N) that follow each other, as numbers, three each: models have tens of thousands of them. */
@@ -40,21 +37,21 @@ const MARK = new CustomObject('the beginning of a group', null)
  * Reads one pickle. Only what PyTorch writes is understood: any other opcode, global or nesting is an INVALID_FILE
  * error that names it. Values memoized once and fetched twice are the same object.
  */
-export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
   const stack: Value[] = []
   const memo: Value[] = []
   let at = 0
   /** Within a tuple of instructions. */
   let inCode = false
 
-  const uint8 = (): number => view.getUint8(at++)
-  const uint32 = (): number => view.getUint32((at += 4) - 4, true)
+  /** Where the next bytes stand, which are read by that. */
+  const next = (count: number): number => (at += count) - count
+  const uint8 = (): number => bytes.readUInt8(next(1))
+  const uint32 = (): number => bytes.readUInt32LE(next(4))
   const text = (length: number): string => {
-    const start = at
-    at += length
+    const start = next(length)
     if (at > bytes.length) throw new RangeError()
-    return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString()
+    return bytes.toString('utf8', start, at)
   }
   const line = (): string => {
     const end = bytes.indexOf(0x0a, at)
@@ -70,14 +67,7 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
   const popToMark = (): Value[] => {
     const mark = stack.lastIndexOf(MARK)
     if (mark < 0) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
-    const items = stack.slice(mark + 1)
-    stack.length = mark
-    return items
-  }
-  const popGlobal = (): string => {
-    const value = pop()
-    if (!(value instanceof PickleGlobal)) throw unexpected('a function or class to call', value)
-    return value.className
+    return stack.splice(mark).slice(1)
   }
   const remember = (index: number): Value => (memo[index] = pop())
   const recall = (index: number): Value => {
@@ -85,11 +75,17 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
     if (value === undefined) throw damaged(`the pickle refers to value ${index}, which it has not made`)
     return value
   }
-  const fill = (dict: Value, items: readonly Value[]): Value => {
+  const fill = (items: readonly Value[], dict: Value): Value => {
     if (!(dict instanceof Map)) throw unexpected('a dict to fill', dict)
     if (items.length % 2 !== 0) throw damaged('a dict has a key without a value')
     for (let i = 0; i < items.length; i += 2) dict.set(dictKeyOf(items[i]!), items[i + 1]!)
     return dict
+  }
+  const call = (): Value => {
+    const args = tupleOf(pop())
+    const callee = pop()
+    if (!(callee instanceof PickleGlobal)) throw unexpected('a function or class to call', callee)
+    return callee.invoke(args)
   }
 
   /** What each opcode does: the value that it pushes. One function each, since engines take long to optimize a large one. */
@@ -102,15 +98,15 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
     [PickleOp.NONE]: () => null,
     [PickleOp.NEWTRUE]: () => true,
     [PickleOp.NEWFALSE]: () => false,
-    [PickleOp.BININT]: () => view.getInt32((at += 4) - 4, true),
+    [PickleOp.BININT]: () => bytes.readInt32LE(next(4)),
     [PickleOp.BININT1]: uint8,
-    [PickleOp.BININT2]: () => view.getUint16((at += 2) - 2, true),
+    [PickleOp.BININT2]: () => bytes.readUInt16LE(next(2)),
     [PickleOp.LONG1]: () => {
       const length = uint8()
       if (length !== 8) throw damaged(`expected a long of 8 bytes, found ${length}`)
-      return toInt(view.getBigInt64((at += 8) - 8, true))
+      return toInt(bytes.readBigInt64LE(next(8)))
     },
-    [PickleOp.BINFLOAT]: () => new Float(view.getFloat64((at += 8) - 8)),
+    [PickleOp.BINFLOAT]: () => new Float(bytes.readDoubleBE(next(8))),
     [PickleOp.BINUNICODE]: () => text(uint32()),
     [PickleOp.EMPTY_TUPLE]: () => new Tuple([]),
     [PickleOp.TUPLE]: () => {
@@ -137,32 +133,26 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
       return list
     },
     [PickleOp.EMPTY_DICT]: () => new Map(),
-    [PickleOp.DICT]: () => fill(new Map(), popToMark()),
-    [PickleOp.SETITEMS]: () => {
-      const items = popToMark()
-      return fill(pop(), items)
-    },
+    [PickleOp.DICT]: () => fill(popToMark(), new Map()),
+    [PickleOp.SETITEMS]: () => fill(popToMark(), pop()),
     [PickleOp.BINPUT]: () => remember(uint8()),
     [PickleOp.LONG_BINPUT]: () => remember(uint32()),
     [PickleOp.BINGET]: () => recall(uint8()),
     [PickleOp.LONG_BINGET]: () => recall(uint32()),
     [PickleOp.GLOBAL]: () => {
       const name = `${line()}.${line()}`
-      if (!meaning.allows(name)) throw damaged(`the global '${name}' is not one that PyTorch writes into modules`)
-      return new PickleGlobal(name)
+      const found = meaning.lookUp(name)
+      if (found === undefined) throw damaged(`the global '${name}' is not one that PyTorch writes into modules`)
+      return found
     },
-    [PickleOp.BINPERSID]: () => given(meaning.persistentLoad)(tupleOf(pop())),
-    [PickleOp.REDUCE]: () => {
-      const args = tupleOf(pop())
-      return given(meaning.call)(popGlobal(), args)
-    },
-    [PickleOp.NEWOBJ]: () => {
-      tupleOf(pop(), 0, 0)
-      return given(meaning.instantiate)(popGlobal())
-    },
+    [PickleOp.BINPERSID]: () => meaning.persistentLoad(tupleOf(pop())),
+    [PickleOp.REDUCE]: call,
+    [PickleOp.NEWOBJ]: call,
     [PickleOp.BUILD]: () => {
       const state = pop()
-      return given(meaning.setState)(pop(), state)
+      const instance = pop()
+      meaning.setState(instance, state)
+      return instance
     },
   }
 
@@ -181,17 +171,12 @@ export function unpickle(bytes: Uint8Array, meaning: PickleMeaning): Value {
       stack.push(action())
     }
   } catch (error) {
-    // of the DataView
+    // of the reads
     throw error instanceof RangeError ? damaged('the pickle ends in the middle') : error
   }
   const value = pop()
   if (stack.length > 0) throw damaged(`expected one value at the end of the pickle, found ${stack.length + 1}`)
   return value
-}
-
-function given<T>(meaning: T | undefined): T {
-  if (meaning === undefined) throw damaged('an object or a call where there are only plain values')
-  return meaning
 }
 
 /**

@@ -39,47 +39,46 @@ const ELSEWHERE16 = 0xffff
 /** The entries of a zip in directory order. Local headers are not read. Throws INVALID_FILE. */
 export function readDirectory(source: ByteSource): ZipEntry[] {
   const { offset, bytes, count } = findDirectory(source)
-  if (!(offset + bytes <= source.size) || count * ENTRY_BYTES > bytes)
-    throw damaged(`a zip directory of ${count} entries and ${bytes} bytes does not fit at offset ${offset}`)
-  const directory = bufferOf(source.read(offset, bytes))
+  const directory = source.read(offset, bytes)
   const entries: ZipEntry[] = []
   let at = 0
-  for (let i = 0; i < count; i++) {
-    if (at + ENTRY_BYTES > bytes || directory.readUInt32LE(at) !== ENTRY) throw damaged(`no entry ${i} of ${count} in the zip directory`)
-    const nameEnd = at + ENTRY_BYTES + directory.readUInt16LE(at + 28)
-    const extraEnd = nameEnd + directory.readUInt16LE(at + 30)
-    const next = extraEnd + directory.readUInt16LE(at + 32)
-    if (next > bytes) throw damaged(`entry ${i} runs over the end of the zip directory`)
+  const uint16 = (field: number): number => directory.readUInt16LE(at + field)
+  while (entries.length < count) {
+    if (at + ENTRY_BYTES > bytes || directory.readUInt32LE(at) !== ENTRY)
+      throw damaged(`no entry ${entries.length} of ${count} in the zip directory`)
+    const nameEnd = at + ENTRY_BYTES + uint16(28)
+    const extraEnd = nameEnd + uint16(30)
     const sizes = [24, 20, 42].map((field) => directory.readUInt32LE(at + field))
     if (sizes.includes(ELSEWHERE32)) readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
-    const name = directory.toString('utf8', at + ENTRY_BYTES, nameEnd)
     const [size, compressedSize, headerOffset] = sizes as [number, number, number]
-    if (headerOffset >= offset) throw damaged(`the record ${name} starts at ${headerOffset}, past the data`)
-    const flags = directory.readUInt16LE(at + 8)
-    const method = directory.readUInt16LE(at + 10)
-    entries.push({ name, flags, method, compressedSize, size, headerOffset, entryOffset: offset + at, end: offset })
-    at = next
+    const name = directory.toString('utf8', at + ENTRY_BYTES, nameEnd)
+    entries.push({ name, flags: uint16(8), method: uint16(10), compressedSize, size, headerOffset, entryOffset: offset + at, end: offset })
+    at = extraEnd + uint16(32)
   }
-  setEnds(entries)
+  let end = offset
+  for (const entry of [...entries].sort((a, b) => b.headerOffset - a.headerOffset)) {
+    if (entry.headerOffset >= end) throw damaged(`the record ${entry.name} at ${entry.headerOffset} overlaps what begins at ${end}`)
+    entry.end = end
+    end = entry.headerOffset
+  }
   return entries
 }
 
 function findDirectory(source: ByteSource): Place {
-  const tailBytes = Math.min(source.size, END_BYTES + MAX_COMMENT)
-  const tailOffset = source.size - tailBytes
-  const tail = bufferOf(source.read(tailOffset, tailBytes))
-  let at = tailBytes - END_BYTES
-  while (at >= 0 && !(tail.readUInt32LE(at) === END_RECORD && at + END_BYTES + tail.readUInt16LE(at + 20) <= tailBytes)) at--
+  const tailOffset = Math.max(source.size - END_BYTES - MAX_COMMENT, 0)
+  const tail = source.read(tailOffset, source.size - tailOffset)
+  let at = tail.length - END_BYTES
+  while (at >= 0 && !(tail.readUInt32LE(at) === END_RECORD && at + END_BYTES + tail.readUInt16LE(at + 20) <= tail.length)) at--
   if (at < 0) throw damaged('no end of a zip directory; the file is truncated or not a zip')
   const found = { count: tail.readUInt16LE(at + 10), bytes: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
   const elsewhere = found.count === ELSEWHERE16 || found.bytes === ELSEWHERE32 || found.offset === ELSEWHERE32
-  return (elsewhere && tailOffset + at >= ZIP64_LOCATOR_BYTES && readZip64End(source, tailOffset + at)) || found
+  return (elsewhere && readZip64End(source, tailOffset + at)) || found
 }
 
 function readZip64End(source: ByteSource, endOffset: number): Place | false {
-  const locator = bufferOf(source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES))
-  if (locator.readUInt32LE(0) !== ZIP64_LOCATOR) return false
-  const end = bufferOf(source.read(Number(locator.readBigUInt64LE(8)), ZIP64_END_BYTES))
+  const locator = endOffset < ZIP64_LOCATOR_BYTES ? undefined : source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES)
+  if (locator?.readUInt32LE(0) !== ZIP64_LOCATOR) return false
+  const end = source.read(Number(locator.readBigUInt64LE(8)), ZIP64_END_BYTES)
   if (end.readUInt32LE(0) !== ZIP64_END) throw damaged('no zip64 directory record where its locator says')
   const number = (at: number): number => Number(end.readBigUInt64LE(at))
   return { count: number(32), bytes: number(40), offset: number(48) }
@@ -96,17 +95,4 @@ function readZip64Sizes(extra: Buffer, sizes: number[]): void {
     return
   }
   throw damaged('a record of the zip lacks its zip64 sizes')
-}
-
-function setEnds(entries: readonly ZipEntry[]): void {
-  let next: ZipEntry | undefined
-  for (const entry of [...entries].sort((a, b) => b.headerOffset - a.headerOffset)) {
-    if (next !== undefined) entry.end = next.headerOffset
-    if (entry.end === entry.headerOffset) throw damaged(`the records ${entry.name} and ${next?.name} overlap`)
-    next = entry
-  }
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -25,7 +25,8 @@ export class CustomObject {
 
   constructor(
     readonly className: string,
-    readonly state: Value,
+    /** Set once, where a file makes the object before its state. */
+    public state: Value,
   ) {}
 }
 

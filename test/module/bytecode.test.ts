@@ -1,5 +1,6 @@
 import t from 'tap'
 import { OPCODE_BY_NAME, OPCODES } from '../../runtime/interpreter/opcodes.js'
+import { LISTS_ONLY } from '../../runtime/module/pickle-lists.js'
 import { readFunction } from '../../runtime/module/ptl-code.js'
 import { unpickle } from '../../runtime/module/unpickler.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -37,7 +38,7 @@ function codeOf(
   const table = [p.mark, instructionsOf(instructions, firstMemo), p.tuple].flat()
   const parts = [pair('instructions', table), pair('operators', p.emptyTuple), pair('constants', constants), pair('types', p.emptyTuple)]
   const fn = [p.text('__torch__.M.forward'), p.mark, ...parts, pair('register_size', p.int(1)), p.tuple, p.tuple2].flat()
-  const value = unpickle(pickle(p.mark, p.int(8), fn, p.tuple), { allows: () => false, opcodes: OPCODE_BY_NAME })
+  const value = unpickle(pickle(p.mark, p.int(8), fn, p.tuple), { ...LISTS_ONLY, opcodes: OPCODE_BY_NAME })
   return readFunction((value as Tuple).items[1]!)
 }
 
@@ -78,7 +79,7 @@ t.test('code that is cut short', (t) => {
     ),
   )
   for (let end = 2; end < whole.length - 1; end++) {
-    t.throws(() => unpickle(whole.subarray(0, end), { allows: () => false, opcodes: OPCODE_BY_NAME }), { code: 'INVALID_FILE' })
+    t.throws(() => unpickle(whole.subarray(0, end), { ...LISTS_ONLY, opcodes: OPCODE_BY_NAME }), { code: 'INVALID_FILE' })
   }
   t.end()
 })

@@ -33,8 +33,8 @@ export const p = {
   longPut: (index: number): number[] => [0x72, ...littleEndian(index, 4)],
 }
 
-export function pickle(...parts: readonly (readonly number[])[]): Uint8Array {
-  return Uint8Array.from([...p.proto, ...parts.flat(), ...p.stop])
+export function pickle(...parts: readonly (readonly number[])[]): Buffer {
+  return Buffer.from([...p.proto, ...parts.flat(), ...p.stop])
 }
 
 export function littleEndian(value: number, bytes: number): number[] {

@@ -99,11 +99,11 @@ t.test('bytecode of the wrong shape', (t) => {
   const instruction = (name: string, x: number, n: number): number[] => [p.mark, p.text(name), p.int(x), p.int(n), p.tuple].flat()
   loadModelFile(file(p.text('__torch__.M.forward'), code([...p.mark, ...instruction('RET', 0, 0), ...p.tuple]))).close()
   t.match(message(file(p.text('f'))), /expected a tuple of 2 to 3/)
-  t.match(message(file(p.int(1), p.emptyTuple)), /expected a text, found the int 1/)
+  t.match(message(file(p.int(1), p.emptyTuple)), /expected a text, found int 1/)
   t.match(message(file(p.text('f'), p.emptyTuple)), /expected a tuple of 5/)
   t.match(
     message(file(p.text('f'), code([...p.mark, ...instruction('JUMP', 0, 0), ...p.tuple]))),
-    /expected the name of an instruction, found the text 'JUMP'/,
+    /expected the name of an instruction, found str "JUMP"/,
   )
   t.match(message(file(p.text('f'), code([...p.mark, ...instruction('RET', 0, -1), ...p.tuple]))), /expected an int from 0 to 65535/)
   t.end()

@@ -13,11 +13,7 @@ import { p, pickle } from './pickle-writer.js'
 const source = openSource(new Uint8Array(0))
 
 function globals(): PickleMeaning {
-  return moduleGlobals(
-    new TensorPool(source),
-    () => storageFrom(new Uint8Array(new Float32Array([0, 1, 2, 3, 4, 5]).buffer)),
-    () => undefined,
-  )
+  return moduleGlobals(new TensorPool(source), () => storageFrom(new Uint8Array(new Float32Array([0, 1, 2, 3, 4, 5]).buffer)), new Map())
 }
 
 function read(...parts: readonly (readonly number[])[]): Value {
@@ -75,12 +71,12 @@ t.test('globals', (t) => {
     [p.global('torch.jit._pickle', name), p.emptyList, p.mark, ...items, p.appends, p.tuple1, p.reduce].flat()
   t.same(read(typed('build_intlist', p.int(1), p.int(2))), [1, 2])
   t.equal(listType(read(typed('build_doublelist')) as Value[]), 'float')
-  t.match(messageOf(typed('build_boollist', p.int(1))), /expected a list of bool, found the int 1/)
+  t.match(messageOf(typed('build_boollist', p.int(1))), /expected a list of bool, found int 1/)
   const tagged = read(p.global('torch.jit._pickle', 'restore_type_tag'), p.emptyList, p.text('List[Tuple[Tensor]]'), p.tuple2, p.reduce)
   t.equal(listType(tagged as Value[]), 'Tuple[Tensor]')
   t.same(read(p.global('torch', 'device'), p.text('cuda:1'), p.tuple1, p.reduce), new Device('cuda', 1))
   t.match(messageOf(p.global('torch', 'device'), p.text('c\npu'), p.tuple1, p.reduce), /expected a device/)
-  t.match(messageOf(p.global('torch.jit._pickle', 'build_tensor_from_id'), p.int(0), p.tuple1, p.reduce), /tensor table/)
+  t.match(messageOf(p.global('torch.jit._pickle', 'build_tensor_from_id'), p.int(0), p.tuple1, p.reduce), /not one that PyTorch writes/)
   const member = [p.global('__torch__.m', 'Color'), p.int(1), p.tuple1, p.reduce].flat()
   const pair = read(member, member, p.tuple2) as Tuple
   t.equal(pair.items[0], pair.items[1], 'members of an enum are one object each')
@@ -128,7 +124,7 @@ t.test('what PyTorch does not write is refused by name', (t) => {
   t.match(messageOf([0x69, 0x6f, 0x73, 0x0a]), /pickle opcode 0x69/, 'INST')
   t.match(messageOf([0x95, 0, 0, 0, 0, 0, 0, 0, 0]), /pickle opcode 0x95/, 'FRAME')
   t.match(messageOf(p.none, [0x32]), /pickle opcode 0x32/, 'DUP')
-  t.match(errorOf(() => unpickle(Uint8Array.from([0x80, 4, 0x4e, 0x2e]), globals())).message, /expected pickle protocol 2, found 4/)
+  t.match(errorOf(() => unpickle(Buffer.from([0x80, 4, 0x4e, 0x2e]), globals())).message, /expected pickle protocol 2, found 4/)
   t.match(messageOf(p.long(1n, 4)), /a long of 8 bytes/)
   t.match(messageOf(p.int(1), p.emptyTuple, p.reduce), /expected a function or class to call/)
   t.end()
@@ -145,7 +141,7 @@ t.test('broken pickles', (t) => {
   t.match(messageOf(p.emptyDict, p.mark, p.emptyList, p.none, p.setItems), /as key of a dict/)
   t.match(messageOf(p.none, p.mark, p.appends), /expected a list to append to/)
   for (const cut of [[0x58, 255, 255, 255, 255], [0x4a, 1], [0x47], [0x63, 0x61]]) {
-    t.match(errorOf(() => unpickle(Uint8Array.from([...p.proto, ...cut]), globals())).message, /ends/)
+    t.match(errorOf(() => unpickle(Buffer.from([...p.proto, ...cut]), globals())).message, /ends/)
   }
   t.end()
 })

@@ -4,7 +4,7 @@ import { ZipArchive } from '../../runtime/module/zip.js'
 import { errorOf } from './fixtures.js'
 import { zip } from './zip-writer.js'
 
-const HELLO = new Uint8Array(Buffer.from('hello'))
+const HELLO = Buffer.from('hello')
 
 function open(bytes: Uint8Array): ZipArchive {
   return new ZipArchive(openSource(bytes))
@@ -37,7 +37,7 @@ t.test('records below the folder of the first entry', (t) => {
 })
 
 t.test('stored, deflated, with descriptors, zip64, with a comment', (t) => {
-  const text = new Uint8Array(Buffer.from('abc'.repeat(1000)))
+  const text = Buffer.from('abc'.repeat(1000))
   const records = [
     { name: 'm/plain', data: HELLO },
     { name: 'm/deflated', data: text, deflate: true },
@@ -48,8 +48,11 @@ t.test('stored, deflated, with descriptors, zip64, with a comment', (t) => {
   for (const options of [{}, { zip64: true }, { comment: 'PK\x05\x06 is no end here, this is' }]) {
     const archive = open(zip(records, options))
     for (const { name, data } of records) t.same(archive.read(name.slice(2)), data, name)
-    t.equal(archive.locate('deflated'), null)
-    t.equal(archive.locate('stored')!.length, text.length)
+    for (const name of ['deflated', 'stored']) {
+      const storage = archive.storageAt(name, 4)
+      t.equal(storage.byteLength, text.length)
+      storage.free()
+    }
   }
   t.end()
 })
@@ -76,7 +79,7 @@ t.test('damaged archives', (t) => {
         { name: 'm/b', data: HELLO, claims: { headerOffset: 0 } },
       ]),
     ),
-    /overlap/,
+    /overlaps what begins at/,
   )
   t.match(
     refused(
@@ -89,17 +92,17 @@ t.test('damaged archives', (t) => {
     /runs into what follows/,
   )
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 1 } }]), 'a'), /no local header/)
-  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 2 ** 31 } }]), 'a'), /past the data/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { headerOffset: 2 ** 31 } }]), 'a'), /overlaps what begins/)
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { size: 4 } }]), 'a'), /has two sizes/)
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { method: 12 } }]), 'a'), /a method other than deflate \(12\)/)
   t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { flags: 1 } }]), 'a'), /encrypted/)
-  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { method: 8 } }]), 'a'), /does not inflate/)
+  t.match(refused(zip([{ name: 'm/a', data: HELLO, claims: { method: 8 } }]), 'a'), /the record a: the file is damaged/)
   t.end()
 })
 
 t.test('zip bombs', (t) => {
   const zeros = new Uint8Array(1 << 20)
-  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 } }]), 'a'), /does not inflate to 1000 bytes/)
+  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 } }]), 'a'), /the record a: the file is damaged/)
   t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 2 ** 31 } }]), 'a'), /claims to inflate/)
   const many = Array.from({ length: 5 }, (_, i) => ({ name: `m/${i}`, data: zeros, deflate: true }))
   t.equal(open(zip(many)).read('4').length, zeros.length)

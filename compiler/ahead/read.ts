@@ -1,4 +1,3 @@
-import { PtliteError } from '../../runtime/error.js'
 import { ByteSource } from '../../runtime/module/bytes.js'
 import { damaged, guarded } from '../../runtime/module/file-error.js'
 import { FlatReader, type FlatTable } from '../../runtime/module/flat-reader.js'

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type ErrorCode, PtliteError } from '../../runtime/error.js'
 import { LIBRARY_VARIABLE, nativeLibrary } from '../../runtime/native/library.js'
 
-/** Hash of the texts that the build was made with; a build has its value in place of the name. */
+/** Hash of the texts that the build was made with, and first numbers above those of each code; a build has their values in place of the names. */
 declare const MESSAGES_HASH: string
+declare const MESSAGE_CODES: Readonly<Record<string, number>>
 
 let texts: readonly string[] | undefined
 
@@ -14,6 +16,12 @@ export function message(number: number, ...values: unknown[]): string {
   const text = texts[number]
   if (text === undefined) return `message ${number}: ${values.join('; ')} (its text is in messages.json, which belongs beside libptlite.so)`
   return text.replace(/\{\}/g, () => String(values.shift()))
+}
+
+/** Throws the error with a number. */
+export function fail(number: number, ...values: unknown[]): never {
+  const code = Object.keys(MESSAGE_CODES).find((name) => number < MESSAGE_CODES[name]!)
+  throw new PtliteError(code as ErrorCode, message(number, ...values))
 }
 
 function readTexts(): readonly string[] {

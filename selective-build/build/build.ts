@@ -72,7 +72,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
   const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
   const text = finished(messages.text)
-  const [module, commonJs] = await Promise.all([minify(text, 'esm', messages.hash), minify(text, 'cjs', messages.hash)])
+  const [module, commonJs] = await Promise.all([minify(text, 'esm', messages), minify(text, 'cjs', messages)])
   const texts = `${JSON.stringify({ hash: messages.hash, texts: messages.texts }, null, 1)}\n`
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
@@ -133,7 +133,9 @@ const KEEPS_TEXTS = new Set(['runtime/native/library.ts', STAND_INS.message])
 
 function withoutMessages(text: string): Messages {
   const source = parseBundle(text)
-  return withoutTexts(source, localName(source.tree, 'message' satisfies keyof typeof STAND_INS), (file) => KEEPS_TEXTS.has(file))
+  const local = (name: 'PtliteError' | keyof typeof STAND_INS): string => localName(source.tree, name)
+  const names = { errorClass: local('PtliteError'), message: local('message'), fail: local('fail') }
+  return withoutTexts(source, names, (file) => KEEPS_TEXTS.has(file))
 }
 
 function featuresOf({ parts, loaders, backends }: Selection): Set<string> {

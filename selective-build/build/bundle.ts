@@ -35,7 +35,11 @@ export interface BundleInput {
 }
 
 /** Exports of the bundle besides the entry's, for selective-build/trim: what stands in for functions and for texts that it takes away. */
-export const STAND_INS = { missingPart: 'selective-build/absent/part.ts', message: 'selective-build/absent/message.ts' } as const
+export const STAND_INS = {
+  missingPart: 'selective-build/absent/part.ts',
+  message: 'selective-build/absent/message.ts',
+  fail: 'selective-build/absent/message.ts',
+} as const
 
 /**
  * Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to: an ES module that is

@@ -1,6 +1,7 @@
 import { build, type BuildOptions } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 import { PtliteError } from '../../runtime/error.js'
+import type { Messages } from '../trim/messages.js'
 import { sharesOf } from '../trim/shares.js'
 import { parseBundle } from '../trim/source.js'
 
@@ -28,8 +29,12 @@ export function fail(cause: Error): never {
   throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
 }
 
-/** Minifies a bundle and leaves out what nothing in it refers to. `messagesHash` is that of the texts that were taken out of it. */
-export async function minify(text: string, format: 'esm' | 'cjs', messagesHash = ''): Promise<Bundle> {
+/** Minifies a bundle and leaves out what nothing in it refers to. `messages` are the texts that were taken out of it. */
+export async function minify(
+  text: string,
+  format: 'esm' | 'cjs',
+  messages: Pick<Messages, 'hash' | 'codes'> = { hash: '', codes: {} },
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     ...bundling,
     // names that are imported and not used are left out of TypeScript alone
@@ -41,7 +46,11 @@ export async function minify(text: string, format: 'esm' | 'cjs', messagesHash =
     sourcemap: 'external',
     sourcesContent: false,
     // CommonJS has no import.meta
-    define: { MESSAGES_HASH: JSON.stringify(messagesHash), ...(format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}) },
+    define: {
+      MESSAGES_HASH: JSON.stringify(messages.hash),
+      MESSAGE_CODES: JSON.stringify(messages.codes),
+      ...(format === 'cjs' ? { 'import.meta.url': 'moduleUrl' } : {}),
+    },
     banner: { js: format === 'cjs' ? "const moduleUrl=require('node:url').pathToFileURL(__filename).href;" : '' },
   }).catch(fail)
   const [map, code] = ['.map', '.js'].map((ending) => outputFiles.find((file) => file.path.endsWith(ending))!) as [

@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import ts from 'typescript'
-import { applyEdits, type BundleSource } from './source.js'
+import { HOLE, type Pattern, Patterns, TOP } from './patterns.js'
+import { applyEdits, type BundleSource, type Edit } from './source.js'
 import { declarationsOf, isFunction } from './syntax.js'
 
-/** Stands for a value in a text. */
-const HOLE = '{}'
-/** Shorter texts, and those of one word, which may mean something to code, stay. */
+/** Shorter texts, and those of one word, which may mean something to code, stay but where an error is thrown. */
 const LEAST_LENGTH = 16
+
+/** What of a bundle has to do with errors, by the names that it has there. */
+export interface ErrorNames {
+  /** The class of errors with a code and a text. */
+  readonly errorClass: string
+  /** A function that gives the text of a number, and one that throws the error of one; the values in the text follow the number. */
+  readonly message: string
+  readonly fail: string
+}
 
 export interface Messages {
   /** The bundle without them. */
@@ -15,59 +23,62 @@ export interface Messages {
   readonly hash: string
   /** By number. */
   readonly texts: readonly string[]
+  /** Errors with a code have numbers of their own: the first number above them, by code, in ascending order. */
+  readonly codes: Readonly<Record<string, number>>
 }
 
-/** The bundle with calls of `textOf(number, ...values)` in place of the texts of errors. Files that `stays` names keep theirs. */
-export function withoutTexts(source: BundleSource, textOf: string, stays: (file: string) => boolean): Messages {
-  const numbers = new Map<string, number>()
-  const rewritten = (node: ts.Node): string => {
-    const found = patternOf(node)
-    if (found === null) return withInner(node, rewritten)
-    if (!numbers.has(found.pattern)) numbers.set(found.pattern, numbers.size)
-    return `${textOf}(${[numbers.get(found.pattern)!, ...found.values.map(rewritten)].join(', ')})`
+/** The bundle with numbers in place of the texts of errors. Files that `stays` names keep theirs. */
+export function withoutTexts(source: BundleSource, names: ErrorNames, stays: (file: string) => boolean): Messages {
+  const numbers = new Numbers()
+  const messageOf = ({ text, values }: Pattern): string | null => {
+    const plain = text.replaceAll(HOLE, '')
+    return plain.length < LEAST_LENGTH || !plain.includes(' ')
+      ? null
+      : `${names.message}(${[numbers.mark('', text), ...values].join(', ')})`
   }
+  const patterns = new Patterns(source.tree, names.errorClass, messageOf)
   const contexts = new ErrorContexts(source)
-  const edits = source.tree.statements
-    .filter((statement) => !stays(source.fileAt(statement.getStart())))
-    .flatMap((statement) => contexts.within(statement))
-    .map((node) => ({ start: node.getStart(), end: node.end, text: rewritten(node) }))
-  const texts = [...numbers.keys()]
-  return { text: applyEdits(source.text, edits), hash: createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 8), texts }
-}
-
-/** A text with holes, and what fills them; null for what is none, or too short. */
-function patternOf(node: ts.Node): { pattern: string; values: ts.Expression[] } | null {
-  if (meansMore(node)) return null
-  const [parts, values] = ts.isStringLiteralLike(node)
-    ? [[node.text], []]
-    : ts.isTemplateExpression(node)
-      ? [[node.head.text, ...node.templateSpans.map((span) => span.literal.text)], node.templateSpans.map((span) => span.expression)]
-      : [[], []]
-  const plain = parts.join('')
-  if (plain.length < LEAST_LENGTH || !plain.includes(' ') || plain.includes(HOLE)) return null
-  return { pattern: parts.join(HOLE), values }
-}
-
-/** Whether a text is a key, or is compared with. */
-function meansMore(node: ts.Node): boolean {
-  const { parent } = node
-  if (ts.isBinaryExpression(parent)) {
-    return parent.operatorToken.kind !== ts.SyntaxKind.PlusToken && parent.operatorToken.kind !== ts.SyntaxKind.QuestionQuestionToken
+  const edits: Edit[] = []
+  const visit = (node: ts.Node): void => {
+    const thrown = patterns.thrownBy(node)
+    if (thrown !== null) {
+      const call = `${names.fail}(${[numbers.mark(thrown.code, thrown.text), ...thrown.values].join(', ')})`
+      const text = thrown.unless === null ? call : `((${thrown.unless}) || ${call})`
+      edits.push({ start: node.getStart(), end: node.end, text: ts.isThrowStatement(node) ? `${text};` : text })
+    } else if (contexts.isError(node)) edits.push({ start: node.getStart(), end: node.end, text: patterns.render(node, TOP) })
+    else ts.forEachChild(node, visit)
   }
-  if (ts.isPropertyAssignment(parent)) return parent.name === node
-  return ts.isTaggedTemplateExpression(parent) || ts.isCaseClause(parent) || ts.isElementAccessExpression(parent)
+  for (const statement of source.tree.statements) if (!stays(source.fileAt(statement.getStart()))) visit(statement)
+  const { texts, codes, finish } = numbers.assigned()
+  const hash = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 8)
+  return { text: finish(applyEdits(source.text, edits)), hash, texts, codes }
 }
 
-/** The text of a node with what `rewritten` makes of its children. */
-function withInner(node: ts.Node, rewritten: (node: ts.Node) => string): string {
-  let text = ''
-  let at = node.getStart()
-  const file = node.getSourceFile().text
-  ts.forEachChild(node, (child) => {
-    text += file.slice(at, child.getStart()) + rewritten(child)
-    at = child.end
-  })
-  return text + file.slice(at, node.end)
+/** Numbers for texts that are only known when all of them are: those with one code follow each other. */
+class Numbers {
+  private readonly found = new Map<string, { readonly code: string; readonly text: string; readonly at: number }>()
+
+  /** What stands for the number until then. */
+  mark(code: string, text: string): string {
+    const key = `${code} ${text}`
+    const row = this.found.get(key) ?? { code, text, at: this.found.size }
+    this.found.set(key, row)
+    return `\u0001${row.at}\u0001`
+  }
+
+  assigned(): { texts: string[]; codes: Record<string, number>; finish: (text: string) => string } {
+    // those without a code last
+    const rows = [...this.found.values()].sort((a, b) =>
+      a.code === b.code ? a.at - b.at : a.code === '' || (b.code !== '' && a.code > b.code) ? 1 : -1,
+    )
+    const numbers = new Map(rows.map(({ at }, number) => [at, number]))
+    const codes: Record<string, number> = {}
+    rows.forEach(({ code }, number) => {
+      if (code !== '') codes[code] = number + 1
+    })
+    const finish = (text: string): string => text.replace(/\u0001(\d+)\u0001/g, (_all, at: string) => String(numbers.get(Number(at))!))
+    return { texts: rows.map(({ text }) => text), codes, finish }
+  }
 }
 
 /** Where a bundle makes errors: what is thrown, arguments of error classes, and of functions that throw what they are given a text for. */
@@ -87,17 +98,11 @@ class ErrorContexts {
     }
   }
 
-  /** The outermost of them in `node`. */
-  within(node: ts.Node): ts.Node[] {
-    if (ts.isThrowStatement(node)) return [node]
-    if (ts.isNewExpression(node) && this.errors.has(node.expression.getText())) return [node]
-    const isCheck = ts.isCallExpression(node) && ts.isIdentifier(node.expression) && this.checks.has(node.expression.text)
-    const found: ts.Node[] = []
-    ts.forEachChild(node, (child) => {
-      if (isCheck && ts.isArrowFunction(child) && patternOf(child.body) !== null) found.push(child.body)
-      else found.push(...this.within(child))
-    })
-    return found
+  isError(node: ts.Node): boolean {
+    if (ts.isThrowStatement(node)) return true
+    if (ts.isNewExpression(node)) return this.errors.has(node.expression.getText())
+    const call = ts.isArrowFunction(node.parent) && node === node.parent.body ? node.parent.parent : undefined
+    return call !== undefined && ts.isCallExpression(call) && ts.isIdentifier(call.expression) && this.checks.has(call.expression.text)
   }
 }
 

@@ -228,54 +228,99 @@ t.test('shares of the source files', async (t) => {
 t.test('texts of errors', async (t) => {
   const code = `// a.ts
 var Problem = class extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
 };
+var LIMIT = 3;
+var used = "how often it was asked for, ";
+used += "so far";
 function check(holds, text) {
-  if (!holds) throw new Problem(text());
+  if (!holds) throw new Problem("CHECK", text());
+}
+function damaged(text) {
+  return new Problem("DAMAGED", text);
+}
+function unexpected(expected, value) {
+  return damaged(\`expected \${expected}, found \${typeof value}\`);
+}
+function absent(part, code = "ABSENT") {
+  return new Problem(code, \`\${part} is not here\`);
+}
+function never(part) {
+  throw absent(part, "NEVER");
 }
 function twice(list, n) {
   check(Array.isArray(list), () => \`expected a list to repeat, found \${typeof list}\`);
   check(n > 0, () => "short text");
-  if (n > 3) throw new Problem(\`at most three times, \${n === 4 ? \`four (\${n}) is one too many\` : "not " + n}\`);
-  if (n === 3) throw new Problem({ "a key of some length": "three times is what no one wants" }["a key of some length"]);
-  return [...list, ...list, "a text that is no error, with a space"];
+  if (n > LIMIT) throw new Problem("MANY", \`at most \${LIMIT} times, \${n === 4 ? \`four (\${n}) is one too many\` : "not " + n}\`);
+  if (n === 3) throw new Problem("MANY", { "a key of some length": "three times is what no one wants" }["a key of some length"]);
+  if (n === 2) throw unexpected("a text", list[0] || 1);
+  if (n === 1.5) throw absent(\`one and a half of \${list.length}\`);
+  return n === 0.5 ? never("a half") : [...list, ...list, "a text that is no error, with a space"];
+}
+function later() {
+  return damaged("an error that is made, and not thrown: " + used);
 }
 
 // b.ts
 function stays() {
-  throw new Problem("this text is needed where it stands");
+  throw new Problem("STAYS", "this text is needed where it stands");
 }
 export {
   twice,
+  later,
   stays
 };
 `
-  const { text, texts, hash } = withoutTexts(parseBundle(code), 'message', (file) => file === 'b.ts')
-  t.strictSame(texts, [
+  const names = { errorClass: 'Problem', message: 'message', fail: 'fail' }
+  const { text, texts, codes, hash } = withoutTexts(parseBundle(code), names, (file) => file === 'b.ts')
+  t.strictSame([...texts].sort(), [
+    'a half is not here',
+    'at most 3 times, {}',
     'expected a list to repeat, found {}',
-    'at most three times, {}',
+    'expected a text, found {}',
     'four ({}) is one too many',
+    'one and a half of {} is not here',
+    'short text',
     'three times is what no one wants',
+    '{}',
+    '{}',
+    '{} is not here',
   ])
+  t.strictSame(Object.keys(codes), Object.keys(codes).sort())
   t.match(hash, /^[0-9a-f]{8}$/)
-  for (const kept of ['short text', 'a text that is no error', 'a key of some length', 'this text is needed']) t.match(text, kept)
-  const message = `const texts = ${JSON.stringify(texts)};\nfunction message(i, ...values) { return texts[i].replace(/\\{\\}/g, () => values.shift()) }\n`
-  type Twice = { twice(list: unknown, n: number): unknown; stays(): void }
+  for (const kept of ['a text that is no error', 'a key of some length', 'this text is needed']) t.match(text, kept)
+  t.notMatch(text, /short text|a half|at most/)
+  const found = (number: number): string | undefined => Object.entries(codes).find(([, limit]) => number < limit)?.[0]
+  t.strictSame(texts.map((_, i) => found(i)).slice(-2), [undefined, undefined], 'parts of a text have no code')
+  const message = `const texts = ${JSON.stringify(texts)}, codes = ${JSON.stringify(codes)};
+function message(i, ...values) { return texts[i].replace(/\\{\\}/g, () => values.shift()) }
+function fail(i, ...values) { throw new Problem(Object.keys(codes).find((code) => i < codes[code]), message(i, ...values)) }\n`
+  type Twice = { twice(list: unknown, n: number): unknown; later(): unknown; stays(): void }
   const [whole, cut] = [await imported<Twice>(code), await imported<Twice>(message + text)]
-  for (const args of [
+  const outcome = (call: () => unknown): string => {
+    try {
+      return String(call())
+    } catch (error) {
+      return `${(error as { code: string }).code} ${String(error)}`
+    }
+  }
+  for (const [list, n] of [
     [1, 1],
     [[1], 0],
     [[1], 4],
     [[1], 5],
     [[1], 3],
+    [['a'], 2],
+    [[0], 2],
+    [[1, 2], 1.5],
+    [[], 0.5],
     [[1], 1],
   ] as const) {
-    const outcome = ({ twice }: Twice): string => {
-      try {
-        return JSON.stringify(twice(args[0], args[1]))
-      } catch (error) {
-        return String(error)
-      }
-    }
-    t.equal(outcome(cut), outcome(whole))
+    // prettier-ignore
+    t.equal(outcome(() => cut.twice(list, n)), outcome(() => whole.twice(list, n))) // prettier-ignore
   }
+  for (const name of ['later', 'stays'] as const) t.equal(outcome(cut[name]), outcome(whole[name]))
 })

@@ -93,7 +93,7 @@ function releaseConstants(graph: Graph): void {
 
 /** Releases a result that nobody will see, but for arguments and constants in it. */
 function releaseResult(result: Value, graph: Graph, inputs: readonly Tensor[]): void {
-  visitTensors(result, new Set(), (t) => {
+  visitTensors(result, (t) => {
     if (!inputs.includes(t) && !graph.constants.some((c) => c.tensor === t)) t.release()
   })
 }

@@ -48,7 +48,7 @@ export function callAndCompile(
   constants: SharedConstants,
 ): { readonly value: Value; readonly outcome: Outcome<MadePlan> } {
   const inputs = Signature.of(args)!.match(args)!
-  const recorder = new GraphRecorder(script.linked, script.root, args, inputs)
+  const recorder = new GraphRecorder(script, script.root, args, inputs)
   const value = script.call(fn, args, { ...run, recorder })
   const found = recorder.finish(value)
   if (!('graph' in found)) return { value, outcome: { kind: 'refused', ...found } }
@@ -57,7 +57,7 @@ export function callAndCompile(
   try {
     const { call, result } = withSharedConstants(constants, () => compileCall(graph, inputs, passes))
     const kept = reachable([script.root, value, ...inputs, ...script.functions.flatMap((f) => f.source.constants)])
-    visitTensors(result, new Set(), (t) => {
+    visitTensors(result, (t) => {
       if (!kept.has(t)) t.release()
     })
     const { plan, reason, operators, choices } = call

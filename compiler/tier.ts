@@ -303,7 +303,7 @@ export class TieredModule {
   }
 
   private interpret(fn: LinkedFunction, inputs: readonly Tensor[], args: readonly Value[]): [Value, Recording | Refusal] {
-    const recorder = new GraphRecorder(this.script.linked, this.script.root, args, inputs)
+    const recorder = new GraphRecorder(this.script, this.script.root, args, inputs)
     const result = this.script.call(fn, args, { recorder })
     return [result, recorder.finish(result)]
   }
@@ -333,7 +333,7 @@ export class TieredModule {
   /** Releases a result that nobody will see, but for what the module or the caller holds. */
   private discard(result: Value, inputs: readonly Tensor[]): void {
     const kept = reachable([this.script.root, ...inputs, ...this.script.functions.flatMap((f) => f.source.constants)])
-    visitTensors(result, new Set(), (t) => {
+    visitTensors(result, (t) => {
       if (!kept.has(t)) t.release()
     })
   }

@@ -1,6 +1,6 @@
 import { check } from '../runtime/error.js'
 import { openSource } from '../runtime/module/bytes.js'
-import { fileKind, HEAD_BYTES } from '../runtime/module/file-kind.js'
+import { fileKind } from '../runtime/module/file-kind.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
@@ -19,8 +19,6 @@ export function loadModule(source: string | Uint8Array | ArrayBuffer, options: L
     const { compile = 'auto' } = options
     check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
     const bytes = openSource(source)
-    const isPlan = fileKind(bytes.read(0, Math.min(HEAD_BYTES, bytes.size))) === 'plan'
-    if (!isPlan) bytes.close()
-    resolve(isPlan ? loadCompiled(bytes, options) : loadScripted(source, options))
+    resolve(fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes))
   })
 }

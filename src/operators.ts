@@ -57,8 +57,8 @@ function toArgument(arg: Input, declared: SchemaArgument | undefined): Value {
 function settle(created: readonly Tensor[], results: readonly Value[], args: readonly Value[], around: Scope | null): void {
   const kept = new Set<Tensor>()
   const seen = new Set<object>()
-  for (const v of results) visitTensors(v, seen, (t) => kept.add(t))
-  for (const v of args) if (typeof v === 'object') visitTensors(v, seen, (t) => kept.add(t))
+  for (const v of results) visitTensors(v, (t) => kept.add(t), seen)
+  for (const v of args) if (typeof v === 'object') visitTensors(v, (t) => kept.add(t), seen)
   for (const t of created) {
     if (around !== null && kept.has(t) && !t.pinned) around.created.push(t)
     else if (kept.has(t) || t.pinned) {

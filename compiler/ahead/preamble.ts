@@ -25,7 +25,7 @@ const AT = { version: 8, headerBytes: 16, dataStart: 24, dataBytes: 32, headerHa
 export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => Hash): Uint8Array {
   const bytes = new Uint8Array(PREAMBLE_BYTES)
   const view = new DataView(bytes.buffer)
-  bytes.set(PLAN_MAGIC)
+  bytes.set(Buffer.from(PLAN_MAGIC, 'latin1'))
   view.setUint32(AT.version, FORMAT_VERSION, true)
   for (const field of ['headerBytes', 'dataStart', 'dataBytes'] as const) view.setBigUint64(AT[field], BigInt(preamble[field]), true)
   view.setBigUint64(AT.headerHash, preamble.headerHash, true)
@@ -36,7 +36,8 @@ export function writePreamble(preamble: Preamble, hash: (bytes: Uint8Array) => H
 
 /** Checks everything but the hashes of header and data. `fileBytes` is the size of the file. Throws PtliteError naming `label`. */
 export function readPreamble(bytes: Uint8Array, fileBytes: number, label: string, hash: (bytes: Uint8Array) => Hash): Preamble {
-  if (bytes.length < PREAMBLE_BYTES || PLAN_MAGIC.some((byte, i) => bytes[i] !== byte)) throw damaged(`${label}: not a whole .ptlc file`)
+  if (bytes.length < PREAMBLE_BYTES || Buffer.from(bytes.subarray(0, 8)).toString('latin1') !== PLAN_MAGIC)
+    throw damaged(`${label}: not a whole .ptlc file`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = view.getUint32(AT.version, true)
   if (version !== FORMAT_VERSION) {

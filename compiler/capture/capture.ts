@@ -99,7 +99,7 @@ class Recorder implements StorageObserver {
 
   /** Gives back what the run made and returned, where nobody will see it. */
   release(value: Value): void {
-    visitTensors(value, new Set(), (t) => {
+    visitTensors(value, (t) => {
       if (this.targets.get(t.storage)?.kind === 'buffer') t.release()
     })
   }

@@ -9,57 +9,37 @@ import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.j
  */
 export class Lifetimes {
   /** Tensors of this run that were pinned. */
-  private pinned: Tensor[] = []
-  private pinnedBytes = 0
-  private limit = COLLECT_BYTES
+  pinned: Tensor[] = []
+  /** Bytes that may be pinned before `sweep` is worth while. */
+  private left = COLLECT_BYTES
 
-  /** True when enough pinned memory has gathered for `sweep` to be worth while. */
   get crowded(): boolean {
-    return this.pinnedBytes > this.limit
-  }
-
-  get anyPinned(): boolean {
-    return this.pinned.length > 0
+    return this.left < 0
   }
 
   /** Stops counting every tensor in `value`. Stops at tensors that are pinned, not at containers: they may be cyclic. */
   pin(value: Value): void {
-    if (value instanceof Tensor) {
-      if (!value.pinned) this.pinTensor(value)
-    } else if (typeof value === 'object' && value !== null) {
-      visitTensors(value, new Set(), (t) => {
-        if (!t.pinned) this.pinTensor(t)
-      })
-    }
+    if (value instanceof Tensor) this.pinTensor(value)
+    else if (typeof value === 'object' && value !== null) visitTensors(value, (t) => this.pinTensor(t))
   }
 
   private pinTensor(tensor: Tensor): void {
+    if (tensor.pinned) return
     tensor.pinned = true
     this.pinned.push(tensor)
-    this.pinnedBytes += tensor.storage.byteLength
+    this.left -= tensor.storage.byteLength
   }
 
   /** Releases the pinned tensors of this run that `roots` does not reach; the others stay pinned. */
   sweep(roots: Iterable<Value>): void {
     const reached = reachable(roots)
-    const kept: Tensor[] = []
     let bytes = 0
-    for (const tensor of this.pinned) {
-      if (reached.has(tensor)) {
-        kept.push(tensor)
-        bytes += tensor.storage.byteLength
-      } else {
-        tensor.release()
-      }
-    }
-    this.pinned = kept
-    this.pinnedBytes = bytes
-    this.limit = Math.max(COLLECT_BYTES, 2 * bytes)
-  }
-
-  /** Gives the pinned tensors that are left to the caller, who has found them reachable. */
-  survivors(): readonly Tensor[] {
-    return this.pinned
+    this.pinned = this.pinned.filter((tensor) => {
+      if (reached.has(tensor)) bytes += tensor.storage.byteLength
+      else tensor.release()
+      return reached.has(tensor)
+    })
+    this.left = Math.max(COLLECT_BYTES - bytes, bytes)
   }
 }
 
@@ -87,24 +67,22 @@ export function drop(value: Value): void {
 export function reachable(roots: Iterable<Value>): Set<Tensor> {
   const tensors = new Set<Tensor>()
   const seen = new Set<object>()
-  for (const root of roots) visitTensors(root, seen, (t) => tensors.add(t))
+  for (const root of roots) visitTensors(root, (t) => tensors.add(t), seen)
   return tensors
 }
 
-/** Calls `visit` for each tensor in `value`, at any depth. Cycles are fine. */
-export function visitTensors(value: Value, seen: Set<object>, visit: (tensor: Tensor) => void): void {
+/** Calls `visit` for each tensor in `value`, at any depth, but for what is in containers that were `seen`. Cycles are fine. */
+export function visitTensors(value: Value, visit: (tensor: Tensor) => void, seen = new Set<object>()): void {
   const pending: Value[] = [value]
   while (pending.length > 0) {
     const v = pending.pop()!
     if (v instanceof Tensor) visit(v)
     else if (typeof v === 'object' && v !== null && !seen.has(v)) {
       seen.add(v)
-      for (const item of elementsOf(v) ?? NOTHING) if (typeof item === 'object') pending.push(item)
+      for (const item of elementsOf(v) ?? []) if (typeof item === 'object') pending.push(item)
     }
   }
 }
-
-const NOTHING: readonly Value[] = []
 
 /** What a container or an object holds; null for other values, tensors among them. */
 export function elementsOf(value: Value): readonly Value[] | null {

@@ -1,5 +1,6 @@
 import type { OperatorEntry } from '../operators/registry.js'
 import type { Stack } from '../tensor/stack.js'
+import type { Tensor } from '../tensor/tensor.js'
 import type { ScriptObject, Value } from '../tensor/value.js'
 import type { FunctionCode } from './code.js'
 import type { Lifetimes } from './lifetime.js'
@@ -58,12 +59,18 @@ export interface LinkedFunction {
 
 /** What instructions need of their module. */
 export interface Program {
+  /** The module; undefined while it is being read. */
+  readonly root: ScriptObject | undefined
+  /** Tensors that attributes hold because a run stored them there: released when an attribute is overwritten. */
+  stored: readonly Tensor[]
   /** Counts writes to attributes, so that what was derived from attributes can be checked. */
   attributeWrites: number
   readonly functions: readonly LinkedFunction[]
   findMethod(className: string, method: string): LinkedFunction | undefined
   createObject(typeName: string): ScriptObject
   warn(text: string): void
+  /** The text of TorchScript's stack trace at a place, where the module has debug information. */
+  placeText(fn: LinkedFunction, pc: number): string | undefined
 }
 
 /** State of one call from outside. */

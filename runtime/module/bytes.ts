@@ -63,6 +63,11 @@ export class ByteSource {
     return this.memory instanceof Uint8Array
   }
 
+  /** The first bytes, which tell what a file is. */
+  get head(): Buffer {
+    return this.read(0, Math.min(8, this.size))
+  }
+
   /** Bytes for JavaScript to look at; not to be written to. Throws INVALID_FILE where they are outside of the file. */
   read(offset: number, length: number): Buffer {
     const memory = this.reach(offset, length)

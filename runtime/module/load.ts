@@ -1,7 +1,7 @@
 import { enterScope } from '../tensor/scope.js'
-import { openSource, type ByteSource } from './bytes.js'
+import { ByteSource, openSource } from './bytes.js'
 import { damaged, guarded, unsupported } from './file-error.js'
-import { HEAD_BYTES, fileKind } from './file-kind.js'
+import { fileKind } from './file-kind.js'
 import { readFlatbuffer } from './ff.js'
 import type { LoadHooks, ModelFile } from './model.js'
 import { checkNesting } from './nesting.js'
@@ -10,12 +10,12 @@ import { readArchive } from './ptl.js'
 import { TensorPool } from './tensor-pool.js'
 
 /**
- * Reads a mobile module from a path or from bytes; what it is, its content says. Weights of a path are mapped and used
+ * Reads a mobile module from a path or from bytes, or from a source, which it closes; what it is, its content says. Weights of a path are mapped and used
  * in place, those of bytes in memory are copied once. Throws INVALID_FILE for anything damaged or unknown,
  * UNSUPPORTED_FILE for what is whole but cannot be run.
  */
-export function loadModelFile(file: string | Uint8Array | ArrayBuffer, hooks: LoadHooks = {}): ModelFile {
-  const source = openSource(file)
+export function loadModelFile(file: string | Uint8Array | ArrayBuffer | ByteSource, hooks: LoadHooks = {}): ModelFile {
+  const source = file instanceof ByteSource ? file : openSource(file)
   const pool = new TensorPool(source)
   // the file's tensors belong to no run
   const before = enterScope(null)
@@ -38,8 +38,7 @@ export function loadModelFile(file: string | Uint8Array | ArrayBuffer, hooks: Lo
 }
 
 function parse(source: ByteSource, pool: TensorPool): ParsedModule {
-  const head = source.read(0, Math.min(HEAD_BYTES, source.size))
-  switch (fileKind(head)) {
+  switch (fileKind(source)) {
     case 'zip':
       return readArchive(source, pool)
     case 'flatbuffer':
@@ -51,10 +50,10 @@ function parse(source: ByteSource, pool: TensorPool): ParsedModule {
     case 'plan':
       throw unsupported('a .ptlc file holds plans and no program; this needs the model that it was compiled from')
     case 'other':
-      throw damaged(`expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(head)}`)
+      throw damaged(`expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(source.head)}`)
   }
 }
 
-function described(head: Uint8Array): string {
-  return head.length === 0 ? 'an empty file' : `a file that begins with ${Buffer.from(head).toString('hex')}`
+function described(head: Buffer): string {
+  return head.length === 0 ? 'an empty file' : `a file that begins with ${head.toString('hex')}`
 }

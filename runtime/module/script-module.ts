@@ -2,44 +2,19 @@ import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import { linkFunctions } from '../interpreter/link.js'
 import type { LinkedFunction, Program } from '../interpreter/program.js'
-import { AttributeTensors, runFunction, type RunOptions } from '../interpreter/run.js'
+import { runFunction, type RunOptions } from '../interpreter/run.js'
 import type { NamedTuples } from '../interpreter/types.js'
 import { verifyFunction } from '../interpreter/verifier.js'
 import { reachable } from '../interpreter/lifetime.js'
 import { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
+import { openSource } from './bytes.js'
 import { loadModelFile } from './load.js'
 import type { ModelFile } from './model.js'
 
 export interface LoadOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
-}
-
-/** The functions of a file, as instructions see them; `__setstate__` runs on it while the module is still being read. */
-class LinkedProgram implements Program {
-  attributeWrites = 0
-  private readonly byName: ReadonlyMap<string, LinkedFunction>
-
-  constructor(
-    readonly functions: readonly LinkedFunction[],
-    private readonly options: LoadOptions,
-  ) {
-    this.byName = new Map(functions.map((fn) => [fn.source.name, fn]))
-  }
-
-  findMethod(className: string, method: string): LinkedFunction | undefined {
-    return this.byName.get(`${className}.${method}`)
-  }
-
-  createObject(typeName: string): ScriptObject {
-    return new ScriptObject(typeName, [], [])
-  }
-
-  warn(text: string): void {
-    if (this.options.onWarning !== undefined) this.options.onWarning(text)
-    else console.warn(`ptlite: model warns: ${text}`)
-  }
 }
 
 /** Is told of every module that is loaded or called. */
@@ -61,57 +36,78 @@ export function observeModules(other: ModuleObserver | null): void {
   observer = other
 }
 
-/** A loaded model: its functions linked and verified, its state, and what keeps both alive. */
-export class ScriptModule {
-  private readonly attributes = new AttributeTensors()
-  /** Those that were asked for. */
+/** A loaded model: its functions linked and verified, its state, and what keeps both alive. `__setstate__` runs on it while it is being read. */
+export class ScriptModule implements Program {
+  file!: ModelFile
+  /** Not there while it is being read. */
+  root!: ScriptObject
+  functions: readonly LinkedFunction[] = []
+  attributeWrites = 0
+  stored: readonly Tensor[] = []
+  /** NamedTuples that the file's types define. */
+  readonly namedTuples: NamedTuples = new Map()
+  private byName: ReadonlyMap<string, LinkedFunction> | undefined
+  /** Methods of the root object that were asked for. */
   private readonly methodsByName = new Map<string, LinkedFunction>()
   private disposed = false
   /** Background runs that are under way. */
   private uses = 0
 
   private constructor(
-    readonly file: ModelFile,
-    private readonly program: LinkedProgram,
-    /** NamedTuples that the file's types define. */
-    readonly namedTuples: NamedTuples,
     private readonly options: LoadOptions,
     /** The path or the bytes it was read from. */
     readonly source: string | Uint8Array | ArrayBuffer,
   ) {}
 
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
-  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ScriptModule {
-    const namedTuples: NamedTuples = new Map()
-    const attributes = new AttributeTensors()
-    let program = new LinkedProgram([], options)
-    const file = loadModelFile(source, {
+  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source)): ScriptModule {
+    const module = new ScriptModule(options, source)
+    const file = loadModelFile(bytes, {
       onFunctions: (codes, operatorVersion) => {
-        const functions = linkFunctions(codes, operatorVersion, namedTuples)
+        const functions = (module.functions = linkFunctions(codes, operatorVersion, module.namedTuples))
         for (const fn of functions) verifyFunction(fn, functions)
-        program = new LinkedProgram(functions, options)
         if (HOLDS_OBSERVERS) observer?.functions(functions)
       },
       runSetState: (code, object, state) => {
-        const fn = program.functions.find((f) => f.source === code)!
-        runFunction(fn, [object, state], program, object, attributes, options)
+        const fn = module.functions.find((f) => f.source === code)!
+        runFunction(fn, [object, state], module, options)
       },
     })
-    const module = new ScriptModule(file, program, namedTuples, options, source)
+    module.hold(file)
     if (HOLDS_OBSERVERS) observer?.module(module)
     return module
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
   static over(file: ModelFile, options: LoadOptions = {}): ScriptModule {
-    const namedTuples: NamedTuples = new Map()
-    const program = new LinkedProgram(linkFunctions(file.functions, file.operatorVersion, namedTuples), options)
-    return new ScriptModule(file, program, namedTuples, options, new Uint8Array(0))
+    const module = new ScriptModule(options, new Uint8Array(0))
+    module.hold(file)
+    module.functions = linkFunctions(file.functions, file.operatorVersion, module.namedTuples)
+    return module
   }
 
-  /** Hands a warning of the model on, as its own code does. */
+  private hold(file: ModelFile): void {
+    this.file = file
+    this.root = file.root
+  }
+
+  findMethod(className: string, method: string): LinkedFunction | undefined {
+    this.byName ??= new Map(this.functions.map((fn) => [fn.source.name, fn]))
+    return this.byName.get(`${className}.${method}`)
+  }
+
+  createObject(typeName: string): ScriptObject {
+    return new ScriptObject(typeName, [], [])
+  }
+
+  /** Hands a warning of the model on. */
   warn(text: string): void {
-    this.program.warn(text)
+    if (this.options.onWarning !== undefined) this.options.onWarning(text)
+    else console.warn(`ptlite: model warns: ${text}`)
+  }
+
+  placeText({ source }: LinkedFunction, pc: number): string | undefined {
+    return this.file.debug?.stackTraceAt(source.name, pc)
   }
 
   get maxIterations(): number | undefined {
@@ -122,19 +118,6 @@ export class ScriptModule {
     return this.disposed
   }
 
-  get functions(): readonly LinkedFunction[] {
-    return this.program.functions
-  }
-
-  /** The functions as instructions see them. */
-  get linked(): Program {
-    return this.program
-  }
-
-  get root(): ScriptObject {
-    return this.file.root
-  }
-
   /** Methods of the root object. */
   get methods(): LinkedFunction[] {
     return this.functions.filter((fn) => fn.source.className === this.root.typeName)
@@ -143,7 +126,7 @@ export class ScriptModule {
   /** The method, or UNKNOWN_METHOD naming those there are. */
   method(name: string): LinkedFunction {
     this.checkAlive()
-    const fn = this.methodsByName.get(name) ?? this.program.findMethod(this.root.typeName, name)
+    const fn = this.methodsByName.get(name) ?? this.methods.find(({ source }) => source.method === name)
     if (fn === undefined) {
       const known = this.methods.map((m) => m.source.method).join(', ')
       throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${name}'; it has ${known === '' ? 'none' : known}`)
@@ -159,11 +142,7 @@ export class ScriptModule {
       observer.functions(this.functions)
       observer.module(this)
     }
-    return runFunction(fn, [this.root, ...args], this.program, this.root, this.attributes, {
-      describe: (f, pc) => this.file.debug?.stackTraceAt(f.source.name, pc),
-      ...this.options,
-      ...options,
-    })
+    return runFunction(fn, [this.root, ...args], this, { ...this.options, ...options })
   }
 
   attribute(name: string): Value {

@@ -4,8 +4,7 @@ import { openSource } from '../../runtime/module/bytes.js'
 import type * as whole from '../../src/load-scripted.js'
 
 /** Builds for files that were compiled ahead replay plans: they have neither interpreter nor operators. */
-export const loadScripted: typeof whole.loadScripted = (file) => {
-  const source = openSource(file)
+export const loadScripted: typeof whole.loadScripted = (file, _options, source = openSource(file)) => {
   source.close()
   throw new PtliteError('UNSUPPORTED_FILE', `${source.label}: the interpreter is not in this build, which runs .ptlc files${HOW_TO_EXTEND}`)
 }

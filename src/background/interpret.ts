@@ -133,7 +133,7 @@ export class BackgroundInterpreter {
       thread.tell({ kind: 'drop', module, plan: outcome.plan.id })
     }
     // attributes or weights that this thread has changed meanwhile are not those that the plan was made of
-    const received = state.unchanged() ? receivePlan(outcome.plan, this.script.linked, state) : null
+    const received = state.unchanged() ? receivePlan(outcome.plan, this.script, state) : null
     if (received === null) {
       drop()
       return () => step.done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })

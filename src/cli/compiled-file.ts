@@ -1,7 +1,7 @@
 import { type AheadHeader, readHeader, readPlans, readSummaries } from '../../compiler/ahead/read.js'
 import type { PlanSummary } from '../../compiler/ahead/read-plan.js'
 import { type ByteSource, openSource } from '../../runtime/module/bytes.js'
-import { fileKind, HEAD_BYTES } from '../../runtime/module/file-kind.js'
+import { fileKind } from '../../runtime/module/file-kind.js'
 import { PtliteError } from '../index.js'
 import { incompatibility } from '../original.js'
 
@@ -17,7 +17,7 @@ export interface CompiledFile {
 function withSource<T>(path: string, read: (source: ByteSource, isCompiled: boolean) => T): T {
   const source = openSource(path)
   try {
-    return read(source, fileKind(source.read(0, Math.min(HEAD_BYTES, source.size))) === 'plan')
+    return read(source, fileKind(source) === 'plan')
   } finally {
     source.close()
   }

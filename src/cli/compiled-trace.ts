@@ -88,6 +88,6 @@ function usesOf(path: string): Map<string, KernelUse> {
 
 function dtypesOf({ example, captured }: AheadPlan): string[] {
   const tags = [...captured.result.tensors.values()].map(({ type }) => dtypeTag(type))
-  for (const value of example) visitTensors(value, new Set(), (t) => void tags.push(dtypeTag(t.type)))
+  for (const value of example) visitTensors(value, (t) => void tags.push(dtypeTag(t.type)))
   return tags.filter((tag) => tag !== undefined)
 }

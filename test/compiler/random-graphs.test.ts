@@ -9,7 +9,7 @@ import { verifyGraph } from '../../compiler/graph/verify.js'
 import { placeCopies } from '../../compiler/memory/placement.js'
 import { optimize, PASSES } from '../../compiler/passes/pipeline.js'
 import { GraphRecorder, type Recording, type Refusal } from '../../compiler/record/recorder.js'
-import { AttributeTensors, runFunction } from '../../runtime/interpreter/run.js'
+import { runFunction } from '../../runtime/interpreter/run.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Tuple, type Value } from '../../runtime/tensor/value.js'
 import { memoryStats } from '../../src/index.js'
@@ -27,14 +27,14 @@ const root = (): ScriptObject => new ScriptObject('__torch__.M', [], [])
 
 function interpret({ fn }: RandomProgram, inputs: readonly Tensor[]): Tensor[] {
   const self = root()
-  return tensorsOf(runFunction(fn, [self, ...inputs], programOf(fn), self, new AttributeTensors()))
+  return tensorsOf(runFunction(fn, [self, ...inputs], { ...programOf(fn), root: self }))
 }
 
 function record({ fn }: RandomProgram, inputs: readonly Tensor[]): Recording | Refusal {
   const self = root()
-  const program = programOf(fn)
+  const program = { ...programOf(fn), root: self }
   const recorder = new GraphRecorder(program, self, inputs, inputs)
-  return recorder.finish(runFunction(fn, [self, ...inputs], program, self, new AttributeTensors(), { recorder }))
+  return recorder.finish(runFunction(fn, [self, ...inputs], program, { recorder }))
 }
 
 function tensorsOf(value: Value): Tensor[] {

@@ -60,15 +60,18 @@ export function operator(
   return { qualifiedName: name, entry: null, call, given, defaults: null, outs: 0, use, vararg: false, returns: 1 }
 }
 
-/** A program of these functions. */
+/** A program of these functions, without a module. */
 export function programOf(...functions: LinkedFunction[]): Program & { warnings: string[] } {
   const warnings: string[] = []
   return {
+    root: undefined,
+    stored: [],
     functions,
     warnings,
     findMethod: (className, method) => functions.find((f) => f.source.name === `${className}.${method}`),
     attributeWrites: 0,
     createObject: (typeName) => new ScriptObject(typeName, [], []),
     warn: (text) => warnings.push(text),
+    placeText: () => undefined,
   }
 }

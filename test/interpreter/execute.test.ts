@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AttributeTensors, runFunction } from '../../runtime/interpreter/run.js'
+import { runFunction } from '../../runtime/interpreter/run.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { assemble, type Assembly, operator, programOf } from './assemble.js'
@@ -8,7 +8,7 @@ const root = new ScriptObject('__torch__.M', [], [])
 
 function run(source: Assembly, ...args: Value[]): Value {
   const fn = assemble(source)
-  return runFunction(fn, args, programOf(fn), root, new AttributeTensors(), { maxIterations: 10_000 })
+  return runFunction(fn, args, { ...programOf(fn), root }, { maxIterations: 10_000 })
 }
 
 const add = operator('aten::add.int', 2, (a, b) => [(a as number) + (b as number)])
@@ -72,9 +72,9 @@ t.test('attributes keep what a run stores in them', async (t) => {
     constants: [10],
     operators: [add],
   })
-  const attributes = new AttributeTensors()
-  t.equal(runFunction(fn, [object], programOf(fn), object, attributes), 11)
-  t.equal(runFunction(fn, [object], programOf(fn), object, attributes), 21)
+  const program = { ...programOf(fn), root: object }
+  t.equal(runFunction(fn, [object], program), 11)
+  t.equal(runFunction(fn, [object], program), 21)
   t.same(object.slots, [21])
 })
 
@@ -88,7 +88,7 @@ t.test('isinstance, identity, exceptions, warnings', async (t) => {
   })
   const fn = assemble({ code: 'LOADC 0\nLOADC 1\nWARN 0\nLOADC 1\nRET', constants: ['careful', 2] })
   const program = programOf(fn)
-  runFunction(fn, [], program, root, new AttributeTensors())
+  runFunction(fn, [], program)
   t.same(program.warnings, ['careful'])
 })
 
@@ -98,11 +98,11 @@ t.test('interface calls find the method of the object', async (t) => {
     code: 'LOADC 0\nLOADC 1\nINTERFACE_CALL 2 2\nRET',
     constants: [new ScriptObject('__torch__.A', [], []), 21, 'twice'],
   })
-  t.equal(runFunction(caller, [], programOf(caller, callee), root, new AttributeTensors()), 42)
+  t.equal(runFunction(caller, [], programOf(caller, callee)), 42)
 })
 
 t.test('endless loops and recursion end in an error', async (t) => {
   t.throws(() => run({ code: 'JMP 0\nRET' }), /more loop iterations/)
   const fn = assemble({ code: 'CALL 0\nRET' })
-  t.throws(() => runFunction(fn, [], programOf(fn), root, new AttributeTensors()), { code: 'MODEL_ERROR', message: /1000 deep/ })
+  t.throws(() => runFunction(fn, [], programOf(fn)), { code: 'MODEL_ERROR', message: /1000 deep/ })
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { AttributeTensors, runFunction } from '../../runtime/interpreter/run.js'
+import { runFunction } from '../../runtime/interpreter/run.js'
 import { memoryStats } from '../../runtime/native/memory.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
@@ -19,7 +19,7 @@ const useList = operator('use_list', 1, () => [1])
 function live(code: string, operators = [make, use, useList]): { result: Value; alive: Tensor[] } {
   made.length = 0
   const fn = assemble({ code, operators, types: ['List[Tensor]'] })
-  const result = runFunction(fn, [], programOf(fn), root, new AttributeTensors())
+  const result = runFunction(fn, [], { ...programOf(fn), root })
   return { result, alive: made.filter((x) => !x.isReleased) }
 }
 
@@ -46,12 +46,21 @@ t.test('attributes hold what was stored until it is overwritten', async (t) => {
   made.length = 0
   const object = new ScriptObject('__torch__.M', ['state'], [null])
   const fn = assemble({ code: 'STORE 1\nLOAD 1\nOP 0\nSET_ATTR 0\nLOADC 0\nRET', constants: [null], operators: [make] })
-  const attributes = new AttributeTensors()
+  const program = { ...programOf(fn), root: object }
   const before = memoryStats().live
-  for (let i = 0; i < 5; i++) runFunction(fn, [object], programOf(fn), object, attributes)
+  for (let i = 0; i < 5; i++) runFunction(fn, [object], program)
   t.equal(made.filter((x) => !x.isReleased).length, 1)
   t.equal(object.slots[0], made[made.length - 1])
   t.ok(memoryStats().live - before <= 8192, 'only one state is left')
+})
+
+t.test('objects that are filled one after the other while a module is read keep what they store', async (t) => {
+  made.length = 0
+  const fn = assemble({ code: 'STORE 1\nLOAD 1\nOP 0\nSET_ATTR 0\nLOADC 0\nRET', constants: [null], operators: [make] })
+  const program = programOf(fn)
+  const objects = [1, 2].map(() => new ScriptObject('__torch__.M', ['state'], [null]))
+  for (const object of objects) runFunction(fn, [object], program)
+  for (const { slots } of objects) t.notOk((slots[0] as Tensor).isReleased)
 })
 
 t.test('an error gives everything back', async (t) => {

@@ -27,9 +27,10 @@ const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
  */
 export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: number, namedTuples: NamedTuples): LinkedFunction[] {
   const missing = new Set<string>()
-  const cache = new Map<string, LinkedOperator>()
+  const cache = new Map<string, LinkedOperator[]>()
 
-  const link = (name: string, argCount: number): LinkedOperator => {
+  /** None where the build lacks it. */
+  const link = (name: string, argCount: number): LinkedOperator[] => {
     const key = `${name} ${argCount}`
     const linked = cache.get(key) ?? linkOperator(name, argCount, operatorVersion, missing)
     cache.set(key, linked)
@@ -38,10 +39,12 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
 
   const functions = codes.map((source): LinkedFunction => {
     const occurs = (opcode: number): boolean => source.code.some((word, at) => word === opcode && at % 3 === 0)
-    const promoted = PROMOTED.filter(([opcode]) => occurs(opcode)).map(([opcode, name]) => [opcode, link(name, -1)] as const)
+    const promoted = PROMOTED.filter(([opcode]) => occurs(opcode)).flatMap(([opcode, name]) =>
+      link(name, -1).map((op) => [opcode, op] as const),
+    )
     return {
       source,
-      operators: source.operators.map(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
+      operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
       promoted: new Map(promoted),
     }
@@ -50,18 +53,18 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
   return functions
 }
 
-function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator {
+function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {
   // files disagree on how many arguments it has, and some say it wrong; the stack tells
-  if (name === RAISE) return standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0)
+  if (name === RAISE) return [standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0)]
   const find = (used: string): OperatorEntry | undefined => {
     const entry = findOperator(used)
     if (entry === undefined) missing.add(used)
     return entry
   }
   const upgraded = upgradedOperator(name, argCount, operatorVersion, find)
-  if (upgraded !== undefined) return upgraded
+  if (upgraded !== undefined) return [upgraded]
   const entry = find(name)
-  return entry === undefined ? standIn(name, 0, () => undefined, 0) : linkEntry(entry, argCount)
+  return entry === undefined ? [] : [linkEntry(entry, argCount)]
 }
 
 function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {

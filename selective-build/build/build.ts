@@ -11,6 +11,7 @@ import type { Trace } from '../trace/trace.js'
 import { withoutUnusedMembers } from '../trim/members.js'
 import type { Observation } from '../trim/observe.js'
 import { type Messages, withoutTexts } from '../trim/messages.js'
+import { ownNames } from '../trim/own-names.js'
 import { parseBundle } from '../trim/source.js'
 import { localName, Trimming, withoutExports } from '../trim/trim.js'
 import { bundle, launchedKernels, STAND_INS } from './bundle.js'
@@ -18,6 +19,7 @@ import { declarationsFor, publicNames } from './declarations.js'
 import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
 import { heldFlags } from './held.js'
+import { foreignNames } from './known-names.js'
 import { minify } from './minify.js'
 import { buildNative, ladder, nativeFiles } from './native.js'
 import { type Exercise, observe } from './observed.js'
@@ -69,10 +71,12 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
     folder: join(request.cache, keyOf(nativeFiles(files), kernels, levels)),
   })
   const names = publicNames(root)
+  const foreign = foreignNames(root)
   const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
   const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
   const text = finished(messages.text)
-  const [module, commonJs] = await Promise.all([minify(text, 'esm', messages), minify(text, 'cjs', messages)])
+  const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
+  const [module, commonJs] = await Promise.all((['esm', 'cjs'] as const).map((format) => minify(text, format, { messages, ownNames: own })))
   const texts = `${JSON.stringify({ hash: messages.hash, texts: messages.texts }, null, 1)}\n`
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)

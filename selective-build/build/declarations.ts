@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import ts from 'typescript'
 import { PtliteError } from '../../runtime/error.js'
 
 /**
@@ -15,9 +16,22 @@ export function declarationsFor(root: string, exports: readonly string[]): strin
   })
 }
 
-/** All names in the declarations of the whole library: an app may use any of them. */
+/** Names of the members and texts in the declarations of the whole library: an app may use any of them. */
 export function publicNames(root: string): Set<string> {
-  return new Set(declarationsIn(root).match(/[\w$]+/g))
+  const names = new Set<string>()
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteral(node)) names.add(node.text)
+    else if ((ts.isTypeElement(node) || ts.isClassElement(node)) && node.name !== undefined && !isPrivate(node))
+      names.add(node.name.getText(file))
+    ts.forEachChild(node, visit)
+  }
+  const file = ts.createSourceFile('index.d.ts', declarationsIn(root), ts.ScriptTarget.ES2022)
+  visit(file)
+  return names
+}
+
+function isPrivate(node: ts.Node): boolean {
+  return ts.canHaveModifiers(node) && (ts.getModifiers(node) ?? []).some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)
 }
 
 function declarationsIn(root: string): string {

@@ -29,12 +29,18 @@ export function fail(cause: Error): never {
   throw new PtliteError('INTERNAL', `the runtime cannot be bundled: ${cause.message}`, { cause })
 }
 
-/** Minifies a bundle and leaves out what nothing in it refers to. `messages` are the texts that were taken out of it. */
-export async function minify(
-  text: string,
-  format: 'esm' | 'cjs',
-  messages: Pick<Messages, 'hash' | 'codes'> = { hash: '', codes: {} },
-): Promise<Bundle> {
+/** What a bundle was made into before it is minified. */
+export interface Prepared {
+  /** The texts that were taken out of it. */
+  readonly messages: Pick<Messages, 'hash' | 'codes'>
+  /** Properties that can have other names. */
+  readonly ownNames: readonly string[]
+}
+
+const UNPREPARED: Prepared = { messages: { hash: '', codes: {} }, ownNames: [] }
+
+/** Minifies a bundle and leaves out what nothing in it refers to. */
+export async function minify(text: string, format: 'esm' | 'cjs', { messages, ownNames }: Prepared = UNPREPARED): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     ...bundling,
     // names that are imported and not used are left out of TypeScript alone
@@ -42,6 +48,7 @@ export async function minify(
     outfile: 'index.js',
     format,
     minify: true,
+    ...(ownNames.length === 0 ? {} : { mangleProps: new RegExp(`^(?:${ownNames.map((name) => name.replace(/\$/g, '\\$&')).join('|')})$`) }),
     metafile: true,
     sourcemap: 'external',
     sourcesContent: false,

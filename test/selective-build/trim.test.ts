@@ -1,11 +1,16 @@
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { foreignNames } from '../../selective-build/build/known-names.js'
 import { minify } from '../../selective-build/build/minify.js'
 import { withoutUnusedMembers } from '../../selective-build/trim/members.js'
 import { type Marks } from '../../selective-build/trim/marks.js'
 import { Observer } from '../../selective-build/trim/observe.js'
+import { ownNames } from '../../selective-build/trim/own-names.js'
 import { withoutTexts } from '../../selective-build/trim/messages.js'
 import { parseBundle } from '../../selective-build/trim/source.js'
 import { Trimming, withoutExports } from '../../selective-build/trim/trim.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const BUNDLE = `// runtime/error.ts
 var Problem = class extends Error {
@@ -207,6 +212,21 @@ t.test('members that no name leads to', async (t) => {
   for (const use of ['x["a"]', 'const { a } = x', 'const { a: y } = x', 'x?.a', 'f({ a })']) {
     t.match(withoutUnusedMembers(`${chain}\n${use}`, new Set()), /a\(\) \{/, use)
   }
+})
+
+t.test('names of properties that nothing outside of a bundle knows', (t) => {
+  const code = `class Reader { #hidden = 1; constructor() { this.position = 0; this.size = 1 } readAll({ limit: most }) { return { total: most, size: this.size } } }
+const table = { first: 1, second: 2 }, listed = { red: 1 }, numbers = { even: 2 };
+const { hash, texts } = JSON.parse("{}");
+const picked = table[name], all = Object.keys(listed), text = "the last word", other = numbers.even;
+new Reader().readAll({ limit: 3 }).total + hash + texts.length + x.word + ("blue" in { blue: 1 }) + JSON.stringify({ shown: 1 });`
+  const found = ownNames(parseBundle(code).tree, (name) => ['length', 'size', 'keys', 'parse', 'stringify'].includes(name))
+  t.strictSame(found, ['even', 'limit', 'position', 'readAll', 'total'])
+  const foreign = foreignNames(root)
+  for (const name of ['push', 'getUint32', 'cause', 'isUint8Array', 'createRequire', 'func', 'exec', 'index', 'isFile', 'env'])
+    t.ok(foreign.has(name), name)
+  for (const name of ['registerSize', 'argCount']) t.notOk(foreign.has(name), name)
+  t.end()
 })
 
 t.test('shares of the source files', async (t) => {

@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Declarations of everything that the runtime is written against: the language, Node and its one package. */
+const DECLARATIONS = [
+  { folder: 'typescript/lib', files: /^lib\.(?:es|decorators).*\.d\.ts$/ },
+  { folder: '@types/node', files: /\.d\.ts$/ },
+  { folder: 'koffi', files: /^index\.d\.ts$/ },
+]
+
+const COMMENT = /\/\*[^]*?\*\/|\/\/.*/g
+/** What begins a line or a member and is declared there: rather too many names than too few. */
+const DECLARED =
+  /(?:^|[{;(|&]|\b(?:function|const|let|var|class|namespace|get|set|readonly|static|abstract))\s*["']?([A-Za-z_$][\w$]*)["']?\??\s*[(:<;=,}{]/gm
+
+/** Names of properties that objects from outside of the project can have. */
+export function foreignNames(root: string): Set<string> {
+  const names = new Set<string>()
+  for (const { folder, files } of DECLARATIONS) {
+    const path = join(root, 'node_modules', folder)
+    for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
+      if (!files.test(file)) continue
+      const text = readFileSync(join(path, file), 'utf8').replace(COMMENT, '')
+      for (const [, name] of text.matchAll(DECLARED)) names.add(name!)
+    }
+  }
+  return names
+}

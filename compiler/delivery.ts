@@ -13,7 +13,7 @@ import type { Origin } from './graph/graph.js'
 import { type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import type { PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
-import { GraphRecorder } from './record/recorder.js'
+import { recorderOf } from './record/recorder.js'
 import { Signature } from './record/signature.js'
 
 /** What became of a call that was to be compiled on another thread. */
@@ -48,7 +48,7 @@ export function callAndCompile(
   constants: SharedConstants,
 ): { readonly value: Value; readonly outcome: Outcome<MadePlan> } {
   const inputs = Signature.of(args)!.match(args)!
-  const recorder = new GraphRecorder(script, script.root, args, inputs)
+  const recorder = recorderOf(script, script.root, args, inputs)
   const value = script.call(fn, args, { ...run, recorder })
   const found = recorder.finish(value)
   if (!('graph' in found)) return { value, outcome: { kind: 'refused', ...found } }

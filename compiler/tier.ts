@@ -15,7 +15,7 @@ import type { Origin } from './graph/graph.js'
 import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
-import { GraphRecorder, type Recording, type Refusal } from './record/recorder.js'
+import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
 import { Signature } from './record/signature.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
 import { describeEntry, type PlanInfo } from './plan-info.js'
@@ -303,7 +303,7 @@ export class TieredModule {
   }
 
   private interpret(fn: LinkedFunction, inputs: readonly Tensor[], args: readonly Value[]): [Value, Recording | Refusal] {
-    const recorder = new GraphRecorder(this.script, this.script.root, args, inputs)
+    const recorder = recorderOf(this.script, this.script.root, args, inputs)
     const result = this.script.call(fn, args, { recorder })
     return [result, recorder.finish(result)]
   }

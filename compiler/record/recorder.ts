@@ -26,12 +26,17 @@ export interface Recording {
   readonly guards: Guards
 }
 
+/** A GraphRecorder for a run of a method of the program with these arguments, of which `inputs` are the tensors. */
+export function recorderOf(program: Program, root: ScriptObject, args: readonly Value[], inputs: readonly Tensor[]): GraphRecorder {
+  return new GraphRecorder(program, root, args, inputs)
+}
+
 /**
  * Builds the graph of a run while the interpreter carries it out. Operators on tensors become nodes; whatever else the
  * program computes follows from shapes, attributes and arguments, and is recorded as its value. What would not repeat
  * itself (data read by the program, random numbers, attributes set, arguments written to) refuses the recording.
  */
-export class GraphRecorder implements RunRecorder, DataObserver {
+class GraphRecorder implements RunRecorder, DataObserver {
   private readonly values = new Map<ValueId, GraphValue>()
   private readonly ids = new Map<Tensor, ValueId>()
   private readonly storages = new Map<Storage, number>()

@@ -1,8 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
-import { decodeSchema } from './decode-schema.js'
-import { functionAt, wrapperAt } from './generated/functions.js'
-import * as table from './generated/table.js'
+import { functionOf, nameOf, numberOf, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 import { schemaText } from './schema-text.js'
@@ -30,15 +28,8 @@ export class OperatorEntry {
   }
 
   get schema(): OperatorSchema {
-    return (this.decoded ??= decodeSchema(this.index))
+    return (this.decoded ??= schemaOf(this.index))
   }
-}
-
-// split at first use
-let split: readonly string[] | undefined
-
-function names(): readonly string[] {
-  return (split ??= table.names === '' ? [] : table.names.split(' '))
 }
 
 // made at first use; custom operators are put here when they are registered
@@ -48,7 +39,7 @@ const added = new Map<string, number>()
 
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return HOLDS_CUSTOM_OPERATORS ? names().length + added.size : names().length
+  return HOLDS_CUSTOM_OPERATORS ? operatorTotal() + added.size : operatorTotal()
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -56,7 +47,7 @@ export function entryAt(index: number): OperatorEntry {
 }
 
 function builtinEntry(index: number): OperatorEntry {
-  return new OperatorEntry(index, names()[index]!, wrapperAt(table.wrapperOf[index]!), functionAt(table.functionOf[index]!))
+  return new OperatorEntry(index, nameOf(index), wrapperOf(index), functionOf(index))
 }
 
 let observer: ((entry: OperatorEntry) => void) | null = null
@@ -80,21 +71,7 @@ export function findOperator(qualifiedName: string): OperatorEntry | undefined {
 }
 
 function indexOf(qualifiedName: string): number {
-  return (HOLDS_CUSTOM_OPERATORS && added.size > 0 ? added.get(qualifiedName) : undefined) ?? search(qualifiedName)
-}
-
-function search(name: string): number {
-  const sorted = names()
-  let low = 0
-  let high = sorted.length - 1
-  while (low <= high) {
-    const middle = (low + high) >>> 1
-    const found = sorted[middle]!
-    if (found === name) return middle
-    if (found < name) low = middle + 1
-    else high = middle - 1
-  }
-  return -1
+  return (HOLDS_CUSTOM_OPERATORS && added.size > 0 ? added.get(qualifiedName) : undefined) ?? numberOf(qualifiedName)
 }
 
 /** A custom operator, or another function for an operator of the table. */
@@ -117,7 +94,7 @@ export function registerOperators(operators: readonly CustomOperator[]): number[
     sources.set(operator.qualifiedName, operator.source)
   }
   return operators.map(({ qualifiedName, call, schema, source }) => {
-    const known = search(qualifiedName)
+    const known = numberOf(qualifiedName)
     const index = known < 0 ? operatorCount() : known
     if (known < 0) added.set(qualifiedName, index)
     entries[index] = new OperatorEntry(index, qualifiedName, callBoxed, call, schema, source)
@@ -133,14 +110,14 @@ function checkNew({ qualifiedName, schema, source }: CustomOperator, other: stri
   if (other !== null) {
     throw new PtliteError('INVALID_ARGUMENT', `${qualifiedName} is registered twice: at ${other} and at ${source}`)
   }
-  const index = search(qualifiedName)
+  const index = numberOf(qualifiedName)
   const [found, expected] = [schema, index < 0 ? schema : entryAt(index).schema].map((s) => schemaText(qualifiedName, s))
   if (found !== expected) throw new PtliteError('INVALID_ARGUMENT', `${source}: expected the schema ${expected!}, found ${found!}`)
 }
 
 /** Runs the library's own function of an operator, replaced or not. */
 export function callBuiltin(qualifiedName: string, stack: Stack): void {
-  builtinEntry(search(qualifiedName)).call(stack)
+  builtinEntry(numberOf(qualifiedName)).call(stack)
 }
 
 setOperatorNames({

@@ -1,13 +1,35 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { emitSchemas } from '../../codegen/emit/schemas.js'
+import { emitFunctions, emitTable } from '../../codegen/emit/table.js'
+import { readOperators } from '../../codegen/generate.js'
+import { backendsFrom, DEVICE_BACKENDS, everything, libraryNames } from '../../codegen/options.js'
+import { packNumbers } from '../../codegen/emit/packed.js'
 
 const FOLDER = 'runtime/operators/generated'
-export const FUNCTIONS = `${FOLDER}/functions.ts`
+const FUNCTIONS = `${FOLDER}/functions.ts`
 const BOXED = `${FOLDER}/boxed.ts`
+/** What the table of operators consists of. */
+export const LOOKUP = 'runtime/operators/lookup.ts'
+export const TABLE: ReadonlySet<string> = new Set([
+  LOOKUP,
+  'runtime/operators/decode-schema.ts',
+  ...['table', 'functions', 'schemas'].map((name) => `${FOLDER}/${name}.ts`),
+])
 /** Files whose calls of native functions name part and position, as a stand-in for each would cost more. */
 export const CALLERS: ReadonlySet<string> = new Set(['runtime/backends/generated/dispatch.ts', `${FOLDER}/derived.ts`])
-/** The part of what is called by way of its dispatch. */
-const HOME = 'operators'
+/** The part of wrappers that functions of several parts are called by. */
+export const HOME = 'operators'
+
+/** Files of functions that the table names. */
+export const NAMED: Readonly<Record<string, string>> = {
+  derived: 'runtime/operators/generated/derived.ts',
+  at: 'runtime/backends/generated/dispatch.ts',
+  cpu: 'runtime/backends/cpu/index.ts',
+  quantized: 'runtime/backends/quantized-cpu/index.ts',
+  composite: 'runtime/backends/composite/index.ts',
+  builtin: 'runtime/backends/builtin/index.ts',
+}
 
 /** Where another part finds a function. */
 export interface Place {
@@ -15,25 +37,69 @@ export interface Place {
   readonly at: number
 }
 
-/** Says where the function `name` of a module is: of `cpu`, `quantized`, `composite`, `builtin` or `derived`; null for others. */
-export type Find = (module: string, name: string) => Promise<Place | null>
+/** Says where the function `name` of a module is: of `cpu`, `quantized`, `composite`, `builtin`, `derived` or `at`. */
+export type Find = (module: string, name: string) => Place
 
 const ITEM = /^ {2}(\w+)\.(\w+),$/gm
 const NATIVE_CALL = /\b(cpu|quantized|composite|builtin)\.(\w+)\(/g
 
-/** The boxed wrappers of each part: those that only its functions are called by. */
-export async function wrappersByPart(root: string, find: Find): Promise<Map<string, string[]>> {
-  const { functions, wrappers } = readLists(root)
-  const table = readFileSync(join(root, FOLDER, 'table.ts'), 'utf8')
-  const [functionOf, wrapperOf] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(table, name)) as [number[], number[]]
-  const partOf = await Promise.all(functions.map(async ([module, name]) => (await find(module, name))?.part ?? HOME))
-  const users = wrappers.map(() => new Set<string>())
-  wrapperOf.forEach((wrapper, i) => users[wrapper]!.add(partOf[functionOf[i]!]!))
+/** Generated text by file, relative to the project. */
+export type Texts = (file: string) => string
+
+/** The generated files of the library. */
+export function libraryTexts(root: string): Texts {
+  return (file) => readFileSync(join(root, file), 'utf8')
+}
+
+/** The files of a table of some operators, and the packed differences between their numbers in the table of all. */
+export function tableOf(root: string, names: ReadonlySet<string>): { texts: Texts; steps: string; total: number } {
+  const operators = readOperators(join(root, 'codegen/native_functions'), root)
+  const some = operators.filter(({ qualifiedName }) => names.has(qualifiedName))
+  const options = { backends: backendsFrom(DEVICE_BACKENDS), selector: everything, names: libraryNames, notesCalls: true }
+  const texts: Record<string, string> = {
+    [`${FOLDER}/table.ts`]: emitTable(some, options),
+    [FUNCTIONS]: emitFunctions(some, options),
+    [`${FOLDER}/schemas.ts`]: emitSchemas(some),
+  }
+  const numbers = some.map((operator) => operators.indexOf(operator))
+  return { texts: (file) => texts[file]!, steps: packNumbers(numbers.map((n, i) => n - (numbers[i - 1] ?? 0))), total: operators.length }
+}
+
+/** A module as LOOKUP: the operators of one table, and for those that it lacks another one. */
+export function joinedText(few: string, all: string, root: string, steps: string, total: number): string {
+  return `import * as few from ${JSON.stringify(few)}
+import * as all from ${JSON.stringify(all)}
+import { unpackNumbers } from '${root}/runtime/operators/packed.ts'
+let sum = 0
+const numbers = unpackNumbers(${JSON.stringify(steps)}).map((step) => (sum += step))
+const by = (number, few, all) => {
+  const at = numbers.indexOf(number)
+  return at < 0 ? all(number) : few(at)
+}
+export const operatorTotal = () => ${total}
+export const numberOf = (name) => numbers[few.numberOf(name)] ?? all.numberOf(name)
+${['nameOf', 'functionOf', 'wrapperOf', 'schemaOf'].map((name) => `export const ${name} = (number) => by(number, few.${name}, all.${name})\n`).join('')}`
+}
+
+/** The boxed wrappers of each part: those that only functions of it are called by. `few` are the operators that `all` is tried after. */
+export function wrappersByPart(all: Texts, few: Texts, tablePart: string, find: Find): Map<string, string[]> {
+  const usersOf = (texts: Texts): Map<string, Set<string>> => {
+    const { functions, wrappers } = readLists(texts)
+    const [functionOf, wrapperOf] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(texts(`${FOLDER}/table.ts`), name)) as [
+      number[],
+      number[],
+    ]
+    const users = new Map<string, Set<string>>(wrappers.map(([, name]) => [name, new Set()]))
+    wrapperOf.forEach((wrapper, i) => users.get(wrappers[wrapper]![1])!.add(find(...functions[functionOf[i]!]!).part))
+    return users
+  }
+  const usual = usersOf(few)
   const byPart = new Map<string, string[]>()
-  wrappers.forEach(([, name], i) => {
-    const part = users[i]!.size === 1 ? [...users[i]!][0]! : HOME
+  for (const [name, users] of usersOf(all)) {
+    const first = usual.get(name) ?? users
+    const part = first.size === 1 ? [...first][0]! : usual.has(name) ? HOME : tablePart
     byPart.set(part, [...(byPart.get(part) ?? []), name])
-  })
+  }
   return byPart
 }
 
@@ -47,27 +113,31 @@ export function boxedText(root: string, names: readonly string[]): string {
   return header + names.map((name) => functions.get(name)!).join('')
 }
 
-/** functions.ts with a number, part * 4096 + position, for what is in another part; `wrapperAt` says it for wrappers, the others are in `ownWrappers`. */
-export async function functionsText(
+/** The module with the functions and wrappers of a table in `part`: a number, part * 4096 + position, for what is in another part. */
+export function functionsText(
   root: string,
+  texts: Texts,
+  part: string,
   find: Find,
-  wrapperAt: (name: string) => Place | null,
-  ownWrappers: string,
-): Promise<string> {
+  importOf: (module: string, name: string) => string,
+  wrapperAt: (name: string) => Place,
+  wrappersModule: string,
+): string {
   const parts: string[] = []
-  const item = (module: string, name: string, place: Place | null): string => {
-    if (place === null) return `${module}.${name}`
+  const imports: string[] = []
+  const item = (module: string, name: string, place: Place, from: (module: string, name: string) => string): string => {
+    if (place.part === part) {
+      imports.push(`import { ${name} as ${module}_${name} } from ${JSON.stringify(from(module, name))}\n`)
+      return `${module}_${name}`
+    }
     if (!parts.includes(place.part)) parts.push(place.part)
     return String(parts.indexOf(place.part) * 4096 + place.at)
   }
-  const { functions, wrappers } = readLists(root)
-  const places = await Promise.all(functions.map(([module, name]) => find(module, name)))
-  const functionItems = functions.map(([module, name], i) => item(module, name, places[i]!))
-  const wrapperItems = wrappers.map(([module, name]) => item(module, name, wrapperAt(name)))
+  const { functions, wrappers } = readLists(texts)
+  const functionItems = functions.map(([module, name]) => item(module, name, find(module, name), importOf))
+  const wrapperItems = wrappers.map(([module, name]) => item(module, name, wrapperAt(name), () => wrappersModule))
   return `import { part } from '${root}/runtime/part.ts'
-import * as at from '${root}/runtime/backends/generated/dispatch.ts'
-import * as w from '${ownWrappers}'
-const functions = [${functionItems.join(', ')}]
+${imports.join('')}const functions = [${functionItems.join(', ')}]
 const wrappers = [${wrapperItems.join(', ')}]
 const parts = ${JSON.stringify(parts)}
 const resolve = (f) => typeof f === 'number' ? part(parts[f >> 12])[f & 4095] : f
@@ -76,24 +146,37 @@ export const wrapperAt = (position) => resolve(wrappers[position])
 `
 }
 
-/** A file of CALLERS. */
-export async function callerText(root: string, file: string, find: Find): Promise<string> {
-  const text = readFileSync(join(root, file), 'utf8')
-  const calls = [...text.matchAll(NATIVE_CALL)]
-  const places = new Map(await Promise.all(calls.map(async ([call, module, name]) => [call, (await find(module!, name!))!] as const)))
-  const parts = [...new Set([...places.values()].map(({ part }) => part))]
-  const called = text.replace(NATIVE_CALL, (call) => {
-    const { part, at } = places.get(call)!
-    return `(part${parts.indexOf(part)} ??= part('${part}'))[${at}](`
-  })
-  return `import { part } from '${root}/runtime/part.ts'\n${called}let ${parts.map((_, i) => `part${i}`).join(', ')}\n`
+/** The functions that the table and files of CALLERS name, with their modules. */
+export function nativeCalls(texts: Texts): [string, string][] {
+  const calls = [...CALLERS].flatMap((file) =>
+    [...texts(file).matchAll(NATIVE_CALL)].map(([, module, name]): [string, string] => [module!, name!]),
+  )
+  return [...readLists(texts).functions, ...calls]
 }
 
-function readLists(root: string): { functions: [string, string][]; wrappers: [string, string][] } {
-  const items = [...readFileSync(join(root, FUNCTIONS), 'utf8').matchAll(ITEM)].map(([, module, name]): [string, string] => [
-    module!,
-    name!,
-  ])
+/** The function of each operator that is named. */
+export function functionsOf(texts: Texts, names: ReadonlySet<string>): [string, string][] {
+  const { functions } = readLists(texts)
+  const table = texts(`${FOLDER}/table.ts`)
+  const positions = numbersOf(table, 'functionOf')
+  const all = /names: string = '(.*)'/.exec(table)![1]!.split(' ')
+  return all.flatMap((name, i) => (names.has(name) ? [functions[positions[i]!]!] : []))
+}
+
+/** Code of a file of CALLERS. */
+export function callerText(root: string, code: string, find: Find): string {
+  const parts: string[] = []
+  const called = code.replace(NATIVE_CALL, (_, module: string, name: string) => {
+    const { part, at } = find(module, name)
+    if (!parts.includes(part)) parts.push(part)
+    return `(part${parts.indexOf(part)} ??= part('${part}'))[${at}](`
+  })
+  const variables = parts.length === 0 ? '' : `let ${parts.map((_, i) => `part${i}`).join(', ')}\n`
+  return `import { part } from '${root}/runtime/part.ts'\n${called}${variables}`
+}
+
+function readLists(texts: Texts): { functions: [string, string][]; wrappers: [string, string][] } {
+  const items = [...texts(FUNCTIONS).matchAll(ITEM)].map(([, module, name]): [string, string] => [module!, name!])
   return { functions: items.filter(([module]) => module !== 'w'), wrappers: items.filter(([module]) => module === 'w') }
 }
 

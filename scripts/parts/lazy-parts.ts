@@ -1,19 +1,44 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
-import type { Plugin, PluginContext, ProgramNode } from 'rollup'
-import { boxedText, CALLERS, callerText, type Find, FUNCTIONS, functionsText, type Place, wrappersByPart } from './generated.js'
+import { existsSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Plugin } from 'rollup'
+import { commonFunctions, commonOperators } from './common.js'
+import {
+  boxedText,
+  CALLERS,
+  callerText,
+  functionsText,
+  HOME,
+  joinedText,
+  libraryTexts,
+  LOOKUP,
+  NAMED,
+  nativeCalls,
+  type Place,
+  TABLE,
+  tableOf,
+  wrappersByPart,
+} from './generated.js'
 import { FIRST, PARTS } from './parts.js'
+import { RARE, Sources } from './sources.js'
 
-/** Modules that take the place of a file where another part imports it, and the modules that parts are loaded by. */
+/** Modules that take the place of another part's where a part imports it, and the modules that parts are loaded by. */
 const STANDS_FOR = '\0lazy:'
 const ENTRY = '\0part:'
+/** Modules with the boxed wrappers of a part. */
+const WRAPPERS = '\0wrappers:'
 
-const DERIVED = 'runtime/operators/generated/derived.ts'
+/** Files of the table of the operators that usual programs call, and what looks there first. */
+const FEW = '\0few:'
+const JOINED = '\0lookup'
+/** What takes the place of a module whose functions are in two parts where a third one imports it. */
+const VIEW = '\0view:'
 /** Place of files that are in no part. */
 const WHOLE = '\0whole'
 const INDEX = 'src/index.ts'
-/** Modules with the boxed wrappers of a part. */
-const WRAPPERS = '\0wrappers:'
+/** What stand-ins call. */
+const LOADER = 'runtime/part.ts'
+/** Ends the name of the part with what usual programs do not run of another. */
+const REST = '-rest'
 
 const PATTERNS = PARTS.map(({ name, files }) => ({
   name,
@@ -36,193 +61,235 @@ export interface Division {
  * it is called, and is replaced by the one that it stands for from then on. Files that `whole` matches import all parts as they are.
  */
 export function divide(root: string, whole: RegExp): Division {
-  const fileOf = (id: string): string => relative(root, id.replace(STANDS_FOR, ''))
+  const common = commonFunctions()
+  /** Parts of which usual programs run something. */
+  const divided = new Set([FIRST, ...[...common.keys()].map(partOf)])
+  const sources = new Sources(root, (file) =>
+    whole.test(file) || file === LOADER || TABLE.has(file) || !divided.has(partOf(file)) ? null : (common.get(file) ?? NONE),
+  )
+  const fileOf = (id: string): string => relative(root, id.replace(RARE, '').replace(FEW, ''))
   const placeOf = (id: string): string => {
+    if (id.startsWith(STANDS_FOR) || id.startsWith(VIEW)) return standing(id).place
+    if (id.startsWith(FEW) || id === JOINED) return HOME
     if (id.startsWith(ENTRY)) return id.slice(ENTRY.length)
     if (id.startsWith(WRAPPERS)) return id.slice(WRAPPERS.length, -'.ts'.length)
     const file = fileOf(id)
-    return whole.test(file) ? WHOLE : partOf(file)
+    return whole.test(file) ? WHOLE : partOf(file) + (id.startsWith(RARE) ? REST : '')
   }
-  const needs = (part: string, other: string): boolean => PARTS.find(({ name }) => name === part)?.needs.includes(other) === true
-  // with the operators, which native functions load, or at the start
-  const homeOf = (id: string): string =>
-    !id.startsWith(STANDS_FOR) ? placeOf(id) : fileOf(id).startsWith('runtime/backends/') ? 'operators' : FIRST
-  const isLazy = (from: string, to: string): boolean => {
-    const importer = homeOf(from)
-    const target = placeOf(to)
-    return importer !== target && importer !== WHOLE && target !== WHOLE && target !== FIRST && !needs(importer, target)
+  const needs = (part: string, other: string): boolean => {
+    const base = part.endsWith(REST) ? part.slice(0, -REST.length) : part
+    return (base !== part && base === other) || PARTS.find(({ name }) => name === base)?.needs.includes(other) === true
+  }
+  const isLazy = (importer: string, to: string): boolean => {
+    const [from, target] = [placeOf(importer), placeOf(to)]
+    if (from === target || target === WHOLE || target === FIRST) return false
+    return from === WHOLE ? target.endsWith(REST) : !needs(from, target)
   }
   const chunkOf = (id: string): string | undefined => {
-    const home = homeOf(id)
-    return home === WHOLE || fileOf(id) === INDEX || home === 'worker' ? undefined : home
-  }
-  const modules = new Exports()
-  const doors = doorsOf(root, isLazy)
-  const listOf = async (context: PluginContext, part: string): Promise<Door[]> => {
-    const files = [...doors].filter((file) => placeOf(file) === part).sort()
-    const names = await Promise.all(files.map((file) => modules.of(context, file)))
-    return files.flatMap((file, i) => names[i]!.names.map((name) => ({ file, name })))
-  }
-  const numberOf = async (context: PluginContext, file: string, name: string): Promise<number> => {
-    const at = (await listOf(context, placeOf(file))).findIndex((item) => item.file === file && item.name === name)
-    if (at < 0) context.error(`${fileOf(file)}: ${name} is not among what its part gives`)
-    return at
+    const place = placeOf(id)
+    return place === WHOLE || fileOf(id) === INDEX || place === 'worker' ? undefined : place
   }
 
-  const findIn =
-    (context: PluginContext): Find =>
-    async (module, name) => {
-      const path = module === 'derived' ? DERIVED : FOLDERS[module] === undefined ? null : `runtime/backends/${FOLDERS[module]}/index.ts`
-      if (path === null) return null
-      const file = await modules.home(context, join(root, path), name)
-      if (file === null) return context.error(`${path} exports no ${name}`)
-      return { part: placeOf(file), at: await numberOf(context, file, name) }
+  const doors = new Doors(sources, isLazy)
+  for (const folder of ['src', 'compiler', 'runtime', 'selective-build', 'codegen']) {
+    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      if (name.endsWith('.ts') && !name.endsWith('.d.ts')) doors.addImportsOf(join(root, folder, name))
     }
-  let wrappers: Promise<Map<string, string[]>> | undefined
-  const wrappersOf = (context: PluginContext): Promise<Map<string, string[]>> => (wrappers ??= wrappersByPart(root, findIn(context)))
+  }
+  const homeOf = (module: string, name: string): string => {
+    const path = NAMED[module]!
+    const home = sources.home(join(root, path), name)
+    if (home === null) throw new Error(`${path} exports no ${name}`)
+    return home
+  }
+  const all = libraryTexts(root)
+  const few = tableOf(root, commonOperators())
+  for (const [module, name] of nativeCalls(all)) doors.add(homeOf(module, name), name)
+  const lists = new Map<string, Door[]>()
+  const listOf = (part: string): Door[] => {
+    let list = lists.get(part)
+    if (list === undefined) {
+      const ids = doors.ids().filter((id) => placeOf(id) === part)
+      lists.set(part, (list = ids.flatMap((id) => doors.namesOf(id).map((name) => ({ id, name })))))
+    }
+    return list
+  }
+  const placeAt = (id: string, name: string): Place => {
+    const part = placeOf(id)
+    const at = listOf(part).findIndex((item) => item.id === id && item.name === name)
+    if (at < 0) throw new Error(`${fileOf(id)}: ${name} is not among what its part gives`)
+    return { part, at }
+  }
+  const places = new Map<string, Place>()
+  const find = (module: string, name: string): Place => {
+    const key = `${module} ${name}`
+    let place = places.get(key)
+    if (place === undefined) places.set(key, (place = placeAt(homeOf(module, name), name)))
+    return place
+  }
+  const wrappers = wrappersByPart(all, few.texts, partOf(LOOKUP), find)
+  const wrappersOf = (part: string): readonly string[] => wrappers.get(part) ?? []
+  const wrapperPlaces = new Map(
+    [...wrappers].flatMap(([part, names]) => names.map((name, i) => [name, { part, at: listOf(part).length + i }] as const)),
+  )
+  const partsWithLists = [...new Set([...doors.ids().map(placeOf), ...wrappers.keys()])]
 
+  const resolve = (specifier: string, importer: string): string | null => {
+    const id = sources.resolve(
+      importer.startsWith(STANDS_FOR) || importer.startsWith(VIEW) ? standing(importer).id : importer.replace(FEW, ''),
+      specifier,
+    )
+    if (!specifier.startsWith(RARE) && !existsSync(id)) return null
+    if (importer.startsWith(FEW) && TABLE.has(fileOf(id))) return FEW + id
+    const place = placeOf(importer)
+    if (fileOf(id) === LOOKUP && importer !== JOINED && place !== partOf(LOOKUP)) return JOINED
+    if (isLazy(importer, id)) return `${STANDS_FOR}${place}:${id}`
+    const isOwn = place === placeOf(id) || (importer.startsWith(VIEW) && standing(importer).id === id)
+    return isOwn || !sources.isDivided(id) ? id : `${VIEW}${place}:${id}`
+  }
   const plugin: Plugin = {
     name: 'parts',
     buildStart() {
-      for (const part of new Set([...doors].map(placeOf))) {
+      for (const part of partsWithLists) {
         this.emitFile({ type: 'chunk', id: `${ENTRY}${part}`, name: part, preserveSignature: 'allow-extension' })
       }
     },
     resolveId(specifier, importer) {
-      if (specifier.startsWith('\0') || importer === undefined) return specifier
-      if (!specifier.startsWith('.') && !specifier.startsWith('/')) return null
-      const path = sourceOf(importer.replace(STANDS_FOR, ''), specifier)
-      return existsSync(path) && isLazy(importer, path) ? `${STANDS_FOR}${path}` : path
+      if (importer === undefined || (specifier.startsWith('\0') && !specifier.startsWith(RARE))) return specifier
+      if (!specifier.startsWith('.') && !specifier.startsWith('/') && !specifier.startsWith(RARE)) return null
+      if (importer.startsWith(ENTRY)) return specifier
+      return resolve(specifier, importer)
     },
-    async load(id) {
-      if (id.startsWith(ENTRY))
-        return entryModule(placeOf(id), await listOf(this, placeOf(id)), (await wrappersOf(this)).get(placeOf(id)) ?? [])
+    load(id) {
+      if (id.startsWith(ENTRY)) return entryModule(placeOf(id), listOf(placeOf(id)), wrappersOf(placeOf(id)))
+      if (id.startsWith(WRAPPERS)) return boxedText(root, wrappersOf(placeOf(id)))
+      if (id.startsWith(VIEW)) return viewText(standing(id).id, sources)
+      if (id === JOINED) return joinedText(FEW + join(root, LOOKUP), join(root, LOOKUP), root, few.steps, few.total)
       if (id.startsWith(STANDS_FOR)) {
-        const path = id.slice(STANDS_FOR.length)
-        const { names, passedOn } = await modules.of(this, path)
-        const numbers = await Promise.all(names.map((name) => numberOf(this, path, name)))
-        return standIn(root, placeOf(path), names, numbers, passedOn)
+        const target = standing(id).id
+        const names = doors.namesOf(target)
+        const others = othersText(target, sources, new Set(names))
+        return standIn(
+          root,
+          placeOf(target),
+          names,
+          names.map((name) => placeAt(target, name).at),
+          others,
+        )
       }
-      const find = findIn(this)
       const file = fileOf(id)
-      if (CALLERS.has(file)) return callerText(root, file, find)
-      if (id.startsWith(WRAPPERS)) return boxedText(root, (await wrappersOf(this)).get(placeOf(id))!)
-      if (file !== FUNCTIONS) return null
-      const places = new Map<string, Place>()
-      for (const [part, names] of await wrappersOf(this)) {
-        const { length } = await listOf(this, part)
-        if (part !== placeOf(id)) names.forEach((name, i) => places.set(name, { part, at: length + i }))
+      if (!id.endsWith('.ts') || file.startsWith('node_modules')) return null
+      if (file.endsWith('operators/generated/functions.ts')) {
+        const [texts, part] = id.startsWith(FEW) ? [few.texts, HOME] : [all, placeOf(id)]
+        return functionsText(root, texts, part, find, homeOf, (name) => wrapperPlaces.get(name)!, `${WRAPPERS}${part}.ts`)
       }
-      return functionsText(root, find, (name) => places.get(name) ?? null, `${WRAPPERS}${placeOf(id)}.ts`)
+      if (id.startsWith(FEW) && file.includes('/generated/')) return few.texts(file)
+      const { code } = sources.half(id.replace(FEW, ''))
+      return CALLERS.has(file) ? callerText(root, code, find) : code
     },
   }
   return { plugin, chunkOf }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
+/** The part that a stand-in or a view is in, and the module that it stands for. */
+function standing(id: string): { place: string; id: string } {
+  const start = id.indexOf(':') + 1
+  const end = id.indexOf(':', start)
+  return { place: id.slice(start, end), id: id.slice(end + 1) }
+}
+
 /** A function that others than its part call. */
 interface Door {
-  readonly file: string
+  readonly id: string
   readonly name: string
 }
 
-interface Module {
-  /** What it exports itself. */
-  readonly names: readonly string[]
-  /** Files of which it exports everything. */
-  readonly passedOn: readonly string[]
-}
+/** The functions of each module that others than its part import. */
+class Doors {
+  private readonly names = new Map<string, Set<string>>()
 
-/** What files export. */
-class Exports {
-  private readonly found = new Map<string, Promise<Module>>()
-  private readonly homes = new Map<string, Promise<Map<string, string>>>()
+  constructor(
+    private readonly sources: Sources,
+    private readonly isLazy: (importer: string, id: string) => boolean,
+  ) {}
 
-  of(context: PluginContext, path: string): Promise<Module> {
-    let module = this.found.get(path)
-    if (module === undefined) this.found.set(path, (module = read(context, path)))
-    return module
+  ids(): string[] {
+    return [...this.names.keys()].sort()
   }
 
-  /** The file behind `export *` that has a name. */
-  async home(context: PluginContext, path: string, name: string): Promise<string | null> {
-    let all = this.homes.get(path)
-    if (all === undefined) this.homes.set(path, (all = this.allOf(context, path)))
-    return (await all).get(name) ?? null
+  namesOf(id: string): string[] {
+    return [...(this.names.get(id) ?? [])].sort()
   }
 
-  private async allOf(context: PluginContext, path: string): Promise<Map<string, string>> {
-    const { names, passedOn } = await this.of(context, path)
-    const others = await Promise.all(passedOn.map((file) => this.allOf(context, file)))
-    return new Map([...others.flatMap((map) => [...map]), ...names.map((name) => [name, path] as const)])
+  add(id: string, name: string): void {
+    const names = this.names.get(id)
+    if (names === undefined) this.names.set(id, new Set([name]))
+    else names.add(name)
   }
-}
 
-async function read(context: PluginContext, path: string): Promise<Module> {
-  const { ast, exportedBindings } = await context.load({ id: path })
-  const entries = Object.entries(exportedBindings ?? {})
-  const values = new Set(ast!.body.flatMap(valuesOf))
-  return {
-    // a class or a constant cannot be reached by a call: where another part wants it, the bundler says that it is not exported
-    names: entries.flatMap(([, names]) => names.filter((name) => name !== '*' && !values.has(name))).sort(),
-    passedOn: entries.flatMap(([from, names]) => (names.includes('*') ? [sourceOf(path, from)] : [])),
+  addImportsOf(path: string): void {
+    this.addImports(path)
+    if (this.sources.of(path).rare !== null) this.addImports(RARE + path)
   }
-}
 
-/** Classes and constants that a statement declares; what a call makes is a function, as of `export const sin = unary(...)`. */
-function valuesOf(statement: ProgramNode['body'][number]): string[] {
-  const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
-  if (declared?.type === 'ClassDeclaration') return [declared.id.name]
-  if (declared?.type !== 'VariableDeclaration') return []
-  return declared.declarations.flatMap(({ id, init }) => {
-    const isFunction =
-      init?.type === 'ArrowFunctionExpression' ||
-      init?.type === 'FunctionExpression' ||
-      init?.type === 'Identifier' ||
-      (init?.type === 'CallExpression' && init.callee.type === 'Identifier')
-    return id.type === 'Identifier' && !isFunction ? [id.name] : []
-  })
-}
-
-function sourceOf(importer: string, specifier: string): string {
-  const path = resolve(dirname(importer), specifier)
-  const source = path.replace(/\.js$/, '.ts')
-  return existsSync(source) ? source : path
-}
-
-/** All files that are imported lazily, with those that they pass on. */
-function doorsOf(root: string, isLazy: (from: string, to: string) => boolean): Set<string> {
-  const doors = new Set<string>()
-  const add = (path: string): void => {
-    if (doors.has(path)) return
-    doors.add(path)
-    for (const [, from] of readFileSync(path, 'utf8').matchAll(/^export \* from '(\.[^']+)'/gm)) add(sourceOf(path, from!))
-  }
-  for (const folder of ['src', 'compiler', 'runtime', 'selective-build/trace']) {
-    for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
-      const path = join(root, folder, name)
-      if (!name.endsWith('.ts')) continue
-      for (const [, from] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type\b)[^'"]*?from '(\.[^']+)'/gm)) {
-        const target = sourceOf(path, from!)
-        if (isLazy(path, target)) add(target)
-      }
+  private addImports(importer: string): void {
+    for (const { from, names } of this.sources.half(importer).imports) {
+      if (!from.startsWith('.') && !from.startsWith(RARE) && !from.startsWith('/')) continue
+      const target = this.sources.resolve(importer, from)
+      for (const name of names ?? this.sources.namesOf(target)) this.request(importer, target, name)
     }
   }
-  return doors
+
+  private request(importer: string, target: string, name: string): void {
+    if (this.isLazy(importer, target)) {
+      const home = this.sources.home(target, name)
+      if (home !== null) this.add(home, name)
+      return
+    }
+    const { functions, passedOn, reexports } = this.sources.half(target)
+    if (functions.includes(name)) return
+    const other = reexports.get(name)
+    if (other !== undefined) {
+      this.request(importer, this.sources.resolve(target, other.from), other.name)
+      return
+    }
+    for (const from of passedOn) {
+      const id = this.sources.resolve(target, from)
+      if (this.sources.home(id, name) !== null) this.request(importer, id, name)
+    }
+  }
 }
 
 /** The list of a part: what others call, by position, and the wrappers that are the part's own. */
 function entryModule(part: string, list: readonly Door[], wrappers: readonly string[]): string {
-  const files = [...new Set(list.map(({ file }) => file))]
-  const imports = files.map((file, i) => `import * as m${i} from '${file}'\n`).join('')
-  const items = [...list.map(({ file, name }) => `m${files.indexOf(file)}.${name}`), ...wrappers.map((name) => `w.${name}`)]
+  const ids = [...new Set(list.map(({ id }) => id))]
+  const imports = ids.map((id, i) => `import * as m${i} from ${JSON.stringify(id)}\n`).join('')
+  const items = [...list.map(({ id, name }) => `m${ids.indexOf(id)}.${name}`), ...wrappers.map((name) => `w.${name}`)]
   const own = wrappers.length === 0 ? '' : `import * as w from '${WRAPPERS}${part}.ts'\n`
   return `${imports}${own}export default [${items.join(', ')}]\n`
 }
 
-/** Each function replaces itself when it is first called. */
-function standIn(root: string, part: string, names: readonly string[], numbers: readonly number[], passedOn: readonly string[]): string {
-  const functions = names.map((name, i) => `export let ${name} = (...args) => (${name} = part('${part}')[${numbers[i]!}])(...args)\n`)
-  return `import { part } from '${root}/runtime/part.ts'\n${functions.join('')}${passedOn.map((file) => `export * from '${file}'\n`).join('')}`
+/** What a module exports, each function from the half that it is in. */
+function viewText(id: string, sources: Sources): string {
+  const { exports } = sources.half(id)
+  const own = exports.length === 0 ? '' : `export { ${exports.join(', ')} } from ${JSON.stringify(id)}\n`
+  return own + othersText(id, sources, new Set())
 }
 
-const FOLDERS: Readonly<Record<string, string>> = { cpu: 'cpu', quantized: 'quantized-cpu', composite: 'composite', builtin: 'builtin' }
+/** What a module exports of other ones, but for some names. */
+function othersText(id: string, sources: Sources, without: ReadonlySet<string>): string {
+  const { passedOn, reexports } = sources.half(id)
+  const named = [...reexports].filter(([name]) => !without.has(name))
+  return [
+    ...named.map(([name, other]) => `export { ${other.name} as ${name} } from ${JSON.stringify(other.from)}\n`),
+    ...passedOn.map((from) => `export * from ${JSON.stringify(from)}\n`),
+  ].join('')
+}
+
+/** Each function replaces itself when it is first called. */
+function standIn(root: string, part: string, names: readonly string[], numbers: readonly number[], others: string): string {
+  const functions = names.map((name, i) => `export let ${name} = (...args) => (${name} = part('${part}')[${numbers[i]!}])(...args)\n`)
+  return `import { part } from '${root}/runtime/part.ts'\n${functions.join('')}${others}`
+}

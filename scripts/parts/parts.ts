@@ -80,14 +80,22 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
 const compiler = (...names: string[]): string[] => names.map((name) => `compiler/${name}.ts`)
 
 export const PARTS: readonly Part[] = [
-  { name: 'worker', files: ['src/background/worker.ts'], needs: ['model', 'operators', 'background'] },
+  { name: 'worker', files: ['src/background/worker.ts'], needs: ['model', 'operators', 'background', 'recording'] },
   // `out` variants of operators that native functions have without
   { name: 'derived', files: ['runtime/operators/generated/derived.ts'], needs: ['operators'] },
   {
-    // the table, and what native functions share
+    // the table of all operators; usual ones have one among what native functions share
+    name: 'table',
+    files: ['decode-schema', 'lookup', 'generated/table', 'generated/functions', 'generated/schemas'].map(
+      (name) => `runtime/operators/${name}.ts`,
+    ),
+    needs: ['operators'],
+  },
+  {
+    // what native functions share
     name: 'operators',
     files: [
-      ...['decode-schema', 'derive', 'fill-defaults', 'generated/*', 'missing-operator', 'packed', 'registry', 'schema*'].map(
+      ...['derive', 'fill-defaults', 'generated/*', 'missing-operator', 'packed', 'registry', 'schema*'].map(
         (name) => `runtime/operators/${name}.ts`,
       ),
       ...['generated/*', 'called', '*/index', 'cpu/support/*'].map((name) => `runtime/backends/${name}.ts`),
@@ -100,32 +108,29 @@ export const PARTS: readonly Part[] = [
     files: ['interpreter/lifetime', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),
     needs: [],
   },
+  { name: 'flatbuffers', files: ['runtime/module/flat-*'], needs: ['files'] },
+  { name: 'ff-files', files: ['runtime/module/ff*'], needs: ['flatbuffers', 'files', 'model'] },
   {
     // what all loaded models need
     name: 'files',
     files: [
-      ...['bytes', 'file-error', 'flat-reader', 'flat-schema', 'nesting', 'zip*'].map((name) => `runtime/module/${name}.ts`),
+      ...['bytes', 'file-error', 'nesting', 'zip*'].map((name) => `runtime/module/${name}.ts`),
       ...['compiler/record/signature.ts', 'src/fit.ts', 'src/pass-options.ts'],
     ],
     needs: [],
   },
   {
-    // loading, interpreting, and recording what a method does
+    // recording what a method does
+    name: 'recording',
+    files: compiler('record/attribute-names', 'record/guards', 'record/operator-kinds', 'record/recorder', 'graph/graph'),
+    needs: ['operators', 'files', 'model'],
+  },
+  {
+    // loading, interpreting, and what there is of a method's compilation
     name: 'model',
     files: [
       ...['runtime/module/*', 'runtime/interpreter/*'],
-      ...compiler(
-        'call',
-        'entry',
-        'index',
-        'plan-info',
-        'signature-list',
-        'tier',
-        'record/*',
-        'graph/graph',
-        'graph/shared-constants',
-        'passes/pass',
-      ),
+      ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'graph/shared-constants', 'passes/pass'),
       ...['interpreted-module', 'load-scripted', 'scripted-module'].map((name) => `src/${name}.ts`),
     ],
     needs: ['operators', 'files'],
@@ -144,10 +149,10 @@ export const PARTS: readonly Part[] = [
       'runtime/native/generated/extents.ts',
       ...['compiled-module', 'load-compiled', 'original'].map((name) => `src/${name}.ts`),
     ],
-    needs: ['plans', 'files'],
+    needs: ['plans', 'files', 'flatbuffers'],
   },
-  { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files'] },
-  { name: 'background', files: ['src/background/*'], needs: ['model', 'plans'] },
+  { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording'] },
+  { name: 'background', files: ['src/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },
 ]
 

@@ -8,7 +8,7 @@ import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { placeCopies } from '../../compiler/memory/placement.js'
 import { optimize, PASSES } from '../../compiler/passes/pipeline.js'
-import { GraphRecorder, type Recording, type Refusal } from '../../compiler/record/recorder.js'
+import { type Recording, recorderOf, type Refusal } from '../../compiler/record/recorder.js'
 import { runFunction } from '../../runtime/interpreter/run.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -33,7 +33,7 @@ function interpret({ fn }: RandomProgram, inputs: readonly Tensor[]): Tensor[] {
 function record({ fn }: RandomProgram, inputs: readonly Tensor[]): Recording | Refusal {
   const self = root()
   const program = { ...programOf(fn), root: self }
-  const recorder = new GraphRecorder(program, self, inputs, inputs)
+  const recorder = recorderOf(program, self, inputs, inputs)
   return recorder.finish(runFunction(fn, [self, ...inputs], program, { recorder }))
 }
 

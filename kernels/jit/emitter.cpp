@@ -40,6 +40,11 @@ void Emitter::look_up(const Xmm& to, const Xmm& index, const float (&words)[32])
   memcpy(bits.data(), words, sizeof words);
   Xbyak::Label& table = g.base().table(bits);
   using namespace Xbyak::util;
+  if (g.count() == 1) {
+    g.vmovaps(to, g.base().ptr[rip + table]);
+    g.vpermt2ps(to, index, g.base().ptr[rip + table + 64]);
+    return;
+  }
   const Scratch upper(*this);
   const One one = g.one(upper);
   g.base().vmovaps(one.real, g.base().ptr[rip + table + 64]);

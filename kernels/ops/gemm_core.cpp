@@ -415,9 +415,8 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     T* cp = c + i * c_row + j;
     const Ahead here{reinterpret_cast<const char*>(a), 0};
     Lines lines{here, here};
-    // where a residual is asked for in the loop, the output is before it
     const bool post = last && e.post != nullptr;
-    if (sizeof(T) == 4 && !post && k >= kPass * kRows && rows == kRows && cols == kCols<T>) {
+    if (sizeof(T) == 4 && k >= kPass * kRows && rows == kRows && cols == kCols<T>) {
       lines.write = {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))};
     } else {
       for (int r = 0; r < rows; r++) {

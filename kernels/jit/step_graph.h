@@ -1,0 +1,74 @@
+// Graphs of element-wise steps, and their emission on registers for generators that bring their own loads, stores and loops.
+#pragma once
+
+#include "jit/algorithms.h"
+#include "jit/elementwise_call.h"
+
+namespace ptlite {
+namespace jit {
+
+constexpr int kMostSteps = 32;
+// Operands of binary steps that are the step's own alpha or beta.
+constexpr int32_t kAlpha = -1, kBeta = -2;
+
+struct StepGraph {
+  int32_t isa;
+  int32_t inputs;
+  int32_t steps;
+  int32_t out_dtype;
+  // Stores go past the caches; the output is aligned to vectors and rows are whole vectors, or there is one row.
+  int32_t streaming;
+  struct Input {
+    int32_t broadcast;  // one element per row, for all of its columns
+    int32_t dtype;
+  } input[kMostInputs];
+  struct Step {
+    int32_t algorithm;
+    int32_t a, b;  // values: inputs first, then steps; b of unary ones is not read
+    float alpha, beta, scale;
+  } step[kMostSteps];
+  uint8_t lut[256];
+};
+
+// Whether algorithms and dtypes are known, operands come before their steps, and lanes of one kind go into the next.
+bool valid(const StepGraph& graph);
+
+// Whether all of its data are float32 and its steps work on several vectors at a time: stores of narrow types and gathers take registers by number.
+bool only_floats(const StepGraph& graph);
+
+// Emits the load of input `value` into register (or group) `to`.
+class InputSource {
+ public:
+  virtual ~InputSource() = default;
+  virtual void load_input(Emitter& e, const Xbyak::Xmm& to, int value) = 0;
+};
+
+// The steps of a graph. Inputs are loaded where they are first read; a value's register is free again after its last use.
+class StepEmitter {
+ public:
+  StepEmitter(const StepGraph& graph, InputSource& source);
+
+  // Emits all steps with registers of `vectors`, from which the emitter takes its scratch too. Gives the register of the result, which stays
+  // taken. Sets e.failed where registers are missing.
+  int emit(Emitter& e, RegisterSet& vectors);
+
+ private:
+  void step(int i);
+  int acquire();
+  int number(float value);
+  int copy_of(int from);
+  // A register with the value that step i may overwrite: the value's own, where it dies there.
+  int own(int value, int i);
+  void load(int value);
+  Xbyak::Xmm vec(int index) const { return e_->g.vec(index); }
+
+  const StepGraph& graph_;
+  InputSource& source_;
+  Emitter* e_ = nullptr;
+  RegisterSet* vectors_ = nullptr;
+  int last_use_[kMostInputs + kMostSteps] = {};
+  int place_[kMostInputs + kMostSteps] = {};
+};
+
+}  // namespace jit
+}  // namespace ptlite

@@ -89,6 +89,44 @@ export const signatures = ${packedLiteral(signatures.map((s) => signatureText(s,
 `
 }
 
+/**
+ * Stands for runtime/operators/decode-schema.ts where operators are few: their schemas as they are, without what only texts of schemas
+ * tell (alias annotations, keyword-only arguments, names of results).
+ */
+export function emitPlainSchemas(operators: readonly Operator[]): string {
+  const rows = operators.map(signatureOf).map(({ args, returns, schema }) => {
+    const isTensor = returns.length === 1 && returns[0]!.type === TENSOR.type
+    const fields = [list(args.map(plainArgument)), isTensor ? '' : list(returns.map(({ type }) => quoted(type)))]
+    return list(trimmed([...fields, schema.isVararg ? 'true' : '', schema.isVarret ? 'true' : '']))
+  })
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../tensor/scalar.js'
+
+const SCHEMAS = ${list(rows)}
+
+export function decodeSchema(index) {
+  const [args, returns = ['${TENSOR.type}'], isVararg = false, isVarret = false] = SCHEMAS[index]
+  return {
+    arguments: args.map(([name, type, defaultValue, isOut = false]) => ({ name, type, defaultValue, isOut })),
+    returns: returns.map((type) => ({ type })),
+    isVararg,
+    isVarret,
+  }
+}
+`
+}
+
+function plainArgument({ name, type, defaultValue, flags }: Item): string {
+  const isOut = (flags & OUT) !== 0
+  return list(trimmed([quoted(name), quoted(type), defaultValue === UNDEFINED ? '' : defaultValue, isOut ? 'true' : '']))
+}
+
+const list = (items: readonly string[]): string => `[${items.join(', ')}]`
+
+/** Without empty items at the end. */
+function trimmed(items: readonly string[]): string[] {
+  return items.slice(0, items.findLastIndex((item) => item !== '') + 1)
+}
+
 function itemText(item: Item, [types, aliases, defaults]: readonly (readonly string[])[]): string {
   const numbers = [types!.indexOf(item.type), aliases!.indexOf(item.alias), defaults!.indexOf(item.defaultValue), item.flags]
   return `${item.name}!${packNumbers(numbers)}`

@@ -1,5 +1,4 @@
-import { HOW_TO_EXTEND } from '../build.js'
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
 import { HOLDS_ALL_INSTRUCTIONS, HOLDS_OBSERVERS } from '../held.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
@@ -268,7 +267,7 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
 function cannotRun(opcode: number): PtliteError {
   return HOLDS_ALL_INSTRUCTIONS
     ? new PtliteError('INTERNAL', `opcode ${opcode} reached the interpreter`)
-    : new PtliteError('MISSING_INSTRUCTION', `the instruction ${OPCODE_NAMES[opcode]} is not in this build${HOW_TO_EXTEND}`)
+    : absent(`the instruction ${OPCODE_NAMES[opcode]}`, 'MISSING_INSTRUCTION')
 }
 
 function store(registers: Value[], index: number, value: Value, run: Run): void {

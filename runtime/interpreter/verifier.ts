@@ -1,5 +1,6 @@
-import { PtliteError } from '../error.js'
+import { absent, PtliteError } from '../error.js'
 import type { FunctionCode } from './code.js'
+import { HOLDS_ALL_INSTRUCTIONS } from '../held.js'
 import { column, EFFECT_LETTERS, OPCODE_NAMES, OPERAND_LETTERS } from './opcodes.js'
 import type { LinkedFunction } from './program.js'
 
@@ -83,9 +84,10 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const opcode = code[at]!
     const x = code[at + 1]!
     const n = code[at + 2]!
-    const name = OPCODE_NAMES[opcode] ?? `opcode ${opcode}`
+    const name = OPCODE_NAMES[opcode] || `opcode ${opcode}`
     const kind = KIND[opcode] ?? -1
-    if (kind < 0) throw wrong(fn, pc, `${name} does not occur in mobile modules`)
+    if (kind < 0 && HOLDS_ALL_INSTRUCTIONS) throw wrong(fn, pc, `${name} does not occur in mobile modules`)
+    if (kind < 0) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
     const target = kind === JUMP ? pc + x : x
     const first = kind === REGISTER || kind === REGISTERS ? 1 : 0
     const last = limits[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)

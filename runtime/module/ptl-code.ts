@@ -1,3 +1,5 @@
+import { absent } from '../error.js'
+import { HOLDS_ALL_INSTRUCTIONS } from '../held.js'
 import type { FunctionCode, FunctionSchema, OperatorName } from '../interpreter/code.js'
 import { OPCODE_BY_NAME } from '../interpreter/opcodes.js'
 import type { Value } from '../tensor/value.js'
@@ -59,7 +61,8 @@ function readInstructions(items: readonly Value[]): Int32Array {
 function readInstruction(value: Value): [opcode: number, x: number, n: number] {
   const [name, x, n] = tupleOf(value, 3)
   const opcode = OPCODE_BY_NAME.get(name as string)
-  if (opcode === undefined) throw unexpected('the name of an instruction', name)
+  if (opcode === undefined && (HOLDS_ALL_INSTRUCTIONS || typeof name !== 'string')) throw unexpected('the name of an instruction', name)
+  if (opcode === undefined) throw absent(`the instruction ${String(name)}`, 'MISSING_INSTRUCTION')
   return [opcode, integerOf(x, INT32_MIN, INT32_MAX), integerOf(n, 0, UINT16_MAX)]
 }
 

@@ -20,6 +20,7 @@ import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
 import { heldFlags } from './held.js'
 import { foreignNames } from './known-names.js'
+import { withRows } from './instructions.js'
 import { minify } from './minify.js'
 import { buildNative, ladder, nativeFiles } from './native.js'
 import { type Exercise, observe } from './observed.js'
@@ -129,7 +130,7 @@ async function withoutUnseen(
   }
   const { text: trimmed, count } = trimming.cut(seen, 'missingPart' satisfies keyof typeof STAND_INS)
   onProgress(`loaders: ${count} parts left out that no traced model comes to`)
-  return trimmed
+  return withRows(parseBundle(trimmed), seen.opcodes)
 }
 
 /** Texts of what is thrown before the kernel library is found, and of the reader of texts itself. */

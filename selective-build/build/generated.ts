@@ -1,3 +1,4 @@
+import { emitPlainSchemas } from '../../codegen/emit/schemas.js'
 import { emitKernels, emitOperators, type GeneratedFiles } from '../../codegen/generate.js'
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import type { Operator } from '../../codegen/model/operator.js'
@@ -20,8 +21,13 @@ export function generatedFiles(
   operators.sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : a.qualifiedName > b.qualifiedName ? 1 : 0))
   const stubs = new Set(operators.filter((o) => o.unboxedName.startsWith(UNCALLED)))
   const selector = { ...options.selector, operator: (o: Operator) => stubs.has(o) || selection.operators.has(o.qualifiedName) }
-  return new Map([...emitOperators(operators, { ...options, selector }), ...emitKernels(abi, options)])
+  const inTable = operators.filter(selector.operator)
+  const schemas: [string, string][] = inTable.length > FEW ? [] : [['runtime/operators/decode-schema.ts', emitPlainSchemas(inTable)]]
+  return new Map([...emitOperators(operators, { ...options, selector }), ...emitKernels(abi, options), ...schemas])
 }
+
+/** Operators up to which plain schemas are shorter than packed ones and what unpacks them. */
+const FEW = 40
 
 const UNCALLED = 'uncalled_'
 

@@ -1,4 +1,6 @@
 import ts from 'typescript'
+import { applyEdits, type BundleSource, type Edit } from '../trim/source.js'
+import { declarationsOf } from '../trim/syntax.js'
 
 /** The file with the instruction loop, whose switch has a clause for each opcode. */
 export const INSTRUCTION_LOOP = 'runtime/interpreter/execute.ts'
@@ -29,4 +31,24 @@ function clausesWithout(block: ts.CaseBlock, opcodes: ReadonlySet<number>): [num
     if (first !== undefined) isKept = false
   }
   return cuts
+}
+
+/** The file with the table of instructions: a text with a line for each opcode. */
+const TABLE = { file: 'runtime/interpreter/opcodes.ts', name: 'ROWS' }
+
+/** A bundle whose table of instructions names the given opcodes only. */
+export function withRows(source: BundleSource, opcodes: ReadonlySet<number>): string {
+  const edits: Edit[] = []
+  const visit = (node: ts.Node): void => {
+    if (!ts.isStringLiteralLike(node)) return ts.forEachChild(node, visit)
+    const rows = node.text.split('\n').map((row, opcode) => (opcodes.has(opcode) ? row : ''))
+    edits.push({ start: node.getStart(), end: node.end, text: JSON.stringify(rows.join('\n')) })
+  }
+  for (const statement of source.tree.statements) {
+    for (const { name, initializer } of source.fileAt(statement.getStart()) === TABLE.file ? declarationsOf(statement) : []) {
+      // what follows the text takes it apart
+      if (name.getText() === TABLE.name) visit((initializer as ts.CallExpression).expression)
+    }
+  }
+  return applyEdits(source.text, edits)
 }

@@ -7,13 +7,15 @@ export interface Observation {
   /** Indices of parts that ran while models were loaded, and while they ran. */
   readonly loaded: ReadonlySet<number>
   readonly called: ReadonlySet<number>
+  /** Opcodes of instructions in the models, whether they ran or not. */
+  readonly opcodes: ReadonlySet<number>
   /** Names of classes of which loaded models have instances. */
   readonly living: ReadonlySet<string>
 }
 
 /** Takes down what a marked bundle notes. */
 export class Observer {
-  readonly seen = { loaded: new Set<number>(), called: new Set<number>(), living: new Set<string>() }
+  readonly seen = { loaded: new Set<number>(), called: new Set<number>(), living: new Set<string>(), opcodes: new Set<number>() }
 
   constructor(private readonly marks: Marks) {}
 

@@ -30,7 +30,7 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
   for (const model of new Set(runs.map((run) => run.model))) {
     models.set(model, [await runtime.loadModule(model, options), await runtime.loadModule(readFileSync(model), options)])
   }
-  for (const module of [...models.values()].flat()) readDebugInfo(module)
+  for (const module of [...models.values()].flat()) readCode(module, observer.seen.opcodes)
   await observer.loaded()
   for (const { model, method, args } of runs) {
     for (const module of models.get(model)!) {
@@ -44,10 +44,14 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
   observer.called()
 }
 
-/** What errors in the model's code read of its file when they are made. */
-function readDebugInfo(module: object): void {
+/** Notes the instructions of a model, and reads of its file what errors in its code do when they are made. */
+function readCode(module: object, opcodes: Set<number>): void {
   const { script } = module as { readonly script?: ScriptModule }
   for (const { source } of script?.functions ?? []) {
-    for (let pc = 0; 3 * pc < source.code.length; pc++) script!.file.debug?.stackTraceAt(source.name, pc)
+    source.code.forEach((word, at) => {
+      if (at % 3 !== 0) return
+      opcodes.add(word)
+      script!.file.debug?.stackTraceAt(source.name, at / 3)
+    })
   }
 }

@@ -108,18 +108,27 @@ t.test('what the build lacks', async (t) => {
   await t.rejects(module.run('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /background thread is not in this build/ })
   await t.rejects(module.compile('forward', [x, x]), { code: 'INVALID_ARGUMENT', message: /compiler is not in this build/ })
   t.strictSame(module.plans(), [])
-  await t.rejects(ptlite.loadModule(fixture('branches.ptl')), { code: 'MISSING_OPERATOR', message: /aten::tanh.*--trace more\.trace/s })
+  await t.rejects(ptlite.loadModule(fixture('branches.ptl')), {
+    code: 'MISSING_INSTRUCTION',
+    message: /the instruction \w+ is not in this build.*--trace more\.trace/s,
+  })
+  const tanh = modelOf((name, data) => (name.endsWith('/bytecode.pkl') ? Buffer.from(data.toString('latin1').replaceAll('aten::relu', 'aten::tanh'), 'latin1') : data)) // prettier-ignore
+  await t.rejects(ptlite.loadModule(tanh), { code: 'MISSING_OPERATOR', message: /aten::tanh.*--trace more\.trace/s })
   await t.rejects(ptlite.loadModule(join(root, 'test/fixtures/linear.ff')), {
     code: 'UNSUPPORTED_FILE',
     message: /reader of \.ff files is not in this build/,
   })
 })
 
-/** The traced model with another state. */
-function modelWith(state: Uint8Array): Uint8Array {
-  const records = [...unzip(readFileSync(fixture('add_relu.ptl')))].map(([name, data]) => ({ name, data: Uint8Array.from(data) }))
-  return zip(records.map((record) => (record.name.endsWith('/data.pkl') ? { ...record, data: state } : record)))
+/** The traced model with other records. */
+function modelOf(recordOf: (name: string, data: Buffer) => Uint8Array): Uint8Array {
+  return zip(
+    [...unzip(readFileSync(fixture('add_relu.ptl')))].map(([name, data]) => ({ name, data: Uint8Array.from(recordOf(name, data)) })),
+  )
 }
+
+/** The traced model with another state. */
+const modelWith = (state: Uint8Array): Uint8Array => modelOf((name, data) => (name.endsWith('/data.pkl') ? state : data))
 
 const stateOf = (...attributes: number[][]): Uint8Array =>
   pickle(p.global('__torch__', 'AddRelu'), p.emptyTuple, p.newObject, p.emptyDict, p.mark, ...attributes, p.setItems, p.build)
@@ -172,7 +181,7 @@ t.test('damaged files are refused as by the whole library', async (t) => {
       return 'loads'
     } catch (caught) {
       if (!(caught instanceof error)) throw caught
-      return /which no traced model came to/.test(caught.message) ? 'missing' : caught.code
+      return /is not in this build/.test(caught.message) ? 'missing' : caught.code
     }
   }
   const whole = Uint8Array.from(readFileSync(fixture('add_relu.ptl')))

@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
+import { emitPlainSchemas } from '../../codegen/emit/schemas.js'
+import { readOperators } from '../../codegen/generate.js'
 import { OPCODES } from '../../runtime/interpreter/opcodes.js'
-import { INSTRUCTION_LOOP, withInstructions } from '../../selective-build/build/instructions.js'
+import { findOperator } from '../../runtime/operators/registry.js'
+import type { OperatorSchema } from '../../runtime/operators/schema.js'
+import { Float } from '../../runtime/tensor/scalar.js'
+import { INSTRUCTION_LOOP, withInstructions, withRows } from '../../selective-build/build/instructions.js'
 import { rewrite } from '../../selective-build/build/rewrite.js'
+import { parseBundle } from '../../selective-build/trim/source.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
 
 t.test('clauses of a switch by number', (t) => {
   const source = `switch (x) { case 0: a(); continue; case 1: case 2: b(); continue; case 3: { c() } default: throw d }`
@@ -24,6 +34,35 @@ t.test('the instruction loop has a clause for every instruction', (t) => {
     t.equal(only.match(/case \d+:/g)!.length, 1, `${name} alone`)
     t.ok(runs)
   }
+  t.end()
+})
+
+t.test('the table of instructions names those that models have', (t) => {
+  const bundle =
+    '// runtime/a.ts\nvar ROWS = `a\nb`.split("\\n");\n\n// runtime/interpreter/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`.split("\\n");\n'
+  const rows = withRows(parseBundle(bundle), new Set([0, 2]))
+  t.equal(rows, bundle.replace(/`OP[^`]*`/, '"OP o-??\\n\\nLOAD r-01"'))
+  t.end()
+})
+
+t.test('plain schemas say what the packed ones do', async (t) => {
+  const declared = readOperators(join(root, 'codegen/native_functions'), root)
+  const operators = declared.sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
+  const text = emitPlainSchemas(operators).replace(/^import .*/gm, 'class Float { constructor(value) { this.float = value } }')
+  const { decodeSchema } = (await import(`data:text/javascript;base64,${Buffer.from(text).toString('base64')}`)) as {
+    decodeSchema: (index: number) => OperatorSchema
+  }
+  const comparable = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_key, v: unknown) => (v instanceof Float ? { float: v.value } : typeof v === 'bigint' ? String(v) : v))) // prettier-ignore
+  operators.forEach(({ qualifiedName }, index) => {
+    const { arguments: args, returns, isVararg, isVarret } = findOperator(qualifiedName)!.schema
+    const plain = {
+      arguments: args.map(({ name, type, defaultValue, isOut }) => ({ name, type, defaultValue, isOut })),
+      returns: returns.map(({ type }) => ({ type })),
+    }
+    const [found, expected] = [comparable(decodeSchema(index)), comparable({ ...plain, isVararg, isVarret })]
+    if (!isDeepStrictEqual(found, expected)) t.strictSame(found, expected, qualifiedName)
+  })
+  t.ok(operators.length > 2000)
   t.end()
 })
 

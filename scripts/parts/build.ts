@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
+import { toCommonJs } from './commonjs.js'
 import { divide } from './lazy-parts.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -22,10 +23,11 @@ const typescript: Plugin = {
 
 const minified: Plugin = {
   name: 'minified',
+  resolveImportMeta: (property) => (property === 'url' ? `require('node:url').pathToFileURL(__filename).href` : null),
   async renderChunk(code) {
     // Node prints the whole line that an uncaught error comes from
     const options = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 } as const
-    return { code: (await transform(code, options)).code, map: null }
+    return { code: (await transform(toCommonJs(code), options)).code, map: null }
   },
 }
 
@@ -53,10 +55,8 @@ if (faults.length > 0) {
 }
 const { output } = await bundle.write({
   dir: out,
-  // parts are loaded in the middle of a call, which CommonJS does in every version of Node and under every loader
-  format: 'cjs',
-  exports: 'named',
-  externalLiveBindings: false,
+  // what `minified` makes CommonJS: parts are loaded in the middle of a call, which that does in every version of Node and under every loader
+  format: 'es',
   freeze: false,
   generatedCode: 'es2015',
   minifyInternalExports: true,

@@ -69,8 +69,8 @@ interface Specifier {
 }
 
 /**
- * Divides the code of a module. What is evaluated when it loads stays in the common half with all that this needs, and so do variables and the
- * functions that assign them, where a common function uses one; the halves import each other.
+ * Divides the code of a module. What is evaluated when it loads stays in the common half with all that this needs, and so do variables that
+ * change and the functions that use them, where one of these is common; the halves import each other.
  */
 export function split(code: string, options: SplitOptions): Halves {
   const { items, specifiers, passedOn, others, reexports } = read(code, options.makesFunctions)
@@ -165,15 +165,14 @@ export function noteRuns(code: string, file: string, makesFunctions: boolean): s
 /** All that has to be in the common half. */
 function commonItems(items: readonly Item[], eager: Names, isCommon: (name: string) => boolean): Set<Item> {
   const byName = new Map(items.flatMap((item) => item.names.map((name) => [name, item] as const)))
-  const assigners = new Map<string, Item[]>()
-  for (const item of items) for (const name of item.names$.assigned) assigners.set(name, [...(assigners.get(name) ?? []), item])
+  const variables = new Set(items.flatMap((item) => [...item.names$.assigned].filter((name) => byName.has(name))))
   const common = new Set<Item>()
   const runsAtLoad = new Set<Item>()
   const add = (item: Item): void => {
     if (common.has(item)) return
     common.add(item)
     follow(item.names$.all, (other) => other.kind !== 'function' && add(other))
-    for (const name of item.names) for (const other of assigners.get(name) ?? []) add(other)
+    for (const name of item.names) if (variables.has(name)) for (const other of items) if (other.names$.all.has(name)) add(other)
     if (item.kind !== 'function' || item.names$.calledAtLoad.size > 0) follow(item.names$.calledAtLoad, addRun)
   }
   const addRun = (item: Item): void => {

@@ -1,5 +1,6 @@
 import { runInThisContext } from 'node:vm'
 import t from 'tap'
+import { toCommonJs } from '../../scripts/parts/commonjs.js'
 import { inlineNumbers, numbersIn } from '../../scripts/parts/inline.js'
 import { noteRuns, split } from '../../scripts/parts/split.js'
 
@@ -41,9 +42,9 @@ t.test('a file whose functions all run stays whole', (t) => {
   t.end()
 })
 
-t.test('functions that assign a variable stay with it', (t) => {
+t.test('functions that use a variable that changes stay with it', (t) => {
   const { rare } = halves(
-    'let n = 0\nexport function next() { return n++ }\nexport function reset() { n = 0 }\nexport const twice = (x) => 2 * x\n',
+    'let n = 0\nexport function next() { return n++ }\nexport function last() { return n }\nexport const twice = (x) => 2 * x\n',
     ['next'],
   )
   t.strictSame(rare!.functions, ['twice'])
@@ -112,5 +113,23 @@ f(Op.add, ops.Op.sub, Alias.sub, Op[name], Elsewhere.add, Op.missing)
     inlineNumbers(shadowed, () => numbers),
     shadowed,
   )
+  t.end()
+})
+
+t.test('chunks become CommonJS whose imports are constants', (t) => {
+  const code = `import { a as b, c } from './other.cjs'
+import whole from 'package'
+let f = (...args) => (f = part('x')[1])(...args)
+const g = () => b + c + whole
+export { f, g as default }
+`
+  const text = toCommonJs(code)
+  t.match(text, /^'use strict';/)
+  t.match(text, 'const { a: b, c: c } = require("./other.cjs");')
+  t.match(text, 'const whole = require("package");')
+  t.match(text, /exports\.f = f;\nexports\.default = g;\n$/)
+  t.match(toCommonJs('export { a as b } from "./other.cjs"\n'), /const from0 = require\("\.\/other\.cjs"\);[^]*exports\.b = from0\.a;/)
+  // an importer would keep the first value
+  t.throws(() => toCommonJs('let n = 0\nconst next = () => n++\nexport { n, next }\n'), /change: n/)
   t.end()
 })

@@ -19,6 +19,9 @@ enum class Layout { kStrided, kTail, kPacked };
 /// Bytes of a block of A that are read again for each panel of B.
 constexpr int64_t kStreamed = 320 << 10;
 
+/// Bytes of an operand that the second-level cache does not keep until it is read again.
+constexpr int64_t kFar = 1536 << 10;
+
 /// Steps of k in a pass of the loop over packed operands.
 constexpr int kPass = 4;
 
@@ -58,22 +61,32 @@ PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, 
   }
 }
 
-/// Rows that a tile asks for while it is computed: those that are read after it, and those that it goes to.
+/// What a tile asks for while it is computed: rows that are read after it, rows that it goes to, and of a panel that other tiles will read
+/// kPanelBytes in each pass; null: nothing of a panel.
 struct Lines {
   Ahead read, write;
+  const char* panel;
 };
+constexpr int64_t kPanelBytes = 128;
+
+/// What the loop over packed operands asks for.
+enum class Asks { kNothing, kRows, kRowsAndPanel };
 
 /// Both operands packed: every distance is a constant, and a pass of the loop does several k, so that little but the
-/// multiplications is left to issue. Each pass asks for a row of `lines`, which may be null: all at once, they would keep other loads waiting.
-template <class T, int M, int V>
+/// multiplications is left to issue. Each pass asks for a row of `lines`: all at once, they would keep other loads waiting.
+template <class T, int M, int V, Asks asks>
 PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const T* b, const Lines* lines) {
   constexpr int L = Vec<T>::size;
   Vec<T> bv[V];
-  const char* read = lines == nullptr ? nullptr : lines->read.at;
-  const char* write = lines == nullptr ? nullptr : lines->write.at;
+  const char *read = nullptr, *write = nullptr, *panel = nullptr;
+  if constexpr (asks != Asks::kNothing) {
+    read = lines->read.at;
+    write = lines->write.at;
+    panel = lines->panel;
+  }
   int left = M;
   for (; k >= kPass; k -= kPass, a += kPass * kRows, b += kPass * V * L) {
-    if (lines != nullptr) {
+    if constexpr (asks != Asks::kNothing) {
       constexpr size_t kBytes = V * L * sizeof(T);
       for (size_t i = 0; i < kBytes; i += 64) {
         __builtin_prefetch(read + i);
@@ -85,6 +98,11 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
       const bool more = --left > 0;
       read += more ? lines->read.row : 0;
       write += more ? lines->write.row : 0;
+    }
+    if constexpr (asks == Asks::kRowsAndPanel) {
+      // to the second-level cache
+      for (int64_t i = 0; i < kPanelBytes; i += 64) __builtin_prefetch(panel + i, 0, 2);
+      panel += kPanelBytes;
     }
 #pragma GCC unroll 4
     for (int p = 0; p < kPass; p++) {
@@ -113,7 +131,7 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
     for (int v = 0; v < V; v++) acc[i][v] = Vec<T>::zero();
   }
   if constexpr (layout == Layout::kPacked) {
-    add_packed<T, M, V>(acc, k, a, b, nullptr);
+    add_packed<T, M, V, Asks::kNothing>(acc, k, a, b, nullptr);
   } else {
     for (int64_t p = 0; p < k; p++, a += a_k, b += b_k) {
       Vec<T> bv[V];
@@ -186,7 +204,7 @@ PTLITE_INLINE void store_tile(const Vec<T> (&acc)[kRows][kVectors], T* c, int64_
 }
 
 /// A whole tile of packed operands, from the registers to memory. Inlined it would have fewer registers for its loop.
-template <class T>
+template <class T, Asks asks>
 __attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* c, int64_t c_row, const TileEnd<T>& end, const Lines& lines) {
   Vec<T> acc[kRows][kVectors];
 #pragma GCC unroll 16
@@ -194,7 +212,7 @@ __attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* 
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; v++) acc[i][v] = Vec<T>::zero();
   }
-  add_packed<T, kRows, kVectors>(acc, k, a, b, &lines);
+  add_packed<T, kRows, kVectors, asks>(acc, k, a, b, &lines);
   if (end.kind == TileKind::kVector) store_tile<T, TileKind::kVector>(acc, c, c_row, end);
   else if (end.kind == TileKind::kRowScalar) store_tile<T, TileKind::kRowScalar>(acc, c, c_row, end);
   else store_tile<T, TileKind::kPlain>(acc, c, c_row, end);
@@ -216,7 +234,9 @@ inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T*
     if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) {
       // without any, a line that is read anyway
       const Ahead none{reinterpret_cast<const char*>(a), 0};
-      return whole_tile<T>(k, a, b, c, c_row, end, lines != nullptr ? *lines : Lines{none, none});
+      const Lines asked = lines != nullptr ? *lines : Lines{none, none, nullptr};
+      if (asked.panel != nullptr) return whole_tile<T, Asks::kRowsAndPanel>(k, a, b, c, c_row, end, asked);
+      return whole_tile<T, Asks::kRows>(k, a, b, c, c_row, end, asked);
     }
   }
   alignas(64) T raw[kRows * kCols<T>];
@@ -409,12 +429,12 @@ template <class T>
 void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_depth, const T* b, int64_t b_depth, int64_t k0_b, T* c,
                      int64_t c_row, const Epilogue<T>& e, bool first, bool last, int64_t row0, int64_t col0) {
   alignas(64) T buffer[kRows * kCols<T>];
-  const auto tile_at = [&](int64_t i, int64_t j) {
+  const auto tile_at = [&](int64_t i, int64_t j, const char* panel) {
     const int rows = int(std::min<int64_t>(kRows, m - i)), cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int width = int(round_up(cols, Vec<T>::size));
     T* cp = c + i * c_row + j;
     const Ahead here{reinterpret_cast<const char*>(a), 0};
-    Lines lines{here, here};
+    Lines lines{here, here, panel};
     const bool post = last && e.post != nullptr;
     if (sizeof(T) == 4 && k >= kPass * kRows && rows == kRows && cols == kCols<T>) {
       lines.write = {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))};
@@ -444,13 +464,23 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
   // from the second-level one for each panel of B. A B that is small is read again for each panel of A: C, which counts
   // for more then, is filled along its rows, as the processor prefetches it.
   const bool few_products = k * n * int64_t(sizeof(T)) <= kStreamed / 2;
+  // The panel that the next row of tiles reads: where it comes from beyond the second-level cache, the first tiles of this one ask for it.
+  const auto part_of = [&](const T* panel, int64_t elements, bool far, int64_t tile) {
+    const int64_t from = tile * (k / kPass) * kPanelBytes;
+    return far && from < elements * int64_t(sizeof(T)) ? reinterpret_cast<const char*>(panel) + from : nullptr;
+  };
   if (m * k * int64_t(sizeof(T)) <= kStreamed && !few_products) {
     for (int64_t j = 0; j < n; j += kCols<T>) {
-      for (int64_t i = 0; i < m; i += kRows) tile_at(i, j);
+      const int64_t next = j + kCols<T>, width = round_up(std::min<int64_t>(kCols<T>, n - next), Vec<T>::size);
+      const T* panel = b + next * b_depth + k0_b * width;
+      const bool far = next < n && n * b_depth * int64_t(sizeof(T)) > kFar;
+      for (int64_t i = 0; i < m; i += kRows) tile_at(i, j, part_of(panel, k * width, far, i / kRows));
     }
   } else {
     for (int64_t i = 0; i < m; i += kRows) {
-      for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j);
+      const T* panel = a + (i + kRows) * a_depth;
+      const bool far = i + kRows < m && m * a_depth * int64_t(sizeof(T)) > kFar;
+      for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j, part_of(panel, k * kRows, far, j / kCols<T>));
     }
   }
 }

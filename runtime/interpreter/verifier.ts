@@ -52,9 +52,9 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   const { operators, types, source } = fn
   const { code, constants, registerSize } = source
   const count = code.length / 3
-  if (count === 0 || !Number.isInteger(count)) throw wrong(fn, 0, 'the function has no code')
+  if (count === 0 || !Number.isInteger(count)) throw wrong(source, 0, 'the function has no code')
   if (!(registerSize >= 0 && registerSize <= MAX_REGISTERS))
-    throw wrong(fn, 0, `expected at most ${MAX_REGISTERS} registers, found ${registerSize}`)
+    throw wrong(source, 0, `expected at most ${MAX_REGISTERS} registers, found ${registerSize}`)
   const registers = registerSize + 1
   /** What operands are less than, by kind. */
   const limits = [
@@ -68,10 +68,10 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
   let found = 0
 
   const reach = (from: number, pc: number, depth: number): void => {
-    if (pc >= count) throw wrong(fn, from, 'the code ends without RET')
+    if (pc >= count) throw wrong(source, from, 'the code ends without RET')
     const known = depths[pc]!
     if (known === depth) return
-    if (known >= 0) throw wrong(fn, pc, `${known} values are on the stack on one path and ${depth} on another`)
+    if (known >= 0) throw wrong(source, pc, `${known} values are on the stack on one path and ${depth} on another`)
     depths[pc] = depth
     reached[found++] = pc
   }
@@ -86,12 +86,12 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const n = code[at + 2]!
     const name = OPCODE_NAMES[opcode] || `opcode ${opcode}`
     const kind = KIND[opcode] ?? -1
-    if (kind < 0 && HOLDS_ALL_INSTRUCTIONS) throw wrong(fn, pc, `${name} does not occur in mobile modules`)
+    if (kind < 0 && HOLDS_ALL_INSTRUCTIONS) throw wrong(source, pc, `${name} does not occur in mobile modules`)
     if (kind < 0) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
     const target = kind === JUMP ? pc + x : x
     const first = kind === REGISTER || kind === REGISTERS ? 1 : 0
     const last = limits[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
-    if (kind > 0 && (target < first || target > last)) throw wrong(fn, pc, `${name} refers to ${target}; expected ${first} to ${last}`)
+    if (kind > 0 && (target < first || target > last)) throw wrong(source, pc, `${name} refers to ${target}; expected ${first} to ${last}`)
     checkOperands(fn, pc, opcode, x, n)
     if (depth < 0) return
 
@@ -100,8 +100,8 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const takes = opcode === OP ? operator.given : opcode === CALL ? argumentCount(all[x]!.source) : 0
     const pops = numberOf(POPS[opcode]!, x, n, takes)
     const pushes = numberOf(PUSHES[opcode]!, x, n, isOperator ? (operator.returns < 0 ? resultsOf(code, at) : operator.returns) : 0)
-    if (depth < pops) throw wrong(fn, pc, `${name} takes ${pops} values; ${depth} are on the stack`)
-    if (opcode === RET && depth !== 1) throw wrong(fn, pc, `expected one value on the stack at RET, found ${depth}`)
+    if (depth < pops) throw wrong(source, pc, `${name} takes ${pops} values; ${depth} are on the stack`)
+    if (opcode === RET && depth !== 1) throw wrong(source, pc, `expected one value on the stack at RET, found ${depth}`)
     const after = depth - pops + pushes
     if (kind === JUMP) reach(pc, target, opcode === LOOP ? depth - 3 : after)
     // older files raise exceptions by an operator, and leave what they like on the stack behind it
@@ -128,28 +128,24 @@ function checkOperands({ operators, types, source }: LinkedFunction, pc: number,
       // OPN, from which vararg operators learn their number of arguments
       const { vararg, given, qualifiedName } = operators[x]!
       if (vararg ? opcode === OP : opcode === OPN && n !== given)
-        throw wrong(
-          { source },
-          pc,
-          `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`,
-        )
+        throw wrong(source, pc, `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`)
       break
     }
     case 11: // LOOP
-      if (n < 2) throw wrong({ source }, pc, `LOOP needs 2 values or more, found ${n}`)
+      if (n < 2) throw wrong(source, pc, `LOOP needs 2 values or more, found ${n}`)
       break
     case 20: // INTERFACE_CALL
       if (typeof source.constants[x] !== 'string' || n < 1)
-        throw wrong({ source }, pc, `constant ${x} is not the name of a method of one of ${n} values`)
+        throw wrong(source, pc, `constant ${x} is not the name of a method of one of ${n} values`)
       break
     case 25: {
       // NAMED_TUPLE_CONSTRUCT
       const fields = types[x]!.fields?.length ?? n
-      if (fields !== n) throw wrong({ source }, pc, `a NamedTuple of ${fields} fields is made from ${n} values`)
+      if (fields !== n) throw wrong(source, pc, `a NamedTuple of ${fields} fields is made from ${n} values`)
       break
     }
     case 27: // DICT_CONSTRUCT
-      if (n % 2 !== 0) throw wrong({ source }, pc, `a dict of ${n} keys and values`)
+      if (n % 2 !== 0) throw wrong(source, pc, `a dict of ${n} keys and values`)
   }
 }
 
@@ -160,6 +156,6 @@ function resultsOf(code: Int32Array, at: number): number {
   return (code[at + 2] = code[at + 3] === STOREN ? code[at + 5]! : 1)
 }
 
-function wrong({ source }: Pick<LinkedFunction, 'source'>, pc: number, message: string): PtliteError {
+function wrong(source: FunctionCode, pc: number, message: string): PtliteError {
   return new PtliteError('INVALID_FILE', `${source.name}, instruction ${pc}: ${message}`)
 }

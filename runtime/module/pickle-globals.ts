@@ -50,9 +50,70 @@ export function moduleGlobals(
   setStates: ReadonlyMap<string, FunctionCode>,
 ): ModuleMeaning {
   const pending: PendingObject[] = []
-  const enums = new Map<string, ScriptObject>()
+  const memberOf = enumMembers()
   /** Objects that have no state yet. */
   const fresh = new Set<Value>()
+  let calls: Calls | undefined
+
+  return {
+    pending,
+
+    lookUp(name) {
+      if (!name.startsWith(MODULE_CLASS)) return valueGlobal(name, (calls ??= callsOf(pool)))
+      return new PickleGlobal(name, ([value]) => {
+        if (value !== undefined) return memberOf(name, value)
+        const instance = name.startsWith(CUSTOM_CLASS)
+          ? new CustomObject(name.slice(CUSTOM_CLASS.length), null)
+          : new ScriptObject(name, [], [])
+        fresh.add(instance)
+        return instance
+      })
+    },
+
+    persistentLoad([kind, type, key, , count]) {
+      const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
+      if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
+      return new StoredElements(scalarType, storageOf(textOf(key), scalarType, integerOf(count, 0)))
+    },
+
+    setState(instance, state) {
+      if (!fresh.delete(instance)) throw damaged(`state for ${describe(instance)}, which takes none`)
+      if (instance instanceof ScriptObject) {
+        const setState = setStates.get(instance.typeName)
+        if (setState !== undefined) pending.push({ object: instance, state, setState })
+        else if (state instanceof Map) {
+          for (const [name, value] of state) {
+            instance.names.push(textOf(name))
+            instance.slots.push(value)
+          }
+        } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
+      } else (instance as CustomObject).state = state
+    },
+  }
+}
+
+/** Members of an enum class are one object per value, since programs compare them by identity. */
+function enumMembers(): (className: string, value: Value) => Value {
+  const members = new Map<string, ScriptObject>()
+  return (className, value) => {
+    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
+      throw unexpected(`the value of a member of ${className}`, value)
+    const key = `${className} ${typeof value} ${String(value)}`
+    const member = members.get(key) ?? new ScriptObject(className, ['value'], [value])
+    members.set(key, member)
+    return member
+  }
+}
+
+/** What globals that are no classes give when they are called, by name. */
+type Calls = Readonly<Record<string, ((args: readonly Value[]) => Value) | undefined>>
+
+function valueGlobal(name: string, calls: Calls): PickleGlobal | undefined {
+  const call = calls[name]
+  return call !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
+}
+
+function callsOf(pool: TensorPool): Calls {
   /** Lists whose elements were looked at. */
   const checked = new Set<Value>()
 
@@ -73,7 +134,7 @@ export function moduleGlobals(
     return list
   }
 
-  const calls: Readonly<Record<string, ((args: readonly Value[]) => Value) | undefined>> = {
+  return {
     // storage, offset, sizes, strides, requires_grad, hooks
     'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
     // storage, offset, sizes, strides, qparams, requires_grad, hooks
@@ -93,58 +154,10 @@ export function moduleGlobals(
       const element = elementTypeOf(textOf(type))
       if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
       if (Array.isArray(value) && element !== undefined) setListType(value, element)
-      return value!
+      return value
     },
     'torch.device': ([text]) => deviceOf(textOf(text)),
     'builtins.complex': () => unsupportedValue('a complex number'),
-  }
-
-  /** Without arguments an instance that has no state yet, else a member of an enum. */
-  const instanceOf = (className: string, [value]: readonly Value[]): Value => {
-    if (value === undefined) {
-      const isCustom = className.startsWith(CUSTOM_CLASS)
-      const instance = isCustom ? new CustomObject(className.slice(CUSTOM_CLASS.length), null) : new ScriptObject(className, [], [])
-      fresh.add(instance)
-      return instance
-    }
-    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
-      throw unexpected(`the value of a member of ${className}`, value)
-    // members of an enum class are one object per value, since programs compare them by identity
-    const key = `${className} ${typeof value} ${String(value)}`
-    const member = enums.get(key) ?? new ScriptObject(className, ['value'], [value])
-    enums.set(key, member)
-    return member
-  }
-
-  return {
-    pending,
-
-    lookUp(name) {
-      if (name.startsWith(MODULE_CLASS)) return new PickleGlobal(name, (args) => instanceOf(name, args))
-      const call = calls[name]
-      return call !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
-    },
-
-    persistentLoad([kind, type, key, , count]) {
-      const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
-      if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
-      return new StoredElements(scalarType, storageOf(textOf(key), scalarType, integerOf(count, 0)))
-    },
-
-    setState(instance, state) {
-      if (!fresh.delete(instance)) throw damaged(`state for ${describe(instance)}, which takes none`)
-      if (instance instanceof CustomObject) instance.state = state
-      else if (instance instanceof ScriptObject) {
-        const setState = setStates.get(instance.typeName)
-        if (setState !== undefined) pending.push({ object: instance, state, setState })
-        else if (state instanceof Map) {
-          for (const [name, value] of state) {
-            instance.names.push(textOf(name))
-            instance.slots.push(value)
-          }
-        } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
-      }
-    },
   }
 }
 

@@ -27,7 +27,7 @@ export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Ar
     return {
       name,
       ...splitName(name),
-      code: readInstructions(tupleOf(instructions)),
+      code: new Int32Array(tupleOf(instructions).flatMap((item) => (item instanceof Instructions ? item.code : readInstruction(item)))),
       operators: tupleOf(operators).map(readOperator),
       constants: tupleOf(constants),
       types: tupleOf(types).map(textOf),
@@ -47,17 +47,6 @@ function named(value: Value | undefined, ...keys: readonly string[]): Value[] {
   })
 }
 
-function readInstructions(items: readonly Value[]): Int32Array {
-  const runs = items.map((item) => (item instanceof Instructions ? item.code : readInstruction(item)))
-  const code = new Int32Array(runs.reduce((length, run) => length + run.length, 0))
-  let at = 0
-  for (const run of runs) {
-    code.set(run, at)
-    at += run.length
-  }
-  return code
-}
-
 function readInstruction(value: Value): [opcode: number, x: number, n: number] {
   const [name, x, n] = tupleOf(value, 3)
   const opcode = OPCODE_BY_NAME.get(name as string)
@@ -74,7 +63,7 @@ function readOperator(value: Value): OperatorName {
 
 function readSchema(value: Value): FunctionSchema {
   const [args, returns] = named(value, 'arguments', 'returns').map((items) => tupleOf(items).map(readArgument))
-  return { args: args!, returns: returns!.map(({ type }) => ({ type })) }
+  return { args: args!, returns: returns! }
 }
 
 function readArgument(value: Value): FunctionSchema['args'][number] {

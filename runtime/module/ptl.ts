@@ -20,12 +20,12 @@ const CALL_STACKS = 'callstack_debug_map.pkl'
 /** Reads a .ptl archive. Throws UNSUPPORTED_FILE for TorchScript archives without bytecode. */
 export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule {
   const zip = new ZipArchive(source)
-  const names = zip.names()
-  if (!zip.has(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
+  const names = zip.recordNames()
+  if (!zip.holds(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
   /** A short record that is text. */
-  const textOf = (record: string): string => zip.read(record).toString('latin1', 0, 40).trim()
+  const textOf = (record: string): string => zip.contentOf(record).toString('latin1', 0, 40).trim()
   // newer files say in which order the bytes of their storages are
-  const order = zip.has('byteorder') ? textOf('byteorder') : 'little'
+  const order = zip.holds('byteorder') ? textOf('byteorder') : 'little'
   if (order !== 'little') throw unsupported(`expected storages in little-endian byte order, found '${order}'`)
 
   let setStates: ReadonlyMap<string, FunctionCode> = new Map()
@@ -33,19 +33,19 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   const read = <T>(record: string, folder: string, use: (value: Value, meaning: ModuleMeaning) => T, opcodes?: typeof OPCODE_BY_NAME): T =>
     guarded(record, () => {
       const meaning = moduleGlobals(pool, (key, scalarType, count) => storageOf(folder + key, scalarType, count), setStates)
-      return use(unpickle(zip.read(record), { ...meaning, opcodes }), meaning)
+      return use(unpickle(zip.contentOf(record), { ...meaning, opcodes }), meaning)
     })
 
   // constants share their storages with TorchScript, but in version 4, which has a folder of its own
   const folder = names.some((name) => name.includes('bytecode/')) ? 'bytecode/' : 'constants/'
   const [version, ...codes] = read(BYTECODE, folder, (value) => tupleOf(value), OPCODE_BY_NAME)
-  const operators = textOf(zip.has('.data/version') ? '.data/version' : 'version')
+  const operators = textOf(zip.holds('.data/version') ? '.data/version' : 'version')
   if (!/^\d{1,9}$/.test(operators)) throw damaged(`operator version: expected a number, found '${operators}'`)
   // version 3 had no number in front
   const bytecodeVersion = version instanceof Tuple ? 3 : integerOf(version)
   const operatorVersion = Number(operators)
   checkVersions(bytecodeVersion, operatorVersion)
-  const handles = zip.has(DEBUG_HANDLES) ? debugHandlesOf(zip.read(DEBUG_HANDLES)) : undefined
+  const handles = zip.holds(DEBUG_HANDLES) ? debugHandlesOf(zip.contentOf(DEBUG_HANDLES)) : undefined
   const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles)))
   setStates = new Map(functions.filter((fn) => fn.method === '__setstate__').map((fn) => [fn.className, fn]))
   return {
@@ -56,12 +56,12 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
     extraFiles: new Map(
       names
         .filter((name) => name.startsWith(EXTRA) && name !== EXTRA)
-        .map((name) => [name.slice(EXTRA.length), Uint8Array.from(zip.read(name))]),
+        .map((name) => [name.slice(EXTRA.length), Uint8Array.from(zip.contentOf(name))]),
     ),
-    debug: zip.has(CALL_STACKS)
+    debug: zip.holds(CALL_STACKS)
       ? new PickledDebugInfo(functions, () => ({
-          callStacks: zip.read(CALL_STACKS),
-          ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.read(name)),
+          callStacks: zip.contentOf(CALL_STACKS),
+          ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.contentOf(name)),
         }))
       : undefined,
     readState: () =>
@@ -74,13 +74,13 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
 
 /** Archives without bytecode. */
 function refuse(zip: ZipArchive, path: string): never {
-  if (zip.has('constants.pkl') || zip.has('model.json')) {
+  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
     throw unsupported(
       'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
         `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
     )
   }
-  if (zip.has('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
+  if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
   throw damaged('a zip file without bytecode.pkl is not a module')
 }
 
@@ -92,7 +92,7 @@ function storagesOf(zip: ZipArchive): (record: string, scalarType: number, count
     let storage = known.get(record)
     if (storage === undefined) {
       // records of empty storages may be absent
-      storage = count === 0 && !zip.has(record) ? storageFrom(new Uint8Array(0)) : zip.storageAt(record, itemSize)
+      storage = count === 0 && !zip.holds(record) ? storageFrom(new Uint8Array(0)) : zip.storageAt(record, itemSize)
       known.set(record, storage)
     }
     if (count * itemSize > storage.byteLength)

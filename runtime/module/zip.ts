@@ -33,16 +33,16 @@ export class ZipArchive {
     }
   }
 
-  names(): string[] {
+  recordNames(): string[] {
     return [...this.entries.keys()]
   }
 
-  has(name: string): boolean {
+  holds(name: string): boolean {
     return this.entries.has(name)
   }
 
   /** The whole record, inflated where need be. */
-  read(name: string): Buffer {
+  contentOf(name: string): Buffer {
     const { method, compressedSize, size, offset } = this.placeOf(name)
     const bytes = this.source.read(offset, compressedSize)
     if (method === STORED) return bytes
@@ -57,7 +57,7 @@ export class ZipArchive {
   /** Native memory with a record, at an address that is a multiple of `alignment`. */
   storageAt(name: string, alignment: number): Storage {
     const { method, size, offset } = this.placeOf(name)
-    return method === STORED ? this.source.storageAt(offset, size, alignment) : storageFrom(this.read(name))
+    return method === STORED ? this.source.storageAt(offset, size, alignment) : storageFrom(this.contentOf(name))
   }
 
   /** The entry of a record, and where its bytes begin: that takes the two lengths in the local header, which the directory does not say. */

@@ -124,7 +124,7 @@ t.test('archives that were unpacked and zipped again', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const archive = new ZipArchive(openSource(fixtureBytes('linear.ptl')))
-  const records = [...archive.names()].map((name) => ({ name: `other name/${name}`, data: archive.read(name) }))
+  const records = [...archive.recordNames()].map((name) => ({ name: `other name/${name}`, data: archive.contentOf(name) }))
   for (const deflate of [false, true]) {
     const path = join(folder, `deflated-${deflate}`)
     // the first record shifts what follows to odd offsets

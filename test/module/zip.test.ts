@@ -13,7 +13,7 @@ function open(bytes: Uint8Array): ZipArchive {
 function refused(bytes: Uint8Array, read?: string): string {
   const error = errorOf(() => {
     const archive = open(bytes)
-    if (read !== undefined) archive.read(read)
+    if (read !== undefined) archive.contentOf(read)
   })
   if (error.code !== 'INVALID_FILE' && error.code !== 'UNSUPPORTED_FILE') throw new Error(`unexpected ${error.code}`)
   return error.message
@@ -28,11 +28,11 @@ t.test('records below the folder of the first entry', (t) => {
       { name: 'elsewhere/x', data: HELLO },
     ]),
   )
-  t.same([...archive.names()], ['version', 'extra/a b/c.txt'])
-  t.same(archive.read('version'), HELLO)
-  t.equal(archive.read('extra/a b/c.txt').length, 0)
-  t.equal(archive.has('x'), false)
-  t.match(errorOf(() => archive.read('x')).message, /the record x is missing/)
+  t.same([...archive.recordNames()], ['version', 'extra/a b/c.txt'])
+  t.same(archive.contentOf('version'), HELLO)
+  t.equal(archive.contentOf('extra/a b/c.txt').length, 0)
+  t.equal(archive.holds('x'), false)
+  t.match(errorOf(() => archive.contentOf('x')).message, /the record x is missing/)
   t.end()
 })
 
@@ -47,7 +47,7 @@ t.test('stored, deflated, with descriptors, zip64, with a comment', (t) => {
   ]
   for (const options of [{}, { zip64: true }, { comment: 'PK\x05\x06 is no end here, this is' }]) {
     const archive = open(zip(records, options))
-    for (const { name, data } of records) t.same(archive.read(name.slice(2)), data, name)
+    for (const { name, data } of records) t.same(archive.contentOf(name.slice(2)), data, name)
     for (const name of ['deflated', 'stored']) {
       const storage = archive.storageAt(name, 4)
       t.equal(storage.byteLength, text.length)
@@ -105,6 +105,6 @@ t.test('zip bombs', (t) => {
   t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 } }]), 'a'), /the record a: the file is damaged/)
   t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 2 ** 31 } }]), 'a'), /claims to inflate/)
   const many = Array.from({ length: 5 }, (_, i) => ({ name: `m/${i}`, data: zeros, deflate: true }))
-  t.equal(open(zip(many)).read('4').length, zeros.length)
+  t.equal(open(zip(many)).contentOf('4').length, zeros.length)
   t.end()
 })

@@ -1,9 +1,9 @@
-import { PtliteError } from '../runtime/error.js'
-import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized } from '../runtime/tensor/dtype.js'
-import { arrayTypeOf, dtypeOfArray, type TypedArray, writeTensor } from '../runtime/tensor/data.js'
+import { check, PtliteError } from '../runtime/error.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
+import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
 import { isHalf } from '../runtime/tensor/half.js'
-import { numelOf, shapeText } from '../runtime/tensor/shape.js'
-import { empty, type Tensor } from '../runtime/tensor/tensor.js'
+import { numelOf, sameShape, shapeText } from '../runtime/tensor/shape.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
 export type NestedArray = number | bigint | boolean | readonly NestedArray[]
@@ -22,12 +22,11 @@ export function tensor(data: TypedArray | NestedArray, shape?: readonly number[]
   if (type === undefined) {
     throw new PtliteError('INVALID_ARGUMENT', `name the dtype of a ${(data as TypedArray).constructor.name}: float16 or bfloat16`)
   }
-  const sizes = checkShape(shape ?? nested, elements.length)
-  const t = empty(sizes, type)
-  writeTensor(t, elements instanceof arrayTypeOf(type) ? elements : converted(elements, type))
-  t.pinned = true
-  t.storage.watch()
-  return t
+  const array = elements instanceof arrayTypeOf(type) ? elements : converted(elements, type)
+  const sizes = shape ?? nested
+  const [needed, found] = [numelOf(sizes), array.byteLength / itemSize(type)]
+  check(needed === found, () => `shape ${shapeText(sizes)} needs ${needed} elements, found ${found}`)
+  return Tensor.fromStorage(array, { dtype: dtypeName(type), shape: sizes })
 }
 
 type Element = number | bigint | boolean
@@ -59,16 +58,6 @@ function toBit(x: Element): number {
   return Number(x) === 0 ? 0 : 1
 }
 
-function checkShape(shape: readonly number[], length: number): number[] {
-  for (const size of shape) {
-    if (!Number.isSafeInteger(size) || size < 0)
-      throw new PtliteError('INVALID_ARGUMENT', `sizes must be integers of at least 0, found ${size}`)
-  }
-  const n = numelOf(shape)
-  if (n !== length) throw new PtliteError('INVALID_ARGUMENT', `shape ${shapeText(shape)} needs ${n} elements, found ${length}`)
-  return [...shape]
-}
-
 /** Appends the numbers of `data` to `flat` and returns its shape. */
 function flatten(data: NestedArray, flat: Element[]): number[] {
   if (!Array.isArray(data)) {
@@ -81,10 +70,10 @@ function flatten(data: NestedArray, flat: Element[]): number[] {
   let inner: number[] | null = null
   for (const item of data as readonly NestedArray[]) {
     const shape = flatten(item, flat)
-    if (inner !== null && shape.join() !== inner.join()) {
+    inner ??= shape
+    if (!sameShape(shape, inner)) {
       throw new PtliteError('INVALID_ARGUMENT', `nested arrays must all have one shape, found ${shapeText(inner)} and ${shapeText(shape)}`)
     }
-    inner = shape
   }
   return [data.length, ...(inner ?? [])]
 }

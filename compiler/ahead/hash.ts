@@ -1,4 +1,4 @@
-import { storageFrom } from '../../runtime/module/bytes.js'
+import { Storage } from '../../runtime/tensor/storage.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Hash } from './preamble.js'
 
@@ -10,7 +10,7 @@ export function hashAt(address: number, bytes: number): Hash {
 
 /** XXH64 of JavaScript memory. */
 export function hashOf(bytes: Uint8Array): Hash {
-  const storage = storageFrom(bytes)
+  const storage = Storage.holding(bytes)
   try {
     return hashAt(storage.address, bytes.length)
   } finally {

@@ -33,14 +33,6 @@ export function openSource(file: string | Uint8Array | ArrayBuffer): ByteSource 
   return new ByteSource(file, mapping, file)
 }
 
-/** New native memory with a copy of `bytes`. */
-export function storageFrom(bytes: Uint8Array): Storage {
-  const storage = Storage.allocate(bytes.length)
-  if (bytes.length > 0) kernels.mem_write({ address: storage.address, bytes: bytes.length }, bytes)
-  storage.watch()
-  return storage
-}
-
 /**
  * The bytes of a model file. A file on disk is mapped privately: writes to a weight or buffer stay in this process. Storages hold the
  * mapping, so that it goes when the last of them is collected, or at `close`.
@@ -81,7 +73,7 @@ export class ByteSource {
   storageAt(offset: number, length: number, alignment: number): Storage {
     const memory = this.reach(offset, length)
     return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
-      ? storageFrom(this.read(offset, length))
+      ? Storage.holding(this.read(offset, length))
       : Storage.borrow(memory.address + offset, length, memory)
   }
 

@@ -63,7 +63,7 @@ function readOperator(value: Value): OperatorName {
 
 function readSchema(value: Value): FunctionSchema {
   const [args, returns] = named(value, 'arguments', 'returns').map((items) => tupleOf(items).map(readArgument))
-  return { args: args!, returns: returns! }
+  return { args: args!, returns: returns!.map(({ type }) => ({ type })) }
 }
 
 function readArgument(value: Value): FunctionSchema['args'][number] {

@@ -1,8 +1,8 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { OPCODE_BY_NAME } from '../interpreter/opcodes.js'
-import type { Storage } from '../tensor/storage.js'
+import { Storage } from '../tensor/storage.js'
 import { ScriptObject, Tuple, type Value } from '../tensor/value.js'
-import { storageFrom, type ByteSource } from './bytes.js'
+import type { ByteSource } from './bytes.js'
 import { debugHandlesOf, PickledDebugInfo } from './debug.js'
 import { damaged, guarded, integerOf, tupleOf, unexpected, unsupported } from './file-error.js'
 import { checkVersions, type ParsedModule } from './parsed.js'
@@ -92,7 +92,7 @@ function storagesOf(zip: ZipArchive): (record: string, scalarType: number, count
     let storage = known.get(record)
     if (storage === undefined) {
       // records of empty storages may be absent
-      storage = count === 0 && !zip.holds(record) ? storageFrom(new Uint8Array(0)) : zip.storageAt(record, itemSize)
+      storage = count === 0 && !zip.holds(record) ? Storage.holding(new Uint8Array(0)) : zip.storageAt(record, itemSize)
       known.set(record, storage)
     }
     if (count * itemSize > storage.byteLength)

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib'
-import type { Storage } from '../tensor/storage.js'
-import { storageFrom, type ByteSource } from './bytes.js'
+import { Storage } from '../tensor/storage.js'
+import type { ByteSource } from './bytes.js'
 import { damaged, guarded, unsupported } from './file-error.js'
 import { readDirectory, type ZipEntry } from './zip-directory.js'
 
@@ -57,7 +57,7 @@ export class ZipArchive {
   /** Native memory with a record, at an address that is a multiple of `alignment`. */
   storageAt(name: string, alignment: number): Storage {
     const { method, size, offset } = this.placeOf(name)
-    return method === STORED ? this.source.storageAt(offset, size, alignment) : storageFrom(this.contentOf(name))
+    return method === STORED ? this.source.storageAt(offset, size, alignment) : Storage.holding(this.contentOf(name))
   }
 
   /** The entry of a record, and where its bytes begin: that takes the two lengths in the local header, which the directory does not say. */

@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
+import { mem_write } from '../native/generated/kernels.js'
 import { allocate, release } from '../native/memory.js'
 
 const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
@@ -50,6 +51,14 @@ export class Storage {
   static allocate(byteLength: number): Storage {
     const storage = new Storage(allocate(byteLength), byteLength, true, undefined)
     if (HOLDS_OBSERVERS && observer !== null) observer.allocated(storage)
+    return storage
+  }
+
+  /** New memory with a copy of `data`, which the garbage collector may give back. */
+  static holding(data: ArrayBufferView): Storage {
+    const storage = Storage.allocate(data.byteLength)
+    if (data.byteLength > 0) mem_write({ address: storage.address, bytes: data.byteLength }, data)
+    storage.watch()
     return storage
   }
 

@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_QUANTIZED } from '../held.js'
-import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray, writeTensor } from './data.js'
+import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
 import { Float } from './scalar.js'
 import { noteCreated } from './scope.js'
@@ -120,19 +120,15 @@ export class Tensor {
     if (!(data instanceof arrayTypeOf(type))) {
       throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} data must be a ${arrayTypeOf(type).name}, found ${data.constructor.name}`)
     }
-    checkView(data.length, shape, strides, offset)
+    checkView(data.byteLength / itemSize(type), shape, strides, offset)
     if (isQuantized(type) !== (quant !== null)) {
       throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
     if (HOLDS_QUANTIZED && quant !== null && !holdsZeroPoint(quant, type)) {
       throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${options.dtype} can hold`)
     }
-    const flat = empty([data.length], type)
-    writeTensor(flat, data)
-    const t = new Tensor(flat.storage, offset, [...shape], [...strides], type, quant)
-    flat.release()
+    const t = new Tensor(Storage.holding(data), offset, [...shape], [...strides], type, quant)
     t.pinned = true
-    t.storage.watch()
     return t
   }
 

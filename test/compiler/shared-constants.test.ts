@@ -3,7 +3,8 @@ import t from 'tap'
 import { constantOf, SharedConstants, withSharedConstants } from '../../compiler/graph/shared-constants.js'
 import { callOnce } from '../../compiler/graph/evaluate.js'
 import { TieredModule } from '../../compiler/tier.js'
-import { openSource, storageFrom } from '../../runtime/module/bytes.js'
+import { openSource } from '../../runtime/module/bytes.js'
+import { Storage } from '../../runtime/tensor/storage.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { discardPages, endLease, lease } from '../../runtime/tensor/lending.js'
@@ -177,7 +178,7 @@ t.test('pages that were written to stay, and so does other memory', (t) => {
   t.ok(residentOf(file) >= 64)
   source.close()
 
-  const other = storageFrom(bytes)
+  const other = Storage.holding(bytes)
   discardPages(other)
   kernels.mem_discard({ address: other.address, bytes: other.byteLength })
   const found = new Uint8Array(bytes.length)

@@ -2,9 +2,10 @@ import t from 'tap'
 import { checkNesting } from '../../runtime/module/nesting.js'
 import { moduleGlobals } from '../../runtime/module/pickle-globals.js'
 import { TensorPool } from '../../runtime/module/tensor-pool.js'
-import { openSource, storageFrom } from '../../runtime/module/bytes.js'
+import { openSource } from '../../runtime/module/bytes.js'
 import { type PickleMeaning, unpickle } from '../../runtime/module/unpickler.js'
 import { Float } from '../../runtime/tensor/scalar.js'
+import { Storage } from '../../runtime/tensor/storage.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { errorOf, numbers } from './fixtures.js'
@@ -13,7 +14,7 @@ import { p, pickle } from './pickle-writer.js'
 const source = openSource(new Uint8Array(0))
 
 function globals(): PickleMeaning {
-  return moduleGlobals(new TensorPool(source), () => storageFrom(new Uint8Array(new Float32Array([0, 1, 2, 3, 4, 5]).buffer)), new Map())
+  return moduleGlobals(new TensorPool(source), () => Storage.holding(new Float32Array([0, 1, 2, 3, 4, 5])), new Map())
 }
 
 function read(...parts: readonly (readonly number[])[]): Value {

@@ -18,6 +18,10 @@ export const HOLDS_SCALARS: boolean = true
 export const HOLDS_TYPES: boolean = true
 /** Arguments of methods that are not tensors. */
 export const HOLDS_ARGUMENTS: boolean = true
+/** Lists, tuples, dicts and other objects as values of programs, but for the module itself. */
+export const HOLDS_CONTAINERS: boolean = true
+/** Calls of operators that leave arguments out. */
+export const HOLDS_DEFAULTS: boolean = true
 /** More than one dtype: promotion and conversion. */
 export const HOLDS_MIXED_DTYPES: boolean = true
 /** float16 and bfloat16. */

@@ -7,6 +7,7 @@ const used = {
   halves: false,
   scalars: false,
   arguments: false,
+  defaults: false,
 }
 
 export type UsedPart = keyof typeof used

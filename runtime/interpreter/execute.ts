@@ -1,8 +1,9 @@
 import { absent, PtliteError } from '../error.js'
-import { HOLDS_ALL_INSTRUCTIONS, HOLDS_OBSERVERS } from '../held.js'
+import { HOLDS_ALL_INSTRUCTIONS, HOLDS_CONTAINERS, HOLDS_DEFAULTS, HOLDS_OBSERVERS } from '../held.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
+import { noteUse } from '../used.js'
 import * as step from './instructions.js'
 import { drop, retain } from './lifetime.js'
 import { OPCODE_NAMES } from './opcodes.js'
@@ -273,7 +274,7 @@ function cannotRun(opcode: number): PtliteError {
 function store(registers: Value[], index: number, value: Value, run: Run): void {
   const old = registers[index]!
   registers[index] = value
-  if (typeof value === 'object' && value !== null && !(value instanceof Tensor)) run.lifetimes.pin(value)
+  if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor)) run.lifetimes.pin(value)
   if (typeof old === 'object' && old !== null) drop(old)
 }
 
@@ -296,11 +297,11 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   if (HOLDS_OBSERVERS && run.profiler !== null) run.profiler.record(op.qualifiedName, started)
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {
-    if (op.use === ArgumentUse.keep) pinArguments(argc, run)
+    if (HOLDS_CONTAINERS && op.use === ArgumentUse.keep) pinArguments(argc, run)
     for (let i = base; i < stack.top; i++) {
       const v = values[i]!
       if (v instanceof Tensor) v.uses++
-      else if (typeof v === 'object' && v !== null) retainResult(v, argc, run)
+      else if (HOLDS_CONTAINERS && typeof v === 'object' && v !== null) retainResult(v, argc, run)
     }
     for (let i = 0; i < argc; i++) {
       const v = held[i]!
@@ -315,7 +316,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
     const t = created.pop()!
     if (t.uses === 0 && !t.pinned) t.release()
   }
-  if (run.lifetimes.crowded) collect(stack, run)
+  if (HOLDS_CONTAINERS && run.lifetimes.crowded) collect(stack, run)
 }
 
 function retainResult(value: object & Value, argc: number, run: Run): void {
@@ -332,6 +333,8 @@ function pinArguments(argc: number, run: Run): void {
 }
 
 function insertDefaults(op: LinkedOperator, stack: Stack): void {
+  noteUse('defaults')
+  if (!HOLDS_DEFAULTS) throw absent('the default of an argument', 'MISSING_OPERATOR')
   const { values } = stack
   const defaults = op.defaults!
   const n = defaults.length

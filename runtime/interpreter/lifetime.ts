@@ -1,3 +1,4 @@
+import { HOLDS_CONTAINERS } from '../held.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 
@@ -48,6 +49,7 @@ const COLLECT_BYTES = 256 * 1024 * 1024
 /** One more holder. Only tensors count; lists on the stack carry their elements' counts. */
 export function retain(value: Value): void {
   if (value instanceof Tensor) value.uses++
+  else if (!HOLDS_CONTAINERS) return
   else if (Array.isArray(value)) for (const item of value) retain(item)
   else if (value instanceof Tuple) for (const item of value.items) retain(item)
 }
@@ -56,6 +58,8 @@ export function retain(value: Value): void {
 export function drop(value: Value): void {
   if (value instanceof Tensor) {
     if (!value.pinned && --value.uses <= 0) value.release()
+  } else if (!HOLDS_CONTAINERS) {
+    return
   } else if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object') drop(item)
   } else if (value instanceof Tuple) {

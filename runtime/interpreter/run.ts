@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_CONTAINERS } from '../held.js'
 import { enterScope, type Scope } from '../tensor/scope.js'
 import { newStack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
@@ -16,12 +17,15 @@ export interface RunOptions {
   readonly maxIterations?: number
 }
 
+/** Programs without containers have nothing that outlives its last holder but their results. */
+const NOTHING_PINNED = null as unknown as Lifetimes
+
 /**
  * Runs `fn` on `args` (`self` first) and returns its result. When it returns, the memory of every tensor made
  * on the way has been given back, but for the result, attributes that were set, and what was put into arguments.
  */
 export function runFunction(fn: LinkedFunction, args: readonly Value[], program: Program, options: RunOptions = {}): Value {
-  const lifetimes = new Lifetimes()
+  const lifetimes = HOLDS_CONTAINERS ? new Lifetimes() : NOTHING_PINNED
   const scope: Scope = { created: [] }
   const run: Run = {
     program,
@@ -46,7 +50,8 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
   try {
     execute(fn, stack, run)
     result = stack.top > 0 ? stack.values[stack.top - 1]! : null
-    lifetimes.pin(result)
+    if (HOLDS_CONTAINERS) lifetimes.pin(result)
+    else if (result instanceof Tensor) result.pinned = true
     return result
   } catch (error) {
     for (const registers of run.frames) for (const v of registers) drop(v)
@@ -61,6 +66,10 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
 
 /** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
 function finish({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+  if (!HOLDS_CONTAINERS) {
+    if (result instanceof Tensor) result.storage.watch()
+    return
+  }
   const outputs = reachable([result])
   for (const t of outputs) t.storage.watch()
   if (lifetimes.pinned.length === 0) return

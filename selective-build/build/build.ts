@@ -54,7 +54,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const levels = levelsFor(trace, request.isa, ladder(root))
   const selection = selectionOf(trace, declared, abi, request)
   const features = featuresOf(selection)
-  const flags = heldFlags(selection)
+  const flags = heldFlags(selection, declared)
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
   const extra = new Map([['runtime/build.ts', buildModule(request.command)]])

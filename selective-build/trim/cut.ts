@@ -10,8 +10,8 @@ import { classNameOf, isFunction } from './syntax.js'
 /** Where loading begins: what only this comes to is known from the models that were loaded. */
 const LOADING = new Set(['ScriptModule.load'])
 
-/** Characters. Without a smaller function a bundle is hardly smaller, and other models need it the more often. */
-const LEAST_SAVED = 60
+/** Characters: without a function that is shorter a bundle is no smaller. */
+const LEAST_SAVED = 10
 /** Characters of a branch, which a call of a function takes the place of. */
 const LEAST_BRANCH = 24
 

@@ -29,7 +29,7 @@ t.test('operators, kernels, dtypes and operations that ran', async (t) => {
   t.strictSame([...trace.kernels!.get('activation')!.dtypes], ['Float'])
   t.ok(trace.kernels!.get('binary')!.operations.has('BinaryOp.add'))
   t.notOk(trace.kernels!.has('conv'))
-  t.match([...trace.features].sort(), ['backend:CPU', 'instruction:DROPR', 'instruction:MOVE', 'instruction:OP'])
+  t.match([...trace.features].sort(), ['backend:CPU', 'defaults', 'instruction:DROPR', 'instruction:MOVE', 'instruction:OP'])
   t.ok(trace.features.has('loader:ptl'))
   t.strictSame(trace.warnings, [])
   t.match(trace.models, [{ file: 'add_relu.ptl', sha256: /^[0-9a-f]{64}$/, instructions: 7, reached: 7, unreached: [] }])

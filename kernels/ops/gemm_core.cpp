@@ -84,9 +84,11 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
     write = lines->write.at;
     panel = lines->panel;
   }
+  // the last passes ask for rows: early enough for the last row to come, and late enough for the first to be there still
+  constexpr int64_t kLate = (M + 84 / M) * kPass;
   int left = M;
   for (; k >= kPass; k -= kPass, a += kPass * kRows, b += kPass * V * L) {
-    if constexpr (asks != Asks::kNothing) {
+    if (asks != Asks::kNothing && k <= kLate) {
       constexpr size_t kBytes = V * L * sizeof(T);
       for (size_t i = 0; i < kBytes; i += 64) {
         __builtin_prefetch(read + i);

@@ -18,6 +18,8 @@ export const TABLE: ReadonlySet<string> = new Set([
 ])
 /** Files whose calls of native functions name part and position, as a stand-in for each would cost more. */
 export const CALLERS: ReadonlySet<string> = new Set(['runtime/backends/generated/dispatch.ts', `${FOLDER}/derived.ts`])
+/** Files whose text the parts are made from, but not their imports. */
+export const REPLACED: ReadonlySet<string> = new Set([FUNCTIONS, BOXED])
 /** The part of wrappers that functions of several parts are called by. */
 export const HOME = 'operators'
 

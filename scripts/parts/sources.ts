@@ -74,6 +74,11 @@ export class Sources {
     return sourceOf(importer.replace(RARE, ''), specifier)
   }
 
+  /** JavaScript of a file, with numbers in place of keys of enumerations. */
+  inlined(path: string): string {
+    return inlineNumbers(this.javascript(path), (from) => this.numbersOf(path, from))
+  }
+
   private javascript(path: string): string {
     let code = this.code.get(path)
     if (code === undefined) this.code.set(path, (code = readSource(path)))
@@ -91,8 +96,7 @@ export class Sources {
   private read(path: string): Halves {
     const file = relative(this.root, path)
     const common = this.commonOf(file)
-    const code = inlineNumbers(this.javascript(path), (from) => this.numbersOf(path, from))
-    return split(code, {
+    return split(this.inlined(path), {
       isCommon: (name) => common === null || common.has(name),
       makesFunctions: file.startsWith('runtime/backends/'),
       commonId: path,

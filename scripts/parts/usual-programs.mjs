@@ -4,29 +4,19 @@ import { readFileSync } from 'node:fs'
 const FIXTURES = new URL('../../test/fixtures/', import.meta.url)
 const ARRAYS = { float32: Float32Array, int64: BigInt64Array }
 const NETWORKS = ['mobilenet_v2', 'mobilenet_v3', 'resnet18', 'resnet50', 'shufflenet_v2', 'squeezenet', 'efficientnet', 'vit', 'encoder']
-const EAGER = [
-  ...['add.Tensor', 'sub.Tensor', 'mul.Tensor', 'div.Tensor', 'matmul', 'maximum', 'eq.Tensor'].map((name) => [name, (x) => [x, x]]),
-  ...['relu', 'sigmoid', 'tanh', 'exp', 'sqrt', 'neg', 'abs', 'sum', 'mean', 'max', 't', 'clone', 'zeros_like'].map((name) => [
-    name,
-    (x) => [x],
-  ]),
-  ...['softmax.int', 'argmax', 'mean.dim', 'sum.dim_IntList', 'unsqueeze'].map((name) => [
-    name,
-    (x) => [x, name.startsWith('mean') || name.startsWith('sum') ? [1] : 1],
-  ]),
-  ['cat', (x) => [[x, x]]],
-  ['stack', (x) => [[x, x]]],
-  ['reshape', (x) => [x, [4]]],
-  ['view', (x) => [x, [4]]],
-  ['permute', (x) => [x, [1, 0]]],
-  ['transpose.int', (x) => [x, 0, 1]],
-  ['flatten.using_ints', (x) => [x]],
-  ['select.int', (x) => [x, 0, 1]],
-  ['slice.Tensor', (x) => [x, 0, 0, 1]],
-  ['linear', (x) => [x, x]],
-  ['mul.Scalar', (x) => [x, 2]],
-  ['add.Scalar', (x) => [x, 1.5]],
-]
+/** Operators, called with a matrix before other arguments: 'x' is it again, 'i' a matrix of indices, 'c' one of conditions. */
+const EAGER = {
+  x: 'add.Tensor sub.Tensor mul.Tensor div.Tensor matmul mm maximum minimum eq.Tensor linear add_.Tensor mul_.Tensor',
+  '': 'relu sigmoid tanh exp log sqrt neg abs round sum mean max min t clone zeros_like ones_like std var isnan flatten.using_ints gelu silu',
+  1: 'softmax.int log_softmax.int argmax unsqueeze cumsum topk add.Scalar mul.Scalar gt.Scalar pow.Tensor_Scalar clamp sort',
+  '[1]': 'mean.dim sum.dim_IntList amax',
+  '[4]': 'reshape view',
+  '[1,0]': 'permute',
+  '0,1': 'transpose.int select.int',
+  '0,0,1': 'slice.Tensor',
+  '0,"i"': 'gather',
+  '"c",0': 'masked_fill.Scalar',
+}
 
 /** Runs them in a build of the library. */
 export async function runUsualPrograms({ callOperator, loadModule, tensor, Tensor }) {
@@ -34,10 +24,22 @@ export async function runUsualPrograms({ callOperator, loadModule, tensor, Tenso
     [1, 2],
     [3, 4],
   ])
-  for (const [name, args] of EAGER) {
-    const y = callOperator(`aten::${name}`, args(x))
-    if (y instanceof Tensor) y.toArray()
+  const given = {
+    x,
+    i: tensor([
+      [0n, 1n],
+      [1n, 0n],
+    ]),
+    c: callOperator('aten::gt.Scalar', [x, 2]),
   }
+  for (const [others, names] of Object.entries(EAGER)) {
+    const args = others === 'x' ? ['x'] : JSON.parse(`[${others}]`)
+    for (const name of names.split(' ')) show(callOperator(`aten::${name}`, [x, ...args.map((arg) => given[arg] ?? arg)]))
+  }
+  for (const name of ['cat', 'stack']) show(callOperator(`aten::${name}`, [[x, x]]))
+  show(callOperator('aten::where.self', [given.c, x, x]))
+  const image = tensor(new Float32Array(16), [1, 1, 4, 4])
+  for (const name of ['max_pool2d', 'avg_pool2d']) show(callOperator(`aten::${name}`, [image, [2, 2]]))
   x.data()
   x.dispose()
   const inputOf = ({ dtype, shape, data }) => {
@@ -49,6 +51,10 @@ export async function runUsualPrograms({ callOperator, loadModule, tensor, Tenso
     for (const kind of ['ptl', 'mobile.ptl']) await runModel(`models/${network}.${kind}`, inputs.map(inputOf))
   }
   await runModel('linear.ptl', [tensor(new Float32Array(3).fill(1), [1, 3])])
+
+  function show(y) {
+    for (const output of Array.isArray(y) ? y : [y]) if (output instanceof Tensor) output.toArray()
+  }
 
   async function runModel(file, inputs) {
     const m = await loadModule(new URL(file, FIXTURES).pathname)

@@ -1,12 +1,13 @@
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan } from '../../compiler/executor/plan.js'
 import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
-import type { Tensor } from '../../runtime/tensor/tensor.js'
+import { convolutionStrategy } from '../../compiler/passes/convolution-strategy.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { callOperator, float, int, tensor } from '../../src/index.js'
 import { inTurns } from './timing.js'
 
-/** A layer with the shapes of its input, weight and result; `times` is how often the network has it. */
+/** A layer with the shapes of its input, weight and result; `times` is how often the network has it. `blocked`: as compiled graphs compute it. */
 interface Layer {
   readonly name: string
   readonly input: readonly number[]
@@ -14,6 +15,7 @@ interface Layer {
   readonly output: readonly number[]
   readonly stride: number
   readonly times: number
+  readonly blocked?: boolean
 }
 
 /** Convolutions of ResNet-50: channels in and out, kernel, stride, side of the result, how many. */
@@ -68,7 +70,14 @@ const BERT: Layer[] = (
   times,
 }))
 
-export const NETWORKS: Readonly<Record<string, readonly Layer[]>> = { 'ResNet-50': RESNET50, 'BERT-base': BERT }
+export const NETWORKS: Readonly<Record<string, readonly Layer[]>> = {
+  'ResNet-50': RESNET50,
+  'ResNet-50, compiled (channels in blocks of 16, 3 x 3 by Winograd where that pays)': RESNET50.map((layer) => ({
+    ...layer,
+    blocked: true,
+  })),
+  'BERT-base': BERT,
+}
 
 export interface LayerTimes {
   readonly layer: Layer
@@ -91,20 +100,65 @@ function random(shape: readonly number[], scale = 1): Tensor {
   return t
 }
 
+/** An operator with its arguments up to the limits, and the residual in the form of its result. */
+interface Call {
+  readonly operator: string
+  readonly base: Value[]
+  readonly added: Tensor
+}
+
+const pair = (n: number): Value => [int(n), int(n)]
+
+function plainLayer({ weight, stride }: Layer, x: Tensor, w: Tensor, bias: Tensor, added: Tensor): Call {
+  if (stride === 0) return { operator: 'ptlite::linear', base: [x, w, bias], added }
+  return {
+    operator: 'ptlite::convolution',
+    base: [x, w, bias, pair(stride), pair((weight[2]! - 1) >> 1), pair(1), int(1)],
+    added,
+  }
+}
+
+function blockedLayer({ input, weight, output, stride }: Layer, x: Tensor, w: Tensor, bias: Tensor, residual: Tensor): Call {
+  const of = (operator: string, t: Tensor): Tensor => {
+    const result = callOperator(operator, [t]) as Tensor
+    result.pinned = true
+    return result
+  }
+  const kernel = weight[2]!
+  const padding = (kernel - 1) >> 1
+  const { kind } = convolutionStrategy({
+    batch: 1,
+    inChannels: input[1]!,
+    outChannels: output[1]!,
+    groups: 1,
+    in: [input[2]!, input[3]!],
+    out: [output[2]!, output[3]!],
+    kernel: [kernel, kernel],
+    stride: [stride, stride],
+    padding: [padding, padding],
+    dilation: [1, 1],
+  })
+  const blocks = kind === 'few channels' ? x : of('ptlite::to_blocked', x)
+  const added = of('ptlite::to_blocked', residual)
+  if (kind === 'winograd') {
+    return { operator: 'ptlite::winograd_convolution', base: [blocks, of('ptlite::winograd_filter', w), bias, null, pair(padding)], added }
+  }
+  const settings = [pair(stride), pair(padding), pair(1)]
+  return { operator: 'ptlite::blocked_convolution', base: [blocks, of('ptlite::blocked_filter', w), bias, null, ...settings], added }
+}
+
 export function timeLayer(layer: Layer, rounds: number, milliseconds: number): LayerTimes {
-  const { input, weight, output, stride } = layer
+  const { input, weight, output } = layer
   const x = random(input)
   const fan = weight.slice(1).reduce((a, b) => a * b, 1)
   const w = random(weight, 3 / Math.sqrt(fan))
   const bias = random([weight[0]!])
   const residual = random(output)
-  const isConvolution = stride > 0
-  const pair = (n: number): Value => [int(n), int(n)]
-  const settings = isConvolution ? [pair(stride), pair((weight[2]! - 1) >> 1), pair(1), int(1)] : []
-  const operator = isConvolution ? 'ptlite::convolution' : 'ptlite::linear'
   const limits = [float(-Infinity), float(Infinity)]
-  const base = [x, w, bias, ...settings, ...limits]
-  const steps = [[residual], [int(JitAlgorithm.gelu_erf), int(JitAlgorithm.add)], [0, 0, 2, 1].map(int), [0, 0, 0, 0]]
+  const { operator, base, added } =
+    layer.blocked === true ? blockedLayer(layer, x, w, bias, residual) : plainLayer(layer, x, w, bias, residual)
+  base.push(...limits)
+  const steps = [[added], [int(JitAlgorithm.gelu_erf), int(JitAlgorithm.add)], [0, 0, 2, 1].map(int), [0, 0, 0, 0]]
   const planOf = (run: () => Value): (() => void) => {
     const found = capture(run, [])
     if (found.captured === null) throw new Error(found.reason)
@@ -125,18 +179,18 @@ export function timeLayer(layer: Layer, rounds: number, milliseconds: number): L
         const product = callOperator(operator, base) as Tensor
         const activated = callOperator('aten::gelu', [product]) as Tensor
         product.dispose()
-        const sum = callOperator('aten::add.Tensor', [activated, residual, int(1)])
+        const sum = callOperator('aten::add.Tensor', [activated, added, int(1)])
         activated.dispose()
         return sum
       }),
       plain: planOf(() => {
         const product = callOperator(operator, base) as Tensor
-        return callOperator('aten::add_.Tensor', [product, residual, int(1)])
+        return callOperator('aten::add_.Tensor', [product, added, int(1)])
       }),
     },
     rounds,
     milliseconds,
   )
-  for (const t of [x, w, bias, residual]) t.dispose()
+  for (const t of new Set([x, w, bias, residual, added, ...base.filter((value) => value instanceof Tensor)])) t.dispose()
   return { layer, ...times }
 }

@@ -27,7 +27,7 @@ export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Ar
     return {
       name,
       ...splitName(name),
-      code: new Int32Array(tupleOf(instructions).flatMap((item) => (item instanceof Instructions ? item.code : readInstruction(item)))),
+      code: joined(tupleOf(instructions).map((item) => (item instanceof Instructions ? item.code : readInstruction(item)))),
       operators: tupleOf(operators).map(readOperator),
       constants: tupleOf(constants),
       types: tupleOf(types).map(textOf),
@@ -45,6 +45,16 @@ function named(value: Value | undefined, ...keys: readonly string[]): Value[] {
     if (key !== keys[i]) throw unexpected(`'${keys[i]}'`, key)
     return item!
   })
+}
+
+function joined(runs: readonly (readonly number[])[]): Int32Array {
+  const code = new Int32Array(runs.reduce((length, run) => length + run.length, 0))
+  let at = 0
+  for (const run of runs) {
+    code.set(run, at)
+    at += run.length
+  }
+  return code
 }
 
 function readInstruction(value: Value): [opcode: number, x: number, n: number] {

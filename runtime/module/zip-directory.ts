@@ -55,6 +55,7 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
     entries.push({ name, flags: uint16(8), method: uint16(10), compressedSize, size, headerOffset, entryOffset: offset + at, end: offset })
     at = extraEnd + uint16(32)
   }
+  if (at > bytes) throw damaged('the last entry runs over the end of the zip directory')
   let end = offset
   for (const entry of [...entries].sort((a, b) => b.headerOffset - a.headerOffset)) {
     if (entry.headerOffset >= end) throw damaged(`the record ${entry.name} at ${entry.headerOffset} overlaps what begins at ${end}`)

@@ -1,4 +1,5 @@
-import { PtliteError } from '../runtime/error.js'
+import { absent, PtliteError } from '../runtime/error.js'
+import { HOLDS_ARGUMENTS } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
 import { kindOf } from '../runtime/operators/describe.js'
 import { Float, int } from '../runtime/tensor/scalar.js'
@@ -30,6 +31,7 @@ export type Output = null | boolean | number | bigint | string | Tensor | Output
 
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
+  if (!HOLDS_ARGUMENTS) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
   return new Tuple(items.map((item) => toValue(item)))
 }
 

@@ -18,10 +18,14 @@ export function message(number: number, ...values: unknown[]): string {
   return text.replace(/\{\}/g, () => String(values.shift()))
 }
 
-/** Throws the error with a number. */
-export function fail(number: number, ...values: unknown[]): never {
+/** The error with a number. */
+export function failure(number: number, ...values: unknown[]): PtliteError {
   const code = Object.keys(MESSAGE_CODES).find((name) => number < MESSAGE_CODES[name]!)
-  throw new PtliteError(code as ErrorCode, message(number, ...values))
+  return new PtliteError(code as ErrorCode, message(number, ...values))
+}
+
+export function fail(number: number, ...values: unknown[]): never {
+  throw failure(number, ...values)
 }
 
 function readTexts(): readonly string[] {

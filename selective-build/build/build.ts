@@ -139,7 +139,7 @@ const KEEPS_TEXTS = new Set(['runtime/native/library.ts', STAND_INS.message])
 function withoutMessages(text: string): Messages {
   const source = parseBundle(text)
   const local = (name: 'PtliteError' | keyof typeof STAND_INS): string => localName(source.tree, name)
-  const names = { errorClass: local('PtliteError'), message: local('message'), fail: local('fail') }
+  const names = { errorClass: local('PtliteError'), message: local('message'), failure: local('failure'), fail: local('fail') }
   return withoutTexts(source, names, (file) => KEEPS_TEXTS.has(file))
 }
 

@@ -38,6 +38,7 @@ export interface BundleInput {
 export const STAND_INS = {
   missingPart: 'selective-build/absent/part.ts',
   message: 'selective-build/absent/message.ts',
+  failure: 'selective-build/absent/message.ts',
   fail: 'selective-build/absent/message.ts',
 } as const
 

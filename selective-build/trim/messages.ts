@@ -11,8 +11,9 @@ const LEAST_LENGTH = 16
 export interface ErrorNames {
   /** The class of errors with a code and a text. */
   readonly errorClass: string
-  /** A function that gives the text of a number, and one that throws the error of one; the values in the text follow the number. */
+  /** Functions that give the text of a number, give the error of one, and throw it; the values in the text follow the number. */
   readonly message: string
+  readonly failure: string
   readonly fail: string
 }
 
@@ -41,10 +42,14 @@ export function withoutTexts(source: BundleSource, names: ErrorNames, stays: (fi
   const edits: Edit[] = []
   const visit = (node: ts.Node): void => {
     const thrown = patterns.thrownBy(node)
+    const made = thrown === null ? patterns.madeBy(node) : null
     if (thrown !== null) {
       const call = `${names.fail}(${[numbers.mark(thrown.code, thrown.text), ...thrown.values].join(', ')})`
       const text = thrown.unless === null ? call : `((${thrown.unless}) || ${call})`
-      edits.push({ start: node.getStart(), end: node.end, text: ts.isThrowStatement(node) ? `${text};` : text })
+      edits.push({ start: node.getStart(), end: node.end, text: ts.isThrowStatement(node) ? `${endsCode(node) ? 'throw ' : ''}${text};` : text })
+    } else if (made !== null) {
+      const text = `${names.failure}(${[numbers.mark(made.code, made.text), ...made.values].join(', ')})`
+      edits.push({ start: node.getStart(), end: node.end, text })
     } else if (contexts.isError(node)) edits.push({ start: node.getStart(), end: node.end, text: patterns.render(node, TOP) })
     else ts.forEachChild(node, visit)
   }
@@ -52,6 +57,12 @@ export function withoutTexts(source: BundleSource, names: ErrorNames, stays: (fi
   const { texts, codes, finish } = numbers.assigned()
   const hash = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 8)
   return { text: finish(applyEdits(source.text, edits)), hash, texts, codes }
+}
+
+/** Whether a throw is reached in any case, so that the bundler leaves out what follows it: it does not know of functions that throw. */
+function endsCode({ parent }: ts.Node): boolean {
+  const choice = ts.isBlock(parent) ? parent.parent : parent
+  return ts.isIfStatement(choice) && /^(?:true|!false)$/.test(choice.expression.getText())
 }
 
 /** Numbers for texts that are only known when all of them are: those with one code follow each other. */

@@ -76,7 +76,13 @@ export class Patterns {
     return withCondition(this.failureOf(maker.error, scopeOf(maker, node, TOP)), unless)
   }
 
-  private failureOf(node: ts.Expression, scope: Scope): Failure | null {
+  /** The error that an expression makes and does not throw; null where that is not known. */
+  madeBy(node: ts.Node): Failure | null {
+    return ts.isNewExpression(node) || ts.isCallExpression(node) ? this.failureOf(node, TOP) : null
+  }
+
+  private failureOf(written: ts.Expression, scope: Scope): Failure | null {
+    const node = decided(written)
     if (ts.isNewExpression(node) && node.expression.getText() === this.errorClass && node.arguments?.length === 2) {
       const code = this.patternOf(node.arguments[0]!, scope)
       const text = this.patternOf(node.arguments[1]!, scope) ?? valueOf(this.render(node.arguments[1]!, scope))
@@ -88,7 +94,8 @@ export class Patterns {
   }
 
   /** null for what is no text, or one that has a hole's mark in it. */
-  patternOf(node: ts.Expression, scope: Scope): Pattern | null {
+  patternOf(written: ts.Expression, scope: Scope): Pattern | null {
+    const node = decided(written)
     if (ts.isStringLiteralLike(node)) return node.text.includes(HOLE) ? null : { text: node.text, values: [] }
     if (ts.isIdentifier(node)) {
       const given = scope.get(node.text)
@@ -133,6 +140,14 @@ export class Patterns {
     })
     return text + file.slice(at, node.end)
   }
+}
+
+/** Of a choice by a constant what it comes to. */
+function decided(node: ts.Expression): ts.Expression {
+  if (ts.isParenthesizedExpression(node)) return decided(node.expression)
+  if (!ts.isConditionalExpression(node)) return node
+  if (node.condition.kind === ts.SyntaxKind.TrueKeyword) return decided(node.whenTrue)
+  return node.condition.kind === ts.SyntaxKind.FalseKeyword ? decided(node.whenFalse) : node
 }
 
 const valueOf = (code: string): Pattern => ({ text: HOLE, values: [code] })

@@ -294,17 +294,20 @@ export {
   stays
 };
 `
-  const names = { errorClass: 'Problem', message: 'message', fail: 'fail' }
+  const names = { errorClass: 'Problem', message: 'message', failure: 'failure', fail: 'fail' }
   const { text, texts, codes, hash } = withoutTexts(parseBundle(code), names, (file) => file === 'b.ts')
   t.strictSame([...texts].sort(), [
     'a half is not here',
+    'an error that is made, and not thrown: ',
     'at most 3 times, {}',
     'expected a list to repeat, found {}',
     'expected a text, found {}',
+    'expected {}, found {}',
     'four ({}) is one too many',
     'one and a half of {} is not here',
     'short text',
     'three times is what no one wants',
+    '{}',
     '{}',
     '{}',
     '{} is not here',
@@ -314,10 +317,11 @@ export {
   for (const kept of ['a text that is no error', 'a key of some length', 'this text is needed']) t.match(text, kept)
   t.notMatch(text, /short text|a half|at most/)
   const found = (number: number): string | undefined => Object.entries(codes).find(([, limit]) => number < limit)?.[0]
-  t.strictSame(texts.map((_, i) => found(i)).slice(-2), [undefined, undefined], 'parts of a text have no code')
+  t.strictSame(texts.map((_, i) => found(i)).slice(-3), [undefined, undefined, undefined], 'parts of a text have no code')
   const message = `const texts = ${JSON.stringify(texts)}, codes = ${JSON.stringify(codes)};
 function message(i, ...values) { return texts[i].replace(/\\{\\}/g, () => values.shift()) }
-function fail(i, ...values) { throw new Problem(Object.keys(codes).find((code) => i < codes[code]), message(i, ...values)) }\n`
+function failure(i, ...values) { return new Problem(Object.keys(codes).find((code) => i < codes[code]), message(i, ...values)) }
+function fail(...args) { throw failure(...args) }\n`
   type Twice = { twice(list: unknown, n: number): unknown; later(): unknown; stays(): void }
   const [whole, cut] = [await imported<Twice>(code), await imported<Twice>(message + text)]
   const outcome = (call: () => unknown): string => {

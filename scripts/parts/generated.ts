@@ -8,6 +8,7 @@ import { packNumbers } from '../../codegen/emit/packed.js'
 
 const FOLDER = 'runtime/operators/generated'
 const FUNCTIONS = `${FOLDER}/functions.ts`
+export const TABLE_FILE = `${FOLDER}/table.ts`
 const BOXED = `${FOLDER}/boxed.ts`
 /** What the table of operators consists of. */
 export const LOOKUP = 'runtime/operators/lookup.ts'
@@ -59,7 +60,7 @@ export function tableOf(root: string, names: ReadonlySet<string>): { texts: Text
   const some = operators.filter(({ qualifiedName }) => names.has(qualifiedName))
   const options = { backends: backendsFrom(DEVICE_BACKENDS), selector: everything, names: libraryNames, notesCalls: true }
   const texts: Record<string, string> = {
-    [`${FOLDER}/table.ts`]: emitTable(some, options),
+    [TABLE_FILE]: emitTable(some, options),
     [FUNCTIONS]: emitFunctions(some, options),
     [`${FOLDER}/schemas.ts`]: emitSchemas(some),
   }
@@ -87,10 +88,7 @@ ${['nameOf', 'functionOf', 'wrapperOf', 'schemaOf'].map((name) => `export const 
 export function wrappersByPart(all: Texts, few: Texts, tablePart: string, find: Find): Map<string, string[]> {
   const usersOf = (texts: Texts): Map<string, Set<string>> => {
     const { functions, wrappers } = readLists(texts)
-    const [functionOf, wrapperOf] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(texts(`${FOLDER}/table.ts`), name)) as [
-      number[],
-      number[],
-    ]
+    const [functionOf, wrapperOf] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(texts(TABLE_FILE), name)) as [number[], number[]]
     const users = new Map<string, Set<string>>(wrappers.map(([, name]) => [name, new Set()]))
     wrapperOf.forEach((wrapper, i) => users.get(wrappers[wrapper]![1])!.add(find(...functions[functionOf[i]!]!).part))
     return users
@@ -103,6 +101,33 @@ export function wrappersByPart(all: Texts, few: Texts, tablePart: string, find: 
     byPart.set(part, [...(byPart.get(part) ?? []), name])
   }
   return byPart
+}
+
+/**
+ * generated/table.ts in fewer bytes: overloads stand behind the name that they share, and a function that comes for the first time is a zero, another
+ * one its distance from the next that would.
+ */
+export function tableText(root: string, texts: Texts): string {
+  const table = texts(TABLE_FILE)
+  const overloads = new Map<string, string[]>()
+  for (const name of namesOf(table)) {
+    const [base, overload = ''] = name.split('.') as [string, string?]
+    overloads.set(base, [...(overloads.get(base) ?? []), overload])
+  }
+  const names = [...overloads].map(([base, list]) => (list.length === 1 && list[0] === '' ? base : [base, ...list].join('.'))).join(' ')
+  let next = 0
+  const steps = numbersOf(table, 'functionOf').map((number) => {
+    if (number < next) return next - number
+    next++
+    return 0
+  })
+  return `import { unpackNumbers } from '${root}/runtime/operators/packed.ts'
+const namesOf = ([base, ...overloads]) => overloads.length === 0 ? [base] : overloads.map((overload) => overload === '' ? base : base + '.' + overload)
+export const names = ${JSON.stringify(names)}.split(' ').flatMap((group) => namesOf(group.split('.'))).join(' ')
+let next = 0
+export const functionOf = unpackNumbers(${JSON.stringify(packNumbers(steps))}).map((step) => step === 0 ? next++ : next - step)
+export const wrapperOf = unpackNumbers(${JSON.stringify(packNumbers(numbersOf(table, 'wrapperOf')))})
+`
 }
 
 /** Those of boxed.ts that are named. */
@@ -159,10 +184,9 @@ export function nativeCalls(texts: Texts): [string, string][] {
 /** The function of each operator that is named. */
 export function functionsOf(texts: Texts, names: ReadonlySet<string>): [string, string][] {
   const { functions } = readLists(texts)
-  const table = texts(`${FOLDER}/table.ts`)
+  const table = texts(TABLE_FILE)
   const positions = numbersOf(table, 'functionOf')
-  const all = /names: string = '(.*)'/.exec(table)![1]!.split(' ')
-  return all.flatMap((name, i) => (names.has(name) ? [functions[positions[i]!]!] : []))
+  return namesOf(table).flatMap((name, i) => (names.has(name) ? [functions[positions[i]!]!] : []))
 }
 
 /** Code of a file of CALLERS. */
@@ -180,6 +204,10 @@ export function callerText(root: string, code: string, find: Find): string {
 function readLists(texts: Texts): { functions: [string, string][]; wrappers: [string, string][] } {
   const items = [...texts(FUNCTIONS).matchAll(ITEM)].map(([, module, name]): [string, string] => [module!, name!])
   return { functions: items.filter(([module]) => module !== 'w'), wrappers: items.filter(([module]) => module === 'w') }
+}
+
+function namesOf(table: string): string[] {
+  return /names: string = '(.*)'/.exec(table)![1]!.split(' ')
 }
 
 function numbersOf(table: string, name: string): number[] {

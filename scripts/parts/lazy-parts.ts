@@ -16,7 +16,9 @@ import {
   type Place,
   REPLACED,
   TABLE,
+  TABLE_FILE,
   tableOf,
+  tableText,
   wrappersByPart,
 } from './generated.js'
 import { FIRST, PARTS } from './parts.js'
@@ -184,6 +186,7 @@ export function divide(root: string, whole: RegExp): Division {
         const [texts, part] = id.startsWith(FEW) ? [few.texts, HOME] : [all, placeOf(id)]
         return functionsText(root, texts, part, find, homeOf, (name) => wrapperPlaces.get(name)!, `${WRAPPERS}${part}.ts`)
       }
+      if (file === TABLE_FILE) return tableText(root, id.startsWith(FEW) ? few.texts : all)
       if (id.startsWith(FEW) && file.includes('/generated/')) return few.texts(file)
       const { code } = sources.half(id.replace(FEW, ''))
       return CALLERS.has(file) ? callerText(root, code, find) : code

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { names } from '../../runtime/operators/generated/table.js'
 import { partOf } from '../../scripts/parts/lazy-parts.js'
 import { FIRST, PARTS } from '../../scripts/parts/parts.js'
 
@@ -107,5 +108,13 @@ console.log(y instanceof esm.Tensor, y.constructor.name, [...y.data()].join())
 console.log(esm.callOperator('aten::softmax.int', [esm.callOperator('aten::zeros_like', [x]), 0]).toArray().join())`
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   t.strictSame({ status, stderr, stdout }, { status: 0, stderr: '', stdout: 'true Tensor 1,2\n0.5,0.5\n' })
+  t.end()
+})
+
+t.test('the tables of the parts are that of the library', { skip }, (t) => {
+  const code = `import { operators } from ${JSON.stringify(join(dist, 'index.js'))}
+console.log(operators().map(({ name, overload }) => overload === '' ? name : name + '.' + overload).join(' '))`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', maxBuffer: 1e7 })
+  t.strictSame({ status, stderr, stdout }, { status: 0, stderr: '', stdout: `${names}\n` })
   t.end()
 })

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_TYPES } from '../held.js'
+import { HOLDS_CONTAINERS, HOLDS_TYPES } from '../held.js'
 import { missingOperators } from '../operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
@@ -10,11 +10,8 @@ import { type NamedTuples, parseType } from './types.js'
 import { upgradedOperator } from './upgraders.js'
 
 /** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
-const PROMOTED = [
-  [38, 'aten::format'],
-  [43, 'prim::tolist'],
-  [44, 'prim::NumToTensor.Scalar'],
-] as const
+const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }
+const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
 const RAISE = 'prim::RaiseException'
 
@@ -38,19 +35,24 @@ export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: n
   }
 
   const functions = codes.map((source): LinkedFunction => {
-    const occurs = (opcode: number): boolean => source.code.some((word, at) => word === opcode && at % 3 === 0)
-    const promoted = PROMOTED.filter(([opcode]) => occurs(opcode)).flatMap(([opcode, name]) =>
-      link(name, -1).map((op) => [opcode, op] as const),
-    )
     return {
       source,
       operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
-      promoted: new Map(promoted),
+      promoted: source.code.some(isPromoted) ? promotedIn(source.code, link) : NONE,
     }
   })
   if (missing.size > 0) throw missingOperators([...missing].sort())
   return functions
+}
+
+/** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */
+function isPromoted(word: number, at: number): boolean {
+  return at % 3 === 0 && (word === 38 || word === 43 || word === 44)
+}
+
+function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
+  return new Map([...new Set(code.filter(isPromoted))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {
@@ -86,13 +88,16 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
     given,
     defaults: given < total ? defaults : null,
     outs,
-    use: MOVES.has(qualifiedName) ? ArgumentUse.move : keepsArguments(entry) ? ArgumentUse.keep : ArgumentUse.read,
+    // of tensors alone every operator does no more
+    use: HOLDS_CONTAINERS ? useOf(entry) : ArgumentUse.read,
     vararg: schema.isVararg,
     returns: schema.isVarret ? -1 : schema.returns.length,
   }
 }
 
-/** Operators on containers of anything may store an argument or hand out an element. */
-function keepsArguments(entry: OperatorEntry): boolean {
-  return entry.schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
+function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
+  if (MOVES.has(qualifiedName)) return ArgumentUse.move
+  // operators on containers of anything may store an argument or hand out an element
+  const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
+  return keeps ? ArgumentUse.keep : ArgumentUse.read
 }

@@ -61,7 +61,7 @@ export class ZipArchive {
   }
 
   /** The entry of a record, and where its bytes begin: that takes the two lengths in the local header, which the directory does not say. */
-  private placeOf(name: string): ZipEntry & { offset: number } {
+  private placeOf(name: string): Pick<ZipEntry, 'method' | 'size' | 'compressedSize'> & { readonly offset: number } {
     const entry = this.entries.get(name)
     if (entry === undefined) throw damaged(`the record ${name} is missing`)
     const { flags, method, size, compressedSize, headerOffset, end } = entry
@@ -74,6 +74,6 @@ export class ZipArchive {
     const offset = headerOffset + LOCAL_HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)
     if (offset + compressedSize > end)
       throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
-    return { ...entry, offset }
+    return { method, size, compressedSize, offset }
   }
 }

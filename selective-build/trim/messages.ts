@@ -46,7 +46,11 @@ export function withoutTexts(source: BundleSource, names: ErrorNames, stays: (fi
     if (thrown !== null) {
       const call = `${names.fail}(${[numbers.mark(thrown.code, thrown.text), ...thrown.values].join(', ')})`
       const text = thrown.unless === null ? call : `((${thrown.unless}) || ${call})`
-      edits.push({ start: node.getStart(), end: node.end, text: ts.isThrowStatement(node) ? `${endsCode(node) ? 'throw ' : ''}${text};` : text })
+      edits.push({
+        start: node.getStart(),
+        end: node.end,
+        text: ts.isThrowStatement(node) ? `${endsCode(node) ? 'throw ' : ''}${text};` : text,
+      })
     } else if (made !== null) {
       const text = `${names.failure}(${[numbers.mark(made.code, made.text), ...made.values].join(', ')})`
       edits.push({ start: node.getStart(), end: node.end, text })

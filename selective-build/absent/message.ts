@@ -32,8 +32,10 @@ function readTexts(): readonly string[] {
   try {
     const library = nativeLibrary() ?? process.env[LIBRARY_VARIABLE]
     const folder = dirname(library !== undefined && library !== '' ? library : fileURLToPath(import.meta.url))
-    const { hash, texts } = JSON.parse(readFileSync(join(folder, 'messages.json'), 'utf8')) as { hash: string; texts: string[] }
-    return hash === MESSAGES_HASH ? texts : []
+    const { hash, extend, texts } = JSON.parse(readFileSync(join(folder, 'messages.json'), 'utf8')) as Record<'hash' | 'extend', string> & {
+      texts: string[]
+    }
+    return hash === MESSAGES_HASH ? texts.map((text) => text.replace('{+}', () => extend)) : []
   } catch {
     return []
   }

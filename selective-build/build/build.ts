@@ -78,7 +78,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const text = finished(messages.text)
   const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
   const [module, commonJs] = await Promise.all((['esm', 'cjs'] as const).map((format) => minify(text, format, { messages, ownNames: own })))
-  const texts = `${JSON.stringify({ hash: messages.hash, texts: messages.texts }, null, 1)}\n`
+  const texts = messagesFile(messages, request.command)
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
   const bytesOf = async (text: string): Promise<number> => (await minify(finished(text), 'esm')).code.length
@@ -186,11 +186,19 @@ export function levelsOf(wanted: readonly string[], known: readonly string[]): s
 
 /** In place of runtime/build.ts: what errors about missing things end with, and that the library stands beside the build. */
 function buildModule(command: string): string {
-  const extend = `. This is a selective build; to extend it, trace what is missing ('ptlite trace MODEL --input ... -o more.trace') and run '${command} --trace more.trace'`
-  const values = { HOW_TO_EXTEND: extend, LIBRARY_FOLDERS: ['.'], HOW_TO_GET_LIBRARY: 'take it from this build' }
+  const values = { HOW_TO_EXTEND: howToExtend(command), LIBRARY_FOLDERS: ['.'], HOW_TO_GET_LIBRARY: 'take it from this build' }
   return Object.entries(values)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
     .join('')
+}
+
+const howToExtend = (command: string): string =>
+  `. This is a selective build; to extend it, trace what is missing ('ptlite trace MODEL --input ... -o more.trace') and run '${command} --trace more.trace'`
+
+/** What stands in messages.json: texts by number, in which `{+}` is what those about missing things end with. */
+function messagesFile({ hash, texts }: Messages, command: string): string {
+  const extend = howToExtend(command)
+  return `${JSON.stringify({ hash, extend, texts: texts.map((text) => text.replaceAll(extend, '{+}')) }, null, 1)}\n`
 }
 
 /** Builds whose kernels are the same share their objects, whatever else is in them. */

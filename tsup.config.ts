@@ -32,7 +32,7 @@ export default defineConfig([
     ...common,
     entry: { 'selective-build': 'src/cli/selective-build-main.ts' },
     format: ['esm'],
-    external: ['koffi', 'esbuild', 'typescript'],
+    external: ['koffi', 'esbuild', 'terser', 'typescript'],
   },
   // the library in one file, for bundlers
   { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'] },

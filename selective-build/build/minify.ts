@@ -1,5 +1,6 @@
 import { build, type BuildOptions } from 'esbuild'
 import { gzipSync } from 'node:zlib'
+import { minify as shorten, type MinifyOptions } from 'terser'
 import { PtliteError } from '../../runtime/error.js'
 import type { Messages } from '../trim/messages.js'
 import { sharesOf } from '../trim/shares.js'
@@ -39,6 +40,13 @@ export interface Prepared {
 
 const UNPREPARED: Prepared = { messages: { hash: '', codes: {} }, ownNames: [] }
 
+/** What terser finds in a module beyond what esbuild does: functions and variables that are used once, or hold what never changes. */
+const SHORTENING: MinifyOptions = {
+  ecma: 2020,
+  module: true,
+  compress: { passes: 6, hoist_funs: true, keep_fargs: false, pure_getters: true, unsafe_arrows: true },
+}
+
 /** Minifies a bundle and leaves out what nothing in it refers to. */
 export async function minify(text: string, format: 'esm' | 'cjs', { messages, ownNames }: Prepared = UNPREPARED): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
@@ -64,12 +72,19 @@ export async function minify(text: string, format: 'esm' | 'cjs', { messages, ow
     (typeof outputFiles)[0],
     (typeof outputFiles)[0],
   ]
-  const { mappings } = JSON.parse(map.text) as { mappings: string }
+  const shortened = await shorten(code.text, {
+    ...SHORTENING,
+    module: format === 'esm',
+    toplevel: true,
+    sourceMap: { content: map.text },
+  }).catch(fail)
+  const [short, { mappings }] = [shortened.code!, JSON.parse(shortened.map as string) as { mappings: string }]
+  const contents = Buffer.from(short)
   const output = Object.entries(metafile.outputs).find(([name]) => name.endsWith('.js'))![1]
   return {
-    code: code.contents,
-    gzipped: gzipSync(code.contents, { level: 9 }).length,
-    inputs: sharesOf(code.text, mappings, parseBundle(text)),
+    code: contents,
+    gzipped: gzipSync(contents, { level: 9 }).length,
+    inputs: sharesOf(short, mappings, parseBundle(text)),
     exports: output.exports,
   }
 }

@@ -63,11 +63,12 @@ t.test('trace, build and compare', (t) => {
   t.match(built.stderr, /loaders: \d+ parts left out that no traced model comes to/)
   const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as {
     native: { before: number; after: number }
-    javascript: { before: number; after: number }
+    javascript: { before: number; after: number; gzipped: { after: number } }
     total: { before: number; after: number }
     kernels: Record<string, { after: number }>
   }
   t.ok(report.native.after <= 40_000, `kernel library: ${report.native.after} bytes`)
+  t.ok(report.javascript.gzipped.after <= 15_000, `JavaScript: ${report.javascript.gzipped.after} bytes`)
   t.ok(5 * report.total.after < report.total.before, 'at least five times smaller')
   t.ok(report.kernels['activation']!.after > 0)
   t.match(readFileSync(join(out, 'report.svg'), 'utf8'), /^<svg .*<rect /s)

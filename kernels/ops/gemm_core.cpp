@@ -73,7 +73,8 @@ constexpr int64_t kPanelBytes = 128;
 enum class Asks { kNothing, kRows, kRowsAndPanel };
 
 /// Both operands packed: every distance is a constant, and a pass of the loop does several k, so that little but the
-/// multiplications is left to issue. Each pass asks for a row of `lines`: all at once, they would keep other loads waiting.
+/// multiplications is left to issue. Each of the last passes asks for a row of `lines`: all at once, they would keep other loads
+/// waiting.
 template <class T, int M, int V, Asks asks>
 PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const T* b, const Lines* lines) {
   constexpr int L = Vec<T>::size;

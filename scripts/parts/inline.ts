@@ -1,9 +1,8 @@
 import { parseAst } from 'rollup/parseAst'
+import { forEachChild, type Node } from './syntax.js'
 
 /** Values by key of an object that only has numbers, such as an enumeration. */
 export type Numbers = ReadonlyMap<string, number>
-
-type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number }
 
 /** The exported constants of a module that are objects of numbers. */
 export function numbersIn(code: string): Map<string, Numbers> {
@@ -103,12 +102,4 @@ function locals(program: Node): Set<string> {
 function addNames(pattern: Node, names: Set<string>): void {
   if (pattern.type === 'Identifier') names.add(pattern.name as string)
   else forEachChild(pattern, (child) => addNames(child, names))
-}
-
-function forEachChild(node: Node, visit: (child: Node) => void): void {
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof child === 'object' && child !== null && typeof (child as Node).type === 'string') visit(child as Node)
-    }
-  }
 }

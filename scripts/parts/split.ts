@@ -1,5 +1,6 @@
 import type { ProgramNode } from 'rollup'
 import { parseAst } from 'rollup/parseAst'
+import { forEachChild, type Node } from './syntax.js'
 
 /** One of the two modules that a file becomes: the functions that usual programs run, with all that is evaluated at load, and the others. */
 export interface Half {
@@ -37,7 +38,6 @@ export interface SplitOptions {
 }
 
 type Statement = ProgramNode['body'][number]
-type Node = Readonly<Record<string, unknown>> & { readonly type: string; readonly start: number; readonly end: number }
 type Kind = 'function' | 'data' | 'eager'
 
 interface Item {
@@ -336,7 +336,9 @@ function collect(node: Node, names: Names, atLoad: boolean): void {
     case 'FunctionDeclaration':
     case 'FunctionExpression':
     case 'ArrowFunctionExpression':
-      visitChildren(node, names, false)
+      forEachChild(node, (child) => {
+        collect(child, names, false)
+      })
       return
     case 'ClassDeclaration':
     case 'ClassExpression':
@@ -361,7 +363,9 @@ function collect(node: Node, names: Names, atLoad: boolean): void {
       if ((node.left as Node).type !== 'VariableDeclaration') for (const name of patternNames(node.left as Node)) names.assigned.add(name)
       break
   }
-  visitChildren(node, names, atLoad)
+  forEachChild(node, (child) => {
+    collect(child, names, atLoad)
+  })
 }
 
 /** Methods and fields of instances run later, static members with the statement. */
@@ -382,14 +386,6 @@ function addMember(names: Names, object: string, property: Node): void {
   if (members === null) return
   if (members === undefined) names.members.set(object, new Set([property.name as string]))
   else members.add(property.name as string)
-}
-
-function visitChildren(node: Node, names: Names, atLoad: boolean): void {
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      if (typeof child === 'object' && child !== null && typeof (child as Node).type === 'string') collect(child as Node, names, atLoad)
-    }
-  }
 }
 
 /** What is used of a namespace; null for all of it. */

@@ -43,7 +43,7 @@ const UNPREPARED: Prepared = { messages: { hash: '', codes: {} }, ownNames: [] }
 /** What terser finds in a module beyond what esbuild does: functions and variables that are used once, or hold what never changes. */
 const SHORTENING: MinifyOptions = {
   ecma: 2020,
-  module: true,
+  toplevel: true,
   compress: { passes: 6, hoist_funs: true, keep_fargs: false, pure_getters: true, unsafe_arrows: true },
 }
 
@@ -75,7 +75,6 @@ export async function minify(text: string, format: 'esm' | 'cjs', { messages, ow
   const shortened = await shorten(code.text, {
     ...SHORTENING,
     module: format === 'esm',
-    toplevel: true,
     sourceMap: { content: map.text },
   }).catch(fail)
   const [short, { mappings }] = [shortened.code!, JSON.parse(shortened.map as string) as { mappings: string }]

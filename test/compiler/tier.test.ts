@@ -203,6 +203,26 @@ t.test('the passes can be seen', async (t) => {
   m.dispose()
 })
 
+t.test('packed layers are interpreted after a plan has given their packed weights back', async (t) => {
+  const path = fixturePath('models/mobilenet_v3.mobile.ptl')
+  const image = (side: number): Tensor =>
+    tensor(
+      Float32Array.from({ length: 3 * side * side }, (_, i) => Math.sin(i)),
+      [1, 3, side, side],
+    )
+  const interpreted = await loadModule(path, { compile: 'off' })
+  for (const compile of ['auto', 'eager'] as const) {
+    const compiled = await loadModule(path, { compile })
+    for (const side of [32, 32, 48, 48, 32, 40]) {
+      const [got, wanted] = [compiled, interpreted].map((m) => (m.forward(image(side)) as Tensor).data() as Float32Array)
+      const error = Math.max(...wanted!.map((x, i) => Math.abs(x - got![i]!)))
+      t.ok(error <= 1e-4 * Math.max(...wanted!.map(Math.abs)), `${compile}, ${side} pixels: off by ${error}`)
+    }
+    compiled.dispose()
+  }
+  interpreted.dispose()
+})
+
 t.test('outputs survive later runs, and nothing else does', async (t) => {
   const m = await load('auto')
   const first = [0, 1, 2, 3].map((i) => [m.forward(matrix(i, 1, 1, 1)) as Tensor, i] as const)

@@ -18,7 +18,22 @@ interface Context {
   readonly weight: Tensor
   readonly bias: Tensor | null
   readonly clamp: Clamp | null
-  readonly packed: Storage | null
+  /** The weight as kernels want it; null where they take it as it is. */
+  readonly packing: Packing | null
+}
+
+/** Compiled calls that read the weight in another form give the packed one back: it is made again where an interpreted call wants it. */
+class Packing {
+  private packed: Storage
+
+  constructor(private readonly pack: () => Storage) {
+    this.packed = pack()
+  }
+
+  get address(): number {
+    if (!this.packed.live) this.packed = this.pack()
+    return this.packed.address
+  }
 }
 
 interface ConvContext extends Context {
@@ -68,8 +83,8 @@ export function prepackedLinear(object: CustomObject): Context {
   const [w, b, lo, hi] = stateItems(object, 4) as [Value, Value, Value, Value]
   const weight = kept(tensorOf(object, w))
   check(weight.dim === 2, () => `${object.className}: expected a weight with 2 dimensions, found ${weight.dim}`)
-  const packed = packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!)
-  const context: Context = { weight, bias: keptOrNull(object, b), clamp: clampOf(lo, hi), packed }
+  const packing = new Packing(() => packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!))
+  const context: Context = { weight, bias: keptOrNull(object, b), clamp: clampOf(lo, hi), packing }
   object.cache = context
   return context
 }
@@ -92,10 +107,10 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
     weight,
     bias: keptOrNull(object, items[1]!),
     clamp: clampOf(rest[2]!, rest[3]!),
-    packed:
+    packing:
       transposed || !packs(weight, groups) || outputs % groups !== 0
         ? null
-        : packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs),
+        : new Packing(() => packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs)),
     settings,
     outputPadding: transposed ? intsOf(object, items[4]!) : [],
   }
@@ -116,13 +131,13 @@ export function linear_clamp_prepack(W: Tensor, B: Tensor | null, outputMin: Sca
 }
 
 export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
-  const { weight, bias, clamp, packed } = prepackedLinear(wPrepack)
+  const { weight, bias, clamp, packing } = prepackedLinear(wPrepack)
   check(
     X.type === DType.float32 && X.dim > 0 && X.shape[X.dim - 1] === weight.shape[1],
     () =>
       `prepacked::linear_clamp_run: expected a float32 input with ${weight.shape[1]!} features, found ${X.dtype}[${X.shape.join(', ')}]`,
   )
-  return clampedLinear(contiguousOf(X), weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packed?.address ?? 0)
+  return clampedLinear(contiguousOf(X), weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packing?.address ?? 0)
 }
 
 /** Weight [out, in / groups, kh, kw] with bias, settings and limits of the result. */
@@ -140,8 +155,8 @@ export function conv2d_clamp_prepack(
 }
 
 export function conv2d_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
-  const { weight, bias, clamp, packed, settings } = prepackedConvolution(wPrepack)
-  return convolve('prepacked::conv2d_clamp_run', X, weight, bias, settings, settings.padding, clamp, packed?.address ?? 0)
+  const { weight, bias, clamp, packing, settings } = prepackedConvolution(wPrepack)
+  return convolve('prepacked::conv2d_clamp_run', X, weight, bias, settings, settings.padding, clamp, packing?.address ?? 0)
 }
 
 /** Weight [in, out / groups, kh, kw] with bias, settings and limits of the result. */

@@ -1,6 +1,8 @@
 // arange, linspace and logspace. Equally spaced values are counted from the nearer end, which makes both ends exact.
 #include <math.h>
 
+#include <type_traits>
+
 #include "frames/sequence.h"
 #include "isa/kernel.h"
 
@@ -19,10 +21,21 @@ void fill(const sequence_frame* f) {
   }
   const S step = n > 1 ? (end - start) / static_cast<S>(n - 1) : S{0};
   const int64_t half = n > 1 ? n / 2 : n;
-  for (int64_t i = 0; i < n; ++i) {
-    const S value = i < half ? start + step * static_cast<S>(i) : end - step * static_cast<S>(n - 1 - i);
-    out[i] = f->op == SequenceOp_spaced ? static_cast<T>(value) : static_cast<T>(pow(static_cast<S>(f->base), value));
+  // integers are computed as PyTorch's compiler does, with one rounding
+  const auto along = [&](int64_t i) {
+    const S steps = static_cast<S>(i < half ? i : i - (n - 1)), from = i < half ? start : end;
+    return std::is_integral<T>::value ? static_cast<S>(fma(step, steps, from)) : from + step * steps;
+  };
+  int64_t i = 0;
+  if (f->lanes > 0) {
+    // whole pairs of vectors step on from their first element, which was truncated
+    const int64_t vectors = n - n % (2 * f->lanes);
+    for (; i < vectors; i += f->lanes) {
+      const S first = static_cast<S>(static_cast<T>(along(i)));
+      for (int64_t k = 0; k < f->lanes; ++k) out[i + k] = static_cast<T>(fma(static_cast<S>(k), step, first));
+    }
   }
+  for (; i < n; ++i) out[i] = static_cast<T>(f->op == SequenceOp_spaced ? along(i) : pow(static_cast<S>(f->base), along(i)));
 }
 
 int32_t sequence(sequence_frame* f) {

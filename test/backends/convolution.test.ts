@@ -155,6 +155,27 @@ t.test('prepacked convolution and linear clamp their results', (t) => {
   t.end()
 })
 
+t.test('prepacked layers keep NaN, with limits and without', (t) => {
+  const one = real(Float64Array.of(1), [1, 1, 1, 1], 'float32')
+  const values = Float64Array.of(1, NaN, Infinity, -8)
+  for (const [lo, hi] of [
+    [0, 6],
+    [-9, null],
+    [null, 6],
+    [null, null],
+  ] as const) {
+    const limits = [lo === null ? null : float(lo), hi === null ? null : float(hi)]
+    const expected = values.map((v) => (Number.isNaN(v) ? v : Math.min(Math.max(v, lo ?? -Infinity), hi ?? Infinity)))
+    const conv = callOperator('prepacked::conv2d_clamp_prepack', [one, null, [1, 1], [0, 0], [1, 1], int(1), ...limits])
+    const image = callOperator('prepacked::conv2d_clamp_run', [real(values, [1, 1, 2, 2], 'float32'), conv as never]) as Tensor
+    t.strictSame(image.data(), Float32Array.from(expected))
+    const linear = callOperator('prepacked::linear_clamp_prepack', [real(Float64Array.of(1), [1, 1], 'float32'), null, ...limits])
+    const rows = callOperator('prepacked::linear_clamp_run', [real(values, [4, 1], 'float32'), linear as never]) as Tensor
+    t.strictSame(rows.data(), Float32Array.from(expected))
+  }
+  t.end()
+})
+
 t.test('arguments that do not fit', (t) => {
   const x = real(random.data(2 * 5 * 5), [1, 2, 5, 5], 'float32')
   const w = real(random.data(3 * 2 * 3 * 3), [3, 2, 3, 3], 'float32')

@@ -23,6 +23,7 @@ interface Case {
 const SPECIAL: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN }
 const numberOf = (x: number | boolean | string): number => (typeof x === 'string' ? SPECIAL[x]! : Number(x))
 const isComplex = (dtype: string): boolean => dtype.startsWith('complex')
+const isHalf = (dtype: string): boolean => dtype.endsWith('float16')
 const PARTS: Readonly<Record<string, string>> = { complex64: 'float32', complex128: 'float64' }
 
 function decode(x: Encoded): Input {
@@ -34,6 +35,7 @@ function decode(x: Encoded): Input {
   const values = x.data.map(numberOf)
   if (isComplex(x.dtype))
     return callOperator('aten::view_as_complex', [tensor(values, [...x.shape, 2], PARTS[x.dtype] as 'float32')]) as Tensor
+  if (isHalf(x.dtype)) return callOperator('aten::to.dtype', [tensor(values, x.shape, 'float32'), x.dtype]) as Tensor
   return tensor(values, x.shape, x.dtype as 'float32')
 }
 
@@ -50,10 +52,15 @@ function difference(got: unknown, want: Encoded): string | undefined {
   if (got.dtype !== want.dtype || got.shape.join() !== want.shape.join()) {
     return `${want.dtype}[${want.shape.join()}], found ${got.dtype}[${got.shape.join()}]`
   }
-  const real = isComplex(want.dtype) ? (callOperator('aten::view_as_real', [got]) as Tensor) : got
-  const found = Array.from(real.data() as Float64Array, Number)
+  const found = Array.from(numbersOf(got).data() as Float64Array, Number)
   const wrong = want.data.findIndex((x, i) => !near(found[i]!, numberOf(x), want.dtype))
   return wrong < 0 ? undefined : `element ${wrong}: ${want.data[wrong]!}, found ${found[wrong]!}`
+}
+
+/** The elements as numbers that JavaScript has: complex ones as pairs, halves widened. */
+function numbersOf(x: Tensor): Tensor {
+  if (isComplex(x.dtype)) return callOperator('aten::view_as_real', [x]) as Tensor
+  return isHalf(x.dtype) ? (callOperator('aten::to.dtype', [x, 'float32']) as Tensor) : x
 }
 
 function near(got: number, want: number, dtype: string): boolean {

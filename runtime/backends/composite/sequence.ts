@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { DType, isFloating } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloating, isIntegral, realOf } from '../../tensor/dtype.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
@@ -46,10 +46,16 @@ function written(out: Tensor, write: (target: Tensor) => void): Tensor {
     write(out)
     return out
   }
-  const target = empty(out.shape, kernelType ? out.type : isFloating(out.type) ? DType.float32 : DType.int64)
+  const target = empty(out.shape, kernelType ? out.type : sequenceType(out.type))
   write(target)
   copyInto(out, target)
   return out
+}
+
+/** The dtype of the vector for one that the kernels do not write. */
+function sequenceType(type: DType): DType {
+  if (isComplex(type)) return realOf(type)
+  return isFloating(type) ? DType.float32 : DType.int64
 }
 
 function isIntegralScalar(value: Scalar): boolean {
@@ -120,14 +126,18 @@ function vector(steps: number, options: TensorOptions): Tensor {
   return empty([steps], options.dtype ?? DType.float32)
 }
 
-function checkSteps(steps: number): void {
+function checkSteps(steps: number, out?: Tensor): void {
   check(steps >= 0, () => `expected a number of steps of at least 0, found ${steps}`)
+  check(out?.type !== DType.bool || steps < 2, () => 'expected a dtype of numbers, found bool')
 }
 
 export function linspace_out(start: Scalar, end: Scalar, steps: number, out: Tensor): Tensor {
-  checkSteps(steps)
+  checkSteps(steps, out)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
-  return written(result, (target) => spaced(target, storedValue(out.type, start), storedValue(out.type, end)))
+  const type = realOf(out.type)
+  // PyTorch truncates integers in vectors of 32 bytes; a single step is the start
+  const lanes = isIntegral(type, false) && steps > 1 ? 32 / out.itemSize : 0
+  return written(result, (target) => spaced(target, storedValue(type, start), storedValue(type, end), lanes))
 }
 
 /** Powers of `base`, the exponents being those of linspace. */
@@ -137,8 +147,10 @@ export function logspace(start: Scalar, end: Scalar, steps: number, base: number
 }
 
 export function logspace_out(start: Scalar, end: Scalar, steps: number, base: number, out: Tensor): Tensor {
-  checkSteps(steps)
+  checkSteps(steps, out)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
-  const [from, to] = [storedValue(out.type, start), storedValue(out.type, end)]
-  return written(result, (target) => geometric(target, from, to, isFloating(out.type) ? base : Math.trunc(base)))
+  const type = realOf(out.type)
+  // a single step keeps what an integer dtype would cut off
+  const exponent = (value: Scalar) => (steps === 1 ? scalarToNumber(value) : storedValue(type, value))
+  return written(result, (target) => geometric(target, exponent(start), exponent(end), base))
 }

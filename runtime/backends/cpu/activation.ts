@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { HOLDS_WRITES } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { resizeOut, resultTensor } from '../../tensor/iterator.js'
+import { resizeOut } from '../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
@@ -11,6 +11,7 @@ import { clamp_out } from './clamp.js'
 import { drawSlopes } from './random.js'
 import { copyInto } from './support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+import { abs_out, exp_out, neg_out } from './unary.js'
 
 /** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
 
@@ -125,10 +126,9 @@ export function log_sigmoid_out(self: Tensor, out?: Tensor): Tensor {
   return floating('log_sigmoid', ActivationOp.log_sigmoid, self, out)
 }
 
-/** log_sigmoid and a buffer that only its gradient uses, which stays empty. */
+/** log_sigmoid and what its gradient uses: exp(-|x|). */
 export function log_sigmoid_forward_out(self: Tensor, output?: Tensor, buffer?: Tensor): [Tensor, Tensor] {
-  const empties = resultTensor(buffer, [0], self.type, [self])
-  return [log_sigmoid_out(self, output), empties]
+  return [log_sigmoid_out(self, output), exp_out(neg_out(abs_out(self)), buffer)]
 }
 
 /** x above the threshold, else value. */

@@ -1,7 +1,7 @@
 import { PtliteError } from '../../error.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
-import { become, type Tensor } from '../../tensor/tensor.js'
+import { become, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
 import { checkOutType, deliver, deliverExact } from './support/deliver.js'
 import { flattened } from './support/make.js'
@@ -86,10 +86,10 @@ export function amin(self: Tensor, dim: number[], keepdim: boolean, out?: Tensor
 export function aminmax(self: Tensor, dim: number | null, keepdim: boolean, outMin?: Tensor, outMax?: Tensor): [Tensor, Tensor] {
   const dims = dim === null ? null : [dim]
   checkNotEmpty(self, dims, 'aminmax')
-  return [
-    deliverExact(reduce('min', self, dims, keepdim, self.type), outMin, 'aminmax'),
-    deliverExact(reduce('max', self, dims, keepdim, self.type), outMax, 'aminmax'),
-  ]
+  const extremes = [reduce('min', self, dims, keepdim, self.type), reduce('max', self, dims, keepdim, self.type)]
+  // PyTorch gives a number that keeps its dim a size
+  const [low, high] = (self.dim === 0 && dim !== null && keepdim ? extremes.map((t) => viewOf(t, [1], [1])) : extremes) as [Tensor, Tensor]
+  return [deliverExact(low, outMin, 'aminmax'), deliverExact(high, outMax, 'aminmax')]
 }
 
 export function _aminmax(self: Tensor): [Tensor, Tensor] {

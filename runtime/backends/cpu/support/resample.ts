@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { isFloating } from '../../../tensor/dtype.js'
+import { DType, isFloating } from '../../../tensor/dtype.js'
 import { channelsLastStrides } from '../../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor } from '../../../tensor/tensor.js'
 import { contiguousOf } from './copy.js'
@@ -55,9 +55,8 @@ export function resample(
   const out = empty(shape, self.type)
   if (out.numel === 0) return out
   const data = contiguousOf(self)
-  kernels.resample({
+  const fields = {
     mode: kernels.ResampleMode[mode],
-    dtype: self.type,
     align_corners: align ? 1 : 0,
     planes: shape[0]! * shape[1]!,
     in_sizes: frame.in_sizes,
@@ -65,7 +64,11 @@ export function resample(
     scales: frame.scales,
     in: data.address,
     out: out.address,
-  })
+  }
+  if (self.type === DType.bfloat16 && (mode === 'linear' || mode === 'cubic')) {
+    // PyTorch's linear kernel of channels-last tensors sums in float32
+    kernels.resample_bfloat16({ ...fields, spatial, once: mode === 'linear' && isChannelsLast(self) ? 1 : 0 })
+  } else kernels.resample({ ...fields, dtype: self.type })
   return out
 }
 

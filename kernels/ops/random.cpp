@@ -15,29 +15,12 @@ Generator& generator_of(Frame* f) {
   return *reinterpret_cast<Generator*>(f->state);
 }
 
-double uniform53(Generator& g) { return static_cast<double>(g.bits64() & ((1ull << 53) - 1)) * 0x1p-53; }
-
 // out[i] = f(a number in 0..1 with this many random bits).
 template <class F>
 void each_uniform(Generator& g, float* out, int64_t n, int32_t digits, F f) {
   const uint32_t mask = (1u << digits) - 1;
   const float step = 1.0f / static_cast<float>(1u << digits);
   g.each32(n, [=](int64_t i, uint32_t word) { out[i] = f(static_cast<float>(static_cast<int32_t>(word & mask)) * step); });
-}
-
-// Normal samples come in pairs; the second one of a pair waits in the generator.
-double normal_serial(Generator& g) {
-  if (g.has_normal) {
-    g.has_normal = 0;
-    return g.normal;
-  }
-  const double first = uniform53(g);
-  const double second = uniform53(g);
-  const double radius = ::sqrt(-2.0 * ::log1p(-second));
-  const double theta = 2.0 * M_PI * first;
-  g.normal = radius * ::sin(theta);
-  g.has_normal = 1;
-  return radius * ::cos(theta);
 }
 
 void uniform(Generator& g, float* out, int64_t n, const random_fill_frame* f) {

@@ -1,6 +1,7 @@
 // The generator behind PyTorch's CPU random numbers: the 32-bit Mersenne Twister of Matsumoto and Nishimura.
 #pragma once
 
+#include <math.h>
 #include <stdint.h>
 
 #include "vec/vec.h"
@@ -71,6 +72,24 @@ struct Generator {
     next = 0;
   }
 };
+
+// A number in 0..1 with 53 random bits.
+[[maybe_unused]] static double uniform53(Generator& g) { return static_cast<double>(g.bits64() & ((1ull << 53) - 1)) * 0x1p-53; }
+
+// Normal samples come in pairs; the second one of a pair waits in the generator.
+[[maybe_unused]] static double normal_serial(Generator& g) {
+  if (g.has_normal) {
+    g.has_normal = 0;
+    return g.normal;
+  }
+  const double first = uniform53(g);
+  const double second = uniform53(g);
+  const double radius = ::sqrt(-2.0 * ::log1p(-second));
+  const double theta = 2.0 * M_PI * first;
+  g.normal = radius * ::sin(theta);
+  g.has_normal = 1;
+  return radius * ::cos(theta);
+}
 
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

@@ -35,7 +35,20 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
   [
     'layers',
     [
-      ...cpu('attention', 'blocked*', 'compiled', 'convolution', 'im2col', 'matmul', 'norm', 'pooling', 'post-ops', 'prepacked', 'softmax'),
+      ...cpu(
+        'attention',
+        'blocked*',
+        'compiled',
+        'convolution',
+        'im2col',
+        'matmul',
+        'norm',
+        'pooling',
+        'post-ops',
+        'prepacked',
+        'softmax',
+        'fractional-pool',
+      ),
       ...cpu('sparse-product', 'variance'),
       ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'transformer'),
     ],
@@ -60,7 +73,10 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     'reductions',
-    [...cpu('cumulative', 'reduction', 'sort', 'unique', 'vector-norm'), ...composite('histogram', 'reduction', 'statistics')],
+    [
+      ...cpu('cumulative', 'reduction', 'segment-reduce', 'sort', 'unique', 'vector-norm'),
+      ...composite('histogram*', 'reduction', 'statistics'),
+    ],
   ],
   [
     'indexing',
@@ -69,9 +85,9 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
   ['images', [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample')]],
   ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'rnn*')]],
   ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window')]],
-  ['linalg', [...cpu('decompose', 'linalg'), ...composite('decompose', 'einsum', 'linalg')]],
-  ['random', [...cpu('random'), ...composite('random')]],
-  ['losses', [...cpu('loss'), ...composite('loss', 'gradient')]],
+  ['linalg', [...cpu('decompose', 'distance', 'linalg'), ...composite('decompose', 'einsum', 'linalg', 'trilinear')]],
+  ['random', [...cpu('random*'), ...composite('random')]],
+  ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss')]],
   ['quantized', ['runtime/backends/quantized-cpu/*', ...cpu('fake-quantize', 'quantize'), ...composite('quantized-rnn')]],
   ['values', ['runtime/backends/builtin/*']],
   ['others', ['runtime/backends/cpu/*', 'runtime/backends/composite/*']],

@@ -13,6 +13,11 @@ const KNOWN: readonly (readonly [string, string, readonly unknown[], readonly nu
   ['normal, one by one', 'randn', [[5]], [0.3367, 0.1288, 0.2345, 0.2303, -1.1229]],
   ['integers', 'randint', [10, [6]], [2, 7, 6, 4, 6, 5]],
   ['a permutation', 'randperm', [7], [1, 6, 3, 5, 4, 0, 2]],
+  ['gamma', '_standard_gamma', [tensor([0.3, 1, 5, 40])], [1.238, 0.8415, 1.1094, 41.9924]],
+  ['gamma in double', '_standard_gamma', [tensor([0.3, 1, 5, 40], [4], 'float64')], [1.237994, 0.84155, 1.109397, 41.992429]],
+  ['binomial, few', 'binomial', [tensor([10]), tensor([0.1, 0.3, 0.5, 0.7, 0.9, 1])], [0, 1, 5, 9, 9, 10]],
+  ['binomial, many', 'binomial', [tensor([1000], [1], 'float64'), tensor([0.1, 0.4, 0.6, 0.95], [4], 'float64')], [81, 379, 599, 961]],
+  ['Dirichlet', '_sample_dirichlet', [tensor([0.5, 2, 1, 3, 3, 3], [2, 3])], [0.3462, 0.4298, 0.224, 0.3027, 0.2709, 0.4264]],
 ]
 
 t.test("the sequence after a seed is PyTorch's", (t) => {
@@ -56,12 +61,28 @@ t.test('samples have the moments of their distribution', (t) => {
   check('normal', call('normal.float_float', 3, 2, [n]), 3, 4)
   check('exponential_', call('exponential_', call('empty.memory_format', [n]), 2), 0.5, 0.25)
   check('bernoulli', call('bernoulli_.float', call('empty.memory_format', [n]), 0.25), 0.25, 0.1875)
+  check('gamma', call('_standard_gamma', call('full', [n], 2.5, 'float32')), 2.5, 2.5)
+  check('few of binomial', call('binomial', call('full', [n], 12, 'float32'), tensor([0.2])), 2.4, 1.92)
+  check('most of binomial', call('binomial', call('full', [n], 90, 'float32'), tensor([0.75])), 67.5, 16.875)
   check('small poisson', call('poisson', call('full', [n], 4, 'float32')), 4, 4)
   check('large poisson', call('poisson', call('full', [n], 40, 'float32')), 40, 40)
   check('dropout', call('dropout', call('ones', [n]), 0.5, true), 1, 1)
   const choices = numbers(call('multinomial', tensor(new Float32Array([1, 0, 3])), n, true))
   t.notOk(choices.includes(1))
   t.ok(Math.abs(choices.filter((c) => c === 2).length / n - 0.75) < 0.02)
+  t.end()
+})
+
+t.test('parameters without a distribution end', (t) => {
+  const odd = tensor([NaN, -3, Infinity, 1e30])
+  for (const op of ['_standard_gamma', '_sample_dirichlet']) t.equal(numbers(callOperator(`aten::${op}`, [odd]) as Tensor).length, 4)
+  const half = tensor([0.5])
+  const [nan, negative, infinite, many] = numbers(callOperator('aten::binomial', [odd, half]) as Tensor)
+  t.match([nan, negative, infinite], [NaN, 0, NaN])
+  t.ok(many! > 0.4e30)
+  t.same(numbers(callOperator('aten::binomial', [tensor([5, 5, 5]), tensor([NaN, -1, 2])]) as Tensor), [NaN, 0, 5])
+  t.throws(() => callOperator('aten::binomial', [half, tensor([0.5], [1], 'float64')]), { code: 'INVALID_DTYPE' })
+  t.throws(() => callOperator('aten::_standard_gamma', [tensor([1], [1], 'int64')]), { code: 'INVALID_DTYPE' })
   t.end()
 })
 

@@ -25,14 +25,20 @@ function checkNumbers(self: Tensor, weight: Tensor | null): void {
   )
 }
 
-/** Counts between edges; the last bin holds its right edge too, and what lies outside is left out. */
-function counted(self: Tensor, edges: Tensor, weight: Tensor | null, density: boolean): Tensor {
+/** The bin between rising `edges` of each element of a vector, and whether it lies in one: the last bin holds its right edge too. */
+export function binsOf(x: Tensor, edges: Tensor): Pair {
   const bins = edges.numel - 1
-  const x = flattened(self)
   const last = v.select(edges, 0, bins)
   const position = at.sub_Scalar(at.searchsorted_Tensor(edges, x, false, true, null, null), 1, 1)
   const bin = at.clamp(at.where_self(at.eq_Tensor(x, last), at.sub_Scalar(position, 1, 1), position), 0, bins - 1)
-  const inside = at.logical_and(at.ge_Tensor(x, v.select(edges, 0, 0)), at.le_Tensor(x, last))
+  return [bin, at.logical_and(at.ge_Tensor(x, v.select(edges, 0, 0)), at.le_Tensor(x, last))]
+}
+
+/** Counts between edges; what lies outside is left out. */
+function counted(self: Tensor, edges: Tensor, weight: Tensor | null, density: boolean): Tensor {
+  const bins = edges.numel - 1
+  const x = flattened(self)
+  const [bin, inside] = binsOf(x, edges)
   const share = at.mul_Tensor(inside, weight === null ? ones_like(x, noOptions, null) : flattened(weight))
   const hist = at.scatter_add(zerosOf([bins], self.type), 0, bin, share)
   if (!density) return hist
@@ -54,10 +60,10 @@ export function histogram_bins_tensor(self: Tensor, bins: Tensor, weight: Tensor
 }
 
 /** The ends of the outermost bins: what is asked for, else the extremes; a range without width is widened by a half on both sides. */
-function outerEdges(self: Tensor, range: readonly number[] | null): [number, number] {
+function outerEdges(operator: string, self: Tensor, range: readonly number[] | null): [number, number] {
   let [low, high] = [0, 1]
   if (range !== null) {
-    check(range.length === 2 && range[0]! <= range[1]!, () => `histogram: expected a rising range, found [${range.join(', ')}]`)
+    check(range.length === 2 && range[0]! <= range[1]!, () => `${operator}: expected a rising range, found [${range.join(', ')}]`)
     low = range[0]!
     high = range[1]!
   } else if (self.numel > 0) {
@@ -65,16 +71,21 @@ function outerEdges(self: Tensor, range: readonly number[] | null): [number, num
     low = Number(itemOf(extremes[0]))
     high = Number(itemOf(extremes[1]))
   }
-  check(Number.isFinite(low) && Number.isFinite(high), () => `histogram: a range from ${low} to ${high} is not finite`)
+  check(Number.isFinite(low) && Number.isFinite(high), () => `${operator}: a range from ${low} to ${high} is not finite`)
   return low === high ? [low - 0.5, high + 0.5] : [low, high]
+}
+
+/** Edges of `bins` equal bins over `range` or what the elements span. */
+export function edgesBetween(operator: string, self: Tensor, bins: number, range: readonly number[] | null): Tensor {
+  check(bins > 0 && bins < 2 ** 31, () => `${operator}: expected at least one bin, found ${bins}`)
+  const [low, high] = outerEdges(operator, self, range)
+  return linspace(new Float(low), new Float(high), bins + 1, { ...noOptions, dtype: self.type })
 }
 
 /** torch.histogram with `bins` equal bins over `range` or what the elements span. */
 export function histogram_bin_ct(self: Tensor, bins: number, range: number[] | null, weight: Tensor | null, density: boolean): Pair {
   checkNumbers(self, weight)
-  check(bins > 0 && bins < 2 ** 31, () => `histogram: expected at least one bin, found ${bins}`)
-  const [low, high] = outerEdges(self, range)
-  const edges = linspace(new Float(low), new Float(high), bins + 1, { ...noOptions, dtype: self.type })
+  const edges = edgesBetween('histogram', self, bins, range)
   return [counted(self, edges, weight, density), edges]
 }
 

@@ -1,9 +1,10 @@
 import { check } from '../../error.js'
 import { isFloating } from '../../tensor/dtype.js'
+import type { Scalar } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
-import { deliver } from '../cpu/support/deliver.js'
+import { deliver, deliverExact } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
 
 export { einsum } from './einsum.js'
@@ -187,6 +188,20 @@ export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: T
   const shape = [...lead, outputs]
   const product = viewOf(result, shape, contiguousStrides(shape))
   return bias === null ? product : at.add_Tensor(product, bias, 1)
+}
+
+/** addmm with ReLU, or GELU, after it. */
+export function _addmm_activation(
+  self: Tensor,
+  mat1: Tensor,
+  mat2: Tensor,
+  beta: Scalar,
+  alpha: Scalar,
+  useGelu: boolean,
+  out?: Tensor,
+): Tensor {
+  const sum = at.addmm(self, mat1, mat2, beta, alpha)
+  return deliverExact(useGelu ? at.gelu(sum, 'none') : at.relu(sum), out, '_addmm_activation')
 }
 
 /** Sums of products of vectors along `dim`. */

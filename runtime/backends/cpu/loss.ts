@@ -6,7 +6,7 @@ import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from './support/copy.js'
-import { deliver } from './support/deliver.js'
+import { deliver, deliverAll, type Outs } from './support/deliver.js'
 import { listOf, zerosOf } from './support/make.js'
 import { reduce } from './support/reduce.js'
 
@@ -90,9 +90,11 @@ export function nll_loss_forward(
   weight: Tensor | null,
   reduction: number,
   ignoreIndex: number,
+  ...outs: Outs
 ): [Tensor, Tensor] {
   const dims = checkList(self, target)
-  return forward(pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims), reduction)
+  const picked = pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims)
+  return deliverAll(forward(picked, reduction), outs, 'nll_loss')
 }
 
 /** torch.nll_loss on (N x) C log-probabilities. */
@@ -113,6 +115,7 @@ export function nll_loss2d_forward(
   weight: Tensor | null,
   reduction: number,
   ignoreIndex: number,
+  ...outs: Outs
 ): [Tensor, Tensor] {
   check(self.dim === 4 && target.dim === 3, () => `nll_loss2d: expected 4 dimensions and targets of 3, found ${self.dim} and ${target.dim}`)
   const [batch, classes, height, width] = self.shape as [number, number, number, number]
@@ -121,7 +124,8 @@ export function nll_loss2d_forward(
     () => `nll_loss2d: expected targets [${batch}, ${height}, ${width}], found [${target.shape.join(', ')}]`,
   )
   const dims = { batch, classes, positions: height * width }
-  return forward(pick('nll_loss2d', self, target, weight, ignoreIndex, reduction === Reduction.none, dims), reduction)
+  const picked = pick('nll_loss2d', self, target, weight, ignoreIndex, reduction === Reduction.none, dims)
+  return deliverAll(forward(picked, reduction), outs, 'nll_loss2d')
 }
 
 export function nll_loss2d(

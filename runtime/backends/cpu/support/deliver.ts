@@ -26,6 +26,16 @@ export function deliverExact(result: Tensor, out: Tensor | undefined, operator: 
   return deliver(result, out)
 }
 
+/** Tensors to write results into, as functions with a variant for them take them last. */
+export type Outs = (Tensor | undefined)[]
+
+/** `deliverExact` for each of several results; either all have an out tensor or none has. */
+export function deliverAll<T extends Tensor[]>(results: T, outs: Readonly<Outs>, operator: string): T {
+  // all are checked before the first is written
+  results.forEach((result, i) => outs[i] !== undefined && checkOutType(outs[i], result.type, operator))
+  return results.map((result, i) => deliver(result, outs[i])) as T
+}
+
 export function checkOutType(out: Tensor, type: DType, operator: string): void {
   if (out.type === type) return
   throw new PtliteError('INVALID_DTYPE', `${operator}: expected an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)

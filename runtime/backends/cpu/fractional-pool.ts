@@ -3,7 +3,7 @@ import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { deliverAll } from './support/deliver.js'
+import { deliverAll, type Outs } from './support/deliver.js'
 
 /** Max pooling over windows at random places (Graham 2014, "Fractional Max-Pooling"). */
 
@@ -103,19 +103,14 @@ function pool(operator: string, self: Tensor, window: readonly number[], output:
   return [values, indices]
 }
 
-type FractionalPool = (
-  self: Tensor,
-  window: number[],
-  outputSize: number[],
-  samples: Tensor,
-  output?: Tensor,
-  indices?: Tensor,
-) => [Tensor, Tensor]
-
-function fractional(operator: string): FractionalPool {
-  return (self, window, outputSize, samples, ...outs) => deliverAll(pool(operator, self, window, outputSize, samples), outs, operator)
+/** torch.nn.functional.fractional_max_pool2d with its random samples [n, c, 2]: values, and positions in their planes. */
+export function fractional_max_pool2d(self: Tensor, window: number[], size: number[], samples: Tensor, ...outs: Outs): [Tensor, Tensor] {
+  const operator = 'fractional_max_pool2d'
+  return deliverAll(pool(operator, self, window, size, samples), outs, operator)
 }
 
-/** torch.nn.functional.fractional_max_pool2d and 3d with their random samples [n, c, 2] or [n, c, 3]: values, and positions in their planes. */
-export const fractional_max_pool2d = fractional('fractional_max_pool2d')
-export const fractional_max_pool3d = fractional('fractional_max_pool3d')
+/** torch.nn.functional.fractional_max_pool3d with its random samples [n, c, 3]: values, and positions in their volumes. */
+export function fractional_max_pool3d(self: Tensor, window: number[], size: number[], samples: Tensor, ...outs: Outs): [Tensor, Tensor] {
+  const operator = 'fractional_max_pool3d'
+  return deliverAll(pool(operator, self, window, size, samples), outs, operator)
+}

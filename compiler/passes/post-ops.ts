@@ -1,11 +1,5 @@
-import {
-  type BlockAxes,
-  blockStrides,
-  type BlockStrides,
-  broadcastStrides,
-  POST_LIMITS,
-} from '../../runtime/backends/cpu/support/post-ops.js'
-import { chainOf } from '../../runtime/backends/cpu/support/sparse-steps.js'
+import { type BlockAxes, blockStrides, broadcastStrides, POST_LIMITS } from '../../runtime/backends/cpu/support/post-ops.js'
+import { chainOf, sparseOperand, type SparseOrder } from '../../runtime/backends/cpu/support/sparse-steps.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
@@ -16,15 +10,28 @@ import { Editor } from './editor.js'
 import { canStep, fuse } from './elementwise.js'
 import type { Pass } from './pass.js'
 
-/** A dense operator whose kernel can go on with element-wise steps. */
+/** An operator whose kernel can go on with element-wise steps. */
 interface Producer {
   readonly op: string
   /** Arguments in front of the steps; null where this call has no such kernel. */
   readonly args: (node: GraphNode, analysis: Analysis) => readonly Arg[] | null
-  readonly axes: (rank: number, node: GraphNode, analysis: Analysis) => BlockAxes
-  /** Whether its kernel takes these steps with operands of these distances; undefined: all. */
-  readonly takes?: (steps: { ops: readonly number[]; values: readonly number[] }, operands: readonly BlockStrides[]) => boolean
+  readonly takes: Takes
 }
+
+/** Whether a kernel can carry out these steps on its result of this shape, to which the operands are broadcast by these strides. */
+type Takes = (
+  shape: readonly number[],
+  operands: readonly (readonly number[])[],
+  steps: { readonly ops: readonly number[]; readonly values: readonly number[] },
+  node: GraphNode,
+  analysis: Analysis,
+) => boolean
+
+/** On blocks of rows and columns, where each operand has one distance in each direction. */
+const inBlocks =
+  (axes: (rank: number, node: GraphNode, analysis: Analysis) => BlockAxes): Takes =>
+  (shape, operands, _, node, analysis) =>
+    operands.every((strides) => blockStrides(shape, strides, axes(shape.length, node, analysis)) !== undefined)
 
 const NO_LIMITS = [constant(new Float(-Infinity)), constant(new Float(Infinity))]
 
@@ -37,7 +44,7 @@ const LINEAR: Producer = {
   op: 'ptlite::linear_post',
   args: (node, analysis) =>
     rankOf(node.args[1], analysis) !== 2 ? null : node.op === 'aten::linear' ? [...node.args, ...NO_LIMITS] : node.args,
-  axes: (rank) => ({ row: 0, column: rank - 1 }),
+  takes: inBlocks((rank) => ({ row: 0, column: rank - 1 })),
 }
 const CONVOLUTION: Producer = {
   op: 'ptlite::convolution_post',
@@ -47,10 +54,10 @@ const CONVOLUTION: Producer = {
     return settings === null ? null : [...node.args.slice(0, 3), ...settings, node.args[6]!, ...NO_LIMITS]
   },
   // a result without a batch has rows from its first dimension on
-  axes: (rank, node, analysis) => {
+  takes: inBlocks((rank, node, analysis) => {
     const row = rank === rankOf(node.args[1], analysis) ? 1 : 0
     return { row, column: row + 1 }
-  },
+  }),
 }
 const MATMUL: Producer = {
   op: 'ptlite::matmul_post',
@@ -58,19 +65,25 @@ const MATMUL: Producer = {
     const [a, b] = [rankOf(node.args[0], analysis), rankOf(node.args[1], analysis)]
     return a === b && (a === 2 || a === 3) ? node.args : null
   },
-  axes: (rank) => ({ row: rank - 2, column: rank - 1 }),
+  takes: inBlocks((rank) => ({ row: rank - 2, column: rank - 1 })),
 }
 
 /** With channels in blocks of 16; all arguments stay, the residual and the limits included. */
-const blocked = (op: string): Producer => ({ op: `${op}_post`, args: (node) => node.args, axes: () => ({ row: 2, column: 4 }) })
+const blocked = (op: string): Producer => ({
+  op: `${op}_post`,
+  args: (node) => node.args,
+  takes: inBlocks(() => ({ row: 2, column: 4 })),
+})
 
 /** In registers, and so a chain. */
-const SPARSE: Producer = {
-  op: 'ptlite::sparse_linear_post',
+const sparse = (op: string, order: SparseOrder): Producer => ({
+  op: `${op}_post`,
   args: (node) => node.args,
-  axes: (rank) => ({ row: 0, column: rank - 1 }),
-  takes: (steps, operands) => steps.ops.length <= 6 && chainOf({ ...steps, numbers: [] }, operands) !== null,
-}
+  takes: (shape, operands, steps) => {
+    const places = operands.map((strides) => sparseOperand(order, shape, strides))
+    return chainOf({ ...steps, numbers: [] }, places) !== null
+  },
+})
 
 const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::linear': LINEAR,
@@ -82,7 +95,9 @@ const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::mm': MATMUL,
   'aten::bmm': MATMUL,
   'aten::matmul': MATMUL,
-  'ptlite::sparse_linear': SPARSE,
+  'ptlite::sparse_linear': sparse('ptlite::sparse_linear', 'rows'),
+  'ptlite::sparse_convolution': sparse('ptlite::sparse_convolution', 'channels'),
+  'ptlite::sparse_blocked_convolution': sparse('ptlite::sparse_blocked_convolution', 'blocks'),
   ...Object.fromEntries(
     ['blocked_convolution', 'blocked_depthwise', 'winograd_convolution'].map((name) => [`ptlite::${name}`, blocked(`ptlite::${name}`)]),
   ),
@@ -163,24 +178,23 @@ function join(
   const { shape } = analysis.type(onlyResult(node)!)
   const from = analysis.type(block)
   if (producer === undefined || args === null || from.dtype !== DType.float32 || !sameShape(from.shape, shape)) return null
-  const axes = producer.axes(shape.length, dense, analysis)
   const others = inputs.filter((id) => id !== block)
-  const distances: BlockStrides[] = []
+  const strides: (readonly number[])[] = []
   for (const id of others) {
     const type = analysis.type(id)
-    const strides = broadcastStrides(type.shape, type.strides, shape)
-    const found = strides === undefined ? undefined : blockStrides(shape, strides, axes)
-    if (type.dtype !== DType.float32 || found === undefined) return null
-    distances.push(found)
+    const found = type.dtype === DType.float32 ? broadcastStrides(type.shape, type.strides, shape) : undefined
+    if (found === undefined) return null
+    strides.push(found)
   }
   // value 0 is the block
   const at = inputs.indexOf(block)
   const renumber = (v: number): number => (v < 0 || v >= inputs.length ? v : v === at ? 0 : v < at ? v + 1 : v)
   const values = operands.map(renumber)
-  if (producer.takes?.({ ops, values }, distances) === false) return null
+  if (!producer.takes(shape, strides, { ops, values }, dense, analysis)) return null
   return {
     ...node,
     op: producer.op,
+    ...(dense.note === undefined ? {} : { note: dense.note }),
     args: [...args, { kind: 'list', items: others.map(value) }, constant([...ops]), constant(values), numbers],
   }
 }

@@ -16,6 +16,10 @@ struct SparseStep {
   float alpha, beta, scale;
 };
 
+// Sums that the blocks of a column go to in turns, added up at the end: with few rows of x, additions to one would wait for each other.
+// What is left of the last turn goes to the first.
+inline int sums_in_turns(bool by_rows, int rows) { return !by_rows || rows >= 8 ? 1 : rows >= 4 ? 2 : 4; }
+
 struct SparseKernel {
   SparseMatrix matrix;
   std::vector<SparseStep> steps;

@@ -17,10 +17,9 @@ using namespace Xbyak::util;
 
 class RowsGenerator : public Generator, private OperandSource {
  public:
-  RowsGenerator(const SparsePlan& plan, size_t capacity) : Generator(plan.isa, capacity), plan_(plan), chain_(plan.chain()) {
+  RowsGenerator(const SparsePlan& plan, size_t capacity)
+      : Generator(plan.isa, capacity), plan_(plan), chain_(plan.chain()), sets_(sums_in_turns(true, plan.rows)) {
     injector_.init(this, chain_, this);
-    // few rows: blocks in turns go to sums of their own, or additions would wait for each other
-    sets_ = plan.rows >= 8 ? 1 : plan.rows >= 4 ? 2 : 4;
   }
 
   Generated generate() {
@@ -164,7 +163,7 @@ class RowsGenerator : public Generator, private OperandSource {
   const SparsePlan& plan_;
   const std::vector<PostOpAttributes> chain_;
   EltwiseInjector injector_;
-  int sets_ = 1;
+  const int sets_;
   const Reg64 call_ = rbx, panel_ = r8, offsets_ = r9, values_ = rcx, count_ = rdi, out_ = rsi, out_bytes_ = r13, left_ = rdx, row_ = r14,
               cursor_ = r15;
   const ColumnTransfer columns_{*this, call_, wide() ? kColumnMask : kMaskVector};

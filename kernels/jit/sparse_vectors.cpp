@@ -197,6 +197,7 @@ class ChannelMajor : public VectorsGenerator {
     each([&](int channel, int v) {
       if (in_registers) compute(sum(channel, v), channel, sums());
       store(sum(channel, v), v);
+      if (starts_line(v)) prefetchw(next_panel(cursor_, v));
     });
     if (in_registers) return;
     // the chain needs registers that the sums take
@@ -225,7 +226,12 @@ class ChannelMajor : public VectorsGenerator {
     add(r10, rax);
     lea(r10, ptr[r10 + row_ * 4]);
     load(to, r10, vector_);
+    if (starts_line(vector_)) prefetcht0(next_panel(r10, vector_));
   }
+
+  // Rows of 16 channels are more streams than a CPU follows by itself: what the next panel reads and writes is asked for here.
+  Address next_panel(const Reg64& base, int vector) { return ptr[base + plan_.rows * 4 + vector * vector_bytes()]; }
+  bool starts_line(int vector) const { return vector * vector_bytes() % 64 == 0; }
 
   void load(const Xmm& to, const Reg64& base, int vector) {
     const Address from = ptr[base + vector * vector_bytes()];

@@ -52,15 +52,25 @@ void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const fl
   const int lanes = call.lanes - channel;
   const int64_t out_stride = call.out_bytes / 4;
   const F32 bias = call.bias == nullptr ? F32::zero() : F32::load(call.bias + channel, lanes);
+  const int64_t turns = jit::sums_in_turns(kernel.form == SparseForm_rows, kernel.rows);
+  const int64_t in_turns = call.blocks / turns * turns;
   for (int row = 0; row < kernel.rows && first_row + row < call.m; row += 4) {
     const int rows = static_cast<int>(std::min<int64_t>({4, kernel.rows - row, call.m - first_row - row}));
     float* out = call.out + (first_row + row) * out_stride + channel;
-    F32 sums[4];
-    for (int r = 0; r < 4; r++) sums[r] = bias;
-    for (int64_t i = 0; i < call.blocks; i++) {
-      const F32 weights = F32::load(call.values + i * width + channel);
-      const float* activations = panel + call.offsets[i] / 4 + row;
-      for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
+    const auto add_blocks = [&](F32* sums, int64_t from, int64_t to, int64_t step) {
+      for (int64_t i = from; i < to; i += step) {
+        const F32 weights = F32::load(call.values + i * width + channel);
+        const float* activations = panel + call.offsets[i] / 4 + row;
+        for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
+      }
+    };
+    F32 sums[4] = {bias, bias, bias, bias};
+    add_blocks(sums, 0, in_turns, turns);
+    add_blocks(sums, in_turns, call.blocks, 1);
+    for (int64_t turn = 1; turn < turns; turn++) {
+      F32 others[4] = {F32::zero(), F32::zero(), F32::zero(), F32::zero()};
+      add_blocks(others, turn, in_turns, turns);
+      for (int r = 0; r < 4; r++) sums[r] = sums[r] + others[r];
     }
     for (int r = 0; r < rows; r++) {
       finish(kernel, call, sums[r], first_row + row + r, channel, lanes).store(out + r * out_stride, lanes);
@@ -195,9 +205,8 @@ class Run {
     for (size_t i = 0; i < kernel_.steps.size(); i++) {
       const auto* operand = reinterpret_cast<const float*>(f_.operands[i]);
       call.operand_bytes[i] = f_.operand_strides[i] * 4;
-      if (operand != nullptr && kernel_.steps[i].access == JitAccess_full) {
-        operand += matrix * f_.operand_batches[i] + (channel_major_ ? row : row * f_.operand_strides[i]);
-      }
+      if (operand != nullptr) operand += matrix * f_.operand_batches[i];
+      if (operand != nullptr && kernel_.steps[i].access == JitAccess_full) operand += channel_major_ ? row : row * f_.operand_strides[i];
       call.operands[i] = operand;
     }
     return call;

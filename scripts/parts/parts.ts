@@ -49,7 +49,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
         'softmax',
         'fractional-pool',
       ),
-      ...cpu('sparse-product', 'variance'),
+      ...cpu('sparse-post', 'sparse-product', 'variance'),
       ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'transformer'),
     ],
   ],

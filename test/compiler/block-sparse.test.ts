@@ -129,6 +129,54 @@ ${lines}`,
   t.end()
 })
 
+await t.test('steps behind a convolution go into its registers, and what was expected of it stays in its note', (t) => {
+  const weights = { weight: weightOf(48, 32, (block) => block % 3 === 0), bias: tensor(floats(48), [48]) }
+  const filter = callOperator('aten::view', [weights.weight, [48, 32, 1, 1]]) as Tensor
+  const constants: Record<string, Tensor> = {
+    filter,
+    bias: weights.bias,
+    blocked: callOperator('ptlite::blocked_filter', [filter]) as Tensor,
+  }
+  const graph = parseGraph(
+    `input %0: float32[2, 32, 7, 9] @0
+input %1: float32[2, 48, 7, 9] @1
+input %2: float32[2, 2, 7, 9, 16] @2
+input %3: float32[2, 3, 7, 9, 16] @3
+constant %4: float32[48, 32, 1, 1] @4 = "filter"
+constant %5: float32[48] @5 = "bias"
+constant %6: float32[3, 1, 1, 32, 16] @6 = "blocked"
+%7: float32[2, 48, 7, 9] @7 = aten::conv2d(%0, %4, %5, [1, 1], [0, 0], [1, 1], 1)
+%8: float32[2, 48, 7, 9] @8 = aten::add.Tensor(%7, %1, 1)
+%9: float32[2, 48, 7, 9] @9 = aten::relu(%8)
+%10: float32[2, 3, 7, 9, 16] @10 = ptlite::blocked_convolution(%2, %6, %5, %3, [1, 1], [0, 0], [1, 1], 0., inf)
+%11: float32[2, 3, 7, 9, 16] @11 = aten::gelu(%10, "none")
+return [%9, %11]
+`,
+    { constant: (name) => constants[name] },
+  )
+  verifyGraph(graph)
+  const strategyFor = ({ layer }: SparseProduct): 'channels' | 'vectors' => (layer === 'convolution' ? 'channels' : 'vectors')
+  const sparse = blockSparseBy((product) => [{ strategy: strategyFor(product), milliseconds: 1 }]).run(graph)
+  const after = postOps.run(elementwise.run(sparse))
+  verifyGraph(after)
+  t.same(
+    after.nodes.map((node) => node.op),
+    ['ptlite::sparse_convolution_post', 'ptlite::sparse_blocked_convolution_post'],
+  )
+  t.match(after.nodes[0]!.note, /^channels: 66\.\d % zero blocks/)
+  t.match(after.nodes[1]!.note, /^vectors: 66\.\d % zero blocks/)
+  const inputs = graph.inputs.map((id) => {
+    const { shape } = graph.values.get(id)!.type
+    return tensor(floats(shape.reduce((a, b) => a * b, 1)), [...shape])
+  })
+  const [dense, want, got] = [graph, sparse, after].map((g) => new GraphRunner(g).run(inputs) as Tensor[])
+  got!.forEach((y, i) => {
+    t.same(y.data(), want![i]!.data())
+    t.ok(largestDifference(y, dense![i]!) < 1e-5)
+  })
+  t.end()
+})
+
 await t.test('a weight that is written to is read again', (t) => {
   const weight = weightOf(16, 4, () => true)
   const x = tensor([1, 1, 1, 1], [1, 4])

@@ -114,7 +114,10 @@ function tryCase(c: Case): Outcome {
   const xAt = x.fill()
   const out = new Matrix(c.batch, c.m, c.n, transposed, 3)
   const bias = floats(c.n)
-  const small = c.postOps.map(({ access }) => floats(access === 'row' ? c.n : 1))
+  // of one matrix; row and scalar operands may be each matrix's own
+  const smallSize = c.postOps.map(({ access }) => (access === 'row' ? c.n : 1))
+  const smallBatch = smallSize.map((size) => pick([0, size + 2]))
+  const small = smallSize.map((size, i) => floats(size + (c.batch - 1) * smallBatch[i]!))
   const full = new Matrix(c.batch, c.m, c.n, transposed, 1)
   const fullAt = full.fill()
   const memory = [w, bias, ...small].map((data) => {
@@ -140,7 +143,7 @@ function tryCase(c: Case): Outcome {
       out_group: 16,
       operands: isFull.map((yes, i) => (yes ? full.memory : memory[2 + i]!).address),
       operand_strides: isFull.map(() => full.stride),
-      operand_batches: isFull.map(() => full.size),
+      operand_batches: isFull.map((yes, i) => (yes ? full.size : smallBatch[i]!)),
       operand_groups: isFull.map(() => 16),
     })
     return out.read()
@@ -158,7 +161,7 @@ function tryCase(c: Case): Outcome {
         for (let i = 0; i < c.k; i++) want += xAt(b, row, i) * w[column * c.k + i]!
         let size = Math.max(1, Math.abs(want))
         c.postOps.forEach(({ op, access, p }, i) => {
-          const operand = isFull[i] ? fullAt(b, row, column) : small[i]![access === 'row' ? column : 0]!
+          const operand = isFull[i] ? fullAt(b, row, column) : small[i]![b * smallBatch[i]! + (access === 'row' ? column : 0)]!
           want = UNARY[op]?.(want, p ?? []) ?? BINARY[op]!(want, operand)
           size = Math.max(size, Math.abs(want))
         })

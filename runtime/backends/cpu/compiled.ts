@@ -10,7 +10,7 @@ import { clamp_out } from './clamp.js'
 import { convolve } from './support/conv.js'
 import { coalesce } from './support/dims.js'
 import { limitsOf } from './support/limits.js'
-import { checkSteps } from './support/post-ops.js'
+import { broadcastStrides, checkSteps } from './support/post-ops.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
 export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6 } as const
@@ -73,7 +73,13 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
       `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${steps} over ${inputs.length}`,
   )
   checkSteps('ptlite::fused', inputs.length, { ops, values: operands, numbers })
-  for (const t of inputs) check(t.type === DType.float32, () => `ptlite::fused: expected float32 tensors, found ${t.dtype}`)
+  for (const t of inputs) {
+    check(t.type === DType.float32, () => `ptlite::fused: expected float32 tensors, found ${t.dtype}`)
+    check(
+      broadcastStrides(t.shape, t.strides, size) !== undefined,
+      () => `ptlite::fused: a tensor of shape [${t.shape.join(', ')}] for a result of [${size.join(', ')}]`,
+    )
+  }
   const result = empty([...size], DType.float32)
   if (numelOf(size) === 0) return result
   const walk = coalesce(size, [contiguousStrides(size), ...inputs.map((t) => stridesAs(t, size))])

@@ -1,12 +1,11 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { stridesAs } from '../../tensor/iterator.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './post-ops.js'
-import { blockStrides, type BlockStrides, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
-import { chainOf, type SparseStep } from './support/sparse-steps.js'
+import type { PostOps } from './support/post-ops.js'
+import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from './support/sparse-steps.js'
 import { type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
 const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
@@ -14,7 +13,7 @@ const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
 /**
  * x weight^T + bias over the last dimension, clamped to [min, max], by the non-zero blocks of the weight. Contiguous float32
  * input [..., k], weight [n, k] and bias [n]; form is 'rows', 'unrolled' or 'vectors'. Sums run over k in order, as those of
- * the dense kernel within a part do not.
+ * the dense kernel within a part do not. `post`: element-wise steps on the result.
  */
 export function sparse_linear(
   input: Tensor,
@@ -36,52 +35,22 @@ export function sparse_linear(
   )
   const result = empty([...input.shape.slice(0, -1), n], DType.float32)
   const rows = numelOf(input.shape.slice(0, -1))
-  const layout = { batch: 1, rows, xStride: k, outStride: n, xGroup: 16, outGroup: 16 }
-  const behind = post === null ? NOTHING : injected(post, result)
-  if (behind === null) return applySteps(multiply(name, known, input, weight, bias, min, max, result, layout), post!)
-  return multiply(name, known, input, weight, bias, min, max, result, layout, null, behind)
-}
-
-/** ptlite::sparse_linear, then element-wise steps, which its kernel carries out in registers where they are a chain. */
-export function sparse_linear_post(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  form: string,
-  min: number,
-  max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
-): Tensor {
-  const post = postOpsOf('ptlite::sparse_linear_post', operands, ops, values, numbers)
-  return sparse_linear(input, weight, bias, form, min, max, post)
-}
-
-/** What is injected behind the sums, the limits and the residual. */
-interface Behind {
-  readonly steps: readonly SparseStep[]
-  readonly operands: readonly Tensor[]
-  readonly strides: readonly BlockStrides[]
-}
-const NOTHING: Behind = { steps: [], operands: [], strides: [] }
-/** Two of the eight steps that the frames have room for are the residual and the limits. */
-const MOST_STEPS = 6
-
-function injected(post: PostOps, { shape }: Tensor): Behind | null {
-  const axes = { row: 0, column: shape.length - 1 }
-  if (post.ops.length > MOST_STEPS || !takesPostOps(post, shape, axes)) return null
-  const strides = post.operands.map((t) => blockStrides(shape, stridesAs(t, [...shape]), axes)!)
-  const steps = chainOf(post, strides)
-  return steps === null ? null : { steps, operands: post.operands, strides }
+  const layout: Layout = { order: 'rows', batch: 1, rows, xStride: k, outStride: n, xGroup: 16, outGroup: 16 }
+  return multiply({ name, form: known, input, weight, bias, residual: null, min, max, post }, result, layout)
 }
 
 /**
  * Convolution by a pointwise filter [n, k, 1, 1] with bias, clamped to [min, max], by the non-zero blocks of the filter. Contiguous
- * float32 input [batch, k, h, w].
+ * float32 input [batch, k, h, w]. `post`: element-wise steps on the result.
  */
-export function sparse_convolution(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
+export function sparse_convolution(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  min: number,
+  max: number,
+  post: PostOps | null = null,
+): Tensor {
   const name = 'ptlite::sparse_convolution'
   checkOperands(name, input, weight, bias, 4)
   check(
@@ -90,13 +59,13 @@ export function sparse_convolution(input: Tensor, weight: Tensor, bias: Tensor |
   )
   const [batch, , h, w] = input.shape as [number, number, number, number]
   const result = empty([batch, weight.shape[0]!, h, w], DType.float32)
-  const layout = { batch, rows: h * w, xStride: h * w, outStride: h * w, xGroup: 0, outGroup: 0 }
-  return multiply(name, 'channels', input, weight, bias, min, max, result, layout)
+  const layout: Layout = { order: 'channels', batch, rows: h * w, xStride: h * w, outStride: h * w, xGroup: 0, outGroup: 0 }
+  return multiply({ name, form: 'channels', input, weight, bias, residual: null, min, max, post }, result, layout)
 }
 
 /**
  * The same for channels in blocks of 16: input [batch, k / 16, h, w, 16], filter [n / 16, 1, 1, k, 16], bias of n and, added before the
- * clamp, a residual of the result's shape.
+ * clamp, a residual of the result's shape. `post`: element-wise steps on the result, their operands in blocks, too.
  */
 export function sparse_blocked_convolution(
   input: Tensor,
@@ -105,6 +74,7 @@ export function sparse_blocked_convolution(
   residual: Tensor | null,
   min: number,
   max: number,
+  post: PostOps | null = null,
 ): Tensor {
   const name = 'ptlite::sparse_blocked_convolution'
   for (const t of [input, filter, bias, residual]) {
@@ -128,8 +98,9 @@ export function sparse_blocked_convolution(
     residual === null || sameShape(residual.shape, result.shape),
     () => `${name}: expected a residual of shape [${result.shape.join(', ')}]`,
   )
-  const layout = { batch, rows: h * w, xStride: 16, outStride: 16, xGroup: h * w * 16, outGroup: h * w * 16 }
-  return multiply(name, 'vectors', input, filter, bias, min, max, result, layout, residual)
+  const group = h * w * 16
+  const layout: Layout = { order: 'blocks', batch, rows: h * w, xStride: 16, outStride: 16, xGroup: group, outGroup: group }
+  return multiply({ name, form: 'vectors', input, weight: filter, bias, residual, min, max, post }, result, layout)
 }
 
 function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor | null, dims: number): void {
@@ -141,6 +112,8 @@ function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor
 }
 
 interface Layout {
+  /** Of the result's dimensions. */
+  readonly order: SparseOrder
   readonly batch: number
   /** Rows of the matrix x, or pixels of an image. */
   readonly rows: number
@@ -151,26 +124,33 @@ interface Layout {
   readonly outGroup: number
 }
 
-function multiply(
-  name: string,
-  form: SparseForm,
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  min: number,
-  max: number,
-  result: Tensor,
-  { batch, rows, xStride, outStride, xGroup, outGroup }: Layout,
-  residual: Tensor | null = null,
-  behind: Behind = NOTHING,
-): Tensor {
+interface Product {
+  readonly name: string
+  readonly form: SparseForm
+  readonly input: Tensor
+  readonly weight: Tensor
+  readonly bias: Tensor | null
+  readonly residual: Tensor | null
+  readonly min: number
+  readonly max: number
+  readonly post: PostOps | null
+}
+
+/** Into `result`. Steps that are no chain, or whose operands the kernel cannot read, follow in a pass of their own. */
+function multiply(product: Product, result: Tensor, layout: Layout): Tensor {
+  const { name, form, input, weight, bias, residual, min, max, post } = product
+  const { order, batch, rows, xStride, outStride, xGroup, outGroup } = layout
+  const chain = post === null ? NO_CHAIN : injected(post, order, result.shape)
+  if (chain === null) return applySteps(multiply({ ...product, post: null }, result, layout), post!)
   if (result.numel === 0) return result
   check(weight.numel > 0, () => `${name}: a weight without elements`)
-  const use = { form, rows, hasBias: bias !== null, residual: residual !== null, min, max, steps: behind.steps }
+  const use = { form, rows, hasBias: bias !== null, residual: residual !== null, min, max, steps: chain.steps }
   const kernel = sparseKernel(weight, use)
   if (kernel === null) throw new PtliteError('OUT_OF_MEMORY', `${name}: no memory for the blocks of the weight`)
   const steps = stepsOf(use)
-  const own = ({ operand }: SparseStep): Tensor | null => (operand === null ? null : operand < 0 ? residual : behind.operands[operand]!)
+  const own = ({ operand }: SparseStep): Tensor | null => (operand === null ? null : operand < 0 ? residual : chain.operands[operand]!)
+  const like = { stride: outStride, batch: result.numel / batch, group: outGroup }
+  const places = steps.map(({ operand }) => (operand === null || operand < 0 ? like : chain.places[operand]!))
   kernels.sparse_gemm({
     handle: kernel.handle,
     x: input.address,
@@ -185,9 +165,9 @@ function multiply(
     x_group: xGroup,
     out_group: outGroup,
     operands: steps.map((step) => own(step)?.address ?? 0),
-    operand_strides: steps.map(({ operand }) => (operand === null || operand < 0 ? outStride : behind.strides[operand]!.row)),
-    operand_batches: steps.map(() => result.numel / batch),
-    operand_groups: steps.map(() => outGroup),
+    operand_strides: places.map((p) => p.stride),
+    operand_batches: places.map((p) => p.batch),
+    operand_groups: places.map((p) => p.group),
   })
   return result
 }

@@ -73,11 +73,11 @@ void fail(const char* what, int form, int64_t m, int64_t n, int64_t k) {
 }
 
 void one_case(int form) {
-  const int64_t m = 1 + below(70), n = 1 + below(70), k = 1 + below(70);
+  const int64_t m = 1 + below(70), n = 1 + below(70), k = 1 + below(70), batch = 1 + below(2);
   const bool channels = form == SparseForm_channels, has_bias = below(2) == 0, residual = below(2) == 0;
   const int zeros = below(101);
-  Guarded w(static_cast<size_t>(n * k)), x(static_cast<size_t>(m * k)), out(static_cast<size_t>(m * n)), bias(static_cast<size_t>(n)),
-      other(static_cast<size_t>(m * n));
+  Guarded w(static_cast<size_t>(n * k)), x(static_cast<size_t>(batch * m * k)), out(static_cast<size_t>(batch * m * n)), bias(static_cast<size_t>(n)),
+      other(static_cast<size_t>(batch * m * n)), factor(static_cast<size_t>(batch * n));
   for (int64_t column = 0; column * 16 < n; column++) {
     for (int64_t i = 0; i < k; i++) {
       if (below(100) >= zeros) continue;
@@ -95,10 +95,12 @@ void one_case(int form) {
   create.m = m;
   create.form = form;
   create.has_bias = has_bias;
-  create.post_ops = residual ? 2 : 0;
+  create.post_ops = residual ? 3 : 0;
   create.ops[0] = JitAlgorithm_add;
   create.access[0] = JitAccess_full;
-  create.ops[1] = JitAlgorithm_relu;
+  create.ops[1] = JitAlgorithm_mul;
+  create.access[1] = JitAccess_row;
+  create.ops[2] = JitAlgorithm_relu;
   call(ptlite::implementations_of_sparse_gemm_create, create);
 
   sparse_gemm_frame f;
@@ -110,20 +112,27 @@ void one_case(int form) {
   f.m = m;
   f.x_stride = channels ? m : k;
   f.out_stride = channels ? m : n;
-  f.batch = 1;
+  f.batch = batch;
+  f.x_batch = m * k;
+  f.out_batch = m * n;
   f.x_group = f.out_group = f.operand_groups[0] = 16;
   f.operands[0] = other.address();
   f.operand_strides[0] = f.out_stride;
+  f.operand_batches[0] = f.out_batch;
+  f.operands[1] = factor.address();
+  f.operand_batches[1] = n;
   call(ptlite::implementations_of_sparse_gemm, f);
-  for (int64_t row = 0; row < m; row++) {
-    for (int64_t column = 0; column < n; column++) {
-      double want = has_bias ? bias[static_cast<size_t>(column)] : 0;
-      for (int64_t i = 0; i < k; i++) {
-        want += double{x[static_cast<size_t>(channels ? i * m + row : row * k + i)]} * w[static_cast<size_t>(column * k + i)];
+  for (int64_t matrix = 0; matrix < batch; matrix++) {
+    for (int64_t row = 0; row < m; row++) {
+      for (int64_t column = 0; column < n; column++) {
+        double want = has_bias ? bias[static_cast<size_t>(column)] : 0;
+        for (int64_t i = 0; i < k; i++) {
+          want += double{x[static_cast<size_t>(matrix * m * k + (channels ? i * m + row : row * k + i))]} * w[static_cast<size_t>(column * k + i)];
+        }
+        const auto at = static_cast<size_t>(matrix * m * n + (channels ? column * m + row : row * n + column));
+        if (residual) want = fmax((want + other[at]) * factor[static_cast<size_t>(matrix * n + column)], 0);
+        if (!(fabs(out[at] - want) < 1e-4)) fail("wrong result", form, m, n, k);
       }
-      const auto at = static_cast<size_t>(channels ? column * m + row : row * n + column);
-      if (residual) want = fmax(want + other[at], 0);
-      if (!(fabs(out[at] - want) < 1e-4)) fail("wrong sum", form, m, n, k);
     }
   }
 

@@ -89,7 +89,10 @@ export function checkSteps(operator: string, inputs: number, { ops, values, numb
 /** Whether a kernel can apply the steps to its float32 output of this shape. */
 export function takesPostOps({ operands, ops }: PostOps, shape: readonly number[], axes: BlockAxes): boolean {
   if (ops.length > POST_LIMITS.steps || operands.length > POST_LIMITS.operands) return false
-  return operands.every((t) => t.type === DType.float32 && blockStrides(shape, stridesAs(t, [...shape]), axes) !== undefined)
+  return operands.every((t) => {
+    const strides = t.type === DType.float32 ? broadcastStrides(t.shape, t.strides, shape) : undefined
+    return strides !== undefined && blockStrides(shape, strides, axes) !== undefined
+  })
 }
 
 /** The fields of frames that start with `post_`, for steps that `takesPostOps` has approved. */

@@ -63,6 +63,9 @@ export function stepsOf({ residual, min, max, steps }: Pick<SparseUse, 'residual
   ]
 }
 
+/** A number as text, with its sign where it is zero. */
+const signed = (x: number): string => (Object.is(x, -0) ? '-0' : String(x))
+
 /**
  * A kernel of x weight^T, kept with the weight's storage; it holds a copy of its non-zero blocks. Null where memory is short.
  */
@@ -70,7 +73,14 @@ export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | nul
   const { storage } = weight
   const { form, rows, hasBias } = use
   const steps = stepsOf(use)
-  const key = [weight.offset, weight.shape.join('x'), form, rows, hasBias, ...steps.flatMap((s) => [s.op, s.access, ...s.numbers])].join()
+  const key = [
+    weight.offset,
+    weight.shape.join('x'),
+    form,
+    rows,
+    hasBias,
+    ...steps.flatMap((s) => [s.op, s.access, ...s.numbers.map(signed)]),
+  ].join()
   const kept = made.get(storage) ?? []
   const found = kept.find((kernel) => kernel.key === key && kernel.version === storage.version)
   if (found !== undefined) return found

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, PtliteError, tensor } from '../../src/index.js'
+import { callOperator, PtliteError, Tensor, tensor } from '../../src/index.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 // Sizes that no machine can hold, or that take a list of JavaScript beyond its limits, are refused before anything is allocated.
@@ -44,5 +44,32 @@ t.test('results that are empty or small stay possible', (t) => {
   t.strictSame(shapeOf('aten::combinations', [x, 2]), [28, 2])
   t.strictSame(shapeOf('aten::tril_indices', [3, 3]), [2, 6])
   t.strictSame(shapeOf('aten::zeros', [[2 ** 20, 2 ** 30, 0]]), [2 ** 20, 2 ** 30, 0])
+  t.end()
+})
+
+t.test('windows with settings beyond what kernels count to', (t) => {
+  const image = tensor(new Float32Array(42).fill(1), [1, 1, 6, 7])
+  const filter = tensor(new Float32Array(9).fill(1), [1, 1, 3, 3])
+  const quant = { scale: 1, zeroPoint: 0 }
+  const bytes = Tensor.fromStorage(new Uint8Array(42), { dtype: 'quint8', shape: [1, 1, 6, 7], quant })
+  const weight = Tensor.fromStorage(new Int8Array(9), { dtype: 'qint8', shape: [1, 1, 3, 3], quant })
+  for (const huge of [2 ** 31 - 1, 2 ** 31, 2 ** 32 + 1, 2 ** 40]) {
+    const pair = [1, huge]
+    const packed = callOperator('quantized::conv2d_prepack', [weight, null, [1, huge], [0, 0], [1, 1], 1]) as Value
+    const calls: readonly (readonly [operator: string, args: Value[]])[] = [
+      ['aten::conv2d', [image, filter, null, pair]],
+      ['aten::conv2d', [image, filter, null, [1, huge], [0, huge]]],
+      ['aten::conv2d', [image, filter, null, [1, 1], [0, 0], pair]],
+      ['aten::conv2d.padding', [image, filter, null, pair, 'valid']],
+      ['aten::conv_transpose2d.input', [image, filter, null, [1, 1], [0, huge / 2], [0, 0], 1, [1, huge]]],
+      ['aten::max_pool2d', [image, [2, 2], pair]],
+      ['aten::avg_pool2d', [image, [2, huge], pair, [0, huge / 2]]],
+      ['quantized::conv2d.new', [bytes, packed, 1, 0]],
+      ['aten::max_pool2d', [bytes, [2, 2], pair]],
+    ]
+    for (const [operator, args] of calls) {
+      t.throws(() => callOperator(operator, args), { name: 'PtliteError', code: 'INVALID_ARGUMENT' }, `${operator}, ${huge}`)
+    }
+  }
   t.end()
 })

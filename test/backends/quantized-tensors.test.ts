@@ -35,6 +35,39 @@ t.test('order and selection go by the integers', async (t) => {
   t.same(numbers(call('aten::index_select', x, int(0), tensor(BigInt64Array.from([2n, 1n])))), [0, 200])
 })
 
+t.test('other names of quantized operators take quantized tensors, too', async (t) => {
+  const x = quint8([7, 200, 0, 31], [2, 2])
+  const y = quint8([8, 20, 0, 30], [2, 2])
+  for (const [name, other] of [
+    ['not_equal', 'ne'],
+    ['less', 'lt'],
+    ['less_equal', 'le'],
+    ['greater', 'gt'],
+    ['greater_equal', 'ge'],
+  ] as const) {
+    t.same(numbers(call(`aten::${name}.Tensor`, x, y)), numbers(call(`aten::${other}.Tensor`, x, y)), name)
+    t.same(numbers(call(`aten::${name}.Scalar`, x, 2)), numbers(call(`aten::${other}.Scalar`, x, 2)), name)
+  }
+  t.same(numbers(call('aten::clip', x, -3, 20)), numbers(call('aten::clamp', x, -3, 20)))
+  t.same(numbers(call('aten::special_expit', x)), numbers(call('aten::sigmoid', x)))
+  t.same(numbers(call('aten::msort', x)), [0, 31, 7, 200])
+  const rows = call('aten::embedding', x, tensor(BigInt64Array.from([1n, 0n, 1n])))
+  t.same(numbers(rows), [0, 31, 7, 200, 0, 31])
+  t.same(rows.quant, { scale: SCALE, zeroPoint: ZERO })
+})
+
+t.test('padding', async (t) => {
+  const x = quint8([1, 2, 3], [1, 3])
+  t.same(
+    numbers(call('aten::pad', x, [1, 2], 'constant', 3)),
+    [16, 1, 2, 3, 16, 16],
+    'the value in units of the scale, from the zero point',
+  )
+  t.same(numbers(call('aten::pad', x, [1, 0], 'constant', null)), [ZERO, 1, 2, 3])
+  t.same(numbers(call('aten::pad', x, [2, 1], 'reflect', null)), [3, 2, 1, 2, 3, 2])
+  t.throws(() => call('aten::pad', x, [1, 1], 'replicate', null), { code: 'INVALID_ARGUMENT' })
+})
+
 t.test('copies and fills', async (t) => {
   const x = quint8([0, 0])
   call('aten::copy_', x, tensor([1.25, -100]))

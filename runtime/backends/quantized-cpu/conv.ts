@@ -4,6 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { channelsLastStrides, sameShape } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
+import { checkExtent, checkRange } from '../cpu/support/conv-shape.js'
 import { contiguousOf } from '../cpu/support/copy.js'
 import { checkQuant, dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { biasNumbers, channelQuant, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
@@ -36,13 +37,16 @@ function geometryOf(x: Tensor, p: ConvParams, what: string): Geometry {
   const outChannels = p.transposed ? weight.shape[1]! * p.groups : weight.shape[0]!
   check(x.shape[1] === inChannels, () => `${what}: expected ${inChannels} input channels, found ${x.shape[1]}`)
   check(inChannels % p.groups === 0 && outChannels % p.groups === 0, () => `${what}: ${p.groups} groups do not divide the channels`)
+  checkRange(what, 'strides', p.stride, 1)
+  checkRange(what, 'dilations', p.dilation, 1)
+  checkRange(what, 'paddings', p.padding, 0)
   const kernel = weight.shape.slice(2)
   const outSize = kernel.map((k, i) => {
     const size = x.shape[2 + i]!
     const reach = p.dilation[i]! * (k - 1)
-    return p.transposed
-      ? (size - 1) * p.stride[i]! - 2 * p.padding[i]! + reach + p.outputPadding[i]! + 1
-      : Math.floor((size + 2 * p.padding[i]! - reach - 1) / p.stride[i]!) + 1
+    const whole = p.transposed ? (size - 1) * p.stride[i]! + reach + p.outputPadding[i]! + 1 : size + 2 * p.padding[i]!
+    checkExtent(what, whole)
+    return p.transposed ? whole - 2 * p.padding[i]! : Math.floor((whole - reach - 1) / p.stride[i]!) + 1
   })
   check(
     outSize.every((s) => s > 0),

@@ -1,8 +1,10 @@
-import type { Scalar } from '../../tensor/scalar.js'
+import { check } from '../../error.js'
+import { Float, type Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { index_Tensor } from '../cpu/advanced-index.js'
+import { embedding } from '../cpu/embedding.js'
 import { index_select } from '../cpu/indexing.js'
-import { constant_pad_nd as padConstant, reflection_pad1d as reflect1d, reflection_pad2d as reflect2d } from '../cpu/padding.js'
+import { constant_pad_nd as padConstant, pad, reflection_pad1d as reflect1d, reflection_pad2d as reflect2d } from '../cpu/padding.js'
 import * as reduction from '../cpu/reduction.js'
 import * as order from '../cpu/sort.js'
 import { asQuantized, integersOf, perTensor } from '../cpu/support/quantization.js'
@@ -45,6 +47,11 @@ export function quantized_sort(self: Tensor, dim: number, descending: boolean, o
   return quantized_sort_stable(self, false, dim, descending, outValues, outIndices)
 }
 
+/** Sorted along the first dim. */
+export function quantized_msort(self: Tensor): Tensor {
+  return finish(order.msort(integers(self, 'msort')), self)
+}
+
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {
   return order.argsort(integers(self, 'argsort'), dim, descending)
 }
@@ -85,6 +92,17 @@ export function quantized_index(self: Tensor, indices: (Tensor | null)[], out?: 
   return finish(index_Tensor(integers(self, 'index'), indices), self, out)
 }
 
+/** Rows of a quantized table: `quantized::embedding_byte` reads packed ones. */
+export function quantized_embedding(
+  weight: Tensor,
+  indices: Tensor,
+  paddingIdx: number,
+  scaleByFrequency: boolean,
+  sparse: boolean,
+): Tensor {
+  return finish(embedding(integers(weight, 'embedding'), indices, paddingIdx, scaleByFrequency, sparse), weight)
+}
+
 /** The value for the padding is quantized with the parameters of `self`. */
 export function constant_pad_nd(self: Tensor, pad: number[], value: Scalar, out?: Tensor): Tensor {
   perTensor(self, 'constant_pad_nd')
@@ -98,4 +116,11 @@ export function reflection_pad1d(self: Tensor, padding: number[], out?: Tensor):
 
 export function reflection_pad2d(self: Tensor, padding: number[], out?: Tensor): Tensor {
   return finish(reflect2d(integers(self, 'reflection_pad2d'), padding), self, out)
+}
+
+/** torch.nn.functional.pad in the modes 'constant' and 'reflect'. */
+export function quantized_pad(self: Tensor, padding: number[], mode: string, value: number | null): Tensor {
+  if (mode === 'constant') return constant_pad_nd(self, padding, new Float(value ?? 0))
+  check(mode === 'reflect', () => `pad: quantized tensors take the modes constant and reflect, found '${mode}'; use dequantize`)
+  return finish(pad(integers(self, 'pad'), padding, mode, value), self)
 }

@@ -25,12 +25,20 @@ export function three(values: readonly number[], fill: number, from = 0): readon
   return n === 2 ? [fill, values[from]!, values[from + 1]!] : [fill, fill, values[from]!]
 }
 
-/** Throws INVALID_ARGUMENT where a value is smaller than `least`. */
-export function checkLeast(operator: string, name: string, values: readonly number[], least: number): void {
+/** The kernels of windows count positions, and one step further, in 32 bits. */
+const MOST = 2 ** 30
+
+/** Throws INVALID_ARGUMENT where a value is smaller than `least`, or more than kernels count to. */
+export function checkRange(operator: string, name: string, values: readonly number[], least: number): void {
   check(
-    values.every((v) => v >= least),
-    () => `${operator}: expected ${name} of at least ${least}, found ${shapeText(values)}`,
+    values.every((v) => v >= least && v <= MOST),
+    () => `${operator}: expected ${name} of ${least} to ${MOST}, found ${shapeText(values)}`,
   )
+}
+
+/** Throws INVALID_ARGUMENT where a size, its padding included, is more than kernels count to. */
+export function checkExtent(operator: string, size: number): void {
+  check(size <= MOST, () => `${operator}: expected sizes of at most ${MOST} with their padding, found ${size}`)
 }
 
 /** Throws unless input [n, c, ...], weight and bias fit together. `transposed` weights are [in, out / groups, ...]. */
@@ -42,10 +50,10 @@ export function checkConv(
   s: ConvSettings,
   transposed: boolean,
 ): void {
-  checkLeast(operator, 'strides', s.stride, 1)
-  checkLeast(operator, 'dilations', s.dilation, 1)
-  checkLeast(operator, 'paddings', s.padding, 0)
-  checkLeast(operator, 'groups', [s.groups], 1)
+  checkRange(operator, 'strides', s.stride, 1)
+  checkRange(operator, 'dilations', s.dilation, 1)
+  checkRange(operator, 'paddings', s.padding, 0)
+  checkRange(operator, 'groups', [s.groups], 1)
   check(
     input.dim === weight.dim && input.dim >= 3 && input.dim <= 5,
     () =>
@@ -74,6 +82,7 @@ export function convSizes(operator: string, input: Tensor, weight: Tensor, s: Co
   return s.stride.map((stride, d) => {
     const size = input.shape[d + 2]! + s.padding[d]! + behind[d]!
     const window = s.dilation[d]! * (weight.shape[d + 2]! - 1) + 1
+    checkExtent(operator, size)
     check(size >= window && window > 0, () => `${operator}: a kernel that spans ${window} does not fit into a padded input of ${size}`)
     return Math.floor((size - window) / stride) + 1
   })
@@ -93,7 +102,9 @@ export function transposedSizes(
       extra >= 0 && (extra < stride || extra < s.dilation[d]!),
       () => `${operator}: expected an output padding smaller than stride or dilation, found ${extra}`,
     )
-    const size = (input.shape[d + 2]! - 1) * stride - 2 * s.padding[d]! + s.dilation[d]! * (weight.shape[d + 2]! - 1) + extra + 1
+    const whole = (input.shape[d + 2]! - 1) * stride + s.dilation[d]! * (weight.shape[d + 2]! - 1) + extra + 1
+    const size = whole - 2 * s.padding[d]!
+    checkExtent(operator, whole)
     check(size > 0, () => `${operator}: the result would have size ${size} in dimension ${d + 2}`)
     return size
   })

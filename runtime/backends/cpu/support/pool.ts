@@ -3,7 +3,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { checkLeast, perDimension, three } from './conv-shape.js'
+import { checkExtent, checkRange, perDimension, three } from './conv-shape.js'
 import { castTo } from './copy.js'
 import { computeType, dense } from './real.js'
 
@@ -51,9 +51,9 @@ export function checkInput(operator: string, input: Tensor, count: number, full 
 /** Sizes of the pooled dimensions; smaller ones than `least` are errors. */
 export function pooledSizes(operator: string, input: readonly number[], s: PoolSettings, least = 1): number[] {
   const count = s.window.length
-  checkLeast(operator, 'kernel sizes', s.window, 1)
-  checkLeast(operator, 'strides', s.stride, 1)
-  checkLeast(operator, 'dilations', s.dilation, 1)
+  checkRange(operator, 'kernel sizes', s.window, 1)
+  checkRange(operator, 'strides', s.stride, 1)
+  checkRange(operator, 'dilations', s.dilation, 1)
   check(
     s.padding.every((p, d) => p >= 0 && p <= s.window[d]! / 2),
     () => `${operator}: expected paddings of at most half the kernel ${shapeText(s.window)}, found ${shapeText(s.padding)}`,
@@ -62,6 +62,7 @@ export function pooledSizes(operator: string, input: readonly number[], s: PoolS
     const size = input[input.length - count + d]!
     const stride = s.stride[d]!
     const padding = s.padding[d]!
+    checkExtent(operator, size + 2 * padding)
     const span = size + 2 * padding - s.dilation[d]! * (window - 1) - 1
     let out = Math.floor((span + (s.ceil ? stride - 1 : 0)) / stride) + 1
     // the last window must start inside the input or the padding in front

@@ -14,20 +14,46 @@ struct Size {
   Tile tiles[2][kFilters];  ///< [plain][filters - 1]
 };
 
-/// Adds the products of `depth` channels to a tile.
+/// Adds the products of one channel to a tile.
 template <int F, int P, int step>
-PTLITE_INLINE void add_channels(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter, int64_t depth) {
+PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter) {
   constexpr int V = F * kParts;
-#pragma GCC unroll 1
-  for (int64_t c = 0; c < depth; c++, x++, filter += kBlock) {
-    Vec<float> w[V];
+  Vec<float> w[V];
 #pragma GCC unroll 4
-    for (int v = 0; v < V; v++) w[v] = Vec<float>::load(filter + v / kParts * a.filter_block + v % kParts * kLanes);
+  for (int v = 0; v < V; v++) w[v] = Vec<float>::load(filter + v / kParts * a.filter_block + v % kParts * kLanes);
 #pragma GCC unroll 16
-    for (int i = 0; i < P; i++) {
-      const Vec<float> e(x[i * step]);
+  for (int i = 0; i < P; i++) {
+    const Vec<float> e(x[i * step]);
 #pragma GCC unroll 4
-      for (int v = 0; v < V; v++) acc[i][v] += e * w[v];
+    for (int v = 0; v < V; v++) acc[i][v] += e * w[v];
+  }
+}
+
+/// Adds the products of all taps and channels, a block of channels at a time, so that the pixels which the taps share stay in the
+/// first-level cache. Each tap of a block asks for the pixels of the next one, at last for those of the next tile, and for filters kAhead
+/// taps further on: the loads of a tap all come at its beginning, and what they read is in the second-level cache or behind it.
+template <int F, int P>
+PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter) {
+  constexpr int64_t kAhead = 4;
+  const int64_t tap_floats = a.channels * kBlock, block_floats = kBlock * kBlock;
+  const int64_t taps_ahead = kAhead % a.tap_count, ahead = kAhead / a.tap_count * block_floats + taps_ahead * tap_floats;
+  const float* tile = x;
+#pragma GCC unroll 1
+  for (int64_t b = 0; b < a.blocks; b++, x += a.block_step, filter += block_floats) {
+    const int64_t depth = std::min<int64_t>(kBlock, a.channels - b * kBlock);
+    const float* f = filter;
+#pragma GCC unroll 1
+    for (int64_t t = 0; t < a.tap_count; t++, f += tap_floats) {
+      const float* next = t + 1 < a.tap_count ? x + a.taps[t + 1] : (b + 1 < a.blocks ? x + a.block_step : tile + P * kBlock) + a.taps[0];
+      const float* later = f + ahead + (t + taps_ahead < a.tap_count ? 0 : block_floats - a.tap_count * tap_floats);
+      const float* now = x + a.taps[t];
+#pragma GCC unroll 2
+      for (int64_t c = 0; c < depth; c++) {
+        __builtin_prefetch(next + c * kBlock);
+#pragma GCC unroll 2
+        for (int i = 0; i < F; i++) __builtin_prefetch(later + i * a.filter_block + c * kBlock);
+        add_channel<F, P, kBlock>(a, acc, now + c, f + c * kBlock);
+      }
     }
   }
 }
@@ -43,13 +69,11 @@ void tile(const TileArgs& a, const float* x, const float* filter, const float* b
 #pragma GCC unroll 16
     for (int i = 0; i < P; i++) acc[i][v] = start;
   }
-  // a block of channels at a time, so that the pixels which the taps share stay in the first-level cache
+  if constexpr (step == kBlock) {
+    add_blocks<F>(a, acc, x, filter);
+  } else {
 #pragma GCC unroll 1
-  for (int64_t b = 0; b < a.blocks; b++, x += a.block_step) {
-    const int64_t depth = step == 1 ? 1 : std::min<int64_t>(kBlock, a.channels - b * kBlock);
-    const float* f = filter + b * kBlock * kBlock;
-#pragma GCC unroll 1
-    for (int64_t t = 0; t < a.tap_count; t++, f += a.channels * kBlock) add_channels<F, P, step>(a, acc, x + a.taps[t], f, depth);
+    for (int64_t t = 0; t < a.tap_count; t++) add_channel<F, P, step>(a, acc, x + a.taps[t], filter + t * kBlock);
   }
   const auto at = [&](int i, int v) { return v / kParts * a.out_block + i * kBlock + v % kParts * kLanes; };
   if (residual != nullptr) {
@@ -76,9 +100,9 @@ constexpr Size size() {
 }
 
 // Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2. The others are for
-// rows that it does not divide well.
+// rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr Size kSizes[] = {size<14>(), size<10>(), size<7>(), size<4>(), size<2>(), size<1>()};
+constexpr Size kSizes[] = {size<14>(), size<10>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
 #elif defined(CPU_CAPABILITY_AVX2)
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else

@@ -77,6 +77,11 @@ export class TieredModule {
 
   /** Compiles a method for arguments of this form, unless it cannot be; `plans` tells. Runs it with them. */
   compile(fn: LinkedFunction, args: readonly Value[]): void {
+    this.compiledFor(fn, args)
+  }
+
+  /** What became of arguments of the form that `args` have now: the method may change those that are lists and dicts. */
+  private compiledFor(fn: LinkedFunction, args: readonly Value[]): Entry {
     const plans = this.plansOf(fn)
     let entry = plans.entries.find((e) => e.signature.match(args) !== null)
     if (entry === undefined) {
@@ -94,6 +99,7 @@ export class TieredModule {
     } finally {
       this.busy = false
     }
+    return entry
   }
 
   /**
@@ -101,12 +107,10 @@ export class TieredModule {
    * Throws INVALID_ARGUMENT saying why there can be none.
    */
   planFor(fn: LinkedFunction, args: readonly Value[]): { readonly plan: Plan; readonly operators: PlanInfo['operators'] } {
-    const find = (): Entry | undefined => this.plansOf(fn).entries.find((e) => e.signature.match(args) !== null)
-    const { state } = find() ?? {}
+    const { state } = this.plansOf(fn).entries.find((e) => e.signature.match(args) !== null) ?? {}
     // a call makes anew what does not hold any longer
     if (state?.kind === 'compiled' && !state.guards.hold()) this.discard(this.call(fn, args), Signature.of(args)!.match(args)!)
-    this.compile(fn, args)
-    const entry = find()!
+    const entry = this.compiledFor(fn, args)
     const { operators, reason } = this.describe(fn, entry)
     const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
     if (plan === null)

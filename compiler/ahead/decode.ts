@@ -70,7 +70,7 @@ export class ValueDecoder {
         return fields.length === 0 ? new Tuple(items(at.items)) : new Tuple(items(at.items), fields)
       }
       case ValueKind.dict: {
-        const keys = items(at.keys)
+        const keys = items(at.keys).map((key) => (key instanceof Float ? key.value : key))
         const values = items(at.items)
         if (keys.length !== values.length || keys.some((key) => typeof key === 'object')) throw reader.error('a dict has wrong keys')
         return new Map(keys.map((key, i): [DictKey, Value] => [key as DictKey, values[i]!]))

@@ -144,7 +144,8 @@ export class Encoder {
       })
     }
     if (value instanceof Map) {
-      const keys = items([...value.keys()])
+      // float keys are plain numbers, as ints within 2^53 are
+      const keys = items([...value.keys()].map((key) => (typeof key === 'number' && !Number.isSafeInteger(key) ? new Float(key) : key)))
       const list = items([...value.values()])
       return plain(ValueKind.dict, (b) => {
         b.addFieldOffset(at.keys, keys, 0)

@@ -147,10 +147,47 @@ t.test('what cannot be compiled', (t) => {
   const attempt = (method: string, args: PlannedCall['args']) => () => compileAhead(model, () => [{ method, args }])
   t.throws(attempt('no_such_method', []), { code: 'UNKNOWN_METHOD' })
   t.throws(attempt('forward', []), { code: 'INVALID_ARGUMENT' })
+  t.throws(
+    attempt('collect', [matrix(1, 2, 3, 4), []]),
+    { code: 'INVALID_ARGUMENT', message: /collect.* cannot be compiled to a plan/ },
+    'a list that grows',
+  )
   t.throws(() => compileAhead(fixturePath('no such file'), () => []), { code: 'INVALID_FILE' })
   const x = matrix(1, 2, 3, 4)
   t.doesNotThrow(attempt('several', [x, x]), 'one tensor twice')
   t.end()
+})
+
+t.test('dicts with keys of every type', async (t) => {
+  const path = fixturePath('keys.ptl')
+  const x = tensor([1, 2, 3])
+  const bytes = compileAhead(path, () => [{ method: 'forward', args: [x] }])
+  const [compiled, interpreted] = [await loadModule(bytes), await loadModule(path, { compile: 'off' })]
+  const flat = (output: Output): unknown =>
+    (Array.isArray(output) ? output : [output]).map((d) =>
+      [...(d as Map<unknown, Output>)].map(([k, v]) => [k, typeof v === 'object' && v !== null && 'dtype' in v ? numbers(v) : v]),
+    )
+  const got = flat(compiled.forward(x))
+  t.strictSame(got, flat(interpreted.forward(x)))
+  t.strictSame(got, [
+    [
+      [1.5, [2, 3, 4]],
+      [2, [2, 4, 6]],
+      [-1e300, [1, 2, 3]],
+      [2 ** 60, [-1, -2, -3]],
+    ],
+    [
+      [7, 1],
+      [-(2n ** 62n), 2],
+      [2n ** 53n + 1n, 3],
+    ],
+    [
+      ['', [0.5]],
+      ['k', [1, 2]],
+    ],
+  ])
+  compiled.dispose()
+  interpreted.dispose()
 })
 
 t.test('runs in the background end before the file is let go', async (t) => {

@@ -7,6 +7,7 @@ import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { diagonal, movedim, narrow, select, transpose, unsqueeze } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { deliver, deliverAll, deliverAllExact, type Outs } from '../cpu/support/deliver.js'
 import { filled, zerosOf } from '../cpu/support/make.js'
 import * as at from '../generated/dispatch.js'
 import { tril, triu } from './diagonal.js'
@@ -19,24 +20,24 @@ const EPSILON: Readonly<Record<number, number>> = { [DType.float32]: 2 ** -23, [
 
 const mT = (t: Tensor): Tensor => transpose(t, -2, -1)
 
-export function qr(self: Tensor, some: boolean): [Tensor, Tensor] {
-  return at.linalg_qr(self, some ? 'reduced' : 'complete')
+export function qr(self: Tensor, some: boolean, ...outs: Outs): [Tensor, Tensor] {
+  return deliverAllExact(at.linalg_qr(self, some ? 'reduced' : 'complete'), outs, 'qr')
 }
 
-export function linalg_eigh(self: Tensor, uplo: string): [Tensor, Tensor] {
-  return at._linalg_eigh(self, uplo, true)
+export function linalg_eigh(self: Tensor, uplo: string, ...outs: Outs): [Tensor, Tensor] {
+  return deliverAllExact(at._linalg_eigh(self, uplo, true), outs, 'linalg_eigh')
 }
 
 export function linalg_eigvalsh(self: Tensor, uplo: string): Tensor {
   return at._linalg_eigh(self, uplo, false)[0]
 }
 
-export function symeig(self: Tensor, vectors: boolean, upper: boolean): [Tensor, Tensor] {
-  return at._linalg_eigh(self, upper ? 'U' : 'L', vectors)
+export function symeig(self: Tensor, vectors: boolean, upper: boolean, ...outs: Outs): [Tensor, Tensor] {
+  return deliverAll(at._linalg_eigh(self, upper ? 'U' : 'L', vectors), outs)
 }
 
-export function linalg_svd(a: Tensor, full: boolean, driver: string | null): [Tensor, Tensor, Tensor] {
-  return at._linalg_svd(a, full, true, driver)
+export function linalg_svd(a: Tensor, full: boolean, driver: string | null, ...outs: Outs): [Tensor, Tensor, Tensor] {
+  return deliverAllExact(at._linalg_svd(a, full, true, driver), outs, 'linalg_svd')
 }
 
 export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
@@ -44,12 +45,13 @@ export function linalg_svdvals(a: Tensor, driver: string | null): Tensor {
 }
 
 /** The older form, with V instead of its transpose; zeros for both where they are not asked for. */
-export function svd(self: Tensor, some: boolean, vectors: boolean): [Tensor, Tensor, Tensor] {
+export function svd(self: Tensor, some: boolean, vectors: boolean, ...outs: Outs): [Tensor, Tensor, Tensor] {
   const [u, s, v] = at._linalg_svd(self, !some, vectors, null)
-  if (vectors) return [u, s, mT(v)]
+  const given = (left: Tensor, right: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([left, s, right], outs, 'svd')
+  if (vectors) return given(u, mT(v))
   const [rows, cols] = self.shape.slice(-2) as [number, number]
   const square = (n: number): Tensor => zerosOf([...self.shape.slice(0, -2), n, n], self.type)
-  return [square(rows), s, square(cols)]
+  return given(square(rows), square(cols))
 }
 
 type Tolerance = Tensor | number | null
@@ -97,8 +99,8 @@ export function linalg_pinv(self: Tensor, rcond: number, hermitian: boolean): Te
   return pseudoInverse(self, 0, rcond, hermitian)
 }
 
-export function linalg_pinv_rcond_tensor(self: Tensor, rcond: Tensor, hermitian: boolean): Tensor {
-  return pseudoInverse(self, 0, rcond, hermitian)
+export function linalg_pinv_rcond_tensor(self: Tensor, rcond: Tensor, hermitian: boolean, out?: Tensor): Tensor {
+  return deliver(pseudoInverse(self, 0, rcond, hermitian), out)
 }
 
 export { pseudoInverse as linalg_pinv_atol_rtol_float, pseudoInverse as linalg_pinv_atol_rtol_tensor }
@@ -118,8 +120,8 @@ export function linalg_matrix_rank(self: Tensor, tol: number, hermitian: boolean
   return rank(self, tol, 0, hermitian)
 }
 
-export function linalg_matrix_rank_tol_tensor(self: Tensor, tol: Tensor, hermitian: boolean): Tensor {
-  return rank(self, tol, 0, hermitian)
+export function linalg_matrix_rank_tol_tensor(self: Tensor, tol: Tensor, hermitian: boolean, out?: Tensor): Tensor {
+  return deliver(rank(self, tol, 0, hermitian), out)
 }
 
 export { rank as linalg_matrix_rank_atol_rtol_float, rank as linalg_matrix_rank_atol_rtol_tensor }
@@ -170,7 +172,13 @@ export function linalg_cond_p_str(self: Tensor, p: string): Tensor {
 }
 
 /** Solutions of least squares; residuals where the system is overdetermined and of full rank, gelsy (the default) aside. */
-export function linalg_lstsq(self: Tensor, b: Tensor, rcond: number | null, driver: string | null): [Tensor, Tensor, Tensor, Tensor] {
+export function linalg_lstsq(
+  self: Tensor,
+  b: Tensor,
+  rcond: number | null,
+  driver: string | null,
+  ...outs: Outs
+): [Tensor, Tensor, Tensor, Tensor] {
   const used = driver ?? 'gelsy'
   check(
     ['gels', 'gelsy', 'gelsd', 'gelss'].includes(used),
@@ -191,79 +199,13 @@ export function linalg_lstsq(self: Tensor, b: Tensor, rcond: number | null, driv
   const full = used !== 'gelsy' && rows > cols && readInts(ranks).every((r) => r === cols)
   const difference = at.sub_Tensor(at.matmul(self, solution), right, 1)
   const residuals = full ? at.sum_dim_IntList(at.mul_Tensor(difference, difference), [-2], false, null) : none(self.type)
-  return [
+  const results: [Tensor, Tensor, Tensor, Tensor] = [
     vector ? select(solution, -1, 0) : solution,
     residuals,
     used === 'gels' ? none(DType.int64) : ranks,
     used === 'gelsd' || used === 'gelss' ? sizes : none(self.type),
   ]
-}
-
-export function linalg_lu_factor(a: Tensor, pivot: boolean): [Tensor, Tensor] {
-  const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, true)
-  return [lu, pivots]
-}
-
-export function _lu_with_info(self: Tensor, pivot: boolean, _checkErrors: boolean): [Tensor, Tensor, Tensor] {
-  return at.linalg_lu_factor_ex(self, pivot, false)
-}
-
-export function linalg_lu(a: Tensor, pivot: boolean): [Tensor, Tensor, Tensor] {
-  const [lu, pivots] = at.linalg_lu_factor_ex(a, pivot, false)
-  return lu_unpack(lu, pivots, true, true)
-}
-
-/** The permutation matrices, unit lower and upper factors that LU matrices and pivots hold; what is not asked for is empty. */
-export function lu_unpack(lu: Tensor, pivots: Tensor, data: boolean, permutation: boolean): [Tensor, Tensor, Tensor] {
-  check(lu.dim >= 2, () => `lu_unpack: expected matrices, found shape [${lu.shape.join(', ')}]`)
-  if (pivots.type !== DType.int32)
-    throw new PtliteError('INVALID_DTYPE', `lu_unpack: expected int32 pivots, found ${dtypeName(pivots.type)}`)
-  const least = Math.min(...lu.shape.slice(-2))
-  const none = (): Tensor => empty([0], lu.type)
-  const p = permutation ? permutationOf(pivots, lu) : none()
-  if (!data) return [p, none(), none()]
-  const lower = contiguousOf(tril(narrow(lu, -1, 0, least), -1))
-  copyInto(diagonal(lower, 0, -2, -1), filled([], lu.type, 1))
-  return [p, lower, contiguousOf(triu(narrow(lu, -2, 0, least), 0))]
-}
-
-/** Order of the rows after the exchanges of `pivots`, per matrix. */
-function rowOrders(pivots: Tensor, rows: number): number[][] {
-  const swaps = readInts(pivots)
-  const steps = pivots.shape[pivots.dim - 1]!
-  return Array.from({ length: numelOf(pivots.shape.slice(0, -1)) }, (_, b) => {
-    const order = Array.from({ length: rows }, (_, i) => i)
-    for (let k = 0; k < steps; k++) {
-      const other = swaps[b * steps + k]! - 1
-      check(other >= 0 && other < rows && k < rows, () => `expected pivots from 1 to ${rows}, found ${other + 1}`)
-      const row = order[k]!
-      order[k] = order[other]!
-      order[other] = row
-    }
-    return order
-  })
-}
-
-function permutationOf(pivots: Tensor, lu: Tensor): Tensor {
-  const rows = lu.shape[lu.dim - 2]!
-  const p = empty([...lu.shape.slice(0, -2), rows, rows], DType.float64)
-  const values = new Float64Array(p.numel)
-  rowOrders(pivots, rows).forEach((order, b) => order.forEach((from, to) => (values[(b * rows + from) * rows + to] = 1)))
-  writeTensor(p, values)
-  return castTo(p, lu.type)
-}
-
-/** x with A x = B (or x A = B, or A transposed), from A's LU factors. */
-export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boolean, adjoint: boolean): Tensor {
-  if (!left) return mT(linalg_lu_solve(lu, pivots, mT(b), true, !adjoint))
-  const [p, l, u] = lu_unpack(lu, pivots, true, true)
-  const solve = (a: Tensor, x: Tensor, upper: boolean, unit: boolean): Tensor => at.linalg_solve_triangular(a, x, upper, true, unit)
-  if (adjoint) return at.matmul(p, solve(mT(l), solve(mT(u), b, false, false), true, true))
-  return solve(u, solve(l, at.matmul(mT(p), b), false, true), true, false)
-}
-
-export function lu_solve(self: Tensor, lu: Tensor, pivots: Tensor): Tensor {
-  return linalg_lu_solve(lu, pivots, self, true, false)
+  return deliverAll(results, outs)
 }
 
 /** e^A by scaling, a Taylor polynomial of degree 18 in float64, and squaring. */

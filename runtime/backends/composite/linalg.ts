@@ -1,12 +1,14 @@
 import { check, PtliteError } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
-import { wrapDim } from '../../tensor/shape.js'
+import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { narrow } from '../../tensor/view.js'
 import { castTo } from '../cpu/support/copy.js'
 import { deliver } from '../cpu/support/deliver.js'
 import * as at from '../generated/dispatch.js'
 import { nuclear_norm_dim, spectralNorm } from './decompose.js'
+import { reshape } from './views.js'
 
 /** Sum of the diagonal of a matrix. */
 export function trace(self: Tensor, out?: Tensor): Tensor {
@@ -51,6 +53,24 @@ export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, ou
   const one = at.add_Scalar(at.mul_Scalar(norms, 0), 1, 1)
   const scale = at.where_self(at.gt_Scalar(norms, maxnorm), factors, one)
   return deliver(at.mul_Tensor(self, scale), out)
+}
+
+/** Sums over k of coefficients [m, k] times input [k, ...]. */
+export function _compute_linear_combination(input: Tensor, coefficients: Tensor): Tensor {
+  const operator = '_compute_linear_combination'
+  const terms = coefficients.shape[1] ?? 0
+  check(
+    input.dim > 0 && coefficients.dim === 2 && terms <= input.shape[0]!,
+    () => `${operator}: shapes [${input.shape.join(', ')}] and [${coefficients.shape.join(', ')}] do not fit together`,
+  )
+  const rest = input.shape.slice(1)
+  const sum = at.mm(coefficients, reshape(narrow(input, 0, 0, terms), [terms, numelOf(rest)]))
+  return reshape(sum, [coefficients.shape[0]!, ...rest])
+}
+
+/** Adds them to what `out` holds, as PyTorch does. */
+export function _compute_linear_combination_out(input: Tensor, coefficients: Tensor, out: Tensor): Tensor {
+  return at.add__Tensor(out, _compute_linear_combination(input, coefficients), 1)
 }
 
 export function frobenius_norm(self: Tensor): Tensor {

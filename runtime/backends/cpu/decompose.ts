@@ -6,6 +6,7 @@ import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { narrow, transpose } from '../../tensor/view.js'
 import { castTo, contiguousCopy, contiguousOf, copyInto } from './support/copy.js'
+import { deliverAllExact, type Outs } from './support/deliver.js'
 import { zerosOf } from './support/make.js'
 
 /** QR, eigenvalue, singular value and LU decompositions. All are computed in float64 and rounded to the input's dtype. */
@@ -30,7 +31,7 @@ function workingCopy(a: Tensor): Tensor {
 const doubles = (...shape: number[]): Tensor => zerosOf(shape, DType.float64)
 
 /** torch.linalg.qr: `reduced` and `complete` give Q and R, `r` an empty Q. */
-export function linalg_qr(a: Tensor, mode: string): [Tensor, Tensor] {
+export function linalg_qr(a: Tensor, mode: string, ...outs: Outs): [Tensor, Tensor] {
   checkMatrices('linalg_qr', a)
   check(['reduced', 'complete', 'r'].includes(mode), () => `linalg_qr: expected mode 'reduced', 'complete' or 'r', found '${mode}'`)
   const { batch, rows, cols } = sizesOf(a)
@@ -40,11 +41,11 @@ export function linalg_qr(a: Tensor, mode: string): [Tensor, Tensor] {
   const q = doubles(...batch, rows, width)
   if (rows > 0) kernels.householder_qr({ batch: numelOf(batch), rows, cols, q_cols: width, a: r.address, q: q.address })
   const kept = mode === 'complete' ? r : narrow(r, -2, 0, least)
-  return [mode === 'r' ? empty([0], a.type) : castTo(q, a.type), castTo(contiguousOf(kept), a.type)]
+  return deliverAllExact([mode === 'r' ? empty([0], a.type) : castTo(q, a.type), castTo(contiguousOf(kept), a.type)], outs, 'linalg_qr')
 }
 
 /** Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which one triangle is read. */
-export function _linalg_eigh(a: Tensor, uplo: string, vectors: boolean): [Tensor, Tensor] {
+export function _linalg_eigh(a: Tensor, uplo: string, vectors: boolean, ...outs: Outs): [Tensor, Tensor] {
   checkMatrices('linalg_eigh', a)
   const { batch, rows: n, cols } = sizesOf(a)
   check(n === cols, () => `linalg_eigh: expected square matrices, found shape [${a.shape.join(', ')}]`)
@@ -54,7 +55,7 @@ export function _linalg_eigh(a: Tensor, uplo: string, vectors: boolean): [Tensor
   const values = doubles(...batch, n)
   const columns = doubles(...batch, n, n)
   if (n > 0) kernels.symmetric_eigen({ batch: numelOf(batch), n, a: lower.address, values: values.address, vectors: columns.address })
-  return [castTo(values, a.type), vectors ? castTo(columns, a.type) : empty([0], a.type)]
+  return deliverAllExact([castTo(values, a.type), vectors ? castTo(columns, a.type) : empty([0], a.type)], outs, 'linalg_eigh')
 }
 
 /** Copies the lower triangle of dense matrices to the upper one. */
@@ -64,7 +65,13 @@ function mirror(a: Tensor, n: number): void {
 }
 
 /** A = U diag(S) V^H, S descending; `full` gives square U and V. Without `vectors` U and V are empty. */
-export function _linalg_svd(a: Tensor, full: boolean, vectors: boolean, _driver: string | null): [Tensor, Tensor, Tensor] {
+export function _linalg_svd(
+  a: Tensor,
+  full: boolean,
+  vectors: boolean,
+  _driver: string | null,
+  ...outs: Outs
+): [Tensor, Tensor, Tensor] {
   checkMatrices('linalg_svd', a)
   const { batch, rows, cols } = sizesOf(a)
   const wide = rows < cols
@@ -87,13 +94,14 @@ export function _linalg_svd(a: Tensor, full: boolean, vectors: boolean, _driver:
     })
   }
   const s = castTo(values, a.type)
-  if (!vectors) return [empty([0], a.type), s, empty([0], a.type)]
+  const given = (u: Tensor, vh: Tensor): [Tensor, Tensor, Tensor] => deliverAllExact([u, s, vh], outs, 'linalg_svd')
+  if (!vectors) return given(empty([0], a.type), empty([0], a.type))
   const flipped = (t: Tensor): Tensor => contiguousOf(transpose(castTo(t, a.type), -2, -1))
-  return wide ? [castTo(v, a.type), s, flipped(u)] : [castTo(u, a.type), s, flipped(v)]
+  return wide ? given(castTo(v, a.type), flipped(u)) : given(castTo(u, a.type), flipped(v))
 }
 
 /** LU in one matrix, LAPACK's pivots, and the number of the first zero pivot per matrix. */
-export function linalg_lu_factor_ex(a: Tensor, pivot: boolean, checkErrors: boolean): [Tensor, Tensor, Tensor] {
+export function linalg_lu_factor_ex(a: Tensor, pivot: boolean, checkErrors: boolean, ...outs: Outs): [Tensor, Tensor, Tensor] {
   checkMatrices('linalg_lu_factor', a)
   check(pivot, () => 'linalg_lu_factor: on the CPU pivot must be true')
   const { batch, rows, cols } = sizesOf(a)
@@ -104,5 +112,5 @@ export function linalg_lu_factor_ex(a: Tensor, pivot: boolean, checkErrors: bool
     kernels.lu_factor({ batch: numelOf(batch), rows, cols, a: factors.address, pivots: pivots.address, singular: info.address })
   }
   check(!checkErrors || !readInts(info).some((i) => i !== 0), () => 'linalg_lu_factor: expected regular matrices, found a singular one')
-  return [castTo(factors, a.type), pivots, info]
+  return deliverAllExact([castTo(factors, a.type), pivots, info], outs, 'linalg_lu_factor')
 }

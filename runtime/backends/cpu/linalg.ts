@@ -5,14 +5,14 @@ import { DType, dtypeName } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousCopy, contiguousOf } from './support/copy.js'
-import { deliver } from './support/deliver.js'
+import { deliver, deliverAllExact, type Outs } from './support/deliver.js'
 import { computeType, dense } from './support/real.js'
 import { checkProductType, checkSameType } from './support/product.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
 
 /** Throws unless `a` holds square matrices of float32 or float64; gives their size. */
-function checkSquare(operator: string, a: Tensor): number {
+export function checkSquare(operator: string, a: Tensor): number {
   if (a.type !== DType.float32 && a.type !== DType.float64) {
     throw new PtliteError('INVALID_DTYPE', `${operator}: expected a float32 or float64 tensor, found ${dtypeName(a.type)}`)
   }
@@ -40,7 +40,7 @@ function expanded(t: Tensor, shape: readonly number[]): Tensor {
 }
 
 /** Identity matrices of this shape. */
-function identity(shape: readonly number[], type: DType): Tensor {
+export function identity(shape: readonly number[], type: DType): Tensor {
   const n = shape[shape.length - 1]!
   const t = empty(shape, type)
   const data = new (arrayTypeOf(type))(numelOf(shape)) as Float32Array
@@ -66,17 +66,6 @@ export function linalg_inv(a: Tensor, out?: Tensor): Tensor {
   return deliver(solve(a, identity(a.shape, a.type)), out)
 }
 
-const noErrors = (shape: readonly number[]): Tensor => {
-  const info = empty(shape, DType.int32)
-  writeTensor(info, new Int32Array(info.numel))
-  return info
-}
-
-/** linalg_inv with an error code per matrix: always 0, since singular matrices throw. */
-export function linalg_inv_ex(a: Tensor, _checkErrors: boolean): [Tensor, Tensor] {
-  return [linalg_inv(a), noErrors(batchOf(a))]
-}
-
 /** torch.linalg.solve: x with a x = b, or x a = b where `left` is false. b may hold vectors. */
 export function linalg_solve(a: Tensor, b: Tensor, left: boolean, out?: Tensor): Tensor {
   const operator = 'linalg_solve'
@@ -95,10 +84,6 @@ export function linalg_solve(a: Tensor, b: Tensor, left: boolean, out?: Tensor):
   return deliver(left ? x : contiguousOf(transposed(x)), out)
 }
 
-export function linalg_solve_ex(a: Tensor, b: Tensor, left: boolean, _checkErrors: boolean): [Tensor, Tensor] {
-  return [linalg_solve(a, b, left), noErrors(batchOf(a))]
-}
-
 /** Cholesky factor: lower triangular, or upper. Throws INVALID_ARGUMENT unless positive definite. */
 export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Tensor {
   const n = checkSquare('linalg_cholesky', self)
@@ -111,10 +96,6 @@ export function linalg_cholesky(self: Tensor, upper: boolean, out?: Tensor): Ten
 
 /** torch.cholesky, the older name. */
 export const cholesky = linalg_cholesky
-
-export function linalg_cholesky_ex(self: Tensor, upper: boolean, _checkErrors: boolean): [Tensor, Tensor] {
-  return [linalg_cholesky(self, upper), noErrors(batchOf(self))]
-}
 
 function determinants(operator: string, a: Tensor): { det: Tensor; sign: Tensor; logabs: Tensor } {
   const n = checkSquare(operator, a)
@@ -187,10 +168,17 @@ export function linalg_solve_triangular(
 }
 
 /** x with a x = self (a transposed where asked), and a copy of a. */
-export function triangular_solve(self: Tensor, a: Tensor, upper: boolean, transpose: boolean, unitriangular: boolean): [Tensor, Tensor] {
+export function triangular_solve(
+  self: Tensor,
+  a: Tensor,
+  upper: boolean,
+  transpose: boolean,
+  unitriangular: boolean,
+  ...outs: Outs
+): [Tensor, Tensor] {
   check(self.dim >= 2 && a.dim >= 2, () => `triangular_solve: expected matrices, found shapes ${text(self)} and ${text(a)}`)
   const x = solveTriangular('triangular_solve', transpose ? transposed(a) : a, self, upper !== transpose, unitriangular)
-  return [x, contiguousCopy(a)]
+  return deliverAllExact([x, contiguousCopy(a)], outs, 'triangular_solve')
 }
 
 /** x with a x = self, where input2 is the Cholesky factor of a. */
@@ -199,6 +187,9 @@ export function cholesky_solve(self: Tensor, input2: Tensor, upper: boolean, out
   const half = solveTriangular('cholesky_solve', lower, self, false, false)
   return deliver(solveTriangular('cholesky_solve', transposed(lower), half, true, false), out)
 }
+
+/** The name that PyTorch gives its part for matrices of one batch shape. */
+export const _cholesky_solve_helper = cholesky_solve
 
 /** The inverse of the matrix whose Cholesky factor is self. */
 export function cholesky_inverse(self: Tensor, upper: boolean, out?: Tensor): Tensor {

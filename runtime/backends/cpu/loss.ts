@@ -6,7 +6,7 @@ import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from './support/copy.js'
-import { deliver, deliverAll, type Outs } from './support/deliver.js'
+import { deliver, deliverAllExact, type Outs } from './support/deliver.js'
 import { listOf, zerosOf } from './support/make.js'
 import { reduce } from './support/reduce.js'
 
@@ -94,7 +94,7 @@ export function nll_loss_forward(
 ): [Tensor, Tensor] {
   const dims = checkList(self, target)
   const picked = pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims)
-  return deliverAll(forward(picked, reduction), outs, 'nll_loss')
+  return deliverAllExact(forward(picked, reduction), outs, 'nll_loss')
 }
 
 /** torch.nll_loss on (N x) C log-probabilities. */
@@ -125,7 +125,7 @@ export function nll_loss2d_forward(
   )
   const dims = { batch, classes, positions: height * width }
   const picked = pick('nll_loss2d', self, target, weight, ignoreIndex, reduction === Reduction.none, dims)
-  return deliverAll(forward(picked, reduction), outs, 'nll_loss2d')
+  return deliverAllExact(forward(picked, reduction), outs, 'nll_loss2d')
 }
 
 export function nll_loss2d(

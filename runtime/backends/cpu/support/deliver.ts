@@ -29,11 +29,15 @@ export function deliverExact(result: Tensor, out: Tensor | undefined, operator: 
 /** Tensors to write results into, as functions with a variant for them take them last. */
 export type Outs = (Tensor | undefined)[]
 
-/** `deliverExact` for each of several results; either all have an out tensor or none has. */
-export function deliverAll<T extends Tensor[]>(results: T, outs: Readonly<Outs>, operator: string): T {
-  // all are checked before the first is written
-  results.forEach((result, i) => outs[i] !== undefined && checkOutType(outs[i], result.type, operator))
+/** `deliver` for each of several results; either all have an out tensor or none has. */
+export function deliverAll<T extends Tensor[]>(results: T, outs: Readonly<Outs>): T {
   return results.map((result, i) => deliver(result, outs[i])) as T
+}
+
+/** `deliverExact` for each of several results; all are checked before the first is written. */
+export function deliverAllExact<T extends Tensor[]>(results: T, outs: Readonly<Outs>, operator: string): T {
+  results.forEach((result, i) => outs[i] !== undefined && checkOutType(outs[i], result.type, operator))
+  return deliverAll(results, outs)
 }
 
 export function checkOutType(out: Tensor, type: DType, operator: string): void {

@@ -82,4 +82,3 @@ export function linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: boo
 export function lu_solve(self: Tensor, lu: Tensor, pivots: Tensor): Tensor {
   return linalg_lu_solve(lu, pivots, self, true, false)
 }
-

@@ -65,13 +65,7 @@ function mirror(a: Tensor, n: number): void {
 }
 
 /** A = U diag(S) V^H, S descending; `full` gives square U and V. Without `vectors` U and V are empty. */
-export function _linalg_svd(
-  a: Tensor,
-  full: boolean,
-  vectors: boolean,
-  _driver: string | null,
-  ...outs: Outs
-): [Tensor, Tensor, Tensor] {
+export function _linalg_svd(a: Tensor, full: boolean, vectors: boolean, _driver: string | null, ...outs: Outs): [Tensor, Tensor, Tensor] {
   checkMatrices('linalg_svd', a)
   const { batch, rows, cols } = sizesOf(a)
   const wide = rows < cols

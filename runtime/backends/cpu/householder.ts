@@ -19,7 +19,6 @@ export function geqrf(self: Tensor, ...outs: Outs): [Tensor, Tensor] {
     const tau = new ComplexMatrix(1, steps)
     for (let k = 0; k < steps; k++) {
       const h = makeReflector(a, k, k)
-      // a reflector below a zero column is the identity
       reflectRows(h, a, k + 1, true)
       tau.re[k] = h.re
       tau.im[k] = h.im
@@ -27,10 +26,7 @@ export function geqrf(self: Tensor, ...outs: Outs): [Tensor, Tensor] {
     return tau
   })
   const batch = self.shape.slice(0, -2)
-  return deliverAll(
-    [tensorOfMatrices(matrices, self.shape, self.type), tensorOfMatrices(factors, [...batch, steps], self.type)],
-    outs,
-  )
+  return deliverAll([tensorOfMatrices(matrices, self.shape, self.type), tensorOfMatrices(factors, [...batch, steps], self.type)], outs)
 }
 
 function checkReflectors(operator: string, a: Tensor, tau: Tensor): void {

@@ -16,6 +16,7 @@ import { reshaped, scalarTensor } from './support/make.js'
 
 /** What LAPACK's positive codes mean, by the last part of the API's name. */
 const FAILURES: readonly (readonly [RegExp, (code: number) => string])[] = [
+  [/ldl/, (code) => `diagonal element ${code} of D is zero: the matrix is singular`],
   [/inv|solve/, (code) => `diagonal element ${code} of the LU factor is zero: the matrix is singular`],
   [/cholesky/, (code) => `the leading minor of order ${code} is not positive definite`],
   [/eig|svd|syevd/, (code) => `the algorithm did not converge (${code})`],

@@ -85,7 +85,13 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
   ['images', [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample')]],
   ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'rnn*')]],
   ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window')]],
-  ['linalg', [...cpu('decompose', 'distance', 'linalg'), ...composite('decompose', 'einsum', 'linalg', 'trilinear')]],
+  [
+    'linalg',
+    [
+      ...cpu('decompose', 'distance', 'eigen', 'factor/*', 'householder', 'ldl', 'linalg', 'solve-info'),
+      ...composite('decompose', 'einsum', 'linalg', 'lu', 'trilinear'),
+    ],
+  ],
   ['random', [...cpu('random*'), ...composite('random')]],
   ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss')]],
   ['quantized', ['runtime/backends/quantized-cpu/*', ...cpu('fake-quantize', 'quantize'), ...composite('quantized-rnn')]],

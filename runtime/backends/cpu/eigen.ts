@@ -2,9 +2,9 @@ import { check } from '../../error.js'
 import { complexOf, type DType, isComplex } from '../../tensor/dtype.js'
 import { shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './support/complex-matrix.js'
+import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
 import { deliver, deliverAll, type Outs } from './support/deliver.js'
-import { type Schur, schur } from './support/schur.js'
+import { type Schur, schur } from './factor/schur.js'
 
 /** Eigenvalues of square matrices, real or complex, computed in float64. */
 

@@ -17,6 +17,7 @@ import { parseKernels } from './kernel-abi/parse.js'
 import type { Operator } from './model/operator.js'
 import { parseEntry } from './model/parse-entry.js'
 import { resolveOperators } from './model/resolve.js'
+import { expandTemplates } from './model/template.js'
 import type { BuildOptions } from './options.js'
 import { type Entry, readEntries } from './yaml-file.js'
 
@@ -31,7 +32,7 @@ export function readFolder(folder: string, root: string): Entry[] {
 }
 
 export function readOperators(folder: string, root: string): Operator[] {
-  return resolveOperators(readFolder(folder, root).map(parseEntry))
+  return resolveOperators(expandTemplates(readFolder(folder, root)).map(parseEntry))
 }
 
 export function readKernels(folder: string, root: string): KernelAbi {

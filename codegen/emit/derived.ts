@@ -1,7 +1,9 @@
-import { type Derivation, isInplace, type Operator, type Parameter } from '../model/operator.js'
+import { failAt } from '../error.js'
+import { type Derivation, isInplace, type Operator, outNames, type Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { isWritten, type SchemaType } from '../schema/model.js'
 import { printSchema } from '../schema/printer.js'
+import { defaultLiteral } from './default-value.js'
 import { moduleImports, unboxedCall } from './dispatch.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { parameterList, returnType } from './signature.js'
@@ -14,7 +16,7 @@ export function emitDerived(operators: readonly Operator[], options: BuildOption
     module('at', '../../backends/generated/dispatch.js') +
     moduleImports(body, '../../backends') +
     typeImports(body, '../../tensor') +
-    importOf(body, ['copyOf', 'copyOfEach', 'optionsOf', 'writeOut', 'writeOuts'], '../derive.js')
+    importOf(body, ['copyOf', 'copyOfEach', 'each', 'optionsOf', 'writeOut', 'writeOuts'], '../derive.js')
   return `${banner('derived.ts', OPERATOR_INPUTS)}${imports}\n${body || 'export {}\n'}`
 }
 
@@ -22,7 +24,12 @@ export function emitDerived(operators: readonly Operator[], options: BuildOption
 export function derivedFunction(operator: Operator, { from, kind }: Derivation, options: BuildOptions): string {
   const call: Call = (text) => unboxedCall(from, options, text)
   const outBody = isInplace(from.schema) ? outOfInplace : outOfFunctional
-  const body = kind === 'functional' ? functionalBody(from, call) : outBody(operator, from, call)
+  const body =
+    kind === 'each'
+      ? eachBody(operator, from, call, options.names.dispatched)
+      : kind === 'functional'
+        ? functionalBody(from, call)
+        : outBody(operator, from, call)
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
   return `/** ${printSchema(operator.schema)} */\n${head}${body.map((line) => `  ${line}\n`).join('')}}\n`
 }
@@ -70,6 +77,27 @@ function functionalBody(from: Operator, callFrom: Call): string[] {
   lines.push(own.length > 0 ? `const r = ${call}` : call)
   lines.push(results.length === 1 ? `return ${results[0]!}` : `return [${results.join(', ')}]`)
   return lines
+}
+
+/** Calls the operator once per position of the list arguments; what these have no part of keeps its default. */
+function eachBody(operator: Operator, from: Operator, callFrom: Call, dispatched: string): string[] {
+  const outs = new Set(outNames(operator.schema))
+  const own = operator.parameters.filter((p) => !outs.has(p.name))
+  const lists = own.filter((p) => isList(p.type!)).map((p) => p.name)
+  const call = callFrom((p) => {
+    const given = own[from.parameters.indexOf(p)]
+    if (given !== undefined) return lists.includes(given.name) ? `${given.name}[i]!` : given.name
+    const { defaultValue, type } = from.schema.arguments[p.position]!
+    return (
+      (defaultValue === null ? null : defaultLiteral(defaultValue, type)) ??
+      failAt(operator.native.source, operator.qualifiedName, `'${p.name}' has no value`)
+    )
+  })
+  const isWrittenFirst = isWritten(operator.schema.arguments[0]!.type)
+  const applied = isWrittenFirst && !isInplace(from.schema) ? `${dispatched}copy_(${own[0]!.name}[i]!, ${call}, false)` : call
+  const each = `each([${lists.join(', ')}], (i) => ${applied})`
+  const [out] = outs
+  return [out !== undefined ? `writeOuts(${out}, ${each})` : operator.schema.returns.length > 0 ? `return ${each}` : each]
 }
 
 function isList(type: SchemaType): boolean {

@@ -34,7 +34,7 @@ function derive(from: Operator, name: string): Operator {
     style: from.style,
     parameters: parametersOf(schema),
     branches: [],
-    derivation: { from, kind },
+    derivation: from.derivation?.kind === 'each' ? from.derivation : { from, kind },
   }
 }
 

@@ -26,6 +26,8 @@ export interface NativeFunction {
   readonly dispatch: readonly DispatchRow[]
   /** Operator names of the variants to derive from this one. */
   readonly autogen: readonly string[]
+  /** Operator name (`add.Tensor`) of what is applied to the elements of the list arguments. */
+  readonly foreach: string | null
   readonly deviceCheck: 'NoCheck' | 'ExactSame' | null
   readonly deviceGuard: boolean
   readonly tags: readonly string[]

@@ -24,10 +24,10 @@ export interface Parameter {
   readonly type: SchemaType | null
 }
 
-/** Variant that autogen derives from another operator. */
+/** An operator made of another one: a variant that autogen asks for, or that one applied to each element of lists. */
 export interface Derivation {
   readonly from: Operator
-  readonly kind: 'out' | 'functional'
+  readonly kind: 'out' | 'functional' | 'each'
 }
 
 /** An operator overload, ready to be emitted. */
@@ -110,7 +110,7 @@ export function ownBranches(native: NativeFunction): Branch[] {
   const rows =
     native.ufuncInnerLoop !== null
       ? [...native.dispatch, { key: 'CPU', kernel: `ufunc_${native.schema.name}_CPU` }]
-      : native.dispatch.length > 0 || native.structuredDelegate !== null
+      : native.dispatch.length > 0 || native.structuredDelegate !== null || native.foreach !== null
         ? native.dispatch
         : [{ key: 'CompositeImplicitAutograd', kernel: defaultKernelName(native.schema) }]
   const branches: Branch[] = []

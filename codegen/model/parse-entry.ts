@@ -41,6 +41,7 @@ export function parseEntry(entry: Entry): NativeFunction {
     precomputed: reader.precomputed(),
     dispatch: reader.dispatch(),
     autogen: reader.words('autogen'),
+    foreach: reader.text('foreach'),
     deviceCheck: reader.oneOf('device_check', ['NoCheck', 'ExactSame']),
     deviceGuard: reader.flag('device_guard', true),
     tags: reader.words('tags', TAGS),
@@ -78,6 +79,9 @@ function schemaOf(text: string, field: Field, name: string): FunctionSchema {
 
 function checkTogether(f: NativeFunction, name: string): void {
   if (f.structured && f.structuredDelegate !== null) failAt(f.source, name, "'structured' and 'structured_delegate' exclude each other")
+  if (f.foreach !== null && (f.structured || f.structuredDelegate !== null || f.dispatch.length > 0))
+    failAt(f.source, name, "'foreach' stands in place of 'dispatch'")
+  if (f.foreach !== null && f.schema.arguments[0]?.type.kind !== 'list') failAt(f.source, name, "'foreach' needs a list as first argument")
   if (f.structured && f.dispatch.length === 0) failAt(f.source, name, "a structured entry needs 'dispatch'")
   if (f.ufuncInnerLoop !== null && !f.structured) failAt(f.source, name, "'ufunc_inner_loop' belongs to structured entries")
   for (const argument of f.cppNoDefaultArgs) {

@@ -14,7 +14,9 @@ export function resolveOperators(natives: readonly NativeFunction[]): Operator[]
     if (other !== undefined) failAt(native.source, name, `declared twice; the other declaration is at ${at(other.source)}`)
     byName.set(name, native)
   }
-  const operators = natives.map((native) => resolve(native, byName))
+  const resolved = natives.map((native) => resolve(native, byName))
+  const operatorOf = new Map(resolved.map((o) => [o.qualifiedName, o]))
+  const operators = resolved.map((o) => (o.native.foreach === null ? o : appliedToEach(o, o.native.foreach, operatorOf)))
   const derived = deriveVariants(operators)
   return [...operators, ...derived].sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
 }
@@ -33,6 +35,13 @@ function resolve(native: NativeFunction, byName: ReadonlyMap<string, NativeFunct
     branches,
     derivation: null,
   }
+}
+
+function appliedToEach(operator: Operator, name: string, operators: ReadonlyMap<string, Operator>): Operator {
+  const { native, qualifiedName } = operator
+  const from = operators.get(`aten::${name}`)
+  if (from === undefined) failAt(native.source, qualifiedName, `'foreach' names no declared operator: '${name}'`)
+  return { ...operator, derivation: { from, kind: 'each' } }
 }
 
 /** The functional and in-place forms of a structured operator call its one native function. */

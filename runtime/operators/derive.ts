@@ -18,6 +18,14 @@ export function writeOuts(outs: readonly Tensor[], results: readonly Tensor[]): 
   results.forEach((result, i) => writeOut(outs[i]!, result))
 }
 
+/** The results of `call` for each position of the lists, which are equally long and not empty. */
+export function each<T>(lists: readonly (readonly unknown[])[], call: (i: number) => T): T[] {
+  const count = lists[0]!.length
+  check(count > 0, () => 'expected at least one tensor')
+  for (const list of lists) check(list.length === count, () => `expected lists of ${count} elements, found one of ${list.length}`)
+  return Array.from({ length: count }, (_, i) => call(i))
+}
+
 export function copyOf(tensor: Tensor): Tensor {
   return composite.clone(tensor, null)
 }

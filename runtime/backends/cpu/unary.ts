@@ -118,6 +118,8 @@ export const special_modified_bessel_k1_out = real('special_modified_bessel_k1',
 export const special_scaled_modified_bessel_k0_out = real('special_scaled_modified_bessel_k0', kernels.special, SpecialOp.k0e)
 export const special_scaled_modified_bessel_k1_out = real('special_scaled_modified_bessel_k1', kernels.special, SpecialOp.k1e)
 export const special_spherical_bessel_j0_out = real('special_spherical_bessel_j0', kernels.special, SpecialOp.spherical_bessel_j0)
+/** The Airy function Ai; NaN at the infinities, as PyTorch has it. */
+export const special_airy_ai_out = real('special_airy_ai', kernels.special, SpecialOp.airy_ai)
 
 const realNeg = keeping('neg', UnaryOp.neg, false)
 

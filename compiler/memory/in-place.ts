@@ -3,36 +3,50 @@ import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js
 import { fieldOf } from '../capture/layout.js'
 import type { Extent } from './lifetimes.js'
 
-/** Kernels that read an element before they write the one in its place, with the operands whose place the result may take. */
-const OVERWRITES: Readonly<Record<string, readonly string[]>> = {
-  unary: ['in'],
-  activation: ['in'],
-  special: ['in'],
-  binary: ['a', 'b'],
-  ternary: ['a', 'b', 'c'],
-  copy: ['in'],
+/** The result of a kernel and the operands whose place it may take. */
+interface Overwrites {
+  readonly result: string
+  readonly operands: readonly string[]
+  /** Rows may lie apart unless `ndim` is 0; dtypes may differ. */
+  readonly elementwise: boolean
+}
+
+const elementwise = (...operands: string[]): Overwrites => ({ result: 'out', operands, elementwise: true })
+const RESIDUAL: Overwrites = { result: 'output', operands: ['residual'], elementwise: false }
+
+/** Kernels that read an element of an operand before they write the one in its place, and not again. */
+const OVERWRITES: Readonly<Record<string, Overwrites>> = {
+  unary: elementwise('in'),
+  activation: elementwise('in'),
+  special: elementwise('in'),
+  binary: elementwise('a', 'b'),
+  ternary: elementwise('a', 'b', 'c'),
+  copy: elementwise('in'),
+  blocked_conv: RESIDUAL,
+  winograd_conv: RESIDUAL,
 }
 
 /**
  * Lets results take the place of operands that are used for the last time: before, `relu(x)` needs two buffers of one
- * size, after, one. Returns the buffer that stands for each. Frames are dense there, so that result and operand are the same range.
+ * size, after, one. Returns the buffer that stands for each. Result and operand are the same range there: frames are dense, or have no strides.
  */
 export function shareInPlace(run: CapturedRun, extents: readonly Extent[]): (buffer: number) => number {
   const parent = run.buffers.map((_, i) => i)
   const last = extents.map((e) => e.last)
   const root = (i: number): number => (parent[i] === i ? i : (parent[i] = root(parent[i]!)))
   run.frames.forEach((frame, step) => {
-    const operands = OVERWRITES[frame.layout.name]
-    if (operands === undefined || fieldOf(frame.layout, frame.bytes, 'ndim') !== 0) return
-    const out = bufferAt(frame, 'out')
+    const row = OVERWRITES[frame.layout.name]
+    if (row === undefined || (row.elementwise && fieldOf(frame.layout, frame.bytes, 'ndim') !== 0)) return
+    const out = bufferAt(frame, row.result)
     if (out === undefined || extents[out.target.index]!.first !== step) return
-    for (const operand of operands) {
+    for (const operand of row.operands) {
       const from = bufferAt(frame, operand)
-      if (from === undefined || itemSizeOf(frame, operand) !== itemSizeOf(frame, 'out')) continue
+      if (from === undefined) continue
       const taken = root(from.target.index)
+      const alone = row.elementwise ? sameItems(frame, operand, row.result) : usesOf(frame, taken, root) === 1
       const { bytes, isOutput } = run.buffers[from.target.index]!
       // an operand that is returned keeps its contents
-      if (isOutput || last[taken] !== step || bytes !== run.buffers[out.target.index]!.bytes) continue
+      if (!alone || isOutput || last[taken] !== step || bytes !== run.buffers[out.target.index]!.bytes) continue
       parent[out.target.index] = taken
       last[taken] = last[out.target.index]!
       return
@@ -48,6 +62,12 @@ function bufferAt(frame: CapturedFrame, field: string): Pointer | undefined {
   return pointer?.target.kind === 'buffer' && pointer.offset === 0 ? pointer : undefined
 }
 
-function itemSizeOf(frame: CapturedFrame, operand: string): number {
-  return itemSize(fieldOf(frame.layout, frame.bytes, `${operand}_dtype`) as DType)
+function sameItems(frame: CapturedFrame, a: string, b: string): boolean {
+  const itemSizeOf = (operand: string): number => itemSize(fieldOf(frame.layout, frame.bytes, `${operand}_dtype`) as DType)
+  return itemSizeOf(a) === itemSizeOf(b)
+}
+
+/** How many of a frame's addresses lie in a buffer. */
+function usesOf(frame: CapturedFrame, buffer: number, root: (buffer: number) => number): number {
+  return frame.pointers.filter(({ target }) => target.kind === 'buffer' && root(target.index) === buffer).length
 }

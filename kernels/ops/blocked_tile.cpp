@@ -7,7 +7,9 @@ inline namespace CPU_CAPABILITY {
 namespace blocked {
 namespace {
 
-using Tile = void (*)(const TileArgs& a, const float* x, const float* filter, const float* bias, const float* residual, float* out);
+/// `skip`: pixels at the beginning that another tile has stored.
+using Tile = void (*)(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual,
+                      float* out);
 
 struct Size {
   int pixels;
@@ -60,7 +62,7 @@ PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts
 
 /// F output blocks by P pixels that lie `step` floats apart in the input.
 template <int F, int P, int step>
-void tile(const TileArgs& a, const float* x, const float* filter, const float* bias, const float* residual, float* out) {
+void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out) {
   constexpr int V = F * kParts;
   Vec<float> acc[P][V];
 #pragma GCC unroll 4
@@ -85,6 +87,7 @@ void tile(const TileArgs& a, const float* x, const float* filter, const float* b
   }
 #pragma GCC unroll 16
   for (int i = 0; i < P; i++) {
+    if (i < skip) continue;
 #pragma GCC unroll 4
     for (int v = 0; v < V; v++) limit(acc[i][v], a.lo, a.hi).store(out + at(i, v));
   }
@@ -137,11 +140,9 @@ void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const f
   int64_t done = 0;
   for (int64_t i = 0; i < pixels; i += size.pixels) {
     // the last tile begins earlier where it would not be full
-    const int64_t at = std::min<int64_t>(i, pixels - size.pixels);
-    tile(a, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock);
-    // some tiles at a time, which are in the first-level cache; the last one has made pixels before it new
-    done = std::min(done, at);
-    const int64_t end = at + size.pixels;
+    const int64_t at = std::min<int64_t>(i, pixels - size.pixels), end = at + size.pixels;
+    tile(a, i - at, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock);
+    // some tiles at a time, which are in the first-level cache
     if (end < pixels && end - done < kStepPixels) continue;
     steps.apply(filters, a.out_block, done, end - done, out + done * kBlock);
     done = end;

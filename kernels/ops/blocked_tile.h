@@ -55,7 +55,7 @@ struct RowSteps {
 };
 
 /// `pixels` neighbouring outputs of a row for 1..kFilters output blocks. Neighbours lie a block apart in the input, or one
-/// element where it is plain. `bias` and `residual`, which has the form of the output, may be null; a pixel may be computed twice.
+/// element where it is plain. `bias` and `residual`, which has the form of the output and may be the output, may be null.
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
              const float* residual, float* out, const RowSteps& steps = {});
 

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { callOperator, float, loadModule, setNumThreads, tensor, Tensor } from '../dist/index.js'
 import { linePlot } from './lib/line-plot.mjs'
 import { readNpy } from './lib/npy.mjs'
+import { best, floats, weightOf } from './lib/sparse.mjs'
 
 const { values, positionals } = parseArgs({
   options: {
@@ -31,49 +32,7 @@ const SHAPES = [
 const SHARES = [0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 const THREADS = values.threads.split(',').map(Number)
 
-let seed = 7
-const random = () => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-  return seed / 2 ** 32
-}
-const floats = (n) => Float32Array.from({ length: n }, () => random() - 0.5)
-
-/** A weight [n, k] with exactly this share of zero blocks, at random places. */
-function weightOf(n, k, share) {
-  const w = floats(n * k)
-  const blocks = Array.from({ length: (n / 16) * k }, (_, i) => i)
-  for (let i = 0; i < Math.round(share * blocks.length); i++) {
-    const j = i + Math.floor(random() * (blocks.length - i))
-    ;[blocks[i], blocks[j]] = [blocks[j], blocks[i]]
-    const [column, kk] = [Math.floor(blocks[i] / k), blocks[i] % k]
-    for (let row = column * 16; row < column * 16 + 16; row++) w[row * k + kk] = 0
-  }
-  return tensor(w, [n, k])
-}
-
 const NO_LIMITS = [float(-Infinity), float(Infinity)]
-
-const processorTime = () => {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
-/** Best times in milliseconds, with the variants in turns. One thread's are processor time, which a busy machine distorts less. */
-function best(variants, threads) {
-  const now = threads === 1 ? processorTime : () => performance.now()
-  const times = variants.map(() => Infinity)
-  for (let round = 0; round < ROUNDS; round++) {
-    variants.forEach((run, i) => {
-      for (let repeat = 0; repeat < 3; repeat++) {
-        const start = now()
-        const y = run()
-        times[i] = Math.min(times[i], now() - start)
-        y.dispose()
-      }
-    })
-  }
-  return times
-}
 
 function measureShape(k, n, threads) {
   setNumThreads(threads)
@@ -82,7 +41,7 @@ function measureShape(k, n, threads) {
   const weights = SHARES.map((share) => weightOf(n, k, share))
   const dense = () => callOperator('ptlite::linear', [x, weights[0], bias, ...NO_LIMITS])
   const sparse = weights.map((w) => () => callOperator('ptlite::sparse_linear', [x, w, bias, 'vectors', ...NO_LIMITS]))
-  const [denseTime, ...sparseTimes] = best([dense, ...sparse], threads)
+  const [denseTime, ...sparseTimes] = best([dense, ...sparse], threads, ROUNDS)
   for (const t of [x, bias, ...weights]) t.dispose()
   return { denseTime, sparseTimes }
 }
@@ -125,6 +84,7 @@ async function endToEnd(file, inputFile) {
       const [dense, sparse] = best(
         modules.map((m) => () => m.forward(input)),
         threads,
+        ROUNDS,
       )
       console.log(
         `\n${file}, ${threads} thread(s): plan ${dense.toFixed(2)} ms, pruned to 90 % ${sparse.toFixed(2)} ms (${(dense / sparse).toFixed(2)}x)`,

@@ -54,16 +54,27 @@ function productOf(node: GraphNode, analysis: Analysis): Found | null {
   const weight = analysis.tensor(weightId)
   const bias = isNone(node.args[2]) ? null : biasId === undefined ? undefined : analysis.tensor(biasId)
   const type = analysis.type(input)
-  if (weight === undefined || bias === undefined || type.dtype !== DType.float32 || !isContiguous(type.shape, type.strides)) return null
-  if (![weight, bias].every((t) => t === null || isDense(t)) || weight.numel === 0 || shape.m === 0 || shape.images === 0) return null
+  const { dtype } = type
+  if (weight === undefined || bias === undefined || !isContiguous(type.shape, type.strides)) return null
+  if (dtype !== DType.float32 && !(dtype === DType.bfloat16 && roundsOnce(node, type.shape, weight))) return null
+  if (![weight, bias].every((t) => t === null || (t.type === dtype && t.isContiguous))) return null
+  if (weight.numel === 0 || shape.m === 0 || shape.images === 0) return null
   const count = countBlocks(weight)
   if (count === null || count.zeros === 0) return null
   const { blocks, zeros, width } = count
   const [n, k] = weight.dim === 5 ? [weight.shape[0]! * 16, weight.shape[3]!] : (weight.shape as [number, number])
-  return { ...shape, n, k, width, nonZeroBlocks: blocks - zeros, zeroShare: zeros / blocks }
+  return { ...shape, dtype, n, k, width, nonZeroBlocks: blocks - zeros, zeroShare: zeros / blocks }
 }
 
-const isDense = (t: Tensor): boolean => t.type === DType.float32 && t.isContiguous
+/**
+ * bfloat16: a linear layer that rounds sums and bias once, as the block-sparse one does. With more dimensions its bias is added to rounded
+ * sums, and products with vectors may be rounded at each step.
+ */
+function roundsOnce(node: GraphNode, shape: readonly number[], weight: Tensor): boolean {
+  return (
+    node.op === 'aten::linear' && (shape.length === 2 || shape.length === 3) && weight.dim === 2 && weight.shape.every((size) => size > 1)
+  )
+}
 
 type Shape = Pick<Found, 'layer' | 'm' | 'images' | 'limits'>
 const NO_LIMITS: readonly Arg[] = [constant(new Float(-Infinity)), constant(new Float(Infinity))]

@@ -1,6 +1,7 @@
 import { blocked_convolution } from '../../runtime/backends/cpu/blocked.js'
 import { clamped_convolution, clamped_linear } from '../../runtime/backends/cpu/compiled.js'
 import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../runtime/backends/cpu/sparse-product.js'
+import { castTo } from '../../runtime/backends/cpu/support/copy.js'
 import type { SparseForm } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { getNumThreads } from '../../runtime/native/threads.js'
@@ -15,6 +16,8 @@ export type Layer = 'linear' | 'convolution' | 'blocked convolution'
 /** A product of x [m, k] (m pixels of an image for convolutions) and a weight [n, k], of whose blocks of `width` outputs some are not zero. */
 export interface SparseProduct {
   readonly layer: Layer
+  /** Of the weight: float32, or bfloat16 for linear layers. */
+  readonly dtype: DType
   readonly m: number
   readonly n: number
   readonly k: number
@@ -35,7 +38,7 @@ const CODE_BYTES_PER_BLOCK = 140
 
 /** The ways to compute a product with the time that each is expected to take on this CPU at this number of threads, best first. */
 export function estimate(product: SparseProduct): Estimate[] {
-  const model = modelFor(product.layer)
+  const model = modelFor(product)
   return strategiesFor(product)
     .map((strategy) => ({ strategy, milliseconds: predict(model.get(strategy)!, features(strategy, product)) }))
     .sort((a, b) => a.milliseconds - b.milliseconds)
@@ -75,10 +78,10 @@ type Model = ReadonlyMap<Strategy, readonly number[]>
 const models = new Map<string, Model>()
 
 /** The model of this process's CPU level and number of threads, fitted when it is first asked for. */
-function modelFor(layer: Layer): Model {
-  const key = `${layer}:${cpu.currentLevel()}:${getNumThreads()}`
+function modelFor({ layer, dtype }: SparseProduct): Model {
+  const key = `${layer}:${dtype}:${cpu.currentLevel()}:${getNumThreads()}`
   let model = models.get(key)
-  if (model === undefined) models.set(key, (model = calibrate(layer)))
+  if (model === undefined) models.set(key, (model = calibrate(layer, dtype)))
   return model
 }
 
@@ -104,15 +107,15 @@ const CONVOLUTION: typeof LINEAR = [
 ]
 const REPEATS = 3
 
-function calibrate(layer: Layer): Model {
+function calibrate(layer: Layer, dtype: DType): Model {
   const samples = new Map<Strategy, Sample[]>()
   for (const [m, n, k, share] of layer === 'linear' ? LINEAR : CONVOLUTION) {
     const [xShape, shape] = SHAPES[layer](m, n, k)
-    const weight = filled(shape, patterned(layer, n, k, share))
-    const x = filled(xShape, new Float32Array(m * k).fill(0.5))
+    const weight = filled(shape, patterned(layer, n, k, share), dtype)
+    const x = filled(xShape, new Float32Array(m * k).fill(0.5), dtype)
     const width = 16
     const blocks = Math.ceil(n / width) * k
-    const product = { layer, m, n, k, nonZeroBlocks: Math.round(blocks * (1 - share)), width }
+    const product = { layer, dtype, m, n, k, nonZeroBlocks: Math.round(blocks * (1 - share)), width }
     for (const strategy of strategiesFor(product)) {
       const time = measure(() => run(strategy, layer, x, weight))
       samples.set(strategy, [...(samples.get(strategy) ?? []), { features: features(strategy, product), time }])
@@ -186,9 +189,11 @@ function patterned(layer: Layer, n: number, k: number, share: number): Float32Ar
   return data
 }
 
-function filled(shape: readonly number[], data: Float32Array): Tensor {
-  const t = empty(shape, DType.float32)
-  writeTensor(t, data)
+function filled(shape: readonly number[], data: Float32Array, dtype: DType): Tensor {
+  const floats = empty(shape, DType.float32)
+  writeTensor(floats, data)
+  const t = castTo(floats, dtype)
+  if (t !== floats) floats.release()
   t.pinned = true
   return t
 }

@@ -16,7 +16,7 @@ struct SparseCall {
   int64_t panel_bytes;     // from panel to panel
   const int32_t* offsets;  // of the channel of each block, in bytes from the start of a panel
   int64_t blocks;
-  const float* values;
+  const char* values;
   const float* bias;  // at the column; null for none
   float* out;         // at the column
   int64_t m;

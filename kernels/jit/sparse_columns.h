@@ -6,6 +6,7 @@
 #include "frames/jit.h"
 #include "jit/generator.h"
 #include "jit/sparse_call.h"
+#include "jit/sparse_matrix.h"
 
 namespace ptlite {
 namespace jit {
@@ -40,6 +41,16 @@ class ColumnTransfer {
   const Xbyak::Reg64 call_;
   const int mask_;
 };
+
+// A vector of weights, widened where they are bfloat16.
+inline void load_weights(Generator& g, const SparseMatrix& matrix, const Xbyak::Xmm& to, const Xbyak::Address& from) {
+  if (!matrix.halves) {
+    g.vmovups(to, from);
+    return;
+  }
+  g.vpmovzxwd(to, from);
+  g.vpslld(to, to, 16);
+}
 
 // Brings the address of operand `index` to r10, where it is a full one that of its row r11, by way of rax. A scalar is loaded, which gives
 // false; else a vector of columns is left to load.

@@ -11,6 +11,7 @@
 #include "jit/sparse_rows.h"
 #include "jit/sparse_unrolled.h"
 #include "jit/sparse_vectors.h"
+#include "ptlite_abi.h"
 
 namespace {
 
@@ -26,7 +27,8 @@ std::string key_of(const Description& d) {
   std::string key = "sparse_gemm";
   const auto put = [&key](const void* data, size_t bytes) { key.append(static_cast<const char*>(data), bytes); };
   const SparsePlan& plan = d.plan;
-  const int64_t head[] = {static_cast<int64_t>(plan.isa), d.form, plan.rows, plan.stride, plan.has_bias, static_cast<int64_t>(plan.post_ops.size())};
+  const int64_t head[] = {static_cast<int64_t>(plan.isa), d.form, plan.rows, plan.stride, plan.has_bias, plan.matrix->halves,
+                          static_cast<int64_t>(plan.post_ops.size())};
   put(head, sizeof head);
   for (const SparsePostOp& post_op : plan.post_ops) {
     const int32_t numbers[] = {post_op.attributes.algorithm, post_op.access};
@@ -54,9 +56,9 @@ Generated generate(const void* description) {
 }
 
 std::string name_of(const Description& d) {
-  const std::string rows = std::to_string(d.plan.rows);
+  const std::string rows = std::to_string(d.plan.rows) + (d.plan.matrix->halves ? "-bf16" : "");
   switch (d.form) {
-    case SparseForm_unrolled: return "sparse_gemm-unrolled-" + std::to_string(d.plan.matrix->k) + "x" + std::to_string(d.plan.matrix->n);
+    case SparseForm_unrolled: return "sparse_gemm-unrolled-" + std::to_string(d.plan.matrix->k) + "x" + std::to_string(d.plan.matrix->n) + (d.plan.matrix->halves ? "-bf16" : "");
     case SparseForm_vectors: return "sparse_gemm-vectors-" + rows;
     case SparseForm_channels: return "sparse_gemm-channels-" + rows;
     default: return "sparse_gemm-rows-" + rows;
@@ -108,12 +110,13 @@ int32_t create(sparse_gemm_create_frame* f) {
   f->panel_rows = 0;
   SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
   constexpr int64_t most = int64_t{1} << 24;
-  if (f->n < 1 || f->k < 1 || f->n > most || f->k > most || f->form < 0 || f->form > SparseForm_channels || !read_chain(*f, plan.post_ops)) {
+  const bool halves = f->dtype == PTLITE_BFLOAT16;
+  if ((!halves && f->dtype != PTLITE_FLOAT32) || f->n < 1 || f->k < 1 || f->n > most || f->k > most || f->form < 0 || f->form > SparseForm_channels || !read_chain(*f, plan.post_ops)) {
     return PTLITE_OK;
   }
   std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
-  const DenseWeight dense{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->n_group, f->k_stride};
+  const DenseWeight dense{reinterpret_cast<char*>(f->weight), halves, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
   if (!kernel->matrix.build(dense, plan.isa == Isa::avx2 ? 8 : 16)) return PTLITE_NO_MEMORY;
   kernel->form = f->form;
   kernel->rows = panel_rows(plan.isa, f->form, f->m, f->k);

@@ -8,15 +8,32 @@
 #include "frames/sparse.h"
 #include "isa/kernel.h"
 #include "jit/generator.h"
+#include "ptlite_abi.h"
+#include "support/bfloat16_bits.h"
 
 namespace ptlite {
 namespace jit {
+
+namespace {
+
+float read(const char* from, bool halves) {
+  if (!halves) {
+    float x;
+    memcpy(&x, from, sizeof x);
+    return x;
+  }
+  uint16_t bits;
+  memcpy(&bits, from, sizeof bits);
+  return bfloat16_to_float(bits);
+}
+
+}  // namespace
 
 bool DenseWeight::read_block(int64_t column, int64_t kk, int width, float* block) const {
   bool any = false;
   for (int i = 0; i < width; i++) {
     const int64_t row = column * width + i;
-    block[i] = row < n ? data[row / 16 * n_group + row % 16 * n_stride + kk * k_stride] : 0.f;
+    block[i] = row < n ? read(element(row, kk), halves) : 0.f;
     // NaN counts as a value
     any |= !(block[i] == 0.f);
   }
@@ -27,6 +44,7 @@ SparseMatrix::~SparseMatrix() { free(values_); }
 
 bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
   width = block_width;
+  halves = dense.halves;
   n = dense.n;
   k = dense.k;
   float block[16];
@@ -38,20 +56,40 @@ bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
     }
     start.push_back(static_cast<int64_t>(index.size()));
   }
-  const size_t bytes = (index.size() * static_cast<size_t>(width) * sizeof(float) + 63) / 64 * 64;
-  values_ = static_cast<float*>(aligned_alloc(64, std::max<size_t>(bytes, 64)));
+  const size_t bytes = (index.size() * static_cast<size_t>(block_bytes()) + 63) / 64 * 64;
+  values_ = static_cast<char*>(aligned_alloc(64, std::max<size_t>(bytes, 64)));
   if (values_ == nullptr) return false;
   for (int64_t column = 0; column < columns(); column++) {
-    for (int64_t i = start[column]; i < start[column + 1]; i++) dense.read_block(column, index[i], width, values_ + i * width);
+    for (int64_t i = start[column]; i < start[column + 1]; i++) {
+      dense.read_block(column, index[i], width, block);
+      store(i, block);
+    }
   }
   return true;
+}
+
+void SparseMatrix::store(int64_t block, const float* from) {
+  char* to = values_ + block * block_bytes();
+  for (int lane = 0; lane < width; lane++, to += value_bytes()) {
+    if (!halves) {
+      memcpy(to, from + lane, sizeof(float));
+      continue;
+    }
+    // exact: it was widened
+    uint32_t bits;
+    memcpy(&bits, from + lane, sizeof bits);
+    const auto upper = static_cast<uint16_t>(bits >> 16);
+    memcpy(to, &upper, sizeof upper);
+  }
 }
 
 void SparseMatrix::write_dense(float* out) const {
   memset(out, 0, static_cast<size_t>(n) * static_cast<size_t>(k) * sizeof(float));
   for (int64_t column = 0; column < columns(); column++) {
     for (int64_t i = start[column]; i < start[column + 1]; i++) {
-      for (int lane = 0; lane < width && column * width + lane < n; lane++) out[(column * width + lane) * k + index[i]] = values_[i * width + lane];
+      for (int lane = 0; lane < width && column * width + lane < n; lane++) {
+        out[(column * width + lane) * k + index[i]] = read(values_ + i * block_bytes() + lane * value_bytes(), halves);
+      }
     }
   }
 }
@@ -70,7 +108,7 @@ int32_t share(sparse_share_frame* f) {
   f->blocks = 0;
   f->zero_blocks = 0;
   if (width > 16) return PTLITE_INDEX_RANGE;
-  const DenseWeight weight{reinterpret_cast<const float*>(f->weight), f->n, f->k, f->n_stride, f->n_group, f->k_stride};
+  const DenseWeight weight{reinterpret_cast<char*>(f->weight), f->dtype == PTLITE_BFLOAT16, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
   float block[16];
   for (int64_t column = 0; column < weight.columns(width); column++) {
     for (int64_t kk = 0; kk < weight.k; kk++) {
@@ -84,8 +122,7 @@ int32_t share(sparse_share_frame* f) {
 int32_t prune(sparse_prune_frame* f) {
   const int width = f->width;
   if (width < 1 || width > 16) return PTLITE_INDEX_RANGE;
-  auto* data = reinterpret_cast<float*>(f->weight);
-  const DenseWeight weight{data, f->n, f->k, f->n_stride, 16 * f->n_stride, f->k_stride};
+  const DenseWeight weight{reinterpret_cast<char*>(f->weight), f->dtype == PTLITE_BFLOAT16, f->n, f->k, f->n_stride, 16 * f->n_stride, f->k_stride};
   struct Block {
     double size;
     int64_t at;
@@ -110,7 +147,7 @@ int32_t prune(sparse_prune_frame* f) {
     (i < zeros ? f->lost : f->kept) += blocks[i].size;
     if (i >= zeros) continue;
     const int64_t column = blocks[i].at / weight.k, kk = blocks[i].at % weight.k;
-    for (int64_t row = column * width; row < std::min<int64_t>(weight.n, (column + 1) * width); row++) data[row * f->n_stride + kk * f->k_stride] = 0.f;
+    for (int64_t row = column * width; row < std::min<int64_t>(weight.n, (column + 1) * width); row++) memset(weight.element(row, kk), 0, weight.halves ? 2 : 4);
   }
   return PTLITE_OK;
 }

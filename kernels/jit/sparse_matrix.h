@@ -10,13 +10,15 @@
 namespace ptlite {
 namespace jit {
 
-// A float32 weight [n, k] with strides in elements; n_group is that of 16 outputs.
+// A weight [n, k] of float32, or of bfloat16, with strides in elements; n_group is that of 16 outputs.
 struct DenseWeight {
-  const float* data;
+  char* data;
+  bool halves;
   int64_t n, k;
   int64_t n_stride, n_group, k_stride;
 
   int64_t columns(int width) const { return (n + width - 1) / width; }
+  char* element(int64_t row, int64_t kk) const { return data + (row / 16 * n_group + row % 16 * n_stride + kk * k_stride) * (halves ? 2 : 4); }
   // Block `kk` of column `column`, filled up with zeros beyond n. False where all are zero.
   bool read_block(int64_t column, int64_t kk, int width, float* block) const;
 };
@@ -35,16 +37,21 @@ class SparseMatrix {
 
   int64_t columns() const { return static_cast<int64_t>(start.size()) - 1; }
   int64_t blocks() const { return start.empty() ? 0 : start.back(); }
-  const float* values() const { return values_; }
-  size_t bytes() const { return static_cast<size_t>(blocks()) * width * sizeof(float) + index.size() * sizeof(int32_t); }
+  const char* values() const { return values_; }
+  int value_bytes() const { return halves ? 2 : 4; }
+  int block_bytes() const { return width * value_bytes(); }
+  size_t bytes() const { return static_cast<size_t>(blocks()) * block_bytes() + index.size() * sizeof(int32_t); }
 
   int width = 0;
+  bool halves = false;  // values are bfloat16
   int64_t n = 0, k = 0;
   std::vector<int64_t> start;  // first block of each column, and the end
   std::vector<int32_t> index;  // input channel of each block
 
  private:
-  float* values_ = nullptr;  // width floats per block, 64-byte aligned
+  void store(int64_t block, const float* from);
+
+  char* values_ = nullptr;  // block_bytes() per block, 64-byte aligned
 };
 
 }  // namespace jit

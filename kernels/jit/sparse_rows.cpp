@@ -65,7 +65,7 @@ class RowsGenerator : public Generator, private OperandSource {
 
   void add_blocks() {
     Xbyak::Label some, rest, one, done;
-    const int vector = vector_bytes();
+    const int block = plan_.matrix->block_bytes();
     mov(count_, field(offsetof(SparseCall, blocks)));
     mov(offsets_, field(offsetof(SparseCall, offsets)));
     mov(values_, field(offsetof(SparseCall, values)));
@@ -76,7 +76,7 @@ class RowsGenerator : public Generator, private OperandSource {
       L(some);
       for (int set = 0; set < sets_; set++) add_block(set, set);
       add(offsets_, 4 * sets_);
-      add(values_, vector * sets_);
+      add(values_, block * sets_);
       sub(count_, sets_);
       jge(some, T_NEAR);
       L(rest);
@@ -88,7 +88,7 @@ class RowsGenerator : public Generator, private OperandSource {
     L(one);
     add_block(0, 0);
     add(offsets_, 4);
-    add(values_, vector);
+    add(values_, block);
     dec(count_);
     jnz(one, T_NEAR);
     L(done);
@@ -106,7 +106,7 @@ class RowsGenerator : public Generator, private OperandSource {
     if (plan_.stride > 16) prefetcht0(ptr[panel_ + rax + 64]);
     mov(r11d, dword[offsets_ + 4 * ahead]);
     add(r11, panel_);
-    vmovups(weights, ptr[values_ + vector_bytes() * ahead]);
+    load_weights(*this, *plan_.matrix, weights, ptr[values_ + plan_.matrix->block_bytes() * ahead]);
     for (int row = 0; row < plan_.rows; row++) {
       if (wide()) {
         vfmadd231ps(sum(row, set), weights, ptr_b[r11 + 4 * row]);

@@ -103,7 +103,7 @@ class UnrolledGenerator : public Generator, private OperandSource {
 
   void multiply(int64_t block, int64_t& weights_at, int64_t& activations_at) {
     // short displacements: the bases are moved only when they do not reach
-    const int vector = vector_bytes();
+    const int vector = matrix_.block_bytes();
     const int64_t offset = block * vector;
     const int64_t reach = 127 * (wide() ? vector : 1);
     if (weights_at < 0 || offset - weights_at > reach) {
@@ -117,7 +117,7 @@ class UnrolledGenerator : public Generator, private OperandSource {
       weights_at = base;
     }
     const Xmm weights = vec(plan_.rows);
-    vmovups(weights, ptr[weights_ + static_cast<int>(offset - weights_at)]);
+    load_weights(*this, matrix_, weights, ptr[weights_ + static_cast<int>(offset - weights_at)]);
 
     const int row_bytes = plan_.rows * 4;
     const int64_t channel = static_cast<int64_t>(matrix_.index[block]) * plan_.stride * 4;
@@ -215,7 +215,7 @@ class UnrolledGenerator : public Generator, private OperandSource {
 
 // Above what the blocks of this weight can take.
 size_t capacity_for(const SparsePlan& plan) {
-  const size_t per_block = plan.isa == Isa::avx512 ? 8 * static_cast<size_t>(plan.rows) + 48 : 12 * static_cast<size_t>(plan.rows) + 48;
+  const size_t per_block = plan.isa == Isa::avx512 ? 8 * static_cast<size_t>(plan.rows) + 56 : 12 * static_cast<size_t>(plan.rows) + 56;
   const size_t per_column = 1024 * static_cast<size_t>(plan.rows) * (plan.post_ops.size() + 1) + 4096;
   const size_t parts = static_cast<size_t>(plan.matrix->blocks()) * per_block / (kPartBytes / 2) + 2;
   return static_cast<size_t>(plan.matrix->blocks()) * per_block + static_cast<size_t>(plan.matrix->columns()) * per_column + parts * 2048 + 65536;

@@ -26,8 +26,8 @@ class VectorsGenerator : public Generator, protected OperandSource {
   Generated generate() {
     const int tile = vector_bytes() * most_vectors_ * lanes();
     enter();
-    // a tile of sums, aligned
-    sub(rsp, tile + 72);
+    // a tile of sums and a vector of weights, aligned
+    sub(rsp, tile + 136);
     lea(tile_, ptr[rsp + 64]);
     and_(tile_, -64);
     mov(call_, rdi);
@@ -58,7 +58,7 @@ class VectorsGenerator : public Generator, protected OperandSource {
     advance_out();
     sub(left_, plan_.rows);
     jg(panel, T_NEAR);
-    add(rsp, tile + 72);
+    add(rsp, tile + 136);
     leave();
     if (injector_.failed()) return {};
     return finish(*this);
@@ -136,7 +136,7 @@ class VectorsGenerator : public Generator, protected OperandSource {
 
   void add_blocks() {
     Xbyak::Label block, done;
-    const int vector = vector_bytes();
+    const int vector = vector_bytes(), block_bytes = plan_.matrix->block_bytes();
     mov(count_, field(offsetof(SparseCall, blocks)));
     mov(offsets_, field(offsetof(SparseCall, offsets)));
     mov(values_, field(offsetof(SparseCall, values)));
@@ -148,17 +148,28 @@ class VectorsGenerator : public Generator, protected OperandSource {
     add(r11, panel_);
     for (int v = 0; v < vectors_; v++) vmovups(vec(sums() + v), ptr[r11 + v * vector]);
     const int spare = vector_count() - sums() - vectors_;
+    if (plan_.matrix->halves) widen_weights(sums() + vectors_);
     for (int channel = 0; channel < group_; channel++) {
       const Xmm weight = vec(sums() + vectors_ + channel % spare);
-      vbroadcastss(weight, dword[values_ + (channel_ + channel) * 4]);
+      vbroadcastss(weight, weight_at(channel));
       for (int v = 0; v < vectors_; v++) vfmadd231ps(sum(channel, v), weight, vec(sums() + v));
     }
     add(offsets_, 4);
-    add(values_, vector);
+    add(values_, block_bytes);
     dec(count_);
     jnz(block, T_NEAR);
     L(done);
   }
+
+  // bfloat16: the block's weights of the group go through memory, to be broadcast from there like others.
+  void widen_weights(int index) {
+    const Address from = ptr[values_ + channel_ * 2];
+    const Xmm to = wide() ? Xmm(Xbyak::Ymm(index)) : Xmm(index);
+    load_weights(*this, *plan_.matrix, to, from);
+    vmovups(widened(0), to);
+  }
+  Address weight_at(int channel) { return plan_.matrix->halves ? widened(channel) : dword[values_ + (channel_ + channel) * 4]; }
+  Address widened(int channel) { return ptr[tile_ + vector_bytes() * most_vectors_ * lanes() + channel * 4]; }
 };
 
 // out is [n, m]: vectors are stored as they are, cut to the rows that exist.

@@ -11,6 +11,7 @@
 #include "ops/algorithm_functions.h"
 #include "ops/sparse_panels.h"
 #include "pool/pool.h"
+#include "vec/half.h"
 
 namespace {
 
@@ -25,6 +26,9 @@ constexpr int64_t kGroup = 16;
 int64_t channel_offset(int64_t channel, int64_t group) { return channel / kGroup * group + channel % kGroup; }
 
 constexpr int kLanes = F32::size;
+
+float widened(float weight) { return weight; }
+float widened(bfloat16 weight) { return to_float(weight); }
 
 // Post-ops of one vector: `lanes` output channels of a row, or rows of a channel.
 F32 finish(const SparseKernel& kernel, const SparseCall& call, F32 x, int64_t row, int64_t channel, int lanes) {
@@ -47,8 +51,10 @@ F32 finish(const SparseKernel& kernel, const SparseCall& call, F32 x, int64_t ro
 }
 
 // Four rows of one vector of columns at a time; `part` is the vector's place in its block.
+template <class W>
 void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const float* panel, int64_t first_row, int part) {
   const int width = kernel.matrix.width, channel = part * kLanes;
+  const auto* values = reinterpret_cast<const W*>(call.values);
   const int lanes = call.lanes - channel;
   const int64_t out_stride = call.out_bytes / 4;
   const F32 bias = call.bias == nullptr ? F32::zero() : F32::load(call.bias + channel, lanes);
@@ -59,7 +65,7 @@ void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const fl
     float* out = call.out + (first_row + row) * out_stride + channel;
     const auto add_blocks = [&](F32* sums, int64_t from, int64_t to, int64_t step) {
       for (int64_t i = from; i < to; i += step) {
-        const F32 weights = F32::load(call.values + i * width + channel);
+        const F32 weights = load_float(values + i * width + channel);
         const float* activations = panel + call.offsets[i] / 4 + row;
         for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
       }
@@ -79,8 +85,10 @@ void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const fl
 }
 
 // Four channels of one vector of pixels at a time.
+template <class W>
 void column_of_channels(const SparseKernel& kernel, const SparseCall& call, const float* panel, int64_t first_pixel, int pixel) {
   const int width = kernel.matrix.width;
+  const auto* values = reinterpret_cast<const W*>(call.values);
   const int64_t at = first_pixel + pixel;
   if (at >= call.m) return;
   const int64_t left = std::min<int64_t>(call.m - at, kLanes), out_stride = call.out_bytes / 4;
@@ -91,7 +99,7 @@ void column_of_channels(const SparseKernel& kernel, const SparseCall& call, cons
     for (int c = 0; c < channels; c++) sums[c] = call.bias == nullptr ? F32::zero() : F32(call.bias[channel + c]);
     for (int64_t i = 0; i < call.blocks; i++) {
       const F32 activations = F32::load(panel + call.offsets[i] / 4 + pixel);
-      for (int c = 0; c < channels; c++) sums[c] = fma(F32(call.values[i * width + channel + c]), activations, sums[c]);
+      for (int c = 0; c < channels; c++) sums[c] = fma(F32(widened(values[i * width + channel + c])), activations, sums[c]);
     }
     for (int c = 0; c < channels; c++) {
       finish(kernel, call, sums[c], at, channel + c, static_cast<int>(left)).store(out + c * out_stride, left);
@@ -99,21 +107,23 @@ void column_of_channels(const SparseKernel& kernel, const SparseCall& call, cons
   }
 }
 
+template <class W>
 void column_compiled(const SparseKernel& kernel, const SparseCall& call) {
   const auto* panel = reinterpret_cast<const char*>(call.panels);
   for (int64_t row = 0; row < call.m; row += kernel.rows, panel += call.panel_bytes) {
     const auto* activations = reinterpret_cast<const float*>(panel);
     if (kernel.form == SparseForm_channels) {
-      for (int pixel = 0; pixel < kernel.rows; pixel += kLanes) column_of_channels(kernel, call, activations, row, pixel);
+      for (int pixel = 0; pixel < kernel.rows; pixel += kLanes) column_of_channels<W>(kernel, call, activations, row, pixel);
     } else {
-      for (int part = 0; part * kLanes < call.lanes; part++) column_of_rows(kernel, call, activations, row, part);
+      for (int part = 0; part * kLanes < call.lanes; part++) column_of_rows<W>(kernel, call, activations, row, part);
     }
   }
 }
 
 void run_code(const SparseKernel& kernel, const SparseCall& call) {
   if (kernel.code != nullptr) kernel.code->entry<jit::SparseFunction>()(&call);
-  else column_compiled(kernel, call);
+  else if (kernel.matrix.halves) column_compiled<bfloat16>(kernel, call);
+  else column_compiled<float>(kernel, call);
 }
 
 // f(begin, end) over [0, count), by several threads where it is shared. f is compiled once.
@@ -217,7 +227,7 @@ class Run {
     const int64_t begin = matrix.start[column], channel = column * matrix.width;
     call.offsets = kernel_.offsets.data() + begin;
     call.blocks = matrix.start[column + 1] - begin;
-    call.values += begin * matrix.width;
+    call.values += begin * matrix.block_bytes();
     if (call.bias != nullptr) call.bias += channel;
     call.out += channel_major_ ? channel * f_.out_stride : channel_offset(channel, f_.out_group);
     for (size_t i = 0; i < kernel_.steps.size(); i++) {

@@ -11,8 +11,8 @@ export const BLOCK_WIDTH = 16
 const NO_PRODUCT = /Embedding|Norm/
 
 /**
- * The weights that a block-sparse product could serve: float32 matrices [out, in] of linear layers and kernels [out, in, 1, 1] of
- * pointwise convolutions, at least a block wide.
+ * The weights that a block-sparse product could serve: matrices [out, in] of linear layers and kernels [out, in, 1, 1] of pointwise
+ * convolutions, float32 or bfloat16, at least a block wide.
  */
 export function blockWeights(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
   return listParameters(file).filter(
@@ -23,12 +23,14 @@ export function blockWeights(file: Pick<ModelFile, 'root' | 'functions'>): Param
 
 function isBlockWeight(t: Tensor): boolean {
   const pointwise = t.dim === 4 && t.shape[2] === 1 && t.shape[3] === 1
-  return t.type === DType.float32 && (t.dim === 2 || pointwise) && t.shape[0]! >= BLOCK_WIDTH && t.shape[1]! > 1
+  return (
+    (t.type === DType.float32 || t.type === DType.bfloat16) && (t.dim === 2 || pointwise) && t.shape[0]! >= BLOCK_WIDTH && t.shape[1]! > 1
+  )
 }
 
 /** A weight as the kernels take it: address, sizes and strides in elements. */
-export function weightFields(t: Tensor): { weight: number; n: number; k: number; n_stride: number; k_stride: number } {
-  return { weight: t.address, n: t.shape[0]!, k: t.shape[1]!, n_stride: t.strides[0]!, k_stride: t.strides[1]! }
+export function weightFields(t: Tensor): { weight: number; dtype: DType; n: number; k: number; n_stride: number; k_stride: number } {
+  return { weight: t.address, dtype: t.type, n: t.shape[0]!, k: t.shape[1]!, n_stride: t.strides[0]!, k_stride: t.strides[1]! }
 }
 
 /** Blocks of 1 input channel by `width` output channels, and how many hold zeros only. */

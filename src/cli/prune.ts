@@ -66,7 +66,7 @@ function pruneFile(model: string, output: string, share: number, width: number, 
     if (chosen.length === 0) {
       throw new PtliteError(
         'INVALID_ARGUMENT',
-        `${model}: no float32 weight of a linear layer or pointwise convolution${layers.source === '(?:)' ? '' : ` matches ${layers}`}`,
+        `${model}: no float32 or bfloat16 weight of a linear layer or pointwise convolution${layers.source === '(?:)' ? '' : ` matches ${layers}`}`,
       )
     }
     const pruned = chosen.map(({ name, tensor }) => {

@@ -8,6 +8,7 @@ import { elementwise } from '../../compiler/passes/elementwise.js'
 import { postOps } from '../../compiler/passes/post-ops.js'
 import { blockSparse, blockSparseBy } from '../../compiler/passes/block-sparse.js'
 import { type Estimate, estimate, type SparseProduct } from '../../compiler/passes/sparse-cost.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { callOperator, float, type Tensor, tensor } from '../../src/index.js'
 
@@ -273,7 +274,7 @@ return [%7, %8, %12]
 
 await t.test('the model of this machine', { skip: generates ? false : 'no code is generated here' }, (t) => {
   for (const layer of ['linear', 'convolution', 'blocked convolution'] as const) {
-    const estimates = estimate({ layer, m: 20, n: 64, k: 64, nonZeroBlocks: 40, width: 16 })
+    const estimates = estimate({ layer, dtype: DType.float32, m: 20, n: 64, k: 64, nonZeroBlocks: 40, width: 16 })
     t.ok(estimates.some(({ strategy }) => strategy === 'dense') && estimates.length > 1)
     t.ok(
       estimates.every(({ milliseconds }, i) => milliseconds > 0 && milliseconds >= (estimates[i - 1]?.milliseconds ?? 0)),

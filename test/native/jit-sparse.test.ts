@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import { setNumThreads } from '../../src/index.js'
 import { BINARY, UNARY } from './jit-reference.js'
 import { type Algorithm, Memory, rerun } from './jit-support.js'
@@ -23,6 +24,8 @@ type Form = keyof typeof kernels.SparseForm
 const FORMS = Object.keys(kernels.SparseForm) as Form[]
 interface Case {
   readonly form: Form
+  /** Of the weight. */
+  readonly dtype?: DType
   readonly batch: number
   readonly m: number
   readonly n: number
@@ -49,6 +52,7 @@ function create(c: Case, weight: number, postOps = c.postOps): ReturnType<typeof
     weight,
     n: c.n,
     k: c.k,
+    dtype: c.dtype ?? DType.float32,
     n_stride: c.k,
     n_group: 16 * c.k,
     k_stride: 1,
@@ -109,6 +113,8 @@ interface Outcome {
 
 function tryCase(c: Case): Outcome {
   const w = sparseWeight(c.n, c.k, c.share)
+  const halves = c.dtype === DType.bfloat16 ? Uint16Array.from(new Uint32Array(w.buffer), (bits) => bits >>> 16) : null
+  if (halves !== null) halves.forEach((bits, i) => (new Uint32Array(w.buffer)[i] = bits * 65536))
   const transposed = c.form === 'channels'
   const x = new Matrix(c.batch, c.m, c.k, transposed, 2)
   const xAt = x.fill()
@@ -120,7 +126,7 @@ function tryCase(c: Case): Outcome {
   const small = smallSize.map((size, i) => floats(size + (c.batch - 1) * smallBatch[i]!))
   const full = new Matrix(c.batch, c.m, c.n, transposed, 1)
   const fullAt = full.fill()
-  const memory = [w, bias, ...small].map((data) => {
+  const memory = [halves ?? w, bias, ...small].map((data) => {
     const m = new Memory(data.byteLength)
     m.write(data)
     return m
@@ -202,6 +208,7 @@ for (const form of FORMS) {
     for (let round = 0; round < rounds; round++) {
       const c: Case = {
         form,
+        dtype: pick([DType.float32, DType.bfloat16]),
         batch: 1 + below(2),
         m: 1 + below(70),
         n: 1 + below(70),
@@ -260,7 +267,7 @@ await t.test('pruning keeps the largest blocks', (t) => {
   const w = floats(n * k)
   const memory = new Memory(w.byteLength)
   memory.write(w)
-  const shape = { weight: memory.address, n, k, n_stride: k, k_stride: 1, width }
+  const shape = { weight: memory.address, dtype: DType.float32, n, k, n_stride: k, k_stride: 1, width }
   const { blocks, zero_blocks: before } = kernels.sparse_share({ ...shape, n_group: 16 * k })
   t.same([blocks, before], [3 * k, 0])
   const { kept, lost } = kernels.sparse_prune({ ...shape, zeros: 50 })

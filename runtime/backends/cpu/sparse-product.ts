@@ -1,9 +1,10 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './post-ops.js'
+import { castTo } from './support/copy.js'
 import type { PostOps } from './support/post-ops.js'
 import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from './support/sparse-steps.js'
 import { type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
@@ -13,7 +14,8 @@ const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
 /**
  * x weight^T + bias over the last dimension, clamped to [min, max], by the non-zero blocks of the weight. Contiguous float32
  * input [..., k], weight [n, k] and bias [n]; form is 'rows', 'unrolled' or 'vectors'. Sums run over k in order, as those of
- * the dense kernel within a part do not. `post`: element-wise steps on the result.
+ * the dense kernel within a part do not. `post`: element-wise steps on the result. With all of them in bfloat16, the sums are
+ * float32 and rounded once, behind limits and steps.
  */
 export function sparse_linear(
   input: Tensor,
@@ -25,7 +27,25 @@ export function sparse_linear(
   post: PostOps | null = null,
 ): Tensor {
   const name = 'ptlite::sparse_linear'
+  if (input.type === DType.bfloat16) {
+    checkOperands(name, input, weight, bias, 2, DType.bfloat16)
+    const [x, b] = [input, bias].map((t) => (t === null ? null : castTo(t, DType.float32)))
+    return castTo(ofFloats(name, x!, weight, b!, form, min, max, post), DType.bfloat16)
+  }
   checkOperands(name, input, weight, bias, 2)
+  return ofFloats(name, input, weight, bias, form, min, max, post)
+}
+
+function ofFloats(
+  name: string,
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  form: string,
+  min: number,
+  max: number,
+  post: PostOps | null,
+): Tensor {
   const known = LINEAR_FORMS.find((f) => f === form)
   if (known === undefined) throw new PtliteError('INVALID_ARGUMENT', `${name}: expected one of the forms ${LINEAR_FORMS.join(', ')}`)
   const [n, k] = weight.shape as [number, number]
@@ -103,9 +123,9 @@ export function sparse_blocked_convolution(
   return multiply({ name, form: 'vectors', input, weight: filter, bias, residual, min, max, post }, result, layout)
 }
 
-function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor | null, dims: number): void {
+function checkOperands(name: string, input: Tensor, weight: Tensor, bias: Tensor | null, dims: number, type: DType = DType.float32): void {
   for (const t of bias === null ? [input, weight] : [input, weight, bias]) {
-    check(t.type === DType.float32 && t.isContiguous, () => `${name}: expected contiguous float32 tensors, found ${t.dtype}`)
+    check(t.type === type && t.isContiguous, () => `${name}: expected contiguous ${dtypeName(type)} tensors, found ${t.dtype}`)
   }
   check(weight.dim === dims, () => `${name}: expected a weight with ${dims} dimensions, found ${weight.dim}`)
   check(bias === null || (bias.dim === 1 && bias.shape[0] === weight.shape[0]), () => `${name}: expected a bias with one value per output`)

@@ -87,6 +87,7 @@ void one_case(int form) {
   sparse_gemm_create_frame create;
   memset(&create, 0, sizeof create);
   create.weight = w.address();
+  create.dtype = PTLITE_FLOAT32;
   create.n = n;
   create.k = k;
   create.n_stride = k;

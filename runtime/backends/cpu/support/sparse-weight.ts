@@ -1,6 +1,7 @@
 import * as kernels from '../../../native/generated/kernels.js'
 import { limitsOf } from './limits.js'
 import type { SparseStep } from './sparse-steps.js'
+import type { DType } from '../../../tensor/dtype.js'
 import type { Storage } from '../../../tensor/storage.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 
@@ -37,6 +38,7 @@ const abandoned = new FinalizationRegistry<number>((handle) => kernels.sparse_re
 
 /** Sizes and strides of a weight as the kernels take them. */
 interface WeightLayout {
+  readonly dtype: DType
   readonly n: number
   readonly k: number
   readonly n_stride: number
@@ -46,9 +48,9 @@ interface WeightLayout {
 
 /** A contiguous weight [n, k, ...] whose further dimensions are 1, or a filter [n / 16, 1, 1, k, 16] in blocks of 16 outputs. */
 function layoutOf(weight: Tensor): WeightLayout {
-  const { shape } = weight
-  if (weight.dim === 5) return { n: shape[0]! * 16, k: shape[3]!, n_stride: 1, n_group: shape[3]! * 16, k_stride: 16 }
-  return { n: shape[0]!, k: shape[1]!, n_stride: shape[1]!, n_group: shape[1]! * 16, k_stride: 1 }
+  const { shape, type: dtype } = weight
+  if (weight.dim === 5) return { dtype, n: shape[0]! * 16, k: shape[3]!, n_stride: 1, n_group: shape[3]! * 16, k_stride: 16 }
+  return { dtype, n: shape[0]!, k: shape[1]!, n_stride: shape[1]!, n_group: shape[1]! * 16, k_stride: 1 }
 }
 
 /** All steps behind the sums: the residual, the limits, and the chain. */
@@ -74,6 +76,7 @@ export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | nul
   const { form, rows, hasBias } = use
   const steps = stepsOf(use)
   const key = [
+    weight.type,
     weight.offset,
     weight.shape.join('x'),
     form,

@@ -1,8 +1,8 @@
-// Block-sparse linear layers against the dense kernel with a packed weight, at the shapes of BERT-base: 128 rows, float32, bias.
+// Block-sparse linear layers against the dense kernel (float32: with its weight packed), at the shapes of BERT-base, with bias.
 // Prints a table of times and speed-ups beside the bound 1 / (1 - zero blocks), and draws docs/sparse-curve.svg with --plot. Runs of
 // all variants of a shape alternate; times are the best of them. With a model file and its input, its plan before and after pruning too.
 //
-//   node sparse.mjs [--plot] [--rounds 40] [--threads 1,2] [MODEL.ptl INPUT.npy]
+//   node sparse.mjs [--plot] [--rounds 40] [--threads 1,2] [--rows 128] [--dtype float32] [MODEL.ptl INPUT.npy]
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
@@ -19,11 +19,14 @@ const { values, positionals } = parseArgs({
     plot: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '40' },
     threads: { type: 'string', default: '1,2' },
+    rows: { type: 'string', default: '128' },
+    dtype: { type: 'string', default: 'float32' },
   },
   allowPositionals: true,
 })
 const ROUNDS = Number(values.rounds)
-const ROWS = 128
+const ROWS = Number(values.rows)
+const FORM = ROWS <= 28 ? 'rows' : 'vectors'
 const SHAPES = [
   [768, 768],
   [768, 3072],
@@ -36,18 +39,19 @@ const NO_LIMITS = [float(-Infinity), float(Infinity)]
 
 function measureShape(k, n, threads) {
   setNumThreads(threads)
-  const x = tensor(floats(ROWS * k), [ROWS, k])
-  const bias = tensor(floats(n), [n])
-  const weights = SHARES.map((share) => weightOf(n, k, share))
+  const typed = (t) => (values.dtype === 'float32' ? t : callOperator('aten::to.dtype', [t, values.dtype]))
+  const x = typed(tensor(floats(ROWS * k), [ROWS, k]))
+  const bias = typed(tensor(floats(n), [n]))
+  const weights = SHARES.map((share) => typed(weightOf(n, k, share)))
   const dense = () => callOperator('ptlite::linear', [x, weights[0], bias, ...NO_LIMITS])
-  const sparse = weights.map((w) => () => callOperator('ptlite::sparse_linear', [x, w, bias, 'vectors', ...NO_LIMITS]))
+  const sparse = weights.map((w) => () => callOperator('ptlite::sparse_linear', [x, w, bias, FORM, ...NO_LIMITS]))
   const [denseTime, ...sparseTimes] = best([dense, ...sparse], threads, ROUNDS)
   for (const t of [x, bias, ...weights]) t.dispose()
   return { denseTime, sparseTimes }
 }
 
 function curve() {
-  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${ROWS} rows, best of ${3 * ROUNDS} runs\n`)
+  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, ${values.dtype}, ${ROWS} rows, best of ${3 * ROUNDS} runs\n`)
   console.log(`| K x N | threads | dense, ms | ${SHARES.map((s) => `${100 * s} %`).join(' | ')} |`)
   console.log(`|---|---|---|${SHARES.map(() => '---').join('|')}|`)
   const curves = []

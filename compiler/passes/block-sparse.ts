@@ -66,14 +66,9 @@ function productOf(node: GraphNode, analysis: Analysis): Found | null {
   return { ...shape, dtype, n, k, width, nonZeroBlocks: blocks - zeros, zeroShare: zeros / blocks }
 }
 
-/**
- * bfloat16: a linear layer that rounds sums and bias once, as the block-sparse one does. With more dimensions its bias is added to rounded
- * sums, and products with vectors may be rounded at each step.
- */
+/** bfloat16: a linear layer whose sum is rounded once, as the block-sparse one's; products with vectors may be rounded at each step. */
 function roundsOnce(node: GraphNode, shape: readonly number[], weight: Tensor): boolean {
-  return (
-    node.op === 'aten::linear' && (shape.length === 2 || shape.length === 3) && weight.dim === 2 && weight.shape.every((size) => size > 1)
-  )
+  return node.op === 'aten::linear' && shape.length > 1 && weight.dim === 2 && weight.shape.every((size) => size > 1)
 }
 
 type Shape = Pick<Found, 'layer' | 'm' | 'images' | 'limits'>

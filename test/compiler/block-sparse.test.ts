@@ -178,6 +178,47 @@ return [%9, %11]
   t.end()
 })
 
+await t.test('linear layers of bfloat16', { skip: generates ? false : 'no code is generated here' }, (t) => {
+  const half = (x: Tensor): Tensor => callOperator('aten::to.dtype', [x, 'bfloat16']) as Tensor
+  const constants: Record<string, Tensor> = {
+    weight: half(weightOf(64, 48, (block) => block % 3 === 0)),
+    bias: half(tensor(floats(64), [64])),
+  }
+  const graph = parseGraph(
+    `input %0: bfloat16[2, 5, 48] @0
+constant %1: bfloat16[64, 48] @1 = "weight"
+constant %2: bfloat16[64] @2 = "bias"
+%3: bfloat16[2, 5, 64] @3 = aten::linear(%0, %1, %2)
+%4: bfloat16[2, 5, 64] @4 = aten::relu(%3)
+return %4
+`,
+    { constant: (name) => constants[name] },
+  )
+  verifyGraph(graph)
+  const seen: SparseProduct[] = []
+  const judge = (product: SparseProduct): Estimate[] => {
+    seen.push(product)
+    return [{ strategy: 'rows', milliseconds: 1 }]
+  }
+  const after = [blockSparseBy(judge), elementwise, postOps].reduce((g, pass) => pass.run(g), graph)
+  verifyGraph(after)
+  t.same(
+    after.nodes.map((node) => node.op),
+    ['ptlite::sparse_linear', 'aten::relu'],
+  )
+  t.same(
+    seen.map(({ dtype, n, k }) => [dtype, n, k]),
+    [[DType.bfloat16, 64, 48]],
+  )
+  const x = half(tensor(floats(480), [2, 5, 48]))
+  const [want, got] = [graph, after].map((g) => new GraphRunner(g).run([x]) as Tensor)
+  t.same([got!.dtype, got!.shape], ['bfloat16', [2, 5, 64]])
+  const [y, z] = [want!, got!].map((v) => (callOperator('aten::to.dtype', [v, 'float32']) as Tensor).data() as Float32Array)
+  // a unit in the last of 8 bits, beside what sums in another order differ by
+  t.ok(y!.every((v, i) => Math.abs(v - z![i]!) <= 2 ** -7 * Math.abs(v) + 1e-4))
+  t.end()
+})
+
 await t.test('a weight that is written to is read again', (t) => {
   const weight = weightOf(16, 4, () => true)
   const x = tensor([1, 1, 1, 1], [1, 4])
@@ -273,8 +314,12 @@ return [%7, %8, %12]
 })
 
 await t.test('the model of this machine', { skip: generates ? false : 'no code is generated here' }, (t) => {
-  for (const layer of ['linear', 'convolution', 'blocked convolution'] as const) {
-    const estimates = estimate({ layer, dtype: DType.float32, m: 20, n: 64, k: 64, nonZeroBlocks: 40, width: 16 })
+  const products = [
+    ...(['linear', 'convolution', 'blocked convolution'] as const).map((layer) => ({ layer, dtype: DType.float32 })),
+    { layer: 'linear' as const, dtype: DType.bfloat16 },
+  ]
+  for (const { layer, dtype } of products) {
+    const estimates = estimate({ layer, dtype, m: 20, n: 64, k: 64, nonZeroBlocks: 40, width: 16 })
     t.ok(estimates.some(({ strategy }) => strategy === 'dense') && estimates.length > 1)
     t.ok(
       estimates.every(({ milliseconds }, i) => milliseconds > 0 && milliseconds >= (estimates[i - 1]?.milliseconds ?? 0)),

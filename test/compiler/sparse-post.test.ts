@@ -155,6 +155,52 @@ for (const [name, make] of Object.entries(LAYERS)) {
   })
 }
 
+await t.test('bfloat16: sums in float32, rounded once', (t) => {
+  const half = (x: Tensor): Tensor => {
+    const bits = new Uint32Array((x.data() as Float32Array).slice().buffer)
+    return tensor(
+      Uint16Array.from(bits, (b) => b >>> 16),
+      [...x.shape],
+      'bfloat16',
+    )
+  }
+  const floatsOf = (x: Tensor): Float32Array => new Float32Array(Uint32Array.from(x.data() as Uint16Array, (b) => b * 65536).buffer)
+  let wrong = 0
+  for (let round = 0; round < 60; round++) {
+    const [m, n, k] = [1 + below(60), 1 + below(60), 1 + below(60)]
+    const [x, weight, bias] = [filled([m, k]), weightOf(n, k, []), filled([n])].map(half) as [Tensor, Tensor, Tensor]
+    const bounds = limits()
+    const y = callOperator('ptlite::sparse_linear', [x, weight, bias, pick(['rows', 'unrolled', 'vectors']), ...bounds]) as Tensor
+    t.equal(y.dtype, 'bfloat16')
+    const [a, b, c, got] = [x, weight, bias, y].map(floatsOf) as [Float32Array, Float32Array, Float32Array, Float32Array]
+    const [low, high] = (bounds as { value: number }[]).map(({ value }) => value) as [number, number]
+    got.forEach((value, at) => {
+      const [row, column] = [Math.floor(at / n), at % n]
+      let sum = c[column]!
+      let size = Math.abs(sum)
+      for (let i = 0; i < k; i++) {
+        const product = a[row * k + i]! * b[column * k + i]!
+        sum += product
+        size += Math.abs(product)
+      }
+      const exact = Math.min(Math.max(sum, low), high)
+      // half a unit in the last of 8 bits, beside what float32 sums may lose
+      const allowed = 2 ** -8 * Math.abs(exact) + 2 * (k + 2) * 2 ** -23 * size
+      wrong += Number(!(Math.abs(value - exact) <= allowed))
+    })
+    digest.update(y.data() as Uint16Array)
+  }
+  t.equal(wrong, 0)
+  const [x, weight] = [filled([2, 3]), weightOf(16, 3, [])]
+  const mixed = [
+    [half(x), weight],
+    [x, half(weight)],
+  ]
+  for (const [a, b] of mixed)
+    t.throws(() => callOperator('ptlite::sparse_linear', [a!, b!, null, 'rows', float(0), float(1)]), { code: 'INVALID_ARGUMENT' })
+  t.end()
+})
+
 await t.test('steps that are no chain, and operands that the kernel cannot read', (t) => {
   for (const make of Object.values(LAYERS)) {
     const layer = make()

@@ -84,10 +84,21 @@ void one_case(int form) {
       for (int64_t row = column * 16; row < n && row < column * 16 + 16; row++) w[static_cast<size_t>(row * k + i)] = 0;
     }
   }
+  // as bfloat16, or as they are
+  const bool halves = below(2) == 0;
+  Guarded upper((w.count() + 1) / 2);
+  for (size_t i = 0; halves && i < w.count(); i++) {
+    uint32_t bits;
+    memcpy(&bits, &w[i], sizeof bits);
+    const auto half = static_cast<uint16_t>(bits >> 16);
+    memcpy(reinterpret_cast<char*>(&upper[0]) + 2 * i, &half, sizeof half);
+    bits &= 0xffff0000;
+    memcpy(&w[i], &bits, sizeof bits);
+  }
   sparse_gemm_create_frame create;
   memset(&create, 0, sizeof create);
-  create.weight = w.address();
-  create.dtype = PTLITE_FLOAT32;
+  create.weight = halves ? upper.address() : w.address();
+  create.dtype = halves ? PTLITE_BFLOAT16 : PTLITE_FLOAT32;
   create.n = n;
   create.k = k;
   create.n_stride = k;

@@ -263,6 +263,7 @@ void sparse() {
     sparse_gemm_create_frame create;
     memset(&create, 0, sizeof create);
     create.weight = weight.address();
+    create.dtype = PTLITE_FLOAT32;
     create.n = n;
     create.k = k;
     create.n_stride = k;

@@ -60,7 +60,7 @@ await t.test('what cannot be pruned is said', async (t) => {
   )
   t.match(
     (await ptlite('prune', fixture('encoder.ptl'), '--sparsity', '0.5', '-o', output, '--layers', 'nothing')).stderr,
-    /no float32 weight/,
+    /no float32 or bfloat16 weight/,
   )
 })
 

@@ -290,6 +290,32 @@ await t.test('pruning keeps the largest blocks', (t) => {
   t.end()
 })
 
+await t.test('pruning of bfloat16 takes the same blocks', (t) => {
+  const [n, k, width] = [40, 24, 16]
+  const halves = Uint16Array.from(new Uint32Array(floats(n * k).buffer), (bits) => bits >>> 16)
+  const whole = new Float32Array(Uint32Array.from(halves, (bits) => bits * 65536).buffer)
+  const [pruned, want] = (
+    [
+      [halves, DType.bfloat16],
+      [whole, DType.float32],
+    ] as const
+  ).map(([data, dtype]) => {
+    const memory = new Memory(data.byteLength)
+    memory.write(data)
+    const shape = { weight: memory.address, dtype, n, k, n_stride: k, k_stride: 1, width }
+    kernels.sparse_prune({ ...shape, zeros: 50 })
+    t.equal(kernels.sparse_share({ ...shape, n_group: 16 * k }).zero_blocks, 50)
+    const after = memory.read(data.slice())
+    memory.free()
+    return after
+  })
+  t.same(
+    pruned,
+    Uint16Array.from(new Uint32Array(want!.buffer), (bits) => bits >>> 16),
+  )
+  t.end()
+})
+
 if (!IS_CHILD) {
   const file = fileURLToPath(import.meta.url)
   for (const env of [{ ATEN_CPU_CAPABILITY: 'avx2' }, { ATEN_CPU_CAPABILITY: 'default' }, { PTLITE_JIT: 'deny' }] as Record<

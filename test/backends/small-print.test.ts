@@ -83,3 +83,34 @@ t.test('fill_ and zero_ write expanded tensors', (t) => {
   t.throws(() => callOperator('aten::add_.Scalar', [wide, 1]), { name: 'PtliteError' })
   t.end()
 })
+
+t.test('baddbmm and addmv take the dtype of their matrices, addmm wants one dtype', (t) => {
+  const self = f32([1.5])
+  const matrix = tensor(BigInt64Array.from([2n, 2n, 2n, 2n]), [2, 2])
+  const batch = tensor(BigInt64Array.from([2n, 2n, 2n, 2n]), [1, 2, 2])
+  for (const found of [call('aten::baddbmm', self, batch, batch), call('aten::addmv', self, matrix, i64([2, 2]))]) {
+    t.equal(found.dtype, 'int64')
+    t.ok(values(found).every((x) => x === 9))
+  }
+  t.throws(() => call('aten::addmm', self, matrix, matrix), { code: 'INVALID_DTYPE' })
+  t.throws(() => call('aten::baddbmm_', f32([1, 2, 3, 4], [1, 2, 2]), batch, batch), { code: 'INVALID_DTYPE' })
+  t.end()
+})
+
+t.test('renorm leaves rows alone whose norm is not a number', (t) => {
+  const rows = f32([3, 4, 0, NaN, 0, 0.5], [3, 2])
+  const found = values(call('aten::renorm', rows, float(2), int(0), float(1)))
+  t.ok(Math.abs(found[0]! - 0.6) < 1e-6 && Math.abs(found[1]! - 0.8) < 1e-6)
+  t.strictSame(found.slice(2), [0, NaN, 0, 0.5])
+  t.end()
+})
+
+t.test('sum_to_size sums as sum does: integers and bools to int64', (t) => {
+  const x = tensor(Uint8Array.of(1, 0, 1, 1), [2, 2], 'bool')
+  const found = call('aten::sum_to_size', x, [1, 2])
+  t.equal(found.dtype, 'int64')
+  t.strictSame(values(found), [2, 1])
+  t.equal(call('aten::sum_to_size', x, [2, 2]).dtype, 'bool')
+  t.throws(() => call('aten::trapezoid.dx', x, float(1)), { code: 'INVALID_DTYPE' })
+  t.end()
+})

@@ -50,8 +50,7 @@ export function renorm(self: Tensor, p: Scalar, dim: number, maxnorm: Scalar, ou
   const norms = at.norm_ScalarOpt_dim(self, p, others, true)
   // 1e-7 as in PyTorch keeps the quotient finite
   const factors = at.mul_Scalar(at.reciprocal(at.add_Scalar(norms, float(1e-7), 1)), maxnorm)
-  const one = at.add_Scalar(at.mul_Scalar(norms, 0), 1, 1)
-  const scale = at.where_self(at.gt_Scalar(norms, maxnorm), factors, one)
+  const scale = at.where_ScalarOther(at.gt_Scalar(norms, maxnorm), factors, float(1))
   return deliver(at.mul_Tensor(self, scale), out)
 }
 

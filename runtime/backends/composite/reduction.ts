@@ -144,6 +144,7 @@ function neighbours(t: Tensor, dim: number): [Tensor, Tensor] {
 /** Sums of neighbours along `dim`, each the two sides of a trapezoid. */
 function sides(y: Tensor, dim: number): Tensor {
   check(y.dim > 0, () => 'trapezoid: a 0-d tensor has no dimension to integrate over')
+  if (y.type === DType.bool) throw new PtliteError('INVALID_DTYPE', 'trapezoid: bool values cannot be integrated')
   const [left, right] = neighbours(y, dim)
   return at.add_Tensor(left, right, 1)
 }

@@ -77,7 +77,7 @@ export function sum_to_size(self: Tensor, size: number[]): Tensor {
   )
   if (sameShape(size, self.shape)) return self
   const grown = self.shape.map((_, d) => d).filter((d) => d < lead || (size[d - lead] === 1 && self.shape[d] !== 1))
-  const sum = contiguousOf(at.sum_dim_IntList(self, grown, true, self.type))
+  const sum = contiguousOf(at.sum_dim_IntList(self, grown, true, null))
   return viewOf(sum, size, contiguousStrides(size))
 }
 

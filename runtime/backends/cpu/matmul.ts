@@ -81,10 +81,24 @@ export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, al
   return affineProduct('addmm', self, [mat1.shape[0]!, mat2.shape[1]!], mat1, mat2, beta, alpha, out)
 }
 
+/** `self` in the dtype of the product, where it is not written to: PyTorch wants one dtype of addmm and addbmm alone. */
+function addendAs(type: DType, self: Tensor, out: Tensor | undefined): Tensor {
+  return out === self ? self : castTo(self, type)
+}
+
 /** beta * self + alpha * batch1 batch2, matrix by matrix. */
 export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
   checkBatches('baddbmm', batch1, batch2)
-  return affineProduct('baddbmm', self, [batch1.shape[0]!, batch1.shape[1]!, batch2.shape[2]!], batch1, batch2, beta, alpha, out)
+  return affineProduct(
+    'baddbmm',
+    addendAs(batch1.type, self, out),
+    [batch1.shape[0]!, batch1.shape[1]!, batch2.shape[2]!],
+    batch1,
+    batch2,
+    beta,
+    alpha,
+    out,
+  )
 }
 
 /** beta * self + alpha * the sum over the batch of batch1 batch2: one product over batch and inner dimension together. */
@@ -100,7 +114,8 @@ export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scala
 }
 
 /** beta * self + alpha * mat vec. */
-export function addmv(self: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
+  const self = addendAs(mat.type, given, out)
   checkRank('addmv', 'mat', mat, 2)
   checkRank('addmv', 'vec', vec, 1)
   checkInner('addmv', mat, vec, mat.shape[1] === vec.shape[0])

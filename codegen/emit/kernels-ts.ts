@@ -3,7 +3,7 @@ import type { FrameField, Kernel, KernelAbi, ScalarKind } from '../kernel-abi/mo
 import type { Selector } from '../options.js'
 import { banner, KERNEL_INPUTS, used } from './file.js'
 
-const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s']
+const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putDtype', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s']
 const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putI64s', i64: 'putI64s', i32: 'putI32s', f32: 'putF32s', f64: 'putF64s' }
 
 /**
@@ -63,7 +63,7 @@ function write(field: FrameField): string {
   const value = `args.${field.name}`
   const word = field.offset / 4
   if (field.length !== null) return `${ARRAY_WRITER[field.kind]}(${word}, ${value}, ${field.length})`
-  if (field.kind === 'i32') return `i32[${word}] = ${value}`
+  if (field.kind === 'i32') return field.name.endsWith('dtype') ? `putDtype(${word}, ${value})` : `i32[${word}] = ${value}`
   if (field.kind === 'f32') return `f32[${word}] = ${value}`
   if (field.kind === 'f64') return `f64[${word / 2}] = ${value}`
   return `putI64(${word}, ${value})`

@@ -19,6 +19,16 @@ export function putI64(word: number, value: number): void {
   i32[word + 1] = Math.floor(value / 4294967296) | 0
 }
 
+/** Writes the number of a dtype; throws INVALID_DTYPE for complex ones, which kernels see as pairs of reals alone. */
+export function putDtype(word: number, dtype: number): void {
+  if (dtype > 7 && dtype < 11) refuseComplex(dtype)
+  i32[word] = dtype
+}
+
+function refuseComplex(dtype: number): never {
+  throw new PtliteError('INVALID_DTYPE', `expected real numbers, found ${['complex32', 'complex64', 'complex128'][dtype - 8]!}`)
+}
+
 /** Reads an int64 at word `word`; beyond 2^53 it is rounded. */
 export function getI64(word: number): number {
   return i32[word + 1]! * 4294967296 + (i32[word]! >>> 0)

@@ -1,4 +1,7 @@
+import { HOLDS_COMPLEX } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
+import { partOf } from '../../../tensor/complex.js'
+import { isComplex } from '../../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../../tensor/iterator.js'
 import type { Scalar } from '../../../tensor/scalar.js'
 import { checkInRange, scalarBits } from '../../../tensor/scalar-bits.js'
@@ -7,6 +10,11 @@ import { noteWrite } from '../../../tensor/write.js'
 
 /** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range. The integers of quantized tensors are set as they are. */
 export function fillScalar(self: Tensor, value: Scalar): void {
+  if (HOLDS_COMPLEX && isComplex(self.type)) {
+    fillScalar(partOf(self, 0), value)
+    fillScalar(partOf(self, 1), 0)
+    return
+  }
   checkInRange(self.type, value)
   const [low, high] = scalarBits(self.type, value)
   const loop = self.isContiguous ? denseLoop(self.numel) : planLoop(self.shape, [self])

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { callOperator, type Input, type Tensor, tensor } from '../../src/index.js'
+
+const z = callOperator('aten::view_as_complex', [tensor([1, 2, 3, 4], [2, 2], 'float32')]) as Tensor
+const pairs = (x: unknown): unknown => (callOperator('aten::view_as_real', [x as Tensor]) as Tensor).toArray()
+
+t.test('complex tensors are filled with real numbers', (t) => {
+  for (const dtype of ['complex64', 'complex128']) {
+    t.strictSame(pairs(callOperator('aten::full', [[2], 2.5, dtype])), [[2.5, 0], [2.5, 0]]) // prettier-ignore
+    t.strictSame(pairs(callOperator('aten::ones', [[1], dtype])), [[1, 0]])
+    t.strictSame(pairs(callOperator('aten::zeros', [[1], dtype])), [[0, 0]])
+    const strided = callOperator('aten::slice.Tensor', [callOperator('aten::zeros', [[3], dtype]) as Tensor, 0, 0, 3, 2]) as Tensor
+    t.strictSame(pairs(callOperator('aten::fill_.Scalar', [strided, -3])), [[-3, 0], [-3, 0]]) // prettier-ignore
+  }
+  t.end()
+})
+
+t.test('kernels of real numbers refuse complex ones', (t) => {
+  const calls: [string, Input[]][] = [
+    ['aten::max', [z]],
+    ['aten::amax', [z, [0]]],
+    ['aten::aminmax', [z]],
+    ['aten::sort', [z]],
+    ['aten::topk', [z, 1]],
+    ['aten::cumsum', [z, 0]],
+    ['aten::argmax', [z]],
+    ['aten::softmax.int', [z, 0]],
+    ['aten::unique_dim', [z, 0]],
+    ['aten::where.self', [tensor([1, 0], [2], 'bool'), z, z]],
+    ['aten::relu', [z]],
+    ['aten::masked_fill.Scalar', [z, tensor([1, 0], [2], 'bool'), 1]],
+    ['aten::searchsorted.Tensor', [z, z]],
+  ]
+  for (const [name, args] of calls) t.throws(() => callOperator(name, args), { name: 'PtliteError' }, name)
+  t.end()
+})

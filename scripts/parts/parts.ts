@@ -50,7 +50,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
         'fractional-pool',
       ),
       ...cpu('sparse-post', 'sparse-product', 'variance'),
-      ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'transformer'),
+      ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'slow-convolution', 'transformer'),
     ],
   ],
   [

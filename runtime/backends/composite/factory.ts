@@ -5,12 +5,14 @@ import { resultStrides } from '../../tensor/iterator.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor, resize } from '../../tensor/resize.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
+import { contiguousStrides, extentOf, numelOf } from '../../tensor/shape.js'
 import * as newTensor from '../../tensor/tensor.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
 import { diagonal } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
 import { castTo } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
+import { zerosOf } from '../cpu/support/make.js'
 import * as at from '../generated/dispatch.js'
 import { checkStridedLayout } from './convert.js'
 
@@ -193,6 +195,18 @@ export function new_full(self: Tensor, size: number[], value: Scalar, options: T
 
 export function new_zeros(self: Tensor, size: number[], options: TensorOptions): Tensor {
   return filled(make(size, optionsLike(self, options)), 0)
+}
+
+/** Zeros with the first dimensions of `self` before those of `other`, which keep their strides. */
+export function _new_zeros_with_same_feature_meta(self: Tensor, other: Tensor, batchDims: number): Tensor {
+  check(
+    batchDims >= 0 && batchDims <= self.dim,
+    () => `_new_zeros_with_same_feature_meta: expected up to ${self.dim} batch dimensions, found ${batchDims}`,
+  )
+  const batch = self.shape.slice(0, batchDims)
+  const size = extentOf(other.shape, other.strides)
+  const strides = [...contiguousStrides(batch).map((s) => s * size), ...other.strides]
+  return newTensor.viewOf(zerosOf([numelOf(batch) * size], other.type), [...batch, ...other.shape], strides)
 }
 
 export function new_ones(self: Tensor, size: number[], options: TensorOptions): Tensor {

@@ -1,0 +1,100 @@
+import { check } from '../../error.js'
+import { sameShape, shapeText } from '../../tensor/shape.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { select, unsqueeze } from '../../tensor/view.js'
+import { deliver, deliverExact } from '../cpu/support/deliver.js'
+import { reshaped } from '../cpu/support/make.js'
+import * as at from '../generated/dispatch.js'
+
+/** Names of PyTorch's convolutions on the CPU without a library. All are the one convolution that there is here. */
+
+const NO_PADDING = [0]
+
+function checkKernel(operator: string, weight: Tensor, kernel: readonly number[]): void {
+  check(
+    weight.dim === kernel.length + 2 && sameShape(weight.shape.slice(2), kernel),
+    () => `${operator}: expected a weight with a kernel of [${kernel.join(', ')}], found shape ${shapeText(weight.shape)}`,
+  )
+}
+
+function checkBatch(operator: string, self: Tensor, dims: number): void {
+  check(self.dim === dims, () => `${operator}: expected an input of ${dims} dimensions, found shape ${shapeText(self.shape)}`)
+}
+
+/** Input [n, c, h, w]; weight [out, c, kernel...], or [out, c * kernel...]. */
+export function thnn_conv2d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  out?: Tensor,
+): Tensor {
+  const operator = 'thnn_conv2d'
+  checkBatch(operator, self, 4)
+  const channels = self.shape[1]!
+  const flat = weight.dim === 2 && weight.shape[1] === channels * kernel[0]! * kernel[1]!
+  const filter = flat ? reshaped(weight, [weight.shape[0]!, channels, ...kernel]) : weight
+  checkKernel(operator, filter, kernel)
+  return deliverExact(at.convolution(self, filter, bias, stride, padding, [1], false, NO_PADDING, 1), out, operator)
+}
+
+export { thnn_conv2d as _slow_conv2d_forward }
+
+/** Input [n, c, d, h, w]; a weight for a part of the channels makes as many groups as there are parts. */
+export function slow_conv3d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  out?: Tensor,
+): Tensor {
+  const operator = 'slow_conv3d'
+  checkBatch(operator, self, 5)
+  checkKernel(operator, weight, kernel)
+  const groups = self.shape[1]! / weight.shape[1]!
+  check(Number.isInteger(groups), () => `${operator}: ${self.shape[1]!} channels are no multiple of the weight's ${weight.shape[1]!}`)
+  return deliverExact(at.convolution(self, weight, bias, stride, padding, [1], false, NO_PADDING, groups), out, operator)
+}
+
+export { slow_conv3d as slow_conv3d_forward }
+
+/** Input [n, c, ...] or [c, ...]. */
+export function slow_conv_dilated2d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+): Tensor {
+  checkKernel('slow_conv_dilated', weight, kernel)
+  const conv = kernel.length === 2 ? at.conv2d : at.conv3d
+  return conv(self, weight, bias, stride, padding, dilation, 1)
+}
+
+export { slow_conv_dilated2d as slow_conv_dilated3d }
+
+/** Input [n, c, ...] or [c, ...], of which an image gives a batch of one as in PyTorch, a volume a volume; weight [c, out, kernel...]. */
+export function slow_conv_transpose2d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  outputPadding: number[],
+  dilation: number[],
+  out?: Tensor,
+): Tensor {
+  checkKernel('slow_conv_transpose', weight, kernel)
+  const lone = self.dim === kernel.length + 1
+  const result = at.convolution(lone ? unsqueeze(self, 0) : self, weight, bias, stride, padding, dilation, true, outputPadding, 1)
+  return deliver(lone && kernel.length === 3 ? select(result, 0, 0) : result, out)
+}
+
+export { slow_conv_transpose2d as slow_conv_transpose3d }

@@ -127,10 +127,10 @@ PutRow row_of(int32_t op) {
 }
 
 int32_t index_put_run(index_put_frame* f) {
-  const int64_t size = elem::size_of(f->dtype);
+  const int64_t size = elem::size_of(f->element);
   if (f->op == PutOp_copy) return put(f, copy_row(size), size);
   PutRow row = nullptr;
-  elem::visit(f->dtype, [&](auto* type) { row = row_of<std::remove_pointer_t<decltype(type)>>(f->op); });
+  elem::visit(f->element, [&](auto* type) { row = row_of<std::remove_pointer_t<decltype(type)>>(f->op); });
   return row == nullptr ? PTLITE_NO_DTYPE : put(f, row, size);
 }
 

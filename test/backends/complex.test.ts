@@ -15,6 +15,12 @@ t.test('complex tensors are filled with real numbers', (t) => {
   t.end()
 })
 
+t.test('elements are put by index', (t) => {
+  const put = callOperator('aten::index_put', [z, [tensor([0], [1], 'int64')], callOperator('aten::full', [[1], 7, 'complex64'])])
+  t.strictSame(pairs(put), [[7, 0], [3, 4]]) // prettier-ignore
+  t.end()
+})
+
 t.test('kernels of real numbers refuse complex ones', (t) => {
   const calls: [string, Input[]][] = [
     ['aten::max', [z]],

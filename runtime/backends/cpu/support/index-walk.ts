@@ -98,7 +98,7 @@ export function putIndexed(
   const frame = frameOf(walk)
   kernels.index_put({
     op: kernels.PutOp[op],
-    dtype: self.type,
+    element: self.type,
     ndim: frame.ndim,
     indices: frame.index.length,
     index_dtype: frame.type,

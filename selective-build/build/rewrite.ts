@@ -18,7 +18,7 @@ export function rewrite(source: string, constants: ConstantFields): string {
   return source
     .replace(FLAGS_IMPORT, '')
     .replace(NAMED_CALL, '$1/* @__PURE__ */ ')
-    .replace(new RegExp(`\\b(?:kernels\\.)?(${names})\\.(\\w+)\\b(?!\\()`, 'g'), (text, name: string, field: string) => {
+    .replace(new RegExp(`(?<!\\btypeof )\\b(?:kernels\\.)?(${names})\\.(\\w+)\\b(?!\\()`, 'g'), (text, name: string, field: string) => {
       const value = constants.get(name)![field]
       return value === undefined ? text : String(value)
     })

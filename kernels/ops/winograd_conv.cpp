@@ -211,7 +211,8 @@ int32_t run(const winograd_conv_frame* f, const ptlite::PostOps* post) {
   const int64_t strips = (q.tiles[0] + q.strip - 1) / q.strip, tiles = q.strip * q.tiles[1];
   const size_t bytes = size_t(Spread{q.in_blocks, tiles}.floats() + Spread{q.out_blocks, tiles}.floats()) * sizeof(float);
   std::atomic<bool> fine{true};
-  ptlite::parallel_for(q.batch * strips, ptlite::grain_for(tiles * kPositions * q.in_blocks * q.out_blocks), [&](int64_t begin, int64_t end) {
+  const int64_t work = tiles * kPositions * q.in_blocks * q.out_blocks * kBlock * kBlock;
+  ptlite::parallel_for(q.batch * strips, ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
     float* memory = static_cast<float*>(ptlite::range_scratch(bytes));
     if (memory == nullptr) {
       fine = false;

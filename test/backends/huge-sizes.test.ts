@@ -42,6 +42,9 @@ t.test('results that are empty or small stay possible', (t) => {
   const shapeOf = (operator: string, args: Value[]): readonly number[] => (callOperator(operator, args) as typeof x).shape
   t.strictSame(shapeOf('aten::combinations', [x, 2 ** 20]), [0, 2 ** 20])
   t.strictSame(shapeOf('aten::combinations', [x, 2]), [28, 2])
+  t.strictSame(shapeOf('aten::combinations', [x, 12, true]), [50388, 12])
+  const one = tensor(new Float32Array(1), [1])
+  t.strictSame(shapeOf('aten::combinations', [one, 2 ** 20, true]), [1, 2 ** 20])
   t.strictSame(shapeOf('aten::tril_indices', [3, 3]), [2, 6])
   t.strictSame(shapeOf('aten::zeros', [[2 ** 20, 2 ** 30, 0]]), [2 ** 20, 2 ** 30, 0])
   t.end()

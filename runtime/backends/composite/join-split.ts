@@ -1,9 +1,11 @@
 import { check } from '../../error.js'
+import { writeTensor } from '../../tensor/data.js'
+import { DType } from '../../tensor/dtype.js'
 import { promote } from '../../tensor/promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { checkValueCount, readInts, tensorOfInts } from '../../tensor/host-values.js'
+import { checkValueCount, readInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { fillScalar } from '../cpu/support/fill.js'
@@ -186,16 +188,23 @@ export function combinations(self: Tensor, r: number, withReplacement: boolean):
   check(r >= 0, () => `expected a length of at least 0, found ${r}`)
   if (r === 0) return empty([0], self.type)
   const n = self.shape[0]!
-  checkValueCount(r * binomial(withReplacement ? n + r - 1 : n, r))
-  if (n === 0 || (r > n && !withReplacement)) return empty([0, r], self.type)
-  const chosen: number[] = []
-  const pick = (row: number[], from: number): void => {
-    if (row.length === r) chosen.push(...row)
-    else for (let i = from; i < n; i++) pick([...row, i], withReplacement ? i : i + 1)
+  const count = binomial(withReplacement ? n + r - 1 : n, r)
+  const values = checkValueCount(count * r)
+  if (values === 0) return empty([0, r], self.type)
+  // int64, the lower words
+  const chosen = new Int32Array(2 * values)
+  const row = Array.from({ length: r }, (_, i) => (withReplacement ? 0 : i))
+  const last = (i: number): number => (withReplacement ? n - 1 : n - r + i)
+  for (let from = 0; from < values; from += r) {
+    for (let i = 0; i < r; i++) chosen[2 * (from + i)] = row[i]!
+    let grows = r - 1
+    while (grows > 0 && row[grows] === last(grows)) grows--
+    row[grows]!++
+    for (let i = grows + 1; i < r; i++) row[i] = withReplacement ? row[grows]! : row[i - 1]! + 1
   }
-  pick([], 0)
-  const rows = at.index_select(self, 0, tensorOfInts(chosen))
-  return v.view(rows, [chosen.length / r, r])
+  const index = empty([values], DType.int64)
+  writeTensor(index, new BigInt64Array(chosen.buffer))
+  return v.view(at.index_select(self, 0, index), [count, r])
 }
 
 /** Sequences of different length as one tensor, filled up with `paddingValue` at the end. */

@@ -27,25 +27,8 @@ export function sparse_linear(
   post: PostOps | null = null,
 ): Tensor {
   const name = 'ptlite::sparse_linear'
-  if (input.type === DType.bfloat16) {
-    checkOperands(name, input, weight, bias, 2, DType.bfloat16)
-    const [x, b] = [input, bias].map((t) => (t === null ? null : castTo(t, DType.float32)))
-    return castTo(ofFloats(name, x!, weight, b!, form, min, max, post), DType.bfloat16)
-  }
-  checkOperands(name, input, weight, bias, 2)
-  return ofFloats(name, input, weight, bias, form, min, max, post)
-}
-
-function ofFloats(
-  name: string,
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  form: string,
-  min: number,
-  max: number,
-  post: PostOps | null,
-): Tensor {
+  const type = input.type === DType.bfloat16 ? DType.bfloat16 : DType.float32
+  checkOperands(name, input, weight, bias, 2, type)
   const known = LINEAR_FORMS.find((f) => f === form)
   if (known === undefined) throw new PtliteError('INVALID_ARGUMENT', `${name}: expected one of the forms ${LINEAR_FORMS.join(', ')}`)
   const [n, k] = weight.shape as [number, number]
@@ -56,7 +39,8 @@ function ofFloats(
   const result = empty([...input.shape.slice(0, -1), n], DType.float32)
   const rows = numelOf(input.shape.slice(0, -1))
   const layout: Layout = { order: 'rows', batch: 1, rows, xStride: k, outStride: n, xGroup: 16, outGroup: 16 }
-  return multiply({ name, form: known, input, weight, bias, residual: null, min, max, post }, result, layout)
+  const [x, b] = [castTo(input, DType.float32), bias === null ? null : castTo(bias, DType.float32)]
+  return castTo(multiply({ name, form: known, input: x, weight, bias: b, residual: null, min, max, post }, result, layout), type)
 }
 
 /**

@@ -43,6 +43,10 @@ export class Editor {
     return id
   }
 
+  typeOf(id: ValueId): TensorType {
+    return this.values.get(id)!.type
+  }
+
   storageOf(id: ValueId): number {
     return this.values.get(id)!.storage
   }

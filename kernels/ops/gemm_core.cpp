@@ -6,6 +6,7 @@
 
 #include "isa/kernel.h"
 #include "pool/pool.h"
+#include "vec/transpose.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -302,29 +303,6 @@ inline TileEnd<T> tile_end(const Epilogue<T>& e, bool first, bool last, int64_t 
 
 namespace {
 
-/// Row i of a square of L x L elements becomes its column i: at each step, blocks of `step` lanes change places between
-/// rows that are `step` apart.
-template <class T, int step = 1>
-PTLITE_INLINE void transpose(Vec<T>* rows) {
-  constexpr int L = Vec<T>::size;
-  if constexpr (step < L) {
-    using Index = typename Vec<T>::Mask::Raw;
-    Index low{}, high{};
-    for (int j = 0; j < L; j++) {
-      low[j] = (j & step) != 0 ? L + j - step : j;
-      high[j] = (j & step) != 0 ? L + j : j + step;
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < L; i++) {
-      if ((i & step) != 0) continue;
-      const auto x = rows[i].v, y = rows[i + step].v;
-      rows[i] = Vec<T>(__builtin_shuffle(x, y, low));
-      rows[i + step] = Vec<T>(__builtin_shuffle(x, y, high));
-    }
-    transpose<T, step * 2>(rows);
-  }
-}
-
 /// A whole panel of rows that are contiguous along k, in squares of Vec<T>::size. Gives how many k it packed.
 template <class T>
 int64_t pack_squares(int64_t k, const T* a, int64_t a_row, T* out) {
@@ -335,7 +313,7 @@ int64_t pack_squares(int64_t k, const T* a, int64_t a_row, T* out) {
     Vec<T> square[L];
 #pragma GCC unroll 16
     for (int r = 0; r < L; r++) square[r] = Vec<T>::load(a + std::min(r, kRows - 1) * a_row + p);
-    transpose<T>(square);
+    transpose_square<T>(square);
 #pragma GCC unroll 16
     for (int c = 0; c < L; c++) square[c].store(out + (p + c) * kRows);
   }

@@ -35,8 +35,15 @@ Vec<T> first_lanes(Vec<T> v, int64_t count) {
   return Vec<T>::load(lanes);
 }
 
+/// The highest element of a row, and the sum of exponentials relative to it.
 template <class T>
-void softmax_row(const T* x, T* out, int64_t n, bool log) {
+struct RowSum {
+  T top;
+  T total;
+};
+
+template <class T>
+RowSum<T> softmax_row(const T* x, T* out, int64_t n, bool log) {
   constexpr int L = Vec<T>::size;
   const T m = row_max(x, n);
   const Vec<T> top(m);
@@ -55,6 +62,7 @@ void softmax_row(const T* x, T* out, int64_t n, bool log) {
     const Vec<T> scale(T(1) / total);
     for (int64_t i = 0; i < n; i += L) (Vec<T>::load(out + i, n - i) * scale).store(out + i, n - i);
   }
+  return {m, total};
 }
 
 }  // namespace CPU_CAPABILITY

@@ -1,10 +1,33 @@
-// Transposition of float matrices in registers.
+// Transposition of matrices in registers.
 #pragma once
 
 #include "vec/vec.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
+
+// Row i of a square of L x L elements becomes its column i: at each step, blocks of `step` lanes change places between
+// rows that are `step` apart.
+template <class T, int step = 1>
+PTLITE_INLINE void transpose_square(Vec<T>* rows) {
+  constexpr int L = Vec<T>::size;
+  if constexpr (step < L) {
+    using Index = typename Vec<T>::Mask::Raw;
+    Index low{}, high{};
+    for (int j = 0; j < L; j++) {
+      low[j] = (j & step) != 0 ? L + j - step : j;
+      high[j] = (j & step) != 0 ? L + j : j + step;
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < L; i++) {
+      if ((i & step) != 0) continue;
+      const auto x = rows[i].v, y = rows[i + step].v;
+      rows[i] = Vec<T>(__builtin_shuffle(x, y, low));
+      rows[i + step] = Vec<T>(__builtin_shuffle(x, y, high));
+    }
+    transpose_square<T, step * 2>(rows);
+  }
+}
 
 #if defined(__AVX2__)
 // to[i * to_stride + j] = from[j * from_stride + i] for i, j < 8

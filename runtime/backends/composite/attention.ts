@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
-import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { transpose } from '../../tensor/view.js'
 import { scaledMatmul } from '../cpu/matmul.js'
 import * as at from '../generated/dispatch.js'
 import { tril } from './diagonal.js'
@@ -8,11 +9,6 @@ import { dropout } from './dropout.js'
 import { ones } from './factory.js'
 
 const shapeText = (t: Tensor): string => `[${t.shape.join(', ')}]`
-
-function swapLast(t: Tensor): Tensor {
-  const swap = (v: readonly number[]): number[] => [...v.slice(0, -2), v[t.dim - 1]!, v[t.dim - 2]!]
-  return viewOf(t, swap(t.shape), swap(t.strides))
-}
 
 /** -infinity where a bool mask is false; a mask of numbers is added. */
 function maskScores(scores: Tensor, mask: Tensor): Tensor {
@@ -41,7 +37,7 @@ export function _scaled_dot_product_attention(
     )
   }
   check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
-  let scores = scaledMatmul(query, swapLast(key), 1 / Math.sqrt(query.shape[query.dim - 1]!))
+  let scores = scaledMatmul(query, transpose(key, -2, -1), 1 / Math.sqrt(query.shape[query.dim - 1]!))
   if (isCausal) scores = causal(scores)
   else if (attnMask !== null) scores = maskScores(scores, attnMask)
   const weights = dropout(at.softmax_int(scores, -1, null), dropoutP, dropoutP > 0)

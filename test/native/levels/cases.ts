@@ -378,8 +378,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   attention: [
     row('ptlite::attention', SUM, (d) => {
       const [queries, keys, depth] = [d.length(), d.length(), d.integer(1, 20)]
-      const [q, k, v] = [queries, keys, keys].map((n) => d.dense([2, 3, n, depth]))
-      return callOperator('ptlite::attention', [q!, k!, v!, d.of([null, d.dense([queries, keys])]), float(0.5), d.of([true, false])])
+      const [q, k, v] = [4, 2, 2].map((heads, i) => d.dense([2, heads, i === 0 ? queries : keys, depth]))
+      const mask = d.of([null, d.dense([queries, keys]), d.dense([1, keys]), d.tensor([queries, keys], { dtype: 'bool' })])
+      const [causal, rowsFirst] = [mask === null && d.of([true, false]), d.of([true, false])]
+      return callOperator('ptlite::attention', [q!, k!, v!, mask, float(0.5), causal, true, rowsFirst])
+    }),
+    row('scaled_dot_product_attention of several tiles', SUM, (d) => {
+      const [q, k, v] = [70, 500, 500].map((rows) => d.dense([1, 2, rows, 16]))
+      return aten('scaled_dot_product_attention', q!, k!, v!, null, float(0), d.of([true, false]))
     }),
   ],
   pool: [

@@ -571,13 +571,7 @@ input %1: float32[${heads}] @1
   const scaled = `%8: float32[2, 3, 37, 37] @4 = aten::mul.Scalar(%7, 0.35)
 %9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%8, -1, None)
 `
-  const views = [
-    'aten::permute',
-    'aten::unbind.int',
-    'ptlite::attention',
-    'aten::transpose.int',
-    'aten::reshape',
-  ]
+  const views = ['aten::permute', 'aten::unbind.int', 'ptlite::attention', 'aten::transpose.int', 'aten::reshape']
   const whole = check(t, run, `${projected('1')}${scaled}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
   t.match(printGraph(whole), '0.35, False, False, True)')
   t.equal(whole.values.get(12)!.storage, whole.values.get(10)!.storage, 'the copy is a view')
@@ -618,13 +612,7 @@ input %3: float32[3, 150, 9] @3
 %11: float32[150, 15] @11 = aten::exp(%10)
 return %11
 `
-  check(
-    t,
-    run,
-    batched,
-    ['ptlite::attention', 'aten::transpose.int', 'aten::view', 'aten::exp'],
-    1e-6,
-  )
+  check(t, run, batched, ['ptlite::attention', 'aten::transpose.int', 'aten::view', 'aten::exp'], 1e-6)
   t.end()
 })
 
@@ -664,7 +652,11 @@ input %5: float32[2, 2, 9, 5] @5
 %2: float32[2, 4, 9, 5] @2 = aten::reshape(%6, [2, 4, 9, 5])
 `
   const views = ['aten::as_strided', 'aten::as_strided', 'aten::select.int', 'aten::select.int']
-  t.equal(form(copied + attended('None'), [...views, ...left]), `None, ${scale}, False, True, False`, 'copied heads are read where they were')
+  t.equal(
+    form(copied + attended('None'), [...views, ...left]),
+    `None, ${scale}, False, True, False`,
+    'copied heads are read where they were',
+  )
   const random = parse(operands(4) + attended('None', '0.5, False, None, False'))
   t.equal(run.run(random).nodes.length, 2, 'random dropout stays')
   t.end()

@@ -18,6 +18,8 @@ interface Case {
   readonly args: Encoded[]
   readonly want?: Encoded
   readonly error?: true
+  /** How far elements may lie from PyTorch's, relative to 1 and themselves. */
+  readonly tolerance?: number
 }
 
 const SPECIAL: Readonly<Record<string, number>> = { inf: Infinity, '-inf': -Infinity, nan: NaN }
@@ -40,20 +42,21 @@ function decode(x: Encoded): Input {
 }
 
 /** What differs between a result and what PyTorch gave; undefined for nothing. */
-function difference(got: unknown, want: Encoded): string | undefined {
+function difference(got: unknown, want: Encoded, tolerance?: number): string | undefined {
   if (Array.isArray(want)) {
     if (!Array.isArray(got) || got.length !== want.length) return `${want.length} results, found ${String(got)}`
-    return want.map((item, i) => difference((got as unknown[])[i], item)).find((text) => text !== undefined)
+    return want.map((item, i) => difference((got as unknown[])[i], item, tolerance)).find((text) => text !== undefined)
   }
   if (want === null || typeof want !== 'object') return got === want ? undefined : `${String(want)}, found ${String(got)}`
   if ('int' in want) return got === want.int ? undefined : `${want.int}, found ${String(got)}`
-  if ('float' in want) return near(got as number, numberOf(want.float), 'float64') ? undefined : `${want.float}, found ${String(got)}`
+  if ('float' in want)
+    return near(got as number, numberOf(want.float), toleranceOf('float64')) ? undefined : `${want.float}, found ${String(got)}`
   if (!('data' in want) || !(got instanceof Tensor)) return `a tensor, found ${String(got)}`
   if (got.dtype !== want.dtype || got.shape.join() !== want.shape.join()) {
     return `${want.dtype}[${want.shape.join()}], found ${got.dtype}[${got.shape.join()}]`
   }
   const found = Array.from(numbersOf(got).data() as Float64Array, Number)
-  const wrong = want.data.findIndex((x, i) => !near(found[i]!, numberOf(x), want.dtype))
+  const wrong = want.data.findIndex((x, i) => !near(found[i]!, numberOf(x), tolerance ?? toleranceOf(want.dtype)))
   return wrong < 0 ? undefined : `element ${wrong}: ${want.data[wrong]!}, found ${found[wrong]!}`
 }
 
@@ -63,20 +66,21 @@ function numbersOf(x: Tensor): Tensor {
   return isHalf(x.dtype) ? (callOperator('aten::to.dtype', [x, 'float32']) as Tensor) : x
 }
 
-function near(got: number, want: number, dtype: string): boolean {
+const toleranceOf = (dtype: string): number => (dtype === 'float32' || dtype === 'complex64' ? 2e-5 : 1e-10)
+
+function near(got: number, want: number, tolerance: number): boolean {
   if (!Number.isFinite(want)) return Object.is(got, want)
-  const tolerance = dtype === 'float32' || dtype === 'complex64' ? 2e-5 : 1e-10
   return Math.abs(got - want) <= tolerance * (1 + Math.abs(want))
 }
 
 for (const file of readdirSync(folder).sort()) {
   t.test(basename(file, '.json'), (t) => {
     const cases = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Case[]
-    for (const [i, { op, args, want, error }] of cases.entries()) {
+    for (const [i, { op, args, want, error, tolerance }] of cases.entries()) {
       const title = `${op} #${i}`
       const call = () => callOperator(op, args.map(decode))
       if (error === true) t.throws(call, { name: 'PtliteError' }, title)
-      else t.equal(difference(call(), want!), undefined, title)
+      else t.equal(difference(call(), want!, tolerance), undefined, title)
     }
     t.end()
   })

@@ -30,6 +30,10 @@ function checkOperands(operator: string, query: Tensor, key: Tensor, value: Tens
   }
   check(!causal || mask === null, () => `${operator}: a mask cannot be given for causal attention`)
   check(
+    mask === null || mask.dim >= 2 || query.dim !== 4,
+    () => `${operator}: expected a mask with 2 or more dimensions, found ${mask!.dim}`,
+  )
+  check(
     mask === null || mask.type === DType.bool || mask.type === DType.float32 || mask.type === query.type,
     () => `${operator}: expected a mask of bool, float32 or ${query.dtype}, found ${mask!.dtype}`,
   )

@@ -8,9 +8,9 @@
 // a run that was interrupted goes on. --minimum prints the fastest runs in place of the medians: for machines with other work.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { cpu } from '../dist/index.js'
+import { compare, relativeError } from './lib/compare.mjs'
 import { modelPath, MODELS } from './lib/models.mjs'
 import { OnnxRuntime, Ptlite, TorchLite } from './lib/peers.mjs'
 
@@ -27,8 +27,6 @@ const { values: options } = parseArgs({
 })
 const rounds = Number(options.rounds)
 const budget = (1000 * Number(options.seconds)) / rounds
-/** Threads of a runtime that has had its turn stop spinning within this time, in milliseconds. */
-const REST = 20
 
 const INTERPRETER = 'interpreter'
 const PLAN = 'plan'
@@ -68,44 +66,8 @@ async function measure(model, file, threads) {
   }
   const want = outputs.get(torch)
   const errors = ptlite.filter((peer) => outputs.has(peer)).map((peer) => relativeError(outputs.get(peer), want))
-  const times = await compare([...outputs.keys()])
+  const times = await compare([...outputs.keys()], { rounds, milliseconds: budget })
   return { model, file, threads, error: Math.max(...errors), times }
-}
-
-/** Times by runtime, in milliseconds. Each gets the same share of every round. */
-async function compare(peers) {
-  const times = new Map(peers.map((peer) => [peer, []]))
-  const runs = new Map()
-  for (const peer of peers) {
-    const warm = await peer.time(3)
-    runs.set(peer, Math.max(1, Math.min(2000, Math.round(budget / peers.length / Math.max(warm.at(-1), 0.002)))))
-  }
-  for (let round = 0; round < rounds; round++) {
-    // a different one begins each round, so that none always runs on a core that the one before has heated
-    for (let i = 0; i < peers.length; i++) {
-      const peer = peers[(round + i) % peers.length]
-      await setTimeout(REST)
-      await peer.time(1)
-      times.get(peer).push(...(await peer.time(runs.get(peer))))
-    }
-  }
-  return Object.fromEntries(
-    peers.map((peer) => {
-      const measured = times.get(peer)
-      return [peer.name, { median: median(measured), minimum: Math.min(...measured), runs: measured.length }]
-    }),
-  )
-}
-
-function median(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
-}
-
-/** Largest difference relative to the largest value of the reference. */
-function relativeError(got, want) {
-  const scale = want.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-30)
-  return want.reduce((m, x, i) => Math.max(m, Math.abs(x - got[i])), 0) / scale
 }
 
 function print(all) {

@@ -17,14 +17,14 @@ export const MODELS = [
   'mobilenet_v2_quantized',
 ]
 const folder = fileURLToPath(new URL('../models/out/', import.meta.url))
-const script = fileURLToPath(new URL('../models/export.py', import.meta.url))
 
 /** Path of a model file, `modelPath('mlp', 'mobile.ptl')`; exports the model where it is missing. */
-export function modelPath(name, kind) {
+export function modelPath(name, kind, { script = 'export.py', python = process.env.PYTHON ?? 'python3' } = {}) {
   const path = `${folder}${name}.${kind}`
   if (!existsSync(path)) {
     console.error(`exporting ${name} (once)`)
-    execFileSync(process.env.PYTHON ?? 'python3', [script, folder, name], { stdio: ['ignore', 2, 2] })
+    const exporter = fileURLToPath(new URL(`../models/${script}`, import.meta.url))
+    execFileSync(python, [exporter, folder, name], { stdio: ['ignore', 2, 2] })
   }
   return path
 }

@@ -47,15 +47,18 @@ export class Ptlite {
   }
 }
 
-export class TorchLite {
-  name = 'PyTorch lite'
+/** A Python process with PyTorch. */
+class Torch {
   #process
 
-  static async start() {
-    const peer = new TorchLite()
-    peer.#process = new LineProcess(fileURLToPath(new URL('torch_peer.py', import.meta.url)))
-    peer.version = (await peer.#process.answer()).version
-    return peer
+  constructor(name) {
+    this.name = name
+  }
+
+  async start(script, python) {
+    this.#process = new LineProcess(fileURLToPath(new URL(script, import.meta.url)), python)
+    this.version = (await this.#process.answer()).version
+    return this
   }
 
   async load(file, input, threads = 1) {
@@ -69,6 +72,19 @@ export class TorchLite {
 
   async close() {
     this.#process.close()
+  }
+}
+
+export class TorchLite extends Torch {
+  static start() {
+    return new Torch('PyTorch lite').start('torch_peer.py')
+  }
+}
+
+/** Loads layers of models/transformer_layers.py by their names. */
+export class TorchEager extends Torch {
+  static start(python) {
+    return new Torch('PyTorch eager').start('torch_eager_peer.py', python)
   }
 }
 

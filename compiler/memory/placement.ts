@@ -29,6 +29,8 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   quantized_pool: ['in'],
   reduce: ['in'],
   resample: ['in'],
+  rms_norm: ['input'],
+  rotary: ['x', 'cos', 'sin'],
   softmax: ['input'],
   special: ['in'],
   ternary: ['a', 'b', 'c'],

@@ -49,6 +49,21 @@ export function channelsLastStrides(shape: readonly number[]): number[] {
   return strides
 }
 
+/** Order of a channels-last tensor's dimensions, innermost first. */
+const ORDER: Readonly<Record<number, readonly number[]>> = { 4: [1, 3, 2, 0], 5: [1, 4, 3, 2, 0] }
+
+/** Whether the strides grow in channels-last order; shapes for which this says nothing (N x 1 x 1 x 1) count as not. */
+export function isChannelsLastStrides(shape: readonly number[], strides: readonly number[], rank: number): boolean {
+  if (shape.length !== rank || strides[1] === 0) return false
+  let least = 0
+  for (const d of ORDER[rank]!) {
+    if (shape[d] === 0 || strides[d]! < least) return false
+    if (d === 0 && least === strides[1]) return false
+    least = strides[d]! * Math.max(shape[d]!, 1)
+  }
+  return true
+}
+
 /** Elements from the first to the last one that the view can touch, plus one; 0 for an empty view. */
 export function extentOf(shape: readonly number[], strides: readonly number[]): number {
   let last = 0

@@ -46,6 +46,8 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
         'pooling',
         'post-ops',
         'prepacked',
+        'rms-norm',
+        'rotary',
         'softmax',
         'fractional-pool',
       ),

@@ -4,9 +4,10 @@ import { sequenceLengths } from '../../tensor/nested.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
 import { SparseTensor } from '../../tensor/sparse.js'
+import { isChannelsLastStrides } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
-import { isChannelsLastStrides, isNonOverlappingAndDense } from './support/layout.js'
+import { isNonOverlappingAndDense } from './support/layout.js'
 import { enumSlot } from './support/equality.js'
 
 /* What a program can ask of a tensor, a device or an object without looking at data. */

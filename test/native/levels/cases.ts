@@ -369,6 +369,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return aten('layer_norm', d.tensor([3, n], { dtype }), [n], d.dense([n], { dtype }), d.dense([n], { dtype }))
     }),
   ),
+  rms_norm: REALS.map((dtype) =>
+    row(`rms_norm ${dtype}`, SUM, (d) => {
+      const n = d.length() + 4
+      return aten('rms_norm', d.tensor([3, n], { dtype }), [n], d.of([null, d.dense([n], { dtype })]), float(0.1))
+    }),
+  ),
   group_norm: [row('group_norm', SUM, (d) => aten('group_norm', image(d), int(2), d.dense([4]), d.dense([4])))],
   softmax: ['softmax.int', 'log_softmax.int'].flatMap((name) =>
     REALS.map((dtype) =>
@@ -386,6 +392,15 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row('scaled_dot_product_attention of several tiles', SUM, (d) => {
       const [q, k, v] = [70, 500, 500].map((rows) => d.dense([1, 2, rows, 16]))
       return aten('scaled_dot_product_attention', q!, k!, v!, null, float(0), d.of([true, false]))
+    }),
+  ],
+  rotary: [
+    row('ptlite::rotary', ROUNDING, (d) => {
+      const [rotated, rest] = [2 * d.length(), d.integer(0, 20)]
+      const angles = d.of([rotated, rotated / 2])
+      const x = d.tensor([2, 3, rotated + rest])
+      const [cos, sin] = [d.dense([3, angles]), d.dense([3, angles])]
+      return callOperator('ptlite::rotary', [x, cos, sin, int(rotated), d.of([true, false]), [3 * x.shape[2]!, x.shape[2]!, 1]])
     }),
   ],
   pool: [

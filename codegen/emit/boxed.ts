@@ -1,4 +1,4 @@
-import type { Operator, Parameter } from '../model/operator.js'
+import { type Operator, outNames, type Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { typescriptType } from '../types/typescript.js'
 import { boxing, unboxing } from '../types/unboxing.js'
@@ -74,7 +74,12 @@ export function boxedFunction(operator: Operator, number: string, options: Build
 function unboxed(operator: Operator, parameter: Parameter, options: BuildOptions): ReturnType<typeof unboxing> {
   if (parameter.type === null) return { helper: 'asOptions', extra: [] }
   const { helper, extra } = unboxing(parameter.type, operator.style)
-  return { helper: servesPlainOnly(operator, options) ? (PLAIN[helper] ?? helper) : helper, extra }
+  return { helper: takesPlain(operator, parameter, options) ? (PLAIN[helper] ?? helper) : helper, extra }
+}
+
+/** A result may be copied into a quantized `out` that a variant brings along. */
+function takesPlain(operator: Operator, parameter: Parameter, options: BuildOptions): boolean {
+  return servesPlainOnly(operator, options) && (operator.derivation === null || !outNames(operator.schema).includes(parameter.name))
 }
 
 /** Helpers that refuse quantized tensors, which an operator with a CPU kernel alone does not know. */

@@ -21,9 +21,13 @@ export function soleBranch(operator: Operator, options: BuildOptions): Branch | 
   return branches.length === 1 ? branches[0] : branches.find((b) => b.backend === 'Builtin')
 }
 
-/** True for an operator that only a CPU kernel serves although the build has quantized tensors. */
+/**
+ * True for an operator that only a CPU kernel serves although the build has quantized tensors; for a variant, if that is so of
+ * the operator it derives from.
+ */
 export function servesPlainOnly(operator: Operator, options: BuildOptions): boolean {
-  return options.backends.has('QuantizedCPU') && operator.branches.length > 0 && operator.branches.every((b) => b.backend === 'CPU')
+  const { branches } = operator.derivation?.from ?? operator
+  return options.backends.has('QuantizedCPU') && branches.length > 0 && branches.every((b) => b.backend === 'CPU')
 }
 
 /** What serves an operator: its native function where only one can, else the unboxed function. */
@@ -62,7 +66,7 @@ export function emitDispatch(operators: readonly Operator[], options: BuildOptio
   const imports =
     moduleImports(body, '..') +
     importOf(body, ['noteCall'], '../called.js') +
-    importOf(body, ['CPU', 'highestKey', 'keyOf', 'keyOfList', 'noBackend', 'QuantizedCPU'], '../key.js') +
+    importOf(body, ['CPU', 'highestKey', 'keyOf', 'keyOfList', 'noBackend', 'QuantizedCPU', 'refuseQuantized'], '../key.js') +
     typeImports(body, '../../tensor')
   return `${banner('dispatch.ts', OPERATOR_INPUTS)}${imports}\n${body}`
 }
@@ -82,7 +86,7 @@ export function unboxedFunction(operator: Operator, options: BuildOptions, first
 
 function dispatchBody(operator: Operator, options: BuildOptions): string {
   const sole = soleBranch(operator, options)
-  if (sole !== undefined) return `  return ${nativeCall(operator, sole, options)}\n`
+  if (sole !== undefined) return `${refusal(operator, options)}  return ${nativeCall(operator, sole, options)}\n`
   const branches = operator.branches.filter((b) => options.backends.has(b.backend))
   const fallback = branches.find((b) => b.backend === 'Composite')
   const keyed = PRIORITY.flatMap((key) => branches.filter((b) => b.backend === key))
@@ -96,12 +100,21 @@ function dispatchBody(operator: Operator, options: BuildOptions): string {
 
 /** The highest-priority key of all tensor arguments, lists and optional ones included. */
 function keyExpression(operator: Operator): string {
-  const keys = operator.parameters.flatMap((p) => {
+  return `highestKey(${keysOf(operator).join(' | ') || '0'})`
+}
+
+function keysOf(operator: Operator): string[] {
+  return operator.parameters.flatMap((p) => {
     if (p.type === null) return []
     if (isTensorLike(p.type)) return [`keyOf(${p.name})`]
     return p.type.kind === 'list' && isTensorLike(p.type.inner) ? [`keyOfList(${p.name})`] : []
   })
-  return `highestKey(${keys.join(' | ') || '0'})`
+}
+
+/** A CPU kernel would take the integers of a quantized tensor for its numbers. */
+function refusal(operator: Operator, options: BuildOptions): string {
+  const keys = servesPlainOnly(operator, options) ? keysOf(operator) : []
+  return keys.length === 0 ? '' : `  refuseQuantized('${operator.qualifiedName}', ${keys.join(' | ')})\n`
 }
 
 function nativeCall(operator: Operator, branch: Branch, options: BuildOptions): string {

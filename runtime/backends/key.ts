@@ -33,6 +33,11 @@ export function noBackend(operator: string, key: number): never {
   throw new PtliteError('MISSING_OPERATOR', `${operator} has no kernel for the ${name} backend in this build${HOW_TO_EXTEND}`)
 }
 
+/** Throws where a set of keys has that of quantized tensors, for an operator with a CPU kernel alone. */
+export function refuseQuantized(operator: string, keys: number): void {
+  if (keys >= QuantizedCPU) noBackend(operator, QuantizedCPU)
+}
+
 /** The key with priority among the `count` values on top of the stack, tensors in lists included. */
 export function keyOfTop(stack: Stack, count: number): number {
   let keys = 0

@@ -1,0 +1,194 @@
+#!/usr/bin/env node
+// Loads every network that the exporters beside this file wrote to a folder, calls it interpreted and compiled, and compares with PyTorch.
+//
+//   run.mjs [--lib DIST/index.js] [--filter REGEX] [--eager] [--missing FILE] [--json FILE] DIR ...
+//
+// --eager         compiles at the first call, too
+// --missing FILE  writes the operators that are missing, with the number of networks that lack them
+//
+// Networks run in a child process, which is started again where one takes it along.
+import { fork } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const TOLERANCE = 1e-5 // of the largest value of an output
+const NOISE = 8 // times what half a unit in the last place of weights and inputs does to PyTorch's own result
+const SECONDS = 300
+
+const ARRAYS = {
+  float32: Float32Array, float64: Float64Array, float16: Uint16Array, bfloat16: Uint16Array, int8: Int8Array, uint8: Uint8Array,
+  int16: Int16Array, int32: Int32Array, int64: BigInt64Array, bool: Uint8Array,
+} // prettier-ignore
+
+function elements(data, { dtype, shape, offset }) {
+  const Kind = ARRAYS[dtype]
+  if (Kind === undefined) throw new Error(`no elements of ${dtype}`)
+  const count = shape.reduce((a, b) => a * b, 1)
+  return new Kind(data.buffer.slice(data.byteOffset + offset, data.byteOffset + offset + count * Kind.BYTES_PER_ELEMENT))
+}
+
+function halfToNumber(bits) {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >> 10) & 31
+  const fraction = bits & 1023
+  if (exponent === 0) return sign * fraction * 2 ** -24
+  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
+}
+
+const word = new DataView(new ArrayBuffer(4))
+function bfloatToNumber(bits) {
+  word.setUint32(0, bits << 16)
+  return word.getFloat32(0)
+}
+
+const toNumber = { float16: halfToNumber, bfloat16: bfloatToNumber }
+/** Of the largest value, for what has fewer bits than float32. */
+const COARSE = { float16: 4e-3, bfloat16: 3e-2 }
+
+/** What is wrong with an output, and how far it is off, of the largest value. */
+function compare(found, wanted, data, noise) {
+  if (found?.shape === undefined) return { wrong: `expected a tensor, found ${typeof found}` }
+  if (found.dtype !== wanted.dtype) return { wrong: `expected ${wanted.dtype}, found ${found.dtype}` }
+  if (found.shape.join() !== wanted.shape.join()) return { wrong: `expected [${wanted.shape}], found [${found.shape}]` }
+  const [a, b] = [found.data(), elements(data, wanted)]
+  if (!wanted.dtype.includes('float')) {
+    const index = a.findIndex((value, i) => value !== b[i])
+    return index < 0 ? { error: 0 } : { wrong: `element ${index}: expected ${b[index]}, found ${a[index]}` }
+  }
+  const number = toNumber[wanted.dtype] ?? Number
+  let [largest, error, at] = [0, 0, 0]
+  for (let i = 0; i < b.length; i++) {
+    const [x, y] = [number(a[i]), number(b[i])]
+    if (!Number.isFinite(y) || !Number.isFinite(x)) {
+      if (Object.is(x, y)) continue
+      return { wrong: `element ${i}: expected ${y}, found ${x}` }
+    }
+    largest = Math.max(largest, Math.abs(y))
+    if (Math.abs(x - y) > error) [error, at] = [Math.abs(x - y), i]
+  }
+  const relative = error === 0 ? 0 : error / Math.max(largest, 1e-30)
+  const bound = Math.max(COARSE[wanted.dtype] ?? TOLERANCE, NOISE * noise)
+  if (relative <= bound) return { error: relative }
+  return {
+    wrong: `off by ${relative.toExponential(1)} of the largest value at element ${at} of [${wanted.shape}] (bound ${bound.toExponential(1)})`,
+    error: relative,
+  }
+}
+
+async function judge(lib, path, modes) {
+  const { calls } = JSON.parse(readFileSync(path.replace(/\.ptl$/, '.json'), 'utf8'))
+  const data = readFileSync(path.replace(/\.ptl$/, '.bin'))
+  const result = { status: 'pass', error: 0, plans: [] }
+  for (const mode of modes) {
+    let stage = `${mode}: loading`
+    let module
+    try {
+      module = await lib.loadModule(path, { compile: mode })
+      for (const [turn, index] of [0, 1, 0].entries()) {
+        const { inputs, outputs, noise } = calls[index]
+        const args = inputs.map((value) => lib.tensor(elements(data, value), value.shape, value.dtype))
+        stage = `${mode}: call ${turn + 1}`
+        const output = module.forward(...args)
+        const found = Array.isArray(output) ? output : [output]
+        if (found.length !== outputs.length) throw new Error(`expected ${outputs.length} outputs, found ${found.length}`)
+        for (const [i, wanted] of outputs.entries()) {
+          const { wrong, error } = compare(found[i], wanted, data, noise)
+          result.error = Math.max(result.error, error ?? 0)
+          if (wrong !== undefined) return { ...result, status: 'wrong', detail: `${stage}, output ${i}: ${wrong}` }
+        }
+        for (const value of [...found, ...args]) value.dispose?.()
+      }
+      if (mode !== 'off')
+        result.plans = module.plans().map(({ state, reason, frames, operators }) => ({ state, reason, frames, operators }))
+    } catch (error) {
+      const missing =
+        error.code === 'MISSING_OPERATOR' ? [...error.message.matchAll(/^\s*[-*]?\s*([a-z_]+::[\w.]+)/gm)].map((m) => m[1]) : undefined
+      return { ...result, status: missing ? 'missing' : 'error', missing, detail: `${stage}: ${error.message}` }
+    } finally {
+      module?.dispose()
+    }
+  }
+  return result
+}
+
+if (process.send) {
+  const [lib, ...modes] = process.argv.slice(2)
+  const library = await import(pathToFileURL(lib).href)
+  process.on('message', async (path) => process.send(await judge(library, path, modes)))
+} else {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      lib: { type: 'string', default: fileURLToPath(new URL('../../dist/index.js', import.meta.url)) },
+      filter: { type: 'string', default: '' },
+      eager: { type: 'boolean', default: false },
+      missing: { type: 'string' },
+      json: { type: 'string' },
+    },
+  })
+  const wanted = new RegExp(values.filter)
+  const paths = positionals.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.json') && wanted.test(file))
+      .map((file) => join(folder, file.replace(/\.json$/, '.ptl'))),
+  )
+  const modes = values.eager ? ['off', 'auto', 'eager'] : ['off', 'auto']
+  const results = new Map()
+  let child
+  for (const path of paths) {
+    child ??= fork(fileURLToPath(import.meta.url), [values.lib, ...modes], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const current = child
+    const result = await new Promise((done) => {
+      const timer = setTimeout(() => current.kill('SIGKILL'), SECONDS * 1000)
+      const end = (value) => {
+        clearTimeout(timer)
+        current.removeAllListeners()
+        done(value)
+      }
+      current.once('message', end)
+      current.once('exit', (code, signal) => {
+        child = undefined
+        end({ status: 'crash', detail: `the process ended with ${signal ?? code}`, error: 0, plans: [] })
+      })
+      current.send(path)
+    })
+    results.set(path, result)
+    if (result.status !== 'pass')
+      console.log(
+        result.status.padEnd(8),
+        basename(path, '.ptl'),
+        '-',
+        result.missing ? result.missing.join(' ') : result.detail.slice(0, 600),
+      )
+  }
+  child?.kill()
+
+  const counts = {}
+  const missing = new Map()
+  const reasons = new Map()
+  for (const [path, { status, missing: names = [], plans = [] }] of results) {
+    counts[status] = (counts[status] ?? 0) + 1
+    for (const name of names) missing.set(name, [...(missing.get(name) ?? []), basename(path, '.ptl')])
+    for (const { state, reason } of plans) {
+      const key = state === 'plan' ? 'plan' : `${state}: ${reason}`.replaceAll(/\d+/g, 'N').slice(0, 140)
+      reasons.set(key, (reasons.get(key) ?? 0) + 1)
+    }
+  }
+  const table = [...missing]
+    .sort((a, b) => b[1].length - a[1].length)
+    .map(([name, networks]) => `${String(networks.length).padStart(5)}  ${name}  (${networks.slice(0, 4).join(', ')})`)
+  if (table.length > 0) console.log(`\nmissing operators\n${table.join('\n')}`)
+  console.log('\nplans')
+  for (const [reason, count] of [...reasons].sort((a, b) => b[1] - a[1])) console.log(String(count).padStart(5), reason)
+  console.log(
+    `\n${paths.length} networks: ${Object.entries(counts)
+      .map(([status, count]) => `${count} ${status}`)
+      .join(', ')}`,
+  )
+  if (values.missing) writeFileSync(values.missing, `${table.join('\n')}\n`)
+  if (values.json) writeFileSync(values.json, JSON.stringify(Object.fromEntries(results), null, 1))
+  process.exitCode = counts.pass === paths.length ? 0 : 1
+}

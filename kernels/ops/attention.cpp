@@ -28,8 +28,11 @@ class Rows {
 
   int64_t count() const { return int64_t{f.group} * f.queries; }
 
-  Row at(int64_t index) const {
-    const int64_t head = first_head + index / f.queries, position = index % f.queries;
+  Row at(int64_t index) const { return at(index / f.queries, index % f.queries); }
+
+  /// The query at `position` of a head of the group.
+  Row at(int64_t in_group, int64_t position) const {
+    const int64_t head = first_head + in_group;
     Row row;
     row.query = pointer<const float>(f.query) + batch * f.query_strides[0] + head * f.query_strides[1] + position * f.query_strides[2];
     row.out = pointer<float>(f.out) + batch * f.out_strides[0] + head * f.out_strides[1] + position * f.out_strides[2];
@@ -54,7 +57,8 @@ class Rows {
 class Blocks {
  public:
   explicit Blocks(const attention_frame& f)
-      : rows_(f.queries >= kBlock ? f.queries : int64_t{f.group} * f.queries),
+      : queries_(f.queries),
+        rows_(f.queries >= kBlock ? f.queries : int64_t{f.group} * f.queries),
         heads_(f.queries >= kBlock ? f.group : 1),
         by_head_((rows_ + kBlock - 1) / kBlock) {}
 
@@ -67,9 +71,12 @@ class Blocks {
     block.lowest = INT64_MAX;
     block.highest = 0;
     block.one_mask = true;
+    // rows_ are one head or all of the group
+    int64_t head = heads_ > 1 ? index / by_head_ : from / queries_, position = heads_ > 1 ? from : from % queries_;
     for (int i = 0; i < kBlock; i++) {
+      const Row row = rows.at(head, position);
       // lanes that are left over do what the last row does
-      const Row row = rows.at(index / by_head_ * rows_ + from + std::min(i, block.count - 1));
+      if (i + 1 < block.count && ++position == queries_) head++, position = 0;
       block.query[i] = row.query;
       block.mask[i] = row.mask;
       block.out[i] = row.out;
@@ -83,7 +90,7 @@ class Blocks {
   }
 
  private:
-  const int64_t rows_, heads_, by_head_;
+  const int64_t queries_, rows_, heads_, by_head_;
 };
 
 struct Operands {

@@ -303,21 +303,29 @@ inline TileEnd<T> tile_end(const Epilogue<T>& e, bool first, bool last, int64_t 
 
 namespace {
 
-/// A whole panel of rows that are contiguous along k, in squares of Vec<T>::size. Gives how many k it packed.
+/// Stores column `p` of a panel with what lies behind it in `column`, which the next column overwrites; the last of `k` keeps to its place.
 template <class T>
-int64_t pack_squares(int64_t k, const T* a, int64_t a_row, T* out) {
+PTLITE_INLINE void store_column(Vec<T> column, int64_t p, int64_t k, T* panel) {
+  if (p + 1 < k) column.store(panel + p * kRows);
+  else column.store(panel + p * kRows, kRows);
+}
+
+/// A panel of rows that are contiguous along k, in squares of Vec<T>::size.
+template <class T>
+void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, T* out) {
   constexpr int L = Vec<T>::size;
-  int64_t p = 0;
-  // a column is stored with L elements of which those beyond kRows are overwritten by the next one: the last stay unpacked here
-  for (; p + L < k; p += L) {
+  static_assert(kRows <= Vec<float>::size, "a vector holds a column of a panel");
+  for (int64_t p = 0; p < k; p += L) {
+    const int64_t count = std::min<int64_t>(L, k - p);
     Vec<T> square[L];
 #pragma GCC unroll 16
-    for (int r = 0; r < L; r++) square[r] = Vec<T>::load(a + std::min(r, kRows - 1) * a_row + p);
+    for (int r = 0; r < L; r++) square[r] = r < rows ? Vec<T>::load(a + r * a_row + p, count) : Vec<T>::zero();
     transpose_square<T>(square);
 #pragma GCC unroll 16
-    for (int c = 0; c < L; c++) square[c].store(out + (p + c) * kRows);
+    for (int c = 0; c < L; c++) {
+      if (c < count) store_column<T>(square[c], p + c, k, out);
+    }
   }
-  return p;
 }
 
 }  // namespace
@@ -327,18 +335,19 @@ void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* o
   for (int64_t i = 0; i < m; i += kRows, out += kRows * k) {
     const int rows = int(std::min<int64_t>(kRows, m - i));
     const T* src = a + i * a_row;
-    if (a_row == 1 && rows == kRows) {
-      for (int64_t p = 0; p < k; p++) {
-        for (int r = 0; r < kRows; r++) out[p * kRows + r] = src[p * a_col + r];
-      }
-      continue;
-    }
-    int64_t from = 0;
+    // a vector holds a column of a panel where elements are small
     if constexpr (sizeof(T) == 4) {
-      if (a_col == 1 && rows == kRows) from = pack_squares<T>(k, src, a_row, out);
+      if (a_row == 1) {
+        for (int64_t p = 0; p < k; p++) store_column<T>(Vec<T>::load(src + p * a_col, rows), p, k, out);
+        continue;
+      }
+      if (a_col == 1) {
+        pack_squares<T>(k, src, a_row, rows, out);
+        continue;
+      }
     }
     for (int r = 0; r < kRows; r++) {
-      for (int64_t p = from; p < k; p++) out[p * kRows + r] = r < rows ? src[r * a_row + p * a_col] : T(0);
+      for (int64_t p = 0; p < k; p++) out[p * kRows + r] = r < rows ? src[r * a_row + p * a_col] : T(0);
     }
   }
 }

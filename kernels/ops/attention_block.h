@@ -95,10 +95,10 @@ inline void add_mask(const Block& block, int q, int lanes, int64_t first, int64_
   }
 }
 
-/// Leaves out the keys behind each query: only some of these are.
+/// Leaves out the keys behind each query.
 inline void hide_later(const Block& block, int q, int lanes, int64_t first, int64_t keys, float* scores) {
   const Vec<float> position = Vec<float>::load(block.position + q);
-  for (int64_t k = 0; k < keys; k++) {
+  for (int64_t k = std::max<int64_t>(0, block.lowest + 1 - first); k < keys; k++) {
     float* row = scores + k * lanes + q;
     select(Vec<float>(float(first + k)) > position, Vec<float>(-kInfinity), Vec<float>::load(row)).store(row);
   }
@@ -110,35 +110,43 @@ struct Running {
   Vec<float> total[kBlock / kLanes];
 };
 
-/// Scores of a tile become exponentials relative to the running maximum; results so far are brought to a new maximum.
-inline void absorb(int q, int lanes, int64_t keys, int64_t width, bool first, float* scores, float* results, Running& running) {
+/// Scores of a tile, V vectors to a row, become exponentials relative to the running maximum; results so far are brought to a new maximum.
+template <int V>
+inline void absorb(int64_t keys, int64_t width, bool first, float* scores, float* results, Running& running) {
   using F = Vec<float>;
-  F& top = running.top[q / kLanes];
-  F& total = running.total[q / kLanes];
-  // two maxima at a time, so that one does not wait for the other
-  F highest[2] = {first ? F(-kInfinity) : top, F(-kInfinity)};
-  for (int64_t k = 0; k < keys; k++) highest[k & 1] = fast_max(F::load(scores + k * lanes + q), highest[k & 1]);
-  const F now = fast_max(highest[0], highest[1]);
-  // rows that have seen no key yet have no maximum to be relative to
-  const F base = select(now == F(-kInfinity), F::zero(), now);
-  F sums[2] = {F::zero(), F::zero()};
-  for (int64_t k = 0; k < keys; k++) {
-    float* row = scores + k * lanes + q;
-    const F e = exp(F::load(row) - base);
-    e.store(row);
-    sums[k & 1] += e;
+  F top[V], base[V], total[V];
+  for (int v = 0; v < V; v++) top[v] = first ? F(-kInfinity) : running.top[v];
+  const float* read = scores;
+  for (int64_t k = 0; k < keys; k++, read += V * kLanes) {
+    for (int v = 0; v < V; v++) top[v] = fast_max(F::load(read + v * kLanes), top[v]);
   }
-  if (!first) {
-    const F factor = exp(top - base);
-    total *= factor;
-    if (any(factor != F(1.f))) {
-      for (int64_t w = 0; w < width; w++) (F::load(results + w * lanes + q) * factor).store(results + w * lanes + q);
+  for (int v = 0; v < V; v++) {
+    // rows that have seen no key yet have no maximum to be relative to
+    base[v] = select(top[v] == F(-kInfinity), F::zero(), top[v]);
+    total[v] = F::zero();
+  }
+  float* row = scores;
+  for (int64_t k = 0; k < keys; k++, row += V * kLanes) {
+    for (int v = 0; v < V; v++) {
+      const F e = exp(F::load(row + v * kLanes) - base[v]);
+      e.store(row + v * kLanes);
+      total[v] += e;
     }
-    total += sums[0] + sums[1];
-  } else {
-    total = sums[0] + sums[1];
   }
-  top = now;
+  for (int v = 0; v < V; v++) {
+    if (!first) {
+      const F factor = exp(running.top[v] - base[v]);
+      total[v] += running.total[v] * factor;
+      if (any(factor != F(1.f))) {
+        for (int64_t w = 0; w < width; w++) {
+          float* result = results + (w * V + v) * kLanes;
+          (F::load(result) * factor).store(result);
+        }
+      }
+    }
+    running.top[v] = top[v];
+    running.total[v] = total[v];
+  }
 }
 
 /// Results divided by their sums, as rows of the output.
@@ -181,8 +189,9 @@ inline void block_of_queries(const Block& block, int64_t query_col, const float*
     for (int q = 0; q < lanes; q += kLanes) {
       if (block.mask[0].data != nullptr) add_mask(block, q, lanes, from, count, memory.scores);
       if (causal && from + count - 1 > block.lowest) hide_later(block, q, lanes, from, count, memory.scores);
-      absorb(q, lanes, count, width, first, memory.scores, memory.results, running);
     }
+    if (lanes == kLanes) absorb<1>(count, width, first, memory.scores, memory.results, running);
+    else absorb<kBlock / kLanes>(count, width, first, memory.scores, memory.results, running);
     gemm::multiply_packed<float>(width, lanes, count, packed_values + from * value_rows, whole, memory.scores, count, 0, memory.results, lanes,
                                  {}, first, true, 0, 0);
   }

@@ -635,7 +635,7 @@ return %10
   const scale = String(1 / Math.sqrt(8))
   t.equal(form(operands(4) + attended('None')), `None, ${scale}, False, True, False`)
   t.equal(form(operands(2) + attended('None', '0., True, 0.5, True')), 'None, 0.5, True, True, False')
-  t.equal(form(`${operands(4)}input %3: float32[9] @3\n${attended('%3')}`), `%3, ${scale}, False, True, False`)
+  t.equal(form(`${operands(4)}input %3: float32[1, 9] @3\n${attended('%3')}`), `%3, ${scale}, False, True, False`)
   const masked = (name: string, shape: string, dtype = 'float32'): string =>
     `${operands(4)}constant %3: ${dtype}[${shape}] @3 = "${name}"\n${attended('%3')}`
   t.equal(form(masked('later', '1, 1, 9, 9')), `None, ${scale}, True, True, False`, 'a constant that hides what comes later')

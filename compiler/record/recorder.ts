@@ -103,23 +103,25 @@ class GraphRecorder implements RunRecorder, DataObserver {
     }
     this.readData = []
     this.drewRandom = false
-    const given = args.slice(0, argc)
+    // of an operator with an older meaning, the call of today's operator is recorded that it stands for
+    const called = op.upgrade === null ? op : op.upgrade(stack)
+    const given = called === op ? args.slice(0, argc) : stack.values.slice(base, stack.top)
     const before = observeData(this)
     try {
-      op.call(stack)
+      called.call(stack)
     } finally {
       observeData(before)
     }
-    this.note(op, given, stack.values.slice(base, stack.top), originOf(fn, pc))
+    this.note(called, given, stack.values.slice(base, stack.top), originOf(fn, pc))
   }
 
   private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
     const { qualifiedName: name, entry } = op
     if (this.drewRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
     if (entry === null) {
-      // instructions and operators of older versions have no entry of their own; they are harmless on plain values
+      // what stands in for an operator has no entry of its own; it is harmless on plain values
       if ([...args, ...results].every(isPlain) && this.readData.length === 0) return
-      return this.stop(`${name} is not an operator of this version`, origin)
+      return this.stop(`${name} has no entry in the table`, origin)
     }
     if (entry.source !== null) return this.stop(`${name} is a custom operator`, origin)
     if (this.refuseRead(name, args, origin)) return

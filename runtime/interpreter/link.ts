@@ -22,7 +22,11 @@ const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
  * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that
  * the build lacks, not just the first. NamedTuples that the types define are added to `namedTuples`.
  */
-export function linkFunctions(codes: readonly FunctionCode[], operatorVersion: number, namedTuples: NamedTuples): LinkedFunction[] {
+export function linkFunctions(
+  codes: readonly FunctionCode[],
+  operatorVersion: number,
+  namedTuples: NamedTuples,
+): readonly LinkedFunction[] {
   const missing = new Set<string>()
   const cache = new Map<string, LinkedOperator[]>()
 
@@ -63,7 +67,10 @@ function linkOperator(name: string, argCount: number, operatorVersion: number, m
     if (entry === undefined) missing.add(used)
     return entry
   }
-  const upgraded = upgradedOperator(name, argCount, operatorVersion, find)
+  const upgraded = upgradedOperator(name, argCount, operatorVersion, (used) => {
+    const entry = find(used)
+    return entry === undefined ? undefined : linkEntry(entry, -1)
+  })
   if (upgraded !== undefined) return [upgraded]
   const entry = find(name)
   return entry === undefined ? [] : [linkEntry(entry, argCount)]
@@ -85,6 +92,7 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
     qualifiedName,
     entry,
     call: (stack) => entry.call(stack),
+    upgrade: null,
     given,
     defaults: given < total ? defaults : null,
     outs,

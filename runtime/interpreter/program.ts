@@ -26,6 +26,11 @@ export interface LinkedOperator {
   /** Its entry in the table; null for what stands in for an operator: of an older version, or of an instruction. */
   readonly entry: OperatorEntry | null
   readonly call: (stack: Stack) => void
+  /**
+   * Of an operator with an older meaning: rewrites its arguments on top of the stack into those of one of today's operators, and returns that
+   * one; `call` does this and calls it. null for all others.
+   */
+  readonly upgrade: ((stack: Stack) => LinkedOperator) | null
   /** Arguments on the stack before defaults are filled in; -1 for vararg operators, where the instruction says. */
   readonly given: number
   /** Values to insert for omitted arguments, before the last `outs` ones; null if none is omitted. */
@@ -45,7 +50,7 @@ export function standIn(
   returns: number,
   defaults: LinkedOperator['defaults'] = null,
 ): LinkedOperator {
-  return { qualifiedName, entry: null, call, given, defaults, outs: 0, use: ArgumentUse.read, vararg: false, returns }
+  return { qualifiedName, entry: null, call, upgrade: null, given, defaults, outs: 0, use: ArgumentUse.read, vararg: false, returns }
 }
 
 /** A function ready to run. */

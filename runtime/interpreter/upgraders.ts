@@ -1,5 +1,4 @@
 import { PtliteError } from '../error.js'
-import type { OperatorEntry } from '../operators/registry.js'
 import { isFloatScalar } from '../tensor/scalar.js'
 import { isFloating } from '../tensor/dtype.js'
 import type { Stack } from '../tensor/stack.js'
@@ -9,7 +8,8 @@ import { type LinkedOperator, standIn } from './program.js'
 
 /**
  * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:
- * the call is rewritten on the stack before one of today's operators runs.
+ * the call is rewritten on the stack before one of today's operators runs. These are the upgraders of PyTorch's mobile
+ * interpreter, the same ones in 1.13 and 2.13; `aten::full`, which full TorchScript upgrades too, keeps today's meaning in mobile files.
  */
 export interface Upgrader {
   /** Last operator version with the old meaning. */
@@ -17,9 +17,10 @@ export interface Upgrader {
   /** Arguments the old operator has, its defaults in place of what a call leaves out. */
   readonly defaults: readonly Value[]
   readonly argCount: number
-  /** Today's operators that it calls. */
+  /** Today's operators that it calls one of. */
   readonly uses: readonly string[]
-  readonly run: (stack: Stack, operators: readonly OperatorEntry[]) => void
+  /** Puts the arguments of today's operator in the place of the old one's, which are on top of the stack. Returns its place in `uses`. */
+  readonly rewrite: (stack: Stack) => number
 }
 
 /** True division when any operand is floating point, else division of integers that truncates. */
@@ -29,16 +30,14 @@ function divide(plain: string, withMode: string, argCount: number): Upgrader {
     defaults: [],
     argCount,
     uses: [plain, withMode],
-    run: (stack, [trueDivide, divideMode]) => {
+    rewrite: (stack) => {
       const base = stack.top - argCount
-      if (stack.values.slice(base, stack.top).some(isFloatingOperand)) trueDivide!.call(stack)
-      else {
-        // the mode stands between the operands and `out`
-        for (let i = stack.top; i > base + 2; i--) stack.values[i] = stack.values[i - 1]!
-        stack.values[base + 2] = 'trunc'
-        stack.top++
-        divideMode!.call(stack)
-      }
+      if (stack.values.slice(base, stack.top).some(isFloatingOperand)) return 0
+      // the mode stands between the operands and `out`
+      for (let i = stack.top; i > base + 2; i--) stack.values[i] = stack.values[i - 1]!
+      stack.values[base + 2] = 'trunc'
+      stack.top++
+      return 1
     },
   }
 }
@@ -54,10 +53,9 @@ function hundredSteps(name: string, until: number, argCount: number): Upgrader {
     defaults: [null],
     argCount,
     uses: [name],
-    run: (stack, [operator]) => {
-      const at = stack.top - argCount + 2
-      stack.values[at] ??= 100
-      operator!.call(stack)
+    rewrite: (stack) => {
+      stack.values[stack.top - argCount + 2] ??= 100
+      return 0
     },
   }
 }
@@ -80,25 +78,29 @@ export function upgraderFor(qualifiedName: string, operatorVersion: number): Upg
   return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
 }
 
-/** An operator of a file with its old meaning, or undefined where that is today's. `find` is asked for the operators that it calls. */
+/**
+ * An operator of a file with its old meaning, or undefined where that is today's. `link` is asked for today's operators that it calls;
+ * they take all of their arguments.
+ */
 export function upgradedOperator(
   name: string,
   argCount: number,
   operatorVersion: number,
-  find: (name: string) => OperatorEntry | undefined,
+  link: (name: string) => LinkedOperator | undefined,
 ): LinkedOperator | undefined {
   const upgrader = upgraderFor(name, operatorVersion)
   if (upgrader === undefined) return undefined
-  const entries = upgrader.uses.map(find).filter((entry) => entry !== undefined)
+  const operators = upgrader.uses.map(link).filter((operator) => operator !== undefined)
   const total = upgrader.argCount
   const given = argCount < 0 ? total : argCount
   if (given > total) throw new PtliteError('INVALID_FILE', `${name} takes ${total} arguments, the file gives ${given}`)
-  const defaults = given < total ? filled(entries[0], given, upgrader) : null
-  return standIn(name, given, (stack) => upgrader.run(stack, entries), 1, defaults)
+  const defaults = given < total ? filled(operators[0], given, upgrader) : null
+  const upgrade = (stack: Stack): LinkedOperator => operators[upgrader.rewrite(stack)]!
+  return { ...standIn(name, given, (stack) => upgrade(stack).call(stack), 1, defaults), upgrade }
 }
 
 /** Old defaults for what the call leaves out: all None but for those the old operator declares otherwise. */
-function filled(entry: OperatorEntry | undefined, given: number, { argCount, defaults }: Upgrader): Value[] {
-  const args = entry?.schema.arguments ?? []
+function filled(operator: LinkedOperator | undefined, given: number, { argCount, defaults }: Upgrader): Value[] {
+  const args = operator?.entry?.schema.arguments ?? []
   return Array.from({ length: argCount - given }, (_, i) => defaults[i] ?? args[given + i]?.defaultValue ?? null)
 }

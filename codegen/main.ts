@@ -1,11 +1,15 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { readHistory } from './argument-history.js'
+import { emitArgumentHistory } from './emit/argument-history.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
 import { writeFiles } from './write.js'
+import { readEntries } from './yaml-file.js'
 
+const HISTORY = 'codegen/argument_history.yaml'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
@@ -25,7 +29,13 @@ function main(): void {
   }
   const operators = readOperators(join(root, 'codegen/native_functions'), root)
   const kernels = readKernels(join(root, 'codegen/kernels'), root)
-  const written = writeFiles(new Map([...emitOperators(operators, options), ...emitKernels(kernels, options)]), values.out)
+  const history = readHistory(readEntries(join(root, HISTORY), HISTORY), operators)
+  const files = new Map([
+    ...emitOperators(operators, options),
+    ...emitKernels(kernels, options),
+    ['runtime/operators/generated/argument-history.ts', emitArgumentHistory(history)],
+  ])
+  const written = writeFiles(files, values.out)
   const time = Math.round(performance.now() - start)
   console.log(`codegen: ${operators.length} operators, ${kernels.kernels.length} kernels, ${written.length} files written in ${time} ms`)
 }

@@ -3,6 +3,7 @@ import { HOLDS_CONTAINERS, HOLDS_TYPES } from '../held.js'
 import { missingOperators } from '../operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../operators/registry.js'
 import type { Value } from '../tensor/value.js'
+import { withArgumentCounts } from './argument-counts.js'
 import type { FunctionCode } from './code.js'
 import { raiseTopmost } from './instructions.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './program.js'
@@ -47,7 +48,12 @@ export function linkFunctions(
     }
   })
   if (missing.size > 0) throw missingOperators([...missing].sort())
-  return functions
+  return functions.some(leavesCountsOpen) ? withArgumentCounts(functions) : functions
+}
+
+/** Whether a function is of bytecode version 4 or 5, where operators have no number of arguments. */
+function leavesCountsOpen({ source, operators }: LinkedFunction): boolean {
+  return source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry !== null && !operators[i]!.vararg)
 }
 
 /** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */

@@ -96,10 +96,13 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     if (depth < 0) return
 
     const operator = operators[x]!
-    const isOperator = opcode <= OPN
+    const unpacks = opcode <= OPN && operator.returns < 0
+    const results = opcode > OPN ? 0 : unpacks ? resultsOf(code, at) : operator.returns
+    // OPN has its own use of N
+    if (unpacks && opcode === OP) code[at + 2] = results
     const takes = opcode === OP ? operator.given : opcode === CALL ? argumentCount(all[x]!.source) : 0
     const pops = numberOf(POPS[opcode]!, x, n, takes)
-    const pushes = numberOf(PUSHES[opcode]!, x, n, isOperator ? (operator.returns < 0 ? resultsOf(code, at) : operator.returns) : 0)
+    const pushes = numberOf(PUSHES[opcode]!, x, n, results)
     if (depth < pops) throw wrong(source, pc, `${name} takes ${pops} values; ${depth} are on the stack`)
     if (opcode === RET && depth !== 1) throw wrong(source, pc, `expected one value on the stack at RET, found ${depth}`)
     const after = depth - pops + pushes
@@ -116,7 +119,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
 }
 
 /** How many values an effect is: a number by itself, X, N, N+1, or what a schema says. */
-function numberOf(effect: number, x: number, n: number, bySchema: number): number {
+export function numberOf(effect: number, x: number, n: number, bySchema: number): number {
   return effect < X ? effect : effect === X ? x : effect === SCHEMA ? bySchema : n + effect - X - 1
 }
 
@@ -149,11 +152,9 @@ function checkOperands({ operators, types, source }: LinkedFunction, pc: number,
   }
 }
 
-/** PyTorch stores several results of an operator at once, right behind it; a single one may stay on the stack. */
-function resultsOf(code: Int32Array, at: number): number {
-  // OPN has its own use of N
-  if (code[at] === OPN) return 1
-  return (code[at + 2] = code[at + 3] === STOREN ? code[at + 5]! : 1)
+/** Results at this place of the code of an operator whose schema does not say how many: PyTorch stores several at once, right behind it. A single one may stay on the stack. */
+export function resultsOf(code: Int32Array, at: number): number {
+  return code[at] === OP && code[at + 3] === STOREN ? code[at + 5]! : 1
 }
 
 function wrong(source: FunctionCode, pc: number, message: string): PtliteError {

@@ -1,6 +1,9 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import type { ScriptObject, Value } from '../tensor/value.js'
 
+/** The first bytecode version whose files say how many arguments calls of operators give. */
+export const FIRST_WITH_COUNTS = 6
+
 /** Where instructions came from, for files saved with debug information. */
 export interface DebugInfo {
   /**

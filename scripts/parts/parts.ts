@@ -116,6 +116,15 @@ export const PARTS: readonly Part[] = [
     needs: ['operators'],
   },
   {
+    // files of bytecode version 4 and 5
+    name: 'old-files',
+    files: [
+      ...['argument-counts', 'code-reading', 'value-kinds'].map((name) => `runtime/interpreter/${name}.ts`),
+      'runtime/operators/generated/argument-history.ts',
+    ],
+    needs: ['model', 'operators'],
+  },
+  {
     // what native functions share
     name: 'operators',
     files: [

@@ -13,6 +13,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'selective-build/absent/ptl.ts' },
   { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  { feature: 'argument-counts', file: 'runtime/interpreter/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
   { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },

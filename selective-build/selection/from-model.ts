@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { loadModelFile } from '../../runtime/module/load.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
+import { FIRST_WITH_COUNTS } from '../../runtime/module/model.js'
 import { EMPTY_TRACE, type OperatorUse, type Trace } from '../trace/trace.js'
 
 /** Instructions that stand for operators, as the linker takes them. */
@@ -16,6 +17,7 @@ export function traceOfModel(path: string): Trace {
   try {
     const names = new Set<string>()
     const features = new Set([`loader:${file.kind}`])
+    if (file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
     for (const fn of file.functions) {
       for (const { name, overload } of fn.operators) {
         const qualified = overload === '' ? name : `${name}.${overload}`

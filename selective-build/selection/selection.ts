@@ -52,7 +52,7 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
     backends: new Set(backendsOf(trace, kernels === null)),
     loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
-    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', ...USED_PARTS]) : trace.features,
+    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS]) : trace.features,
     instructions: kernels === null ? null : instructionsOf(trace),
   }
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { PtliteError } from '../../runtime/error.js'
 import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
+import { FIRST_WITH_COUNTS } from '../../runtime/module/model.js'
 import { observeModules, type ScriptModule } from '../../runtime/module/script-module.js'
 import { observeCalls } from '../../runtime/backends/called.js'
 import { entryAt, observeOperators } from '../../runtime/operators/registry.js'
@@ -126,6 +127,7 @@ export class Recorder {
     for (const module of this.modules) {
       features.add(`loader:${module.file.kind}`)
       if (module.file.debug !== undefined) features.add('debug-info')
+      if (module.file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
       for (const fn of module.functions) {
         for (const { qualifiedName } of fn.operators) {
           if (upgraderFor(qualifiedName, module.file.operatorVersion) !== undefined) features.add('upgraders')

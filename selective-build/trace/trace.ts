@@ -43,7 +43,7 @@ export interface Trace {
   /** By kernel name; null where nothing ran, so that a build goes by the operators. */
   readonly kernels: ReadonlyMap<string, KernelUse> | null
   readonly customClasses: ReadonlySet<string>
-  /** `loader:ptl`, `backend:CPU`, `instruction:OP`, `debug-info`, `upgraders`, ... */
+  /** `loader:ptl`, `backend:CPU`, `instruction:OP`, `debug-info`, `upgraders`, `argument-counts`, ... */
   readonly features: ReadonlySet<string>
   readonly models: readonly TracedModel[]
   /** Of traces that `ptlite trace` made. */

@@ -10,7 +10,8 @@ import { exportsOf } from './syntax.js'
 const LOADER = /^runtime\/(?:module|interpreter)\//
 const isWithin = (file: string): boolean => LOADER.test(file)
 /** Of these those that only ScriptModule.load calls; of what they hand on, debug information is read when models are loaded. */
-const LOADING = /^runtime\/(?:module\/(?!script-module)|interpreter\/(?:verifier|opcodes|link|program|upgraders)\.ts)/
+const LOADING =
+  /^runtime\/(?:module\/(?!script-module)|interpreter\/(?:verifier|opcodes|link|program|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
 const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */

@@ -186,8 +186,9 @@ function hold(values: readonly Value[]): () => void {
 }
 
 function codeOnly({ source }: LinkedFunction): CodeOnly {
-  const { name, method, className, code, operators, types, registerSize } = source
-  return { name, method, className, code, operators, types, registerSize }
+  const { name, method, className, code, operators, types, registerSize, schema } = source
+  const args = schema?.args.map((arg) => ({ name: arg.name, type: arg.type, default: undefined }))
+  return { name, method, className, code, operators, types, registerSize, schema: args === undefined ? null : { args, returns: [] } }
 }
 
 /** Memory of this thread with what the background thread made. */

@@ -10,8 +10,8 @@ export interface WorkerStart {
   readonly nativeLibrary: string | undefined
 }
 
-/** A function without values: constants are sent as nodes. */
-export type CodeOnly = Omit<FunctionCode, 'constants' | 'schema' | 'debugHandles'>
+/** A function without values, defaults among them: constants are sent as nodes. */
+export type CodeOnly = Omit<FunctionCode, 'constants' | 'debugHandles'>
 
 export interface LoadRequest {
   readonly kind: 'load'

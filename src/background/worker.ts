@@ -106,7 +106,7 @@ class Server {
         kind: 'ptl',
         bytecodeVersion,
         operatorVersion,
-        functions: functions.map((fn, i) => ({ ...fn, schema: null, constants: constants[i]!.map((c) => state.valueOf(c)) })),
+        functions: functions.map((fn, i) => ({ ...fn, constants: constants[i]!.map((c) => state.valueOf(c)) })),
         root: state.valueOf(root) as ScriptObject,
         extraFiles: new Map(),
         close: () => undefined,

@@ -1,0 +1,226 @@
+import { column, EFFECT_LETTERS } from './opcodes.js'
+import type { LinkedFunction, LinkedOperator } from './program.js'
+import { ANY_KIND, Kind, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from './value-kinds.js'
+import { argumentCount, numberOf, resultsOf } from './verifier.js'
+
+/** An operator that functions of a file call. */
+export interface Call {
+  readonly operator: LinkedOperator
+  /** The file does not say how many arguments it takes. */
+  readonly isOpen: boolean
+  /** Arguments of today's schema, or those that the file says. */
+  readonly total: number
+}
+
+/** A call whose number of arguments must be chosen before code can be read on. */
+export interface OpenCall {
+  readonly call: Call
+  readonly counts: readonly number[]
+}
+
+/** Kinds that arguments and results of an operator can have. */
+interface Signature {
+  readonly args: readonly number[]
+  readonly outs: readonly number[]
+  readonly returns: readonly number[]
+}
+
+/** What is on the stack: the kinds that each value can have. */
+type Kinds = number[]
+
+const POPS = column(2, EFFECT_LETTERS)
+const PUSHES = column(3, EFFECT_LETTERS)
+
+/** Kinds of the only result of an instruction, by opcode; any where there is none here. */
+const RESULT: Readonly<Record<number, number>> = {
+  24: Kind.tuple, // TUPLE_CONSTRUCT
+  25: Kind.tuple, // NAMED_TUPLE_CONSTRUCT
+  27: Kind.dict, // DICT_CONSTRUCT
+  28: Kind.object, // CREATE_OBJECT
+  29: Kind.bool, // ISINSTANCE
+  30: Kind.tuple, // TUPLE_SLICE
+  35: Kind.bool, // __IS__
+  37: Kind.bool, // __ISNOT__
+  38: Kind.str, // FORMAT
+  39: Kind.device, // DEVICE
+  40: Kind.int, // DTYPE
+  41: Kind.int, // DIM
+  42: Kind.bool, // __NOT__
+  44: Kind.tensor, // NUM_TO_TENSOR
+  45: Kind.bool, // IS_CUDA
+}
+
+/** Values that an instruction can leave on the stack: N is no larger, and nobody unpacks longer lists. */
+const MAX_PUSHES = 1 << 16
+
+const RAISE = 'prim::RaiseException'
+
+/**
+ * Follows all paths of functions at once, from the first instruction to the last, with the kinds of the values on the stack. Registers are known by
+ * the only instruction that stores into them; where paths meet, values are of the kinds of either path, and of any kind where code is repeated. Operands
+ * are not trusted: they have not been verified.
+ */
+export class CodeReading {
+  private readonly signatures = new Map<Call, Signature>()
+
+  constructor(
+    private readonly functions: readonly LinkedFunction[],
+    private readonly calls: ReadonlyMap<LinkedOperator, Call>,
+    /** Values must be of the types that schemas want; else only their number counts. */
+    private readonly byKinds: boolean,
+    /** Instructions and values that may still be looked at. */
+    private steps: number,
+  ) {}
+
+  /** The steps are used up: 'fails' may only mean that. */
+  get isExhausted(): boolean {
+    return this.steps < 0
+  }
+
+  /**
+   * Reads a function whose calls have these numbers of arguments. Returns null where all of it fits, 'fails' where something does not or the steps
+   * are used up, and otherwise the first call that is only among the candidates, with those of its numbers that fit there.
+   */
+  read(fn: LinkedFunction, counts: ReadonlyMap<Call, number>, candidates: ReadonlyMap<Call, readonly number[]>): OpenCall | 'fails' | null {
+    const { source } = fn
+    const { code } = source
+    const count = code.length / 3
+    const { repeated, stores } = this.survey(code)
+    const registers = new Map<number, number>()
+    /** The stacks of paths that jump forward. */
+    const waiting = new Map<number, Kinds>()
+    const depths = new Map<number, number>()
+    let stack: Kinds | null = Array.from({ length: argumentCount(source) }, (_, i) => {
+      const type = source.schema?.args[i]?.type
+      return i === 0 || type === undefined ? ANY_KIND : kindsOfTypeText(type)
+    })
+    for (let pc = 0; pc < count; pc++) {
+      const other = waiting.get(pc)
+      if (other !== undefined) stack = stack === null ? other : merged(stack, other)
+      if (stack === null) {
+        if (other !== undefined) return 'fails'
+        continue
+      }
+      if (repeated.has(pc)) stack.fill(ANY_KIND)
+      depths.set(pc, stack.length)
+      const at = 3 * pc
+      const opcode = code[at]!
+      const x = code[at + 1]!
+      const n = code[at + 2]!
+      let takes = 0
+      let results: readonly number[] | null = null
+      let ends = opcode === 10 || opcode === 12 || opcode === 32 // JMP, RET, RAISE_EXCEPTION
+      if (opcode <= 1) {
+        const call = this.calls.get(fn.operators[x]!)
+        if (call === undefined) return 'fails'
+        const { operator } = call
+        if (opcode === 0) {
+          const given = counts.get(call)
+          if (given === undefined) return { call, counts: candidates.get(call)!.filter((count) => this.fits(call, count, stack!)) }
+          if (!this.fits(call, given, stack)) return 'fails'
+          takes = given
+          ends = operator.qualifiedName === RAISE
+        }
+        const { returns } = this.signatureOf(call)
+        results = operator.returns < 0 ? new Array<number>(resultsOf(code, at)).fill(ANY_KIND) : returns
+      } else if (opcode === 14) {
+        const callee = this.functions[x]
+        if (callee === undefined) return 'fails'
+        takes = argumentCount(callee.source)
+      }
+      const pops = numberOf(POPS[opcode] ?? 0, x, n, takes)
+      const pushes = results?.length ?? numberOf(PUSHES[opcode] ?? 0, x, n, 1)
+      if (pops < 0 || pops > stack.length || pushes < 0 || pushes > MAX_PUSHES) return 'fails'
+      this.steps -= 1 + pops + pushes
+      if (this.steps < 0) return 'fails'
+      if (opcode === 12 && stack.length !== 1) return 'fails'
+      const taken: Kinds = stack.splice(stack.length - pops, pops)
+      if (opcode === 4 || opcode === 5) this.store(registers, stores, x, taken)
+      for (let i = 0; i < pushes; i++) stack.push(results?.[i] ?? this.resultOf(fn, opcode, x, registers))
+      if (opcode >= 9 && opcode <= 11) {
+        const target = pc + x
+        // LOOP goes on without the three values that count
+        const left: Kinds = opcode === 11 ? stack.slice(0, -3) : stack.slice()
+        this.steps -= left.length
+        if (target <= pc ? depths.get(target) !== left.length : target >= count) return 'fails'
+        if (target > pc) {
+          const known = waiting.get(target)
+          const both = known === undefined ? left : merged(known, left)
+          if (both === null) return 'fails'
+          waiting.set(target, both)
+        }
+      }
+      if (ends) stack = null
+    }
+    return stack === null ? null : 'fails'
+  }
+
+  /** Whether `count` values on top of the stack can be the arguments of a call. */
+  private fits(call: Call, count: number, stack: Kinds): boolean {
+    if (count > stack.length) return false
+    if (!this.byKinds) return true
+    const { args, outs } = this.signatureOf(call)
+    const base = stack.length - count
+    const inputs = count - outs.length
+    for (let i = 0; i < count; i++) {
+      const wanted = i < inputs ? args[i] : outs[i - inputs]
+      if (wanted !== undefined && (wanted & stack[base + i]!) === 0) return false
+    }
+    return true
+  }
+
+  private signatureOf(call: Call): Signature {
+    let signature = this.signatures.get(call)
+    if (signature === undefined) this.signatures.set(call, (signature = signatureOf(call.operator)))
+    return signature
+  }
+
+  /** Places that are jumped back to, and how many instructions store into each register. */
+  private survey(code: Int32Array): { repeated: ReadonlySet<number>; stores: ReadonlyMap<number, number> } {
+    const repeated = new Set<number>()
+    const stores = new Map<number, number>()
+    for (let at = 0; at < code.length; at += 3) {
+      const opcode = code[at]!
+      const x = code[at + 1]!
+      if (opcode >= 9 && opcode <= 11 && x <= 0) repeated.add(at / 3 + x)
+      const stored = opcode === 5 ? 1 : opcode === 4 ? code[at + 2]! : 0
+      this.steps -= 1 + stored
+      for (let i = 0; i < stored && this.steps > 0; i++) stores.set(x + i, (stores.get(x + i) ?? 0) + 1)
+    }
+    return { repeated, stores }
+  }
+
+  private store(registers: Map<number, number>, stores: ReadonlyMap<number, number>, first: number, values: Kinds): void {
+    values.forEach((kinds, i) => {
+      if (stores.get(first + i) === 1) registers.set(first + i, kinds)
+    })
+  }
+
+  /** Kinds of what an instruction leaves on the stack that calls no operator. */
+  private resultOf({ source }: LinkedFunction, opcode: number, x: number, registers: ReadonlyMap<number, number>): number {
+    switch (opcode) {
+      case 2: // LOAD
+      case 3: // MOVE
+        return registers.get(x) ?? ANY_KIND
+      case 8: // LOADC
+        return x >= 0 && x < source.constants.length ? kindOfValue(source.constants[x]!) : ANY_KIND
+      case 26: // LIST_CONSTRUCT
+        return kindsOfTypeText(source.types[x] ?? '')
+      default:
+        return RESULT[opcode] ?? ANY_KIND
+    }
+  }
+}
+
+function signatureOf({ entry, outs, returns }: LinkedOperator): Signature {
+  if (entry === null) return { args: [], outs: [], returns: new Array<number>(Math.max(returns, 0)).fill(ANY_KIND) }
+  const { schema } = entry
+  const kinds = schema.arguments.map(({ type }) => kindsOfSchemaType(type))
+  const inputs = kinds.length - outs
+  return { args: kinds.slice(0, inputs), outs: kinds.slice(inputs), returns: schema.returns.map(({ type }) => kindsOfSchemaType(type)) }
+}
+
+/** The values of two paths where they meet; null if one has more than the other. */
+function merged(a: Kinds, b: Kinds): Kinds | null {
+  return a.length === b.length ? a.map((kinds, i) => kinds | b[i]!) : null
+}

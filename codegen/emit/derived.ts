@@ -79,13 +79,18 @@ function functionalBody(from: Operator, callFrom: Call): string[] {
   return lines
 }
 
-/** Calls the operator once per position of the list arguments; what these have no part of keeps its default. */
+/**
+ * Calls the operator once per position of the list arguments. Its parameters are those of the same name, or else at the same place; what there is none for
+ * keeps its default.
+ */
 function eachBody(operator: Operator, from: Operator, callFrom: Call, dispatched: string): string[] {
   const outs = new Set(outNames(operator.schema))
   const own = operator.parameters.filter((p) => !outs.has(p.name))
   const lists = own.filter((p) => isList(p.type!)).map((p) => p.name)
   const call = callFrom((p) => {
-    const given = own[from.parameters.indexOf(p)]
+    const atPlace = own[from.parameters.indexOf(p)]
+    const isElsewhere = from.parameters.some(({ name }) => name === atPlace?.name)
+    const given = own.find(({ name }) => name === p.name) ?? (isElsewhere ? undefined : atPlace)
     if (given !== undefined) return lists.includes(given.name) ? `${given.name}[i]!` : given.name
     const { defaultValue, type } = from.schema.arguments[p.position]!
     return (

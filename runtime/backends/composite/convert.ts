@@ -153,7 +153,7 @@ export function lift_fresh_copy(self: Tensor): Tensor {
   return clone(self, null)
 }
 
-export function to_dense(self: Tensor, dtype: DType | null): Tensor {
+export function to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean | null): Tensor {
   return convert(self instanceof SparseTensor ? sparseToDense(self) : self, dtype, false, null)
 }
 

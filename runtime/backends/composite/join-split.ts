@@ -208,7 +208,8 @@ export function combinations(self: Tensor, r: number, withReplacement: boolean):
 }
 
 /** Sequences of different length as one tensor, filled up with `paddingValue` at the end. */
-export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingValue: number): Tensor {
+export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingValue: number, paddingSide: string): Tensor {
+  check(paddingSide === 'left' || paddingSide === 'right', () => `expected padding_side left or right, found '${paddingSide}'`)
   check(sequences.length > 0, () => 'pad_sequence expects at least one sequence, found none')
   const first = sequences[0]!
   for (const one of sequences) {
@@ -222,7 +223,10 @@ export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingVa
   const leading = batchFirst ? [sequences.length, length] : [length, sequences.length]
   const out = empty([...leading, ...first.shape.slice(1)], first.type)
   fillScalar(out, paddingValue)
-  sequences.forEach((one, i) => copyInto(v.narrow(v.select(out, batchFirst ? 0 : 1, i), 0, 0, one.shape[0]!), one))
+  sequences.forEach((one, i) => {
+    const steps = one.shape[0]!
+    copyInto(v.narrow(v.select(out, batchFirst ? 0 : 1, i), 0, paddingSide === 'left' ? length - steps : 0, steps), one)
+  })
   return out
 }
 

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { readInts, tensorOfInts } from '../../tensor/host-values.js'
-import type { TensorOptions } from '../../tensor/options.js'
+import { Layout, type TensorOptions } from '../../tensor/options.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -38,14 +38,20 @@ function greatest(indices: Tensor): number[] {
   })
 }
 
-/** The smallest shape that holds all indices. */
-export function sparse_coo_tensor_indices(indices: Tensor, values: Tensor, _options: TensorOptions): Tensor {
+/** The smallest shape that holds all indices; `isCoalesced` tells that they are in order and occur once, which is not checked. */
+export function sparse_coo_tensor_indices(indices: Tensor, values: Tensor, _options: TensorOptions, isCoalesced: boolean | null): Tensor {
   checkParts(indices, values)
   const shape = [...greatest(indices).map((n) => n + 1), ...values.shape.slice(1)]
-  return new SparseTensor(indices, values, shape, false)
+  return new SparseTensor(indices, values, shape, isCoalesced === true)
 }
 
-export function sparse_coo_tensor_indices_size(indices: Tensor, values: Tensor, size: number[], _options: TensorOptions): Tensor {
+export function sparse_coo_tensor_indices_size(
+  indices: Tensor,
+  values: Tensor,
+  size: number[],
+  _options: TensorOptions,
+  isCoalesced: boolean | null,
+): Tensor {
   checkParts(indices, values)
   const dims = indices.shape[0]!
   check(
@@ -53,7 +59,7 @@ export function sparse_coo_tensor_indices_size(indices: Tensor, values: Tensor, 
     () => `expected a size of ${dims} sparse dimensions and then [${values.shape.slice(1).join(', ')}], found [${size.join(', ')}]`,
   )
   greatest(indices).forEach((n, d) => check(n < size[d]!, () => `found index ${n} in dimension ${d} of size ${size[d]}`))
-  return new SparseTensor(indices, values, size.slice(), false)
+  return new SparseTensor(indices, values, size.slice(), isCoalesced === true)
 }
 
 export { sparse_coo_tensor_indices_size as _sparse_coo_tensor_unsafe }
@@ -159,8 +165,16 @@ export function sparseToDense(self: SparseTensor): Tensor {
   return viewOf(dense, self.shape, contiguousStrides(self.shape))
 }
 
-export function to_sparse(self: Tensor): Tensor {
-  return to_sparse_sparse_dim(self, self.dim)
+/** The last `denseDim` dimensions stay whole; only coordinates as layout. */
+export function to_sparse(self: Tensor, layout: number | null, blocksize: number[] | null, denseDim: number | null): Tensor {
+  check((layout ?? Layout.sparse) === Layout.sparse, () => `to_sparse: expected the layout sparse_coo, found number ${layout!}`)
+  check(blocksize === null, () => 'to_sparse: blocks belong to other layouts than sparse_coo')
+  check(denseDim === null || !(self instanceof SparseTensor), () => 'to_sparse: a sparse tensor keeps its dense dimensions')
+  check(
+    denseDim === null || (denseDim >= 0 && denseDim <= self.dim),
+    () => `expected 0 to ${self.dim} dense dimensions, found ${denseDim!}`,
+  )
+  return to_sparse_sparse_dim(self, self.dim - (denseDim ?? 0))
 }
 
 /** The blocks of the trailing dimensions that are not all zero. */

@@ -94,12 +94,12 @@ export function _no_grad_zero_(tensor: Tensor): Tensor {
   return at.zero_(tensor)
 }
 
-export function _no_grad_normal_(tensor: Tensor, mean: number, std: number): Tensor {
-  return at.normal_(tensor, mean, std, null)
+export function _no_grad_normal_(tensor: Tensor, mean: number, std: number, generator: unknown): Tensor {
+  return at.normal_(tensor, mean, std, generator)
 }
 
-export function _no_grad_uniform_(tensor: Tensor, a: number, b: number): Tensor {
-  return at.uniform_(tensor, a, b, null)
+export function _no_grad_uniform_(tensor: Tensor, a: number, b: number, generator: unknown): Tensor {
+  return at.uniform_(tensor, a, b, generator)
 }
 
 export function _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, maxNorm: number, normType: number): Tensor {

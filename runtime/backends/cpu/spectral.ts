@@ -16,7 +16,10 @@ function fullWindow(window: Tensor | null, nFft: number, length: number, type: D
   return whole
 }
 
-/** torch.stft of real signals: complex (batch,) frequency, frame, or the same with a last dimension of parts. */
+/**
+ * torch.stft of real signals: complex (batch,) frequency, frame, or the same with a last dimension of parts. Frames lie side by side where the signal
+ * has n_fft values; with `alignToWindow` where it has those of the window, zeros standing for what is missing at the ends.
+ */
 export function stft(
   self: Tensor,
   nFft: number,
@@ -26,6 +29,7 @@ export function stft(
   normalized: boolean,
   onesided: boolean | null,
   returnComplex: boolean | null,
+  alignToWindow: boolean | null = null,
 ): Tensor {
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
   const hop = hopLength ?? Math.floor(nFft / 4)
@@ -40,15 +44,21 @@ export function stft(
   ) // prettier-ignore
   const type = window === null ? self.type : promoteTypes(self.type, window.type)
   const batch = self.dim === 2 ? self.shape[0]! : 1
-  const frames = 1 + Math.floor((length - nFft) / hop)
+  const margin = alignToWindow === true ? Math.floor((nFft - width) / 2) : 0
+  const signal = margin > 0 ? padLast('constant', self, [margin, margin], 0) : self
+  const padded = length + 2 * margin
+  const frames = 1 + Math.floor((length - (alignToWindow === true ? width : nFft)) / hop)
+  check((frames - 1) * hop + nFft <= padded, () =>
+    `stft: the last of ${frames} frames of ${nFft} values aligned to a window of ${width} ends outside of the signal of ${length}`,
+  ) // prettier-ignore
   const frequencies = onesided === false ? nFft : Math.floor(nFft / 2) + 1
   const out = empty([...(self.dim === 2 ? [batch] : []), frequencies, frames, 2], type)
-  const data = contiguousOf(castTo(self, type))
+  const data = contiguousOf(castTo(signal, type))
   const taper = fullWindow(window, nFft, width, type)
   kernels.short_time_fourier({
     dtype: type,
     batch,
-    length,
+    length: padded,
     frames,
     n_fft: nFft,
     hop,
@@ -73,12 +83,14 @@ export function stft_center(
   normalized: boolean,
   onesided: boolean | null,
   returnComplex: boolean | null,
+  alignToWindow: boolean | null,
 ): Tensor {
+  check(!center || alignToWindow === null, () => 'stft: align_to_window can only be given where center is False')
   const modes = { constant: 'constant', reflect: 'reflect', replicate: 'replicate', circular: 'circular' } as const
   check(Object.hasOwn(modes, padMode), () => `stft: expected pad_mode ${Object.keys(modes).join(', ')}, found '${padMode}'`)
   const half = Math.floor(nFft / 2)
   const length = self.shape[self.dim - 1] ?? 0
   check(!center || padMode !== 'reflect' || half < length, () => `stft: reflection by ${half} needs a longer signal than ${length}`)
   const signal = center ? padLast(modes[padMode as keyof typeof modes], self, [half, half], 0) : self
-  return stft(signal, nFft, hopLength, winLength, window, normalized, onesided, returnComplex)
+  return stft(signal, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow)
 }

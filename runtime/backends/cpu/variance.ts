@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { isFloating } from '../../tensor/dtype.js'
+import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { deliver } from './support/deliver.js'
 import { reducedDims } from './support/dims.js'
@@ -47,6 +48,11 @@ function one(self: Tensor, dims: Dims, correction: number, keepdim: boolean, roo
   return deliver(moments(self, dims, correction, keepdim, root, false)[0], out)
 }
 
+/** Degrees of freedom to be taken off the count. */
+function freedom(correction: Scalar | null): number {
+  return correction === null ? 1 : scalarToNumber(correction)
+}
+
 function both(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean): [Tensor, Tensor] {
   const [spread, mean] = moments(self, dims, correction, keepdim, root, true)
   return [spread, mean!]
@@ -61,9 +67,9 @@ export function variance_dim(self: Tensor, dim: number[] | null, unbiased: boole
   return one(self, dim, Number(unbiased), keepdim, false, out)
 }
 
-/** torch.var with the number of degrees of freedom taken off the count (null: 1). */
-export function variance_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean, out?: Tensor): Tensor {
-  return one(self, dim, correction ?? 1, keepdim, false, out)
+/** torch.var with the number of degrees of freedom taken off the count, a fraction too (null: 1). */
+export function variance_correction(self: Tensor, dim: number[] | null, correction: Scalar | null, keepdim: boolean, out?: Tensor): Tensor {
+  return one(self, dim, freedom(correction), keepdim, false, out)
 }
 
 /** torch.std, as `variance`. */
@@ -78,11 +84,11 @@ export function deviation_dim(self: Tensor, dim: number[] | null, unbiased: bool
 export function deviation_correction(
   self: Tensor,
   dim: number[] | null,
-  correction: number | null,
+  correction: Scalar | null,
   keepdim: boolean,
   out?: Tensor,
 ): Tensor {
-  return one(self, dim, correction ?? 1, keepdim, true, out)
+  return one(self, dim, freedom(correction), keepdim, true, out)
 }
 
 export function var_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
@@ -93,8 +99,8 @@ export function var_mean_dim(self: Tensor, dim: number[] | null, unbiased: boole
   return both(self, dim, Number(unbiased), keepdim, false)
 }
 
-export function var_mean_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, correction ?? 1, keepdim, false)
+export function var_mean_correction(self: Tensor, dim: number[] | null, correction: Scalar | null, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, freedom(correction), keepdim, false)
 }
 
 export function std_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
@@ -105,6 +111,6 @@ export function std_mean_dim(self: Tensor, dim: number[] | null, unbiased: boole
   return both(self, dim, Number(unbiased), keepdim, true)
 }
 
-export function std_mean_correction(self: Tensor, dim: number[] | null, correction: number | null, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, correction ?? 1, keepdim, true)
+export function std_mean_correction(self: Tensor, dim: number[] | null, correction: Scalar | null, keepdim: boolean): [Tensor, Tensor] {
+  return both(self, dim, freedom(correction), keepdim, true)
 }

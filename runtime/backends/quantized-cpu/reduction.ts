@@ -1,4 +1,5 @@
 import type { DType } from '../../tensor/dtype.js'
+import type { Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { mean_dim } from '../cpu/reduction.js'
 import { deviation_correction } from '../cpu/variance.js'
@@ -18,7 +19,7 @@ export function quantized_mean(t: Tensor, dtype: DType | null): Tensor {
 export function quantized_std_correction(
   t: Tensor,
   dim: number[] | null,
-  correction: number | null,
+  correction: Scalar | null,
   keepdim: boolean,
   out?: Tensor,
 ): Tensor {

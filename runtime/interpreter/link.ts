@@ -48,12 +48,11 @@ export function linkFunctions(
     }
   })
   if (missing.size > 0) throw missingOperators([...missing].sort())
-  return functions.some(leavesCountsOpen) ? withArgumentCounts(functions) : functions
-}
-
-/** Whether a function is of bytecode version 4 or 5, where operators have no number of arguments. */
-function leavesCountsOpen({ source, operators }: LinkedFunction): boolean {
-  return source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry !== null && !operators[i]!.vararg)
+  // files of bytecode version 4 and 5 do not say how many arguments operators have; later ones say it of all but those that take any number
+  const areOpen = functions.some(({ source, operators }) =>
+    source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry !== null && !operators[i]!.vararg),
+  )
+  return areOpen ? withArgumentCounts(functions) : functions
 }
 
 /** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */

@@ -130,8 +130,8 @@ class GraphRecorder implements RunRecorder, DataObserver {
     if (results.length === 0 && writes.length === 0 && !isTimeless(name)) return this.stop(`${name} acts outside of the model`, origin)
     const made = new Set<Tensor>()
     for (const result of results) this.collectNew(result, made)
-    const objects = results.filter((r) => r instanceof CustomObject || r instanceof ScriptObject)
-    if (objects.some((o) => !args.includes(o))) return this.stop(`${name} makes an object`, origin)
+    const objects = results.filter((r) => (r instanceof CustomObject || r instanceof ScriptObject) && !args.includes(r))
+    if (objects.length > 0 && !this.packsConstants(objects, args)) return this.stop(`${name} makes an object`, origin)
     if (made.size === 0 && writes.length === 0) return
     const view = viewOperator(name)
     if (view !== null) return this.addReshaped(view, args, origin)
@@ -225,6 +225,14 @@ class GraphRecorder implements RunRecorder, DataObserver {
       }
     }
     return false
+  }
+
+  /** True for weights that are packed during the run: the object is the same each time, and so is recorded as its value. */
+  private packsConstants(objects: readonly Value[], args: readonly Value[]): boolean {
+    const packed = reachable(args)
+    if (!objects.every((o) => o instanceof CustomObject) || [...packed].some((t) => this.isVariable(t))) return false
+    for (const t of packed) this.guards.addTensor(t)
+    return true
   }
 
   /** True for tensors that may differ between runs: inputs and what follows from them. */

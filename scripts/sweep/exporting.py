@@ -38,6 +38,14 @@ for _schema in (
         pass  # the C++ part is there
 
 
+try:
+    import torchvision.extension
+
+    torchvision.extension._has_ops = lambda: True
+except ImportError:
+    pass
+
+
 def _nms(boxes, scores, threshold):
     keep, order = [], scores.argsort(descending=True, stable=True).tolist()
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -229,8 +237,12 @@ def seed(text):
 
 
 def export_all(folder, networks):
-    """Exports networks given as (name, function of no argument that gives the arguments of `export`); prints what PyTorch cannot export."""
+    """
+    Exports networks given as (name, function of no argument that gives the arguments of `export`); prints what PyTorch cannot export.
+    SWEEP_FORMS=pt,ff leaves other forms of a network beside it.
+    """
     os.makedirs(folder, exist_ok=True)
+    forms = [form for form in os.environ.get("SWEEP_FORMS", "").split(",") if form]
     count = 0
     for name, make in networks:
         if os.path.exists(os.path.join(folder, f"{name}.json")):
@@ -239,7 +251,7 @@ def export_all(folder, networks):
         seed(name)
         try:
             network, calls, *rest = make()
-            export(folder, name, network, calls, *rest)
+            export(folder, name, network, calls, *rest, forms=forms)
             count += 1
             print("exported", name, flush=True)
         except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import exporting
 import timm
 import torch
 
-SIZES = (64, 96, 128, 160, 192, 224, 256, 288)
+SIZES = (64, 96, 128, 160, 192, 224, 240, 256, 288)
 
 
 def made(name, size):

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // Loads every network that the exporters beside this file wrote to a folder, calls it interpreted and compiled, and compares with PyTorch.
 //
-//   run.mjs [--lib DIST/index.js] [--filter REGEX] [--eager] [--missing FILE] [--json FILE] DIR ...
+//   run.mjs [--lib DIST/index.js] [--filter REGEX] [--form ff] [--eager] [--missing FILE] [--json FILE] DIR ...
 //
+// --form KIND     reads NAME.KIND where there is one, in place of NAME.ptl
 // --eager         compiles at the first call, too
 // --missing FILE  writes the operators that are missing, with the number of networks that lack them
 //
 // Networks run in a child process, which is started again where one takes it along.
 import { fork } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -79,8 +80,9 @@ function compare(found, wanted, data, noise) {
 }
 
 async function judge(lib, path, modes) {
-  const { calls } = JSON.parse(readFileSync(path.replace(/\.ptl$/, '.json'), 'utf8'))
-  const data = readFileSync(path.replace(/\.ptl$/, '.bin'))
+  const stem = path.replace(/\.(mobile\.ptl|ptl|ff|pt)$/, '')
+  const { calls } = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
+  const data = readFileSync(`${stem}.bin`)
   const result = { status: 'pass', error: 0, plans: [] }
   for (const mode of modes) {
     let stage = `${mode}: loading`
@@ -124,6 +126,7 @@ if (process.send) {
     options: {
       lib: { type: 'string', default: fileURLToPath(new URL('../../dist/index.js', import.meta.url)) },
       filter: { type: 'string', default: '' },
+      form: { type: 'string', default: 'ptl' },
       eager: { type: 'boolean', default: false },
       missing: { type: 'string' },
       json: { type: 'string' },
@@ -133,7 +136,8 @@ if (process.send) {
   const paths = positionals.flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith('.json') && wanted.test(file))
-      .map((file) => join(folder, file.replace(/\.json$/, '.ptl'))),
+      .map((file) => join(folder, file.replace(/\.json$/, `.${values.form}`)))
+      .filter(existsSync),
   )
   const modes = values.eager ? ['off', 'auto', 'eager'] : ['off', 'auto']
   const results = new Map()
@@ -159,7 +163,7 @@ if (process.send) {
     if (result.status !== 'pass')
       console.log(
         result.status.padEnd(8),
-        basename(path, '.ptl'),
+        basename(path, `.${values.form}`),
         '-',
         result.missing ? result.missing.join(' ') : result.detail.slice(0, 600),
       )
@@ -171,7 +175,7 @@ if (process.send) {
   const reasons = new Map()
   for (const [path, { status, missing: names = [], plans = [] }] of results) {
     counts[status] = (counts[status] ?? 0) + 1
-    for (const name of names) missing.set(name, [...(missing.get(name) ?? []), basename(path, '.ptl')])
+    for (const name of names) missing.set(name, [...(missing.get(name) ?? []), basename(path, `.${values.form}`)])
     for (const { state, reason } of plans) {
       const key = state === 'plan' ? 'plan' : `${state}: ${reason}`.replaceAll(/\d+/g, 'N').slice(0, 140)
       reasons.set(key, (reasons.get(key) ?? 0) + 1)

@@ -12,7 +12,7 @@ import { describeResult, type ResultTemplate } from './result.js'
  * other contents of `inputs`, whose shapes, strides and dtypes must stay. A run that keeps memory of its own (weights
  * packed at first use) is done a second time, unless it wrote to an input. The value is that of the last run.
  *
- * Not capturable is a run that lets tensor data reach TypeScript, draws random numbers, writes to memory that was
+ * Not capturable is a run that lets tensor data other than constants reach TypeScript, draws random numbers, writes to memory that was
  * there before other than its inputs, or calls kernels of another library. Errors of `run` are passed on.
  *
  * `label` says what is under way, for people who look at the frames and buffers.
@@ -142,7 +142,6 @@ class Recorder implements StorageObserver {
       return
     }
     if (name.startsWith('random_')) this.refuse('it draws random numbers')
-    else if (layout.host && !READS_HOST.has(name)) this.refuse('it reads tensor data')
     else this.keep(layout, host)
   }
 
@@ -159,6 +158,11 @@ class Recorder implements StorageObserver {
       pointers.push(pointer)
     }
     this.recent.length = 0
+    if (layout.host && !READS_HOST.has(layout.name)) {
+      // constants read the same in every replay
+      if (pointers.some(({ target }) => target.kind !== 'constant')) this.refuse('it reads tensor data')
+      return
+    }
     const copy = host === null ? null : new Uint8Array(host.buffer, host.byteOffset, host.byteLength).slice()
     this.frames.push({ layout, bytes: frameBytes.slice(0, layout.size), host: copy, pointers, ...this.labelled() })
   }

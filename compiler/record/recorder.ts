@@ -219,7 +219,8 @@ class GraphRecorder implements RunRecorder, DataObserver {
         this.stop(`${name} reads the contents of a tensor`, origin)
         return true
       }
-      if (!this.guards.hasStorage(t.storage) && !t.pinned) {
+      // what the operator made on its way may follow from variable tensors
+      if (!this.guards.hasStorage(t.storage) && !t.pinned && !this.storages.has(t.storage)) {
         this.stop(`${name} reads the contents of a tensor`, origin, true)
         return true
       }

@@ -151,6 +151,32 @@ def settle(network, calls):
     return network.eval()
 
 
+def _scripted(flat, calls):
+    return torch.jit.script(flat.network), calls
+
+
+def _cast(dtype):
+    return lambda flat, calls: (flat.to(dtype), [tuple(v.to(dtype) if v.is_floating_point() else v for v in inputs) for inputs in calls])
+
+
+def _quantized(flat, calls):
+    torch.backends.quantized.engine = "qnnpack"  # that of mobile builds
+    return torch.ao.quantization.quantize_dynamic(flat, {nn.Linear, nn.LSTM, nn.GRU}), calls
+
+
+# What becomes of a network before it is saved.
+VARIANTS = {
+    "traced": lambda flat, calls: (flat, calls),
+    "scripted": _scripted,
+    "bfloat16": _cast(torch.bfloat16),
+    "float16": _cast(torch.float16),
+    "float64": _cast(torch.float64),
+    "quantized": _quantized,
+}
+# How far results may be off, of the largest value: values of fewer bits may be rounded to either neighbour.
+TOLERANCES = {"bfloat16": 3e-2, "float16": 4e-3, "quantized": 2e-2}
+
+
 def _disturbed(path, inputs):
     """Outputs of the file where floating inputs and parameters are off by up to half a unit in the last place."""
     module = torch.jit.load(path)
@@ -160,7 +186,7 @@ def _disturbed(path, inputs):
         return value * (1 + 6e-8 * (2 * torch.rand(value.shape, generator=generator) - 1)).to(value.dtype)
 
     for tensor in [*module.parameters(), *module.buffers()]:
-        if tensor.is_floating_point():
+        if tensor.dtype == torch.float32:
             tensor.data.copy_(off(tensor.data))
     return module(*[off(v) if v.is_floating_point() else v for v in inputs])
 
@@ -176,10 +202,10 @@ def _relative(a, b):
     return float((a - b)[finite].abs().max() / a[finite].abs().max().clamp(min=1e-30))
 
 
-def export(folder, name, network, calls, names=None, options=None, seconds=120, forms=()):
+def export(folder, name, network, calls, names=None, options=None, seconds=120, forms=(), variant="traced"):
     """
     Traces `network` with the first of `calls` (tuples of tensors), saves it, and runs the file on each of them. `forms`: "pt" and "ff" are
-    files to leave beside it.
+    files to leave beside it. `variant`: one of VARIANTS.
     """
 
     def expired(*_):
@@ -190,9 +216,9 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
     path = os.path.join(folder, f"{name}.ptl")
     script = os.path.join(folder, f"{name}.pt")
     try:
-        flat = settle(Flat(network, names, options), calls)
+        network, calls = VARIANTS[variant](settle(Flat(network, names, options), calls), calls)
         with torch.no_grad():
-            traced = torch.jit.trace(flat, calls[0], strict=False, check_trace=False)
+            traced = network if isinstance(network, torch.jit.ScriptModule) else torch.jit.trace(network, calls[0], strict=False, check_trace=False)
             traced._save_for_lite_interpreter(path)
             traced.save(script)
             if "ff" in forms:
@@ -226,7 +252,7 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
     with open(os.path.join(folder, f"{name}.bin"), "wb") as file:
         file.write(data)
     with open(os.path.join(folder, f"{name}.json"), "w") as file:
-        json.dump({"calls": entries}, file)
+        json.dump({"calls": entries, "tolerance": TOLERANCES.get(variant, 1e-5)}, file)
 
 
 def seed(text):
@@ -239,7 +265,7 @@ def seed(text):
 def export_all(folder, networks):
     """
     Exports networks given as (name, function of no argument that gives the arguments of `export`); prints what PyTorch cannot export.
-    SWEEP_FORMS=pt,ff leaves other forms of a network beside it.
+    SWEEP_FORMS=pt,ff leaves other forms of a network beside it, SWEEP_VARIANT is one of VARIANTS.
     """
     os.makedirs(folder, exist_ok=True)
     forms = [form for form in os.environ.get("SWEEP_FORMS", "").split(",") if form]
@@ -251,7 +277,7 @@ def export_all(folder, networks):
         seed(name)
         try:
             network, calls, *rest = make()
-            export(folder, name, network, calls, *rest, forms=forms)
+            export(folder, name, network, calls, *rest, forms=forms, variant=os.environ.get("SWEEP_VARIANT", "traced"))
             count += 1
             print("exported", name, flush=True)
         except KeyboardInterrupt:

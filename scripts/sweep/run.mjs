@@ -14,7 +14,6 @@ import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 
-const TOLERANCE = 1e-5 // of the largest value of an output
 const NOISE = 8 // times what half a unit in the last place of weights and inputs does to PyTorch's own result
 const SECONDS = 300
 
@@ -46,11 +45,8 @@ function bfloatToNumber(bits) {
 }
 
 const toNumber = { float16: halfToNumber, bfloat16: bfloatToNumber }
-/** Of the largest value, for what has fewer bits than float32. */
-const COARSE = { float16: 4e-3, bfloat16: 3e-2 }
-
 /** What is wrong with an output, and how far it is off, of the largest value. */
-function compare(found, wanted, data, noise) {
+function compare(found, wanted, data, bound) {
   if (found?.shape === undefined) return { wrong: `expected a tensor, found ${typeof found}` }
   if (found.dtype !== wanted.dtype) return { wrong: `expected ${wanted.dtype}, found ${found.dtype}` }
   if (found.shape.join() !== wanted.shape.join()) return { wrong: `expected [${wanted.shape}], found [${found.shape}]` }
@@ -71,7 +67,6 @@ function compare(found, wanted, data, noise) {
     if (Math.abs(x - y) > error) [error, at] = [Math.abs(x - y), i]
   }
   const relative = error === 0 ? 0 : error / Math.max(largest, 1e-30)
-  const bound = Math.max(COARSE[wanted.dtype] ?? TOLERANCE, NOISE * noise)
   if (relative <= bound) return { error: relative }
   return {
     wrong: `off by ${relative.toExponential(1)} of the largest value at element ${at} of [${wanted.shape}] (bound ${bound.toExponential(1)})`,
@@ -81,7 +76,7 @@ function compare(found, wanted, data, noise) {
 
 async function judge(lib, path, modes) {
   const stem = path.replace(/\.(mobile\.ptl|ptl|ff|pt)$/, '')
-  const { calls } = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
+  const { calls, tolerance = 1e-5 } = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
   const data = readFileSync(`${stem}.bin`)
   const result = { status: 'pass', error: 0, plans: [] }
   for (const mode of modes) {
@@ -97,7 +92,7 @@ async function judge(lib, path, modes) {
         const found = Array.isArray(output) ? output : [output]
         if (found.length !== outputs.length) throw new Error(`expected ${outputs.length} outputs, found ${found.length}`)
         for (const [i, wanted] of outputs.entries()) {
-          const { wrong, error } = compare(found[i], wanted, data, noise)
+          const { wrong, error } = compare(found[i], wanted, data, Math.max(tolerance, NOISE * noise))
           result.error = Math.max(result.error, error ?? 0)
           if (wrong !== undefined) return { ...result, status: 'wrong', detail: `${stage}, output ${i}: ${wrong}` }
         }

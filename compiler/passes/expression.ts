@@ -1,7 +1,7 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { Arg, GraphNode, ValueId } from '../graph/graph.js'
+import { type Arg, type GraphNode, value, type ValueId } from '../graph/graph.js'
 import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 
 /** A number times values of one shape. */
@@ -102,6 +102,18 @@ export function clampOf(
   if ((node.op !== 'aten::hardtanh' && node.op !== 'aten::clamp') || isNone(node.args[1]) || isNone(node.args[2])) return null
   const [min, max] = [numberArg(node.args[1]), numberArg(node.args[2])]
   return min === undefined || max === undefined ? null : { term, min, max }
+}
+
+/** The values that a value is a view of, the nearest first. */
+export function viewedBy(id: ValueId, analysis: Analysis): ValueId[] {
+  const found: ValueId[] = []
+  for (let at: ValueId | undefined = id; at !== undefined;) {
+    const made = madeBy(value(at), analysis)
+    const from: ValueId | undefined = valueArg(made?.args[0])
+    at = from !== undefined && analysis.storage(from) === analysis.storage(id) ? from : undefined
+    if (at !== undefined) found.push(at)
+  }
+  return found
 }
 
 /** Equal but for the rounding of a decimal fraction to float32. */

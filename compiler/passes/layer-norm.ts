@@ -1,9 +1,10 @@
 import { Float } from '../../runtime/tensor/scalar.js'
-import { isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
+import { numelOf } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, plusNumber, replacesDense } from './expression.js'
+import { lastDims, parameterStep, rootArgument, squareOf } from './normalization.js'
 import type { Pass } from './pass.js'
 
 /**
@@ -28,8 +29,8 @@ export const layerNorm: Pass = {
     for (const node of graph.nodes) {
       const norm = normOf(node, analysis)
       if (norm === null || !replacesDense(node, norm.input, analysis)) continue
-      const scaled = step('aten::mul.Tensor', node, norm.shape, analysis)
-      const shifted = scaled === null ? null : step('aten::add.Tensor', scaled.node, norm.shape, analysis)
+      const scaled = parameterStep('aten::mul.Tensor', node, norm.shape, analysis)
+      const shifted = scaled === null ? null : parameterStep('aten::add.Tensor', scaled.node, norm.shape, analysis)
       const last = shifted?.node ?? scaled?.node ?? node
       const args = [
         value(norm.input),
@@ -66,15 +67,6 @@ function normOf(node: GraphNode, analysis: Analysis): Norm | null {
   return null
 }
 
-/** What a root is taken of: sqrt(x) or pow(x, exponent), or the reciprocal of a square root. */
-function rootArgument(arg: Arg | undefined, names: readonly string[], exponent: number, analysis: Analysis): Arg | undefined {
-  const node = madeBy(arg, analysis)
-  if (node === undefined) return undefined
-  if (names.includes(node.op)) return node.args[0]
-  if (node.op === 'aten::pow.Tensor_Scalar' && numberArg(node.args[1]) === exponent) return node.args[0]
-  return node.op === 'aten::reciprocal' && exponent < 0 ? rootArgument(node.args[0], ['aten::sqrt'], 0.5, analysis) : undefined
-}
-
 function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis): Norm | null {
   const difference = madeBy(centred, analysis)
   const plus = spread === undefined ? null : plusNumber(spread, analysis)
@@ -91,13 +83,6 @@ function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis):
   return { input, shape: shape.slice(shape.length - count), eps: plus.number }
 }
 
-/** How many of the last dimensions a reduction goes over; 0 where it is over others, or drops them. */
-function lastDims(list: Arg | undefined, keep: Arg | undefined, rank: number): number {
-  const dims = integersArg(list)?.map((d) => (d < 0 ? d + rank : d))
-  if (dims === undefined || keep?.kind !== 'constant' || keep.value !== true) return 0
-  return dims.length > 0 && dims.sort((a, b) => a - b).every((d, i) => d === rank - dims.length + i) ? dims.length : 0
-}
-
 /** The mean of squared distances from the mean, or `var` without Bessel's correction. */
 function isVariance(node: GraphNode, input: ValueId, difference: GraphNode, count: number, rank: number, analysis: Analysis): boolean {
   const { op, args } = node
@@ -108,35 +93,10 @@ function isVariance(node: GraphNode, input: ValueId, difference: GraphNode, coun
   if (op === 'aten::var.correction')
     return numberArg(args[2]) === 0 && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
   if (op !== 'aten::mean.dim' || !isNone(args[3]) || lastDims(args[1], args[2], rank) !== count) return false
-  const square = madeBy(args[0], analysis)
-  if (square === undefined) return false
-  const isDifference = (arg: Arg | undefined): boolean => {
+  const isDifference = (arg: Arg): boolean => {
     const found = madeBy(arg, analysis)
     if (found === difference) return true
     return found?.op === 'aten::sub.Tensor' && [0, 1].every((i) => valueArg(found.args[i]) === valueArg(difference.args[i]))
   }
-  switch (square.op) {
-    case 'aten::pow.Tensor_Scalar':
-      return numberArg(square.args[1]) === 2 && isDifference(square.args[0])
-    case 'aten::square':
-      return isDifference(square.args[0])
-    case 'aten::mul.Tensor':
-      return isDifference(square.args[0]) && isDifference(square.args[1])
-    default:
-      return false
-  }
-}
-
-/** The product or sum with a constant over the normalized dimensions that is all that becomes of a node. */
-function step(op: string, node: GraphNode, shape: readonly number[], analysis: Analysis): { node: GraphNode; operand: Arg } | null {
-  const result = onlyResult(node)!
-  const next = analysis.onlyReader(result)
-  if (next?.op !== op || onlyResult(next) === undefined || !analysis.isPure(next)) return null
-  if (op === 'aten::add.Tensor' && numberArg(next.args[2]) !== 1) return null
-  const operand = next.args.slice(0, 2).find((arg) => valueArg(arg) !== result)
-  const id = valueArg(operand)
-  if (id === undefined || analysis.tensor(id) === undefined) return null
-  const type = analysis.type(id)
-  const fits = type.dtype === analysis.type(result).dtype && sameShape(type.shape, shape) && isContiguous(type.shape, type.strides)
-  return fits ? { node: next, operand: operand! } : null
+  return squareOf(args[0], analysis)?.every(isDifference) ?? false
 }

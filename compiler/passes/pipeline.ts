@@ -13,13 +13,17 @@ import { gates } from './gates.js'
 import { gelu } from './gelu.js'
 import { identities } from './identities.js'
 import { layerNorm } from './layer-norm.js'
+import { linearRows } from './linear-rows.js'
 import { linearLayers } from './linear.js'
 import { layout } from './layout.js'
 import { DEFAULT_OPTIONS, type Pass, type PassOptions } from './pass.js'
 import { postOps } from './post-ops.js'
 import { prepacked } from './prepacked.js'
 import { quantizedInput } from './quantized-input.js'
+import { rmsNorm } from './rms-norm.js'
+import { rotary } from './rotary.js'
 import { softmax } from './softmax.js'
+import { spellings } from './spellings.js'
 import { views } from './views.js'
 
 /** Every pass in the order it runs. */
@@ -32,12 +36,16 @@ export const PASSES: readonly Pass[] = [
   prepacked,
   einsum,
   constantFolding,
+  spellings,
   linearLayers,
+  linearRows,
   batchNorm,
   gelu,
   gates,
   softmax,
   layerNorm,
+  rmsNorm,
+  rotary,
   attention,
   deadCode,
   quantizedInput,

@@ -86,7 +86,7 @@ export function rms_norm(input: Tensor, normalizedShape: number[], weight: Tenso
   check(count > 0, () => 'rms_norm: expected a normalized_shape with 1 or more dimensions')
   check(
     weight === null || (weight.dim === count && weight.shape.every((size, d) => size === normalizedShape[d])),
-    () => `rms_norm: expected a weight of shape ${text}, found [${weight === null ? '' : shapeText(weight.shape)}]`,
+    () => `rms_norm: expected a weight of shape ${text}, found ${weight === null ? 'none' : shapeText(weight.shape)}`,
   )
   check(
     count <= input.dim && normalizedShape.every((size, d) => input.shape[input.dim - count + d] === size),

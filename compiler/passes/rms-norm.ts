@@ -1,0 +1,82 @@
+import { Float } from '../../runtime/tensor/scalar.js'
+import { numelOf } from '../../runtime/tensor/shape.js'
+import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
+import { Analysis, isNone, onlyResult, valueArg } from './analysis.js'
+import { Editor } from './editor.js'
+import { madeBy, near, plusNumber, productOf, replacesDense } from './expression.js'
+import { lastDims, parameterStep, rootArgument, squareOf } from './normalization.js'
+import type { Pass } from './pass.js'
+
+/**
+ * Recognises root mean square normalization written out (Zhang and Sennrich, "Root Mean Square Layer Normalization"), as Llama, T5 and
+ * Gemma do it, with its weight where that follows.
+ *
+ *     %1 = aten::pow.Tensor_Scalar(%0, 2)
+ *     %2 = aten::mean.dim(%1, [-1], True, None)
+ *     %3 = aten::add.Tensor(%2, 1e-06, 1)
+ *     %4 = aten::rsqrt(%3)
+ *     %5 = aten::mul.Tensor(%0, %4)
+ *     %6 = aten::mul.Tensor(%weight, %5)           →   %6 = aten::rms_norm(%0, [1024], %weight, 1e-06)
+ */
+export const rmsNorm: Pass = {
+  name: 'rms norm',
+  run(graph) {
+    const analysis = new Analysis(graph)
+    const editor = new Editor(graph)
+    let changed = false
+    for (const node of graph.nodes) {
+      const norm = normOf(node, analysis)
+      if (norm === null || !replacesDense(node, norm.input, analysis)) continue
+      const scaled = parameterStep('aten::mul.Tensor', node, norm.shape, analysis)
+      const args = [value(norm.input), constant([...norm.shape]), scaled?.operand ?? NONE, constant(new Float(norm.eps))]
+      if (scaled !== null) editor.replaceNode(node, [])
+      const last = scaled?.node ?? node
+      editor.replaceNode(last, [{ ...last, op: 'aten::rms_norm', args }])
+      changed = true
+    }
+    return changed ? editor.finish() : graph
+  },
+}
+
+interface Norm {
+  readonly input: ValueId
+  /** Sizes of the dimensions that are normalized, the last ones. */
+  readonly shape: readonly number[]
+  readonly eps: number
+}
+
+/** x / sqrt(mean(x^2) + eps), or times rsqrt. */
+function normOf(node: GraphNode, analysis: Analysis): Norm | null {
+  if (onlyResult(node) === undefined) return null
+  const [a, b] = node.args as [Arg, Arg]
+  if (node.op === 'aten::div.Tensor') return over(a, rootArgument(b, ['aten::sqrt'], 0.5, analysis), analysis)
+  if (node.op !== 'aten::mul.Tensor') return null
+  return (
+    over(a, rootArgument(b, ['aten::rsqrt'], -0.5, analysis), analysis) ??
+    over(b, rootArgument(a, ['aten::rsqrt'], -0.5, analysis), analysis)
+  )
+}
+
+/** The norm of `x` whose root is taken of `spread`, the mean of its squares with a number added. */
+function over(x: Arg, spread: Arg | undefined, analysis: Analysis): Norm | null {
+  const input = valueArg(x)
+  const plus = spread === undefined ? null : plusNumber(spread, analysis)
+  if (input === undefined || plus === null || valueArg(plus.term) === undefined) return null
+  const mean = meanOf(plus.term, analysis)
+  const squared = squareOf(mean?.of, analysis)?.every((factor) => valueArg(factor) === input)
+  return mean !== null && squared === true ? { input, shape: mean.shape, eps: plus.number } : null
+}
+
+/** A mean over the last dimensions, which are kept: `mean`, or a sum over their size. */
+function meanOf(arg: Arg, analysis: Analysis): { of: Arg; shape: readonly number[] } | null {
+  const { scale, factors } = productOf(arg, analysis)
+  const made = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
+  if ((made?.op !== 'aten::mean.dim' && made?.op !== 'aten::sum.dim_IntList') || !isNone(made.args[3])) return null
+  const input = valueArg(made.args[0])
+  if (input === undefined) return null
+  const shape = analysis.type(input).shape
+  const normalized = shape.slice(shape.length - lastDims(made.args[1], made.args[2], shape.length))
+  if (normalized.length === 0 || normalized.length > shape.length || numelOf(normalized) === 0) return null
+  const count = made.op === 'aten::mean.dim' ? 1 : numelOf(normalized)
+  return near(scale, 1 / count) ? { of: made.args[0]!, shape: normalized } : null
+}

@@ -1,0 +1,71 @@
+import type { Test } from 'tap'
+import { GraphRunner } from '../../compiler/graph/execute.js'
+import type { Graph } from '../../compiler/graph/graph.js'
+import { parseGraph } from '../../compiler/graph/parse.js'
+import { printGraph } from '../../compiler/graph/print.js'
+import { verifyGraph } from '../../compiler/graph/verify.js'
+import { deadCode } from '../../compiler/passes/dead-code.js'
+import type { Pass } from '../../compiler/passes/pass.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { CustomObject } from '../../runtime/tensor/value.js'
+import { tensor } from '../../src/index.js'
+
+let seed = 1
+/** Numbers from -1.5 to 2.5. */
+export function random(shape: number[]): Tensor {
+  const data = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return (seed / 2 ** 32) * 4 - 1.5
+  })
+  return tensor(data, shape)
+}
+
+/** Operators of the graph, in order. */
+export const operators = (graph: Graph): string[] => graph.nodes.map((node) => node.op)
+
+/** Runs a pass and leaves out what it made superfluous, as the next ones do. */
+export const cleaned = (pass: Pass): Pass => ({ name: pass.name, run: (graph) => deadCode.run(pass.run(graph)) })
+
+/** A graph of operators on values of one shape: input %0, then a line for each call; the last one is returned. */
+export function chain(shape: string, calls: readonly string[], constants = ''): string {
+  const lines = calls.map((call, i) => {
+    const [text, type = shape] = call.split(' : ') as [string, string?]
+    return `%${i + 1}: float32[${type}] @${i + 1} = aten::${text}\n`
+  })
+  return `input %0: float32[${shape}] @0\n${constants}${lines.join('')}return %${calls.length}\n`
+}
+
+/** What constants and objects of graphs in text stand for. */
+type Named<T> = Readonly<Record<string, T>>
+
+export interface PassChecks {
+  readonly parse: (text: string) => Graph
+  /** Checks which operators a pass leaves, and that outputs stay within `bound` of the largest value; with 0 they keep their bits. */
+  readonly check: (t: Test, pass: Pass, text: string, left: string[], bound?: number) => Graph
+}
+
+export function passChecks(weights: Named<Tensor>, objects: readonly CustomObject[] = []): PassChecks {
+  const parse = (text: string): Graph => {
+    const graph = parseGraph(text, { constant: (name) => weights[name], object: (index) => objects[index] })
+    verifyGraph(graph)
+    return graph
+  }
+  return {
+    parse,
+    check(t, pass, text, left, bound = 0) {
+      const before = parse(text)
+      const after = pass.run(before)
+      verifyGraph(after)
+      t.strictSame(operators(after), left, printGraph(after))
+      for (let run = 0; run < 2; run++) {
+        const inputs = [...new Set(before.inputs)].map((id) => random([...before.values.get(id)!.type.shape]))
+        const [want, got] = [before, after].map((graph) => new GraphRunner(graph).run(inputs, true) as Tensor)
+        const [a, b] = [want!.data() as Float32Array, got!.data() as Float32Array]
+        const scale = Math.max(...Array.from(a, Math.abs))
+        const error = Math.max(...Array.from(a, (x, i) => Math.abs(x - b[i]!))) / scale
+        t.ok(error <= bound, `off by ${error}`)
+      }
+      return after
+    },
+  }
+}

@@ -61,7 +61,8 @@ export function canStandFor(from: ValueId, node: GraphNode, analysis: Analysis):
   return sameLayout(analysis.type(from), analysis.type(to))
 }
 
-function hasViews(id: number, analysis: Analysis): boolean {
+/** True where other values show the memory of a value. */
+export function hasViews(id: number, analysis: Analysis): boolean {
   for (const other of analysis.graph.values.values()) if (other.id !== id && other.storage === analysis.storage(id)) return true
   return false
 }

@@ -22,8 +22,10 @@ import { prepacked } from './prepacked.js'
 import { quantizedInput } from './quantized-input.js'
 import { rmsNorm } from './rms-norm.js'
 import { rotary } from './rotary.js'
+import { rowMajor } from './row-major.js'
 import { softmax } from './softmax.js'
 import { spellings } from './spellings.js'
+import { stridedOperands } from './strided-operands.js'
 import { views } from './views.js'
 
 /** Every pass in the order it runs. */
@@ -47,6 +49,8 @@ export const PASSES: readonly Pass[] = [
   rmsNorm,
   rotary,
   attention,
+  rowMajor,
+  stridedOperands,
   deadCode,
   quantizedInput,
   layout,

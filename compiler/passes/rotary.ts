@@ -227,7 +227,8 @@ function widened({ input, rotated }: Turned, node: GraphNode, analysis: Analysis
   const rest = joined.parts[1]
   const { shape, strides } = analysis.type(result!)
   if (rest === turned || !isRowDense(shape, strides)) return same
-  const whole = viewedBy(input, analysis).find(
+  // the rest may be none
+  const whole = [input, ...viewedBy(input, analysis)].find(
     (id) =>
       sameShape(analysis.type(id).shape, shape) &&
       shows(input, id, { start: 0, step: 1, count: rotated }, analysis) &&

@@ -167,7 +167,7 @@ class Builder {
     this.steps.push({ op, args, to, unpack: Array.isArray(result) })
   }
 
-  /** What networks spell out, and passes recognise: gates, gelu, softmax, layer norm, attention, shuffles. */
+  /** What networks spell out, and passes recognise: gates, gelu, softmax, norms, attention, rotary embedding, shuffles. */
   private pieces(a: number): void {
     const { random } = this
     const t = this.tensors[a]!
@@ -179,7 +179,8 @@ class Builder {
       return this.tensors.length - 1
     }
     const keep = [c([-1]), c(true), c(null)]
-    switch (random.below(7)) {
+    const last = t.shape.at(-1)!
+    switch (random.below(13)) {
       case 0: {
         const hard = made('relu6', r(made('add.Scalar', r(a), c(3), c(1))))
         made('div.Scalar', r(random.chance(0.5) ? made('mul.Tensor', r(a), r(hard)) : hard), c(6))
@@ -213,6 +214,42 @@ class Builder {
         const mixed = made('matmul', r(made('softmax.int', r(scaled), c(-1), c(null))), r(a))
         const { shape } = this.tensors[mixed]!
         if (shape.length > 3) made('contiguous', r(made('transpose.int', r(mixed), c(1), c(2))), c(0))
+        return
+      }
+      case 6: {
+        const square = random.chance(0.5) ? made('mul.Tensor', r(a), r(a)) : made('pow.Tensor_Scalar', r(a), c(2))
+        const spread = made('add.Scalar', r(made('mean.dim', r(square), ...keep)), c(new Float(0.01)), c(1))
+        const norm = made('mul.Tensor', r(a), r(made('rsqrt', r(spread))))
+        if (random.chance(0.5)) made('mul.Tensor', r(this.weight([last])), r(norm))
+        return
+      }
+      case 7: {
+        if (last % 2 !== 0) return
+        const [low, high] = [0, last / 2].map((from) => made('slice.Tensor', r(a), c(-1), c(from), c(from + last / 2), c(1)))
+        const exchanged = made('cat', { list: [made('neg', r(high!)), low!] }, c(-1))
+        const [cosines, sines] = [a, exchanged].map((x) => made('mul.Tensor', r(x), r(this.weight([last]))))
+        made('add.Tensor', r(cosines!), r(sines!), c(1))
+        return
+      }
+      case 8: {
+        const rows = made('linear', r(made('reshape', r(a), c([-1, last]))), r(this.weight([3, last])), c(null))
+        made('relu', r(made('view', r(rows), c([...t.shape.slice(0, -1), 3]))))
+        return
+      }
+      case 9:
+        made('softmax.int', r(made('mul.Tensor', r(a), r(this.weight([])))), c(-1), c(6))
+        return
+      case 10: {
+        if (t.shape.length < 2) return
+        const turned = made('transpose.int', r(a), c(-2), c(-1))
+        const sum = made('add.Tensor', r(turned), r(made('neg', r(turned))), c(1))
+        made('layer_norm', r(sum), c([t.shape.at(-2)!]), c(null), c(null), c(new Float(0.01)), c(true))
+        return
+      }
+      case 11: {
+        if (t.shape.length < 3) return
+        const rows = made('contiguous', r(made('transpose.int', r(a), c(-3), c(-2))), c(0))
+        made('scaled_dot_product_attention', r(rows), r(rows), r(rows), c(null), c(new Float(0)), c(false))
         return
       }
       default: {

@@ -3,7 +3,9 @@ import { printGraph } from '../../compiler/graph/print.js'
 import { linearRows } from '../../compiler/passes/linear-rows.js'
 import { rmsNorm } from '../../compiler/passes/rms-norm.js'
 import { rotary } from '../../compiler/passes/rotary.js'
+import { rowMajor } from '../../compiler/passes/row-major.js'
 import { spellings } from '../../compiler/passes/spellings.js'
+import { stridedOperands } from '../../compiler/passes/strided-operands.js'
 import { tensor } from '../../src/index.js'
 import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
 
@@ -263,5 +265,65 @@ return %2
   check(t, spellings, signal, ['aten::conv1d'])
   const transposed = signal.replace('[2, 3, 6]', '[2, 4, 6]').replace('[2, 4, 6] @2', '[2, 3, 6] @2').replace('False, [0]', 'True, [0]')
   t.strictSame(operators(spellings.run(parse(transposed))), ['aten::_convolution.deprecated'])
+  t.end()
+})
+
+t.test('row-major sums', (t) => {
+  const permuted = (shape: string, from: number): string => `float32[${shape}] strides [30, 1, 5] @${from}`
+  const text = `input %0: float32[2, 6, 5] @0
+input %1: float32[2, 5, 6] @1
+%2: ${permuted('2, 5, 6', 0)} = aten::permute(%0, [0, 2, 1])
+%3: ${permuted('2, 5, 6', 3)} = aten::add.Tensor(%2, %1, 1)
+%4: float32[2, 5, 6] @4 = aten::layer_norm(%3, [6], None, None, 1e-05, True)
+%5: ${permuted('2, 5, 6', 5)} = aten::mul.Tensor(%3, %4)
+%6: float32[2, 5, 6] @6 = aten::rms_norm(%5, [6], None, 1e-05)
+return %6
+`
+  const all = ['aten::permute', 'aten::contiguous', 'aten::add.Tensor', 'aten::layer_norm', 'aten::mul.Tensor', 'aten::rms_norm']
+  const after = check(t, rowMajor, text, all)
+  t.strictSame(after.values.get(5)!.type.strides, [30, 6, 1])
+  for (const [why, other] of [
+    ['an output', text.replace('return %6', 'return (%5, %6)')],
+    ['a view', text.replace('return %6', `%7: float32[2, 6, 5] @5 = aten::permute(%5, [0, 2, 1])\nreturn (%6, %7)`)],
+    ['another reader', text.replace('aten::rms_norm(%5, [6], None, 1e-05)', 'aten::softmax.int(%5, -1, None)')],
+  ] as const) {
+    const graph = parse(other)
+    const left = rowMajor.run(graph)
+    t.strictSame(left.values.get(5)!.type.strides, [30, 1, 5], why)
+    t.strictSame(left.values.get(3)!.type.strides, [30, 1, 5], `${why} of what is made of it`)
+  }
+  t.end()
+})
+
+t.test('strided operands', (t) => {
+  const heads = 'float32[2, 3, 5, 8]'
+  const text = `input %0: float32[2, 5, 3, 8] @0
+input %1: ${heads} @1
+%2: ${heads} strides [120, 8, 24, 1] @0 = aten::transpose.int(%0, 1, 2)
+%3: ${heads} @3 = aten::contiguous(%2, 0)
+%4: ${heads} @4 = ptlite::attention(%3, %1, %3, None, 0.5, False, False, False)
+return %4
+`
+  check(t, stridedOperands, text, ['aten::transpose.int', 'ptlite::attention'], 1e-6)
+  for (const [why, other] of [
+    ['an output', text.replace('return %4', 'return (%3, %4)')],
+    [
+      'a view',
+      text.replace('return %4', '%5: float32[2, 8, 5, 3] strides [120, 1, 8, 40] @3 = aten::transpose.int(%3, 1, 3)\nreturn (%4, %5)'),
+    ],
+    ['another reader', text.replace('return %4', `%5: ${heads} @5 = aten::exp(%3)\nreturn (%4, %5)`)],
+    [
+      'columns apart',
+      text
+        .replace('%0: float32[2, 5, 3, 8]', '%0: float32[2, 8, 5, 3]')
+        .replace(
+          'strides [120, 8, 24, 1] @0 = aten::transpose.int(%0, 1, 2)',
+          'strides [120, 1, 3, 15] @0 = aten::permute(%0, [0, 3, 2, 1])',
+        ),
+    ],
+  ] as const) {
+    const graph = parse(other)
+    t.equal(stridedOperands.run(graph), graph, why)
+  }
   t.end()
 })

@@ -1,0 +1,52 @@
+import type { GraphNode, ValueId } from '../graph/graph.js'
+import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { hasViews } from './copies.js'
+import { Editor } from './editor.js'
+import type { Pass } from './pass.js'
+
+/** Operands that kernels read by rows which may lie anywhere, whatever layout they have; the result does not depend on it. */
+const READ_BY_ROWS: Readonly<Record<string, readonly number[]>> = {
+  'ptlite::attention': [0, 1, 2],
+  'ptlite::rotary': [0],
+}
+
+const COPYING = new Set(['aten::contiguous', 'aten::clone', 'aten::reshape'])
+
+/**
+ * Leaves out copies that give a permuted tensor a dense layout for a kernel that reads it where it lies.
+ *
+ *     %2: float32[1, 8, 100, 32] strides [25600, 32, 256, 1] @0 = aten::transpose.int(%1, 1, 2)
+ *     %3: float32[1, 8, 100, 32] @3 = aten::contiguous(%2, 0)
+ *     %6 = ptlite::attention(%3, %4, %5, ...)                        →   %6 = ptlite::attention(%2, %4, %5, ...)
+ */
+export const stridedOperands: Pass = {
+  name: 'strided operands',
+  run(graph) {
+    const analysis = new Analysis(graph)
+    const editor = new Editor(graph)
+    let changed = false
+    for (const node of graph.nodes) {
+      const source = COPYING.has(node.op) ? sourceOf(node, analysis) : undefined
+      if (source === undefined) continue
+      editor.replaceValue(onlyResult(node)!, source)
+      editor.replaceNode(node, [])
+      changed = true
+    }
+    return changed ? editor.finish() : graph
+  },
+}
+
+/** What a copy may be replaced by for all that reads it. */
+function sourceOf(node: GraphNode, analysis: Analysis): ValueId | undefined {
+  const [copy, source] = [onlyResult(node), valueArg(node.args[0])]
+  if (copy === undefined || source === undefined || !analysis.isPure(node)) return undefined
+  const storage = analysis.storage(copy)
+  if (storage === analysis.storage(source) || analysis.outputs.has(storage) || hasViews(copy, analysis)) return undefined
+  const [from, to] = [analysis.type(source), analysis.type(copy)]
+  const sameElements = from.dtype === to.dtype && from.shape.length === to.shape.length && from.shape.every((n, d) => n === to.shape[d])
+  const readers = analysis.readersOf(copy)
+  const byRows = readers.every((reader) =>
+    reader.args.every((arg, i) => valueArg(arg) !== copy || READ_BY_ROWS[reader.op]?.includes(i) === true),
+  )
+  return sameElements && from.strides.at(-1) === 1 && readers.length > 0 && byRows ? source : undefined
+}

@@ -2,7 +2,7 @@ import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
 import { kindOf } from '../runtime/operators/describe.js'
-import { Float, int } from '../runtime/tensor/scalar.js'
+import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
 
@@ -17,6 +17,7 @@ export type Input =
   | number
   | bigint
   | Float
+  | Complex
   | string
   | Tensor
   | Tuple
@@ -26,8 +27,9 @@ export type Input =
   | CustomObject
   | Device
 
-/** What callers get: ints and floats are numbers (bigint past 2^53), tuples are arrays, devices are strings. */
-export type Output = null | boolean | number | bigint | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
+/** What callers get: ints and floats are numbers (bigint past 2^53), complex numbers Complex, tuples are arrays, devices are strings. */
+export type Output =
+  null | boolean | number | bigint | Complex | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
 
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
@@ -46,7 +48,7 @@ export function toValue(input: Input): Value {
 }
 
 /** Of objects that callers may pass. */
-const CLASSES = [Float, Tuple, Array, Map, Device, CustomObject, ScriptObject]
+const CLASSES = [Float, Complex, Tuple, Array, Map, Device, CustomObject, ScriptObject]
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
 export function toTyped(input: Input, type: TypeNode, where: string): Value {
@@ -63,6 +65,8 @@ function coerce(value: Value, type: TypeNode): Value {
   switch (type.name) {
     case 'float':
       return typeof value === 'number' ? new Float(value) : typeof value === 'bigint' ? new Float(Number(value)) : value
+    case 'complex':
+      return value instanceof Float || typeof value === 'number' ? new Complex(Number(value), 0) : value
     case 'Device':
       return typeof value === 'string' ? new Device(value) : value
     case 'Optional':
@@ -101,7 +105,21 @@ function fits(value: Value, type: TypeNode): boolean {
   return !KNOWN_TYPES.has(type.name) || matchesType(value, type)
 }
 
-const KNOWN_TYPES = new Set(['int', 'float', 'bool', 'str', 'number', 'Scalar', 'List', 'Dict', 'Tuple', 'Optional', 'NoneType', 'None'])
+const KNOWN_TYPES = new Set([
+  'int',
+  'float',
+  'complex',
+  'bool',
+  'str',
+  'number',
+  'Scalar',
+  'List',
+  'Dict',
+  'Tuple',
+  'Optional',
+  'NoneType',
+  'None',
+])
 
 /** The caller's form of a result. */
 export function toOutput(value: Value): Output {

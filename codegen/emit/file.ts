@@ -23,7 +23,7 @@ export function typeImports(text: string, tensor: string): string {
   return [
     importOf(text, ['DType'], `${tensor}/dtype.js`, true),
     importOf(text, ['TensorOptions'], `${tensor}/options.js`, true),
-    importOf(text, ['Int', 'Scalar'], `${tensor}/scalar.js`, true),
+    importOf(text, ['AnyScalar', 'Complex', 'Int', 'Scalar'], `${tensor}/scalar.js`, true),
     importOf(text, ['Stack'], `${tensor}/stack.js`, true),
     importOf(text, ['Storage'], `${tensor}/storage.js`, true),
     importOf(text, ['Tensor'], `${tensor}/tensor.js`, true),

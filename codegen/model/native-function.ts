@@ -28,6 +28,8 @@ export interface NativeFunction {
   readonly autogen: readonly string[]
   /** Operator name (`add.Tensor`) of what is applied to the elements of the list arguments. */
   readonly foreach: string | null
+  /** Numbers that it takes (`Scalar`) may be complex; other operators refuse those. */
+  readonly complex: boolean
   readonly deviceCheck: 'NoCheck' | 'ExactSame' | null
   readonly deviceGuard: boolean
   readonly tags: readonly string[]

@@ -42,6 +42,7 @@ export function parseEntry(entry: Entry): NativeFunction {
     dispatch: reader.dispatch(),
     autogen: reader.words('autogen'),
     foreach: reader.text('foreach'),
+    complex: reader.flag('complex'),
     deviceCheck: reader.oneOf('device_check', ['NoCheck', 'ExactSame']),
     deviceGuard: reader.flag('device_guard', true),
     tags: reader.words('tags', TAGS),

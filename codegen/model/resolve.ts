@@ -30,7 +30,7 @@ function resolve(native: NativeFunction, byName: ReadonlyMap<string, NativeFunct
     schema: native.schema,
     native,
     unboxedName: unboxedName(native.schema),
-    style: { builtin: branches.some((b) => b.backend === 'Builtin') },
+    style: { builtin: branches.some((b) => b.backend === 'Builtin'), complex: native.complex },
     parameters: parametersOf(native.schema),
     branches,
     derivation: null,

@@ -1,5 +1,5 @@
 import type { Return, SchemaType } from '../schema/model.js'
-import { type TypeStyle, unboxing } from './unboxing.js'
+import { isNumber, type TypeStyle, unboxing } from './unboxing.js'
 
 const PLAIN: Record<string, string> = {
   Tensor: 'Tensor',
@@ -8,6 +8,7 @@ const PLAIN: Record<string, string> = {
   str: 'string',
   Scalar: 'Scalar',
   number: 'Scalar',
+  complex: 'Complex',
   ScalarType: 'DType',
   Layout: 'number',
   MemoryFormat: 'number',
@@ -24,6 +25,7 @@ export function typescriptType(type: SchemaType, style: TypeStyle): string {
   switch (type.kind) {
     case 'base':
       if (type.name === 'int' || type.name === 'SymInt') return style.builtin ? 'Int' : 'number'
+      if (style.complex && isNumber(type.name)) return 'AnyScalar'
       if (type.name.startsWith('__torch__.torch.classes.')) return 'CustomObject'
       return PLAIN[type.name] ?? 'Value'
     case 'optional': {

@@ -1,13 +1,20 @@
 import type { SchemaType } from '../schema/model.js'
 
-/** How a native function of the `Builtin` key differs: exact ints, lists by reference. */
 export interface TypeStyle {
+  /** A native function of the `Builtin` key: exact ints, lists by reference. */
   readonly builtin: boolean
+  /** Numbers may be complex. */
+  readonly complex: boolean
 }
 
 /** `Tensor` or `Tensor?`: lists of them are handed over with their elements checked. */
 export function isTensorLike(type: SchemaType): boolean {
   return type.kind === 'base' ? type.name === 'Tensor' : type.kind === 'optional' && isTensorLike(type.inner)
+}
+
+/** A number of any type: at::Scalar. */
+export function isNumber(type: string): boolean {
+  return type === 'Scalar' || type === 'number'
 }
 
 /** Call of an unboxing helper: `helper(value, operator, argument, ...extra)`. */
@@ -26,6 +33,7 @@ const BASE: Record<string, string> = {
   Dimname: 'asStr',
   Scalar: 'asScalar',
   number: 'asScalar',
+  complex: 'asComplex',
   ScalarType: 'asDType',
   Layout: 'asLayout',
   MemoryFormat: 'asMemoryFormat',
@@ -52,6 +60,7 @@ export function unboxing(type: SchemaType, style: TypeStyle): Unboxing {
   switch (type.kind) {
     case 'base':
       if (style.builtin && type.name === 'int') return plain('asLong')
+      if (style.complex && isNumber(type.name)) return plain('asAnyScalar')
       if (type.name.startsWith('__torch__.torch.classes.')) return plain('asCustom')
       return plain(BASE[type.name] ?? 'asAny')
     case 'optional': {

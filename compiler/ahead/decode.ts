@@ -1,7 +1,7 @@
 import { deviceOf } from '../../runtime/module/file-error.js'
 import type { FlatReader, FlatTable } from '../../runtime/module/flat-reader.js'
 import { dtypeFromCode } from '../../runtime/tensor/dtype.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { enterScope } from '../../runtime/tensor/scope.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -63,6 +63,11 @@ export class ValueDecoder {
         return table.text(at.text)
       case ValueKind.device:
         return deviceOf(table.text(at.text))
+      case ValueKind.complex: {
+        const [re, im] = items(at.items)
+        if (!(re instanceof Float && im instanceof Float)) throw reader.error('a complex number lacks a part')
+        return new Complex(re.value, im.value)
+      }
       case ValueKind.list:
         return items(at.items)
       case ValueKind.tuple: {

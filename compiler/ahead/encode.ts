@@ -1,6 +1,6 @@
 import { Builder, type Offset } from 'flatbuffers'
 import { isPerChannel, type Quant, type Tensor } from '../../runtime/tensor/tensor.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 import type { Target } from '../capture/captured.js'
 import { Field, TARGET_KINDS, ValueKind } from './schema.js'
@@ -127,6 +127,12 @@ export class Encoder {
       return plain(ValueKind.float, (b) => {
         // no default: it would swallow the sign of -0
         b.addFieldFloat64(at.number, value.value, NaN)
+      })
+    }
+    if (value instanceof Complex) {
+      const parts = items([new Float(value.re), new Float(value.im)])
+      return plain(ValueKind.complex, (b) => {
+        b.addFieldOffset(at.items, parts, 0)
       })
     }
     if (Array.isArray(value)) {

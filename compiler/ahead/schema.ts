@@ -39,7 +39,19 @@ export const Field = {
 } as const
 
 /** What a Value is. */
-export const ValueKind = { none: 0, bool: 1, int: 2, float: 3, string: 4, tensor: 5, list: 6, tuple: 7, dict: 8, device: 9 } as const
+export const ValueKind = {
+  none: 0,
+  bool: 1,
+  int: 2,
+  float: 3,
+  string: 4,
+  tensor: 5,
+  list: 6,
+  tuple: 7,
+  dict: 8,
+  device: 9,
+  complex: 10,
+} as const
 
 /** What a tensor or an address belongs to, by number. */
 export const TARGET_KINDS = ['input', 'buffer', 'constant'] as const

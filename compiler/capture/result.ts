@@ -39,7 +39,8 @@ export function describeResult(value: Value, inputs: readonly Tensor[], find: Fi
     }
     if (v instanceof ScriptObject || v instanceof CustomObject) return `it returns an object of ${classOf(v)}`
     const items = v instanceof Tuple ? v.items : v instanceof Map ? [...v.values()] : Array.isArray(v) ? v : []
-    if (v instanceof Map && [...v.keys()].some((key) => key instanceof Tensor)) return 'it returns a dict with tensors as keys'
+    if (v instanceof Map && [...v.keys()].some((key) => typeof key === 'object'))
+      return 'it returns a dict with tensors or complex numbers as keys'
     for (const item of items) {
       const reason = visit(item)
       if (reason !== null) return reason

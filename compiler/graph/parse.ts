@@ -1,6 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import { dtypeFromName } from '../../runtime/tensor/dtype.js'
-import { Float, toInt } from '../../runtime/tensor/scalar.js'
+import { Complex, Float, toInt } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import type { Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { type CustomObject, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -239,6 +239,11 @@ class LineParser {
     if (this.accept('device ')) {
       const [type, index] = this.string().split(':') as [string, string | undefined]
       return new Device(type, index === undefined ? null : Number(index))
+    }
+    if (this.accept('complex ')) {
+      const re = this.real()
+      this.expect(' ')
+      return new Complex(re, this.real())
     }
     if (this.line[this.at] === '"') return this.string()
     const start = this.at

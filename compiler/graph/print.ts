@@ -1,5 +1,5 @@
 import { dtypeName } from '../../runtime/tensor/dtype.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
 import { isPerChannel, type Quant } from '../../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -90,6 +90,7 @@ function valueText(value: Value): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value === 'string') return JSON.stringify(value)
   if (value instanceof Float) return floatText(value.value)
+  if (value instanceof Complex) return `complex ${floatText(value.re)} ${floatText(value.im)}`
   if (value instanceof Device) return `device ${JSON.stringify(value.toString())}`
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
   if (value instanceof Tuple) return tupleText(value.items.map(valueText), value.fields)

@@ -1,5 +1,5 @@
 import { type DType, dtypeName } from '../../runtime/tensor/dtype.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { isPerChannel, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -25,7 +25,7 @@ interface TensorShape {
   readonly quant: Quant | null
 }
 
-/** The tensors of a call, or null where the arguments hold what has no signature: objects, tensors as keys. */
+/** The tensors of a call, or null where the arguments hold what has no signature: objects, complex numbers, tensors as keys. */
 export class Signature {
   private constructor(private readonly args: readonly Shape[]) {}
 
@@ -67,7 +67,7 @@ function shapeOf(value: Value, tensors: Tensor[], budget: { left: number }): Sha
   if (value === null || typeof value !== 'object') return { kind: 'plain', value }
   if (value instanceof Float) return { kind: 'float', value: value.value }
   if (value instanceof Device) return { kind: 'device', text: value.toString() }
-  if (value instanceof ScriptObject || value instanceof CustomObject) return null
+  if (value instanceof ScriptObject || value instanceof CustomObject || value instanceof Complex) return null
   const dict = value instanceof Map
   const keys = dict ? [...value.keys()] : []
   if (keys.some((key) => typeof key === 'object')) return null

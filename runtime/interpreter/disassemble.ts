@@ -1,5 +1,5 @@
 import type { Value } from '../tensor/value.js'
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { FunctionCode } from './code.js'
 import { OPCODES, type Operand } from './opcodes.js'
@@ -45,6 +45,7 @@ export function constantText(value: Value): string {
   if (value === null) return 'None'
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
   if (value instanceof Float) return Number.isInteger(value.value) ? value.value.toFixed(1) : String(value.value)
+  if (value instanceof Complex) return String(value)
   if (value instanceof Tensor) return `${value.dtype}[${value.shape.join(', ')}]`
   if (Array.isArray(value)) {
     const shown = value.slice(0, 8).map(constantText).join(', ')

@@ -1,9 +1,9 @@
 import { PtliteError } from '../error.js'
 import { kindOf } from '../operators/describe.js'
-import { Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
+import { Complex, Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
-import { Device, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
+import { Device, type DictKey, keyIn, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction, Program } from './program.js'
 import { matchesType, type TypeNode, typeText } from './types.js'
@@ -98,7 +98,7 @@ export function constructList(stack: Stack, type: TypeNode, n: number): void {
 /** A dict key of a value: floats are plain numbers. */
 export function dictKey(value: Value): DictKey {
   if (value instanceof Float) return value.value
-  if (value instanceof Tensor) return value
+  if (value instanceof Tensor || value instanceof Complex) return value
   if (typeof value === 'object') return modelError(`a dict key must be a str, number, bool or Tensor, found ${kindOf(value)}`)
   return value
 }
@@ -107,7 +107,7 @@ export function constructDict(stack: Stack, n: number): Map<DictKey, Value> {
   if (n % 2 !== 0) return modelError(`a dict needs keys and values in pairs, found ${n} values`)
   const dict = new Map<DictKey, Value>()
   const base = stack.top - n
-  for (let i = base; i < stack.top; i += 2) dict.set(dictKey(stack.values[i]!), stack.values[i + 1]!)
+  for (let i = base; i < stack.top; i += 2) dict.set(keyIn(dict, dictKey(stack.values[i]!)), stack.values[i + 1]!)
   stack.values[base] = dict
   stack.top = base + 1
   return dict
@@ -137,9 +137,10 @@ export function indexTuple(stack: Stack, lifetimes: Lifetimes): void {
 }
 
 export function indexDict(stack: Stack): void {
-  const key = dictKey(stack.values[--stack.top]!)
+  const index = dictKey(stack.values[--stack.top]!)
   const dict = stack.values[stack.top - 1]!
   if (!(dict instanceof Map)) return modelError(`expected a dict, found ${kindOf(dict)}`)
+  const key = keyIn(dict, index)
   if (!dict.has(key)) return modelError(`KeyError: ${typeof key === 'string' ? `'${key}'` : String(key)}`)
   stack.values[stack.top - 1] = dict.get(key)!
 }

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 
@@ -91,9 +91,11 @@ export function matchesType(value: Value, type: TypeNode): boolean {
       return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
     case 'float':
       return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value))
+    case 'complex':
+      return value instanceof Complex
     case 'number':
     case 'Scalar':
-      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Float
+      return typeof value === 'number' || typeof value === 'bigint' || value instanceof Float || value instanceof Complex
     case 'str':
       return typeof value === 'string'
     case 'Tensor':

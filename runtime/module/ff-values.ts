@@ -1,6 +1,6 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { describe } from '../operators/describe.js'
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import type { Quant } from '../tensor/tensor.js'
 import { CustomObject, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
@@ -9,7 +9,7 @@ import { readFlatFunction } from './ff-function.js'
 import type { FlatReader, FlatTable } from './flat-reader.js'
 import { Field, ObjectKind, ValueKind } from './flat-schema.js'
 import type { PendingObject } from './parsed.js'
-import { type TensorPool, unsupportedValue } from './tensor-pool.js'
+import type { TensorPool } from './tensor-pool.js'
 
 const CUSTOM_CLASS = '__torch__.torch.classes.'
 /** c10::QScheme numbers. */
@@ -80,7 +80,7 @@ export class FlatValues {
       case ValueKind.double:
         return new Float(reader.float64(table.struct(field)))
       case ValueKind.complex:
-        return unsupportedValue('a complex number')
+        return this.complex(table.struct(field))
       default:
         return this.readTable(kind, table.table(field) ?? fail(reader, `value ${this.values.length} is empty`))
     }
@@ -144,6 +144,10 @@ export class FlatValues {
     const dict = new Map<DictKey, Value>()
     keys.forEach((key, i) => dict.set(dictKeyOf(key), values[i]!))
     return dict
+  }
+
+  private complex(at: number): Complex {
+    return new Complex(this.reader.float64(at), this.reader.float64(at + 8))
   }
 
   private tensor(table: FlatTable): Value {

@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
 import { describe } from '../operators/describe.js'
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
 
@@ -71,7 +71,7 @@ export function deviceOf(text: string): Device {
 /** `value` as key of a dict, where floats are plain numbers. */
 export function dictKeyOf(value: Value): DictKey {
   if (value instanceof Float) return value.value
-  if (value === null || (typeof value === 'object' && !(value instanceof Tensor)))
+  if (value === null || (typeof value === 'object' && !(value instanceof Tensor || value instanceof Complex)))
     throw unexpected('a str, number or tensor as key of a dict', value)
   return value
 }

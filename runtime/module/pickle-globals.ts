@@ -1,6 +1,6 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { describe } from '../operators/describe.js'
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, setListType, type Value } from '../tensor/value.js'
@@ -157,7 +157,11 @@ function callsOf(pool: TensorPool): Calls {
       return value
     },
     'torch.device': ([text]) => deviceOf(textOf(text)),
-    'builtins.complex': () => unsupportedValue('a complex number'),
+    'builtins.complex': ([re, im]) => {
+      if (!(re instanceof Float && im instanceof Float))
+        throw unexpected('two floats as parts of a complex number', re instanceof Float ? im : re)
+      return new Complex(re.value, im.value)
+    },
   }
 }
 

@@ -1,4 +1,4 @@
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import { shapeText } from '../tensor/shape.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple } from '../tensor/value.js'
@@ -6,6 +6,7 @@ import { CustomObject, Device, ScriptObject, Tuple } from '../tensor/value.js'
 const CLASSES = [
   [Tensor, 'Tensor'],
   [Float, 'float'],
+  [Complex, 'complex'],
   [Array, 'list'],
   [Tuple, 'tuple'],
   [Map, 'dict'],
@@ -33,6 +34,7 @@ export function describe(value: unknown): string {
   if (value instanceof Tuple) return `${kind} of ${value.items.length}`
   if (value instanceof Map) return `${kind} of ${value.size}`
   if (typeof value === 'string') return `${kind} ${JSON.stringify(value.slice(0, 40))}`
-  const isShort = value !== null && (typeof value !== 'object' || value instanceof Float || value instanceof Device)
+  const isShort =
+    value !== null && (typeof value !== 'object' || value instanceof Float || value instanceof Complex || value instanceof Device)
   return isShort && value !== undefined ? `${kind} ${String(value)}` : kind
 }

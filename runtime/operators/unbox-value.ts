@@ -1,8 +1,10 @@
+import { HOLDS_COMPLEX } from '../held.js'
 import { type DType, dtypeFromCode, dtypeFromName } from '../tensor/dtype.js'
 import { MemoryFormat } from '../tensor/options.js'
-import { Float, type Int, type Scalar } from '../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, Device, Tuple, type Value } from '../tensor/value.js'
+import { noteUse } from '../used.js'
 import { wrongType } from './unbox-error.js'
 
 /*
@@ -43,6 +45,18 @@ export function toStr(v: Value, arg: number): string {
 export function toScalar(v: Value, arg: number): Scalar {
   if (typeof v === 'number') return Number.isInteger(v) ? v : new Float(v)
   return v instanceof Float || typeof v === 'bigint' || typeof v === 'boolean' ? v : wrongType(v, arg)
+}
+
+/** A number that may be complex, for operators that compute with such. */
+export function toAnyScalar(v: Value, arg: number): AnyScalar {
+  if (!HOLDS_COMPLEX || !(v instanceof Complex)) return toScalar(v, arg)
+  noteUse('complex')
+  return v
+}
+
+/** A real number counts as complex, without an imaginary part. */
+export function toComplex(v: Value, arg: number): Complex {
+  return v instanceof Complex ? v : new Complex(toFloat(v, arg), 0)
 }
 
 /** A number of c10::ScalarType or a dtype's name. */

@@ -1,6 +1,6 @@
 import type { DType } from '../tensor/dtype.js'
 import type { TensorOptions } from '../tensor/options.js'
-import { Float, type Int, type Scalar } from '../tensor/scalar.js'
+import { type AnyScalar, type Complex, Float, type Int, type Scalar } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Storage } from '../tensor/storage.js'
 import type { Tensor } from '../tensor/tensor.js'
@@ -94,6 +94,15 @@ export function asScalar(s: Stack, arg: number): Scalar {
 
 export function asScalarOrNull(s: Stack, arg: number): Scalar | null {
   return at(s, arg) === null ? null : asScalar(s, arg)
+}
+
+/** The same for operators that compute with complex numbers. */
+export function asAnyScalar(s: Stack, arg: number): AnyScalar {
+  return rule.toAnyScalar(at(s, arg), arg)
+}
+
+export function asComplex(s: Stack, arg: number): Complex {
+  return rule.toComplex(at(s, arg), arg)
 }
 
 export function asDType(s: Stack, arg: number): DType {

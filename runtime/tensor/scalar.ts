@@ -13,11 +13,29 @@ export class Float {
   }
 }
 
+/** A complex number of a program, in double precision. */
+export class Complex {
+  constructor(
+    /** The real part. */
+    readonly re: number,
+    /** The imaginary part. */
+    readonly im: number,
+  ) {}
+
+  /** As Python writes it: `(1+2j)`. */
+  toString(): string {
+    return `(${this.re}${this.im < 0 || Object.is(this.im, -0) ? '-' : '+'}${Math.abs(this.im)}j)`
+  }
+}
+
 /** An int64: a number while it is a safe integer, a bigint beyond. */
 export type Int = number | bigint
 
 /** A number argument of PyTorch (at::Scalar). */
 export type Scalar = Int | Float | boolean
+
+/** A number argument of the operators that take complex ones, too. */
+export type AnyScalar = Scalar | Complex
 
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
@@ -43,6 +61,17 @@ export function int(value: number | bigint): Int {
 /** Marks a floating-point number, integral ones included. */
 export function float(value: number): Float {
   return new Float(Number(value))
+}
+
+/** A complex number: the real part, and the imaginary one. */
+export function complex(re: number, im = 0): Complex {
+  return new Complex(Number(re), Number(im))
+}
+
+/** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
+export function notComplex<T>(value: T | Complex): T {
+  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
+  return value
 }
 
 export function isFloatScalar(value: unknown): value is Float | number {

@@ -1,4 +1,4 @@
-import type { Float } from './scalar.js'
+import { Complex, type Float } from './scalar.js'
 import type { Tensor } from './tensor.js'
 
 /** A TorchScript tuple; `fields` names the elements of a NamedTuple. */
@@ -42,15 +42,38 @@ export class Device {
   }
 }
 
-/** Keys of a dict: floats are plain numbers here, since a dict's type says what its keys are. */
-export type DictKey = number | bigint | string | boolean | Tensor
+/**
+ * Keys of a dict: floats are plain numbers here, since a dict's type says what its keys are. Equal complex numbers are one key;
+ * `keyIn` finds it, as a Map goes by identity.
+ */
+export type DictKey = number | bigint | string | boolean | Complex | Tensor
+
+/** The key that a dict holds for `key`, or `key` itself: of complex numbers that is one with equal parts, looked for one by one. */
+export function keyIn(dict: Map<DictKey, Value>, key: DictKey): DictKey {
+  if (!(key instanceof Complex)) return key
+  for (const other of dict.keys()) if (other instanceof Complex && other.re === key.re && other.im === key.im) return other
+  return key
+}
 
 /**
- * Every value that a register can hold. Ints are numbers or bigints, floats are Float, lists are arrays,
+ * Every value that a register can hold. Ints are numbers or bigints, floats are Float, complex numbers Complex, lists are arrays,
  * dicts are Maps in insertion order. Layouts, dtypes and memory formats are ints, as in bytecode.
  */
 export type Value =
-  null | boolean | number | bigint | Float | string | Tensor | Value[] | Tuple | Map<DictKey, Value> | ScriptObject | CustomObject | Device
+  | null
+  | boolean
+  | number
+  | bigint
+  | Float
+  | Complex
+  | string
+  | Tensor
+  | Value[]
+  | Tuple
+  | Map<DictKey, Value>
+  | ScriptObject
+  | CustomObject
+  | Device
 
 const listTypes = new WeakMap<Value[], string>()
 

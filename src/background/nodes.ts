@@ -28,6 +28,7 @@ export type Body =
       readonly quant: Quant | null
     }
   | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'complex'; readonly re: number; readonly im: number }
   | { readonly kind: 'list'; readonly items: readonly Encoded[]; readonly elementType: string | undefined }
   | { readonly kind: 'tuple'; readonly items: readonly Encoded[]; readonly fields: readonly string[] | undefined }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Encoded, Encoded])[] }

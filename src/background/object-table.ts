@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { become, Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, listType, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -186,6 +186,7 @@ export class ObjectTable {
       return { kind: 'tensor', storage: this.sendObject(object.storage, nodes), offset, shape, strides, type, quant }
     }
     if (object instanceof Float) return { kind: 'float', value: object.value }
+    if (object instanceof Complex) return { kind: 'complex', re: object.re, im: object.im }
     if (object instanceof Tuple) return { kind: 'tuple', items: all(object.items), fields: object.fields }
     if (object instanceof ScriptObject) return { kind: 'object', typeName: object.typeName, names: object.names, slots: all(object.slots) }
     if (object instanceof CustomObject) return { kind: 'custom', className: object.className, state: this.send(object.state, nodes) }
@@ -220,6 +221,8 @@ export class ObjectTable {
       }
       case 'float':
         return new Float(body.value)
+      case 'complex':
+        return new Complex(body.re, body.im)
       case 'list':
         return []
       case 'tuple':

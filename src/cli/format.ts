@@ -2,7 +2,7 @@ import type { FunctionArgument } from '../../runtime/interpreter/code.js'
 import { constantText } from '../../runtime/interpreter/disassemble.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
-import { type Output, Tensor } from '../index.js'
+import { Complex, type Output, Tensor } from '../index.js'
 
 /** Tensors with more elements show only the first and last EDGE of each dimension. */
 const THRESHOLD = 1000
@@ -14,6 +14,7 @@ export function formatValue(value: Output, indent = ''): string {
   if (value === null) return 'None'
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object') return String(value)
+  if (value instanceof Complex) return String(value)
   if (value instanceof Tensor) return formatTensor(value, indent)
   const inner = `${indent}  `
   if (Array.isArray(value)) {

@@ -3,7 +3,7 @@ import { arrayTypeOf } from '../../runtime/tensor/data.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
 import { DType, dtypeFromName, type DTypeName } from '../../runtime/tensor/dtype.js'
 import { type DictKey, ScriptObject } from '../../runtime/tensor/value.js'
-import { float, type Input, int, type Output, type Quant, Tensor, tensor, tuple, type TypedArray } from '../index.js'
+import { Complex, complex, float, type Input, int, type Output, type Quant, Tensor, tensor, tuple, type TypedArray } from '../index.js'
 import { toBits } from './half.js'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -24,6 +24,7 @@ export function parseJson(text: string, where: string): Json {
  *     {"dtype": "int64", "shape": [2, 3], "data": [...]}      flat or nested; "quant": {"scale", "zeroPoint"} or {"axis", "scales", "zeroPoints"}
  *     {"tensor": base64, "dtype", "shape", "strides", "offset", "quant"}
  *     {"int": 5}  {"float": 2}  {"bool": true}  {"str": "x"}  {"none": true}      int also as a decimal string
+ *     {"complex": [1, 2]}                                    real and imaginary part
  *     {"list": [...]}  {"tuple": [...]}  {"dict": [[key, value], ...]}
  *     {"dtype": "float32"}  {"device": "cpu"}  {"layout": "strided"}  {"memory_format": "channels_last"}
  *
@@ -43,6 +44,7 @@ const TAGS: Readonly<Record<string, (json: Json, where: string) => Input>> = {
   none: () => null,
   int: (json, where) => int(typeof json === 'string' ? bigintOf(json, where) : numberOf(json, where)),
   float: (json, where) => float(numberOf(json, where)),
+  complex: complexOf,
   bool: (json, where) => (typeof json === 'boolean' ? json : fail(where, 'true or false', json)),
   str: textOf,
   list: (json, where) => itemsOf(json, where),
@@ -135,6 +137,11 @@ function fromBase64(text: string, type: DType, where: string): Exclude<TypedArra
   return new ArrayType(new Uint8Array(bytes).buffer)
 }
 
+function complexOf(json: Json, where: string): Complex {
+  if (!Array.isArray(json) || json.length !== 2) fail(where, 'a real and an imaginary part', json)
+  return complex(numberOf(json[0]!, where), numberOf(json[1]!, where))
+}
+
 function quantOf(json: Json, where: string): Quant {
   if (json === null || typeof json !== 'object' || Array.isArray(json))
     fail(where, '{"scale", "zeroPoint"} or {"axis", "scales", "zeroPoints"}', json)
@@ -184,6 +191,7 @@ export function toJson(value: Output): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number') return jsonNumber(value)
   if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Complex) return { complex: [jsonNumber(value.re), jsonNumber(value.im)] }
   if (value instanceof Tensor) return tensorJson(value)
   if (Array.isArray(value)) return value.map(toJson)
   if (value instanceof Map) {

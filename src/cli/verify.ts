@@ -57,6 +57,7 @@ export function carry(value: whole.Input, from: Runtime, to: Runtime): whole.Inp
     return to.Tensor.fromStorage(value.data(), { dtype, shape, ...(quant === undefined || quant === null ? {} : { quant }) })
   }
   if (value instanceof from.Float) return to.float(value.value)
+  if (value instanceof from.Complex) return to.complex(value.re, value.im)
   if (Array.isArray(value)) return value.map((item: whole.Input) => carry(item, from, to))
   if (value instanceof Map) return new Map([...value].map(([key, item]) => [key, carry(item as whole.Input, from, to)]))
   return value

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { callOperator, float, type Input, int, Tensor, tensor } from '../../src/index.js'
+import { callOperator, Complex, complex, float, type Input, int, Tensor, tensor } from '../../src/index.js'
 
 /** Calls recorded from PyTorch by test/fixtures/make_operator_cases.py, which says what the files hold. */
 const folder = fileURLToPath(new URL('../fixtures/operators', import.meta.url))
@@ -12,7 +12,16 @@ interface Shaped {
   readonly shape: number[]
   readonly data: (number | boolean | string)[]
 }
-type Encoded = null | boolean | string | { int: number } | { float: number | string } | { dtype: string } | Shaped | Encoded[]
+type Encoded =
+  | null
+  | boolean
+  | string
+  | { int: number }
+  | { float: number | string }
+  | { complex: (number | string)[] }
+  | { dtype: string }
+  | Shaped
+  | Encoded[]
 interface Case {
   readonly op: string
   readonly args: Encoded[]
@@ -33,6 +42,7 @@ function decode(x: Encoded): Input {
   if (Array.isArray(x)) return x.map(decode)
   if ('int' in x) return int(x.int)
   if ('float' in x) return float(numberOf(x.float))
+  if ('complex' in x) return complex(numberOf(x.complex[0]!), numberOf(x.complex[1]!))
   if (!('data' in x)) return x.dtype
   const values = x.data.map(numberOf)
   if (isComplex(x.dtype))
@@ -51,6 +61,11 @@ function difference(got: unknown, want: Encoded, tolerance?: number): string | u
   if ('int' in want) return got === want.int ? undefined : `${want.int}, found ${String(got)}`
   if ('float' in want)
     return near(got as number, numberOf(want.float), toleranceOf('float64')) ? undefined : `${want.float}, found ${String(got)}`
+  if ('complex' in want) {
+    const parts = got instanceof Complex ? [got.re, got.im] : []
+    const same = want.complex.every((x, i) => nearExactly(parts[i]!, numberOf(x)))
+    return same ? undefined : `${want.complex.join(' + i ')}, found ${String(got)}`
+  }
   if (!('data' in want) || !(got instanceof Tensor)) return `a tensor, found ${String(got)}`
   if (got.dtype !== want.dtype || got.shape.join() !== want.shape.join()) {
     return `${want.dtype}[${want.shape.join()}], found ${got.dtype}[${got.shape.join()}]`
@@ -71,6 +86,11 @@ const toleranceOf = (dtype: string): number => (dtype === 'float32' || dtype ===
 function near(got: number, want: number, tolerance: number): boolean {
   if (!Number.isFinite(want)) return Object.is(got, want)
   return Math.abs(got - want) <= tolerance * (1 + Math.abs(want))
+}
+
+/** As near as a few units in the last place of the larger part; zeros must have their sign. */
+function nearExactly(got: number, want: number): boolean {
+  return want === 0 || !Number.isFinite(want) ? Object.is(got, want) : Math.abs(got - want) <= 1e-14 * Math.abs(want)
 }
 
 for (const file of readdirSync(folder).sort()) {

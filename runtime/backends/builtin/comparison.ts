@@ -1,9 +1,10 @@
-import type { Int, Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, type Int, type Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Device, Value } from '../../tensor/value.js'
+import { eq_complex } from './complex.js'
 import { compareBytes } from './support/bytes.js'
 import { sameDevice, sameEnum, sameFloats, sameIdentity, sameItems, sameTensors } from './support/equality.js'
-import { type Real, scalarBinary } from './support/scalar.js'
+import { operandOf, type Real, scalarBinary } from './support/scalar.js'
 
 /*
  * Comparisons. `_int` compares exactly; `_float` in doubles, also an int with a float; strings by their bytes.
@@ -17,7 +18,8 @@ export function eq_float(a: Real, b: Real): boolean {
   return Number(a) === Number(b)
 }
 
-export function eq_Scalar(a: Scalar, b: Scalar): boolean {
+export function eq_Scalar(a: AnyScalar, b: AnyScalar): boolean {
+  if (a instanceof Complex || b instanceof Complex) return eq_complex(operandOf(a), operandOf(b))
   return scalarBinary(a, b, eq_int, eq_float)
 }
 
@@ -29,7 +31,7 @@ export function ne_float(a: Real, b: Real): boolean {
   return Number(a) !== Number(b)
 }
 
-export function ne_Scalar(a: Scalar, b: Scalar): boolean {
+export function ne_Scalar(a: AnyScalar, b: AnyScalar): boolean {
   return !eq_Scalar(a, b)
 }
 

@@ -1,7 +1,8 @@
 import { check, PtliteError } from '../../error.js'
+import { anyItemOf } from '../../tensor/complex-item.js'
 import { itemOf, readTensor } from '../../tensor/data.js'
 import { isComplex, isIntegral } from '../../tensor/dtype.js'
-import { type Int, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, type Int, type Scalar } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { Device } from '../../tensor/value.js'
@@ -58,8 +59,9 @@ export function float_of_tensor(a: Tensor): number {
   return Number(itemOf(a))
 }
 
-export function float_of_scalar(a: Scalar): number {
-  return Number(a)
+/** Of a complex number the real part, as in PyTorch. */
+export function float_of_scalar(a: AnyScalar): number {
+  return a instanceof Complex ? a.re : Number(a)
 }
 
 /** Rounded to single precision on the way, as in PyTorch. */
@@ -91,9 +93,9 @@ export function float_implicit(a: Tensor): number {
   return Number(itemOf(a))
 }
 
-export function scalar_implicit(a: Tensor): Scalar {
+export function scalar_implicit(a: Tensor): AnyScalar {
   checkImplicit(a)
-  return itemOf(a)
+  return anyItemOf(a)
 }
 
 /** str() of any value. */
@@ -127,6 +129,11 @@ export function device_of(a: string): Device {
   const match = /^([a-z_]+)(?::(0|[1-9]\d*))?$/.exec(a)
   if (match === null || !DEVICE_TYPES.has(match[1]!)) throw new PtliteError('MODEL_ERROR', `RuntimeError: invalid device string: '${a}'`)
   return new Device(match[1]!, match[2] === undefined ? null : Number(match[2]))
+}
+
+/** A device from its type and index. Throws MODEL_ERROR for other types. */
+export function device_with_index(type: string, index: Int): Device {
+  return device_of(`${type}:${index}`)
 }
 
 export function device_type(self: Device): string {

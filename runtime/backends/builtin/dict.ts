@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
-import { Float } from '../../tensor/scalar.js'
+import { Complex, Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { type DictKey, Tuple, type Value } from '../../tensor/value.js'
+import { type DictKey, keyIn, Tuple, type Value } from '../../tensor/value.js'
 
 /*
  * Operators of every dict, in insertion order. One function serves all key types; where keys become values, float keys
@@ -15,7 +15,7 @@ const floatKey = (key: DictKey): Value => new Float(key as number)
 function keyError(key: DictKey): PtliteError {
   return new PtliteError(
     'MODEL_ERROR',
-    `KeyError: ${typeof key === 'string' ? `'${key}'` : typeof key === 'object' ? 'a tensor' : String(key)}`,
+    `KeyError: ${typeof key === 'string' ? `'${key}'` : typeof key === 'object' && !(key instanceof Complex) ? 'a tensor' : String(key)}`,
   )
 }
 
@@ -24,50 +24,50 @@ export function dict_len(self: Dict): number {
 }
 
 export function dict_contains(dict: Dict, key: DictKey): boolean {
-  return dict.has(key)
+  return dict.has(keyIn(dict, key))
 }
 
 /** Throws MODEL_ERROR (a KeyError) where the dict lacks the key, as do delete and pop. */
 export function dict_getitem(self: Dict, key: DictKey): Value {
-  const value = self.get(key)
+  const value = self.get(keyIn(self, key))
   if (value === undefined) throw keyError(key)
   return value
 }
 
 /** None where the dict lacks the key. */
 export function dict_get(self: Dict, key: DictKey): Value {
-  return self.get(key) ?? null
+  return self.get(keyIn(self, key)) ?? null
 }
 
 export function dict_get_default(self: Dict, key: DictKey, default_value: Value): Value {
-  const value = self.get(key)
+  const value = self.get(keyIn(self, key))
   return value === undefined ? default_value : value
 }
 
 /** The value of the key, which is `default_value` from now on if the dict lacked it. */
 export function dict_setdefault(self: Dict, key: DictKey, default_value: Value): Value {
-  const value = self.get(key)
+  const value = self.get(keyIn(self, key))
   if (value !== undefined) return value
   self.set(key, default_value)
   return default_value
 }
 
 export function dict_set_item(l: Dict, idx: DictKey, v: Value): void {
-  l.set(idx, v)
+  l.set(keyIn(l, idx), v)
 }
 
 export function dict_delete(self: Dict, key: DictKey): void {
-  if (!self.delete(key)) throw keyError(key)
+  if (!self.delete(keyIn(self, key))) throw keyError(key)
 }
 
 export function dict_pop(self: Dict, key: DictKey): Value {
   const value = dict_getitem(self, key)
-  self.delete(key)
+  self.delete(keyIn(self, key))
   return value
 }
 
 export function dict_pop_default(self: Dict, key: DictKey, default_value: Value): Value {
-  return self.has(key) ? dict_pop(self, key) : default_value
+  return dict_contains(self, key) ? dict_pop(self, key) : default_value
 }
 
 function popFirst(self: Dict, keyValue: (key: DictKey) => Value): Tuple {
@@ -93,7 +93,7 @@ export function dict_clear(self: Dict): void {
 
 /** Values of `to_add` win. */
 export function dict_update(self: Dict, to_add: Dict): void {
-  for (const [key, value] of to_add) self.set(key, value)
+  for (const [key, value] of to_add) dict_set_item(self, key, value)
 }
 
 export function dict_keys(self: Dict): Value[] {
@@ -102,6 +102,10 @@ export function dict_keys(self: Dict): Value[] {
 
 export function dict_keys_float(self: Dict): Value[] {
   return Array.from(self.keys(), floatKey)
+}
+
+export function dict_keys_complex(self: Dict): Complex[] {
+  return [...self.keys()] as Complex[]
 }
 
 export function dict_keys_tensor(self: Dict): Tensor[] {
@@ -135,7 +139,7 @@ export function dict_from_list(inputs: Value[]): Dict {
   for (const entry of inputs) {
     check(entry instanceof Tuple && entry.items.length === 2, () => 'expected (key, value) tuples to make a dict of')
     const [key, value] = entry.items as [Value, Value]
-    dict.set(key instanceof Float ? key.value : (key as DictKey), value)
+    dict_set_item(dict, key instanceof Float ? key.value : (key as DictKey), value)
   }
   return dict
 }

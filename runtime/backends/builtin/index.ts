@@ -1,5 +1,6 @@
 export * from './bit.js'
 export * from './comparison.js'
+export * from './complex.js'
 export * from './conversion.js'
 export * from './dict.js'
 export * from './exception.js'

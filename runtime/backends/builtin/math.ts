@@ -1,15 +1,17 @@
-import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import * as complexMath from './support/complex-math.js'
 import { checkedIntFromDouble } from './support/integer.js'
 import * as real from './support/real.js'
 import type { Real } from './support/scalar.js'
 
 /*
  * Functions of the math module. Each serves the int and the float overload; the `_Scalar` one takes a number whose
- * type is known only at run time.
+ * type is known only at run time, and rounds a real result to single precision, as PyTorch does.
  */
 
 type Unary = (a: Real) => number
 type ScalarUnary = (a: Scalar) => Scalar
+type AnyUnary = (a: AnyScalar) => AnyScalar
 
 const ofReal =
   (f: (x: number) => number): Unary =>
@@ -18,7 +20,13 @@ const ofReal =
 const ofScalar =
   (f: (x: number) => number): ScalarUnary =>
   (a) =>
-    new Float(f(Number(a)))
+    new Float(Math.fround(f(Number(a))))
+
+/** `complex` is the function of complex numbers. */
+const ofAny =
+  (f: (x: number) => number, complex: (z: Complex) => AnyScalar): AnyUnary =>
+  (a) =>
+    a instanceof Complex ? complex(a) : new Float(Math.fround(f(Number(a))))
 
 const angleOf = (x: number): number => (real.isNegative(x) ? Math.PI : 0)
 const toDegrees = (x: number): number => x * (180 / Math.PI)
@@ -55,31 +63,32 @@ export const angle = /* @__PURE__ */ ofReal(angleOf)
 export const degrees = /* @__PURE__ */ ofReal(toDegrees)
 export const radians = /* @__PURE__ */ ofReal(toRadians)
 
-export const log_Scalar = /* @__PURE__ */ ofScalar(Math.log)
+export const log_Scalar = /* @__PURE__ */ ofAny(Math.log, (z) => complexMath.log(z))
 export const log1p_Scalar = /* @__PURE__ */ ofScalar(Math.log1p)
-export const log10_Scalar = /* @__PURE__ */ ofScalar(Math.log10)
-export const sqrt_Scalar = /* @__PURE__ */ ofScalar(Math.sqrt)
-export const exp_Scalar = /* @__PURE__ */ ofScalar(Math.exp)
+export const log10_Scalar = /* @__PURE__ */ ofAny(Math.log10, (z) => complexMath.log10(z))
+export const sqrt_Scalar = /* @__PURE__ */ ofAny(Math.sqrt, (z) => complexMath.sqrt(z))
+export const exp_Scalar = /* @__PURE__ */ ofAny(Math.exp, (z) => complexMath.exp(z))
 export const expm1_Scalar = /* @__PURE__ */ ofScalar(Math.expm1)
-export const sin_Scalar = /* @__PURE__ */ ofScalar(Math.sin)
-export const cos_Scalar = /* @__PURE__ */ ofScalar(Math.cos)
-export const tan_Scalar = /* @__PURE__ */ ofScalar(Math.tan)
-export const asin_Scalar = /* @__PURE__ */ ofScalar(Math.asin)
-export const acos_Scalar = /* @__PURE__ */ ofScalar(Math.acos)
-export const atan_Scalar = /* @__PURE__ */ ofScalar(Math.atan)
-export const sinh_Scalar = /* @__PURE__ */ ofScalar(Math.sinh)
-export const cosh_Scalar = /* @__PURE__ */ ofScalar(Math.cosh)
-export const tanh_Scalar = /* @__PURE__ */ ofScalar(Math.tanh)
-export const asinh_Scalar = /* @__PURE__ */ ofScalar(Math.asinh)
-export const acosh_Scalar = /* @__PURE__ */ ofScalar(Math.acosh)
-export const atanh_Scalar = /* @__PURE__ */ ofScalar(Math.atanh)
+export const sin_Scalar = /* @__PURE__ */ ofAny(Math.sin, (z) => complexMath.sin(z))
+export const cos_Scalar = /* @__PURE__ */ ofAny(Math.cos, (z) => complexMath.cos(z))
+export const tan_Scalar = /* @__PURE__ */ ofAny(Math.tan, (z) => complexMath.tan(z))
+export const asin_Scalar = /* @__PURE__ */ ofAny(Math.asin, (z) => complexMath.asin(z))
+export const acos_Scalar = /* @__PURE__ */ ofAny(Math.acos, (z) => complexMath.acos(z))
+export const atan_Scalar = /* @__PURE__ */ ofAny(Math.atan, (z) => complexMath.atan(z))
+export const sinh_Scalar = /* @__PURE__ */ ofAny(Math.sinh, (z) => complexMath.sinh(z))
+export const cosh_Scalar = /* @__PURE__ */ ofAny(Math.cosh, (z) => complexMath.cosh(z))
+export const tanh_Scalar = /* @__PURE__ */ ofAny(Math.tanh, (z) => complexMath.tanh(z))
+export const asinh_Scalar = /* @__PURE__ */ ofAny(Math.asinh, (z) => complexMath.asinh(z))
+export const acosh_Scalar = /* @__PURE__ */ ofAny(Math.acosh, (z) => complexMath.acosh(z))
+export const atanh_Scalar = /* @__PURE__ */ ofAny(Math.atanh, (z) => complexMath.atanh(z))
 export const gamma_Scalar = /* @__PURE__ */ ofScalar(real.gamma)
 export const lgamma_Scalar = /* @__PURE__ */ ofScalar(real.logGamma)
 export const erf_Scalar = /* @__PURE__ */ ofScalar(real.erf)
 export const erfc_Scalar = /* @__PURE__ */ ofScalar(real.erfc)
 export const fabs_Scalar = /* @__PURE__ */ ofScalar(Math.abs)
 export const round_Scalar = /* @__PURE__ */ ofScalar(real.rint)
-export const angle_Scalar = /* @__PURE__ */ ofScalar(angleOf)
+/** Of a complex number in single precision, as PyTorch has it. */
+export const angle_Scalar = /* @__PURE__ */ ofAny(angleOf, (z) => new Float(Math.fround(complexMath.angleOf(z))))
 export const degrees_Scalar = /* @__PURE__ */ ofScalar(toDegrees)
 export const radians_Scalar = /* @__PURE__ */ ofScalar(toRadians)
 

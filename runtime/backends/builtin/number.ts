@@ -1,5 +1,6 @@
 import { PtliteError } from '../../error.js'
-import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import * as complex from './complex.js'
 import {
   absInt,
   addInt,
@@ -15,7 +16,8 @@ import {
   truncDivInt,
   wrapInt32,
 } from './support/integer.js'
-import { intOf, isFloat, type Real, scalarBinary } from './support/scalar.js'
+import { pow } from './support/real.js'
+import { intOf, isFloat, operandOf, type Real, scalarBinary } from './support/scalar.js'
 
 /*
  * Arithmetic of ints and floats. `_float` functions also serve the overloads that mix an int and a float: the int is
@@ -31,7 +33,8 @@ export function add_float(a: Real, b: Real): number {
   return Number(a) + Number(b)
 }
 
-export function add_Scalar(a: Scalar, b: Scalar): Scalar {
+export function add_Scalar(a: AnyScalar, b: AnyScalar): AnyScalar {
+  if (a instanceof Complex || b instanceof Complex) return complex.add_complex(operandOf(a), operandOf(b))
   return scalarBinary(a, b, addInt, (x, y) => boxed(x + y))
 }
 
@@ -39,7 +42,8 @@ export function sub_float(a: Real, b: Real): number {
   return Number(a) - Number(b)
 }
 
-export function sub_Scalar(a: Scalar, b: Scalar): Scalar {
+export function sub_Scalar(a: AnyScalar, b: AnyScalar): AnyScalar {
+  if (a instanceof Complex || b instanceof Complex) return complex.sub_complex(operandOf(a), operandOf(b))
   return scalarBinary(a, b, subInt, (x, y) => boxed(x - y))
 }
 
@@ -47,7 +51,8 @@ export function mul_float(a: Real, b: Real): number {
   return Number(a) * Number(b)
 }
 
-export function mul_Scalar(a: Scalar, b: Scalar): Scalar {
+export function mul_Scalar(a: AnyScalar, b: AnyScalar): AnyScalar {
+  if (a instanceof Complex || b instanceof Complex) return complex.mul_complex(operandOf(a), operandOf(b))
   return scalarBinary(a, b, mulInt, (x, y) => boxed(x * y))
 }
 
@@ -107,12 +112,6 @@ function divmodSingle(a: number, b: number): [number, number] {
   return [quotient, a - quotient * b]
 }
 
-/** Power as C's pow, where 1 to any power and anything to the power 0 are 1 (JavaScript gives NaN for 1 ** NaN and 1 ** Infinity). */
-function pow(base: number, exponent: number): number {
-  if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1
-  return base ** exponent
-}
-
 /** Power of ints or floats, always a float. Throws MODEL_ERROR for zero to a negative power. */
 export function pow_float(a: Real, b: Real): number {
   const [base, exponent] = [Number(a), Number(b)]
@@ -133,16 +132,20 @@ export function neg_float(a: number): number {
   return -a
 }
 
-export function neg_Scalar(a: Scalar): Scalar {
-  return isFloat(a) ? boxed(-a.value) : negInt(intOf(a))
+/** Of a float in single precision, as PyTorch has it. */
+export function neg_Scalar(a: AnyScalar): AnyScalar {
+  if (a instanceof Complex) return complex.neg_complex(a)
+  return isFloat(a) ? boxed(Math.fround(-a.value)) : negInt(intOf(a))
 }
 
 export function abs_float(a: number): number {
   return Math.abs(a)
 }
 
-export function abs_Scalar(a: Scalar): Scalar {
-  return isFloat(a) ? boxed(Math.abs(a.value)) : absInt(intOf(a))
+/** Of floats and complex numbers in single precision, as PyTorch has it. */
+export function abs_Scalar(a: AnyScalar): AnyScalar {
+  if (a instanceof Complex) return boxed(Math.fround(complex.abs_complex(a)))
+  return isFloat(a) ? boxed(Math.fround(Math.abs(a.value))) : absInt(intOf(a))
 }
 
 export function min_int(a: Int, b: Int): Int {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { kindOf } from '../../operators/describe.js'
 import { Float, type Int, toInt } from '../../tensor/scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple, type Value } from '../../tensor/value.js'
 import { Tensor } from '../../tensor/tensor.js'
@@ -57,5 +58,5 @@ function hashOf(value: Value): bigint {
   if (value instanceof Tuple) return value.items.reduce<bigint>((seed, item) => combineHashes(seed, hashOf(item)), 0n)
   if (value instanceof Device) return hashOf(value.type === 'cpu' ? (value.index ?? 255) & 255 : value.toString())
   if (value instanceof Tensor || value instanceof ScriptObject || value instanceof CustomObject) return BigInt(id(value))
-  throw new PtliteError('MODEL_ERROR', `TypeError: unhashable type: ${Array.isArray(value) ? 'list' : 'dict'}`)
+  throw new PtliteError('MODEL_ERROR', `TypeError: unhashable type: ${kindOf(value)}`)
 }

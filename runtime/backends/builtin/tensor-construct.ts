@@ -1,10 +1,12 @@
 import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
-import { Float, type Int, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { type Device, listType, type Value } from '../../tensor/value.js'
+import { castTo } from '../cpu/support/copy.js'
+import { fillScalar } from '../cpu/support/fill.js'
 import { elementOfFloat, elementOfInt, elementReader } from './support/element.js'
 import { isFloat, intOf } from './support/scalar.js'
 
@@ -107,8 +109,26 @@ export function as_tensor_of_float(t: number, type: DType | null, _device: Devic
   return build([new Float(t)], [], DType.float32, type)
 }
 
-/** A 0-d tensor of int64, float64, or for a bool of a Scalar int64. */
-export function num_to_tensor(a: Scalar): Tensor {
+/** Throws INVALID_ARGUMENT for finite parts that float32 cannot hold. */
+export function tensor_of_complex(t: Complex, type: DType | null, _device: Device | null, _requires_grad: boolean): Tensor {
+  return as_tensor_of_complex(t, type, _device)
+}
+
+/** A dtype that is neither complex nor bool takes the real part alone. */
+export function as_tensor_of_complex(t: Complex, type: DType | null, _device: Device | null): Tensor {
+  const rounded = single(t, DType.complex64)
+  return type === DType.bool ? single(t, type) : castTo(rounded, type ?? DType.complex64)
+}
+
+function single(value: Complex, type: DType): Tensor {
+  const out = empty([], type)
+  fillScalar(out, value)
+  return out
+}
+
+/** A 0-d tensor of int64, float64, complex128, or for a bool of a Scalar int64. */
+export function num_to_tensor(a: AnyScalar): Tensor {
+  if (a instanceof Complex) return single(a, DType.complex128)
   const out = empty([], isFloat(a) ? DType.float64 : DType.int64)
   writeTensor(out, isFloat(a) ? Float64Array.of(a.value) : BigInt64Array.of(BigInt(intOf(a))))
   return out

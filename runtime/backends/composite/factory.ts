@@ -4,7 +4,7 @@ import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js
 import { resultStrides } from '../../tensor/iterator.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { outputFor, resize } from '../../tensor/resize.js'
-import { Float, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float } from '../../tensor/scalar.js'
 import { contiguousStrides, extentOf, numelOf } from '../../tensor/shape.js'
 import * as newTensor from '../../tensor/tensor.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
@@ -39,7 +39,7 @@ function make(size: readonly number[], options: TensorOptions, format: number | 
   return newTensor.emptyStrided(size.slice(), stridesFor(size, format), type)
 }
 
-function filled(out: Tensor, value: Scalar): Tensor {
+function filled(out: Tensor, value: AnyScalar): Tensor {
   fillScalar(out, value)
   return out
 }
@@ -137,20 +137,21 @@ function resized(out: Tensor, size: readonly number[]): Tensor {
   return outputFor(out, size, out.type)
 }
 
-function typeOfScalar(value: Scalar): DType {
+function typeOfScalar(value: AnyScalar): DType {
   if (typeof value === 'boolean') return DType.bool
+  if (value instanceof Complex) return DType.complex64
   return value instanceof Float ? DType.float32 : DType.int64
 }
 
-export function full(size: number[], value: Scalar, options: TensorOptions): Tensor {
+export function full(size: number[], value: AnyScalar, options: TensorOptions): Tensor {
   return filled(make(size, { ...options, dtype: options.dtype ?? typeOfScalar(value) }), value)
 }
 
-export function full_out(size: number[], value: Scalar, out: Tensor): Tensor {
+export function full_out(size: number[], value: AnyScalar, out: Tensor): Tensor {
   return filled(resized(out, size), value)
 }
 
-export function scalar_tensor(value: Scalar, options: TensorOptions): Tensor {
+export function scalar_tensor(value: AnyScalar, options: TensorOptions): Tensor {
   return filled(make([], options), value)
 }
 
@@ -171,7 +172,7 @@ export function ones_like(self: Tensor, options: TensorOptions, format: number |
   return full_like(self, 1, options, format)
 }
 
-export function full_like(self: Tensor, value: Scalar, options: TensorOptions, format: number | null): Tensor {
+export function full_like(self: Tensor, value: AnyScalar, options: TensorOptions, format: number | null): Tensor {
   const out = empty_like(self, options, format)
   return out.quant === null ? filled(out, value) : at.fill__Scalar(out, value)
 }
@@ -189,7 +190,7 @@ export function new_empty_strided(self: Tensor, size: number[], stride: number[]
   return empty_strided(size, stride, optionsLike(self, options))
 }
 
-export function new_full(self: Tensor, size: number[], value: Scalar, options: TensorOptions): Tensor {
+export function new_full(self: Tensor, size: number[], value: AnyScalar, options: TensorOptions): Tensor {
   return filled(make(size, optionsLike(self, options)), value)
 }
 

@@ -1,14 +1,16 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { anyItemOf } from '../../tensor/complex-item.js'
+import { type AnyOperand, promoteAny } from '../../tensor/complex-promote.js'
 import { DType, isComplex, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { expand } from '../../tensor/view.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
-import { itemOf, readTensor } from '../../tensor/data.js'
+import { readTensor } from '../../tensor/data.js'
 import { tensorOfInts } from '../../tensor/host-values.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
 
@@ -105,16 +107,17 @@ export function _shape_as_tensor(self: Tensor): Tensor {
 }
 
 /** The one element as a number. */
-export function item(self: Tensor): Scalar {
+export function item(self: Tensor): AnyScalar {
   check(self.numel === 1, () => `item() expects a tensor of one element, found shape [${self.shape.join(', ')}]`)
-  return itemOf(self)
+  return anyItemOf(self)
 }
 
 export { item as _local_scalar_dense }
 
 export function is_nonzero(self: Tensor): boolean {
   check(self.numel === 1, () => `the truth of a tensor is that of its one element, found shape [${self.shape.join(', ')}]`)
-  return scalarToNumber(itemOf(self)) !== 0
+  const value = anyItemOf(self)
+  return value instanceof Complex ? value.re !== 0 || value.im !== 0 : Number(value) !== 0
 }
 
 /** Whether sizes and elements agree, those of different dtypes as their common one; NaN differs from itself. */
@@ -155,8 +158,13 @@ function doubles(self: Tensor): Float64Array {
   return readTensor(castTo(self, DType.float64)) as Float64Array
 }
 
-export { promotePair as result_type_Tensor, promotePair as result_type_Scalar } from '../../tensor/promote.js'
-export { promotePair as result_type_Scalar_Tensor, promotePair as result_type_Scalar_Scalar } from '../../tensor/promote.js'
+/** The dtype that an operator on both computes in. */
+export function result_type(a: AnyOperand, b: AnyOperand): DType {
+  return promoteAny([a, b])
+}
+
+export { result_type as result_type_Tensor, result_type as result_type_Scalar }
+export { result_type as result_type_Scalar_Tensor, result_type as result_type_Scalar_Scalar }
 export { canCast as can_cast, promoteTypes as promote_types } from '../../tensor/dtype.js'
 
 export function is_complex(self: Tensor): boolean {

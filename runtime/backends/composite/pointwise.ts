@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
-import { DType, isFloating } from '../../tensor/dtype.js'
+import { partOf } from '../../tensor/complex.js'
+import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -13,12 +14,14 @@ export function positive(self: Tensor): Tensor {
 }
 
 export function isfinite(self: Tensor): Tensor {
+  if (isComplex(self.type)) return at.logical_and(isfinite(partOf(self, 0)), isfinite(partOf(self, 1)))
   if (!isFloating(self.type)) return filled(self, true)
   return at.lt_Scalar(at.abs(self), new Float(Infinity))
 }
 
-/** Real tensors hold real numbers only. */
+/** Where the imaginary part is 0: everywhere in real tensors. */
 export function isreal(self: Tensor): Tensor {
+  if (isComplex(self.type)) return at.eq_Scalar(partOf(self, 1), 0)
   return filled(self, true)
 }
 
@@ -33,7 +36,7 @@ export function isclose(self: Tensor, other: Tensor, rtol: number, atol: number,
   check(self.type === other.type, () => `isclose expects tensors of one dtype, found ${self.dtype} and ${other.dtype}`)
   check(rtol >= 0 && atol >= 0, () => `isclose expects rtol and atol of at least 0, found ${rtol} and ${atol}`)
   let close = at.eq_Tensor(self, other)
-  if (equalNan && isFloating(self.type)) {
+  if (equalNan && (isFloating(self.type) || isComplex(self.type))) {
     check(
       sameShape(self.shape, close.shape),
       () => `isclose with equal_nan expects self to have the broadcast shape [${close.shape.join(', ')}]`,

@@ -3,13 +3,14 @@ import { HOLDS_COMPLEX, HOLDS_HALVES, HOLDS_SCALARS } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
+import { type AnyOperand, isComplexOperand } from '../../tensor/complex-promote.js'
 import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
-import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { type AnyScalar, Float, notComplex, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { noteUse } from '../../used.js'
 import { absentScalar, checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
-import { complexProduct, complexQuotient, complexSum, isComplexOperand, type RealArithmetic } from './complex-arithmetic.js'
+import { complexProduct, complexQuotient, complexSum, type RealArithmetic } from './complex-arithmetic.js'
 import { fillScalar } from './support/fill.js'
 
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
@@ -23,7 +24,7 @@ function plainPair(name: string, a: Operand, b: Operand): void {
   if (b instanceof Tensor) checkPlain(name, b)
 }
 
-function isBool(x: Operand): boolean {
+function isBool(x: AnyOperand): boolean {
   return x instanceof Tensor ? x.type === DType.bool : typeof x === 'boolean'
 }
 
@@ -55,49 +56,55 @@ const realArithmetic: RealArithmetic = {
   div: (a, b, out) => div_out(a, b, out),
 }
 
-function anyComplex(a: Operand, b: Operand): boolean {
+function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
   return isComplexOperand(a) || isComplexOperand(b)
 }
 
-export function add_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
+export function add_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
   if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
-  plainPair('add', self, other)
-  return scaledSum(BinaryOp.add, self, other, alpha, out)
+  const b = notComplex(other)
+  plainPair('add', self, b)
+  return scaledSum(BinaryOp.add, self, b, notComplex(alpha), out)
 }
 
-export function sub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
-  plainPair('sub', self, other)
+export function sub_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
   check(!isBool(self) && !isBool(other), () => 'sub does not take bool tensors; use logical_xor or logical_not')
-  return scaledSum(BinaryOp.sub, self, other, alpha, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
+  const b = notComplex(other)
+  plainPair('sub', self, b)
+  return scaledSum(BinaryOp.sub, self, b, notComplex(alpha), out)
 }
 
 /** other - alpha * self */
-function rsub_out(self: Tensor, other: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
-  plainPair('rsub', self, other)
+function rsub_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
-  return scaledSum(BinaryOp.sub, other, self, alpha, out)
+  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
+  const b = notComplex(other)
+  plainPair('rsub', self, b)
+  return scaledSum(BinaryOp.sub, b, self, notComplex(alpha), out)
 }
 
-export function mul_out(self: Operand, other: Operand, out?: Tensor): Tensor {
+export function mul_out(self: Operand, other: AnyOperand, out?: Tensor): Tensor {
   if (HOLDS_COMPLEX && anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
-  plainPair('mul', self, other)
-  const common = promotePair(self, other)
-  return runBinary(BinaryOp.mul, self, other, common, common, out)
+  const b = notComplex(other)
+  plainPair('mul', self, b)
+  const common = promotePair(self, b)
+  return runBinary(BinaryOp.mul, self, b, common, common, out)
 }
 
 /** True division: integers give float32. */
-export function div_out(self: Operand, other: Operand, out?: Tensor): Tensor {
+export function div_out(self: Operand, other: AnyOperand, out?: Tensor): Tensor {
   if (HOLDS_COMPLEX && anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
-  plainPair('div', self, other)
-  const type = toFloating(promotePair(self, other))
-  return runBinary(BinaryOp.div, self, other, type, type, out)
+  const b = notComplex(other)
+  plainPair('div', self, b)
+  const type = toFloating(promotePair(self, b))
+  return runBinary(BinaryOp.div, self, b, type, type, out)
 }
 
 /** `rounding_mode` null divides truly, 'trunc' rounds toward zero, 'floor' down. */
-export function div_mode_out(self: Tensor, other: Operand, mode: string | null, out?: Tensor): Tensor {
-  if (mode === null) return div_out(self, other, out)
+export function div_mode_out(self: Tensor, divisor: AnyOperand, mode: string | null, out?: Tensor): Tensor {
+  if (mode === null) return div_out(self, divisor, out)
+  const other = notComplex(divisor)
   check(mode === 'trunc' || mode === 'floor', () => `div expects rounding_mode 'trunc', 'floor' or None, found '${mode}'`)
   plainPair('div', self, other)
   const common = promotePair(self, other)
@@ -260,35 +267,35 @@ export function float_power_out(self: Operand, exponent: Operand, out?: Tensor):
 
 // The overloads that take numbers have no structured form in PyTorch: a functional and an in-place function each.
 
-export function add(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+export function add(self: Tensor, other: AnyOperand, alpha: AnyScalar): Tensor {
   return add_out(self, other, alpha)
 }
-export function add_(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+export function add_(self: Tensor, other: AnyOperand, alpha: AnyScalar): Tensor {
   return add_out(self, other, alpha, self)
 }
 
-export function sub(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+export function sub(self: Tensor, other: AnyOperand, alpha: AnyScalar): Tensor {
   return sub_out(self, other, alpha)
 }
-export function sub_(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+export function sub_(self: Tensor, other: AnyOperand, alpha: AnyScalar): Tensor {
   return sub_out(self, other, alpha, self)
 }
 
-export function rsub(self: Tensor, other: Operand, alpha: Scalar): Tensor {
+export function rsub(self: Tensor, other: AnyOperand, alpha: AnyScalar): Tensor {
   return rsub_out(self, other, alpha)
 }
 
-export function mul(self: Tensor, other: Operand): Tensor {
+export function mul(self: Tensor, other: AnyOperand): Tensor {
   return mul_out(self, other)
 }
-export function mul_(self: Tensor, other: Operand): Tensor {
+export function mul_(self: Tensor, other: AnyOperand): Tensor {
   return mul_out(self, other, self)
 }
 
-export function div(self: Tensor, other: Operand): Tensor {
+export function div(self: Tensor, other: AnyOperand): Tensor {
   return div_out(self, other)
 }
-export function div_(self: Tensor, other: Operand): Tensor {
+export function div_(self: Tensor, other: AnyOperand): Tensor {
   return div_out(self, other, self)
 }
 
@@ -299,10 +306,10 @@ export function floor_divide_(self: Tensor, other: Operand): Tensor {
   return floor_divide_out(self, other, self)
 }
 
-export function div_mode(self: Tensor, other: Operand, mode: string | null): Tensor {
+export function div_mode(self: Tensor, other: AnyOperand, mode: string | null): Tensor {
   return div_mode_out(self, other, mode)
 }
-export function div_mode_(self: Tensor, other: Operand, mode: string | null): Tensor {
+export function div_mode_(self: Tensor, other: AnyOperand, mode: string | null): Tensor {
   return div_mode_out(self, other, mode, self)
 }
 

@@ -1,7 +1,11 @@
+import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { type AnyOperand, isComplexOperand } from '../../tensor/complex-promote.js'
 import { DType } from '../../tensor/dtype.js'
 import { type Operand, promotePair } from '../../tensor/promote.js'
+import { notComplex } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
+import { complexEqual } from './complex-arithmetic.js'
 import { checkPlain, runBinary } from './support/elementwise.js'
 
 /** Comparisons: bool results, any NaN unequal. A number is compared as the tensor's dtype holds it. */
@@ -13,10 +17,19 @@ function comparing(name: string, op: number): (self: Tensor, other: Operand, out
   }
 }
 
+/** Equality, which complex numbers have, too. */
+function equality(name: string, op: number): (self: Tensor, other: AnyOperand, out?: Tensor) => Tensor {
+  const ofReals = comparing(name, op)
+  return (self, other, out) => {
+    if (HOLDS_COMPLEX && (isComplexOperand(self) || isComplexOperand(other))) return complexEqual(op === BinaryOp.ne, self, other, out)
+    return ofReals(self, notComplex(other), out)
+  }
+}
+
 const BinaryOp = kernels.BinaryOp
 
-export const eq_out = comparing('eq', BinaryOp.eq)
-export const ne_out = comparing('ne', BinaryOp.ne)
+export const eq_out = equality('eq', BinaryOp.eq)
+export const ne_out = equality('ne', BinaryOp.ne)
 export const lt_out = comparing('lt', BinaryOp.lt)
 export const le_out = comparing('le', BinaryOp.le)
 export const gt_out = comparing('gt', BinaryOp.gt)

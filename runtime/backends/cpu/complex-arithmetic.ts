@@ -1,18 +1,19 @@
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
+import { type AnyOperand, isComplexOperand, promoteAny } from '../../tensor/complex-promote.js'
 import { DType, isComplex, realOf } from '../../tensor/dtype.js'
 import type { Operand } from '../../tensor/promote.js'
-import type { Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
-import { castTo, copyInto } from './support/copy.js'
-import { deliver } from './support/deliver.js'
+import { castTo, contiguousOf, copyInto } from './support/copy.js'
+import { deliver, deliverExact } from './support/deliver.js'
+import { computeFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
+import { fillScalar } from './support/fill.js'
 
-/** Sums, products and quotients where an operand is complex, made of real ones on the parts. */
-
-export function isComplexOperand(x: Operand): boolean {
-  return x instanceof Tensor && isComplex(x.type)
-}
+/** Sums, products, quotients and comparisons where an operand is complex, made of real ones on the parts. */
 
 /** The real operators, which ./binary.ts hands over. */
 export interface RealArithmetic {
@@ -22,18 +23,19 @@ export interface RealArithmetic {
   readonly div: (a: Operand, b: Operand, out?: Tensor) => Tensor
 }
 
-/** complex128 where a complex operand, or a real one with dimensions, is of double precision; 0-d tensors count only alone. */
-function commonType(a: Operand, b: Operand): DType {
-  const tensors = [a, b].filter((x) => x instanceof Tensor)
-  const shaped = tensors.filter((t) => t.dim > 0)
-  const deciding = shaped.some((t) => isComplex(t.type)) ? shaped : tensors
-  return deciding.some((t) => realOf(t.type) === DType.float64) ? DType.complex128 : DType.complex64
-}
+const { BinaryOp, TernaryOp, UnaryOp } = kernels
 
-/** The operand in the precision of `type`: complex tensors in it, others as reals of half its size; numbers stay. */
-function inPrecision(x: Operand, type: DType): Operand {
+/** The operand in the precision of `type`: complex tensors and numbers as tensors of it, other tensors as reals of half its size; other numbers stay. */
+function inPrecision(x: AnyOperand, type: DType): Operand {
+  if (x instanceof Complex) return tensorOf(x, type)
   if (!(x instanceof Tensor)) return x
   return castTo(x, isComplex(x.type) ? type : realOf(type))
+}
+
+function tensorOf(x: AnyScalar, type: DType): Tensor {
+  const t = empty([], type)
+  fillScalar(t, x)
+  return t
 }
 
 /** A real operand that goes with pairs: every element twice. */
@@ -41,35 +43,37 @@ function withPairs(x: Operand): Operand {
   return x instanceof Tensor ? unsqueeze(x, -1) : x
 }
 
-function shapeOf(a: Operand, b: Operand): number[] {
+function shapeOf(a: AnyOperand, b: AnyOperand): number[] {
   return [...broadcastShapes(a instanceof Tensor ? a.shape : [], b instanceof Tensor ? b.shape : [])]
 }
 
 /** a + alpha * b, or a - alpha * b. */
-export function complexSum(real: RealArithmetic, subtract: boolean, a: Operand, b: Operand, alpha: Scalar, out?: Tensor): Tensor {
-  const type = commonType(a, b)
+export function complexSum(real: RealArithmetic, subtract: boolean, a: AnyOperand, b: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
+  check(typeof alpha !== 'boolean', () => 'a bool alpha is only for bool results')
+  const type = promoteAny([a, b])
+  check(isComplex(type) || !(alpha instanceof Complex), () => 'for operands that are not complex alpha must not be a complex number')
+  if (alpha instanceof Complex) return complexSum(real, subtract, a, productOf(real, inPrecision(b, type), tensorOf(alpha, type)), 1, out)
   const sum = subtract ? real.sub : real.add
   const [x, y] = [inPrecision(a, type), inPrecision(b, type)]
   if (isComplexOperand(x) && isComplexOperand(y)) {
-    return deliver(viewAsComplex(sum(viewAsReal(x as Tensor), viewAsReal(y as Tensor), alpha)), out)
+    return deliver(viewAsComplex(sum(viewAsReal(x), viewAsReal(y), alpha)), out)
   }
   const result = viewAsComplex(empty([...shapeOf(a, b), 2], realOf(type)))
-  const part = (t: Operand, index: 0 | 1): Operand => (isComplexOperand(t) ? partOf(t as Tensor, index) : index === 0 ? t : 0)
+  const part = (t: Operand, index: 0 | 1): Operand => (isComplexOperand(t) ? partOf(t, index) : index === 0 ? t : 0)
   copyInto(partOf(result, 0), sum(part(x, 0), part(y, 0), alpha))
   copyInto(partOf(result, 1), sum(part(x, 1), part(y, 1), alpha))
   return deliver(result, out)
 }
 
-export function complexProduct(real: RealArithmetic, a: Operand, b: Operand, out?: Tensor): Tensor {
-  const type = commonType(a, b)
-  const [x, y] = [inPrecision(a, type), inPrecision(b, type)]
-  if (!isComplexOperand(x)) return deliver(viewAsComplex(real.mul(viewAsReal(y as Tensor), withPairs(x))), out)
-  if (!isComplexOperand(y)) return deliver(viewAsComplex(real.mul(viewAsReal(x as Tensor), withPairs(y))), out)
-  return deliver(productOf(real, x as Tensor, y as Tensor), out)
+export function complexProduct(real: RealArithmetic, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
+  const type = promoteAny([a, b])
+  return deliver(productOf(real, inPrecision(a, type), inPrecision(b, type)), out)
 }
 
-/** (a + bi)(c + di) */
-function productOf(real: RealArithmetic, x: Tensor, y: Tensor): Tensor {
+function productOf(real: RealArithmetic, x: Operand, y: Operand): Tensor {
+  if (!isComplexOperand(x)) return viewAsComplex(real.mul(viewAsReal(y as Tensor), withPairs(x)))
+  if (!isComplexOperand(y)) return viewAsComplex(real.mul(viewAsReal(x), withPairs(y)))
+  // (a + bi)(c + di)
   const [a, b, c, d] = [partOf(x, 0), partOf(x, 1), partOf(y, 0), partOf(y, 1)]
   const result = viewAsComplex(empty([...broadcastShapes(x.shape, y.shape), 2], a.type))
   real.sub(real.mul(a, c), real.mul(b, d), 1, partOf(result, 0))
@@ -77,16 +81,56 @@ function productOf(real: RealArithmetic, x: Tensor, y: Tensor): Tensor {
   return result
 }
 
-export function complexQuotient(real: RealArithmetic, a: Operand, b: Operand, out?: Tensor): Tensor {
-  const type = commonType(a, b)
+export function complexQuotient(real: RealArithmetic, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
+  const type = promoteAny([a, b])
   const [x, y] = [inPrecision(a, type), inPrecision(b, type)]
   if (!isComplexOperand(y)) return deliver(viewAsComplex(real.div(viewAsReal(x as Tensor), withPairs(y))), out)
-  const divisor = y as Tensor
+  return deliver(quotientOf(real, x, y), out)
+}
+
+/**
+ * (a + bi) / (c + di) by R. L. Smith's method: the smaller part of the divisor is divided by the larger one, so that no square overflows.
+ * A divisor of 0 gives infinities, and NaN for 0 / 0.
+ */
+function quotientOf(real: RealArithmetic, x: Operand, divisor: Tensor): Tensor {
   const [c, d] = [partOf(divisor, 0), partOf(divisor, 1)]
-  const square = real.add(real.mul(c, c), real.mul(d, d), 1)
-  const inverse = viewAsComplex(empty([...divisor.shape, 2], c.type))
-  real.div(c, square, partOf(inverse, 0))
-  real.div(real.mul(d, -1), square, partOf(inverse, 1))
-  const product = isComplexOperand(x) ? productOf(real, x as Tensor, inverse) : viewAsComplex(real.mul(viewAsReal(inverse), withPairs(x)))
-  return deliver(product, out)
+  const type = c.type
+  const size = (t: Tensor): Tensor => runUnary(kernels.unary, UnaryOp.abs, t, type, computeFor(type), undefined)
+  const isRealLarger = runBinary(BinaryOp.ge, size(c), size(d), type, DType.bool, undefined)
+  const either = (t: Operand, f: Operand): Tensor => runTernary(TernaryOp.where, isRealLarger, t, f, type, undefined)
+  const [large, small] = [either(c, d), either(d, c)]
+  const isZero = runBinary(BinaryOp.eq, large, 0, type, DType.bool, undefined)
+  const ratio = runTernary(TernaryOp.where, isZero, 0, real.div(small, large), type, undefined)
+  const scale = real.div(new Float(1), real.add(large, real.mul(small, ratio), 1))
+  const sign = either(new Float(1), new Float(-1))
+  const [re, im]: Operand[] = isComplexOperand(x) ? [partOf(x, 0), partOf(x, 1)] : [x, new Float(0)]
+  const [p, q] = [either(re!, im!), either(im!, re!)]
+  const result = viewAsComplex(empty([...shapeOf(x, divisor), 2], type))
+  real.mul(real.add(p, real.mul(q, ratio), 1), scale, partOf(result, 0))
+  real.mul(real.mul(real.sub(q, real.mul(p, ratio), 1), scale), sign, partOf(result, 1))
+  return result
+}
+
+/** Both parts equal, or not (`negate`); bool. */
+export function complexEqual(negate: boolean, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
+  const type = promoteAny([a, b])
+  const [x, y] = [asComplex(a, type), asComplex(b, type)]
+  const half = (index: 0 | 1): Tensor =>
+    runBinary(negate ? BinaryOp.ne : BinaryOp.eq, partOf(x, index), partOf(y, index), realOf(type), DType.bool, undefined)
+  const join = negate ? BinaryOp.logical_or : BinaryOp.logical_and
+  return deliver(runBinary(join, half(0), half(1), DType.bool, DType.bool, undefined), out)
+}
+
+/** Elements of a where condition is true, of b elsewhere. */
+export function complexWhere(condition: Tensor, a: AnyOperand, b: AnyOperand, out?: Tensor): Tensor {
+  const type = promoteAny([a, b])
+  const pairs = (x: AnyOperand): Tensor => viewAsReal(asComplex(x, type))
+  const chosen = runTernary(TernaryOp.where, unsqueeze(condition, -1), pairs(a), pairs(b), realOf(type), undefined)
+  // a broadcast condition may leave the pairs apart
+  return deliverExact(viewAsComplex(contiguousOf(chosen)), out, 'where')
+}
+
+/** Any operand as a tensor of the complex dtype `type`. */
+function asComplex(x: AnyOperand, type: DType): Tensor {
+  return x instanceof Tensor ? castTo(x, type) : tensorOf(x, type)
 }

@@ -1,17 +1,17 @@
 import { check } from '../../error.js'
 import { emptyLike } from '../../tensor/iterator.js'
-import { Float, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Float } from '../../tensor/scalar.js'
 import { Tensor, viewOf } from '../../tensor/tensor.js'
 import { copyInto } from './support/copy.js'
 import { fillScalar } from './support/fill.js'
 
 /** A new tensor of self's shape and layout. */
-export function fill(self: Tensor, value: Scalar | Tensor): Tensor {
+export function fill(self: Tensor, value: AnyScalar | Tensor): Tensor {
   return fill_(emptyLike(self), value)
 }
 
 /** `value` is a number or a 0-d tensor. */
-export function fill_(self: Tensor, value: Scalar | Tensor): Tensor {
+export function fill_(self: Tensor, value: AnyScalar | Tensor): Tensor {
   const places = distinct(self)
   if (value instanceof Tensor) {
     check(value.shape.length === 0, () => `fill_ expects a value of 0 dimensions, found ${value.shape.length}`)

@@ -1,9 +1,12 @@
 import { check } from '../../error.js'
+import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { type AnyOperand, isComplexOperand } from '../../tensor/complex-promote.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { type Operand, promote, promotePair } from '../../tensor/promote.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { notComplex, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
+import { complexWhere } from './complex-arithmetic.js'
 import { checkSameType, notFor, runTernary } from './support/elementwise.js'
 
 const TernaryOp = kernels.TernaryOp
@@ -35,16 +38,18 @@ export function lerp_out(self: Tensor, end: Tensor, weight: Operand, out?: Tenso
 }
 
 /** Elements of self where condition is true, of other elsewhere. */
-export function where_out(condition: Tensor, self: Operand, other: Operand, out?: Tensor): Tensor {
+export function where_out(condition: Tensor, self: AnyOperand, other: AnyOperand, out?: Tensor): Tensor {
   check(
     condition.type === DType.bool || condition.type === DType.uint8,
     () => `where expects a condition of dtype bool, found ${condition.dtype}`,
   )
-  const common = promotePair(self, other)
+  if (HOLDS_COMPLEX && (isComplexOperand(self) || isComplexOperand(other))) return complexWhere(condition, self, other, out)
+  const [a, b] = [notComplex(self), notComplex(other)]
+  const common = promotePair(a, b)
   checkSameType('where', out, common)
-  return runTernary(TernaryOp.where, condition, self, other, common, out)
+  return runTernary(TernaryOp.where, condition, a, b, common, out)
 }
 
-export function where(condition: Tensor, self: Operand, other: Operand): Tensor {
+export function where(condition: Tensor, self: AnyOperand, other: AnyOperand): Tensor {
   return where_out(condition, self, other)
 }

@@ -1,5 +1,6 @@
 import { atan2_out, div_out, hypot_out, maximum_out } from './binary.js'
 import { eq_out } from './comparison.js'
+import { logical_or_out } from './logical.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
@@ -60,6 +61,12 @@ function asking(name: string, op: number): Unary {
     fillScalar(result, false)
     return result
   }
+}
+
+/** The same, asked about either part of complex numbers. */
+function askingEither(name: string, op: number): Unary {
+  const ask = asking(name, op)
+  return (self, out) => (isComplex(self.type) ? deliver(logical_or_out(ask(partOf(self, 0)), ask(partOf(self, 1))), out) : ask(self, out))
 }
 
 /** self as it is, where an operator has nothing to do for its dtype. */
@@ -148,8 +155,8 @@ export const ceil_out = rounding('ceil', UnaryOp.ceil)
 export const trunc_out = rounding('trunc', UnaryOp.trunc)
 export const round_out = rounding('round', UnaryOp.round)
 
-export const isnan = asking('isnan', UnaryOp.isnan)
-export const isinf = asking('isinf', UnaryOp.isinf)
+export const isnan = askingEither('isnan', UnaryOp.isnan)
+export const isinf = askingEither('isinf', UnaryOp.isinf)
 export const isposinf_out = asking('isposinf', UnaryOp.isposinf)
 export const isneginf_out = asking('isneginf', UnaryOp.isneginf)
 

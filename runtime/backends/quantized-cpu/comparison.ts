@@ -1,4 +1,4 @@
-import type { Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, notComplex, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import * as cpu from '../cpu/comparison.js'
 import { dequantized } from '../cpu/support/quantization.js'
@@ -9,12 +9,12 @@ function valueOf(x: Tensor | Scalar): Tensor | Scalar {
   return x instanceof Tensor && x.quant !== null ? dequantized(x) : x
 }
 
-export function quantized_eq_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.eq_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
+export function quantized_eq_out(self: Tensor, other: Tensor | AnyScalar, out?: Tensor): Tensor {
+  return cpu.eq_out(self.quant === null ? self : dequantized(self), valueOf(notComplex(other)), out)
 }
 
-export function quantized_ne_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.ne_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
+export function quantized_ne_out(self: Tensor, other: Tensor | AnyScalar, out?: Tensor): Tensor {
+  return cpu.ne_out(self.quant === null ? self : dequantized(self), valueOf(notComplex(other)), out)
 }
 
 export function quantized_lt_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import { readTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { checkOverlap, emptyLike } from '../../tensor/iterator.js'
-import { Float, scalarToNumber, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Float, notComplex, scalarToNumber, type Scalar } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, isPerChannel, type Quant, Tensor } from '../../tensor/tensor.js'
 import { index_put } from '../cpu/advanced-index.js'
@@ -37,8 +37,8 @@ function quantizedAs(x: Tensor, quant: Quant, type: DType): Tensor {
   return isPerChannel(quant) ? quantizePerChannel(x, quant, type) : quantizePerTensor(x, quant.scale, quant.zeroPoint, type)
 }
 
-function numberIn(value: Scalar | Tensor, what: string): number {
-  if (!(value instanceof Tensor)) return scalarToNumber(value)
+function numberIn(value: AnyScalar | Tensor, what: string): number {
+  if (!(value instanceof Tensor)) return scalarToNumber(notComplex(value))
   check(value.dim === 0, () => `${what}: expected a value of 0 dimensions, found ${value.dim}`)
   const raw = Number(readTensor(value)[0])
   if (value.quant === null) return raw
@@ -47,7 +47,7 @@ function numberIn(value: Scalar | Tensor, what: string): number {
 }
 
 /** Every element becomes what the number quantizes to, per channel where `self` is quantized so. */
-export function fill_(self: Tensor, value: Scalar | Tensor): Tensor {
+export function fill_(self: Tensor, value: AnyScalar | Tensor): Tensor {
   checkOverlap(self, [])
   const number = numberIn(value, 'fill_')
   const { quant } = self
@@ -62,7 +62,7 @@ export function fill_(self: Tensor, value: Scalar | Tensor): Tensor {
   return self
 }
 
-export function fill(self: Tensor, value: Scalar | Tensor): Tensor {
+export function fill(self: Tensor, value: AnyScalar | Tensor): Tensor {
   return fill_(emptyLike(self), value)
 }
 

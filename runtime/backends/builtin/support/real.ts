@@ -8,6 +8,12 @@ export function rint(x: number): number {
   return nearest === 0 && (x < 0 || Object.is(x, -0)) ? -0 : nearest
 }
 
+/** Power as C's pow, where 1 to any power and anything to the power 0 are 1 (JavaScript gives NaN for 1 ** NaN and 1 ** Infinity). */
+export function pow(base: number, exponent: number): number {
+  if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1
+  return base ** exponent
+}
+
 /** C's remainder(): x - n * y with n the integer nearest to x / y, ties to even. */
 export function ieeeRemainder(x: number, y: number): number {
   if (Number.isNaN(x) || Number.isNaN(y) || y === 0 || !Number.isFinite(x)) return NaN

@@ -1,4 +1,4 @@
-import { Float, type Int, type Scalar } from '../../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../../tensor/scalar.js'
 import type { Value } from '../../../tensor/value.js'
 
 /** Both numeric types of a program, as natives receive them: a float is a plain number, an int may be a bigint. */
@@ -11,6 +11,11 @@ export function isFloat(value: Scalar): value is Float {
 /** The int behind a scalar that is no float; a bool counts as 0 or 1. */
 export function intOf(value: Exclude<Scalar, Float>): Int {
   return typeof value === 'boolean' ? Number(value) : value
+}
+
+/** A number as an operand beside a complex one. */
+export function operandOf(value: AnyScalar): Complex | Real {
+  return value instanceof Complex ? value : isFloat(value) ? value.value : intOf(value)
 }
 
 /** The number in a list of floats. */

@@ -1,4 +1,4 @@
-import { Float } from '../../../tensor/scalar.js'
+import { Complex, Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { type CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../../tensor/value.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
@@ -18,12 +18,18 @@ export function valueText(value: Value): string {
       return String(value)
   }
   if (value instanceof Float) return floatText(value.value)
+  if (value instanceof Complex) return complexText(value)
   if (value instanceof Tensor) return tensorText(value)
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
   if (value instanceof Tuple) return `(${value.items.map(valueText).join(', ')}${value.items.length === 1 ? ',' : ''})`
   if (value instanceof Map) return `{${Array.from(value, entryText).join(', ')}}`
   if (value instanceof Device) return value.toString()
   return objectText(value)
+}
+
+/** `1.+2.j`; the sign of a NaN, which is no number of either sign, is a minus. */
+function complexText({ re, im }: Complex): string {
+  return `${floatText(re)}${im >= 0 ? '+' : '-'}${floatText(Math.abs(im))}j`
 }
 
 function entryText([key, value]: [DictKey, Value]): string {

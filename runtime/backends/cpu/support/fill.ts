@@ -1,20 +1,33 @@
+import { check } from '../../../error.js'
 import { HOLDS_COMPLEX } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { partOf } from '../../../tensor/complex.js'
-import { isComplex } from '../../../tensor/dtype.js'
+import { DType, dtypeName, isComplex } from '../../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../../tensor/iterator.js'
-import type { Scalar } from '../../../tensor/scalar.js'
+import { type AnyScalar, Complex, Float, type Scalar } from '../../../tensor/scalar.js'
 import { checkInRange, scalarBits } from '../../../tensor/scalar-bits.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
 
-/** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range. The integers of quantized tensors are set as they are. */
-export function fillScalar(self: Tensor, value: Scalar): void {
+/** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range, or for a number with an imaginary part where only bools and complex tensors take it. The integers of quantized tensors are set as they are. */
+export function fillScalar(self: Tensor, value: AnyScalar): void {
   if (HOLDS_COMPLEX && isComplex(self.type)) {
-    fillScalar(partOf(self, 0), value)
-    fillScalar(partOf(self, 1), 0)
-    return
+    const isPair = value instanceof Complex
+    fillReal(partOf(self, 0), isPair ? new Float(value.re) : value)
+    fillReal(partOf(self, 1), isPair ? new Float(value.im) : 0)
+  } else {
+    fillReal(self, value instanceof Complex ? realValue(value, self.type) : value)
   }
+}
+
+/** The number that a real dtype makes of a complex one. */
+function realValue({ re, im }: Complex, type: DType): Scalar {
+  if (type === DType.bool) return re !== 0 || im !== 0
+  check(im === 0, () => `the complex number (${re}, ${im}) cannot be converted to ${dtypeName(type)} without overflow`)
+  return new Float(re)
+}
+
+function fillReal(self: Tensor, value: Scalar): void {
   checkInRange(self.type, value)
   const [low, high] = scalarBits(self.type, value)
   const loop = self.isContiguous ? denseLoop(self.numel) : planLoop(self.shape, [self])

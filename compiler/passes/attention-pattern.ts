@@ -44,7 +44,7 @@ function spelledAttention(node: GraphNode, result: ValueId, analysis: Analysis):
   if (!PRODUCTS.has(node.op)) return null
   const weights = madeBy(node.args[0], analysis)
   const values = valueArg(node.args[1])
-  if (weights?.op !== 'aten::softmax.int' || !keepsDtype(weights.args[2]) || values === undefined) return null
+  if (weights?.op !== 'aten::softmax.int' || !isNone(weights.args[2]) || values === undefined) return null
   const rank = analysis.type(result).shape.length
   const dim = numberArg(weights.args[1])
   if (dim !== -1 && dim !== rank - 1) return null
@@ -52,11 +52,6 @@ function spelledAttention(node: GraphNode, result: ValueId, analysis: Analysis):
   if (scores === null) return null
   const { keys, ...others } = scores
   return { ...others, key: keys, turned: true, value: values, causal: false, safe: false }
-}
-
-/** True for no dtype, or float32, which is what all operands are. */
-function keepsDtype(arg: Arg | undefined): boolean {
-  return isNone(arg) || numberArg(arg) === DType.float32
 }
 
 interface Scores {

@@ -8,11 +8,14 @@ import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
-/** Products whose outputs are scaled by scaling their weights: position of weight and bias, and the weight's output dimension. */
-const PRODUCTS: Readonly<Record<string, { weight: number; bias: number }>> = {
+/** Products whose outputs are scaled by scaling their weights: position of weight, bias and, where the weight's outputs are its second dimension, groups. */
+const PRODUCTS: Readonly<Record<string, { weight: number; bias: number; groups?: number }>> = {
   'aten::conv1d': { weight: 1, bias: 2 },
   'aten::conv2d': { weight: 1, bias: 2 },
   'aten::conv3d': { weight: 1, bias: 2 },
+  'aten::conv_transpose1d': { weight: 1, bias: 2, groups: 6 },
+  'aten::conv_transpose2d.input': { weight: 1, bias: 2, groups: 6 },
+  'aten::conv_transpose3d.input': { weight: 1, bias: 2, groups: 6 },
   'aten::linear': { weight: 1, bias: 2 },
 }
 
@@ -65,7 +68,9 @@ function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor)
   if (mean === undefined || mean === null || variance === undefined || variance === null) return false
   const all = [weight, bias, gamma, beta, mean, variance].filter((t) => t !== null)
   if (all.some((t) => t.type !== DType.float32) || analysis.type(input).dtype !== DType.float32) return false
-  const channels = weight.shape[0]!
+  const groups = slots.groups === undefined ? null : numberArg(product.args[slots.groups])
+  if (groups === undefined) return false
+  const channels = groups === null ? weight.shape[0]! : weight.shape[1]! * groups
   if (all.some((t) => t !== weight && (t.shape.length !== 1 || t.shape[0] !== channels))) return false
 
   const numbers = (t: Tensor | null, fallback: number): ArrayLike<number> =>
@@ -73,7 +78,8 @@ function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor)
   const [b, g, h, m, v] = [numbers(bias, 0), numbers(gamma, 1), numbers(beta, 0), numbers(mean, 0), numbers(variance, 1)]
   const scale = Float32Array.from({ length: channels }, (_, i) => g[i]! / Math.sqrt(v[i]! + eps))
   const shift = Float32Array.from({ length: channels }, (_, i) => ((b[i]! - m[i]!) * g[i]!) / Math.sqrt(v[i]! + eps) + h[i]!)
-  const factor = constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)])
+  const factor =
+    groups === null ? constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)]) : factorOfTransposed(scale, weight, groups)
   const [scaled] = callOnce('aten::mul.Tensor', [weight, factor]) as [Tensor]
   factor.release()
   const name = graph.constants.find((c) => c.id === valueArg(product.args[slots.weight]))!.name
@@ -83,4 +89,14 @@ function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor)
   editor.replaceNode(product, [])
   editor.replaceNode(norm, [{ ...product, args, results: [{ kind: 'value', id: onlyResult(norm)! }] }])
   return true
+}
+
+/** What each element of a transposed convolution's weight [inputs, outputs / groups, ...] is scaled with. */
+function factorOfTransposed(scale: Float32Array, { shape }: Tensor, groups: number): Tensor {
+  const [inputs, outputs] = shape as [number, number]
+  const factor = Float32Array.from({ length: inputs * outputs }, (_, i) => {
+    const group = Math.floor(Math.floor(i / outputs) / (inputs / groups))
+    return scale[group * outputs + (i % outputs)]!
+  })
+  return constantOf(factor, [inputs, outputs, ...shape.slice(2).map(() => 1)])
 }

@@ -24,7 +24,7 @@ import { rmsNorm } from './rms-norm.js'
 import { rotary } from './rotary.js'
 import { rowMajor } from './row-major.js'
 import { softmax } from './softmax.js'
-import { spellings } from './spellings.js'
+import { canonical } from './canonical.js'
 import { stridedOperands } from './strided-operands.js'
 import { views } from './views.js'
 
@@ -38,7 +38,7 @@ export const PASSES: readonly Pass[] = [
   prepacked,
   einsum,
   constantFolding,
-  spellings,
+  canonical,
   linearLayers,
   linearRows,
   batchNorm,

@@ -4,7 +4,6 @@ import { linearRows } from '../../compiler/passes/linear-rows.js'
 import { rmsNorm } from '../../compiler/passes/rms-norm.js'
 import { rotary } from '../../compiler/passes/rotary.js'
 import { rowMajor } from '../../compiler/passes/row-major.js'
-import { spellings } from '../../compiler/passes/spellings.js'
 import { stridedOperands } from '../../compiler/passes/strided-operands.js'
 import { tensor } from '../../src/index.js'
 import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
@@ -13,9 +12,6 @@ const { parse, check } = passChecks({
   row: random([6]),
   matrix: random([4, 6]),
   'eps of no dimensions': tensor([1e-5], [], 'float64'),
-  'number of no dimensions': tensor([0.3], [], 'float64'),
-  'three kinds': random([4, 3, 3, 3]),
-  signal: random([4, 3, 3]),
 })
 
 t.test('rms norm', (t) => {
@@ -236,35 +232,6 @@ return %5
     const graph = parse(text)
     t.equal(linearRows.run(graph), graph, why)
   }
-  t.end()
-})
-
-t.test('spellings', (t) => {
-  const number = 'constant %20: float64[] @20 = "number of no dimensions"\n'
-  for (const op of ['add', 'sub', 'mul', 'div']) {
-    const alpha = op === 'add' ? ', 1' : op === 'sub' ? ', 2' : ''
-    check(t, spellings, chain('3, 5', [`${op}.Tensor(%0, %20${alpha})`], number), [`aten::${op}.Scalar`])
-    const turned = chain('3, 5', [`${op}.Tensor(%20, %0${alpha})`], number)
-    check(t, spellings, turned, [op === 'add' || op === 'mul' ? `aten::${op}.Scalar` : `aten::${op}.Tensor`])
-  }
-  check(t, spellings, chain('3, 5', ['add.Tensor(%20, %0, 2)'], number), ['aten::add.Tensor'])
-  t.notMatch(printGraph(spellings.run(parse(chain('3, 5', ['softmax.int(%0, -1, 6)'])))), ', 6)')
-  check(t, spellings, chain('3, 5', ['softmax.int(%0, -1, 6)']), ['aten::softmax.int'])
-  const conv = `input %0: float32[2, 3, 6, 7] @0
-constant %1: float32[4, 3, 3, 3] @1 = "three kinds"
-%2: float32[2, 4, 6, 4] @2 = aten::_convolution(%0, %1, None, [1, 2], [1, 1], [1, 1], False, [0, 0], 1, False, False, True, True)
-return %2
-`
-  t.match(printGraph(check(t, spellings, conv, ['aten::conv2d'])), '(%0, %1, None, [1, 2], [1, 1], [1, 1], 1)')
-  check(t, spellings, conv.replace('_convolution', 'convolution').replace(', False, False, True, True)', ')'), ['aten::conv2d'])
-  const signal = `input %0: float32[2, 3, 6] @0
-constant %1: float32[4, 3, 3] @1 = "signal"
-%2: float32[2, 4, 6] @2 = aten::_convolution.deprecated(%0, %1, None, [1], [1], [1], False, [0], 1, False, False, True)
-return %2
-`
-  check(t, spellings, signal, ['aten::conv1d'])
-  const transposed = signal.replace('[2, 3, 6]', '[2, 4, 6]').replace('[2, 4, 6] @2', '[2, 3, 6] @2').replace('False, [0]', 'True, [0]')
-  t.strictSame(operators(spellings.run(parse(transposed))), ['aten::_convolution.deprecated'])
   t.end()
 })
 

@@ -28,6 +28,17 @@ interface Signature {
 /** What is on the stack: the kinds that each value can have. */
 type Kinds = number[]
 
+const OP = 0
+const OPN = 1
+const STOREN = 4
+const STORE = 5
+const JF = 9
+const JMP = 10
+const LOOP = 11
+const RET = 12
+const CALL = 14
+const RAISE_EXCEPTION = 32
+
 const POPS = column(2, EFFECT_LETTERS)
 const PUSHES = column(3, EFFECT_LETTERS)
 
@@ -82,77 +93,80 @@ export class CodeReading {
    * are used up, and otherwise the first call that is only among the candidates, with those of its numbers that fit there.
    */
   read(fn: LinkedFunction, counts: ReadonlyMap<Call, number>, candidates: ReadonlyMap<Call, readonly number[]>): OpenCall | 'fails' | null {
-    const { source } = fn
-    const { code } = source
-    const count = code.length / 3
+    const { code } = fn.source
     const { repeated, stores } = this.survey(code)
     const registers = new Map<number, number>()
     /** The stacks of paths that jump forward. */
     const waiting = new Map<number, Kinds>()
     const depths = new Map<number, number>()
-    let stack: Kinds | null = Array.from({ length: argumentCount(source) }, (_, i) => {
-      const type = source.schema?.args[i]?.type
-      return i === 0 || type === undefined ? ANY_KIND : kindsOfTypeText(type)
-    })
-    for (let pc = 0; pc < count; pc++) {
+    let stack: Kinds | null = argumentKinds(fn)
+    for (let pc = 0; pc < code.length / 3; pc++) {
       const other = waiting.get(pc)
-      if (other !== undefined) stack = stack === null ? other : merged(stack, other)
-      if (stack === null) {
-        if (other !== undefined) return 'fails'
-        continue
-      }
+      if (other !== undefined && (stack = merged(stack, other)) === null) return 'fails'
+      if (stack === null) continue
       if (repeated.has(pc)) stack.fill(ANY_KIND)
       depths.set(pc, stack.length)
-      const at = 3 * pc
-      const opcode = code[at]!
-      const x = code[at + 1]!
-      const n = code[at + 2]!
-      let takes = 0
-      let results: readonly number[] | null = null
-      let ends = opcode === 10 || opcode === 12 || opcode === 32 // JMP, RET, RAISE_EXCEPTION
-      if (opcode <= 1) {
-        const call = this.calls.get(fn.operators[x]!)
-        if (call === undefined) return 'fails'
-        const { operator } = call
-        if (opcode === 0) {
-          const given = counts.get(call)
-          if (given === undefined) return { call, counts: candidates.get(call)!.filter((count) => this.fits(call, count, stack!)) }
-          if (!this.fits(call, given, stack)) return 'fails'
-          takes = given
-          ends = operator.qualifiedName === RAISE
-        }
-        const { returns } = this.signatureOf(call)
-        results = operator.returns < 0 ? new Array<number>(resultsOf(code, at)).fill(ANY_KIND) : returns
-      } else if (opcode === 14) {
-        const callee = this.functions[x]
-        if (callee === undefined) return 'fails'
-        takes = argumentCount(callee.source)
+      const opcode = code[3 * pc]!
+      const x = code[3 * pc + 1]!
+      const call = opcode <= OPN ? this.calls.get(fn.operators[x]!) : undefined
+      if (call !== undefined && opcode === OP) {
+        const given = counts.get(call)
+        const fits = (count: number): boolean => this.fits(call, count, stack!)
+        if (given === undefined) return { call, counts: candidates.get(call)!.filter(fits) }
+        if (!fits(given)) return 'fails'
       }
-      const pops = numberOf(POPS[opcode] ?? 0, x, n, takes)
-      const pushes = results?.length ?? numberOf(PUSHES[opcode] ?? 0, x, n, 1)
-      if (pops < 0 || pops > stack.length || pushes < 0 || pushes > MAX_PUSHES) return 'fails'
-      this.steps -= 1 + pops + pushes
-      if (this.steps < 0) return 'fails'
-      if (opcode === 12 && stack.length !== 1) return 'fails'
-      const taken: Kinds = stack.splice(stack.length - pops, pops)
-      if (opcode === 4 || opcode === 5) this.store(registers, stores, x, taken)
-      for (let i = 0; i < pushes; i++) stack.push(results?.[i] ?? this.resultOf(fn, opcode, x, registers))
-      if (opcode >= 9 && opcode <= 11) {
-        const target = pc + x
+      if (opcode === RET && stack.length !== 1) return 'fails'
+      const taken = this.step(fn, pc, stack, call, counts, registers)
+      if (taken === null) return 'fails'
+      if (opcode === STORE || opcode === STOREN) store(registers, stores, x, taken)
+      if (opcode === JF || opcode === JMP || opcode === LOOP) {
         // LOOP goes on without the three values that count
-        const left: Kinds = opcode === 11 ? stack.slice(0, -3) : stack.slice()
+        const left: Kinds = opcode === LOOP ? stack.slice(0, -3) : stack.slice()
         this.steps -= left.length
-        if (target <= pc ? depths.get(target) !== left.length : target >= count) return 'fails'
-        if (target > pc) {
-          const known = waiting.get(target)
-          const both = known === undefined ? left : merged(known, left)
-          if (both === null) return 'fails'
+        const target = pc + x
+        if (target <= pc) {
+          if (depths.get(target) !== left.length) return 'fails'
+        } else {
+          const both = merged(waiting.get(target) ?? null, left)
+          if (both === null || 3 * target >= code.length) return 'fails'
           waiting.set(target, both)
         }
       }
-      if (ends) stack = null
+      if (opcode === JMP || opcode === RET || opcode === RAISE_EXCEPTION || call?.operator.qualifiedName === RAISE) stack = null
     }
     return stack === null ? null : 'fails'
+  }
+
+  /**
+   * Takes off the stack what the instruction takes, and puts there what it leaves. Returns the values taken; null where there are fewer, or where
+   * there is no such instruction.
+   */
+  private step(
+    fn: LinkedFunction,
+    pc: number,
+    stack: Kinds,
+    call: Call | undefined,
+    counts: ReadonlyMap<Call, number>,
+    registers: ReadonlyMap<number, number>,
+  ): Kinds | null {
+    const { code } = fn.source
+    const [opcode, x, n] = [code[3 * pc]!, code[3 * pc + 1]!, code[3 * pc + 2]!]
+    const callee = opcode === CALL ? this.functions[x] : undefined
+    if ((opcode <= OPN && call === undefined) || (opcode === CALL && callee === undefined)) return null
+    const takes = call !== undefined ? (counts.get(call) ?? 0) : callee !== undefined ? argumentCount(callee.source) : 0
+    const results = call === undefined ? null : this.resultsOf(call, code, 3 * pc)
+    const pops = numberOf(POPS[opcode] ?? 0, x, n, takes)
+    const pushes = results?.length ?? numberOf(PUSHES[opcode] ?? 0, x, n, 1)
+    if (pops < 0 || pops > stack.length || pushes < 0 || pushes > MAX_PUSHES) return null
+    this.steps -= 1 + pops + pushes
+    if (this.steps < 0) return null
+    const taken = stack.splice(stack.length - pops, pops)
+    for (let i = 0; i < pushes; i++) stack.push(results?.[i] ?? resultOf(fn, opcode, x, registers))
+    return taken
+  }
+
+  private resultsOf(call: Call, code: Int32Array, at: number): readonly number[] {
+    return call.operator.returns < 0 ? new Array<number>(resultsOf(code, at)).fill(ANY_KIND) : this.signatureOf(call).returns
   }
 
   /** Whether `count` values on top of the stack can be the arguments of a call. */
@@ -182,33 +196,42 @@ export class CodeReading {
     for (let at = 0; at < code.length; at += 3) {
       const opcode = code[at]!
       const x = code[at + 1]!
-      if (opcode >= 9 && opcode <= 11 && x <= 0) repeated.add(at / 3 + x)
-      const stored = opcode === 5 ? 1 : opcode === 4 ? code[at + 2]! : 0
+      if (opcode >= JF && opcode <= LOOP && x <= 0) repeated.add(at / 3 + x)
+      const stored = opcode === STORE ? 1 : opcode === STOREN ? code[at + 2]! : 0
       this.steps -= 1 + stored
       for (let i = 0; i < stored && this.steps > 0; i++) stores.set(x + i, (stores.get(x + i) ?? 0) + 1)
     }
     return { repeated, stores }
   }
+}
 
-  private store(registers: Map<number, number>, stores: ReadonlyMap<number, number>, first: number, values: Kinds): void {
-    values.forEach((kinds, i) => {
-      if (stores.get(first + i) === 1) registers.set(first + i, kinds)
-    })
-  }
+/** What a function is called with. */
+function argumentKinds({ source }: LinkedFunction): Kinds {
+  return Array.from({ length: argumentCount(source) }, (_, i) => {
+    const type = source.schema?.args[i]?.type
+    return i === 0 || type === undefined ? ANY_KIND : kindsOfTypeText(type)
+  })
+}
 
-  /** Kinds of what an instruction leaves on the stack that calls no operator. */
-  private resultOf({ source }: LinkedFunction, opcode: number, x: number, registers: ReadonlyMap<number, number>): number {
-    switch (opcode) {
-      case 2: // LOAD
-      case 3: // MOVE
-        return registers.get(x) ?? ANY_KIND
-      case 8: // LOADC
-        return x >= 0 && x < source.constants.length ? kindOfValue(source.constants[x]!) : ANY_KIND
-      case 26: // LIST_CONSTRUCT
-        return kindsOfTypeText(source.types[x] ?? '')
-      default:
-        return RESULT[opcode] ?? ANY_KIND
-    }
+/** Registers that only one instruction stores into hold what that one stored. */
+function store(registers: Map<number, number>, stores: ReadonlyMap<number, number>, first: number, values: Kinds): void {
+  values.forEach((kinds, i) => {
+    if (stores.get(first + i) === 1) registers.set(first + i, kinds)
+  })
+}
+
+/** Kinds of what an instruction leaves on the stack that calls no operator. */
+function resultOf({ source }: LinkedFunction, opcode: number, x: number, registers: ReadonlyMap<number, number>): number {
+  switch (opcode) {
+    case 2: // LOAD
+    case 3: // MOVE
+      return registers.get(x) ?? ANY_KIND
+    case 8: // LOADC
+      return x >= 0 && x < source.constants.length ? kindOfValue(source.constants[x]!) : ANY_KIND
+    case 26: // LIST_CONSTRUCT
+      return kindsOfTypeText(source.types[x] ?? '')
+    default:
+      return RESULT[opcode] ?? ANY_KIND
   }
 }
 
@@ -220,7 +243,8 @@ function signatureOf({ entry, outs, returns }: LinkedOperator): Signature {
   return { args: kinds.slice(0, inputs), outs: kinds.slice(inputs), returns: schema.returns.map(({ type }) => kindsOfSchemaType(type)) }
 }
 
-/** The values of two paths where they meet; null if one has more than the other. */
-function merged(a: Kinds, b: Kinds): Kinds | null {
+/** The values of two paths where they meet, or those of `b` where there is no other; null if one has more than the other. */
+function merged(a: Kinds | null, b: Kinds): Kinds | null {
+  if (a === null) return b
   return a.length === b.length ? a.map((kinds, i) => kinds | b[i]!) : null
 }

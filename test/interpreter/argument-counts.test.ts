@@ -4,12 +4,15 @@ import { PtliteError } from '../../runtime/error.js'
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import { linkFunctions } from '../../runtime/interpreter/link.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import { earlierCounts } from '../../runtime/operators/generated/argument-history.js'
+import { findOperator } from '../../runtime/operators/registry.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import { ANY_KIND, Kind, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from '../../runtime/interpreter/value-kinds.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { empty } from '../../runtime/tensor/tensor.js'
 import { Device, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { generator } from '../ahead/support.js'
 import { fixturePath } from '../module/fixtures.js'
 import { assemble, type Assembly } from './assemble.js'
 
@@ -200,6 +203,95 @@ t.test('numbers that newer files say are found without them', (t) => {
     }
   }
   t.ok(operators > 300, `${operators} operators`)
+  t.end()
+})
+
+const POOL = [
+  ...[
+    'gelu',
+    'index_add',
+    'smooth_l1_loss',
+    'searchsorted.Tensor',
+    'quantile.scalar',
+    'repeat_interleave.self_int',
+    'linalg_cholesky',
+    'einsum',
+  ],
+  ...[
+    'special_round',
+    'cross_entropy_loss',
+    '_convolution',
+    'istft',
+    'to_dense',
+    'add.Tensor',
+    'mul.Tensor',
+    'relu',
+    'softmax.int',
+    'stack',
+  ],
+].map((name) => `aten::${name}`)
+
+/** A random expression of calls inside calls, as code of bytecode version 5, and how many arguments each operator has in it. */
+function randomProgram(random: () => number): { readonly source: Source; readonly numbers: number[] } {
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!
+  const operators = [...new Set(Array.from({ length: 2 + random() * 4 }, () => pick(POOL)))]
+  const schemas = operators.map((name) => findOperator(name)!.schema)
+  const numbers = operators.map((name, i) => pick([schemas[i]!.arguments.length, ...(earlierCounts[name] ?? [])]))
+  const constants: Value[] = [null, 1, new Float(0.5), true, 'none', [1]]
+  const code: string[] = []
+  const load = (): void => {
+    code.push(`LOAD ${2 + Math.floor(random() * 2)}`)
+  }
+  const call = (depth: number): void => {
+    if (depth === 0) return load()
+    const operator = Math.floor(random() * operators.length)
+    for (const { type } of schemas[operator]!.arguments.slice(0, numbers[operator])) argument(type, depth - 1)
+    code.push(`OP ${operator}`)
+  }
+  const argument = (type: string, depth: number): void => {
+    if (type === 'Tensor') return call(Math.floor(random() * (depth + 1)))
+    if (type === 'Tensor[]') {
+      call(depth)
+      load()
+      code.push('LIST_CONSTRUCT 0 2')
+      return
+    }
+    const values = { int: 1, SymInt: 1, ScalarType: 1, Scalar: pick([1, 2]), float: 2, bool: 3, str: 4, 'int[]': 5, 'SymInt[]': 5 }
+    const plain = type.replace('?', '').replace(/\[\d\]/, '[]')
+    code.push(`LOADC ${type.endsWith('?') && random() < 0.6 ? 0 : (values[plain as keyof typeof values] ?? 0)}`)
+  }
+  call(3)
+  const source = {
+    operators,
+    constants,
+    types: ['List[Tensor]'],
+    args: pick([
+      ['Tensor', 'Tensor'],
+      ['Any', 'Tensor'],
+    ]),
+    registers: 3,
+  }
+  return { source: { ...source, code: `STOREN 1 3\n${code.join('\n')}\nRET` }, numbers }
+}
+
+t.test('random programs: the numbers that they were written with, or none', (t) => {
+  const random = generator(5)
+  let refusals = 0
+  let shorter = 0
+  for (let i = 0; i < 1000; i++) {
+    const { source, numbers } = randomProgram(random)
+    const reached = source.operators.map((_, k) => new RegExp(`^OP ${k}$`, 'm').test(source.code))
+    try {
+      const [found] = counts(source)
+      if (numbers.some((n, k) => n < findOperator(source.operators[k]!)!.schema.arguments.length)) shorter++
+      const wrong = numbers.filter((n, k) => reached[k] === true && found![k] !== n)
+      if (wrong.length > 0) t.fail(`${source.operators.join()} ${numbers.join()} instead of ${found!.join()}:\n${source.code}`)
+    } catch (error) {
+      t.match(error, { code: 'UNSUPPORTED_FILE' })
+      refusals++
+    }
+  }
+  t.ok(refusals < 50 && shorter > 500, `${refusals} are refused, ${shorter} have fewer arguments than today`)
   t.end()
 })
 

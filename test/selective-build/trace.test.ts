@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
+import { traceOfModel } from '../../selective-build/selection/from-model.js'
 import { parseTrace, readTrace } from '../../selective-build/selection/read-trace.js'
 import { startRecording, stopRecording } from '../../selective-build/trace/recorder.js'
 import { traceToYaml } from '../../selective-build/trace/to-yaml.js'
@@ -152,4 +153,19 @@ t.test('files that are no traces', (t) => {
   }
   t.throws(() => readTrace(`${path}.not`, KERNELS), { code: 'INVALID_FILE', message: /cannot read/ })
   t.end()
+})
+
+t.test('files that do not say how many arguments calls give need what finds it out', async (t) => {
+  const path = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
+  for (const [name, isOpen] of [
+    ['old/traced-v5.ptl', true],
+    ['control-v4.ptl', true],
+    ['control-v6.ptl', false],
+  ] as const) {
+    t.equal(traceOfModel(path(name)).features.has('argument-counts'), isOpen, name)
+    startTracing()
+    const module = await loadModule(path(name))
+    t.equal(/argument-counts/.test(stopTracing()), isOpen, name)
+    module.dispose()
+  }
 })

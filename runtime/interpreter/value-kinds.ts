@@ -1,4 +1,4 @@
-import { Float } from '../tensor/scalar.js'
+import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, Tuple, type Value } from '../tensor/value.js'
 
@@ -17,14 +17,15 @@ export const Kind = {
   tuple: 512,
   dict: 1024,
   device: 2048,
+  complex: 4096,
   /** Objects, and whatever else there is. */
-  object: 4096,
+  object: 8192,
 } as const
 
 /** The set of all kinds. */
-export const ANY_KIND = 8191
+export const ANY_KIND = 16383
 const ANY_LIST = Kind.tensors | Kind.numbers | Kind.others
-const NUMBER = Kind.bool | Kind.int | Kind.float
+const NUMBER = Kind.bool | Kind.int | Kind.float | Kind.complex
 
 /** Schema types, and TorchScript's names of types, that mean the same everywhere. Ints and names are both taken for dtypes, layouts and the like. */
 const PLAIN: Readonly<Record<string, number>> = {
@@ -34,6 +35,7 @@ const PLAIN: Readonly<Record<string, number>> = {
   int: Kind.int,
   SymInt: Kind.int,
   float: Kind.int | Kind.float,
+  complex: Kind.int | Kind.float | Kind.complex,
   bool: Kind.bool,
   Scalar: NUMBER,
   number: NUMBER,
@@ -81,6 +83,7 @@ export function kindOfValue(value: Value): number {
   if (typeof value === 'string') return Kind.str
   if (typeof value === 'number' || typeof value === 'bigint') return Kind.int
   if (value instanceof Float) return Kind.float
+  if (value instanceof Complex) return Kind.complex
   if (value instanceof Tensor) return Kind.tensor
   if (value instanceof Tuple) return Kind.tuple
   if (value instanceof Map) return Kind.dict

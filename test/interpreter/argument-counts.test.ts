@@ -9,7 +9,7 @@ import { findOperator } from '../../runtime/operators/registry.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import { ANY_KIND, Kind, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from '../../runtime/interpreter/value-kinds.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { empty } from '../../runtime/tensor/tensor.js'
 import { Device, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { generator } from '../ahead/support.js'
@@ -304,6 +304,7 @@ t.test('kinds of values, and of types as schemas and files write them', (t) => {
     [1, Kind.int],
     [2n ** 60n, Kind.int],
     [new Float(1), Kind.float],
+    [new Complex(1, 2), Kind.complex],
     ['a', Kind.str],
     [x, Kind.tensor],
     [[x, null], Kind.tensors],
@@ -329,6 +330,8 @@ t.test('kinds of values, and of types as schemas and files write them', (t) => {
     '(int, str)': Kind.tuple,
     '__torch__.torch.classes.quantized.LinearPackedParamsBase': Kind.object,
     float: Kind.int | Kind.float,
+    complex: Kind.int | Kind.float | Kind.complex,
+    Scalar: Kind.bool | Kind.int | Kind.float | Kind.complex,
     Any: ANY_KIND,
     t: ANY_KIND,
   }

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sys
 import traceback
 import warnings
 
@@ -41,7 +42,8 @@ for _schema in (
 try:
     import torchvision.extension
 
-    torchvision.extension._has_ops = lambda: True
+    for _module in ("torchvision.extension", "torchvision.ops.roi_align"):
+        sys.modules[_module]._has_ops = lambda: True
 except ImportError:
     pass
 
@@ -202,10 +204,20 @@ def _relative(a, b):
     return float((a - b)[finite].abs().max() / a[finite].abs().max().clamp(min=1e-30))
 
 
+def larger_batch(module, calls):
+    """A call with the rows of all others, where the traced network takes that."""
+    try:
+        inputs = tuple(torch.cat(values) for values in zip(*calls))
+        module(*inputs)
+        return [inputs]
+    except RuntimeError:
+        return []
+
+
 def export(folder, name, network, calls, names=None, options=None, seconds=120, forms=(), variant="traced"):
     """
-    Traces `network` with the first of `calls` (tuples of tensors), saves it, and runs the file on each of them. `forms`: "pt" and "ff" are
-    files to leave beside it. `variant`: one of VARIANTS.
+    Traces `network` with the first of `calls` (tuples of tensors), saves it, and runs the file on each of them, and on
+    the rows of all together. `forms`: "pt" and "ff" are files to leave beside it. `variant`: one of VARIANTS.
     """
 
     def expired(*_):
@@ -216,7 +228,8 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
     path = os.path.join(folder, f"{name}.ptl")
     script = os.path.join(folder, f"{name}.pt")
     try:
-        network, calls = VARIANTS[variant](settle(Flat(network, names, options), calls), calls)
+        if not isinstance(network, torch.jit.ScriptModule):
+            network, calls = VARIANTS[variant](settle(Flat(network, names, options), calls), calls)
         with torch.no_grad():
             traced = network if isinstance(network, torch.jit.ScriptModule) else torch.jit.trace(network, calls[0], strict=False, check_trace=False)
             traced._save_for_lite_interpreter(path)
@@ -224,6 +237,7 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
             if "ff" in forms:
                 traced._save_for_lite_interpreter(os.path.join(folder, f"{name}.ff"), _use_flatbuffer=True)
             lite = _load_for_lite_interpreter(path)
+            calls = [*calls, *larger_batch(lite, calls)]
             results = [lite(*inputs) for inputs in calls]
             results = [list(r) if isinstance(r, (list, tuple)) else [r] for r in results]
             again = tensors_of(lite(*calls[0]))

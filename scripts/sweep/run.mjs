@@ -84,7 +84,8 @@ async function judge(lib, path, modes) {
     let module
     try {
       module = await lib.loadModule(path, { compile: mode })
-      for (const [turn, index] of [0, 1, 0].entries()) {
+      const others = calls.flatMap((_, index) => (index < 2 ? [] : [index, index, 0]))
+      for (const [turn, index] of [0, 1, 0, ...others].entries()) {
         const { inputs, outputs, noise } = calls[index]
         const args = inputs.map((value) => lib.tensor(elements(data, value), value.shape, value.dtype))
         stage = `${mode}: call ${turn + 1}`

@@ -26,10 +26,26 @@ T cubic_far(T x, T a) {
   return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 }
 
+/// sin(pi x) / (pi x)
 template <class T>
-T filter(bool cubic, T x) {
+T sinc(T x) {
+  if (x == 0) return 1;
+  x *= T(3.14159265358979323846);
+  return std::sin(x) / x;
+}
+
+bool is_antialias(int32_t mode) {
+  return mode == ResampleMode_linear_aa || mode == ResampleMode_cubic_aa || mode == ResampleMode_lanczos_aa;
+}
+
+/// Half the width of an antialiasing filter, in elements of a result that is not smaller than the input.
+int reach(int32_t mode) { return mode == ResampleMode_linear_aa ? 1 : mode == ResampleMode_cubic_aa ? 2 : 3; }
+
+template <class T>
+T filter(int32_t mode, T x) {
   x = std::fabs(x);
-  if (!cubic) return x < 1 ? 1 - x : T(0);
+  if (mode == ResampleMode_linear_aa) return x < 1 ? 1 - x : T(0);
+  if (mode == ResampleMode_lanczos_aa) return x < 3 ? sinc(x) * sinc(x / 3) : T(0);
   const T a = T(-0.5);
   return x < 1 ? cubic_near(x, a) : x < 2 ? cubic_far(x, a) : T(0);
 }
@@ -38,15 +54,16 @@ int64_t tap_count(int32_t mode, double scale) {
   switch (mode) {
     case ResampleMode_linear: return 2;
     case ResampleMode_cubic: return 4;
-    case ResampleMode_linear_aa: return int64_t(std::ceil(scale > 1 ? scale : 1.0)) * 2 + 1;
-    case ResampleMode_cubic_aa: return int64_t(std::ceil(2 * (scale > 1 ? scale : 1.0))) * 2 + 1;
+    case ResampleMode_linear_aa:
+    case ResampleMode_cubic_aa:
+    case ResampleMode_lanczos_aa: return int64_t(std::ceil(reach(mode) * (scale > 1 ? scale : 1.0))) * 2 + 1;
     default: return 1;
   }
 }
 
 template <class T>
-void fill_antialias(Taps<T> taps, bool cubic, int64_t in, int64_t out, T scale) {
-  const T support = (cubic ? T(2) : T(1)) * (scale >= 1 ? scale : T(1)), inverse = scale >= 1 ? 1 / scale : T(1);
+void fill_antialias(Taps<T> taps, int32_t mode, int64_t in, int64_t out, T scale) {
+  const T support = T(reach(mode)) * (scale >= 1 ? scale : T(1)), inverse = scale >= 1 ? 1 / scale : T(1);
   for (int64_t o = 0; o < out; o++) {
     const T centre = scale * (T(o) + T(0.5));
     int64_t low = int64_t(centre - support + T(0.5)), high = int64_t(centre + support + T(0.5));
@@ -56,7 +73,7 @@ void fill_antialias(Taps<T> taps, bool cubic, int64_t in, int64_t out, T scale) 
     for (int64_t k = 0; k < taps.count; k++) {
       const int64_t i = low + k;
       const bool used = i < high;
-      const T w = used ? filter<T>(cubic, (T(i) - centre + T(0.5)) * inverse) : T(0);
+      const T w = used ? filter<T>(mode, (T(i) - centre + T(0.5)) * inverse) : T(0);
       taps.index[o * taps.count + k] = used ? i : low < in ? low : in - 1;
       taps.weight[o * taps.count + k] = w;
       total += w;
@@ -68,8 +85,9 @@ void fill_antialias(Taps<T> taps, bool cubic, int64_t in, int64_t out, T scale) 
 
 template <class T>
 void fill(Taps<T> taps, int32_t mode, bool align, int64_t in, int64_t out, T scale) {
-  if (mode == ResampleMode_linear_aa || mode == ResampleMode_cubic_aa) {
-    fill_antialias<T>(taps, mode == ResampleMode_cubic_aa, in, out, scale);
+  if (is_antialias(mode)) {
+    // a size that stays is not resampled, whatever scale the caller gave
+    fill_antialias<T>(taps, mode, in, out, in == out ? T(1) : scale);
     return;
   }
   for (int64_t o = 0; o < out; o++) {

@@ -1,5 +1,6 @@
 import { check } from '../error.js'
 import { extentOf, numelOf, wrapDim } from './shape.js'
+import type { Storage } from './storage.js'
 import { isPerChannel, type Tensor, viewOf } from './tensor.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
@@ -43,8 +44,14 @@ export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {
   return strides === null ? null : viewOf(self, sizes, strides)
 }
 
-/** Throws INVALID_ARGUMENT unless a view of these sizes, strides and offset stays inside the storage of `self`. */
-export function checkStrided(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number): void {
+/** Throws INVALID_ARGUMENT unless a view of these sizes, strides and offset stays inside the storage of `self`, or inside `storage`. */
+export function checkStrided(
+  self: Tensor,
+  shape: readonly number[],
+  strides: readonly number[],
+  offset: number,
+  storage: Storage = self.storage,
+): void {
   check(shape.length === strides.length, () => `expected as many strides as sizes, found ${strides.length} and ${shape.length}`)
   check(
     shape.every((n) => n >= 0),
@@ -57,9 +64,9 @@ export function checkStrided(self: Tensor, shape: readonly number[], strides: re
   check(offset >= 0, () => `expected a storage offset of at least 0, found ${offset}`)
   const needed = numelOf(shape) === 0 ? 0 : (offset + extentOf(shape, strides)) * self.itemSize
   check(
-    needed <= self.storage.byteLength,
+    needed <= storage.byteLength,
     () =>
-      `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset} need ${needed} bytes, the storage has ${self.storage.byteLength}`,
+      `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset} need ${needed} bytes, the storage has ${storage.byteLength}`,
   )
 }
 
@@ -181,26 +188,30 @@ export function expand(self: Tensor, sizes: readonly number[]): Tensor {
   return strided(self, shape, strides)
 }
 
-/** Sizes and strides without the dimensions of size 1, or without `dim` if it has size 1. */
-export function squeezed(self: Tensor, dim: number | null): [number[], number[]] {
-  const only = dim === null ? -1 : wrapDim(dim, self.shape.length)
-  const kept = (_: number, d: number): boolean => self.shape[d] !== 1 || (dim !== null && d !== only)
+/** For each dimension whether `squeeze` drops it: it has size 1 and is one of `dims`, which stands for all where it is null. */
+function dropped(self: Tensor, dims: readonly number[] | null): boolean[] {
+  const rank = self.shape.length
+  const only = dims === null ? null : dims.map((d) => wrapDim(d, rank))
+  check(only === null || new Set(only).size === only.length, () => `expected each dimension once, found [${dims!.join(', ')}]`)
+  return self.shape.map((size, d) => size === 1 && (only === null || only.includes(d)))
+}
+
+/** Sizes and strides without the dimensions of size 1, of which only those in `dims` go where it is given. */
+export function squeezed(self: Tensor, dims: readonly number[] | null): [number[], number[]] {
+  const gone = dropped(self, dims)
+  const kept = (_: number, d: number): boolean => !gone[d]
   return [self.shape.filter(kept), self.strides.filter(kept)]
 }
 
-/** `squeeze` (dim null) and `squeeze.dim`. A channel axis of a quantized tensor moves along. */
-export function squeeze(self: Tensor, dim: number | null = null): Tensor {
-  const [shape, strides] = squeezed(self, dim)
-  const out = viewOf(self, shape, strides)
+/** `squeeze` (dim null), `squeeze.dim` and `squeeze.dims`. A channel axis of a quantized tensor moves along. */
+export function squeeze(self: Tensor, dim: number | readonly number[] | null = null): Tensor {
+  const dims = typeof dim === 'number' ? [dim] : dim
+  const out = viewOf(self, ...squeezed(self, dims))
   if (self.quant !== null && isPerChannel(self.quant)) {
     const { axis } = self.quant
-    const only = dim === null ? null : wrapDim(dim, self.shape.length)
-    check(
-      self.shape[axis] !== 1 || (only !== null && only !== axis) || shape.length === self.shape.length,
-      () => 'the channel axis of a quantized tensor cannot be squeezed',
-    )
-    const removed = self.shape.filter((size, d) => d < axis && size === 1 && (only === null || d === only)).length
-    out.quant = { ...self.quant, axis: axis - removed }
+    const gone = dropped(self, dims)
+    check(!gone[axis], () => 'the channel axis of a quantized tensor cannot be squeezed')
+    out.quant = { ...self.quant, axis: axis - gone.slice(0, axis).filter(Boolean).length }
   }
   return out
 }

@@ -1,5 +1,9 @@
+import { check } from '../../error.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
+import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { narrow } from '../../tensor/view.js'
+import { cloneOf } from '../cpu/support/copy.js'
 import * as at from '../generated/dispatch.js'
 
 export * from './dropout.js'
@@ -30,4 +34,28 @@ export function rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: bool
 
 export function rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: boolean, generator: unknown): Tensor {
   return at.rrelu_with_noise_(self, self, lower, upper, training, generator)
+}
+
+/** rrelu_with_noise and its slopes, without writing into `noise`. */
+export function rrelu_with_noise_functional(
+  self: Tensor,
+  noise: Tensor,
+  lower: Scalar,
+  upper: Scalar,
+  training: boolean,
+  generator: unknown,
+): [Tensor, Tensor] {
+  const slopes = cloneOf(noise)
+  return [at.rrelu_with_noise(self, slopes, lower, upper, training, generator), slopes]
+}
+
+/** How glu changes where its input x changes by dx; `glu` is its value. */
+export function glu_jvp(glu: Tensor, x: Tensor, dx: Tensor, dim: number): Tensor {
+  check(glu.dim > 0, () => 'glu does not support 0-dimensional tensors')
+  const size = glu.shape[wrapDim(dim, glu.dim)]!
+  const gate = at.sigmoid(narrow(x, dim, size, size))
+  const first = narrow(dx, dim, 0, size)
+  const second = narrow(dx, dim, size, size)
+  const slope = at.sub_Tensor(second, at.mul_Tensor(gate, second), 1)
+  return at.add_Tensor(at.mul_Tensor(first, gate), at.mul_Tensor(slope, glu), 1)
 }

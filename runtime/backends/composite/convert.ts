@@ -157,6 +157,13 @@ export function to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean
   return convert(self instanceof SparseTensor ? sparseToDense(self) : self, dtype, false, null)
 }
 
+/** The dense form of a sparse tensor, of which PyTorch's kernel takes no dtype. */
+export function _to_dense(self: Tensor, dtype: DType | null, _maskedGrad: boolean | null): Tensor {
+  check(self instanceof SparseTensor, () => '_to_dense: expected a sparse tensor, found a dense one')
+  check(dtype === null, () => '_to_dense: expected no dtype')
+  return sparseToDense(self)
+}
+
 export function _to_cpu(tensors: Tensor[]): Tensor[] {
   return tensors.map(alias)
 }

@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { sameShape, shapeText } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../cpu/support/copy.js'
 import { deliver } from '../cpu/support/deliver.js'
@@ -38,4 +39,59 @@ export function _convolution_mode(
   const all = (values: number[]): number[] => (values.length === 1 ? new Array<number>(count).fill(values[0]!) : values)
   const conv = count === 1 ? at.conv1d_padding : count === 2 ? at.conv2d_padding : at.conv3d_padding
   return conv(input, weight, bias, all(stride), padding, all(dilation), groups)
+}
+
+function depthwise(
+  operator: string,
+  self: Tensor,
+  weight: Tensor,
+  kernel: readonly number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+): Tensor {
+  const rank = kernel.length + 2
+  check(
+    self.dim === rank && weight.dim === rank && weight.shape[1] === 1 && sameShape(weight.shape.slice(2), kernel),
+    () =>
+      `${operator}: expected an input of ${rank} dimensions and a weight [channels, 1, ${kernel.join(', ')}], found ${shapeText(self.shape)} and ${shapeText(weight.shape)}`,
+  )
+  return at.convolution(self, weight, bias, stride, padding, dilation, false, new Array<number>(kernel.length).fill(0), self.shape[1]!)
+}
+
+/** Each channel convolved with filters of its own: weight [channels * filters, 1, height, width]. */
+export function _conv_depthwise2d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  out?: Tensor,
+): Tensor {
+  return deliver(depthwise('_conv_depthwise2d', self, weight, kernel, bias, stride, padding, dilation), out)
+}
+
+export function conv_depthwise3d(
+  self: Tensor,
+  weight: Tensor,
+  kernel: number[],
+  bias: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+): Tensor {
+  return depthwise('conv_depthwise3d', self, weight, kernel, bias, stride, padding, dilation)
+}
+
+export function _nnpack_spatial_convolution(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  padding: number[],
+  stride: number[],
+): Tensor {
+  return at.conv2d(input, weight, bias, stride, padding, [1, 1], 1)
 }

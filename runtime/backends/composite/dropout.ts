@@ -1,9 +1,9 @@
-import { check } from '../../error.js'
-import { DType } from '../../tensor/dtype.js'
+import { check, PtliteError } from '../../error.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bernoulli__float } from '../cpu/random.js'
-import { cloneOf } from '../cpu/support/copy.js'
+import { castTo, cloneOf } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import * as at from '../generated/dispatch.js'
 
@@ -87,4 +87,10 @@ function alphaDropped(input: Tensor, shape: readonly number[], p: number): Tenso
   const dropped = at.mul__Scalar(at.add_Scalar(mask, -1, 1), new Float(SELU_LIMIT * a))
   const shift = at.add__Scalar(dropped, new Float(SELU_LIMIT * a * p), 1)
   return at.add__Tensor(at.mul_Tensor(input, at.mul__Scalar(mask, new Float(a))), shift, 1)
+}
+
+/** The rest of a dropout whose draw is done: self * mask * scale. */
+export function _masked_scale(self: Tensor, mask: Tensor, scale: number): Tensor {
+  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `_masked_scale: expected a floating point tensor, found ${self.dtype}`)
+  return at.mul_Scalar(at.mul_Tensor(self, castTo(mask, self.type)), new Float(scale))
 }

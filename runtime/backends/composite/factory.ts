@@ -48,6 +48,11 @@ export function empty_memory_format(size: number[], options: TensorOptions, form
   return make(size, options, format)
 }
 
+/** A number without meaning: programs hand it on to keep the order of calls with effects. */
+export function _make_dep_token(options: TensorOptions, format: number | null): Tensor {
+  return filled(make([], options, format), 0)
+}
+
 export function empty_out(size: number[], format: number | null, out: Tensor): Tensor {
   return resize(out, size, format === null ? undefined : stridesFor(size, format))
 }
@@ -62,6 +67,19 @@ export function empty_strided(size: number[], stride: number[], options: TensorO
   const type = options.dtype ?? DType.float32
   const base = newTensor.empty([spanOf(size, stride)], type)
   return newTensor.viewOf(base, size.slice(), stride.slice())
+}
+
+/** Dense memory with the dimensions in the order of `layout`, outermost first. */
+export function empty_permuted(size: number[], layout: number[], options: TensorOptions): Tensor {
+  const order = [...layout].sort((a, b) => a - b)
+  check(
+    layout.length === size.length && order.every((d, i) => d === i),
+    () => `empty_permuted: expected each of ${size.length} dimensions once, counted from 0, found [${layout.join(', ')}]`,
+  )
+  const inMemory = layout.map((d) => size[d]!)
+  const dense = make(inMemory, options)
+  const strides = size.map((_, d) => dense.strides[layout.indexOf(d)]!)
+  return newTensor.viewOf(dense, size.slice(), strides)
 }
 
 function spanOf(size: readonly number[], stride: readonly number[]): number {

@@ -1,7 +1,11 @@
+import { check, PtliteError } from '../../error.js'
+import { DType } from '../../tensor/dtype.js'
+import type { Scalar } from '../../tensor/scalar.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy } from '../cpu/support/copy.js'
+import { filled, zerosOf } from '../cpu/support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** A 0-d tensor seen as one element. */
@@ -32,4 +36,42 @@ export function masked_scatter(self: Tensor, mask: Tensor, source: Tensor): Tens
   const shape = broadcastShapes(self.shape, mask.shape)
   const copy = contiguousCopy(viewOf(self, shape, stridesAs(self, shape)))
   return at.masked_scatter_(copy, mask, source)
+}
+
+/** Throws INVALID_DTYPE for masks, whose results would have sizes that depend on data. */
+function checkNumbers(index: Tensor | null): void {
+  if (index === null || index.type === DType.int64 || index.type === DType.int32) return
+  throw new PtliteError('INVALID_DTYPE', `index: expected indices of dtype int64 or int32, found ${index.dtype}`)
+}
+
+/** self[indices] as compilers write it, without masks. */
+export function _unsafe_index_Tensor(self: Tensor, indices: (Tensor | null)[]): Tensor {
+  indices.forEach(checkNumbers)
+  return at.index_Tensor(self, indices)
+}
+
+/** Indices brought into the range of their dimension. */
+function clamped(self: Tensor, indices: readonly (Tensor | null)[]): (Tensor | null)[] {
+  check(indices.length <= self.dim, () => `index: expected at most ${self.dim} indices, found ${indices.length}`)
+  indices.forEach(checkNumbers)
+  return indices.map((index, d) => (index === null ? null : at.clamp(index, -self.shape[d]!, self.shape[d]! - 1)))
+}
+
+/** self[indices] where the mask holds, which is broadcast to that, and `fill` elsewhere, where indices may be out of range. */
+export function _unsafe_masked_index(self: Tensor, mask: Tensor, indices: (Tensor | null)[], fill: Scalar): Tensor {
+  const places = clamped(self, indices)
+  if (self.numel > 0) return at.masked_fill_Scalar(at.index_Tensor(self, places), at.logical_not(mask), fill)
+  const one = viewOf(
+    filled([], self.type, fill),
+    self.shape.map((n, d) => (places[d] === null || places[d] === undefined ? n : 1)),
+    self.shape.map(() => 0),
+  )
+  const zeros = places.map((index) => (index === null ? null : zerosOf(index.shape, index.type)))
+  return at.index_Tensor(one, zeros)
+}
+
+/** A copy of self in which `values` are added to self[indices] where the mask holds. */
+export function _unsafe_masked_index_put_accumulate(self: Tensor, mask: Tensor, indices: (Tensor | null)[], values: Tensor): Tensor {
+  if (self.numel === 0) return contiguousCopy(self)
+  return at.index_put(self, clamped(self, indices), at.masked_fill_Scalar(values, at.logical_not(mask), 0), true)
 }

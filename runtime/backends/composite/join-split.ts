@@ -14,7 +14,7 @@ import { atleast_1d, atleast_2d, atleast_3d, reshape } from './views.js'
 
 /** Operators that take tensors apart and put them together; the parts of a split are views. */
 
-export { cat, cat as concat, cat as concatenate, stack, stack as _stack } from './cat.js'
+export { cat, _chunk_cat, cat as concat, cat as concatenate, stack, stack as _stack } from './cat.js'
 export {
   chunk,
   chunk as unsafe_chunk,

@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { itemOf } from '../../tensor/data.js'
 import { DType, isComplex, isFloating, isIntegral, realOf } from '../../tensor/dtype.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
@@ -23,8 +24,9 @@ function checkBounds(start: number, end: number, step: number): void {
   check(step > 0 ? end >= start : end <= start, () => `a step of ${step} does not lead from ${start} to ${end}`)
 }
 
+/** In int64 the bounds are truncated first; for narrower integers the elements are. */
 function checkArange(start: Scalar, end: Scalar, step: Scalar, type: DType): void {
-  const convert = isFloating(type) ? scalarToNumber : integer
+  const convert = type === DType.int64 ? integer : scalarToNumber
   checkBounds(convert(start), convert(end), convert(step))
 }
 
@@ -137,7 +139,8 @@ export function linspace_out(start: Scalar, end: Scalar, steps: number, out: Ten
   const type = realOf(out.type)
   // PyTorch truncates integers in vectors of 32 bytes; a single step is the start
   const lanes = isIntegral(type, false) && steps > 1 ? 32 / out.itemSize : 0
-  return written(result, (target) => spaced(target, storedValue(type, start), storedValue(type, end), lanes))
+  const last = steps === 1 ? start : end
+  return written(result, (target) => spaced(target, storedValue(type, start), storedValue(type, last), lanes))
 }
 
 /** Powers of `base`, the exponents being those of linspace. */
@@ -153,4 +156,58 @@ export function logspace_out(start: Scalar, end: Scalar, steps: number, base: nu
   // a single step keeps what an integer dtype would cut off
   const exponent = (value: Scalar) => (steps === 1 ? scalarToNumber(value) : storedValue(type, value))
   return written(result, (target) => geometric(target, exponent(start), exponent(end), base))
+}
+
+/** The number in a 0-d tensor, of which the ends of a sequence may be one. */
+function number0d(t: Tensor): Scalar {
+  check(t.dim === 0, () => `expected 0-d tensors for start and end, found shape [${t.shape.join(', ')}]`)
+  return itemOf(t)
+}
+
+export function linspace_Tensor_Tensor(start: Tensor, end: Tensor, steps: number, options: TensorOptions): Tensor {
+  return linspace(number0d(start), number0d(end), steps, options)
+}
+
+export function linspace_Tensor_Tensor_out(start: Tensor, end: Tensor, steps: number, out: Tensor): Tensor {
+  return linspace_out(number0d(start), number0d(end), steps, out)
+}
+
+export function linspace_Tensor_Scalar(start: Tensor, end: Scalar, steps: number, options: TensorOptions): Tensor {
+  return linspace(number0d(start), end, steps, options)
+}
+
+export function linspace_Tensor_Scalar_out(start: Tensor, end: Scalar, steps: number, out: Tensor): Tensor {
+  return linspace_out(number0d(start), end, steps, out)
+}
+
+export function linspace_Scalar_Tensor(start: Scalar, end: Tensor, steps: number, options: TensorOptions): Tensor {
+  return linspace(start, number0d(end), steps, options)
+}
+
+export function linspace_Scalar_Tensor_out(start: Scalar, end: Tensor, steps: number, out: Tensor): Tensor {
+  return linspace_out(start, number0d(end), steps, out)
+}
+
+export function logspace_Tensor_Tensor(start: Tensor, end: Tensor, steps: number, base: number, options: TensorOptions): Tensor {
+  return logspace(number0d(start), number0d(end), steps, base, options)
+}
+
+export function logspace_Tensor_Tensor_out(start: Tensor, end: Tensor, steps: number, base: number, out: Tensor): Tensor {
+  return logspace_out(number0d(start), number0d(end), steps, base, out)
+}
+
+export function logspace_Tensor_Scalar(start: Tensor, end: Scalar, steps: number, base: number, options: TensorOptions): Tensor {
+  return logspace(number0d(start), end, steps, base, options)
+}
+
+export function logspace_Tensor_Scalar_out(start: Tensor, end: Scalar, steps: number, base: number, out: Tensor): Tensor {
+  return logspace_out(number0d(start), end, steps, base, out)
+}
+
+export function logspace_Scalar_Tensor(start: Scalar, end: Tensor, steps: number, base: number, options: TensorOptions): Tensor {
+  return logspace(start, number0d(end), steps, base, options)
+}
+
+export function logspace_Scalar_Tensor_out(start: Scalar, end: Tensor, steps: number, base: number, out: Tensor): Tensor {
+  return logspace_out(start, number0d(end), steps, base, out)
 }

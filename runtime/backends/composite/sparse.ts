@@ -1,11 +1,12 @@
 import { check, PtliteError } from '../../error.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
 import { readInts, tensorOfInts } from '../../tensor/host-values.js'
 import { Layout, type TensorOptions } from '../../tensor/options.js'
-import { contiguousStrides, numelOf } from '../../tensor/shape.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { contiguousStrides, numelOf, shapeText, wrapDim } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from '../cpu/support/copy.js'
+import { castTo, contiguousOf } from '../cpu/support/copy.js'
 import { zerosOf } from '../cpu/support/make.js'
 import * as at from '../generated/dispatch.js'
 
@@ -196,4 +197,41 @@ export function to_sparse_sparse_dim(self: Tensor, sparseDim: number): Tensor {
     self.shape,
     true,
   )
+}
+
+/** The p-norm of all values; dimensions may be named where it is all of them. */
+function sparseNorm(self: Tensor, p: number): Tensor {
+  return at.norm_Scalar(sparse(coalesce(self)).values, new Float(p))
+}
+
+export function native_norm(self: Tensor, p: Scalar): Tensor {
+  return sparseNorm(self, scalarToNumber(p))
+}
+
+export function native_norm_ScalarOpt_dim_dtype(
+  self: Tensor,
+  p: Scalar | null,
+  dim: number[],
+  keepdim: boolean,
+  dtype: DType | null,
+): Tensor {
+  const all = new Set(dim.map((d) => wrapDim(d, self.dim))).size === self.dim
+  check((all || dim.length === 0) && !keepdim && dtype === null, () => 'native_norm: expected all dimensions, none kept, and no dtype')
+  return sparseNorm(self, p === null ? 2 : scalarToNumber(p))
+}
+
+/** The rows of a matrix that a mask keeps, and for each row its place among them, -1 where it is gone. */
+export function _rowwise_prune(weight: Tensor, mask: Tensor, indices: DType): [Tensor, Tensor] {
+  if (mask.type !== DType.bool) throw new PtliteError('INVALID_DTYPE', `_rowwise_prune: expected a bool mask, found ${mask.dtype}`)
+  if (indices !== DType.int32 && indices !== DType.int64) {
+    throw new PtliteError('INVALID_DTYPE', `_rowwise_prune: expected int32 or int64 indices, found ${dtypeName(indices)}`)
+  }
+  check(
+    weight.dim === 2 && mask.dim === 1 && mask.shape[0] === weight.shape[0],
+    () => `_rowwise_prune: expected a matrix and a mask of its rows, found ${shapeText(weight.shape)} and ${shapeText(mask.shape)}`,
+  )
+  let kept = 0
+  const places = readInts(mask).map((on) => (on !== 0 ? kept++ : -1))
+  const rows = tensorOfInts(places.flatMap((place, row) => (place < 0 ? [] : [row])))
+  return [at.index_select(weight, 0, rows), castTo(tensorOfInts(places), indices)]
 }

@@ -44,6 +44,25 @@ export function set__source_Tensor_storage_offset(self: Tensor, source: Tensor, 
   return self
 }
 
+/** All of `source` as a vector. */
+export function set__source_Storage(self: Tensor, source: Storage): Tensor {
+  become(self, source, 0, [Math.floor(source.byteLength / self.itemSize)], [1])
+  return self
+}
+
+export function set__source_Storage_storage_offset(
+  self: Tensor,
+  source: Storage,
+  offset: number,
+  size: number[],
+  stride: number[],
+): Tensor {
+  const strides = stride.length === 0 ? contiguousStrides(size) : stride.slice()
+  checkStrided(self, size, strides, offset, source)
+  become(self, source, offset, size.slice(), strides)
+  return self
+}
+
 export function set_(self: Tensor): Tensor {
   become(self, Storage.allocate(0), 0, [0], [1])
   return self

@@ -1,3 +1,4 @@
+import { viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import type { DType } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
 import { outputFor } from '../../tensor/resize.js'
@@ -5,7 +6,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { clone } from './convert.js'
-import { t, view_dtype } from './views.js'
+import { reshape, t, view_dtype } from './views.js'
 
 /** The view operators as copies: each returns a dense tensor of its own. */
 
@@ -55,6 +56,10 @@ export function squeeze_copy_dim(self: Tensor, dim: number): Tensor {
   return copied(v.squeeze(self, dim))
 }
 
+export function squeeze_copy_dims(self: Tensor, dims: number[]): Tensor {
+  return copied(v.squeeze(self, dims))
+}
+
 export function t_copy(self: Tensor): Tensor {
   return copied(t(self))
 }
@@ -73,6 +78,18 @@ export function view_copy(self: Tensor, size: number[]): Tensor {
 
 export function view_copy_dtype(self: Tensor, dtype: DType): Tensor {
   return copied(view_dtype(self, dtype))
+}
+
+export function view_as_real_copy(self: Tensor): Tensor {
+  return copied(viewAsReal(self))
+}
+
+export function view_as_complex_copy(self: Tensor): Tensor {
+  return copied(viewAsComplex(self))
+}
+
+export function _reshape_copy(self: Tensor, size: number[]): Tensor {
+  return copied(reshape(self, size))
 }
 
 export function unfold_copy(self: Tensor, dim: number, size: number, step: number): Tensor {

@@ -24,6 +24,7 @@ export {
   slice as slice_Tensor,
   narrow,
   squeeze as squeeze_dim,
+  squeeze as squeeze_dims,
   unsqueeze,
   unfold,
   diagonal,
@@ -127,7 +128,11 @@ export function squeeze_(self: Tensor): Tensor {
 }
 
 export function squeeze__dim(self: Tensor, dim: number): Tensor {
-  return reshaped(self, ...v.squeezed(self, dim))
+  return reshaped(self, ...v.squeezed(self, [dim]))
+}
+
+export function squeeze__dims(self: Tensor, dims: number[]): Tensor {
+  return reshaped(self, ...v.squeezed(self, dims))
 }
 
 export function unsqueeze_(self: Tensor, dim: number): Tensor {
@@ -302,4 +307,28 @@ export function complex(realPart: Tensor, imaginary: Tensor): Tensor {
 /** A complex tensor from its magnitudes and angles. */
 export function polar(magnitude: Tensor, angle: Tensor): Tensor {
   return complex(at.mul_Tensor(magnitude, at.cos(angle)), at.mul_Tensor(magnitude, at.sin(angle)))
+}
+
+/** The tensor of the shape and strides of `src` that `self` is a slice of. */
+export function slice_inverse(self: Tensor, src: Tensor, _dim: number, _start: number | null, _end: number | null, _step: number): Tensor {
+  return v.asStrided(self, src.shape, src.strides, src.offset)
+}
+
+/** Dimensions that a tensor may be given by a number alone. */
+const MOST_DIMS = 64
+
+/** A vector of channels as [1, channels, 1, ...]. */
+export function _ncf_unsqueeze(self: Tensor, ndim: number): Tensor {
+  check(self.dim === 1, () => `_ncf_unsqueeze: expected a vector, found shape [${self.shape.join(', ')}]`)
+  check(ndim >= 2 && ndim <= MOST_DIMS, () => `_ncf_unsqueeze: expected 2 to ${MOST_DIMS} dimensions, found ${ndim}`)
+  return reshape(
+    self,
+    Array.from({ length: ndim }, (_, d) => (d === 1 ? self.shape[0]! : 1)),
+  )
+}
+
+/** One number per row of an input whose last `normalized` dimensions are normalised, as [rows..., 1, ...]. */
+export function _ncf_view(self: Tensor, inputShape: number[], normalized: number): Tensor {
+  const rows = inputShape.length - normalized
+  return reshape(self, inputShape.map((n, d) => (d < rows ? n : 1))) // prettier-ignore
 }

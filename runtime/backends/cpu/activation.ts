@@ -149,6 +149,13 @@ export function prelu(self: Tensor, weight: Tensor): Tensor {
   return runBinary(BinaryOp.prelu, self, channelView(self, weight), self.type, self.type, undefined)
 }
 
+/** As prelu, with weights that are broadcast against `self`. */
+export function _prelu_kernel(self: Tensor, weight: Tensor): Tensor {
+  if (!isFloating(self.type)) notFor('prelu', self.type)
+  check(self.type === weight.type, () => `prelu expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
+  return runBinary(BinaryOp.prelu, self, weight, self.type, self.type, undefined)
+}
+
 function channelView(self: Tensor, weight: Tensor): Tensor {
   if (weight.numel === 1) return viewOf(weight, [], [])
   const rank = self.shape.length

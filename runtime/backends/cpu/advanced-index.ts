@@ -12,7 +12,7 @@ import { checkSameType, targetOf } from './support/target.js'
 
 type Indices = readonly (Tensor | null)[]
 
-/** Masks become one int64 index per dim that they cover; everything else must be int64. */
+/** Masks become one int64 index per dim that they cover; everything else must be int64, or int32 as newer versions of PyTorch take it. */
 function withoutMasks(self: Tensor, indices: Indices): Indices {
   const result = indices.every((t) => t === null || t.type === DType.int64) ? indices : unmasked(self, indices)
   check(result.length <= self.dim, () => `index: expected at most ${self.dim} indices, found ${result.length}`)
@@ -24,9 +24,9 @@ function unmasked(self: Tensor, indices: Indices): Indices {
   const result: (Tensor | null)[] = []
   for (const index of indices) {
     if (index === null) result.push(null)
-    else if (index.type === DType.int64) result.push(index)
+    else if (index.type === DType.int64 || index.type === DType.int32) result.push(castTo(index, DType.int64))
     else if (index.type !== DType.bool && index.type !== DType.uint8) {
-      throw new PtliteError('INVALID_DTYPE', `index: expected indices of dtype int64, bool or uint8, found ${index.dtype}`)
+      throw new PtliteError('INVALID_DTYPE', `index: expected indices of dtype int64, int32, bool or uint8, found ${index.dtype}`)
     } else if (index.dim === 0) result.push(castTo(index, DType.int64))
     else {
       index.shape.forEach((n, d) => {

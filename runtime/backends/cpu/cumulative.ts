@@ -1,7 +1,7 @@
-import { PtliteError } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
-import { wrapDim } from '../../tensor/shape.js'
+import { sameShape, shapeText, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
 import { checkOutType, deliver, deliverExact } from './support/deliver.js'
@@ -68,6 +68,25 @@ export function cummax(self: Tensor, dim: number, outValues?: Tensor, outIndices
 
 export function cummin(self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
   return extreme('min', self, dim, outValues, outIndices)
+}
+
+/** cummax into tensors that have its shape and dtypes already. */
+function extremeInto(op: 'max' | 'min', self: Tensor, outValues: Tensor, outIndices: Tensor, dim: number): void {
+  for (const out of [outValues, outIndices]) {
+    check(
+      sameShape(out.shape, self.shape),
+      () => `cum${op}: expected results of shape ${shapeText(self.shape)}, found ${shapeText(out.shape)}`,
+    )
+  }
+  extreme(op, self, dim, outValues, outIndices)
+}
+
+export function _cummax_helper(self: Tensor, values: Tensor, indices: Tensor, dim: number): void {
+  extremeInto('max', self, values, indices, dim)
+}
+
+export function _cummin_helper(self: Tensor, values: Tensor, indices: Tensor, dim: number): void {
+  extremeInto('min', self, values, indices, dim)
 }
 
 /** torch.logcumsumexp for floating point tensors. */

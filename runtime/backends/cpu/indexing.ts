@@ -9,7 +9,7 @@ import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from './support/copy.js'
 import { checkOutType, deliver, deliverExact } from './support/deliver.js'
 import { alongDim, checkIndexType, getIndexed, indexSelect } from './support/index-walk.js'
-import { expandTo } from './support/make.js'
+import { expandTo, filled } from './support/make.js'
 
 const EITHER = [DType.int32, DType.int64]
 
@@ -60,6 +60,18 @@ export function nonzero(self: Tensor, out?: Tensor): Tensor {
   const found = kernels.nonzero({ ...frame, out: 0 })
   const result = empty([found, self.dim], DType.int64)
   if (result.numel > 0) kernels.nonzero({ ...frame, out: result.address })
+  return deliver(result, out)
+}
+
+/** torch.nonzero_static: the first `size` rows of nonzero, rows of `fill` where there are fewer. */
+export function nonzero_static(self: Tensor, size: number, fill: number, out?: Tensor): Tensor {
+  check(size >= 0, () => `nonzero_static: expected a size of at least 0, found ${size}`)
+  if (out !== undefined) checkOutType(out, DType.int64, 'nonzero_static')
+  const rows = nonzero(self)
+  const found = Math.min(rows.shape[0]!, size)
+  const result = filled([size, self.dim], DType.int64, fill)
+  const kept = [found, self.dim]
+  copyInto(viewOf(result, kept, result.strides), viewOf(rows, kept, rows.strides))
   return deliver(result, out)
 }
 

@@ -6,6 +6,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from './support/copy.js'
 import { deliver } from './support/deliver.js'
 import { checkReal, computeType, dense, denseAddress } from './support/real.js'
+import { variance_correction } from './variance.js'
 
 /** float32 or float64 parameters of half inputs stay in float32. */
 function parameterType(input: Tensor, other: Tensor | null): DType {
@@ -141,7 +142,7 @@ export function native_batch_norm(
 ): [Tensor, Tensor, Tensor] {
   const operator = 'batch_norm'
   checkBatchNorm(operator, input, weight, bias, runningMean, runningVar)
-  const type = parameterType(input, weight ?? runningMean)
+  const type = parameterType(input, weight ?? bias ?? runningMean ?? runningVar)
   if (!training) {
     const result = inference(operator, input, weight, bias, runningMean, runningVar, eps)
     return [deliver(result, out), deliver(empty([0], type), saveMean), deliver(empty([0], type), saveInvstd)]
@@ -162,6 +163,83 @@ function inference(
 ): Tensor {
   check(runningMean !== null && runningVar !== null, () => `${operator}: expected running_mean and running_var outside of training`)
   return applyBatchNorm(input, weight, bias, runningMean, runningVar, false, eps)
+}
+
+/** native_batch_norm without running statistics, so only in training. */
+export function _native_batch_norm_legit_no_stats(
+  input: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  training: boolean,
+  momentum: number,
+  eps: number,
+  out?: Tensor,
+  saveMean?: Tensor,
+  saveInvstd?: Tensor,
+): [Tensor, Tensor, Tensor] {
+  return native_batch_norm(input, weight, bias, null, null, training, momentum, eps, out, saveMean, saveInvstd)
+}
+
+export function _native_batch_norm_legit_no_training(
+  input: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  runningMean: Tensor,
+  runningVar: Tensor,
+  momentum: number,
+  eps: number,
+): [Tensor, Tensor, Tensor] {
+  return native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps)
+}
+
+/** What a backward pass would need beside the statistics: nothing on the CPU. */
+function noReserve(): Tensor {
+  return empty([0], DType.uint8)
+}
+
+/** native_batch_norm in training, with the reserve that other devices fill. */
+export function _batch_norm_with_update(
+  input: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  runningMean: Tensor,
+  runningVar: Tensor,
+  momentum: number,
+  eps: number,
+  out?: Tensor,
+  saveMean?: Tensor,
+  saveInvstd?: Tensor,
+  reserve?: Tensor,
+): [Tensor, Tensor, Tensor, Tensor] {
+  const results = native_batch_norm(input, weight, bias, runningMean, runningVar, true, momentum, eps, out, saveMean, saveInvstd)
+  return [...results, deliver(noReserve(), reserve)]
+}
+
+/** native_batch_norm with the running statistics, which stay as they are. */
+export function _batch_norm_no_update(
+  input: Tensor,
+  weight: Tensor | null,
+  bias: Tensor | null,
+  runningMean: Tensor | null,
+  runningVar: Tensor | null,
+  momentum: number,
+  eps: number,
+): [Tensor, Tensor, Tensor, Tensor] {
+  return [...native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps), noReserve()]
+}
+
+/** Mean and variance (not corrected) of each channel; running statistics move towards them, the variance corrected. */
+export function batch_norm_update_stats(
+  input: Tensor,
+  runningMean: Tensor | null,
+  runningVar: Tensor | null,
+  momentum: number,
+): [Tensor, Tensor] {
+  checkBatchNorm('batch_norm_update_stats', input, null, null, runningMean, runningVar)
+  const [mean] = batchStatistics(input, runningMean, runningVar, momentum, 0)
+  const others = input.shape.map((_, d) => d).filter((d) => d !== 1)
+  const type = parameterType(input, runningMean ?? runningVar)
+  return [castTo(mean, type), castTo(variance_correction(castTo(input, mean.type), others, 0, false), type)]
 }
 
 /** torch.batch_norm over dimension 1. */
@@ -194,7 +272,7 @@ export function _batch_norm_impl_index(
   _cudnnEnabled: boolean,
 ): [Tensor, Tensor, Tensor, Tensor, number] {
   const [result, mean, invstd] = native_batch_norm(input, weight, bias, runningMean, runningVar, training, momentum, eps)
-  return [result, mean, invstd, empty([0], DType.uint8), 0]
+  return [result, mean, invstd, noReserve(), 0]
 }
 
 function layerNorm(

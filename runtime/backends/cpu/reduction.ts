@@ -51,6 +51,14 @@ export function mean(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
   return mean_dim(self, null, false, dtype, out)
 }
 
+/** As mean, in the dtype of `out` where none is given. */
+export function mean_dtype_out(self: Tensor, dtype: DType | null, out: Tensor): Tensor {
+  if (dtype === null && !isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `mean: expected a dtype for a ${self.dtype} tensor`)
+  const type = dtype ?? out.type
+  checkOutType(out, type, 'mean')
+  return mean_dim(self, null, false, type, out)
+}
+
 export function prod(self: Tensor, dtype: DType | null, out?: Tensor): Tensor {
   const type = accumulated(self, dtype, out)
   return deliver(reduce('prod', folding(self, type), null, false, type), out)
@@ -61,14 +69,14 @@ export function prod_dim_int(self: Tensor, dim: number, keepdim: boolean, dtype:
   return deliver(reduce('prod', folding(self, type), [dim], keepdim, type), out)
 }
 
-export function max(self: Tensor): Tensor {
+export function max(self: Tensor, out?: Tensor): Tensor {
   checkNotEmpty(self, null, 'max')
-  return reduce('max', self, null, false, self.type)
+  return deliver(reduce('max', self, null, false, self.type), out)
 }
 
-export function min(self: Tensor): Tensor {
+export function min(self: Tensor, out?: Tensor): Tensor {
   checkNotEmpty(self, null, 'min')
-  return reduce('min', self, null, false, self.type)
+  return deliver(reduce('min', self, null, false, self.type), out)
 }
 
 /** torch.amax: the largest element over `dim` (empty: all dims); NaN wins. */
@@ -140,10 +148,17 @@ export function argmin(self: Tensor, dim: number | null, keepdim: boolean, out?:
   return argExtreme('min', self, dim, keepdim, out)
 }
 
+/** An empty list of dims folds none. */
 function truth(op: 'any' | 'all', self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
   if (out !== undefined && out.type !== DType.bool && out.type !== DType.uint8) checkOutType(out, DType.bool, op)
   const type = self.type === DType.uint8 ? DType.uint8 : DType.bool
+  if (dims?.length === 0) return deliver(castTo(castTo(self, DType.bool), type), out)
   return deliver(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
+}
+
+function checkBool(t: Tensor): Tensor {
+  if (t.type !== DType.bool) throw new PtliteError('INVALID_DTYPE', `expected a tensor of dtype bool, found ${t.dtype}`)
+  return t
 }
 
 /** torch.any: bool, or uint8 for uint8 tensors. */
@@ -155,12 +170,28 @@ export function any_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tenso
   return truth('any', self, [dim], keepdim, out)
 }
 
+export function any_dims(self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
+  return truth('any', self, dims, keepdim, out)
+}
+
+export function _is_any_true(self: Tensor): Tensor {
+  return truth('any', checkBool(self), null, false)
+}
+
 export function all(self: Tensor, out?: Tensor): Tensor {
   return truth('all', self, null, false, out)
 }
 
 export function all_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tensor): Tensor {
   return truth('all', self, [dim], keepdim, out)
+}
+
+export function all_dims(self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
+  return truth('all', self, dims, keepdim, out)
+}
+
+export function _is_all_true(self: Tensor): Tensor {
+  return truth('all', checkBool(self), null, false)
 }
 
 export function count_nonzero_dim_IntList(self: Tensor, dim: number[]): Tensor {

@@ -1,4 +1,4 @@
-import { check } from '../../error.js'
+import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
@@ -135,6 +135,7 @@ export function scatter_reduce_two(
   checkShapes('scatter_reduce', self, along, index, src)
   const target = targetOf(self, out, 'scatter_reduce')
   if (index.numel === 0) return target
+  if (reduction === 'mean' && self.type === DType.bool) throw new PtliteError('INVALID_DTYPE', 'scatter_reduce: bool tensors have no mean')
   const plain = sourceStrides(src, index)
   const tally = zerosOf(target.shape, DType.int64)
   foldInto(target, src, alongDim(target, along, index, plain), alongDim(tally, along, index, plain), tally, reduction, includeSelf)

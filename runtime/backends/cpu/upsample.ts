@@ -213,3 +213,24 @@ export function _upsample_bicubic2d_aa_vec(
 ): Tensor {
   return bySizeOrFactor('_upsample_bicubic2d_aa', 'cubic_aa', input, size, alignCorners, factors, out)
 }
+
+export function _upsample_lanczos2d_aa(
+  self: Tensor,
+  size: Sizes,
+  alignCorners: boolean,
+  scalesH: Factor,
+  scalesW: Factor,
+  out?: Tensor,
+): Tensor {
+  return toSize('_upsample_lanczos2d_aa', 'lanczos_aa', self, size, alignCorners, [scalesH, scalesW], out)
+}
+
+export function _upsample_lanczos2d_aa_vec(
+  input: Tensor,
+  size: Sizes | null,
+  alignCorners: boolean,
+  factors: number[] | null,
+  out?: Tensor,
+): Tensor {
+  return bySizeOrFactor('_upsample_lanczos2d_aa', 'lanczos_aa', input, size, alignCorners, factors, out)
+}

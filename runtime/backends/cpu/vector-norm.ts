@@ -1,9 +1,12 @@
 import { PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
 import { canCast, type DType, dtypeName, isFloating, promoteTypes } from '../../tensor/dtype.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from './support/copy.js'
 import { deliver } from './support/deliver.js'
+import { computeFor, runBinary, runUnary } from './support/elementwise.js'
+import { computeType as realType } from './support/real.js'
 import { reduce, type ReduceOpName } from './support/reduce.js'
 import { reducedDims, reducedShape } from './support/dims.js'
 import { zerosOf } from './support/make.js'
@@ -78,4 +81,14 @@ export function linalg_vector_norm(
     throw new PtliteError('INVALID_ARGUMENT', `linalg_vector_norm: the norm of order ${order} of no elements has no value`)
   }
   return deliver(vectorNorm(self, order, dim, keepdim, type), out)
+}
+
+/** The sum of |x|^ord over `dim` (null: all): linalg_vector_norm without its root. */
+export function linalg__powsum(self: Tensor, ord: Scalar, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
+  floatingType('linalg__powsum', 'input', self.type)
+  const type = floatingType('linalg__powsum', 'dtype', dtype ?? self.type)
+  const inner = realType(self.type)
+  const sizes = runUnary(kernels.unary, kernels.UnaryOp.abs, castTo(self, inner), inner, computeFor(inner), undefined)
+  const powers = runBinary(kernels.BinaryOp.pow, sizes, new Float(scalarToNumber(ord)), inner, inner, undefined)
+  return castTo(reduce('sum', powers, dim, keepdim, inner), type)
 }

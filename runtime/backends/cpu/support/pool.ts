@@ -72,9 +72,17 @@ export function pooledSizes(operator: string, input: readonly number[], s: PoolS
   })
 }
 
-function checkPoolType(operator: string, type: DType, integers: boolean): void {
-  const good = isFloating(type) || (integers && type === DType.int64)
-  if (!good) throw new PtliteError('INVALID_DTYPE', `${operator}: no pooling of ${dtypeName(type)} tensors`)
+function checkPoolType(operator: string, type: DType, integers: readonly DType[] = []): void {
+  if (!isFloating(type) && !integers.includes(type))
+    throw new PtliteError('INVALID_DTYPE', `${operator}: no pooling of ${dtypeName(type)} tensors`)
+}
+
+/** Integers that max_pool2d and its kin take; max_pool1d takes none. */
+const INTEGERS = [DType.uint8, DType.int8, DType.int16, DType.int32, DType.int64]
+
+/** The dtype that the kernel works in. */
+function pooledIn(type: DType): DType {
+  return isFloating(type) ? computeType(type) : DType.int64
 }
 
 interface Launch {
@@ -88,7 +96,7 @@ interface Launch {
 }
 
 function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
-  const inner = computeType(input.type)
+  const inner = pooledIn(input.type)
   const { window, stride, padding, dilation } = p.settings
   const count = p.sizes.length
   const lead = input.shape.slice(0, -count)
@@ -121,7 +129,7 @@ function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
 export function maxPool(operator: string, input: Tensor, settings: PoolSettings, indices: boolean): [Tensor, Tensor | null] {
   checkInput(operator, input, settings.window.length)
   const sizes = pooledSizes(operator, input.shape, settings, operator === 'max_pool1d' ? 0 : 1)
-  checkPoolType(operator, input.type, false)
+  checkPoolType(operator, input.type, operator === 'max_pool1d' ? [] : INTEGERS)
   return launch(input, { mode: kernels.PoolMode.max, adaptive: false, sizes, settings, countIncludePad: false, divisor: 0, indices })
 }
 
@@ -129,7 +137,7 @@ export function maxPool(operator: string, input: Tensor, settings: PoolSettings,
 export function averagePool(operator: string, input: Tensor, settings: PoolSettings, countIncludePad: boolean, divisor: number): Tensor {
   checkInput(operator, input, settings.window.length)
   const sizes = pooledSizes(operator, input.shape, settings)
-  checkPoolType(operator, input.type, true)
+  checkPoolType(operator, input.type, [DType.int64])
   return launch(input, { mode: kernels.PoolMode.average, adaptive: false, sizes, settings, countIncludePad, divisor, indices: false })[0]
 }
 
@@ -147,6 +155,6 @@ export function adaptivePool(
     sizes.length === count && sizes.every((size) => size >= 0),
     () => `${operator}: expected ${count} output sizes of 0 or more, found ${shapeText(sizes)}`,
   )
-  checkPoolType(operator, input.type, false)
+  checkPoolType(operator, input.type)
   return launch(input, { mode, adaptive: true, sizes, settings: ADAPTIVE, countIncludePad: false, divisor: 0, indices })
 }

@@ -6,7 +6,7 @@ import { DType, isComplex, isFloating, promoteTypes } from '../../tensor/dtype.j
 import { noteRead } from '../../tensor/observe.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
-import type { Quant, Tensor } from '../../tensor/tensor.js'
+import { type Quant, type Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { expand } from '../../tensor/view.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
@@ -112,7 +112,11 @@ export function item(self: Tensor): AnyScalar {
   return anyItemOf(self)
 }
 
-export { item as _local_scalar_dense }
+/** The first element as a number, without a look at how many there are. */
+export function _local_scalar_dense(self: Tensor): AnyScalar {
+  check(self.numel > 0, () => `expected a tensor with elements, found shape [${self.shape.join(', ')}]`)
+  return anyItemOf(viewOf(self, [], []))
+}
 
 export function is_nonzero(self: Tensor): boolean {
   check(self.numel === 1, () => `the truth of a tensor is that of its one element, found shape [${self.shape.join(', ')}]`)

@@ -72,10 +72,6 @@ export function unsqueeze_copy(self: Tensor, dim: number): Tensor {
   return copied(v.unsqueeze(self, dim))
 }
 
-export function view_copy(self: Tensor, size: number[]): Tensor {
-  return copied(v.view(self, size))
-}
-
 export function view_copy_dtype(self: Tensor, dtype: DType): Tensor {
   return copied(view_dtype(self, dtype))
 }
@@ -88,9 +84,12 @@ export function view_as_complex_copy(self: Tensor): Tensor {
   return copied(viewAsComplex(self))
 }
 
-export function _reshape_copy(self: Tensor, size: number[]): Tensor {
+/** The elements in row-major order under another shape, whatever memory `self` has. */
+export function view_copy(self: Tensor, size: number[]): Tensor {
   return copied(reshape(self, size))
 }
+
+export { view_copy as _reshape_copy }
 
 export function unfold_copy(self: Tensor, dim: number, size: number, step: number): Tensor {
   return copied(v.unfold(self, dim, size, step))

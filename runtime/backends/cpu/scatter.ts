@@ -13,7 +13,7 @@ type Put = 'copy' | 'add' | 'multiply'
 
 function checkShapes(operator: string, self: Tensor, dim: number, index: Tensor, src: Tensor | null): void {
   if (index.numel === 0) return
-  checkIndexType(index, operator)
+  checkIndexType(index, operator, [DType.int32, DType.int64])
   const rank = Math.max(self.dim, 1)
   check(Math.max(index.dim, 1) === rank, () => `${operator}: expected an index of ${rank} dimensions, found ${index.dim}`)
   check(src === null || Math.max(src.dim, 1) === rank, () => `${operator}: expected a source of ${rank} dimensions, found ${src!.dim}`)

@@ -413,6 +413,7 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       aten('upsample_bilinear2d', image(d), [d.integer(3, 19), d.integer(3, 35)], d.of([true, false])),
     ),
     row('upsample_bicubic2d', SUM, (d) => aten('upsample_bicubic2d', image(d), [d.integer(3, 19), d.integer(3, 35)], false)),
+    row('_upsample_lanczos2d_aa', FUNCTION, (d) => aten('_upsample_lanczos2d_aa', image(d), [d.integer(3, 19), d.integer(3, 35)], false)),
   ],
   grid_sample: [0, 2].map((mode) =>
     row(`grid_sampler of mode ${mode}`, { units: 64, of: 1 }, (d) =>

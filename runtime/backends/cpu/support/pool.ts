@@ -80,11 +80,6 @@ function checkPoolType(operator: string, type: DType, integers: readonly DType[]
 /** Integers that max_pool2d and its kin take; max_pool1d takes none. */
 const INTEGERS = [DType.uint8, DType.int8, DType.int16, DType.int32, DType.int64]
 
-/** The dtype that the kernel works in. */
-function pooledIn(type: DType): DType {
-  return isFloating(type) ? computeType(type) : DType.int64
-}
-
 interface Launch {
   readonly mode: number
   readonly adaptive: boolean
@@ -96,7 +91,7 @@ interface Launch {
 }
 
 function launch(input: Tensor, p: Launch): [Tensor, Tensor | null] {
-  const inner = pooledIn(input.type)
+  const inner = isFloating(input.type) ? computeType(input.type) : DType.int64
   const { window, stride, padding, dilation } = p.settings
   const count = p.sizes.length
   const lead = input.shape.slice(0, -count)

@@ -1,5 +1,6 @@
 // Separable resampling. Each dim has a table of taps (input index and weight) per output index; a row of the result is
 // the weighted sum of input rows, folded once more along the row.
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -50,15 +51,20 @@ T filter(int32_t mode, T x) {
   return x < 1 ? cubic_near(x, a) : x < 2 ? cubic_far(x, a) : T(0);
 }
 
-int64_t tap_count(int32_t mode, double scale) {
-  switch (mode) {
-    case ResampleMode_linear: return 2;
-    case ResampleMode_cubic: return 4;
-    case ResampleMode_linear_aa:
-    case ResampleMode_cubic_aa:
-    case ResampleMode_lanczos_aa: return int64_t(std::ceil(reach(mode) * (scale > 1 ? scale : 1.0))) * 2 + 1;
-    default: return 1;
-  }
+/// Input elements that one of the result is made of, at most.
+int64_t tap_count(int32_t mode, double scale, int64_t in) {
+  if (mode == ResampleMode_linear) return 2;
+  if (mode == ResampleMode_cubic) return 4;
+  if (!is_antialias(mode)) return 1;
+  const double wanted = std::ceil(reach(mode) * (scale > 1 ? scale : 1.0)) * 2 + 1;
+  // a filter wider than the input has no more to weigh; a single tap would be one that is copied
+  return wanted < double(in) ? int64_t(wanted) : in > 1 ? in : 2;
+}
+
+/// x as a number of elements of `n`.
+template <class T>
+int64_t within(T x, int64_t n) {
+  return x > 0 ? x < T(n) ? std::min(int64_t(x), n) : n : 0;
 }
 
 template <class T>
@@ -66,9 +72,7 @@ void fill_antialias(Taps<T> taps, int32_t mode, int64_t in, int64_t out, T scale
   const T support = T(reach(mode)) * (scale >= 1 ? scale : T(1)), inverse = scale >= 1 ? 1 / scale : T(1);
   for (int64_t o = 0; o < out; o++) {
     const T centre = scale * (T(o) + T(0.5));
-    int64_t low = int64_t(centre - support + T(0.5)), high = int64_t(centre + support + T(0.5));
-    if (low < 0) low = 0;
-    if (high > in) high = in;
+    const int64_t low = within(centre - support + T(0.5), in), high = within(centre + support + T(0.5), in);
     T total = 0;
     for (int64_t k = 0; k < taps.count; k++) {
       const int64_t i = low + k;
@@ -142,7 +146,7 @@ int32_t resample_in(const resample_frame* f) {
   for (int d = 0; d < 3; d++) {
     // a dim of one element that stays one is left alone
     const bool idle = f->in_sizes[d] == 1 && f->out_sizes[d] == 1;
-    taps[d].count = idle ? 1 : tap_count(f->mode, f->scales[d]);
+    taps[d].count = idle ? 1 : tap_count(f->mode, f->scales[d], f->in_sizes[d]);
     entries += size_t(taps[d].count * f->out_sizes[d]);
   }
   const int64_t width = f->in_sizes[2], out_width = f->out_sizes[2];

@@ -21,21 +21,22 @@ export const linearRows: Pass = {
   run(graph) {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
-    let changed = false
+    /** Results under the dimensions that they had. */
+    const replaced = new Set<ValueId>()
     for (const node of graph.nodes) {
       const view = viewOfRows(node, analysis)
       if (view === null) continue
       const { shape } = analysis.type(onlyResult(view)!)
       const [input, ...rest] = node.args as [Arg, ...Arg[]]
-      const found = inputOf(valueArg(input)!, shape, analysis, editor)
+      const found = inputOf(valueArg(input)!, shape, replaced, analysis, editor)
       editor.replaceNode(node, [])
       editor.replaceNode(view, [
         ...(found.node === null ? [] : [{ ...found.node, origin: node.origin }]),
         { ...node, args: [value(found.id), ...rest], results: view.results },
       ])
-      changed = true
+      replaced.add(onlyResult(node)!)
     }
-    return changed ? editor.finish() : graph
+    return replaced.size > 0 ? editor.finish() : graph
   },
 }
 
@@ -57,6 +58,7 @@ function viewOfRows(node: GraphNode, analysis: Analysis): GraphNode | null {
 function inputOf(
   id: ValueId,
   shape: readonly number[],
+  replaced: ReadonlySet<ValueId>,
   analysis: Analysis,
   editor: Editor,
 ): { id: ValueId; node: Omit<GraphNode, 'origin'> | null } {
@@ -65,6 +67,7 @@ function inputOf(
   const known = viewedBy(id, analysis).find((other) => {
     const found = analysis.type(other)
     return (
+      !replaced.has(other) &&
       found.dtype === type.dtype &&
       found.offset === type.offset &&
       sameShape(found.shape, wanted) &&

@@ -337,6 +337,8 @@ class Builder {
       case 'hardtanh_':
         return ['aten::hardtanh_', [self, { constant: new Float(0) }, { constant: new Float(6) }]]
       case 'unsqueeze_':
+        // the program would start with another shape than the builder did
+        if (a < this.inputs || this.weights.has(a)) return ['', []]
         return ['aten::unsqueeze_', [self, { constant: 0 }]]
       default:
         return [`aten::${name}`, [self]]

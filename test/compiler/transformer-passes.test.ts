@@ -11,6 +11,7 @@ import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
 const { parse, check } = passChecks({
   row: random([6]),
   matrix: random([4, 6]),
+  square: random([4, 4]),
   'eps of no dimensions': tensor([1e-5], [], 'float64'),
 })
 
@@ -221,6 +222,17 @@ return %5
     'aten::tanh',
   ])
   check(t, cleaned(linearRows), flat.replace(/%5.*\nreturn %5/, 'return %4'), ['aten::exp', 'aten::linear'])
+  const twice = `input %0: float32[2, 5, 4] @0
+constant %1: float32[4, 4] @1 = "square"
+%2: float32[10, 4] @0 = aten::view(%0, [10, 4])
+%3: float32[10, 4] @3 = aten::linear(%2, %1, None)
+%4: float32[5, 2, 4] @3 = aten::view(%3, [5, 2, 4])
+%5: float32[10, 4] @3 = aten::view(%4, [10, 4])
+%6: float32[10, 4] @6 = aten::linear(%5, %1, None)
+%7: float32[1, 10, 4] @6 = aten::view(%6, [1, 10, 4])
+return %7
+`
+  check(t, cleaned(linearRows), twice, ['aten::view', 'aten::view', 'aten::linear', 'aten::view', 'aten::view', 'aten::linear'])
   for (const [why, text] of [
     ['columns in another order', flat.replaceAll('2, 5, 4', '4, 5, 2')],
     [

@@ -1,5 +1,6 @@
+import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { numelOf } from '../../runtime/tensor/shape.js'
+import { contiguousStrides, numelOf, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
 import { Analysis, isNone, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
@@ -26,16 +27,55 @@ export const rmsNorm: Pass = {
     let changed = false
     for (const node of graph.nodes) {
       const norm = normOf(node, analysis)
-      if (norm === null || !replacesDense(node, norm.input, analysis)) continue
+      if (norm === null || !analysis.isPure(node) || !analysis.isSteady(norm.input)) continue
       const scaled = parameterStep('aten::mul.Tensor', node, norm.shape, analysis)
-      const args = [value(norm.input), constant([...norm.shape]), scaled?.operand ?? NONE, constant(new Float(norm.eps))]
-      if (scaled !== null) editor.replaceNode(node, [])
       const last = scaled?.node ?? node
-      editor.replaceNode(last, [{ ...last, op: 'aten::rms_norm', args }])
+      const args = [constant([...norm.shape]), scaled?.operand ?? NONE, constant(new Float(norm.eps))]
+      const whole = replacesDense(last, norm.input, analysis)
+        ? [{ ...last, op: 'aten::rms_norm', args: [value(norm.input), ...args] }]
+        : inOrderOfMemory(last, norm, args, analysis, editor)
+      if (whole === null) continue
+      if (scaled !== null) editor.replaceNode(node, [])
+      editor.replaceNode(last, whole)
       changed = true
     }
     return changed ? editor.finish() : graph
   },
+}
+
+/**
+ * The norm of rows whose order in memory is another one than that of the dimensions, as of heads: the same rows in that order, which a
+ * permutation shows as before.
+ */
+function inOrderOfMemory(
+  node: GraphNode,
+  { input, shape }: Norm,
+  args: readonly Arg[],
+  analysis: Analysis,
+  editor: Editor,
+): GraphNode[] | null {
+  const result = onlyResult(node)!
+  const [x, out] = [analysis.type(input), analysis.type(result)]
+  const rank = out.shape.length
+  if (x.dtype !== DType.float32 || out.dtype !== DType.float32 || !sameShape(x.shape, out.shape) || out.shape.includes(0)) return null
+  const order = out.shape.map((_, d) => d).sort((a, b) => out.strides[b]! - out.strides[a]!)
+  const permuted = (list: readonly number[]): number[] => order.map((d) => list[d]!)
+  const ordered = permuted(out.shape)
+  if (
+    !sameShape(permuted(out.strides), contiguousStrides(ordered)) ||
+    order.slice(rank - shape.length).some((d, i) => d !== rank - shape.length + i)
+  )
+    return null
+  if (analysis.outputs.has(analysis.storage(result))) return null
+  const rows = editor.newValue({ ...x, shape: ordered, strides: permuted(x.strides) }, analysis.storage(input))
+  const normed = editor.newValue({ ...out, shape: ordered, strides: contiguousStrides(ordered) }, analysis.storage(result))
+  const back = order.map((_, d) => order.indexOf(d))
+  const made = (op: string, list: readonly Arg[], id: ValueId): GraphNode => ({ ...node, op, args: list, results: [{ kind: 'value', id }] })
+  return [
+    made('aten::permute', [value(input), constant(order)], rows),
+    made('aten::rms_norm', [value(rows), ...args], normed),
+    made('aten::permute', [value(normed), constant(back)], result),
+  ]
 }
 
 interface Norm {

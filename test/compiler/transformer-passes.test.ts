@@ -58,6 +58,32 @@ t.test('rms norm', (t) => {
   t.end()
 })
 
+t.test('rms norm of heads', (t) => {
+  const heads = 'float32[2, 3, 5, 6] strides [90, 6, 18, 1]'
+  const text = `input %0: float32[2, 5, 24] @0
+constant %20: float32[6] @20 = "row"
+%1: float32[2, 5, 18] strides [120, 24, 1] @0 = aten::slice.Tensor(%0, 2, 0, 18, 1)
+%2: float32[2, 5, 3, 6] strides [120, 24, 6, 1] @0 = aten::view(%1, [2, 5, 3, 6])
+%3: float32[2, 3, 5, 6] strides [120, 6, 24, 1] @0 = aten::transpose.int(%2, 1, 2)
+%4: ${heads} @4 = aten::pow.Tensor_Scalar(%3, 2)
+%5: float32[2, 3, 5, 1] @5 = aten::mean.dim(%4, [-1], True, None)
+%6: float32[2, 3, 5, 1] @6 = aten::add.Scalar(%5, 0.1, 1)
+%7: float32[2, 3, 5, 1] @7 = aten::rsqrt(%6)
+%8: ${heads} @8 = aten::mul.Tensor(%3, %7)
+%9: ${heads} @9 = aten::mul.Tensor(%20, %8)
+%10: ${heads} @10 = aten::exp(%9)
+return %10
+`
+  const views = ['aten::slice.Tensor', 'aten::view', 'aten::transpose.int', 'aten::permute']
+  const all = [...views, 'aten::rms_norm', 'aten::permute', 'aten::exp']
+  const after = check(t, cleaned(rmsNorm), text, all, 1e-6)
+  t.match(printGraph(after), 'float32[2, 5, 3, 6] strides [120, 24, 6, 1] @0 = aten::permute(%3, [0, 2, 1, 3])', 'read where it lies')
+  t.match(printGraph(after), '[6], %20, 0.1)')
+  const returned = parse(text.replace('return %10', 'return %9'))
+  t.equal(rmsNorm.run(returned), returned, 'an output')
+  t.end()
+})
+
 t.test('what is no rms norm stays', (t) => {
   const stays = (calls: string[], why: string, constants = ''): void => {
     const graph = parse(chain('5, 6', calls, constants))

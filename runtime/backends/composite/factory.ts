@@ -48,11 +48,6 @@ export function empty_memory_format(size: number[], options: TensorOptions, form
   return make(size, options, format)
 }
 
-/** A number without meaning: programs hand it on to keep the order of calls with effects. */
-export function _make_dep_token(options: TensorOptions, format: number | null): Tensor {
-  return filled(make([], options, format), 0)
-}
-
 export function empty_out(size: number[], format: number | null, out: Tensor): Tensor {
   return resize(out, size, format === null ? undefined : stridesFor(size, format))
 }

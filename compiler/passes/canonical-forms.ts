@@ -38,9 +38,10 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ['aten::slow_conv_transpose2d', (node) => transposedOfKernelSize(node, 2)],
   ['aten::slow_conv_transpose3d', (node) => transposedOfKernelSize(node, 3)],
   ['aten::_nnpack_spatial_convolution', nnpack],
-  ...['native_batch_norm', '_native_batch_norm_legit', 'cudnn_batch_norm', 'miopen_batch_norm', '_batch_norm_impl_index'].map(
-    (name): [string, Form] => [`aten::${name}`, (node) => (isFalse(node.args[5]) ? batchNorm(node, 6) : null)],
-  ),
+  ...['native_batch_norm', '_batch_norm_impl_index'].map((name): [string, Form] => [
+    `aten::${name}`,
+    (node) => (isFalse(node.args[5]) ? batchNorm(node, 6) : null),
+  ]),
   ...['_native_batch_norm_legit_no_training', '_batch_norm_no_update'].map((name): [string, Form] => [
     `aten::${name}`,
     (node) => batchNorm(node, 5),

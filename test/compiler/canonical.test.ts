@@ -120,6 +120,26 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
   'aten::_batch_norm_impl_index': [
     [normed('_batch_norm_impl_index(%0, %1, None, %1, %2, False, 0.1, 1e-05, True)', '_, _, _, _'), 'aten::batch_norm'],
   ],
+  'aten::_native_batch_norm_legit_no_training': [
+    [normed('_native_batch_norm_legit_no_training(%0, %1, None, %1, %2, 0.1, 1e-05)', '_, _'), 'aten::batch_norm'],
+  ],
+  'aten::_batch_norm_no_update': [[normed('_batch_norm_no_update(%0, %1, None, %1, %2, 0.1, 1e-05)', '_, _, _'), 'aten::batch_norm']],
+  'aten::_conv_depthwise2d': [
+    [call(2, '_conv_depthwise2d(%0, %1, [3, 3], None, [1, 2], [1, 0], [2, 1])', '2, 3, 4, 3', 'filters', '3, 1, 3, 3'), 'aten::conv2d'],
+  ],
+  'aten::conv_depthwise3d': [
+    [
+      call(
+        3,
+        'conv_depthwise3d(%0, %1, [3, 3, 3], None, [1, 1, 1], [0, 0, 0], [1, 1, 1])',
+        '2, 3, 4, 5, 3',
+        'filters in space',
+        '3, 1, 3, 3, 3',
+      ),
+      'aten::conv3d',
+    ],
+  ],
+  'aten::_nnpack_spatial_convolution': [[call(2, '_nnpack_spatial_convolution(%0, %1, %2, [1, 0], [1, 2])', '2, 4, 6, 3'), 'aten::conv2d']],
   'aten::hardtanh': [[chain('3, 5', ['hardtanh(%0, 0, 6)']), 'aten::relu6']],
   'aten::clamp': [[chain('3, 5', ['clamp(%0, 0, 6)']), 'aten::relu6']],
   ...Object.fromEntries(

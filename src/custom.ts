@@ -14,6 +14,7 @@ export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from
 export * from '../runtime/operators/unbox.js'
 export { readTensor, writeTensor } from '../runtime/tensor/data.js'
 export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize, promoteTypes } from '../runtime/tensor/dtype.js'
+export { RandomGenerator } from '../runtime/tensor/generator.js'
 export { Layout, MemoryFormat, type TensorOptions } from '../runtime/tensor/options.js'
 export { outputFor, resize } from '../runtime/tensor/resize.js'
 export { type AnyScalar, Complex, Float, type Int, type Scalar } from '../runtime/tensor/scalar.js'

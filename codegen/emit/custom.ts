@@ -28,11 +28,14 @@ export function customBanner(file: CustomFile): string {
 }
 
 const TYPES = [
+  'AnyScalar',
+  'Complex',
   'CustomObject',
   'Device',
   'DictKey',
   'DType',
   'Int',
+  'RandomGenerator',
   'Scalar',
   'Stack',
   'Storage',

@@ -22,6 +22,7 @@ export function importOf(text: string, names: readonly string[], path: string, t
 export function typeImports(text: string, tensor: string): string {
   return [
     importOf(text, ['DType'], `${tensor}/dtype.js`, true),
+    importOf(text, ['RandomGenerator'], `${tensor}/generator.js`, true),
     importOf(text, ['TensorOptions'], `${tensor}/options.js`, true),
     importOf(text, ['AnyScalar', 'Complex', 'Int', 'Scalar'], `${tensor}/scalar.js`, true),
     importOf(text, ['Stack'], `${tensor}/stack.js`, true),

@@ -3,7 +3,7 @@ import type { SchemaType } from '../schema/model.js'
 /** The base types of PyTorch's schema language; type variables and `torch.classes` aside. */
 const BASE_TYPES = new Set([
   'Any', 'AnyClassType', 'AnyEnumType', 'AnyListType', 'AnyTupleType', 'ConstQuantizerPtr', 'Device', 'Dimname', 'Generator', 'Layout',
-  'MemoryFormat', 'QScheme', 'Scalar', 'ScalarType', 'Storage', 'Stream', 'SymInt', 'Tensor', 'bool', 'complex', 'float', 'int', 'number', 'str',
+  'MemoryFormat', 'QScheme', 'Scalar', 'ScalarType', 'Storage', 'Stream', 'SymBool', 'SymInt', 'Tensor', 'bool', 'complex', 'float', 'int', 'number', 'str',
 ]) // prettier-ignore
 
 /** `t`, `t1`, `tVal`: stands for any type. */

@@ -29,6 +29,7 @@ const BASE: Record<string, string> = {
   SymInt: 'asInt',
   float: 'asFloat',
   bool: 'asBool',
+  SymBool: 'asBool',
   str: 'asStr',
   Dimname: 'asStr',
   Scalar: 'asScalar',
@@ -65,7 +66,7 @@ export function unboxing(type: SchemaType, style: TypeStyle): Unboxing {
       return plain(BASE[type.name] ?? 'asAny')
     case 'optional': {
       const inner = unboxing(type.inner, style)
-      return inner.helper === 'asAny' || inner.helper === 'asGenerator' ? inner : { ...inner, helper: `${inner.helper}OrNull` }
+      return inner.helper === 'asAny' ? inner : { ...inner, helper: `${inner.helper}OrNull` }
     }
     case 'list': {
       if (style.builtin && !isTensorLike(type.inner)) return plain('asList')

@@ -1,4 +1,5 @@
 import type { DType } from '../tensor/dtype.js'
+import { RandomGenerator } from '../tensor/generator.js'
 import type { TensorOptions } from '../tensor/options.js'
 import { type AnyScalar, type Complex, Float, type Int, type Scalar } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
@@ -147,10 +148,13 @@ export function asOptions(s: Stack, arg: number): TensorOptions {
   }
 }
 
-/** Generators of a caller are not supported: only None passes. */
-export function asGenerator(s: Stack, arg: number): null {
+export function asGenerator(s: Stack, arg: number): RandomGenerator {
   const v = at(s, arg)
-  return v === null ? null : wrongType(v, arg)
+  return v instanceof RandomGenerator ? v : wrongType(v, arg)
+}
+
+export function asGeneratorOrNull(s: Stack, arg: number): RandomGenerator | null {
+  return at(s, arg) === null ? null : asGenerator(s, arg)
 }
 
 /** No program makes storages; callers of the unboxed API may hand one over. */

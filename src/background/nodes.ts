@@ -33,7 +33,7 @@ export type Body =
   | { readonly kind: 'tuple'; readonly items: readonly Encoded[]; readonly fields: readonly string[] | undefined }
   | { readonly kind: 'map'; readonly entries: readonly (readonly [Encoded, Encoded])[] }
   | { readonly kind: 'object'; readonly typeName: string; readonly names: readonly string[]; readonly slots: readonly Encoded[] }
-  | { readonly kind: 'custom'; readonly className: string; readonly state: Encoded }
+  | { readonly kind: 'custom'; readonly className: string; readonly state: Encoded; readonly isGenerator: boolean }
   | { readonly kind: 'device'; readonly type: string; readonly index: number | null }
 
 export interface Node {

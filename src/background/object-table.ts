@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import { RandomGenerator } from '../../runtime/tensor/generator.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { become, Tensor } from '../../runtime/tensor/tensor.js'
@@ -189,7 +190,10 @@ export class ObjectTable {
     if (object instanceof Complex) return { kind: 'complex', re: object.re, im: object.im }
     if (object instanceof Tuple) return { kind: 'tuple', items: all(object.items), fields: object.fields }
     if (object instanceof ScriptObject) return { kind: 'object', typeName: object.typeName, names: object.names, slots: all(object.slots) }
-    if (object instanceof CustomObject) return { kind: 'custom', className: object.className, state: this.send(object.state, nodes) }
+    if (object instanceof CustomObject) {
+      const isGenerator = object instanceof RandomGenerator
+      return { kind: 'custom', className: object.className, state: this.send(object.state, nodes), isGenerator }
+    }
     if (object instanceof Device) return { kind: 'device', type: object.type, index: object.index }
     if (object instanceof Map)
       return { kind: 'map', entries: [...object].map(([k, v]) => [this.send(k, nodes), this.send(v, nodes)] as const) }
@@ -232,7 +236,7 @@ export class ObjectTable {
       case 'object':
         return new ScriptObject(body.typeName, [], [])
       case 'custom':
-        return new CustomObject(body.className, body.state === null ? null : [])
+        return body.isGenerator ? new RandomGenerator() : new CustomObject(body.className, body.state === null ? null : [])
       case 'device':
         return new Device(body.type, body.index)
       case 'storage':

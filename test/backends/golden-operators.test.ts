@@ -20,6 +20,7 @@ type Encoded =
   | { float: number | string }
   | { complex: (number | string)[] }
   | { dtype: string }
+  | { generator: number }
   | Shaped
   | Encoded[]
 interface Case {
@@ -43,6 +44,7 @@ function decode(x: Encoded): Input {
   if ('int' in x) return int(x.int)
   if ('float' in x) return float(numberOf(x.float))
   if ('complex' in x) return complex(numberOf(x.complex[0]!), numberOf(x.complex[1]!))
+  if ('generator' in x) return callOperator('aten::Generator', [null, int(x.generator)]) as Input
   if (!('data' in x)) return x.dtype
   const values = x.data.map(numberOf)
   if (isComplex(x.dtype))

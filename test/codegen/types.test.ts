@@ -77,7 +77,7 @@ const APPENDIX: readonly Row[] = [
   ['Dimname[1]', 'string[]', [...names, ['N', ['N']]], [[0, 'int 0'], [[0], 'int 0'], [null, 'None']]],
   ['Dimname[]', 'string[]', names, [['N', 'str "N"'], [[null], 'None']]],
   ['Dimname[]?', 'string[] | null', [none, ...names], [['N', 'str "N"']]],
-  ['Generator?', 'unknown', [none], [[1, 'int 1'], [tensor, shown]]],
+  ['Generator?', 'RandomGenerator | null', [none], [[1, 'int 1'], [tensor, shown]]],
   ['Layout?', 'number | null', [none, ['strided', 0], ['sparse_coo', 1], same(0)], [['dense', 'str "dense"'], [true, 'bool true']]],
   ['MemoryFormat', 'number', [['contiguous', 0], ['preserve_format', 1], ['channels_last', 2], ['channels_last_3d', 3], same(2)], [['nhwc', 'str "nhwc"'], [null, 'None']]],
   ['MemoryFormat?', 'number | null', [none, ['channels_last', 2]], [['nhwc', 'str "nhwc"']]],

@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import type { RandomGenerator } from '../../tensor/generator.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -28,11 +29,11 @@ export function selu_(self: Tensor): Tensor {
 }
 
 /** In training the slopes are random. */
-export function rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: boolean, generator: unknown): Tensor {
+export function rrelu(self: Tensor, lower: Scalar, upper: Scalar, training: boolean, generator: RandomGenerator | null): Tensor {
   return at.rrelu_with_noise(self, self, lower, upper, training, generator)
 }
 
-export function rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: boolean, generator: unknown): Tensor {
+export function rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: boolean, generator: RandomGenerator | null): Tensor {
   return at.rrelu_with_noise_(self, self, lower, upper, training, generator)
 }
 
@@ -43,7 +44,7 @@ export function rrelu_with_noise_functional(
   lower: Scalar,
   upper: Scalar,
   training: boolean,
-  generator: unknown,
+  generator: RandomGenerator | null,
 ): [Tensor, Tensor] {
   const slopes = cloneOf(noise)
   return [at.rrelu_with_noise(self, slopes, lower, upper, training, generator), slopes]

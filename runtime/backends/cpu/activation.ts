@@ -3,6 +3,7 @@ import { HOLDS_WRITES } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resizeOut } from '../../tensor/iterator.js'
+import type { RandomGenerator } from '../../tensor/generator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
@@ -175,7 +176,7 @@ export function rrelu_with_noise_out(
   lower: Scalar,
   upper: Scalar,
   training: boolean,
-  _generator: unknown,
+  generator: RandomGenerator | null,
   out?: Tensor,
 ): Tensor {
   if (!isFloating(self.type)) notFor('rrelu', self.type)
@@ -183,7 +184,7 @@ export function rrelu_with_noise_out(
   const high = scalarToNumber(upper)
   check(low <= high, () => `rrelu expects a lower bound of at most the upper one, found ${low} and ${high}`)
   if (!training) return leaky_relu_out(self, new Float((low + high) / 2), out)
-  const slopes = drawSlopes(self, low, high)
+  const slopes = drawSlopes(self, low, high, generator)
   if (noise !== self) copyInto(noise, slopes)
   return runBinary(BinaryOp.prelu, self, slopes, self.type, self.type, out)
 }

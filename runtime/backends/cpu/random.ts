@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
+import type { RandomGenerator } from '../../tensor/generator.js'
 import { outputFor } from '../../tensor/resize.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -8,11 +9,11 @@ import { expand } from '../../tensor/view.js'
 import { noteWrite } from '../../tensor/write.js'
 import { castTo, contiguousOf, copyInto } from './support/copy.js'
 import { checkFloating, checkProbability, draw } from './support/draw.js'
-import { generator, seedGenerator } from './support/generator.js'
+import { seedGenerator, stateOf } from './support/generator.js'
 
 /**
- * Random numbers in place. The sequence after a seed is PyTorch's on the CPU. Generator arguments can only be None:
- * each thread has one generator.
+ * Random numbers in place. The sequence after a seed is PyTorch's on the CPU. Each thread has a generator of its own, which serves
+ * where none is given.
  */
 
 const RandomOp = kernels.RandomOp
@@ -21,51 +22,51 @@ export function manual_seed(seed: number): void {
   seedGenerator(seed)
 }
 
-export function uniform_(self: Tensor, from: number, to: number, _generator: unknown): Tensor {
+export function uniform_(self: Tensor, from: number, to: number, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'uniform_')
   check(from <= to, () => `uniform_ expects from to be at most to, found ${from} and ${to}`)
-  return draw(self, { op: RandomOp.uniform, a: from, b: to })
+  return draw(self, { op: RandomOp.uniform, a: from, b: to }, generator)
 }
 
 /** Elements from which PyTorch draws normal samples in blocks. */
 const BLOCK = 16
 
-export function normal_(self: Tensor, mean: number, std: number, _generator: unknown): Tensor {
+export function normal_(self: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'normal_')
   check(std >= 0, () => `normal_ expects a deviation of at least 0, found ${std}`)
   const blocks = self.numel >= BLOCK && self.isContiguous
-  return draw(self, { op: blocks ? RandomOp.normal : RandomOp.normal_serial, a: mean, b: std })
+  return draw(self, { op: blocks ? RandomOp.normal : RandomOp.normal_serial, a: mean, b: std }, generator)
 }
 
-export function log_normal_(self: Tensor, mean: number, std: number, _generator: unknown): Tensor {
+export function log_normal_(self: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'log_normal_')
   check(std > 0, () => `log_normal_ expects a deviation above 0, found ${std}`)
-  return draw(self, { op: RandomOp.log_normal, a: mean, b: std })
+  return draw(self, { op: RandomOp.log_normal, a: mean, b: std }, generator)
 }
 
-export function exponential_(self: Tensor, lambda: number, _generator: unknown): Tensor {
+export function exponential_(self: Tensor, lambda: number, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'exponential_')
   check(lambda >= 0, () => `exponential_ expects lambda to be at least 0, found ${lambda}`)
-  return draw(self, { op: RandomOp.exponential, a: lambda })
+  return draw(self, { op: RandomOp.exponential, a: lambda }, generator)
 }
 
-export function cauchy_(self: Tensor, median: number, sigma: number, _generator: unknown): Tensor {
+export function cauchy_(self: Tensor, median: number, sigma: number, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'cauchy_')
-  return draw(self, { op: RandomOp.cauchy, a: median, b: sigma })
+  return draw(self, { op: RandomOp.cauchy, a: median, b: sigma }, generator)
 }
 
-export function geometric_(self: Tensor, p: number, _generator: unknown): Tensor {
+export function geometric_(self: Tensor, p: number, generator: RandomGenerator | null): Tensor {
   check(p > 0 && p < 1, () => `geometric_ expects a probability between 0 and 1, found ${p}`)
-  return draw(self, { op: RandomOp.geometric, a: p })
+  return draw(self, { op: RandomOp.geometric, a: p }, generator)
 }
 
-export function bernoulli__float(self: Tensor, p: number, _generator: unknown): Tensor {
+export function bernoulli__float(self: Tensor, p: number, generator: RandomGenerator | null): Tensor {
   checkProbability(p, 'bernoulli_')
-  return draw(self, { op: RandomOp.bernoulli, a: p })
+  return draw(self, { op: RandomOp.bernoulli, a: p }, generator)
 }
 
 /** Ones with the probabilities `p`, which are broadcast to the shape of `self`. */
-export function bernoulli__Tensor(self: Tensor, p: Tensor, _generator: unknown): Tensor {
+export function bernoulli__Tensor(self: Tensor, p: Tensor, generator: RandomGenerator | null): Tensor {
   checkFloating(p, 'bernoulli_')
   check(
     sameShape(broadcastShapes(self.shape, p.shape), self.shape),
@@ -73,7 +74,7 @@ export function bernoulli__Tensor(self: Tensor, p: Tensor, _generator: unknown):
   )
   const given = contiguousOf(expand(castTo(p, p.type === DType.float64 ? DType.float64 : DType.float32), self.shape))
   const trials = empty(self.shape, given.type)
-  kernels.random_trials({ dtype: given.type, state: generator(), count: self.numel, p: given.address, out: trials.address })
+  kernels.random_trials({ dtype: given.type, state: stateOf(generator), count: self.numel, p: given.address, out: trials.address })
   copyInto(self, trials)
   noteWrite(self)
   return self
@@ -93,56 +94,60 @@ const LIMITS: Partial<Record<DType, number>> = {
   [DType.bool]: 2,
 }
 
-function integers(self: Tensor, base: number, range: number, wide: boolean): Tensor {
-  return draw(self, { op: wide ? RandomOp.integer64 : RandomOp.integer32, base, range })
+function integers(self: Tensor, base: number, range: number, wide: boolean, generator: RandomGenerator | null): Tensor {
+  return draw(self, { op: wide ? RandomOp.integer64 : RandomOp.integer32, base, range }, generator)
 }
 
-export function random_(self: Tensor, _generator: unknown): Tensor {
-  if (isFloating(self.type)) return draw(self, { op: RandomOp.mantissa })
-  return integers(self, 0, LIMITS[self.type] ?? 1, self.type === DType.int64)
+export function random_(self: Tensor, generator: RandomGenerator | null): Tensor {
+  if (isFloating(self.type)) return draw(self, { op: RandomOp.mantissa }, generator)
+  return integers(self, 0, LIMITS[self.type] ?? 1, self.type === DType.int64, generator)
 }
 
 /** Integers from `from` up to but without `to`; without `to`, as far as the dtype goes. */
-export function random__from(self: Tensor, from: number, to: number | null, _generator: unknown): Tensor {
+export function random__from(self: Tensor, from: number, to: number | null, generator: RandomGenerator | null): Tensor {
   const end = to ?? LIMITS[self.type] ?? 1
   check(from < end, () => `random_ expects from to be below to, found ${from} and ${end}`)
   const range = end - from
   const can = self.type === DType.int64 || self.type === DType.bfloat16 || (isFloating(self.type) && self.type !== DType.float16)
-  return integers(self, from, range, can && range >= 2 ** 32)
+  return integers(self, from, range, can && range >= 2 ** 32, generator)
 }
 
-export function random__to(self: Tensor, to: number, generatorOrNull: unknown): Tensor {
-  return random__from(self, 0, to, generatorOrNull)
+export function random__to(self: Tensor, to: number, generator: RandomGenerator | null): Tensor {
+  return random__from(self, 0, to, generator)
 }
 
 /** Fills a vector with a random order of the numbers 0 to n - 1. */
 export function randperm_out(n: number, out: Tensor): Tensor {
+  return randperm_generator_out(n, null, out)
+}
+
+export function randperm_generator_out(n: number, generator: RandomGenerator | null, out: Tensor): Tensor {
   check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
   const result = outputFor(out, [n], out.type)
   const direct = result.type === DType.int64 && result.isContiguous
   const order = direct ? result : empty([n], DType.int64)
-  kernels.random_permutation({ state: generator(), count: n, out: order.address })
+  kernels.random_permutation({ state: stateOf(generator), count: n, out: order.address })
   if (!direct) copyInto(result, order)
   noteWrite(result)
   return result
 }
 
 /** A Poisson number for each rate in `self`. */
-export function poisson(self: Tensor, _generator: unknown): Tensor {
+export function poisson(self: Tensor, generator: RandomGenerator | null): Tensor {
   checkFloating(self, 'poisson')
   const rates = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
   const out = empty(self.shape, rates.type)
-  kernels.random_poisson({ dtype: rates.type, state: generator(), count: self.numel, in: rates.address, out: out.address })
+  kernels.random_poisson({ dtype: rates.type, state: stateOf(generator), count: self.numel, in: rates.address, out: out.address })
   return castTo(out, self.type)
 }
 
 /** Slopes of a randomized leaky ReLU: a number in lower..upper where `self` is not above 0, else 1. */
-export function drawSlopes(self: Tensor, lower: number, upper: number): Tensor {
+export function drawSlopes(self: Tensor, lower: number, upper: number, generator: RandomGenerator | null): Tensor {
   const input = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
   const noise = empty(self.shape, input.type)
   kernels.random_slopes({
     dtype: input.type,
-    state: generator(),
+    state: stateOf(generator),
     count: self.numel,
     a: lower,
     b: upper,
@@ -153,13 +158,13 @@ export function drawSlopes(self: Tensor, lower: number, upper: number): Tensor {
 }
 
 /** Indices drawn with replacement by the weights in each row of `self`, a matrix or vector. */
-export function drawChoices(self: Tensor, samples: number): Tensor {
+export function drawChoices(self: Tensor, samples: number, generator: RandomGenerator | null): Tensor {
   const weights = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
   const columns = self.shape[self.shape.length - 1]!
   const out = empty([...self.shape.slice(0, -1), samples], DType.int64)
   kernels.random_choices({
     dtype: weights.type,
-    state: generator(),
+    state: stateOf(generator),
     rows: self.numel / columns,
     columns,
     samples,

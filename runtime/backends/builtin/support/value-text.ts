@@ -1,3 +1,4 @@
+import { RandomGenerator } from '../../../tensor/generator.js'
 import { Complex, Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { type CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../../tensor/value.js'
@@ -39,6 +40,7 @@ function entryText([key, value]: [DictKey, Value]): string {
 }
 
 function objectText(value: ScriptObject | CustomObject): string {
+  if (value instanceof RandomGenerator) return 'Generator'
   return `<${value instanceof ScriptObject ? value.typeName : value.className} object>`
 }
 

@@ -1,11 +1,12 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, isFloating, isQuantized } from '../../../tensor/dtype.js'
+import type { RandomGenerator } from '../../../tensor/generator.js'
 import { isDense } from '../../../tensor/iterator.js'
 import { empty, type Tensor, viewOf } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
 import { copyInto } from './copy.js'
-import { generator } from './generator.js'
+import { stateOf } from './generator.js'
 
 /** Parameters of a distribution, as the kernel random_fill describes them. */
 export interface Distribution {
@@ -22,7 +23,7 @@ function digitsOf(type: DType): number {
 }
 
 /** Fills `self` in place, in the order of memory, with samples in the dtype's own precision. */
-export function draw(self: Tensor, distribution: Distribution): Tensor {
+export function draw(self: Tensor, distribution: Distribution, generator: RandomGenerator | null): Tensor {
   if (isQuantized(self.type)) throw new PtliteError('INVALID_DTYPE', `random numbers of dtype ${self.dtype} are not supported`)
   const direct = self.type === DType.float32 || self.type === DType.float64 || self.type === DType.int64
   const dense = isDense(self.shape, self.strides)
@@ -33,7 +34,7 @@ export function draw(self: Tensor, distribution: Distribution): Tensor {
     op,
     dtype: target.type,
     digits: digitsOf(self.type),
-    state: generator(),
+    state: stateOf(generator),
     count: self.numel,
     out: target.address,
     a,

@@ -1,0 +1,73 @@
+import { check, PtliteError } from '../../error.js'
+import { type DType, dtypeName } from '../../tensor/dtype.js'
+import { Layout, type TensorOptions } from '../../tensor/options.js'
+import { type AnyScalar, Complex } from '../../tensor/scalar.js'
+import { shapeText } from '../../tensor/shape.js'
+import { SparseTensor } from '../../tensor/sparse.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import type { Device } from '../../tensor/value.js'
+import { empty_memory_format } from './factory.js'
+import { is_nonzero } from './introspection.js'
+
+/*
+ * Checks that exporters leave in a program. What fails is a MODEL_ERROR with the program's message. The functional forms hand on a
+ * token, a tensor that says what comes after what.
+ */
+
+function fail(message: string): never {
+  throw new PtliteError('MODEL_ERROR', `RuntimeError: ${message}`)
+}
+
+export function _assert_async(self: Tensor): void {
+  _assert_async_msg(self, 'Expected Tensor with single nonzero value, but got zero')
+}
+
+/** Throws INVALID_ARGUMENT for a tensor with other than one element. */
+export function _assert_async_msg(self: Tensor, message: string): void {
+  if (!is_nonzero(self)) fail(message)
+}
+
+export function _assert_scalar(self: AnyScalar, message: string): void {
+  const isTrue = self instanceof Complex ? self.re !== 0 || self.im !== 0 : Number(self) !== 0
+  if (!isTrue) fail(message)
+}
+
+/** What is null is not looked at. Every tensor is on the CPU. */
+export function _assert_tensor_metadata(
+  a: Tensor,
+  size: number[] | null,
+  stride: number[] | null,
+  dtype: DType | null,
+  device: Device | null,
+  layout: number | null,
+): void {
+  const differs = (what: string, expected: string, found: string): never =>
+    fail(`Tensor ${what} mismatch! Expected: ${expected}, Got: ${found}`)
+  if (size !== null && size.join() !== a.shape.join()) differs('sizes', shapeText(size), shapeText(a.shape))
+  if (stride !== null && stride.join() !== a.strides.join()) differs('strides', shapeText(stride), shapeText(a.strides))
+  if (dtype !== null && dtype !== a.type) differs('dtype', dtypeName(dtype), a.dtype)
+  if (device !== null && device.type !== 'cpu') differs('device', device.toString(), 'cpu')
+  const own = a instanceof SparseTensor ? Layout.sparse : Layout.strided
+  if (layout !== null && layout !== own) differs('layout', `layout ${layout}`, `layout ${own}`)
+}
+
+export function _functional_assert_async_msg(self: Tensor, message: string, token: Tensor): Tensor {
+  _assert_async_msg(self, message)
+  return token
+}
+
+export function _functional_assert_scalar(self: AnyScalar, message: string, token: Tensor): Tensor {
+  _assert_scalar(self, message)
+  return token
+}
+
+/** The first token: a tensor without dimensions, whose value means nothing. */
+export function _make_dep_token(options: TensorOptions, format: number | null): Tensor {
+  check(format === null || format === 0, () => `a tensor without dimensions has no memory format ${format}`)
+  return empty_memory_format([], options, null)
+}
+
+/** Whether `self` may become another view of what `other` is: both strided, both sparse, or both quantized. */
+export function _has_compatible_shallow_copy_type(self: Tensor, other: Tensor): boolean {
+  return self instanceof SparseTensor === other instanceof SparseTensor && self.isQuantized === other.isQuantized
+}

@@ -1,8 +1,9 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_QUANTIZED } from '../held.js'
+import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
+import { anyItemOf } from './complex-item.js'
 import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
-import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
-import { Float } from './scalar.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
+import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf } from './shape.js'
 import { Storage } from './storage.js'
@@ -89,18 +90,20 @@ export class Tensor {
     return readTensor(this)
   }
 
-  /** The only element as a number, boolean, or bigint past 2^53. Throws INVALID_ARGUMENT for other sizes. */
-  item(): number | bigint | boolean {
-    const value = itemOf(this)
+  /** The only element as a number, boolean, bigint past 2^53, or Complex. Throws INVALID_ARGUMENT for other sizes. */
+  item(): number | bigint | boolean | Complex {
+    const value = HOLDS_COMPLEX ? anyItemOf(this) : itemOf(this)
     return value instanceof Float ? value.value : value
   }
 
-  /** The elements as numbers (bigints for int64, booleans for bool) in nested arrays; a number for a 0-d tensor. */
+  /** The elements as numbers (bigints for int64, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor. */
   toArray(): NestedNumbers {
     const data = readTensor(this)
     let at = 0
+    const element = (): NestedNumbers =>
+      HOLDS_COMPLEX && isComplex(this.type) ? new Complex(Number(data[at++]), Number(data[at++])) : elementValue(data[at++]!, this.type)
     const build = (dim: number): NestedNumbers =>
-      dim === this.shape.length ? elementValue(data[at++]!, this.type) : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
+      dim === this.shape.length ? element() : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
     return build(0)
   }
 
@@ -165,7 +168,7 @@ export function holdsZeroPoint(quant: Quant, type: DType): boolean {
 }
 
 /** Numbers in nested arrays. */
-export type NestedNumbers = number | bigint | boolean | NestedNumbers[]
+export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[]
 
 export interface StorageOptions {
   readonly dtype: DTypeName

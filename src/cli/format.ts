@@ -49,12 +49,13 @@ export function formatTensor(t: Tensor, indent = ''): string {
   const positions = t.shape.map((size) => shownPositions(size, data.length > THRESHOLD))
   const shown: (number | bigint | boolean)[] = []
   const strides = rowMajor(t.shape)
+  const parts = t.dtype.startsWith('complex') ? 2 : 1
   const collect = (dim: number, at: number): void => {
-    if (dim === t.shape.length) shown.push(number(data[at]!))
+    if (dim === t.shape.length) for (let i = 0; i < parts; i++) shown.push(number(data[parts * at + i]!))
     else for (const p of positions[dim]!) if (p !== null) collect(dim + 1, at + p * strides[dim]!)
   }
   collect(0, 0)
-  const texts = alignedTexts(shown)
+  const texts = parts === 2 ? joinedPairs(alignedTexts(shown)) : alignedTexts(shown)
   if (t.shape.length === 0) return `${head} ${texts[0]!.trim()}`
   let next = 0
   const body = (dim: number, margin: string): string => {
@@ -90,7 +91,7 @@ function elementReader(t: Tensor): (x: number | bigint) => number | bigint | boo
   if (t.dtype === 'float16') return (x) => halfToNumber(Number(x))
   if (t.dtype === 'bfloat16') return (x) => bfloat16ToNumber(Number(x))
   // floats are told from integers by their type, so an integral float gets its point below
-  return t.dtype.startsWith('float') ? (x) => x : (x) => BigInt(x)
+  return /^(float|complex)/.test(t.dtype) ? (x) => x : (x) => BigInt(x)
 }
 
 /** Texts of one width: integers as they are, floats with up to four decimals, in scientific notation where the range asks for it. */
@@ -110,6 +111,16 @@ function alignedTexts(values: readonly (number | bigint | boolean)[]): string[] 
     return integral ? `${x.toFixed(0)}.` : x.toFixed(4)
   }
   const texts = values.map(text)
+  const width = texts.reduce((w, s) => Math.max(w, s.length), 0)
+  return texts.map((s) => s.padStart(width))
+}
+
+/** `1.5000-2.0000j` of real and imaginary parts in turn, in one width. */
+function joinedPairs(parts: readonly string[]): string[] {
+  const texts = Array.from({ length: parts.length / 2 }, (_, i) => {
+    const im = parts[2 * i + 1]!.trim()
+    return `${parts[2 * i]!}${im.startsWith('-') ? '' : '+'}${im}j`
+  })
   const width = texts.reduce((w, s) => Math.max(w, s.length), 0)
   return texts.map((s) => s.padStart(width))
 }

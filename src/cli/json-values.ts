@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { arrayTypeOf } from '../../runtime/tensor/data.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
-import { DType, dtypeFromName, type DTypeName } from '../../runtime/tensor/dtype.js'
+import { DType, dtypeFromName, type DTypeName, isComplex } from '../../runtime/tensor/dtype.js'
 import { type DictKey, ScriptObject } from '../../runtime/tensor/value.js'
 import { Complex, complex, float, type Input, int, type Output, type Quant, Tensor, tensor, tuple, type TypedArray } from '../index.js'
 import { toBits } from './half.js'
@@ -24,7 +24,7 @@ export function parseJson(text: string, where: string): Json {
  *     {"dtype": "int64", "shape": [2, 3], "data": [...]}      flat or nested; "quant": {"scale", "zeroPoint"} or {"axis", "scales", "zeroPoints"}
  *     {"tensor": base64, "dtype", "shape", "strides", "offset", "quant"}
  *     {"int": 5}  {"float": 2}  {"bool": true}  {"str": "x"}  {"none": true}      int also as a decimal string
- *     {"complex": [1, 2]}                                    real and imaginary part
+ *     {"complex": [1, 2]}                                                         real and imaginary part, as in the data of complex tensors
  *     {"list": [...]}  {"tuple": [...]}  {"dict": [[key, value], ...]}
  *     {"dtype": "float32"}  {"device": "cpu"}  {"layout": "strided"}  {"memory_format": "channels_last"}
  *
@@ -81,7 +81,13 @@ function dictOf(json: Json, where: string): Map<DictKey, Input> {
       if (!Array.isArray(entry) || entry.length !== 2) fail(`${where}[${i}]`, 'a [key, value] pair', entry)
       const key = fromJson(entry[0]!, `${where}[${i}] key`)
       const plain = key !== null && typeof key === 'object' && 'value' in key ? Number(key) : key
-      if (typeof plain !== 'string' && typeof plain !== 'number' && typeof plain !== 'bigint' && typeof plain !== 'boolean') {
+      if (
+        typeof plain !== 'string' &&
+        typeof plain !== 'number' &&
+        typeof plain !== 'bigint' &&
+        typeof plain !== 'boolean' &&
+        !(plain instanceof Complex)
+      ) {
         fail(`${where}[${i}]`, 'a key that is a string, number or bool', entry[0]!)
       }
       return [plain, fromJson(entry[1]!, `${where}[${i}]`)] as const
@@ -96,12 +102,19 @@ function tensorOf(json: { [key: string]: Json }, where: string): Tensor {
   const raw = json.tensor ?? json.data!
   const nested = typeof raw === 'string' ? null : flatten(raw, flat, where)
   const data = typeof raw === 'string' ? fromBase64(raw, type, where) : elements(flat, type, where)
-  const shape = json.shape === undefined ? (nested ?? [data.length]) : sizesOf(json.shape, `${where}.shape`)
+  const own = isComplex(type) ? withoutPairs(nested ?? [data.length / 2, 2], raw, where) : (nested ?? [data.length])
+  const shape = json.shape === undefined ? own : sizesOf(json.shape, `${where}.shape`)
   const strides = json.strides === undefined ? undefined : sizesOf(json.strides, `${where}.strides`)
   const offset = json.offset === undefined ? undefined : numberOf(json.offset, `${where}.offset`)
   const quant = json.quant === undefined || json.quant === null ? undefined : quantOf(json.quant, `${where}.quant`)
   if (strides === undefined && offset === undefined && quant === undefined) return tensor(data, shape, dtype)
   return Tensor.fromStorage(data, { dtype, shape, strides, offset, quant })
+}
+
+/** The shape of pairs without their own dimension. */
+function withoutPairs(shape: readonly number[], raw: Json, where: string): number[] {
+  if (shape.at(-1) !== 2) fail(where, 'complex numbers as pairs', raw)
+  return shape.slice(0, -1)
 }
 
 function flatten(json: Json, flat: Json[], where: string): number[] {
@@ -183,7 +196,7 @@ function fail(where: string, expected: string, found: Json): never {
 }
 
 /**
- * A result as JSON: tensors as {"dtype", "shape", "data"} with nested data, lists and tuples as arrays, dicts as objects, or as
+ * A result as JSON: tensors as {"dtype", "shape", "data"} with nested data (complex numbers as pairs), lists and tuples as arrays, dicts as objects, or as
  * {"dict": [[key, value], ...]} where a key is not a string. NaN and infinities are the strings "nan", "inf" and "-inf"; integers
  * past 2^53 are decimal strings.
  */
@@ -208,11 +221,11 @@ function tensorJson(t: Tensor): Json {
     if (typeof x === 'bigint') return Number.isSafeInteger(Number(x)) ? Number(x) : x.toString()
     if (t.dtype === 'bool') return x !== 0
     if (t.dtype === 'float16') return jsonNumber(halfToNumber(x))
-    return jsonNumber(t.dtype === 'bfloat16' ? bfloat16ToNumber(x) : t.dtype === 'float32' ? shortest(x) : x)
+    return jsonNumber(t.dtype === 'bfloat16' ? bfloat16ToNumber(x) : t.dtype === 'float32' || t.dtype === 'complex64' ? shortest(x) : x)
   }
   let at = 0
-  const nest = (dim: number): Json =>
-    dim === t.shape.length ? number(data[at++]!) : Array.from({ length: t.shape[dim]! }, () => nest(dim + 1))
+  const element = (): Json => (t.dtype.startsWith('complex') ? [number(data[at++]!), number(data[at++]!)] : number(data[at++]!))
+  const nest = (dim: number): Json => (dim === t.shape.length ? element() : Array.from({ length: t.shape[dim]! }, () => nest(dim + 1)))
   const quant = t.quant === null ? {} : { quant: { ...t.quant } as unknown as Json }
   return { dtype: t.dtype, shape: [...t.shape], ...quant, data: nest(0) }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, type Input, type Tensor, tensor } from '../../src/index.js'
+import { callOperator, complex, type Input, type Tensor, tensor } from '../../src/index.js'
 
 const z = callOperator('aten::view_as_complex', [tensor([1, 2, 3, 4], [2, 2], 'float32')]) as Tensor
 const pairs = (x: unknown): unknown => (callOperator('aten::view_as_real', [x as Tensor]) as Tensor).toArray()
@@ -12,6 +12,15 @@ t.test('complex tensors are filled with real numbers', (t) => {
     const strided = callOperator('aten::slice.Tensor', [callOperator('aten::zeros', [[3], dtype]) as Tensor, 0, 0, 3, 2]) as Tensor
     t.strictSame(pairs(callOperator('aten::fill_.Scalar', [strided, -3])), [[-3, 0], [-3, 0]]) // prettier-ignore
   }
+  t.end()
+})
+
+t.test('elements of complex tensors are complex numbers', (t) => {
+  t.strictSame(z.toArray(), [complex(1, 2), complex(3, 4)])
+  const double = tensor([0.1, -0.2], [], 'complex128')
+  t.strictSame([double.toArray(), double.item(), callOperator('aten::item', [double])], new Array(3).fill(complex(0.1, -0.2)))
+  t.equal(callOperator('aten::is_nonzero', [tensor([0, 1], [1], 'complex64')]), true)
+  t.throws(() => z.item(), { code: 'INVALID_ARGUMENT' })
   t.end()
 })
 

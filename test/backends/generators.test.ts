@@ -1,5 +1,6 @@
 import t from 'tap'
-import { callOperator, type Input, int, tensor, type Tensor } from '../../src/index.js'
+import { callOperator, type Input, int, loadModule, tensor, type Tensor } from '../../src/index.js'
+import { fixturePath } from '../module/fixtures.js'
 
 /** Generators as objects; their sequences are among the cases of golden-operators.test.ts. */
 
@@ -50,3 +51,25 @@ t.test('generators are those of the CPU', (t) => {
   })
   t.end()
 })
+
+for (const kind of ['ptl', 'ff']) {
+  t.test(`generators.${kind}: programs that make generators`, async (t) => {
+    const module = await loadModule(fixturePath(`generators.${kind}`))
+    const three = [0.8302518725395203, 0.12611091136932373, 0.9074696898460388]
+    const lists = (tensors: unknown): unknown => (tensors as Tensor[]).map((x) => x.toArray())
+    for (const call of [module.call.bind(module), module.run.bind(module)]) {
+      const [first, again, seed] = (await call('forward', [5, 3])) as [Tensor, Tensor, number]
+      t.same([first.toArray(), again.toArray(), seed], [three, three, 5])
+      const interleaved = (lists(await call('interleaved', [5])) as number[][]).map(([x]) => x!.toFixed(4))
+      t.same(interleaved, ['-0.4868', '-1.8744', '-0.5581', '0.7185'])
+      t.equal(await call('fresh', [5]), true)
+    }
+    // one generator, whoever made it and wherever it is drawn from
+    for (const g of [module.call('make', [5]), await module.run('make', [5]), callOperator('aten::Generator', [null, 5])]) {
+      const drawn = [module.call('draw', [g as Input, 1]), await module.run('draw', [g as Input, 1]), module.call('draw', [g as Input, 1])]
+      t.same((lists(drawn) as number[][]).flat(), three)
+    }
+    t.throws(() => module.call('draw', [5, 1]), { code: 'INVALID_ARGUMENT' })
+    module.dispose()
+  })
+}

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { formatBytes, formatMilliseconds, formatValue, table } from '../../src/cli/format.js'
-import { tensor } from '../../src/index.js'
+import { complex, tensor } from '../../src/index.js'
 
 t.test('tensors', (t) => {
   t.equal(
@@ -19,6 +19,8 @@ t.test('tensors', (t) => {
   t.equal(formatValue(tensor([NaN, Infinity, 1.5])), 'float32[3]\n[   nan,    inf, 1.5000]')
   t.equal(formatValue(tensor([1e-9, 0.5])), 'float32[2]\n[1.0000e-09, 5.0000e-01]')
   t.equal(formatValue(tensor(new Float32Array(0), [0, 3])), 'float32[0, 3]')
+  t.equal(formatValue(tensor([0.5, 2, -10.25, -0.5], [2], 'complex64')), 'complex64[2]\n[  0.5000+2.0000j, -10.2500-0.5000j]')
+  t.equal(formatValue([complex(1, -2), 3]), '[\n  (1-2j),\n  3,\n]')
   t.equal(
     formatValue(
       tensor([

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fromJson, type Json, parseJson, shortest, toJson } from '../../src/cli/json-values.js'
 import { toBits } from '../../src/cli/half.js'
-import { Float, type Input, Tensor, tensor } from '../../src/index.js'
+import { complex, Float, type Input, Tensor, tensor } from '../../src/index.js'
 import { halfToNumber } from '../../runtime/tensor/half.js'
 import { Tuple } from '../../runtime/tensor/value.js'
 
@@ -61,6 +61,8 @@ t.test('other values', (t) => {
   const pair = read({ tuple: [{ int: 1 }, { list: [] }] })
   t.ok(pair instanceof Tuple)
   t.strictSame((pair as Tuple).items, [1, []])
+  t.strictSame(read({ complex: [1, 'inf'] }), complex(1, Infinity))
+  t.strictSame([...(read({ dict: [[{ complex: [1, 2] }, 'z']] }) as Map<unknown, unknown>)], [[complex(1, 2), 'z']])
   t.strictSame(
     read({
       dict: [
@@ -88,6 +90,8 @@ t.test('errors name the place', (t) => {
   fails({ dtype: 'float32', shape: [-1], data: [1] }, /shape \[-1\] needs -1 elements/)
   fails({ dict: [[1]] }, /pair/)
   fails({ float: null }, /expected a number, found null/)
+  fails({ complex: [1] }, /^value\.complex: expected a real and an imaginary part/)
+  fails({ dtype: 'complex64', data: [1, 2, 3] }, /complex numbers as pairs/)
   t.throws(() => parseJson('{', 'file.json'), { name: 'PtliteError', message: /^file\.json: not JSON/ })
   t.end()
 })
@@ -116,6 +120,10 @@ t.test('results as JSON', (t) => {
   t.strictSame(toJson(new Map([[1, 'v']])), { dict: [[1, 'v']] })
   t.strictSame(readTensor(toJson(tensor([[1.25, 3]]))).toArray(), [[1.25, 3]], 'can be read again')
   t.equal(shortest(Math.fround(0.1)), 0.1)
+  t.strictSame(toJson(complex(0.5, NaN)), { complex: [0.5, 'nan'] })
+  const pairs = { dtype: 'complex64', shape: [1, 2], data: [[[0.1, 2], [-3, 4.5]]] } // prettier-ignore
+  t.strictSame(toJson(readTensor(pairs)), pairs)
+  t.strictSame(toJson(readTensor({ dtype: 'complex128', data: [1, -1] })), { dtype: 'complex128', shape: [], data: [1, -1] })
   t.end()
 })
 

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import { parseGraph } from '../../compiler/graph/parse.js'
+import { printGraph } from '../../compiler/graph/print.js'
+import { compileAhead } from '../../src/ahead.js'
 import { callOperator, Complex, complex, float, type Input, int, loadModule, type Module, Tensor, tensor, tuple } from '../../src/index.js'
 import { fixturePath } from './fixtures.js'
 
@@ -102,6 +105,28 @@ for (const version of ['1.13', '2.13']) {
     }
   }
 }
+
+t.test('compiled ahead of time', async (t) => {
+  const path = fixturePath('complex/programs-2.13.ptl')
+  const x = tensor([1.5, -2], [2], 'float32')
+  const bytes = compileAhead(path, () => ['forward', 'scaled'].map((method) => ({ method, args: [x] })))
+  const [compiled, interpreted] = [await loadModule(bytes), await loadModule(path, { compile: 'off' })]
+  for (const method of ['forward', 'scaled']) t.strictSame(plain(compiled.call(method, [x])), plain(interpreted.call(method, [x])), method)
+  const [, product, list] = compiled.call('scaled', [x]) as [Tensor, Complex, Complex[]]
+  t.ok(product instanceof Complex && list[0] instanceof Complex)
+  compiled.dispose()
+  interpreted.dispose()
+})
+
+t.test('complex numbers in the text of a graph', (t) => {
+  const text = `input %0: float32[2] @0
+%1: complex64[2] @1 = aten::add.Scalar(%0, complex 1.5 -0., 1)
+%2: complex64[2] @2 = aten::mul.Scalar(%1, complex -inf 2.5e-7)
+return %2
+`
+  t.equal(printGraph(parseGraph(text, { constant: () => tensor([0]) })), text)
+  t.end()
+})
 
 t.test('arguments that are complex', async (t) => {
   const module = await loadModule(fixturePath('complex/programs-2.13.ptl'))

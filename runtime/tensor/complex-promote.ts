@@ -12,6 +12,12 @@ export function isComplexOperand(x: AnyOperand): x is Tensor | Complex {
   return x instanceof Complex || (x instanceof Tensor && isComplex(x.type))
 }
 
+/** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
+export function notComplex<T>(value: T | Complex): T {
+  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
+  return value
+}
+
 /**
  * The common dtype of operands of which some may be complex (at::result_type): the real numbers decide on the precision as `promote`
  * has it. Throws UNSUPPORTED_DTYPE where it is complex32, i.e. for float16 tensors and a complex number.

@@ -68,12 +68,6 @@ export function complex(re: number, im = 0): Complex {
   return new Complex(Number(re), Number(im))
 }
 
-/** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
-export function notComplex<T>(value: T | Complex): T {
-  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
-  return value
-}
-
 export function isFloatScalar(value: unknown): value is Float | number {
   return value instanceof Float || (typeof value === 'number' && !Number.isInteger(value))
 }

@@ -4,7 +4,7 @@ import { moduleGlobals } from '../../runtime/module/pickle-globals.js'
 import { TensorPool } from '../../runtime/module/tensor-pool.js'
 import { openSource } from '../../runtime/module/bytes.js'
 import { type PickleMeaning, unpickle } from '../../runtime/module/unpickler.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { complex, Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -78,6 +78,12 @@ t.test('globals', (t) => {
   t.same(read(p.global('torch', 'device'), p.text('cuda:1'), p.tuple1, p.reduce), new Device('cuda', 1))
   t.match(messageOf(p.global('torch', 'device'), p.text('c\npu'), p.tuple1, p.reduce), /expected a device/)
   t.match(messageOf(p.global('torch.jit._pickle', 'build_tensor_from_id'), p.int(0), p.tuple1, p.reduce), /not one that PyTorch writes/)
+  const complexOf = (re: number[], im: number[]): number[] => [p.global('builtins', 'complex'), re, im, p.tuple2, p.reduce].flat()
+  t.strictSame(read(complexOf(p.float(1.5), p.float(-0))), complex(1.5, -0))
+  t.match(messageOf(complexOf(p.int(1), p.float(2))), /expected two floats as parts of a complex number, found int 1/)
+  t.match(messageOf(p.global('builtins', 'complex'), p.float(1), p.tuple1, p.reduce), /found None/)
+  const key = complexOf(p.float(1), p.float(2))
+  t.strictSame([...(read(p.emptyDict, p.mark, key, p.int(3), p.setItems) as Map<unknown, unknown>)], [[complex(1, 2), 3]])
   const member = [p.global('__torch__.m', 'Color'), p.int(1), p.tuple1, p.reduce].flat()
   const pair = read(member, member, p.tuple2) as Tuple
   t.equal(pair.items[0], pair.items[1], 'members of an enum are one object each')

@@ -1,4 +1,5 @@
-import { type AnyScalar, notComplex, type Scalar } from '../../tensor/scalar.js'
+import { notComplex } from '../../tensor/complex-promote.js'
+import { type AnyScalar, type Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import * as cpu from '../cpu/comparison.js'
 import { dequantized } from '../cpu/support/quantization.js'

@@ -171,19 +171,26 @@ export function tanh({ re, im }: Complex): Complex {
   return new Complex((beta * Math.sqrt(1 + s * s) * s) / divisor, t / divisor)
 }
 
-/** -i f(i z), by which trigonometric functions come from hyperbolic ones. */
-function turned(f: (z: Complex) => Complex): (z: Complex) => Complex {
-  return (z) => {
-    const { re, im } = f(new Complex(-z.im, z.re))
-    return new Complex(im, -re)
-  }
+/** i z */
+function turned({ re, im }: Complex): Complex {
+  return new Complex(-im, re)
 }
 
-export const sin = /* @__PURE__ */ turned(sinh)
-export const tan = /* @__PURE__ */ turned(tanh)
+/** -i z */
+function turnedBack({ re, im }: Complex): Complex {
+  return new Complex(im, -re)
+}
+
+export function sin(z: Complex): Complex {
+  return turnedBack(sinh(turned(z)))
+}
+
+export function tan(z: Complex): Complex {
+  return turnedBack(tanh(turned(z)))
+}
 
 export function cos(z: Complex): Complex {
-  return cosh(new Complex(-z.im, z.re))
+  return cosh(turned(z))
 }
 
 export function asinh(z: Complex): Complex {
@@ -193,9 +200,7 @@ export function asinh(z: Complex): Complex {
     const isFlat = (isInfinite(re) && Number.isFinite(im)) || (Number.isNaN(re) && im === 0)
     return new Complex(Number.isFinite(re) ? NaN : re, isFlat ? copySign(0, im) : NaN)
   }
-  // i asin(-i z)
-  const { re: p, im: q } = asinOfFinite(new Complex(im, -re))
-  return new Complex(-q, p)
+  return turned(asinOfFinite(turnedBack(z)))
 }
 
 export function asin(z: Complex): Complex {
@@ -205,8 +210,7 @@ export function asin(z: Complex): Complex {
     if (isInfinite(z.re) || isInfinite(z.im)) return new Complex(NaN, copySign(Infinity, z.im))
     return new Complex(NaN, NaN)
   }
-  const { re, im } = asinh(new Complex(-z.im, z.re))
-  return new Complex(im, -re)
+  return turnedBack(asinh(turned(z)))
 }
 
 /** The roots of 1 - z and 1 + z. */
@@ -269,4 +273,6 @@ export function atanh(z: Complex): Complex {
   return new Complex(Math.log1p((4 * re) / (gap * gap + size * size)) / 4, -Math.atan2(-2 * im, gap * (1 + re) - size * size) / 2)
 }
 
-export const atan = /* @__PURE__ */ turned(atanh)
+export function atan(z: Complex): Complex {
+  return turnedBack(atanh(turned(z)))
+}

@@ -1,12 +1,11 @@
-import { check, PtliteError } from '../../error.js'
+import { PtliteError } from '../../error.js'
 import { type DType, dtypeName } from '../../tensor/dtype.js'
-import { Layout, type TensorOptions } from '../../tensor/options.js'
+import { Layout } from '../../tensor/options.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { shapeText } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
-import { empty_memory_format } from './factory.js'
 import { is_nonzero } from './introspection.js'
 
 /*
@@ -59,12 +58,6 @@ export function _functional_assert_async_msg(self: Tensor, message: string, toke
 export function _functional_assert_scalar(self: AnyScalar, message: string, token: Tensor): Tensor {
   _assert_scalar(self, message)
   return token
-}
-
-/** The first token: a tensor without dimensions, whose value means nothing. */
-export function _make_dep_token(options: TensorOptions, format: number | null): Tensor {
-  check(format === null || format === 0, () => `a tensor without dimensions has no memory format ${format}`)
-  return empty_memory_format([], options, null)
 }
 
 /** Whether `self` may become another view of what `other` is: both strided, both sparse, or both quantized. */

@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
+import type { RandomGenerator } from '../../tensor/generator.js'
 import { Float } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { type Device, Tuple, type Value } from '../../tensor/value.js'
@@ -94,11 +95,11 @@ export function _no_grad_zero_(tensor: Tensor): Tensor {
   return at.zero_(tensor)
 }
 
-export function _no_grad_normal_(tensor: Tensor, mean: number, std: number, generator: unknown): Tensor {
+export function _no_grad_normal_(tensor: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {
   return at.normal_(tensor, mean, std, generator)
 }
 
-export function _no_grad_uniform_(tensor: Tensor, a: number, b: number, generator: unknown): Tensor {
+export function _no_grad_uniform_(tensor: Tensor, a: number, b: number, generator: RandomGenerator | null): Tensor {
   return at.uniform_(tensor, a, b, generator)
 }
 

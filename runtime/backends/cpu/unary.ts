@@ -1,6 +1,8 @@
 import { atan2_out, div_out, hypot_out, maximum_out } from './binary.js'
 import { eq_out } from './comparison.js'
+import { complexFunction } from './complex-functions.js'
 import { logical_or_out } from './logical.js'
+import { HOLDS_COMPLEX } from '../../held.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
@@ -19,6 +21,7 @@ import { denseTruth } from './support/truth.js'
 type Unary = (self: Tensor, out?: Tensor) => Tensor
 
 const UnaryOp = kernels.UnaryOp
+const ComplexOp = kernels.ComplexOp
 const SpecialOp = kernels.SpecialOp
 
 /** A function on the reals: integers and bools give float32. */
@@ -28,6 +31,12 @@ function real(name: string, kernel: UnaryKernel, op: number): Unary {
     const type = toFloating(self.type)
     return runUnary(kernel, op, self, type, computeFor(type), out)
   }
+}
+
+/** A function on the reals and the complex numbers. */
+function analytic(name: string, op: number, complexOp: number): Unary {
+  const ofReals = real(name, kernels.unary, op)
+  return (self, out) => (HOLDS_COMPLEX && isComplex(self.type) ? complexFunction(complexOp, self, out) : ofReals(self, out))
 }
 
 /** A function that keeps the dtype; bool tensors are an error where `bool` is false. */
@@ -77,31 +86,31 @@ function copied(self: Tensor, out: Tensor | undefined): Tensor {
   return result
 }
 
-export const acos_out = real('acos', kernels.unary, UnaryOp.acos)
-export const acosh_out = real('acosh', kernels.unary, UnaryOp.acosh)
-export const asin_out = real('asin', kernels.unary, UnaryOp.asin)
-export const asinh_out = real('asinh', kernels.unary, UnaryOp.asinh)
-export const atan_out = real('atan', kernels.unary, UnaryOp.atan)
-export const atanh_out = real('atanh', kernels.unary, UnaryOp.atanh)
-export const cos_out = real('cos', kernels.unary, UnaryOp.cos)
-export const cosh_out = real('cosh', kernels.unary, UnaryOp.cosh)
-export const sin_out = real('sin', kernels.unary, UnaryOp.sin)
-export const sinh_out = real('sinh', kernels.unary, UnaryOp.sinh)
-export const tan_out = real('tan', kernels.unary, UnaryOp.tan)
-export const tanh_out = real('tanh', kernels.unary, UnaryOp.tanh)
+export const acos_out = analytic('acos', UnaryOp.acos, ComplexOp.acos)
+export const acosh_out = analytic('acosh', UnaryOp.acosh, ComplexOp.acosh)
+export const asin_out = analytic('asin', UnaryOp.asin, ComplexOp.asin)
+export const asinh_out = analytic('asinh', UnaryOp.asinh, ComplexOp.asinh)
+export const atan_out = analytic('atan', UnaryOp.atan, ComplexOp.atan)
+export const atanh_out = analytic('atanh', UnaryOp.atanh, ComplexOp.atanh)
+export const cos_out = analytic('cos', UnaryOp.cos, ComplexOp.cos)
+export const cosh_out = analytic('cosh', UnaryOp.cosh, ComplexOp.cosh)
+export const sin_out = analytic('sin', UnaryOp.sin, ComplexOp.sin)
+export const sinh_out = analytic('sinh', UnaryOp.sinh, ComplexOp.sinh)
+export const tan_out = analytic('tan', UnaryOp.tan, ComplexOp.tan)
+export const tanh_out = analytic('tanh', UnaryOp.tanh, ComplexOp.tanh)
 export const erf_out = real('erf', kernels.unary, UnaryOp.erf)
 export const erfc_out = real('erfc', kernels.unary, UnaryOp.erfc)
-export const exp_out = real('exp', kernels.unary, UnaryOp.exp)
-export const exp2_out = real('exp2', kernels.unary, UnaryOp.exp2)
-export const expm1_out = real('expm1', kernels.unary, UnaryOp.expm1)
-export const log_out = real('log', kernels.unary, UnaryOp.log)
-export const log2_out = real('log2', kernels.unary, UnaryOp.log2)
-export const log10_out = real('log10', kernels.unary, UnaryOp.log10)
-export const log1p_out = real('log1p', kernels.unary, UnaryOp.log1p)
-export const sqrt_out = real('sqrt', kernels.unary, UnaryOp.sqrt)
-export const rsqrt_out = real('rsqrt', kernels.unary, UnaryOp.rsqrt)
-export const reciprocal_out = real('reciprocal', kernels.unary, UnaryOp.reciprocal)
-export const sigmoid_out = real('sigmoid', kernels.unary, UnaryOp.sigmoid)
+export const exp_out = analytic('exp', UnaryOp.exp, ComplexOp.exp)
+export const exp2_out = analytic('exp2', UnaryOp.exp2, ComplexOp.exp2)
+export const expm1_out = analytic('expm1', UnaryOp.expm1, ComplexOp.expm1)
+export const log_out = analytic('log', UnaryOp.log, ComplexOp.log)
+export const log2_out = analytic('log2', UnaryOp.log2, ComplexOp.log2)
+export const log10_out = analytic('log10', UnaryOp.log10, ComplexOp.log10)
+export const log1p_out = analytic('log1p', UnaryOp.log1p, ComplexOp.log1p)
+export const sqrt_out = analytic('sqrt', UnaryOp.sqrt, ComplexOp.sqrt)
+export const rsqrt_out = analytic('rsqrt', UnaryOp.rsqrt, ComplexOp.rsqrt)
+export const reciprocal_out = analytic('reciprocal', UnaryOp.reciprocal, ComplexOp.reciprocal)
+export const sigmoid_out = analytic('sigmoid', UnaryOp.sigmoid, ComplexOp.sigmoid)
 export const sinc_out = real('sinc', kernels.unary, UnaryOp.sinc)
 export const erfinv_out = real('erfinv', kernels.special, SpecialOp.erfinv)
 export const lgamma_out = real('lgamma', kernels.special, SpecialOp.lgamma)
@@ -162,6 +171,7 @@ export const isneginf_out = asking('isneginf', UnaryOp.isneginf)
 
 /** x^2; a bool tensor gives int64, as pow with an integer does. */
 export function square_out(self: Tensor, out?: Tensor): Tensor {
+  if (HOLDS_COMPLEX && isComplex(self.type)) return complexFunction(ComplexOp.square, self, out)
   checkPlain('square', self)
   const type = self.type === DType.bool ? DType.int64 : self.type
   if (self.type !== DType.bool) checkSameType('square', out, type)

@@ -39,11 +39,17 @@ for _schema in (
         pass  # the C++ part is there
 
 
+
+
+def _has_ops():
+    return True
+
+
 try:
     import torchvision.extension
 
     for _module in ("torchvision.extension", "torchvision.ops.roi_align"):
-        sys.modules[_module]._has_ops = lambda: True
+        sys.modules[_module]._has_ops = _has_ops
 except ImportError:
     pass
 

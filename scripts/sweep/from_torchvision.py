@@ -48,8 +48,14 @@ def make(name):
         if detects or "deeplab" in name or "fcn" in name or "lraspp" in name:
             options.update(weights_backbone=None, num_classes=5)
         if detects:
-            if not name.startswith("ssd"):
+            if name.startswith("ssd"):
+                options.update(topk_candidates=40, detections_per_img=10)
+            else:
                 options.update(min_size=96, max_size=128)
+            if "rcnn" in name:
+                options.update(rpn_pre_nms_top_n_test=40, rpn_post_nms_top_n_test=20, box_detections_per_img=10)
+            elif not name.startswith("ssd"):
+                options.update(topk_candidates=40, detections_per_img=10)
             images = [(torch.rand(3, 96, 96),), (torch.rand(3, 96, 96),)]
             return Detector(get_model(name, **options).eval()), images
         if name.startswith("vit"):

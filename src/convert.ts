@@ -1,7 +1,7 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
-import { kindOf } from '../runtime/operators/describe.js'
+import { kindOf } from '../runtime/tensor/describe.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'

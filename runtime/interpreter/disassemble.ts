@@ -3,7 +3,7 @@ import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { FunctionCode } from './code.js'
 import { OPCODES, type Operand } from './opcodes.js'
-import { kindOf } from '../operators/describe.js'
+import { kindOf } from '../tensor/describe.js'
 
 /** The code of a function as text: one instruction a line, with what its operands stand for. */
 export function disassemble(fn: FunctionCode): string {

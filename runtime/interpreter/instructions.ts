@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { kindOf } from '../operators/describe.js'
+import { kindOf } from '../tensor/describe.js'
 import { Complex, Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { describe } from '../operators/describe.js'
+import { describe } from '../tensor/describe.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../tensor/value.js'

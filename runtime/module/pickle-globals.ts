@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../interpreter/code.js'
-import { describe } from '../operators/describe.js'
+import { describe } from '../tensor/describe.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'

@@ -1,7 +1,7 @@
-import { Complex, Float } from '../tensor/scalar.js'
-import { shapeText } from '../tensor/shape.js'
-import { Tensor } from '../tensor/tensor.js'
-import { CustomObject, Device, ScriptObject, Tuple } from '../tensor/value.js'
+import { Complex, Float } from './scalar.js'
+import { shapeText } from './shape.js'
+import { Tensor } from './tensor.js'
+import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
 const CLASSES = [
   [Tensor, 'Tensor'],

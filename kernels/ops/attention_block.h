@@ -165,8 +165,7 @@ inline void write_results(const Block& block, int lanes, int64_t width, bool saf
     }
     for (int i = 0; i < kLanes && q + i < block.count; i++) {
       if (block.sum[q + i] == nullptr) continue;
-      const float top = running.top[q / kLanes][i];
-      *block.sum[q + i] = top == -kInfinity ? top : top + std::log(total[i]);
+      *block.sum[q + i] = sum_of(running.top[q / kLanes][i], total[i]);
     }
   }
 }

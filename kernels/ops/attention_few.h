@@ -43,7 +43,7 @@ inline void finish_scores(const Row& row, float* scores, int64_t keys, int64_t s
   const RowSum<float> sum = softmax_row<float>(scores, scores, seen, false);
   if (safe && sum.top == -kInfinity) std::fill(scores, scores + seen, 0.f);
   std::fill(scores + seen, scores + keys, 0.f);
-  if (row.sum != nullptr) *row.sum = sum.top == -kInfinity ? -kInfinity : sum.top + std::log(sum.total);
+  if (row.sum != nullptr) *row.sum = sum_of(sum.top, sum.total);
 }
 
 /// `count` <= kFewRows rows against keys [keys, depth] and values [keys, width]; false without memory.

@@ -1,6 +1,7 @@
 // Masks of attention: numbers that are added to scores, or truth values that say which keys take part.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "vec/transpose.h"
@@ -12,6 +13,9 @@ namespace attention {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int32_t kBool = 11;
+
+/// Logarithm of a row's sum of exponentials, `total` times exp(`top`); 0 for a row that sees no key, as PyTorch has it.
+inline float sum_of(float top, float total) { return top == -kInfinity ? 0.f : top + std::log(total); }
 
 /// A mask [queries, keys] of one batch and head.
 struct Mask {

@@ -2,8 +2,9 @@ import t from 'tap'
 import { setOperatorNames } from '../../runtime/operators/names.js'
 import type { OperatorSchema, SchemaArgument } from '../../runtime/operators/schema.js'
 import * as unbox from '../../runtime/operators/unbox.js'
+import { RandomGenerator } from '../../runtime/tensor/generator.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { complex, Float } from '../../runtime/tensor/scalar.js'
 import { CustomObject, Device, Tuple, type Value } from '../../runtime/tensor/value.js'
 
 const argument = (name: string, type: string): SchemaArgument => ({
@@ -34,6 +35,7 @@ function taken(...values: Value[]): Stack {
 
 await t.test('each rule takes its type and plain values of the API', (t) => {
   const object = new CustomObject('quantized.LinearPackedParamsBase', null)
+  const generator = new RandomGenerator()
   const cases: [Rule, Value, unknown][] = [
     [unbox.asInt, 3, 3],
     [unbox.asInt, 9223372036854775807n, 2 ** 63],
@@ -53,7 +55,12 @@ await t.test('each rule takes its type and plain values of the API', (t) => {
     [unbox.asMemoryFormatOrNull, 1, 1],
     [unbox.asDevice, 'cuda:1', new Device('cuda', 1)],
     [unbox.asDevice, new Device('cpu'), new Device('cpu')],
-    [unbox.asGenerator, null, null],
+    [unbox.asGeneratorOrNull, null, null],
+    [unbox.asGenerator, generator, generator],
+    [unbox.asComplex, complex(1, 2), complex(1, 2)],
+    [unbox.asComplex, 3, complex(3, 0)],
+    [unbox.asAnyScalar, complex(1, 2), complex(1, 2)],
+    [unbox.asAnyScalar, 2, 2],
     [unbox.asInts, [1, 2], [1, 2]],
     [unbox.asInts, new Tuple([1, 2n]), [1, 2]],
     [unbox.asFloats, [new Float(1), 2], [1, 2]],
@@ -103,6 +110,10 @@ await t.test('a wrong type names operator, argument, expected and found', (t) =>
     [() => unbox.asMemoryFormat(taken('nhwc'), 0), 'found str "nhwc"'],
     [() => unbox.asDType(taken('float'), 0), "unknown dtype 'float'"],
     [() => unbox.asGenerator(taken(1), 0), 'found int 1'],
+    // a class of a file may have any name
+    [() => unbox.asGenerator(taken(new CustomObject('Generator', null)), 0), 'found Generator'],
+    [() => unbox.asScalar(taken(complex(1, -2)), 0), 'found complex (1-2j)'],
+    [() => unbox.asComplex(taken('1'), 0), 'found str "1"'],
     [() => unbox.asCustom(taken(null), 0), 'found None'],
   ]
   for (const [call, message] of cases) {

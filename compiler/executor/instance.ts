@@ -24,13 +24,14 @@ export class PlanInstance {
 
   /** `constants` has the address of each constant. */
   constructor(program: ReplayProgram, constants: readonly number[]) {
-    const { frames, offsets, patches, hostData, arenaBytes } = program
+    const { frames, offsets, patches, fixed, hostData, arenaBytes } = program
     const patchesAt = align(frames.length)
     const offsetsAt = align(patchesAt + patches.length * PATCH_BYTES)
     const hostAt = align(offsetsAt + offsets.byteLength)
     const image = new Uint8Array(hostAt + hostData.length)
     this.code = Storage.allocate(image.length)
-    this.arena = arenaBytes === 0 ? null : Storage.allocate(arenaBytes)
+    // frames may name intermediates of no elements, which need an address even where they are all that there is
+    this.arena = fixed.some(({ base }) => base === ARENA) ? Storage.allocate(arenaBytes) : null
     const address = this.code.address
     const view = new DataView(image.buffer)
     image.set(frames)
@@ -40,7 +41,7 @@ export class PlanInstance {
     })
     image.set(new Uint8Array(offsets.buffer), offsetsAt)
     image.set(hostData, hostAt)
-    for (const { at, base, offset } of program.fixed) {
+    for (const { at, base, offset } of fixed) {
       const start = base === ARENA ? this.arena!.address : base === HOST_DATA ? address + hostAt : constants[base]!
       view.setBigInt64(at, BigInt(start + offset), true)
     }

@@ -83,6 +83,27 @@ for (const file of readdirSync(folder).filter((name) => /^[^.]*\.ptl$/.test(name
   })
 }
 
+t.test('runs whose only intermediates have no elements', (t) => {
+  const x = tensor([1, 2], [2])
+  const joined = (): Value => {
+    const nothing = operator('aten::new_zeros', x, [0])
+    const result = operator('aten::cat', [nothing, x], 0)
+    nothing.release()
+    return result
+  }
+  for (const [inputs, run] of [
+    [[], () => operator('aten::range', 0, 3)],
+    [[x], joined],
+  ] as const) {
+    const expected = [...(run() as Tensor).data()]
+    const plan = planOf(run, inputs)
+    t.equal(plan.arenaBytes, 0)
+    for (let i = 0; i < 2; i++) t.strictSame([...(plan.run(inputs) as Tensor).data()], expected)
+    plan.dispose()
+  }
+  t.end()
+})
+
 t.test('results that are arguments, views of them, or share memory keep what they are', (t) => {
   const x = tensor([1, 2, 3, 4], [2, 2])
   const run = (): Value => {

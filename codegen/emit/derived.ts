@@ -16,7 +16,7 @@ export function emitDerived(operators: readonly Operator[], options: BuildOption
     module('at', '../../backends/generated/dispatch.js') +
     moduleImports(body, '../../backends') +
     typeImports(body, '../../tensor') +
-    importOf(body, ['copyOf', 'copyOfEach', 'each', 'optionsOf', 'writeOut', 'writeOuts'], '../derive.js')
+    importOf(body, ['copyOf', 'copyOfEach', 'each', 'optionsOf', 'scalarsOf', 'writeOut', 'writeOuts', 'zeroDim'], '../derive.js')
   return `${banner('derived.ts', OPERATOR_INPUTS)}${imports}\n${body || 'export {}\n'}`
 }
 
@@ -48,7 +48,7 @@ function outOfFunctional(operator: Operator, from: Operator, callFrom: Call): st
   if (from.schema.returns.length === 1) return [`${operator.schema.returns.length > 0 ? 'return ' : ''}${writer(outs[0]!, call)}`]
   const lines = [`const r = ${call}`]
   let next = 0
-  const values = from.schema.returns.map((r, i) => (isTensorResult(r.type) ? writer(outs[next++]!, `r[${i}]`) : `r[${i}]`))
+  const values = from.schema.returns.map((r, i) => (isTensors(r.type) ? writer(outs[next++]!, `r[${i}]`) : `r[${i}]`))
   if (operator.schema.returns.length === 0) return [...lines, ...values.filter((v) => v.startsWith('write'))]
   return [...lines, `return [${values.join(', ')}]`]
 }
@@ -81,17 +81,25 @@ function functionalBody(from: Operator, callFrom: Call): string[] {
 
 /**
  * Calls the operator once per position of the list arguments. Its parameters are those of the same name, or else at the same place; what there is none for
- * keeps its default.
+ * keeps its default. One tensor for all positions is 0-d, or, where the operator takes a number, holds a number for each.
  */
 function eachBody(operator: Operator, from: Operator, callFrom: Call, dispatched: string): string[] {
   const outs = new Set(outNames(operator.schema))
   const own = operator.parameters.filter((p) => !outs.has(p.name))
   const lists = own.filter((p) => isList(p.type!)).map((p) => p.name)
+  const lines: string[] = []
   const call = callFrom((p) => {
     const atPlace = own[from.parameters.indexOf(p)]
     const isElsewhere = from.parameters.some(({ name }) => name === atPlace?.name)
     const given = own.find(({ name }) => name === p.name) ?? (isElsewhere ? undefined : atPlace)
-    if (given !== undefined) return lists.includes(given.name) ? `${given.name}[i]!` : given.name
+    if (given !== undefined && isList(given.type!)) return `${given.name}[i]!`
+    if (given !== undefined && isTensors(given.type!)) {
+      if (isTensors(p.type!)) return `zeroDim(${given.name})`
+      lines.push(`const numbers = scalarsOf(${given.name})`)
+      lists.push('numbers')
+      return 'numbers[i]!'
+    }
+    if (given !== undefined) return given.name
     const { defaultValue, type } = from.schema.arguments[p.position]!
     return (
       (defaultValue === null ? null : defaultLiteral(defaultValue, type)) ??
@@ -102,13 +110,13 @@ function eachBody(operator: Operator, from: Operator, callFrom: Call, dispatched
   const applied = isWrittenFirst && !isInplace(from.schema) ? `${dispatched}copy_(${own[0]!.name}[i]!, ${call}, false)` : call
   const each = `each([${lists.join(', ')}], (i) => ${applied})`
   const [out] = outs
-  return [out !== undefined ? `writeOuts(${out}, ${each})` : operator.schema.returns.length > 0 ? `return ${each}` : each]
+  return [...lines, out !== undefined ? `writeOuts(${out}, ${each})` : operator.schema.returns.length > 0 ? `return ${each}` : each]
 }
 
 function isList(type: SchemaType): boolean {
   return type.kind === 'list'
 }
 
-function isTensorResult(type: SchemaType): boolean {
-  return type.kind === 'list' ? isTensorResult(type.inner) : type.kind === 'base' && type.name === 'Tensor'
+function isTensors(type: SchemaType): boolean {
+  return type.kind === 'list' ? isTensors(type.inner) : type.kind === 'base' && type.name === 'Tensor'
 }

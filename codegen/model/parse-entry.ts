@@ -82,7 +82,7 @@ function checkTogether(f: NativeFunction, name: string): void {
   if (f.structured && f.structuredDelegate !== null) failAt(f.source, name, "'structured' and 'structured_delegate' exclude each other")
   if (f.foreach !== null && (f.structured || f.structuredDelegate !== null || f.dispatch.length > 0))
     failAt(f.source, name, "'foreach' stands in place of 'dispatch'")
-  if (f.foreach !== null && f.schema.arguments[0]?.type.kind !== 'list') failAt(f.source, name, "'foreach' needs a list as first argument")
+  if (f.foreach !== null && !f.schema.arguments.some((a) => a.type.kind === 'list')) failAt(f.source, name, "'foreach' needs a list")
   if (f.structured && f.dispatch.length === 0) failAt(f.source, name, "a structured entry needs 'dispatch'")
   if (f.ufuncInnerLoop !== null && !f.structured) failAt(f.source, name, "'ufunc_inner_loop' belongs to structured entries")
   for (const argument of f.cppNoDefaultArgs) {

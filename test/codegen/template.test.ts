@@ -38,6 +38,10 @@ t.test('foreach applies an operator to the elements of lists', (t) => {
 - func: each_add(Tensor[] self, Scalar[] scalars) -> Tensor[]
   foreach: add.Scalar
   autogen: each_add.out
+- func: each_add_one(Tensor[] self, Tensor numbers) -> Tensor[]
+  foreach: add.Scalar
+- func: each_max_one(Tensor[] self, Tensor other) -> Tensor[]
+  foreach: max2
 - func: each_max_(Tensor(a!)[] self, Tensor[] other) -> ()
   foreach: max2
 `),
@@ -45,6 +49,8 @@ t.test('foreach applies an operator to the elements of lists', (t) => {
   )
   t.match(functionText(derived, 'each_add'), 'return each([self, scalars], (i) => cpu.add(self[i]!, scalars[i]!, 1))')
   t.match(functionText(derived, 'each_add_out'), 'writeOuts(out, each(')
+  t.match(functionText(derived, 'each_add_one'), 'each([self, numbers], (i) => cpu.add(self[i]!, numbers[i]!, 1))')
+  t.match(functionText(derived, 'each_max_one'), 'each([self], (i) => cpu.max2(self[i]!, zeroDim(other)))')
   t.match(functionText(derived, 'each_max_'), 'at.copy_(self[i]!, cpu.max2(self[i]!, other[i]!), false)')
   t.end()
 })

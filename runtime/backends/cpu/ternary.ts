@@ -15,7 +15,6 @@ const TernaryOp = kernels.TernaryOp
 export function addcmul_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
   const common = promote([self, tensor1, tensor2])
   if (common === DType.bool) notFor('addcmul', common)
-  checkSameType('addcmul', out, common)
   const factor = scalarToNumber(value)
   return runTernary(TernaryOp.addcmul, self, tensor1, tensor2, common, out, isFloating(common) ? factor : Math.trunc(factor))
 }
@@ -24,17 +23,20 @@ export function addcmul_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, valu
 export function addcdiv_out(self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Scalar, out?: Tensor): Tensor {
   check(isFloating(tensor1.type) || isFloating(tensor2.type), () => 'addcdiv does not divide integers; make one of them floating-point')
   const common = promote([self, tensor1, tensor2])
-  checkSameType('addcdiv', out, common)
   return runTernary(TernaryOp.addcdiv, self, tensor1, tensor2, common, out, scalarToNumber(value))
 }
 
-/** self + weight * (end - self); all tensors must have one floating dtype. */
+/** self + weight * (end - self); all tensors must have one floating dtype, but a weight without dimensions. */
 export function lerp_out(self: Tensor, end: Tensor, weight: Operand, out?: Tensor): Tensor {
   check(self.type === end.type, () => `lerp expects tensors of one dtype, found ${self.dtype} and ${end.dtype}`)
-  if (weight instanceof Tensor)
-    check(self.type === weight.type, () => `lerp expects a weight of dtype ${self.dtype}, found ${weight.dtype}`)
   if (!isFloating(self.type)) notFor('lerp', self.type)
-  return runTernary(TernaryOp.lerp, self, end, weight, self.type, out)
+  if (!(weight instanceof Tensor)) return runTernary(TernaryOp.lerp, self, end, weight, self.type, out)
+  const common = promote([self, end, weight])
+  check(
+    self.type === weight.type || (weight.dim === 0 && isFloating(common)),
+    () => `lerp expects a weight of dtype ${self.dtype}, found ${weight.dtype}`,
+  )
+  return runTernary(TernaryOp.lerp, self, end, weight, common, out)
 }
 
 /** Elements of self where condition is true, of other elsewhere. */

@@ -85,9 +85,8 @@ export function linalg_vector_norm(
 
 /** The sum of |x|^ord over `dim` (null: all): linalg_vector_norm without its root. */
 export function linalg__powsum(self: Tensor, ord: Scalar, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
-  floatingType('linalg__powsum', 'input', self.type)
   const type = floatingType('linalg__powsum', 'dtype', dtype ?? self.type)
-  const inner = realType(self.type)
+  const inner = realType(type)
   const sizes = runUnary(kernels.unary, kernels.UnaryOp.abs, castTo(self, inner), inner, computeFor(inner), undefined)
   const powers = runBinary(kernels.BinaryOp.pow, sizes, new Float(scalarToNumber(ord)), inner, inner, undefined)
   return castTo(reduce('sum', powers, dim, keepdim, inner), type)

@@ -20,7 +20,7 @@ export function isTimeless(name: string): boolean {
 }
 
 /** Operators that read data for numbers of their own, which decide neither shapes nor dtypes of their results. */
-const INNER_READS = /^quantized::\w+_dynamic$|^quantized::quantized_(lstm|gru)\w*|^aten::(binary_cross_entropy|_grouped_mm)$/
+const INNER_READS = /^quantized::\w+_dynamic$|^quantized::quantized_(lstm|gru)\w*|^aten::binary_cross_entropy$/
 
 /** True where a replay may call the operator although it reads the contents of tensors. */
 export function readsForItself(qualifiedName: string): boolean {

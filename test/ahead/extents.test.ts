@@ -16,7 +16,6 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   bin_count: 'indices are data',
   ctc_loss: 'indices are data',
   embedding_bag: 'offsets are data',
-  histogram: 'ranges are data',
   householder_qr: 'seldom in models',
   jit_elementwise: 'generated code',
   jit_release: 'generated code',

@@ -10,10 +10,7 @@ import { type Call, errorOfCall, networkNames, readNetwork } from './torch2-netw
 const MAX_ERROR = 1e-5
 
 /** What these compute depends on contents of tensors, which no plan can hold. */
-const STATES: ReadonlyMap<string, string> = new Map([
-  ['mixtral', 'interpreted'],
-  ['mixtral-grouped', 'operators'],
-])
+const STATES: ReadonlyMap<string, string> = new Map([['mixtral', 'interpreted']])
 
 const work = mkdtempSync(join(tmpdir(), 'ptlite-torch2-'))
 t.teardown(() => {

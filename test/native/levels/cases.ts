@@ -1,5 +1,5 @@
 import * as kernels from '../../../runtime/native/generated/kernels.js'
-import { callOperator, float, type Input, int, type Output, type Tensor } from '../../../src/index.js'
+import { callOperator, float, type Input, int, type Output, type Tensor, tensor } from '../../../src/index.js'
 import type { DTypeName } from '../../../src/index.js'
 import { aten, type Draw } from './draw.js'
 
@@ -238,6 +238,16 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row('addmm', SUM, (d) => {
       const [m, n, k] = [d.length(), d.length(), d.length()]
       return aten('addmm', d.tensor([m, n]), d.tensor([m, k]), d.tensor([k, n]), float(0.5), float(2))
+    }),
+  ],
+  grouped_gemm: [
+    row('_grouped_mm, rows', SUM, (d) => {
+      const [m, n, k] = [d.length() + 3, d.length(), d.length()]
+      return aten('_grouped_mm', d.tensor([m, k]), d.tensor([3, k, n]), tensor([1, 1, m - 1], [3], 'int32'))
+    }),
+    row('_grouped_mm, depth', SUM, (d) => {
+      const [m, n, k] = [d.length(), d.length(), d.length() + 2]
+      return aten('_grouped_mm', d.tensor([m, k]), d.tensor([k, n]), tensor([2, k], [2], 'int32'))
     }),
   ],
   bfloat16_gemm: [product('bmm', 'bfloat16', [2]), product('mm', 'bfloat16', [])],

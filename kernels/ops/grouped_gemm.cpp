@@ -1,0 +1,61 @@
+// Products of groups of rows, columns or summands that offsets in memory tell apart, as in mixtures of experts.
+#include <string.h>
+
+#include <atomic>
+
+#include "frames/gemm.h"
+#include "isa/kernel.h"
+
+#include "gemm_core.h"
+#include "pool/pool.h"
+
+namespace {
+
+namespace gemm = ptlite::gemm;
+
+/// True where the ends ascend from 0 to at most `size`.
+bool ascend(const grouped_gemm_frame& f, const int32_t* ends, int64_t size) {
+  int64_t last = 0;
+  for (int64_t g = 0; g < f.groups; g++) {
+    const int64_t end = ends[g * f.ends_step];
+    if (end < last || end > size) return false;
+    last = end;
+  }
+  return true;
+}
+
+int32_t grouped_gemm(grouped_gemm_frame* frame) {
+  const grouped_gemm_frame& f = *frame;
+  const auto* ends = reinterpret_cast<const int32_t*>(f.ends);
+  const bool rows = f.split == GroupedDim_rows;
+  const bool columns = f.split == GroupedDim_columns;
+  if (!ascend(f, ends, rows ? f.m : columns ? f.n : f.k)) return PTLITE_INDEX_RANGE;
+  auto* c = reinterpret_cast<float*>(f.c);
+  const int64_t matrix = int64_t{f.m} * f.n;
+  memset(c, 0, sizeof(float) * matrix * (rows || columns ? 1 : f.groups));
+  std::atomic<bool> fine{true};
+  const auto some = [&](int64_t first, int64_t last) {
+    for (int64_t g = first; g < last; g++) {
+      const int64_t start = g == 0 ? 0 : ends[(g - 1) * f.ends_step];
+      const int64_t length = ends[g * f.ends_step] - start;
+      if (length == 0) continue;
+      const float* a = reinterpret_cast<const float*>(f.a) + g * f.a_group;
+      const float* b = reinterpret_cast<const float*>(f.b) + g * f.b_group;
+      float* own = c;
+      if (rows) a += start * f.a_row, own += start * f.n;
+      else if (columns) b += start * f.b_col, own += start;
+      else a += start * f.a_col, b += start * f.b_row, own += g * matrix;
+      const gemm::Operand<float> left{a, f.a_row, f.a_col, false};
+      const gemm::Operand<float> right{b, f.b_row, f.b_col, false};
+      if (!gemm::multiply<float>(rows ? length : f.m, columns ? length : f.n, rows || columns ? f.k : length, left, right, own, f.n, {})) fine = false;
+    }
+  };
+  // threads share out the groups, or else the columns of each
+  if (f.groups >= ptlite::thread_limit()) ptlite::parallel_for(f.groups, ptlite::grain_for(matrix * f.k / f.groups), some);
+  else some(0, f.groups);
+  return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
+}
+
+}  // namespace
+
+PTLITE_KERNEL(grouped_gemm, grouped_gemm)

@@ -2,10 +2,11 @@
 const MAX_KEPT = 8
 /** Signatures that are remembered to be recognised when they come again. */
 const MAX_SEEN = 64
-/** Plans of a method that may be made before others have paid. */
+/** Plans of a method that may be made before any has paid. */
 const FREE_PLANS = 2
-/** Part of the time spent interpreting that may be spent besides on plans that have not paid yet. */
+/** What may be spent on plans besides: parts of the time spent interpreting, and of the time that replays have saved. */
 const LOSS_LIMIT = 0.05
+const REINVESTED = 0.5
 /** What a replay is taken to save of the time of an interpreted call. */
 const SAVED_SHARE = 0.3
 
@@ -15,6 +16,10 @@ const PATIENCE = 64
 const LOOK = 16
 const FIRST_REST = 32
 const LONGEST_REST = 1024
+
+/** Calls in a row that are left to the interpreter for good, after which the next so many are not looked at. */
+const FUTILE = 16
+const SKIPPED = 64
 
 /** What is kept of a signature. */
 export interface Kept {
@@ -27,24 +32,31 @@ export interface Kept {
 }
 
 /**
- * The signatures of a method that are recorded or compiled, and which come next. But for the first few, none are made while the time spent
- * on plans that have not paid by what their replays save is more than a small part of all: calls are at most a few per cent
- * slower than without a compiler. Where signatures keep changing, looking at them rests for longer and longer.
+ * The signatures of a method that are recorded or compiled, and which come next. But for the first few, none are made before what they
+ * cost is covered by a small part of the time spent interpreting and half of what replays have saved: calls are at most a few per cent
+ * slower than without a compiler. Where signatures keep changing, looking at them rests for longer and longer; where calls cannot be
+ * compiled, most are not looked at.
  */
 export class SignatureList<E extends Kept> {
   /** Most recently used first. */
   readonly entries: E[] = []
   private readonly seen = new Set<number>()
-  private lost = 0
+  private made = 0
+  /** Milliseconds spent on plans that are gone, and replays of those. */
+  private spent = 0
+  private replayed = 0
   private interpreted = 0
   private calls = 0
   private misses = 0
   private rest = FIRST_REST
   private resting = 0
+  private futile = 0
+  private skipping = 0
 
-  /** Makes an entry the most recently used one. */
-  touch(index: number): void {
-    this.awake()
+  /** Makes an entry the most recently used one. `futile`: all that it says is that such calls can never be replayed. */
+  touch(index: number, futile = false): void {
+    if (futile) this.noteFutile()
+    else this.awake()
     if (index > 0) this.entries.unshift(...this.entries.splice(index, 1))
   }
 
@@ -61,16 +73,30 @@ export class SignatureList<E extends Kept> {
     return true
   }
 
+  /** Notes a call that can never be replayed. */
+  noteFutile(): void {
+    if (++this.futile >= FUTILE) this.skipping = SKIPPED
+  }
+
+  /** Notes a call. True where it is not worth while to look at its signature: those before it could never be replayed. */
+  skips(): boolean {
+    if (this.skipping === 0) return false
+    this.skipping--
+    return true
+  }
+
   /** Notes a signature that has no entry. True where it was seen before, and there is time for a plan. */
   isDue(hash: number): boolean {
-    if (this.seen.has(hash)) {
+    const known = this.seen.has(hash)
+    if (known && this.affordable) {
       this.awake()
-      return this.debt <= LOSS_LIMIT * this.interpreted
+      return true
     }
     if (++this.misses >= PATIENCE && this.misses % LOOK === 0) {
       this.resting = this.rest
       this.rest = Math.min(2 * this.rest, LONGEST_REST)
     }
+    if (known) return false
     if (this.seen.size >= MAX_SEEN) this.seen.delete(this.seen.values().next().value!)
     this.seen.add(hash)
     return false
@@ -78,10 +104,15 @@ export class SignatureList<E extends Kept> {
 
   /** Adds an entry; the one that has to go for it is returned. */
   add(entry: E): E | undefined {
+    this.awake()
+    this.made++
     this.seen.delete(entry.hash)
     this.entries.unshift(entry)
     const gone = this.entries.length > MAX_KEPT ? this.entries.pop() : undefined
-    if (gone !== undefined) this.lost += this.unpaid(gone)
+    if (gone !== undefined) {
+      this.spent += gone.cost
+      this.replayed += gone.replays
+    }
     return gone
   }
 
@@ -89,16 +120,17 @@ export class SignatureList<E extends Kept> {
     this.misses = 0
     this.resting = 0
     this.rest = FIRST_REST
+    this.futile = 0
+    this.skipping = 0
   }
 
-  /** Milliseconds spent on plans that did not pay, or have not yet. */
-  private get debt(): number {
-    const { entries, lost } = this
-    return entries.length < FREE_PLANS ? lost : entries.reduce((sum, entry) => sum + this.unpaid(entry), lost)
-  }
-
-  private unpaid({ cost, replays }: E): number {
-    return Math.max(0, cost - replays * SAVED_SHARE * this.usual)
+  /** True where another plan, which will cost what others have cost, fits in what may be spent. */
+  private get affordable(): boolean {
+    const { made, entries } = this
+    if (made < FREE_PLANS) return true
+    const spent = entries.reduce((sum, { cost }) => sum + cost, this.spent)
+    const saved = SAVED_SHARE * this.usual * entries.reduce((sum, { replays }) => sum + replays, this.replayed)
+    return spent + spent / made <= LOSS_LIMIT * this.interpreted + REINVESTED * saved
   }
 
   /** Milliseconds of an interpreted call. */

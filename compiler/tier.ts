@@ -62,14 +62,19 @@ export class TieredModule {
     this.busy = true
     try {
       const plans = this.plansOf(fn)
+      if (this.mode === 'auto' && plans.skips()) return this.script.call(fn, args)
+      // most often it is the one that was used last; a hash tells others apart faster than what it is made from
+      let hash: number | undefined
       for (let i = 0; i < plans.entries.length; i++) {
         const entry = plans.entries[i]!
+        if (i > 0 && entry.hash !== (hash ??= signatureHash(args))) continue
         const inputs = entry.signature.match(args)
         if (inputs === null) continue
-        plans.touch(i)
-        return this.callEntry(fn, entry, inputs, args)
+        const hopeless = isHopeless(entry)
+        plans.touch(i, hopeless)
+        return hopeless ? this.interpretOnly(fn, plans, args) : this.callEntry(fn, entry, inputs, args)
       }
-      return this.callNew(fn, plans, args)
+      return this.callNew(fn, plans, args, hash)
     } finally {
       this.busy = false
     }
@@ -241,12 +246,15 @@ export class TieredModule {
     return plans
   }
 
-  private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
+  private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[], hash?: number): Value {
     if (this.mode !== 'eager' && plans.rests()) return this.script.call(fn, args)
     // the first signature of a method is likely to come again; others have to show it
-    const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(signatureHash(args))))
+    const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(hash ?? signatureHash(args))))
     const signature = due ? Signature.of(args) : null
-    if (signature === null) return this.interpretOnly(fn, plans, args)
+    if (signature === null) {
+      if (due) plans.noteFutile()
+      return this.interpretOnly(fn, plans, args)
+    }
     const entry = addEntry(plans, signature, args)
     return this.callEntry(fn, entry, signature.match(args)!, args)
   }
@@ -257,7 +265,6 @@ export class TieredModule {
       entry.replays++
       return this.replay(fn, state.call, inputs, args)
     }
-    if (state.kind === 'refused' && entry.attempts >= MAX_ATTEMPTS) return this.interpretOnly(fn, this.plansOf(fn), args)
     const begin = performance.now()
     try {
       if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
@@ -371,6 +378,10 @@ export class TieredModule {
     }
     return undefined
   }
+}
+
+function isHopeless({ state, attempts }: Entry): boolean {
+  return state.kind === 'refused' && attempts >= MAX_ATTEMPTS
 }
 
 function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {

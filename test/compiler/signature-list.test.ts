@@ -73,6 +73,11 @@ t.test('time lost on plans that do not pay stays a small part of all', (t) => {
   }
   t.ok(spent >= 8 * 50, 'some are tried')
   t.ok(spent <= 0.06 * calls + 9 * 50, `${spent} of ${calls} milliseconds`)
+  const quick = new SignatureList<Kept>()
+  for (const hash of [1, 2]) quick.add(entry(hash, 50))
+  for (let i = 0; i < 1000; i++) quick.note(0.01)
+  quick.isDue(3)
+  t.notOk(quick.isDue(3), 'a plan that costs more than all calls is not made')
   const paying = new SignatureList<Kept>()
   paying.note(1)
   for (let hash = 0; hash < 100; hash++) {
@@ -80,6 +85,28 @@ t.test('time lost on plans that do not pay stays a small part of all', (t) => {
     t.ok(paying.isDue(hash), 'plans that have paid cost nothing')
     paying.add(entry(hash, 50, 1000))
   }
+  t.end()
+})
+
+t.test('calls that can never be replayed are looked at now and then', (t) => {
+  const list = new SignatureList()
+  list.add(entry(1))
+  let looked = 0
+  const call = (futile: boolean): void => {
+    if (list.skips()) return
+    looked++
+    list.touch(0, futile)
+  }
+  for (let i = 0; i < 16; i++) call(true)
+  t.equal(looked, 16, 'not at once')
+  for (let i = 0; i < 6500; i++) call(true)
+  t.equal(looked, 116)
+  let calls = 1
+  for (const before = looked; looked === before; calls++) call(false)
+  t.ok(calls <= 66, `one that can be is found after ${calls} calls`)
+  looked = 0
+  for (let i = 0; i < 100; i++) call(i % 10 > 0)
+  t.equal(looked, 100, 'while some can be, all are looked at')
   t.end()
 })
 

@@ -94,7 +94,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
       ...composite('decompose', 'einsum', 'linalg', 'lu', 'trilinear'),
     ],
   ],
-  ['random', [...cpu('random*'), ...composite('random')]],
+  ['random', [...cpu('random*', 'sobol'), ...composite('random')]],
   ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss')]],
   ['quantized', ['runtime/backends/quantized-cpu/*', ...cpu('fake-quantize', 'quantize'), ...composite('quantized-rnn')]],
   ['values', ['runtime/backends/builtin/*']],

@@ -77,7 +77,7 @@ function difference(got: unknown, want: Encoded): string | undefined {
   return wrong < 0 ? undefined : `element ${wrong}: ${expected[wrong]!}, found ${found[wrong]!}`
 }
 
-for (const file of ['core', 'operators', 'lists']) {
+for (const file of ['core', 'operators', 'lists', 'others']) {
   t.test(file, (t) => {
     const path = fileURLToPath(new URL(`../fixtures/torch2/${file}.json`, import.meta.url))
     const cases = JSON.parse(readFileSync(path, 'utf8')) as Case[]

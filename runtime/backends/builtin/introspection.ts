@@ -43,6 +43,21 @@ export function dtype(a: Tensor): DType {
   return a.type
 }
 
+export function itemsize(a: Tensor): Int {
+  return a.itemSize
+}
+
+/** Bytes of the elements, whether or not they share memory. */
+export function nbytes(a: Tensor): Int {
+  return a.numel * a.itemSize
+}
+
+/** Whether elements share memory: 0 for no, 1 for yes, 2 where the strides do not tell at once (c10's MemOverlap). */
+export function internal_overlap(self: Tensor): Int {
+  if (isNonOverlappingAndDense(self.shape, self.strides)) return 0
+  return self.shape.some((size, d) => size > 1 && self.strides[d] === 0) ? 1 : 2
+}
+
 export function layout(a: Tensor): number {
   return a instanceof SparseTensor ? Layout.sparse : Layout.strided
 }

@@ -44,11 +44,8 @@ export function _scaled_dot_product_attention(
   return [at.matmul(weights, value), weights]
 }
 
-/** The names of its ways in PyTorch: the choice among them, and the one without fused kernels. */
-export {
-  _scaled_dot_product_attention as _scaled_dot_product_attention_forward,
-  _scaled_dot_product_attention as _scaled_dot_product_attention_math,
-}
+/** The choice among PyTorch's ways to compute it. */
+export { _scaled_dot_product_attention as _scaled_dot_product_attention_forward }
 
 /** Each query sees the keys up to its own position. */
 function causal(scores: Tensor): Tensor {

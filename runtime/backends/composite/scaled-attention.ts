@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
 import { Float } from '../../tensor/scalar.js'
 import { broadcastShapes, numelOf, sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
@@ -108,6 +109,13 @@ function byKernel(
   return [castTo(viewOf(out, shape, empty(shape, DType.float32).strides), query.type), sums]
 }
 
+/** The scores of what a query sees, where that is the keys up to its own position. */
+function causalScores(scores: Tensor): Tensor {
+  const [rows, columns] = scores.shape.slice(-2) as [number, number]
+  const seen = tril(ones([rows, columns], { dtype: DType.bool, layout: null, device: null, pinMemory: null }), 0)
+  return at.masked_fill_Scalar(scores, at.logical_not(seen), new Float(-Infinity))
+}
+
 /** Attention by matrix products and softmax, for what the kernel does not compute: float64, random dropout, no depth. */
 function byProducts(
   query: Tensor,
@@ -118,11 +126,9 @@ function byProducts(
   { scale, causal }: AttentionScores,
 ): Tensor {
   let scores = scaledMatmul(query, transpose(key, -2, -1), scale)
-  const [rows, columns] = scores.shape.slice(-2) as [number, number]
-  const options = { dtype: DType.bool, layout: null, device: null, pinMemory: null }
-  const seen = causal ? tril(ones([rows, columns], options), 0) : mask
-  if (seen?.type === DType.bool) scores = at.masked_fill_Scalar(scores, at.logical_not(seen), new Float(-Infinity))
-  else if (seen !== null) scores = castTo(at.add_Tensor(scores, seen, 1), query.type)
+  if (causal) scores = causalScores(scores)
+  else if (mask?.type === DType.bool) scores = at.masked_fill_Scalar(scores, at.logical_not(mask), new Float(-Infinity))
+  else if (mask !== null) scores = castTo(at.add_Tensor(scores, mask, 1), query.type)
   return at.matmul(dropout(_safe_softmax(scores, -1, null), dropoutP, dropoutP > 0), value)
 }
 
@@ -154,6 +160,46 @@ export function scaled_dot_product_attention(
   if (plain) return byProducts(query, k, v, attnMask, dropoutP, depth === 0 ? { ...scores, scale: 1 } : scores)
   const shared = enableGqa && k.shape.at(-3) !== query.shape.at(-3)
   return byKernel(...broadcastLead(query, k, v, shared), attnMask, scores, false)[0]
+}
+
+/**
+ * The same by matrix products, with the weights [..., H, L, S] as they are after dropout. Any mask is added, a bool one as ones and zeros, as PyTorch's
+ * function does. `dropoutMask` (bool) says which weights are kept, in place of a draw. Operands of 16 bits are computed in float32.
+ */
+export function _scaled_dot_product_attention_math(
+  query: Tensor,
+  key: Tensor,
+  value: Tensor,
+  attnMask: Tensor | null,
+  dropoutP: number,
+  isCausal: boolean,
+  dropoutMask: Tensor | null,
+  scale: number | null,
+  enableGqa: boolean,
+): [Tensor, Tensor] {
+  const operator = '_scaled_dot_product_attention_math'
+  for (const t of [query, key, value]) {
+    check(
+      t.dim >= 1 && isFloating(t.type),
+      () => `${operator}: expected floating-point tensors with dimensions, found ${t.dtype}${shapeText(t.shape)}`,
+    )
+  }
+  check(query.dim >= 2 || !isCausal, () => `${operator}: expected queries of 2 or more dimensions, found shape ${shapeText(query.shape)}`)
+  check(!isCausal || attnMask === null, () => `${operator}: a mask cannot be given for causal attention`)
+  const [q, k, v] = [query, ...(enableGqa ? withHeads(operator, query, key, value, false) : [key, value])].map((t) =>
+    isHalf(t.type) ? castTo(t, DType.float32) : t,
+  ) as [Tensor, Tensor, Tensor]
+  const depth = query.shape[query.dim - 1]!
+  let scores = scaledMatmul(q, transpose(k, -2, -1), scale ?? (depth === 0 ? 1 : 1 / Math.sqrt(depth)))
+  if (isCausal) scores = causalScores(scores)
+  else if (attnMask !== null) scores = at.add__Tensor(scores, attnMask, 1)
+  let weights = _safe_softmax(scores, -1, null)
+  let values = v
+  if (dropoutP > 0 && dropoutMask !== null) {
+    weights = at.masked_fill_Scalar(weights, at.logical_not(dropoutMask), new Float(0))
+    values = at.mul_Scalar(v, new Float(1 / (1 - dropoutP)))
+  } else if (dropoutP > 0) weights = dropout(weights, dropoutP, true)
+  return [castTo(at.matmul(weights, values), query.type), castTo(weights, query.type)]
 }
 
 /** The same for [B, H, L, E] in all three, with the logarithm of each row's sum of exponentials: [B, H, L]. */

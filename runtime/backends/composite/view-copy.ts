@@ -5,6 +5,7 @@ import { outputFor } from '../../tensor/resize.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../cpu/support/copy.js'
+import * as at from '../generated/dispatch.js'
 import { clone } from './convert.js'
 import { reshape, t, view_dtype } from './views.js'
 
@@ -19,6 +20,10 @@ export function alias_copy(self: Tensor): Tensor {
 }
 
 export { alias_copy as detach_copy, alias_copy as _conj_copy }
+
+export function _neg_view_copy(self: Tensor): Tensor {
+  return at.neg(self)
+}
 
 export function as_strided_copy(self: Tensor, size: number[], stride: number[], offset: number | null): Tensor {
   return copied(v.asStrided(self, size, stride, offset))

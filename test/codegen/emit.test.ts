@@ -49,9 +49,16 @@ const yaml = `
 const operators = declare(yaml)
 const both = emitDispatch(operators, build('CPU', 'QuantizedCPU'))
 
+/** What a function does first that has no kernel for quantized tensors, in a build that has such tensors. */
+const refusal = (name: string, keys: string): string => `  refuseQuantized('aten::${name}', ${keys})\n`
+
 await t.test('one backend: a direct call, no key', (t) => {
-  t.equal(functionText(both, 'acosh'), 'export function acosh(self: Tensor): Tensor {\n  return cpu.acosh_out(self)\n}')
+  t.equal(
+    functionText(both, 'acosh'),
+    `export function acosh(self: Tensor): Tensor {\n${refusal('acosh', 'keyOf(self)')}  return cpu.acosh_out(self)\n}`,
+  )
   const cpuOnly = emitDispatch(operators, build('CPU'))
+  t.equal(functionText(cpuOnly, 'acosh'), 'export function acosh(self: Tensor): Tensor {\n  return cpu.acosh_out(self)\n}')
   t.equal(
     functionText(cpuOnly, 'cat'),
     'export function cat(tensors: Tensor[], dim: number): Tensor {\n  return cpu.cat_cpu(tensors, dim)\n}',
@@ -61,10 +68,13 @@ await t.test('one backend: a direct call, no key', (t) => {
 })
 
 await t.test('in-place and out forms hand their tensors to the one native function', (t) => {
-  t.equal(functionText(both, 'acosh_'), 'export function acosh_(self: Tensor): Tensor {\n  return cpu.acosh_out(self, self)\n}')
+  t.equal(
+    functionText(both, 'acosh_'),
+    `export function acosh_(self: Tensor): Tensor {\n${refusal('acosh_', 'keyOf(self)')}  return cpu.acosh_out(self, self)\n}`,
+  )
   t.equal(
     functionText(both, 'acosh_out'),
-    'export function acosh_out(self: Tensor, out: Tensor): Tensor {\n  return cpu.acosh_out(self, out)\n}',
+    `export function acosh_out(self: Tensor, out: Tensor): Tensor {\n${refusal('acosh.out', 'keyOf(self) | keyOf(out)')}  return cpu.acosh_out(self, out)\n}`,
   )
   t.end()
 })

@@ -53,6 +53,26 @@ t.test('linear: exact sums, requantized per channel, tails of every size', async
   }
 })
 
+t.test('linear between floats: the input takes the given parameters, the result none', (t) => {
+  const x = tensor([0.52, -0.3, 30, -30, 0.1, 0.049], [2, 3], 'float32')
+  const w = weights([4, 3], [0.02, 0.01, 0.03, 0.005])
+  const packed = callOperator('quantized::linear_prepack', [w, tensor([1, -1, 0, 0.5], [4], 'float32')]) as never
+  const rounded = callOperator('aten::fake_quantize_per_tensor_affine', [x, 0.1, int(100), int(0), int(255)])
+  const want = callOperator('aten::linear', [rounded, callOperator('aten::dequantize.self', [w]), tensor([1, -1, 0, 0.5], [4], 'float32')])
+  const operator = (relu: string): string => `quantized::linear_with_input_q_dq_qweight_dq_${relu}output_fp32`
+  for (const [name, expected] of [
+    [operator(''), want],
+    [operator('relu_'), callOperator('aten::relu', [want])],
+  ] as const) {
+    const got = (callOperator(name, [x, 0.1, int(100), packed]) as Tensor).data() as Float32Array
+    const numbers = (expected as Tensor).data() as Float32Array
+    t.ok(got.every((value, i) => Math.abs(value - numbers[i]!) < 1e-4), name) // prettier-ignore
+  }
+  t.throws(() => callOperator(operator(''), [x, 0.1, int(256), packed]), { name: 'PtliteError' })
+  t.throws(() => callOperator(operator(''), [callOperator('aten::to.dtype', [x, 'float16']), 0.1, int(1), packed]), { name: 'PtliteError' })
+  t.end()
+})
+
 t.test('conv2d: strides, padding, groups and depthwise', async (t) => {
   for (const [channels, out, groups, stride, padding, relu] of [
     [3, 5, 1, 2, 1, false],

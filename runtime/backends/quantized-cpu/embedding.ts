@@ -120,19 +120,35 @@ export function embedding_bag_byte_prepack(weight: Tensor): Tensor {
   return packRows(weight, 8, null, 'embedding_bag_byte_prepack')
 }
 
+/** With a minimum and a maximum of each row, [rows, 2] of the weight's dtype, in place of those that its elements have. */
+export function embedding_bag_byte_prepack_with_rowwise_min_max(weight: Tensor, rowwiseMinMax: Tensor): Tensor {
+  return packRows(weight, 8, null, 'embedding_bag_byte_prepack_with_rowwise_min_max', rowwiseMinMax)
+}
+
 type NibblePrepack = (weight: Tensor, optimized: boolean, bins: number, ratio: number) => Tensor
+
+function searchOf(operator: string, optimized: boolean, bins: number, ratio: number): Search | null {
+  check(bins >= 1 && bins <= 1_000_000, () => `${operator}: expected at least one bin, found ${bins}`)
+  return optimized ? { bins, ratio } : null
+}
 
 /** Rows of packed integers, then scale and minimum as float16; `optimized` searches narrower bounds with less error. */
 function prepack(bits: TableBits): NibblePrepack {
-  return (weight, optimized, bins, ratio) => {
-    check(bins >= 1 && bins <= 1_000_000, () => `embedding_bag_${bits}bit_prepack: expected at least one bin, found ${bins}`)
-    const search: Search | null = optimized ? { bins, ratio } : null
-    return packRows(weight, bits, search, `embedding_bag_${bits}bit_prepack`)
-  }
+  const operator = `embedding_bag_${bits}bit_prepack`
+  return (weight, optimized, bins, ratio) => packRows(weight, bits, searchOf(operator, optimized, bins, ratio), operator)
+}
+
+type BoundedPrepack = (weight: Tensor, rowwiseMinMax: Tensor, optimized: boolean, bins: number, ratio: number) => Tensor
+
+function prepackWithin(bits: TableBits): BoundedPrepack {
+  const operator = `embedding_bag_${bits}bit_prepack_with_rowwise_min_max`
+  return (weight, ranges, optimized, bins, ratio) => packRows(weight, bits, searchOf(operator, optimized, bins, ratio), operator, ranges)
 }
 
 export const embedding_bag_4bit_prepack = prepack(4)
 export const embedding_bag_2bit_prepack = prepack(2)
+export const embedding_bag_4bit_prepack_with_rowwise_min_max = prepackWithin(4)
+export const embedding_bag_2bit_prepack_with_rowwise_min_max = prepackWithin(2)
 
 function unpack(bits: TableBits): (packed: Tensor) => Tensor {
   const what = `embedding_bag_${bits === 8 ? 'byte' : `${bits}bit`}_unpack`

@@ -7,6 +7,7 @@ import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
 import { checkQuant, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { linear_prepack_fp16 } from './prepack.js'
 import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
 
@@ -98,18 +99,43 @@ export function linear_relu(x: Tensor, weights: Value, scale: number, zeroPoint:
   return quantizedLinear(x, weights, scale, zeroPoint, true)
 }
 
-/** float32 input quantized by its own range, int8 product, float32 result. */
-function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
+/** float32 input quantized to 8 bits by `quantOf`, int8 product, float32 result. */
+function quantizingLinear(x: Tensor, weights: Value, quantOf: (source: Tensor) => PerTensorQuant, relu: boolean): Tensor {
   const params = linearParams(weights)
   checkInput(x, params.weight)
   const packed = packedLinear(params)
   const out = empty([...x.shape.slice(0, -1), packed.rows], DType.float32)
   if (out.numel === 0) return out
   const source = contiguousOf(castTo(x, DType.float32))
-  const quant = dynamicQuant(source)
+  const quant = quantOf(source)
   const integers = quantizePerTensor(source, quant.scale, quant.zeroPoint, DType.quint8)
   launchRows(integers, quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: relu ? 1 : 0 })
   return out
+}
+
+/** By the range of the input. */
+function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
+  return quantizingLinear(x, weights, dynamicQuant, relu)
+}
+
+/** By known parameters. */
+function staticLinear(x: Tensor, scale: number, zeroPoint: number, weights: Value, relu: boolean): Tensor {
+  checkFloat(x)
+  const quant = checkQuant(scale, zeroPoint, DType.quint8)
+  return quantizingLinear(x, weights, () => quant, relu)
+}
+
+function checkFloat(x: Tensor): void {
+  check(x.type === DType.float32, () => `quantized::linear: expected float32, found ${x.dtype}`)
+}
+
+/** A linear layer between float32 tensors, whose input is quantized to quint8 with the given parameters. */
+export function linear_with_input_q_dq_qweight_dq_output_fp32(x: Tensor, scale: number, zeroPoint: number, weights: Value): Tensor {
+  return staticLinear(x, scale, zeroPoint, weights, false)
+}
+
+export function linear_with_input_q_dq_qweight_dq_relu_output_fp32(x: Tensor, scale: number, zeroPoint: number, weights: Value): Tensor {
+  return staticLinear(x, scale, zeroPoint, weights, true)
 }
 
 /** Takes `reduce_range` for the schema's sake: QNNPACK, PyTorch's engine on phones, uses all 8 bits in any case. */
@@ -126,6 +152,13 @@ export function linear_dynamic_fp16(x: Tensor, weights: Value): Tensor {
   const { weight, bias } = linearParams(weights)
   checkInput(x, weight)
   return floatLinear(castTo(x, DType.float32), weight, bias)
+}
+
+/** The same with weights that are packed on the way: float32 [out, in]. */
+export function linear_dynamic_fp16_unpacked_weight(x: Tensor, weight: Tensor, bias: Tensor | null): Tensor {
+  checkFloat(x)
+  checkFloat(weight)
+  return linear_dynamic_fp16(x, linear_prepack_fp16(weight, bias))
 }
 
 export function linear_relu_dynamic_fp16(x: Tensor, weights: Value): Tensor {

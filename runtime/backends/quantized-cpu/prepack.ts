@@ -1,10 +1,15 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
+import { Float } from '../../tensor/scalar.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { type CustomObject, Tuple, type Value } from '../../tensor/value.js'
+import { clamp_out } from '../cpu/clamp.js'
 import { castTo } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, makeConv, makeLinear } from './support/params.js'
+
+/** The greatest number of float16. */
+const HALF_MAX = 65504
 
 /** Packing only checks and keeps the weights: kernels lay them out at their first use. */
 
@@ -19,8 +24,10 @@ export function linear_prepack(weight: Tensor, bias: Tensor | null): CustomObjec
 
 export function linear_prepack_fp16(weight: Tensor, bias: Tensor | null): CustomObject {
   check(weight.dim === 2, () => `linear_prepack_fp16: expected a matrix, found shape [${weight.shape.join(', ')}]`)
-  // weights are kept in half precision, i.e. rounded to it
-  return makeLinear(castTo(castTo(weight, DType.float16), DType.float32), bias)
+  checkBias(bias, weight.shape[0]!)
+  // weights are kept in half precision, i.e. rounded to it, those out of its range as the ends of it
+  const inRange = clamp_out(weight, new Float(-HALF_MAX), new Float(HALF_MAX))
+  return makeLinear(castTo(castTo(inRange, DType.float16), DType.float32), bias)
 }
 
 /** A layer without bias gives zeros, which is what QNNPACK packs for it. */

@@ -1,7 +1,8 @@
 import { readTensor } from '../tensor/data.js'
 import { DType, isQuantized, itemSize } from '../tensor/dtype.js'
 import { extentOf, numelOf } from '../tensor/shape.js'
-import type { Storage } from '../tensor/storage.js'
+import * as kernels from '../native/generated/kernels.js'
+import { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
 import { CustomObject, type Value } from '../tensor/value.js'
 import type { ByteSource } from './bytes.js'
@@ -39,6 +40,14 @@ function isKnown(scalarType: number): scalarType is DType {
   return KNOWN_TYPES.has(scalarType)
 }
 
+/** A storage of at least `bytes`: tensors of 4-bit elements count a byte for each, and views on them reach as far. */
+function widened(storage: Storage, bytes: number): Storage {
+  if (storage.byteLength >= bytes) return storage
+  const wide = Storage.holding(new Uint8Array(bytes))
+  kernels.mem_copy({ to: wide.address, from: storage.address, bytes: storage.byteLength })
+  return wide
+}
+
 /** Makes the tensors of one file, and gives them up together. All are pinned. */
 export class TensorPool {
   private readonly tensors: Tensor[] = []
@@ -65,7 +74,8 @@ export class TensorPool {
     if (isQuantized(scalarType) && quant === null) throw damaged('a quantized tensor has no scale and zero point')
     const problem = quant === null ? undefined : quantProblem(quant, scalarType, sizes)
     if (problem !== undefined) throw damaged(problem)
-    const tensor = new Tensor(storage, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
+    const own = scalarType === DType.quint4x2 ? widened(storage, elements) : storage
+    const tensor = new Tensor(own, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
     tensor.pinned = true
     this.tensors.push(tensor)
     return tensor

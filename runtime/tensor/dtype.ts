@@ -84,6 +84,15 @@ export function isQuantized(dtype: DType): boolean {
   return (dtype >= DType.qint8 && dtype <= DType.qint32) || dtype === DType.quint4x2
 }
 
+/** The dtype of a quantized one's integers, other dtypes are their own. Throws UNSUPPORTED_DTYPE for quint4x2, whose integers have no bytes of their own. */
+export function integerType(dtype: DType): DType {
+  if (dtype === DType.quint8) return DType.uint8
+  if (dtype === DType.qint8) return DType.int8
+  if (dtype === DType.qint32) return DType.int32
+  if (dtype === DType.quint4x2) throw new PtliteError('UNSUPPORTED_DTYPE', 'quint4x2 tensors can only be used by the embedding operators')
+  return dtype
+}
+
 /** The dtype both operands are converted to (c10::promoteTypes). Quantized dtypes only promote with themselves. */
 export function promoteTypes(a: DType, b: DType): DType {
   if (HOLDS_COMPLEX && (isComplex(a) || isComplex(b)))

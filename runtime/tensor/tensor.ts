@@ -147,8 +147,23 @@ export class Tensor {
   }
 }
 
+/** Throws unless tensors of a quantized dtype have parameters, and those quantized per channel as many as the shape has channels. */
+function checkParameters(type: DType, shape: readonly number[], quant: Quant | null): void {
+  if (quant === null) {
+    if (!isQuantized(type)) return
+    throw new PtliteError('INVALID_DTYPE', `a ${dtypeName(type)} tensor needs a scale and a zero point; use _empty_affine_quantized`)
+  }
+  if (!isPerChannel(quant) || shape[quant.axis] === quant.scales.length) return
+  const { axis, scales } = quant
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `a tensor quantized per channel, by ${scales.length} scales along dimension ${axis}, cannot have the shape [${shape.join(', ')}]`,
+  )
+}
+
 /** Makes a tensor another view (`set_data`, `resize_`): counts move from the old storage to the new one. */
 export function become(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
+  if (HOLDS_QUANTIZED) checkParameters(t.type, shape, t.quant)
   if (storage !== t.storage) {
     storage.users++
     if (--t.storage.users === 0) t.storage.free()
@@ -197,12 +212,17 @@ export function empty(shape: readonly number[], type: DType, quant: Quant | null
   return emptyStrided(shape, contiguousStrides(shape), type, quant)
 }
 
-/** A new dense tensor with undefined contents and these strides, which must cover the shape without overlap. */
+/**
+ * A new dense tensor with undefined contents and these strides, which must cover the shape without overlap. Throws INVALID_DTYPE
+ * for a quantized dtype without parameters, INVALID_ARGUMENT for parameters of another number of channels.
+ */
 export function emptyStrided(shape: readonly number[], strides: readonly number[], type: DType, quant: Quant | null = null): Tensor {
+  if (HOLDS_QUANTIZED) checkParameters(type, shape, quant)
   return new Tensor(Storage.allocate(numelOf(shape) * itemSize(type)), 0, shape, strides, type, quant)
 }
 
-/** Another view on the storage of `base`. The caller has checked that it stays inside. */
+/** Another view on the storage of `base`, quantized in the same way. The caller has checked that it stays inside. */
 export function viewOf(base: Tensor, shape: readonly number[], strides: readonly number[], offset = base.offset): Tensor {
+  if (HOLDS_QUANTIZED) checkParameters(base.type, shape, base.quant)
   return new Tensor(base.storage, offset, shape, strides, base.type, base.quant)
 }

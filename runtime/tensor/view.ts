@@ -1,7 +1,7 @@
 import { check } from '../error.js'
 import { extentOf, numelOf, wrapDim } from './shape.js'
 import type { Storage } from './storage.js'
-import { isPerChannel, type Tensor, viewOf } from './tensor.js'
+import { isPerChannel, type Quant, Tensor, viewOf } from './tensor.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
 /** A view with other sizes and strides. Per-channel quantized tensors have no such views, as in PyTorch. */
@@ -25,6 +25,18 @@ export function alias(self: Tensor): Tensor {
   return viewOf(self, self.shape, self.strides)
 }
 
+/** Throws INVALID_ARGUMENT where a view of this shape would put the channels of a tensor quantized per channel elsewhere. */
+export function checkChannels(self: Tensor, shape: readonly number[]): void {
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return
+  const { axis } = quant
+  const before = (sizes: readonly number[]): number => numelOf(sizes.slice(0, axis))
+  check(
+    shape[axis] === self.shape[axis] && before(shape) === before(self.shape),
+    () => `a tensor of shape [${self.shape.join(', ')}] quantized along dimension ${axis} cannot be viewed as [${shape.join(', ')}]`,
+  )
+}
+
 /** `view`: one size may be -1. Throws INVALID_ARGUMENT where the memory cannot have this shape. */
 export function view(self: Tensor, shape: readonly number[]): Tensor {
   const sizes = inferSize(shape, self.numel)
@@ -34,12 +46,14 @@ export function view(self: Tensor, shape: readonly number[]): Tensor {
     () =>
       `a tensor of shape [${self.shape.join(', ')}] and strides [${self.strides.join(', ')}] cannot be viewed as [${sizes.join(', ')}]; use reshape`,
   )
+  checkChannels(self, sizes)
   return viewOf(self, sizes, strides)
 }
 
 /** `view` where the memory allows it, else null. */
 export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {
   const sizes = inferSize(shape, self.numel)
+  checkChannels(self, sizes)
   const strides = viewStrides(self.shape, self.strides, sizes)
   return strides === null ? null : viewOf(self, sizes, strides)
 }
@@ -121,12 +135,15 @@ export function select(self: Tensor, dim: number, index: number): Tensor {
   const at = index < 0 ? index + size : index
   const [shape, strides, offset] = [without(self.shape, d), without(self.strides, d), self.offset + at * self.strides[d]!]
   const { quant } = self
-  if (quant === null || !isPerChannel(quant)) return strided(self, shape, strides, offset)
-  const out = viewOf(self, shape, strides, offset)
+  if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides, offset)
   // one channel of several is quantized per tensor
-  if (d === quant.axis) out.quant = { scale: quant.scales[at]!, zeroPoint: quant.zeroPoints[at]! }
-  else if (d < quant.axis) out.quant = { ...quant, axis: quant.axis - 1 }
-  return out
+  if (d === quant.axis) return requantizedView(self, shape, strides, offset, { scale: quant.scales[at]!, zeroPoint: quant.zeroPoints[at]! })
+  return requantizedView(self, shape, strides, offset, { ...quant, axis: d < quant.axis ? quant.axis - 1 : quant.axis })
+}
+
+/** A view with other parameters, of which a tensor quantized per channel has fewer or along another dimension. */
+function requantizedView(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number, quant: Quant | null): Tensor {
+  return new Tensor(self.storage, offset, shape, strides, self.type, quant)
 }
 
 /** `slice.Tensor`: bounds beyond the dimension are clamped, INT64_MAX included. */
@@ -145,7 +162,14 @@ export function slice(self: Tensor, dim = 0, start: number | null = null, end: n
   const strides = self.strides.slice()
   shape[d] = Math.ceil((to - from) / step)
   strides[d] = strides[d]! * step
-  return viewOf(self, shape, strides, self.offset + from * self.strides[d]!)
+  return requantizedView(self, shape, strides, self.offset + from * self.strides[d]!, pickedChannels(self.quant, d, from, to, step))
+}
+
+/** What parameters per channel leave for every `step`th index from `from` up to `to` of dimension `dim`. */
+function pickedChannels(quant: Quant | null, dim: number, from: number, to: number, step: number): Quant | null {
+  if (quant === null || !isPerChannel(quant) || quant.axis !== dim) return quant
+  const pick = (list: readonly number[]): number[] => list.slice(from, to).filter((_, i) => i % step === 0)
+  return { ...quant, scales: pick(quant.scales), zeroPoints: pick(quant.zeroPoints) }
 }
 
 export function narrow(self: Tensor, dim: number, start: number, length: number): Tensor {
@@ -164,7 +188,8 @@ export function narrow(self: Tensor, dim: number, start: number, length: number)
 export function narrowed(self: Tensor, dim: number, start: number, length: number): Tensor {
   const shape = self.shape.slice()
   shape[dim] = length
-  return viewOf(self, shape, self.strides, self.offset + start * self.strides[dim]!)
+  const quant = pickedChannels(self.quant, dim, start, start + length, 1)
+  return requantizedView(self, shape, self.strides, self.offset + start * self.strides[dim]!, quant)
 }
 
 /** `expand`: -1 keeps the size of an existing dimension; new dimensions come first. */
@@ -206,14 +231,13 @@ export function squeezed(self: Tensor, dims: readonly number[] | null): [number[
 /** `squeeze` (dim null), `squeeze.dim` and `squeeze.dims`. A channel axis of a quantized tensor moves along. */
 export function squeeze(self: Tensor, dim: number | readonly number[] | null = null): Tensor {
   const dims = typeof dim === 'number' ? [dim] : dim
-  const out = viewOf(self, ...squeezed(self, dims))
-  if (self.quant !== null && isPerChannel(self.quant)) {
-    const { axis } = self.quant
-    const gone = dropped(self, dims)
-    check(!gone[axis], () => 'the channel axis of a quantized tensor cannot be squeezed')
-    out.quant = { ...self.quant, axis: axis - gone.slice(0, axis).filter(Boolean).length }
-  }
-  return out
+  const [shape, strides] = squeezed(self, dims)
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides)
+  const gone = dropped(self, dims)
+  check(!gone[quant.axis], () => 'the channel axis of a quantized tensor cannot be squeezed')
+  const removed = gone.slice(0, quant.axis).filter(Boolean).length
+  return requantizedView(self, shape, strides, self.offset, { ...quant, axis: quant.axis - removed })
 }
 
 /** Sizes and strides with a dimension of size 1 inserted before `dim`. */
@@ -229,9 +253,9 @@ export function unsqueezed(self: Tensor, dim: number): [number[], number[], numb
 
 export function unsqueeze(self: Tensor, dim: number): Tensor {
   const [shape, strides, d] = unsqueezed(self, dim)
-  const out = viewOf(self, shape, strides)
-  if (self.quant !== null && isPerChannel(self.quant) && d <= self.quant.axis) out.quant = { ...self.quant, axis: self.quant.axis + 1 }
-  return out
+  const { quant } = self
+  if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides)
+  return requantizedView(self, shape, strides, self.offset, { ...quant, axis: d <= quant.axis ? quant.axis + 1 : quant.axis })
 }
 
 /** `unfold`: windows of `size` every `step` elements; the window becomes the last dimension. */

@@ -118,3 +118,96 @@ t.test('rows of embedding tables', async (t) => {
     t.throws(() => call(`quantized::embedding_bag_${kind}_rowwise_offsets`, ...outside), { code: 'INVALID_ARGUMENT' })
   }
 })
+
+t.test('variants and compositions refuse what their operator refuses', async (t) => {
+  const x = quint8([1, 2, 3, 4], [2, 2])
+  const indices = tensor(new BigInt64Array(2), [2], 'int64')
+  const refused = { code: 'MISSING_OPERATOR' }
+  t.throws(() => callOperator('aten::median.out', [x, quint8([0])]), refused)
+  t.throws(() => callOperator('aten::median.dim_values', [x, int(0), false, quint8([0, 0]), indices]), refused)
+  t.throws(() => callOperator('aten::_foreach_neg', [[x]]), refused)
+  t.throws(() => callOperator('aten::diff', [x]), refused)
+})
+
+t.test('factories write no raw integers into quantized tensors', async (t) => {
+  const out = quint8([0, 0])
+  t.same(numbers(call('aten::full.out', [int(2)], 3, out)), [16, 16])
+  t.same(numbers(call('aten::zeros.out', [int(2)], out)), [10, 10])
+  for (const name of ['aten::arange.out', 'aten::eye.out']) t.throws(() => call(name, int(2), out), { code: 'MISSING_OPERATOR' }, name)
+  t.throws(() => call('aten::tril', quint8([1, 2, 3, 4], [2, 2])), { code: 'MISSING_OPERATOR' })
+  t.throws(() => callOperator('aten::linspace', [0, 1, int(2), 'quint8']), { code: 'INVALID_DTYPE' })
+  t.throws(() => callOperator('aten::to.dtype', [tensor([1, 2]), 'quint8']), { code: 'INVALID_DTYPE' })
+})
+
+t.test('qint32 and missing bounds in scalar arithmetic', async (t) => {
+  const x = (data: number[], zeroPoint: number) =>
+    Tensor.fromStorage(Int32Array.from(data), { dtype: 'qint32', shape: [data.length], quant: { scale: 0.5, zeroPoint } })
+  const sum = call('quantized::add_scalar', x([-5, 0, 70000], 3), 2.25)
+  t.same([numbers(sum), sum.quant], [[-5, 0, 70000], { scale: 0.5, zeroPoint: -1 }])
+  t.same(numbers(call('quantized::add_scalar_relu', x([-5, 0, 70000], 3), 2.25)), [-1, 0, 70000])
+  const product = call('quantized::mul_scalar', x([-5, 0, 70000], 3), -2)
+  t.same([numbers(product), product.quant], [[4, -1, -70001], { scale: 1, zeroPoint: -4 }])
+  const far = call('quantized::add_scalar', x([100, -7], -(2 ** 31)), 8)
+  t.same(numbers(far), [-(2 ** 31), -(2 ** 31)])
+  t.equal(far.quant !== null && 'zeroPoint' in far.quant && far.quant.zeroPoint, -(2 ** 31))
+  t.same(numbers(call('aten::clamp', quint8([0, 12, 20]), null, 2)), [0, 12, 14])
+  t.same(numbers(call('quantized::clamp', quint8([0, 12, 20]), 0, null)), [10, 12, 20])
+  t.throws(() => call('aten::clamp', quint8([1]), null, null), { code: 'INVALID_ARGUMENT' })
+})
+
+t.test('images with channels innermost stay so', async (t) => {
+  const strides = [24, 1, 6, 2]
+  for (const [dtype, ArrayType] of [
+    ['quint8', Uint8Array],
+    ['qint8', Int8Array],
+    ['qint32', Int32Array],
+  ] as const) {
+    const x = () =>
+      Tensor.fromStorage(
+        ArrayType.from(Array.from({ length: 24 }, (_, i) => 5 * i)),
+        { dtype, shape: [1, 2, 4, 3], strides, quant: { scale: 0.1, zeroPoint: 7 } },
+      )
+    const calls: [string, ...unknown[]][] = [
+      ['relu'],
+      ['relu_'],
+      ['relu6'],
+      ['relu6_'],
+      ['clamp', -1, 3],
+      ['clamp_', -1, 3],
+      ['hardtanh', -1, 3],
+      ['hardtanh_', -1, 3],
+    ]
+    for (const [name, ...bounds] of calls) t.same(call(`aten::${name}`, x(), ...bounds).strides, strides, `${dtype} ${name}`)
+    t.same(call('aten::dequantize.self', x()).strides, strides)
+    t.same(call('aten::int_repr', x()).strides, strides)
+  }
+  const image = Tensor.fromStorage(new Float32Array(24), { dtype: 'float32', shape: [1, 2, 4, 3], strides })
+  t.same(call('aten::quantize_per_tensor', image, 0.1, int(7), 'quint8').strides, strides)
+})
+
+t.test('views leave tensors quantized per channel the parameters of their channels', async (t) => {
+  const weight = (axis: number) =>
+    Tensor.fromStorage(Int8Array.from([1, 2, 3, 4, 5, 6]), {
+      dtype: 'qint8',
+      shape: [3, 2],
+      quant: { axis, scales: axis === 0 ? [1, 2, 4] : [1, 3], zeroPoints: axis === 0 ? [0, 1, 2] : [0, 1] },
+    })
+  const part = call('aten::slice.Tensor', weight(0), int(0), int(1), int(3), int(1))
+  t.same(part.quant, { axis: 0, scales: [2, 4], zeroPoints: [1, 2] })
+  t.same(numbers(call('aten::dequantize.self', part)), [4, 6, 12, 16])
+  t.same(call('aten::narrow', weight(1), int(0), int(1), int(2)).quant, { axis: 1, scales: [1, 3], zeroPoints: [0, 1] })
+  t.same(call('aten::unsqueeze_', weight(0), int(0)).quant, { axis: 1, scales: [1, 2, 4], zeroPoints: [0, 1, 2] })
+  t.same(call('aten::view', weight(0), [int(3), int(1), int(2)]).shape, [3, 1, 2])
+  const broken = { code: 'INVALID_ARGUMENT' }
+  t.throws(() => call('aten::view', weight(0), [int(6)]), broken)
+  t.throws(() => call('aten::reshape', weight(1), [int(2), int(3)]), broken)
+  t.throws(() => call('aten::repeat', weight(0), [int(2), int(1)]), broken)
+  t.throws(() => call('aten::set_', weight(0)), broken)
+  t.throws(() => call('aten::copy_', weight(1), call('aten::select.int', weight(1), int(0), int(0))), broken)
+})
+
+t.test('comparisons of quantized tensors give bool tensors', async (t) => {
+  const x = quint8([1, 2])
+  for (const name of ['aten::eq_.Scalar', 'aten::lt_.Scalar']) t.throws(() => call(name, x, 1), { code: 'INVALID_DTYPE' }, name)
+  t.throws(() => call('aten::ge.Tensor_out', x, x, tensor([0, 0])), { code: 'INVALID_DTYPE' })
+})

@@ -9,13 +9,16 @@ import { contiguousOf, copyInto } from '../cpu/support/copy.js'
 import { checkOutType } from '../cpu/support/deliver.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { zeroTriangle } from '../cpu/support/triangle.js'
+import { keyOf, refuseQuantized } from '../key.js'
 
 /** Diagonals and triangles of matrices. */
 
 /** Zero outside the part on and below (`lower`) or above the diagonal. */
 function triangle(self: Tensor, diagonal: number, lower: boolean, out?: Tensor): Tensor {
   check(self.shape.length >= 2, () => `expected at least two dimensions, found shape [${self.shape.join(', ')}]`)
-  if (out !== undefined) checkOutType(out, self.type, lower ? 'tril' : 'triu')
+  const name = lower ? 'tril' : 'triu'
+  refuseQuantized(`aten::${name}`, keyOf(self))
+  if (out !== undefined) checkOutType(out, self.type, name)
   const result = outputFor(out, self.shape, self.type)
   const dense = result.isContiguous ? result : empty(self.shape, result.type)
   if (dense !== self) copyInto(dense, self)

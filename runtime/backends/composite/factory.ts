@@ -1,4 +1,4 @@
-import { check, PtliteError } from '../../error.js'
+import { check } from '../../error.js'
 import { readTensor } from '../../tensor/data.js'
 import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { resultStrides } from '../../tensor/iterator.js'
@@ -14,6 +14,7 @@ import { castTo } from '../cpu/support/copy.js'
 import { fillScalar } from '../cpu/support/fill.js'
 import { zerosOf } from '../cpu/support/make.js'
 import * as at from '../generated/dispatch.js'
+import { keyOf, refuseQuantized } from '../key.js'
 import { checkStridedLayout } from './convert.js'
 
 /** Operators that make tensors from sizes and numbers. The default dtype is float32. */
@@ -32,14 +33,14 @@ function make(size: readonly number[], options: TensorOptions, format: number | 
   checkStridedLayout(options.layout)
   checkSizes(size)
   const type = options.dtype ?? DType.float32
-  if (isQuantized(type))
-    throw new PtliteError('INVALID_DTYPE', 'a quantized tensor needs a scale and a zero point; use _empty_affine_quantized')
   if (format === null || format === MemoryFormat.contiguous) return newTensor.empty(size.slice(), type)
   check(format !== MemoryFormat.preserve, () => 'there is no layout to preserve; expected another memory format')
   return newTensor.emptyStrided(size.slice(), stridesFor(size, format), type)
 }
 
+/** Every element the value; a quantized `out` gets what the value quantizes to. */
 function filled(out: Tensor, value: AnyScalar): Tensor {
+  if (out.quant !== null) return at.fill__Scalar(out, value)
   fillScalar(out, value)
   return out
 }
@@ -186,8 +187,7 @@ export function ones_like(self: Tensor, options: TensorOptions, format: number |
 }
 
 export function full_like(self: Tensor, value: AnyScalar, options: TensorOptions, format: number | null): Tensor {
-  const out = empty_like(self, options, format)
-  return out.quant === null ? filled(out, value) : at.fill__Scalar(out, value)
+  return filled(empty_like(self, options, format), value)
 }
 
 /** Options of a `new_*` operator: what is not given is as in `self`. */
@@ -244,6 +244,7 @@ export function eye_m_out(n: number, m: number, out: Tensor): Tensor {
 }
 
 function withOnes(out: Tensor): Tensor {
+  refuseQuantized('aten::eye', keyOf(out))
   fillScalar(out, 0)
   fillScalar(diagonal(out), 1)
   return out

@@ -8,6 +8,7 @@ import { storedValue } from '../../tensor/scalar-bits.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { copyInto } from '../cpu/support/copy.js'
 import { arithmetic, geometric, spaced } from '../cpu/support/sequence.js'
+import { keyOf, refuseQuantized } from '../key.js'
 import { checkStridedLayout } from './convert.js'
 
 /** Arithmetic and geometric sequences as vectors. */
@@ -81,6 +82,7 @@ export function arange_start(start: Scalar, end: Scalar, options: TensorOptions)
 }
 
 export function arange_start_out(start: Scalar, end: Scalar, step: Scalar, out: Tensor): Tensor {
+  refuseQuantized('aten::arange', keyOf(out))
   checkArange(start, end, step, out.type)
   const length = arangeLength(start, end, step, out.type)
   return fillArange(out.numel === length ? out : outputFor(out, [length], out.type), start, step)
@@ -107,6 +109,7 @@ export function range(start: Scalar, end: Scalar, options: TensorOptions): Tenso
 }
 
 export function range_out(start: Scalar, end: Scalar, step: Scalar, out: Tensor): Tensor {
+  refuseQuantized('aten::range', keyOf(out))
   const [from, to, by] = [scalarToNumber(start), scalarToNumber(end), scalarToNumber(step)]
   checkArange(start, end, step, out.type)
   const length = Math.floor((to - from) / by) + 1
@@ -134,6 +137,7 @@ function checkSteps(steps: number, out?: Tensor): void {
 }
 
 export function linspace_out(start: Scalar, end: Scalar, steps: number, out: Tensor): Tensor {
+  refuseQuantized('aten::linspace', keyOf(out))
   checkSteps(steps, out)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
   const type = realOf(out.type)
@@ -150,6 +154,7 @@ export function logspace(start: Scalar, end: Scalar, steps: number, base: number
 }
 
 export function logspace_out(start: Scalar, end: Scalar, steps: number, base: number, out: Tensor): Tensor {
+  refuseQuantized('aten::logspace', keyOf(out))
   checkSteps(steps, out)
   const result = out.numel === steps ? out : outputFor(out, [steps], out.type)
   const type = realOf(out.type)

@@ -69,9 +69,9 @@ export function set_(self: Tensor): Tensor {
 }
 
 export function set_data(self: Tensor, source: Tensor): void {
-  become(self, source.storage, source.offset, source.shape, source.strides)
   self.type = source.type
   self.quant = source.quant
+  become(self, source.storage, source.offset, source.shape, source.strides)
 }
 
 /** The same elements, as a tensor that is not part of any later change of `self`'s shape. */

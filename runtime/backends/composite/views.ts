@@ -123,21 +123,26 @@ export function squeeze(self: Tensor): Tensor {
   return v.squeeze(self)
 }
 
+/** `self` becomes a view of itself; its channels are along another dimension then. */
+function regarded(self: Tensor, { shape, strides, quant }: Tensor): Tensor {
+  self.quant = quant
+  return reshaped(self, shape, strides)
+}
+
 export function squeeze_(self: Tensor): Tensor {
-  return reshaped(self, ...v.squeezed(self, null))
+  return regarded(self, v.squeeze(self))
 }
 
 export function squeeze__dim(self: Tensor, dim: number): Tensor {
-  return reshaped(self, ...v.squeezed(self, [dim]))
+  return regarded(self, v.squeeze(self, dim))
 }
 
 export function squeeze__dims(self: Tensor, dims: number[]): Tensor {
-  return reshaped(self, ...v.squeezed(self, dims))
+  return regarded(self, v.squeeze(self, dims))
 }
 
 export function unsqueeze_(self: Tensor, dim: number): Tensor {
-  const [shape, strides] = v.unsqueezed(self, dim)
-  return reshaped(self, shape, strides)
+  return regarded(self, v.unsqueeze(self, dim))
 }
 
 export function narrow_Tensor(self: Tensor, dim: number, start: Tensor, length: number): Tensor {
@@ -182,6 +187,7 @@ export function _unsafe_view(self: Tensor, size: number[]): Tensor {
 
 export function reshape(self: Tensor, size: readonly number[]): Tensor {
   const shape = inferSize(size, self.numel)
+  v.checkChannels(self, shape)
   const strides = viewStrides(self.shape, self.strides, shape)
   if (strides !== null) return new Tensor(self.storage, self.offset, shape, strides, self.type, self.quant)
   const dense = contiguousOf(self)

@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, integerType } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from './support/deliver.js'
@@ -19,7 +19,7 @@ export function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: r
   }
   const out = empty(shape, self.type, self.quant)
   if (out.numel === 0) return out
-  const fill = scalarTensor(fillOf(self, value), self.type)
+  const fill = scalarTensor(fillOf(self, value), integerType(self.type))
   const flip = (list: readonly number[], lone: number): number[] => (rank === 0 ? [lone] : [...list].reverse())
   kernels.pad({
     mode: kernels.PadMode[mode],

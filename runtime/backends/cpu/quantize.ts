@@ -3,13 +3,14 @@ import * as kernels from '../../native/generated/kernels.js'
 import { writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
-import { empty, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
+import { empty, emptyStrided, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from './support/copy.js'
 import {
   asQuantized,
   checkQuant,
   chooseQuant,
   dequantized,
+  inFormat,
   integersOf,
   numbersOf,
   perChannel,
@@ -91,8 +92,8 @@ export function dequantize_tensors(tensors: Tensor[]): Tensor[] {
 
 export function int_repr(t: Tensor): Tensor {
   if (t.quant === null) throw new PtliteError('INVALID_DTYPE', `int_repr: expected a quantized tensor, found ${t.dtype}`)
-  const integers = integersOf(contiguousOf(t))
-  const out = empty(t.shape, integers.type)
+  const integers = integersOf(inFormat(t))
+  const out = emptyStrided(t.shape, integers.strides, integers.type)
   if (out.numel > 0) kernels.mem_copy({ to: out.address, from: integers.address, bytes: out.numel * out.itemSize })
   return out
 }

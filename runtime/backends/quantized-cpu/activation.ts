@@ -1,4 +1,4 @@
-import { check, PtliteError } from '../../error.js'
+import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
@@ -51,9 +51,10 @@ export function relu6(t: Tensor, inplace: boolean): Tensor {
   return inplace ? inPlace(t, result) : result
 }
 
+/** Between two bounds, of which one may be missing. */
 export function quantized_clamp(t: Tensor, min: Scalar | null, max: Scalar | null): Tensor {
-  if (min === null || max === null) throw new PtliteError('INVALID_ARGUMENT', 'clamp: a quantized tensor needs both bounds')
-  const [low, high] = [numberOf(min), numberOf(max)]
+  check(min !== null || max !== null, () => 'clamp: expected at least one bound')
+  const [low, high] = [min === null ? -Infinity : numberOf(min), max === null ? Infinity : numberOf(max)]
   return mapElements(t, sameParameters(t), (x) => Math.min(Math.max(x, low), high))
 }
 
@@ -66,7 +67,7 @@ export function quantized_hardtanh_out(t: Tensor, min: Scalar, max: Scalar, out?
 }
 
 export function threshold(t: Tensor, limit: Scalar, value: Scalar): Tensor {
-  const bound = numberOf(limit)
+  const bound = Math.fround(numberOf(limit))
   const replacement = numberOf(value)
   return mapElements(t, sameParameters(t), (x) => (x > bound ? x : replacement))
 }

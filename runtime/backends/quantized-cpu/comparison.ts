@@ -1,35 +1,37 @@
+import { PtliteError } from '../../error.js'
 import { notComplex } from '../../tensor/complex-promote.js'
-import { type AnyScalar, type Scalar } from '../../tensor/scalar.js'
+import { DType } from '../../tensor/dtype.js'
+import type { AnyScalar, Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import * as cpu from '../cpu/comparison.js'
 import { dequantized } from '../cpu/support/quantization.js'
 
-/** Comparisons of the values that quantized tensors stand for, as PyTorch makes them. */
+/** Comparisons of the values that quantized tensors stand for, as PyTorch makes them: into bool tensors alone. */
 
-function valueOf(x: Tensor | Scalar): Tensor | Scalar {
-  return x instanceof Tensor && x.quant !== null ? dequantized(x) : x
+type Comparison = (self: Tensor, other: Tensor | Scalar, out?: Tensor) => Tensor
+
+function ofValues(compare: Comparison): Comparison {
+  return (self, other, out) => {
+    if (out !== undefined && out.type !== DType.bool) {
+      throw new PtliteError('INVALID_DTYPE', `quantized tensors are compared into bool tensors, found one of ${out.dtype}`)
+    }
+    return compare(valueOf(self), other instanceof Tensor ? valueOf(other) : other, out)
+  }
 }
 
-export function quantized_eq_out(self: Tensor, other: Tensor | AnyScalar, out?: Tensor): Tensor {
-  return cpu.eq_out(self.quant === null ? self : dequantized(self), valueOf(notComplex(other)), out)
+/** The same where the other operand may be a complex number, which no quantized tensor is compared with. */
+function ofRealValues(compare: Comparison): (self: Tensor, other: Tensor | AnyScalar, out?: Tensor) => Tensor {
+  const compared = ofValues(compare)
+  return (self, other, out) => compared(self, other instanceof Tensor ? other : notComplex(other), out)
 }
 
-export function quantized_ne_out(self: Tensor, other: Tensor | AnyScalar, out?: Tensor): Tensor {
-  return cpu.ne_out(self.quant === null ? self : dequantized(self), valueOf(notComplex(other)), out)
+function valueOf(x: Tensor): Tensor {
+  return x.quant === null ? x : dequantized(x)
 }
 
-export function quantized_lt_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.lt_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
-}
-
-export function quantized_le_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.le_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
-}
-
-export function quantized_gt_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.gt_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
-}
-
-export function quantized_ge_out(self: Tensor, other: Tensor | Scalar, out?: Tensor): Tensor {
-  return cpu.ge_out(self.quant === null ? self : dequantized(self), valueOf(other), out)
-}
+export const quantized_eq_out = ofRealValues(cpu.eq_out)
+export const quantized_ne_out = ofRealValues(cpu.ne_out)
+export const quantized_lt_out = ofValues(cpu.lt_out)
+export const quantized_le_out = ofValues(cpu.le_out)
+export const quantized_gt_out = ofValues(cpu.gt_out)
+export const quantized_ge_out = ofValues(cpu.ge_out)

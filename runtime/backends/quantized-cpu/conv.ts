@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { channelsLastStrides, sameShape } from '../../tensor/shape.js'
-import { emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { emptyStrided, type PerTensorQuant, Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { checkExtent, checkRange } from '../cpu/support/conv-shape.js'
 import { contiguousOf } from '../cpu/support/copy.js'
@@ -105,7 +105,10 @@ function packedConv(p: ConvParams, g: Geometry): PackedWeights[] {
   return p.packed
 }
 
-/** The weights of one group with dimensions [out, taps..., in], as a view. */
+/** The parameters of a view whose own are handed over beside it. */
+const APART: PerTensorQuant = { scale: 1, zeroPoint: 0 }
+
+/** The integers of one group's weights with dimensions [out, taps..., in], as a view. */
 function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
   const { shape, strides } = p.weight
   const [outAxis, inAxis] = p.transposed ? [1, 0] : [0, 1]
@@ -113,12 +116,9 @@ function groupMatrix(p: ConvParams, group: number, g: Geometry): Tensor {
   const groupOut = g.outChannels / p.groups
   const offset = p.weight.offset + group * (p.transposed ? groupIn * strides[0]! : groupOut * strides[0]!)
   const rest = shape.map((_, i) => i).slice(2)
-  return viewOf(
-    p.weight,
-    [groupOut, ...rest.map((i) => shape[i]!), groupIn],
-    [strides[outAxis]!, ...rest.map((i) => strides[i]!), strides[inAxis]!],
-    offset,
-  )
+  const sizes = [groupOut, ...rest.map((i) => shape[i]!), groupIn]
+  const steps = [strides[outAxis]!, ...rest.map((i) => strides[i]!), strides[inAxis]!]
+  return new Tensor(p.weight.storage, offset, sizes, steps, p.weight.type, APART)
 }
 
 /** `passing`: the parameters come from the data. */

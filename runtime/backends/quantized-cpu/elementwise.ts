@@ -1,4 +1,4 @@
-import { check, PtliteError } from '../../error.js'
+import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
@@ -9,7 +9,7 @@ import { empty, emptyStrided, type PerTensorQuant, type Tensor, viewOf } from '.
 import { relu_out } from '../cpu/activation.js'
 import * as float from '../cpu/binary.js'
 import { contiguousOf } from '../cpu/support/copy.js'
-import { checkQuant, dequantized, lookUp, perTensor, quantizeNumber, quantRange } from '../cpu/support/quantization.js'
+import { checkQuant, dequantized, lookUp, mapIntegers, perTensor, quantRange } from '../cpu/support/quantization.js'
 import { isChannelsLast, toChannelsLast } from './support/layout.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
@@ -116,7 +116,7 @@ export function mul_relu_out(a: Tensor, b: Tensor, out: Tensor): Tensor {
 /** Maps integers through `f`, given and giving quantized integers; both saturated. */
 function remap(t: Tensor, to: PerTensorQuant, f: (q: number) => number): Tensor {
   const [min, max] = quantRange(t.type)
-  if (t.type === DType.qint32) throw new PtliteError('UNSUPPORTED_DTYPE', 'expected an 8-bit quantized tensor, found qint32')
+  if (t.type === DType.qint32) return mapIntegers(t, to, (q) => Math.max(min, Math.min(max, f(q))))
   const table = new Uint8Array(256)
   for (let bits = 0; bits < 256; bits++) {
     const q = t.type === DType.qint8 && bits > 127 ? bits - 256 : bits
@@ -141,8 +141,10 @@ function addNumber(t: Tensor, b: Scalar, relu: boolean): Tensor {
   const edge = moved < min ? min : max
   const span = moved < min ? max - moved : moved - min
   const to = { scale: (span / (max - min)) * scale, zeroPoint: edge }
+  const multiplier = Math.fround(scale / to.scale)
   return remap(t, to, (q) => {
-    const r = quantizeNumber((q - moved) * scale, to, t.type)
+    // sums of 32-bit integers wrap around
+    const r = roundHalfEven(Math.fround(((q - moved) | 0) * multiplier)) + edge
     return relu ? Math.max(r, edge) : r
   })
 }

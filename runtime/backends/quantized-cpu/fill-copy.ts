@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { checkOverlap, emptyLike } from '../../tensor/iterator.js'
 import { notComplex } from '../../tensor/complex-promote.js'
 import { type AnyScalar, Float, scalarToNumber, type Scalar } from '../../tensor/scalar.js'
-import { broadcastShapes } from '../../tensor/shape.js'
+import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, isPerChannel, type Quant, Tensor } from '../../tensor/tensor.js'
 import { index_put } from '../cpu/advanced-index.js'
 import { masked_fill__Scalar as fillMasked } from '../cpu/index-fill.js'
@@ -25,6 +25,10 @@ export function copy_(self: Tensor, src: Tensor, _nonBlocking: boolean): Tensor 
   if (src.quant !== null) {
     check(src.type === self.type, () => `copy_: expected a ${self.dtype} tensor to copy, found ${src.dtype}`)
     check(isPerChannel(src.quant) === isPerChannel(quant), () => 'copy_: both tensors must be quantized per tensor, or both per channel')
+    check(
+      !isPerChannel(src.quant) || sameShape(self.shape, src.shape),
+      () => `copy_: expected a tensor of shape [${self.shape.join(', ')}] quantized per channel, found [${src.shape.join(', ')}]`,
+    )
     copyInto(self, src)
     self.quant = src.quant
     return self

@@ -1,4 +1,5 @@
-import type { DType } from '../../tensor/dtype.js'
+import { PtliteError } from '../../error.js'
+import { type DType, dtypeName } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { mean_dim } from '../cpu/reduction.js'
@@ -8,7 +9,10 @@ import { throughFloat } from './support/through-float.js'
 /** Reductions that average: in float32, with the parameters of the input for the result, as in PyTorch. */
 
 export function quantized_mean_out(t: Tensor, dim: number[] | null, keepdim: boolean, dtype: DType | null, out?: Tensor): Tensor {
-  return throughFloat(t, (x) => mean_dim(x, dim, keepdim, dtype), out)
+  if (dtype !== null && dtype !== t.type) {
+    throw new PtliteError('INVALID_DTYPE', `mean: a ${t.dtype} tensor has a mean of its own dtype, found ${dtypeName(dtype)}`)
+  }
+  return throughFloat(t, (x) => mean_dim(x, dim, keepdim, null), out)
 }
 
 export function quantized_mean(t: Tensor, dtype: DType | null): Tensor {

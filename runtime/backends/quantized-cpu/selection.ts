@@ -52,6 +52,10 @@ export function quantized_msort(self: Tensor): Tensor {
   return finish(order.msort(integers(self, 'msort')), self)
 }
 
+export function argsort_stable(self: Tensor, stable: boolean, dim: number, descending: boolean): Tensor {
+  return order.argsort_stable(integers(self, 'argsort'), stable, dim, descending)
+}
+
 export function argsort(self: Tensor, dim: number, descending: boolean): Tensor {
   return order.argsort(integers(self, 'argsort'), dim, descending)
 }

@@ -1,11 +1,22 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../../tensor/data.js'
-import { DType, dtypeName, isQuantized } from '../../../tensor/dtype.js'
+import { DType, dtypeName, integerType, isQuantized } from '../../../tensor/dtype.js'
 import { noteRead } from '../../../tensor/observe.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { channelsLastStrides } from '../../../tensor/shape.js'
-import { empty, emptyStrided, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant, Tensor } from '../../../tensor/tensor.js'
+import {
+  empty,
+  emptyStrided,
+  isPerChannel,
+  type PerChannelQuant,
+  type PerTensorQuant,
+  type Quant,
+  Tensor,
+  viewOf,
+} from '../../../tensor/tensor.js'
+import { MemoryFormat } from '../../../tensor/options.js'
+import { isContiguousAs } from '../../../tensor/view-strides.js'
 import { castTo, contiguousOf } from './copy.js'
 
 /** Smallest and largest integer of a quantized dtype. */
@@ -15,11 +26,12 @@ export function quantRange(type: DType): readonly [min: number, max: number] {
   return [-2147483648, 2147483647]
 }
 
-/** The scale and zero point of a per-tensor quantized tensor; throws for any other. */
+/** The scale and zero point of a per-tensor quantized tensor of 8 or 32 bits; throws for any other. */
 export function perTensor(t: Tensor, what: string): PerTensorQuant {
   const { quant } = t
   if (quant === null) throw new PtliteError('INVALID_DTYPE', `${what}: expected a quantized tensor, found ${t.dtype}`)
   if (isPerChannel(quant)) throw new PtliteError('INVALID_ARGUMENT', `${what}: expected per-tensor quantization, found per-channel`)
+  integerType(t.type)
   return quant
 }
 
@@ -39,11 +51,18 @@ export function checkQuant(scale: number, zeroPoint: number, type: DType): PerTe
   return { scale, zeroPoint }
 }
 
+/** `t` where it is row-major or an image with channels innermost, else a row-major copy: such layouts outlast quantization. */
+export function inFormat(t: Tensor): Tensor {
+  const format = t.dim === 5 ? MemoryFormat.channelsLast3d : MemoryFormat.channelsLast
+  return isContiguousAs(t.shape, t.strides, format) ? t : contiguousOf(t)
+}
+
 /** float32 to a per-tensor quantized tensor of the same shape (at::quantize_per_tensor). */
 export function quantizePerTensor(x: Tensor, scale: number, zeroPoint: number, type: DType): Tensor {
   const quant = checkQuant(scale, zeroPoint, type)
-  const out = empty(x.shape, type, quant)
-  quantizeInto(contiguousOf(castTo(x, DType.float32)), out.address, x.numel, quant, type)
+  const source = inFormat(castTo(x, DType.float32))
+  const out = emptyStrided(source.shape, source.strides, type, quant)
+  quantizeInto(source, out.address, x.numel, quant, type)
   return out
 }
 
@@ -141,8 +160,8 @@ export function dequantized(t: Tensor): Tensor {
   const { quant } = t
   if (quant === null) return castTo(t, DType.float32)
   if (t.type === DType.quint4x2) return dequantizeNibbles(t, quant)
-  const source = contiguousOf(t)
-  const out = empty(t.shape, DType.float32)
+  const source = isPerChannel(quant) ? contiguousOf(t) : inFormat(t)
+  const out = emptyStrided(source.shape, source.strides, DType.float32)
   const run = (offset: number, n: number, scale: number, zeroPoint: number): void => {
     kernels.dequantize({
       n,
@@ -169,8 +188,7 @@ function dequantizeNibbles(t: Tensor, quant: Quant): Tensor {
 
 /** The integers of an 8-bit or 32-bit quantized tensor as a plain tensor on the same storage. */
 export function integersOf(t: Tensor): Tensor {
-  const type = t.type === DType.quint8 ? DType.uint8 : t.type === DType.qint8 ? DType.int8 : DType.int32
-  return new Tensor(t.storage, t.offset, t.shape, t.strides, type)
+  return new Tensor(t.storage, t.offset, t.shape, t.strides, integerType(t.type))
 }
 
 /** A tensor of integers seen as quantized, on the same storage. */
@@ -233,18 +251,21 @@ export function mapElements(t: Tensor, to: PerTensorQuant, f: (x: number) => num
 
 /** The same for qint32, element by element: its values are too many for a table. */
 function mapWide(t: Tensor, from: PerTensorQuant, to: PerTensorQuant, f: (x: number) => number): Tensor {
-  const data = readTensor(t) as Int32Array
-  const out = empty(t.shape, t.type, to)
-  writeTensor(
-    out,
-    data.map((q) => quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type)),
-  )
+  return mapIntegers(t, to, (q) => quantizeNumber(f(Math.fround((q - from.zeroPoint) * from.scale)), to, t.type))
+}
+
+/** A qint32 tensor of `f` of each integer, with the parameters `to` and the strides of `t` where that is dense. */
+export function mapIntegers(t: Tensor, to: PerTensorQuant, f: (q: number) => number): Tensor {
+  const source = isDense(t) ? t : contiguousOf(t)
+  const flat = viewOf(source, [source.numel], [1])
+  const out = emptyStrided(source.shape, source.strides, t.type, to)
+  writeTensor(viewOf(out, [out.numel], [1]), (readTensor(flat) as Int32Array).map(f))
   return out
 }
 
 export function lookUp(t: Tensor, table: Uint8Array, quant: PerTensorQuant): Tensor {
   const source = isDense(t) ? t : contiguousOf(t)
-  const out = new Tensor(empty([source.numel], t.type).storage, 0, source.shape, source.strides, t.type, quant)
+  const out = emptyStrided(source.shape, source.strides, t.type, quant)
   kernels.quantized_lookup({ n: source.numel, in: source.address, out: out.address }, table)
   return out
 }

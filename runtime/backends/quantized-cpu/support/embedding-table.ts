@@ -75,7 +75,8 @@ function fuse(weight: Tensor): EmbeddingTable {
   const bits: TableBits = weight.type === DType.quint4x2 ? 4 : 8
   if (quant === null || !isPerChannel(quant)) throw new PtliteError('INVALID_FILE', `${EMBEDDING_CLASS}: expected scales per row`)
   const { scales, zeroPoints } = quant
-  const body = Math.ceil((width * bits) / 8)
+  check(bits === 8 || width % 2 === 0, () => `${EMBEDDING_CLASS}: expected 4-bit rows of an even number of elements, found ${width}`)
+  const body = (width * bits) / 8
   const source = empty([rows * body], DType.uint8)
   if (rows * body > 0) kernels.mem_copy({ to: source.address, from: weight.address, bytes: rows * body })
   const integers = readTensor(source) as Uint8Array

@@ -107,7 +107,10 @@ void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets
       for (int64_t i = 0; i < n; i++) sums[i] -= weights.zeros[n0 + i] * row_sums[r];
     }
     const int64_t at = (m0 + r) * f->out_stride + n0;
-    if (f->out_dtype == kFloat32) {
+    if (f->out_dtype == PTLITE_INT32) {
+      auto* out = reinterpret_cast<int32_t*>(f->out) + at;
+      for (int64_t i = 0; i < n; i++) out[i] = sums[i] + offsets[n0 + i];
+    } else if (f->out_dtype == kFloat32) {
       auto* out = reinterpret_cast<float*>(f->out) + at;
       const auto* bias = reinterpret_cast<const float*>(f->bias) + n0;
       for (int64_t i = 0; i < n; i++) {
@@ -139,7 +142,7 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
   const bool few = (to - from) * layout.depth <= kBlocksBytes;
   const int64_t wanted = few ? 1 : kBlocksBytes / (kRows * layout.depth) + 1, needed = (last - first + kRows - 1) / kRows;
   const int64_t rows_at_once = kRows * (wanted < needed ? wanted : needed);
-  const bool through_sums = f->out_dtype == kFloat32 || weights.zeros != nullptr || !small_scales(epilogue.scales, f->n);
+  const bool through_sums = f->out_dtype == kFloat32 || f->out_dtype == PTLITE_INT32 || weights.zeros != nullptr || !small_scales(epilogue.scales, f->n);
   alignas(64) static constexpr int32_t kNoOffsets[kColumns] = {};
   const int64_t sums_bytes = 4 * kRows * kColumns, row_sums_bytes = round_up(4 * rows_at_once, 64);
   auto* memory = static_cast<uint8_t*>(
@@ -226,7 +229,7 @@ int32_t gemm(quantized_gemm_frame* f) {
   for (int64_t n = 0; n < f->n; n++) {
     const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
     epilogue.offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
-    if (f->out_dtype != kFloat32) epilogue.offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
+    if (f->out_dtype != kFloat32 && f->out_dtype != PTLITE_INT32) epilogue.offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
     epilogue.scales[n] = reinterpret_cast<const float*>(f->scales)[n];
   }
   for (int64_t n = f->n; n < layout.columns; n++) {

@@ -157,16 +157,13 @@ t.test('qint32 and missing bounds in scalar arithmetic', async (t) => {
 
 t.test('images with channels innermost stay so', async (t) => {
   const strides = [24, 1, 6, 2]
-  for (const [dtype, ArrayType] of [
-    ['quint8', Uint8Array],
-    ['qint8', Int8Array],
-    ['qint32', Int32Array],
+  const elements = Array.from({ length: 24 }, (_, i) => 5 * i)
+  for (const [dtype, data] of [
+    ['quint8', Uint8Array.from(elements)],
+    ['qint8', Int8Array.from(elements)],
+    ['qint32', Int32Array.from(elements)],
   ] as const) {
-    const x = () =>
-      Tensor.fromStorage(
-        ArrayType.from(Array.from({ length: 24 }, (_, i) => 5 * i)),
-        { dtype, shape: [1, 2, 4, 3], strides, quant: { scale: 0.1, zeroPoint: 7 } },
-      )
+    const x = () => Tensor.fromStorage(data, { dtype, shape: [1, 2, 4, 3], strides, quant: { scale: 0.1, zeroPoint: 7 } })
     const calls: [string, ...unknown[]][] = [
       ['relu'],
       ['relu_'],

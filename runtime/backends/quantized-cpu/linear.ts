@@ -2,11 +2,12 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
+import type { Storage } from '../../tensor/storage.js'
 import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { checkQuant, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { asQuantized, checkQuant, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { linear_prepack_fp16 } from './prepack.js'
 import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
@@ -35,7 +36,7 @@ const UNUSED: readonly number[] = [0, 0, 0]
 function launchRows(
   x: Tensor,
   quant: PerTensorQuant,
-  packed: PackedWeights,
+  packed: Pick<PackedWeights, 'storage' | 'rows' | 'depth'>,
   e: Epilogue,
   out: Tensor,
   clamp: { min: number; max: number; relu: number },
@@ -68,6 +69,22 @@ function launchRows(
     stride: UNUSED,
     padding: UNUSED,
     dilation: UNUSED,
+  })
+}
+
+/**
+ * out = a w, exact modulo 2^32: a dense [m, k] of int8 or uint8, w [n, k] as quantized_gemm_pack lays it out, out dense [m, n] of int32.
+ */
+export function multiplyIntegers(a: Tensor, w: Storage, out: Tensor): void {
+  const columns = out.shape[1]!
+  const depth = a.shape[1]!
+  // not used for sums, but read
+  const numbers = empty([columns], DType.float32)
+  const quant = { scale: 1, zeroPoint: 0 }
+  launchRows(asQuantized(a, quant), quant, { storage: w, rows: columns, depth }, { scales: numbers, bias: numbers }, out, {
+    min: 0,
+    max: 0,
+    relu: 0,
   })
 }
 

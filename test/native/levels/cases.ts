@@ -494,7 +494,38 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       aten('prelu', quantized(d, [2, 4, d.length()]), aten('quantize_per_tensor', d.dense([4]), float(0.01), int(50), 'quint8')),
     ),
   ],
+  int4_mm: (['float32', 'bfloat16', 'float16'] as const).map((dtype) =>
+    row(`_weight_int4pack_mm_for_cpu ${dtype}`, SUM, (d) => {
+      const [m, k, n] = [d.integer(1, 6), 32 * d.integer(1, 4), 16 * d.integer(1, 10)]
+      const weight = aten('_convert_weight_to_int4pack_for_cpu', d.dense([n, k], { dtype: 'int32', low: 0, high: 15 }), int(2))
+      const parameters = d.dense([k / 32, n, 2], { dtype, low: -0.1, high: 0.1 })
+      return aten('_weight_int4pack_mm_for_cpu', d.dense([m, k], { dtype }), weight, int(32), parameters)
+    }),
+  ),
+  int8_mm: (['float32', 'bfloat16', 'float16'] as const).map((dtype) =>
+    row(`_weight_int8pack_mm ${dtype}`, SUM, (d) => {
+      const [m, k, n] = [d.integer(1, 6), d.length(), d.length()]
+      const weight = d.dense([n, k], { dtype: 'int8', low: -128, high: 127 })
+      return aten('_weight_int8pack_mm', d.dense([m, k], { dtype }), weight, d.dense([n], { dtype, low: -0.01, high: 0.01 }))
+    }),
+  ),
+  dynamic_int4_mm: (['float32', 'bfloat16'] as const).map((dtype) =>
+    row(`_dyn_quant_matmul_4bit ${dtype}`, ROUNDING, (d) => {
+      const [m, k, n] = [d.integer(1, 6), 32 * d.integer(1, 4), d.length()]
+      const weight = d.dense([n, k / 2], { dtype: 'uint8', low: 0, high: 255 })
+      const packed = aten('_dyn_quant_pack_4bit_weight', weight, d.dense([n]), d.dense([n]), int(k), int(k), int(n))
+      return aten('_dyn_quant_matmul_4bit', d.dense([m, k], { dtype }), packed, int(k), int(k), int(n))
+    }),
+  ),
   quantized_gemm: [
+    row('_int_mm', EXACT, (d) => {
+      const [m, k, n] = [d.length(), d.length(), d.length()]
+      return aten(
+        '_int_mm',
+        d.dense([m, k], { dtype: 'int8', low: -128, high: 127 }),
+        d.dense([k, n], { dtype: 'int8', low: -128, high: 127 }),
+      )
+    }),
     row('quantized::linear', EXACT, (d) => {
       const [n, k] = [d.length(), d.length()]
       const weight = aten('quantize_per_tensor', d.dense([n, k]), float(0.01), int(0), 'qint8')
@@ -556,6 +587,7 @@ export const EXEMPT: Readonly<Record<string, string>> = {
   sparse_gemm: 'runs what sparse_gemm_create made; jit-sparse.test.ts compares it with the dense product',
   fused: 'runs chains of the element-wise steps above; the tests of the compiler compare it with them',
   embedding_rows: 'reads 4- and 8-bit tables that only come from model files',
+  int4_form: 'differs by design; weight-only.test.ts looks at it',
   vector_length: 'differs by design; levels.test.ts looks at it',
   gemm_pack_size: 'gives the room that gemm_pack then fills at the same level',
   quantized_gemm_pack: "the layout is each level's own; its use by quantized_gemm is compared",

@@ -1,0 +1,21 @@
+import { Storage } from '../../../tensor/storage.js'
+import type { Tensor } from '../../../tensor/tensor.js'
+
+/**
+ * What `make` derives from the contents of `t`, which are `bytes` long; kept with the storage where that is a module's, made anew
+ * after a write, and otherwise left to the garbage collector.
+ */
+export function lastingDerived(t: Tensor, key: string, bytes: number, make: (out: number) => void): Storage {
+  const { storage } = t
+  const lasting = !storage.owned || storage.isWatched
+  const kept = (storage.derived ??= [])
+  const full = `${key}:${t.offset}:${t.strides.join()}`
+  const at = kept.findIndex((d) => d.key === full)
+  if (at >= 0 && kept[at]!.version === storage.version) return kept[at]!.storage
+  if (at >= 0) kept.splice(at, 1)[0]!.storage.free()
+  const derived = Storage.allocate(bytes)
+  make(derived.address)
+  if (lasting) kept.push({ key: full, version: storage.version, storage: derived })
+  else derived.watch()
+  return derived
+}

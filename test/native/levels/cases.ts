@@ -494,6 +494,21 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       aten('prelu', quantized(d, [2, 4, d.length()]), aten('quantize_per_tensor', d.dense([4]), float(0.01), int(50), 'quint8')),
     ),
   ],
+  fake_quantize: [
+    row('fake_quantize_per_channel_affine', { units: 2, of: 4 }, (d) => {
+      const [rows, columns] = [d.integer(1, 4), d.length()]
+      const zeros = d.dense([rows], { dtype: 'int32', low: 0, high: 15 })
+      const scales = d.dense([rows], { low: 0.01, high: 0.2 })
+      return callOperator('aten::fake_quantize_per_channel_affine_cachemask', [
+        d.dense([rows, columns]),
+        scales,
+        zeros,
+        int(0),
+        int(0),
+        int(15),
+      ])
+    }),
+  ],
   int4_mm: (['float32', 'bfloat16', 'float16'] as const).map((dtype) =>
     row(`_weight_int4pack_mm_for_cpu ${dtype}`, SUM, (d) => {
       const [m, k, n] = [d.integer(1, 6), 32 * d.integer(1, 4), 16 * d.integer(1, 10)]

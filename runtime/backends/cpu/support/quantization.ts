@@ -198,13 +198,31 @@ export function asQuantized(t: Tensor, quant: Quant): Tensor {
   return new Tensor(t.storage, t.offset, t.shape, t.strides, type, quant)
 }
 
-/** Scale and zero point for data between `min` and `max` (PyTorch's ChooseQuantizationParams). */
-export function chooseQuant(min: number, max: number, qmin: number, qmax: number): PerTensorQuant {
-  const low = Math.min(min, 0)
-  const high = Math.max(max, 0)
+/** Scales below are this instead. */
+const LEAST_SCALE = Math.fround(6.1e-5)
+
+/**
+ * Scale and zero point for data between `min` and `max` (PyTorch's ChooseQuantizationParams); `symmetric` around the zero point where there
+ * is data of both signs. The scale is a float32 number unless `wide`.
+ */
+export function chooseQuant(min: number, max: number, qmin: number, qmax: number, symmetric = false, wide = false): PerTensorQuant {
+  const mirrored = symmetric && min < 0 && max > 0
+  if (mirrored) {
+    const half = Math.floor((qmax - qmin) / 2)
+    const widest = Math.max(Math.abs(min / (half + 1)), Math.abs(max / half))
+    ;[min, max] = [-widest * (half + 1), widest * half]
+  }
+  let low = Math.min(min, 0)
+  let high = Math.max(max, 0)
   let scale = (high - low) / (qmax - qmin)
   if (Math.fround(scale) === 0 || !Number.isFinite(1 / Math.fround(scale))) scale = 0.1
-  scale = Math.fround(scale)
+  if (scale < LEAST_SCALE) {
+    const factor = LEAST_SCALE / scale
+    ;[low, high] = [low * factor, high * factor]
+    scale = LEAST_SCALE
+  }
+  if (!wide) scale = Math.fround(scale)
+  if (mirrored) return { scale, zeroPoint: roundHalfEven((qmin + qmax) / 2) }
   const fromMin = qmin - low / scale
   const fromMax = qmax - high / scale
   const errorMin = Math.abs(qmin) - Math.abs(low / scale)

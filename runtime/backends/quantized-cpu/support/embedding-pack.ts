@@ -21,7 +21,7 @@ function floatRows(weight: Tensor, what: string): Float32Array {
 
 type Range = readonly [min: number, max: number]
 
-function rangeOf(row: Float32Array): Range {
+export function rangeOf(row: Float32Array): Range {
   let [min, max] = [Infinity, -Infinity]
   for (const x of row) {
     min = Math.min(min, x)
@@ -31,8 +31,10 @@ function rangeOf(row: Float32Array): Range {
 }
 
 /** Sum of squared errors of a row quantized between the bounds. */
-function loss(row: Float32Array, [min, max]: Range, levels: number): number {
-  const scale = Math.fround((max - min) / levels)
+function loss(row: Float32Array, [least, max]: Range, levels: number): number {
+  const min = half(least)
+  const range = Math.fround(max - min)
+  const scale = range === 0 ? 1 : half(Math.fround(range / levels))
   const inverse = scale === 0 ? 1 : Math.fround(1 / scale)
   let sum = 0
   for (const x of row) {
@@ -43,14 +45,15 @@ function loss(row: Float32Array, [min, max]: Range, levels: number): number {
 }
 
 /** Narrows the bounds greedily, a bin at a time, and takes the best pair met (at::choose_qparams_optimized). */
-function bestRange(row: Float32Array, whole: Range, bins: number, ratio: number, levels: number): Range {
+export function bestRange(row: Float32Array, whole: Range, bins: number, ratio: number, levels: number): Range {
   const step = Math.fround(Math.fround(whole[1] - whole[0]) / bins)
-  const least = Math.fround(bins * (1 - Math.fround(ratio)) * step)
+  const least = Math.fround(Math.trunc(bins * (1 - Math.fround(ratio))) * step)
   let current: Range = whole
   let currentLoss = loss(row, whole, levels)
   let best: Range | null = null
-  let bestLoss = Infinity
-  while (step > 0 && current[0] + least < current[1]) {
+  let bestLoss = currentLoss
+  // a step may be too small to move a bound
+  for (let n = 0; n <= bins && step > 0 && Math.fround(current[0] + least) < current[1]; n++) {
     const [up, down]: [Range, Range] = [
       [Math.fround(current[0] + step), current[1]],
       [current[0], Math.fround(current[1] - step)],

@@ -1,15 +1,17 @@
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "frames/detection.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/regions.h"
 
 namespace {
 
+using namespace ptlite;
+
 struct Span {
   int64_t first, last;
+  bool empty() const { return last <= first; }
 };
 
 template <class T>
@@ -19,45 +21,87 @@ Span bin_of(int64_t bin, T size, int64_t start, int64_t limit) {
   return {std::min(std::max(first, int64_t(0)), limit), std::min(std::max(last, int64_t(0)), limit)};
 }
 
+// The edges of a region in whole pixels; `closed` where the last ones belong to it.
 template <class T>
-int32_t pool_in(roi_pool_frame* f) {
-  T* out = (T*)f->out;
-  int32_t* argmax = (int32_t*)f->argmax;
-  for (int64_t k = 0; k < f->rois; k++) {
-    const T* roi = (const T*)f->roi + 5 * k;
-    const int64_t image = int64_t(roi[0]);
-    if (image < 0 || image >= f->batch) return PTLITE_INDEX_RANGE;
-    int64_t edges[4];
-    for (int e = 0; e < 4; e++) edges[e] = int64_t(std::round(roi[e + 1] * T(f->scale)));
-    // regions without area count as one pixel
-    const T bin_w = T(std::max(edges[2] - edges[0] + 1, int64_t(1))) / T(f->out_width);
-    const T bin_h = T(std::max(edges[3] - edges[1] + 1, int64_t(1))) / T(f->out_height);
-    for (int64_t c = 0; c < f->channels; c++) {
-      const T* plane = (const T*)f->in + (image * f->channels + c) * f->height * f->width;
-      for (int64_t y = 0; y < f->out_height; y++) {
-        const Span rows = bin_of(y, bin_h, edges[1], f->height);
-        for (int64_t x = 0; x < f->out_width; x++) {
-          const Span columns = bin_of(x, bin_w, edges[0], f->width);
-          const bool empty = rows.last <= rows.first || columns.last <= columns.first;
-          T most = empty ? T(0) : -std::numeric_limits<T>::max();
-          int32_t place = -1;
-          for (int64_t h = rows.first; h < rows.last; h++)
-            for (int64_t w = columns.first; w < columns.last; w++)
-              if (plane[h * f->width + w] > most) {
-                most = plane[h * f->width + w];
-                place = int32_t(h * f->width + w);
-              }
-          *out++ = most;
-          *argmax++ = place;
-        }
+struct Edges {
+  int64_t left, top;
+  T bin_w, bin_h;
+
+  Edges(const T* roi, T scale, int64_t closed, int64_t out_height, int64_t out_width)
+      : left(rounded(roi[1] * scale)),
+        top(rounded(roi[2] * scale)),
+        bin_w(T(std::max(rounded(roi[3] * scale) - left + closed, int64_t(1))) / T(out_width)),
+        bin_h(T(std::max(rounded(roi[4] * scale) - top + closed, int64_t(1))) / T(out_height)) {}
+};
+
+template <class T>
+int32_t pool_region(const roi_pool_frame* f, int64_t k) {
+  const int64_t bins = f->out_height * f->out_width;
+  T* out = (T*)f->out + k * f->channels * bins;
+  int32_t* argmax = (int32_t*)f->argmax + k * f->channels * bins;
+  const T* roi = (const T*)f->roi + 5 * k;
+  const int64_t image = image_of(roi, f->batch);
+  if (image < 0) return PTLITE_INDEX_RANGE;
+  const Edges<T> edges(roi, T(f->scale), 1, f->out_height, f->out_width);
+  for (int64_t c = 0; c < f->channels; c++) {
+    const T* plane = (const T*)f->in + (image * f->channels + c) * f->height * f->width;
+    for (int64_t y = 0; y < f->out_height; y++) {
+      const Span rows = bin_of(y, edges.bin_h, edges.top, f->height);
+      for (int64_t x = 0; x < f->out_width; x++) {
+        const Span columns = bin_of(x, edges.bin_w, edges.left, f->width);
+        T most = rows.empty() || columns.empty() ? T(0) : -std::numeric_limits<T>::max();
+        int32_t place = -1;
+        for (int64_t h = rows.first; h < rows.last; h++)
+          for (int64_t w = columns.first; w < columns.last; w++)
+            if (plane[h * f->width + w] > most) {
+              most = plane[h * f->width + w];
+              place = int32_t(h * f->width + w);
+            }
+        *out++ = most;
+        *argmax++ = place;
       }
     }
   }
   return PTLITE_OK;
 }
 
+template <class T>
+int32_t pool_in(roi_pool_frame* f) {
+  return each_region(f->rois, f->channels * f->out_height * f->out_width * 16, [&](int64_t k) { return pool_region<T>(f, k); });
+}
+
 int32_t roi_pool_run(roi_pool_frame* f) { return f->dtype == elem::F64 ? pool_in<double>(f) : pool_in<float>(f); }
+
+// Means, each bin from a plane of its own; the last row and column of the image belong to none.
+template <class T>
+int32_t mean_region(const ps_roi_pool_frame* f, int64_t k) {
+  const T* roi = (const T*)f->roi + 5 * k;
+  const int64_t image = image_of(roi, f->batch);
+  if (image < 0) return PTLITE_INDEX_RANGE;
+  const Edges<T> edges(roi, T(f->scale), 0, f->out_height, f->out_width);
+  T* out = (T*)f->out + k * f->channels;
+  int32_t* mapping = (int32_t*)f->mapping + k * f->channels;
+  for (int64_t c = 0; c < f->channels; c++) {
+    const T* plane = (const T*)f->in + (image * f->channels + c) * f->height * f->width;
+    const Span rows = bin_of(c / f->out_width % f->out_height, edges.bin_h, edges.top, f->height - 1);
+    const Span columns = bin_of(c % f->out_width, edges.bin_w, edges.left, f->width - 1);
+    T sum = 0;
+    for (int64_t h = rows.first; h < rows.last; h++)
+      for (int64_t w = columns.first; w < columns.last; w++) sum += plane[h * f->width + w];
+    out[c] = rows.empty() || columns.empty() ? T(0) : sum / T((rows.last - rows.first) * (columns.last - columns.first));
+    mapping[c] = int32_t(c);
+  }
+  return PTLITE_OK;
+}
+
+template <class T>
+int32_t means_in(ps_roi_pool_frame* f) {
+  return each_region(f->rois, f->channels * 16, [&](int64_t k) { return mean_region<T>(f, k); });
+}
+
+int32_t ps_roi_pool_run(ps_roi_pool_frame* f) { return f->dtype == elem::F64 ? means_in<double>(f) : means_in<float>(f); }
 
 }  // namespace
 
 PTLITE_KERNEL(roi_pool, roi_pool_run)
+PTLITE_KERNEL(ps_roi_pool, ps_roi_pool_run)

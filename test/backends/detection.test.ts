@@ -37,3 +37,51 @@ t.test('maxima over regions', (t) => {
   t.strictSame(Array.from(places.data() as Int32Array), [10, 11, 14, 15, 10, 11, 14, 15, 6, 7, 10, 11, 6, 7, 10, 11])
   t.end()
 })
+
+const deformed = (offset: Tensor, ...settings: number[]) =>
+  callOperator('torchvision::deform_conv2d', [
+    tensor(new Float32Array(9).fill(1), [1, 1, 3, 3]),
+    tensor(Float32Array.of(1), [1, 1, 1, 1]),
+    offset,
+    tensor(new Float32Array(1)),
+    tensor(new Float32Array(1)),
+    ...settings.map((x) => int(x)),
+    false,
+  ]) as Tensor
+
+t.test('samples of deformable convolutions lie where offsets say, and nowhere for those that are no numbers', async (t) => {
+  const offset = new Float32Array(18)
+  offset.set([NaN, Infinity, -Infinity, 1e30, -1e30, 0.5])
+  const out = deformed(tensor(offset, [1, 2, 3, 3]), 1, 1, 0, 0, 1, 1, 1, 1)
+  t.same(Array.from(out.data() as Float32Array), [0, 0, 0, 0, 0, 1, 1, 1, 1])
+  const zeros = tensor(new Float32Array(18), [1, 2, 3, 3])
+  for (const wrong of [
+    [0, 1, 0, 0, 1, 1, 1, 1],
+    [1, 1, 0, 0, 0, 1, 1, 1],
+    [1, 1, -1, 0, 1, 1, 1, 1],
+    [1, 1, 0, 0, 1, 1, 0, 1],
+    [1, 1, 0, 0, 1, 1, 1, 2],
+  ]) {
+    t.throws(() => deformed(zeros, ...wrong), { code: 'INVALID_ARGUMENT' }, wrong.join())
+  }
+})
+
+t.test('regions that hold anything', async (t) => {
+  const features = tensor(new Float32Array(2 * 4 * 3 * 3).fill(1), [2, 4, 3, 3])
+  const region = (...numbers: number[]) => tensor(Float32Array.from(numbers), [1, 5])
+  const calls: [string, ...number[]][] = [
+    ['roi_align', 2, 2, 0],
+    ['ps_roi_align', 2, 2, 0],
+    ['roi_pool', 2, 2],
+    ['ps_roi_pool', 2, 2],
+  ]
+  for (const [name, ...sizes] of calls) {
+    const run = (roi: Tensor) =>
+      callOperator(`torchvision::${name}`, [features, roi, float(1), ...sizes.map((x) => int(x)), ...(name === 'roi_align' ? [false] : [])])
+    for (const image of [-1, 2, NaN, 1e30, -Infinity])
+      t.throws(() => run(region(image, 0, 0, 1, 1)), { name: 'PtliteError' }, `${name} of image ${image}`)
+    const wild = [region(0, 0, 0, 1e30, 1e30), region(1, NaN, NaN, NaN, NaN)]
+    if (name.endsWith('align')) for (const roi of wild) t.throws(() => run(roi), { name: 'PtliteError' }, `${name}: no sizes`)
+    else for (const roi of [...wild, region(0, -1e30, 0, 1e30, NaN)]) t.ok(run(roi), `${name}: what there is of it`)
+  }
+})

@@ -85,8 +85,46 @@ export function roi_align(
 ): Tensor {
   const { shape, fields } = regions(input, rois, scale, height, width)
   const out = empty(shape, input.type)
-  kernels.roi_align({ ...fields, sampling, aligned: Number(aligned), out: out.address })
+  kernels.roi_align({ ...fields, sampling: samples(sampling), aligned: Number(aligned), out: out.address })
   return out
+}
+
+/** More samples of a bin than there are pixels in any image. */
+const MOST_SAMPLES = 2 ** 15
+
+function samples(ratio: number): number {
+  check(ratio <= MOST_SAMPLES, () => `expected at most ${MOST_SAMPLES} samples for a bin, found ${ratio}`)
+  return Math.max(ratio, 0)
+}
+
+/** As roi_align of each bin from a plane of its own, of which there are as many as bins for each channel of the result. */
+export function ps_roi_align(
+  input: Tensor,
+  rois: Tensor,
+  scale: number,
+  height: number,
+  width: number,
+  sampling: number,
+): [Tensor, Tensor] {
+  const { shape, fields } = binned(input, rois, scale, height, width)
+  const [out, mapping] = [empty(shape, input.type), empty(shape, DType.int32)]
+  if (out.numel > 0) kernels.ps_roi_align({ ...fields, sampling: samples(sampling), out: out.address, mapping: mapping.address })
+  return [out, mapping]
+}
+
+/** Means of bins, each from a plane of its own (torchvision.ops.ps_roi_pool). */
+export function ps_roi_pool(input: Tensor, rois: Tensor, scale: number, height: number, width: number): [Tensor, Tensor] {
+  const { shape, fields } = binned(input, rois, scale, height, width)
+  const [out, mapping] = [empty(shape, input.type), empty(shape, DType.int32)]
+  if (out.numel > 0) kernels.ps_roi_pool({ ...fields, out: out.address, mapping: mapping.address })
+  return [out, mapping]
+}
+
+function binned(input: Tensor, rois: Tensor, scale: number, height: number, width: number): Regions {
+  const { shape, fields } = regions(input, rois, scale, height, width)
+  const [count, channels] = shape
+  check(channels % (height * width) === 0, () => `expected a multiple of ${height * width} channels, found ${channels}`)
+  return { shape: [count, channels / (height * width), height, width], fields }
 }
 
 /** torchvision.ops.roi_pool: maxima over the bins of each region, and their places in the plane (int32). */

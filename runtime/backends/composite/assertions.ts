@@ -1,11 +1,12 @@
 import { PtliteError } from '../../error.js'
 import { type DType, dtypeName } from '../../tensor/dtype.js'
-import { Layout } from '../../tensor/options.js'
+import { Layout, type TensorOptions } from '../../tensor/options.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { shapeText } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
+import { empty_memory_format } from './factory.js'
 import { is_nonzero } from './introspection.js'
 
 /*
@@ -48,6 +49,11 @@ export function _assert_tensor_metadata(
   if (device !== null && device.type !== 'cpu') differs('device', device.toString(), 'cpu')
   const own = a instanceof SparseTensor ? Layout.sparse : Layout.strided
   if (layout !== null && layout !== own) differs('layout', `layout ${layout}`, `layout ${own}`)
+}
+
+/** A token that nothing comes before: a 0-d tensor of any value. */
+export function _make_dep_token(options: TensorOptions, format: number | null): Tensor {
+  return empty_memory_format([], options, format)
 }
 
 export function _functional_assert_async_msg(self: Tensor, message: string, token: Tensor): Tensor {

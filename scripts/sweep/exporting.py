@@ -196,7 +196,7 @@ def _disturbed(path, inputs):
     for tensor in [*module.parameters(), *module.buffers()]:
         if tensor.dtype == torch.float32:
             tensor.data.copy_(off(tensor.data))
-    return module(*[off(v) if v.is_floating_point() else v for v in inputs])
+    return tensors_of(module(*[off(v) if v.is_floating_point() else v for v in inputs]))
 
 
 def _relative(a, b):

@@ -44,9 +44,11 @@ function findFault(frame: CapturedFrame, sizeOf: SizeOf): string | null {
     const { offset, count } = layout.fields.get(field)!
     for (let each = 0; each < count; each++) {
       const pointer = byPlace.get(offset + 8 * each)
+      fields.takeBelow()
       const needed = pointer === undefined && optional ? 0 : extent(fields, each)
+      const below = fields.takeBelow() * needed
       if (!(needed >= 0)) return `kernel ${layout.name}: ${field} has no extent`
-      if (needed > 0 && (pointer === undefined || !holds(pointer, needed, sizeOf))) {
+      if (needed > 0 && (pointer === undefined || !holds(pointer, below, needed, sizeOf))) {
         return `kernel ${layout.name}: it reaches outside of the memory of ${field}`
       }
     }
@@ -54,8 +56,9 @@ function findFault(frame: CapturedFrame, sizeOf: SizeOf): string | null {
   return null
 }
 
-function holds({ target, offset }: Pointer, needed: number, sizeOf: SizeOf): boolean {
-  return offset >= 0 && offset + needed <= sizeOf(target)
+/** True where `needed` bytes, `below` of which lie in front of the address, are inside of the memory. */
+function holds({ target, offset }: Pointer, below: number, needed: number, sizeOf: SizeOf): boolean {
+  return offset - below >= 0 && offset - below + needed <= sizeOf(target)
 }
 
 /** Work of one call of a kernel: operations, 0 where they are not counted, and bytes of the memory that it reaches. */

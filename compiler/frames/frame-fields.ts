@@ -13,7 +13,16 @@ const MOST_EMPTY_TURNS = 2 ** 24
 
 /** Reads the fields of one captured frame for the expressions of its kernel's declaration. */
 export class CapturedFields implements FrameFields {
+  private below: { readonly elements: number; readonly of: number } | null = null
+
   constructor(private readonly frame: CapturedFrame) {}
+
+  /** The part of the last extent that lies in front of its address, since `elements` walked down dimensions. Asking forgets it. */
+  takeBelow(): number {
+    const { below } = this
+    this.below = null
+    return below === null ? 0 : below.elements / below.of
+  }
 
   n(field: string): number {
     return this.count(field, 0)
@@ -79,11 +88,11 @@ export class CapturedFields implements FrameFields {
     return a === 0 || b === 0 ? 0 : a + b - 1
   }
 
-  walk(dims: number, sizes: string, strides: string): number {
-    return this.walk_from(dims, sizes, strides, 0)
+  walk(dims: number, sizes: string, strides: string, strideOf?: (index: number) => number): number {
+    return this.walk_from(dims, sizes, strides, 0, strideOf)
   }
 
-  walk_from(dims: number, sizes: string, strides: string, first: number): number {
+  walk_from(dims: number, sizes: string, strides: string, first: number, strideOf = (index: number) => this.count(strides, index)): number {
     this.room(dims, sizes)
     this.room(first + dims, strides)
     let last = 0
@@ -93,7 +102,7 @@ export class CapturedFields implements FrameFields {
       const size = this.count(sizes, i)
       isEmpty ||= size === 0
       elements *= Math.max(size, 1)
-      last += Math.max(size - 1, 0) * this.count(strides, first + i)
+      last += Math.max(size - 1, 0) * strideOf(first + i)
     }
     // loops around an empty one still count
     if (elements > (isEmpty ? MOST_EMPTY_TURNS : Number.MAX_SAFE_INTEGER)) throw new FrameError(`${sizes} is too large`)
@@ -101,7 +110,12 @@ export class CapturedFields implements FrameFields {
   }
 
   elements(dims: number, n: number, sizes: string, strides: string): number {
-    return dims === 0 ? n : this.walk(dims, sizes, strides)
+    if (dims === 0) return n
+    const of = this.walk(dims, sizes, strides, (stride) => Math.abs(this.integer(strides, stride)))
+    let elements = 0
+    for (let i = 0; i < dims; i++) elements += (this.count(sizes, i) - 1) * Math.max(-this.integer(strides, i), 0)
+    if (of > 0 && elements > 0) this.below = { elements, of }
+    return of
   }
 
   window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number {
@@ -157,8 +171,14 @@ export class CapturedFields implements FrameFields {
 
   /** A count, size or stride. */
   private count(field: string, index: number): number {
+    const value = this.integer(field, index)
+    if (value < 0) throw new FrameError(`${field} is ${value}`)
+    return value
+  }
+
+  private integer(field: string, index: number): number {
     const value = this.signed(field, index)
-    if (!(Number.isSafeInteger(value) && value >= 0)) throw new FrameError(`${field} is ${value}`)
+    if (!Number.isSafeInteger(value)) throw new FrameError(`${field} is ${value}`)
     return value
   }
 

@@ -3,7 +3,7 @@ import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/inte
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
-import { sameShape } from '../../runtime/tensor/shape.js'
+import { extentOf, sameShape } from '../../runtime/tensor/shape.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -58,16 +58,17 @@ class GraphRecorder implements RunRecorder, DataObserver {
     private readonly program: Program,
     private readonly root: ScriptObject,
     private readonly args: readonly Value[],
-    inputs: readonly Tensor[],
+    /** The tensors among them. */
+    private readonly given: readonly Tensor[],
   ) {
     this.guards = new Guards(program)
     this.names = attributeNames(root)
-    for (const { storage } of inputs) {
+    for (const { storage } of given) {
       this.inputStorages.set(storage, storage.version)
       this.variable.add(storage)
     }
     // a tensor that is passed twice is one value with two places
-    this.inputs = inputs.map((t) => this.ids.get(t) ?? this.define(t))
+    this.inputs = given.map((t) => this.ids.get(t) ?? this.define(t))
   }
 
   read(tensor: Tensor): void {
@@ -136,6 +137,7 @@ class GraphRecorder implements RunRecorder, DataObserver {
     const view = viewOperator(name)
     if (view !== null) return this.addReshaped(view, args, origin)
     if (entry.schema.isVararg) return this.stop(`${name} takes any number of tensors`, origin)
+    if (this.reachesBeyond(name, args, made)) return this.stop(`${name} reaches memory beyond an argument`, origin)
     this.addNode(entry, args, results, made, writes, origin)
   }
 
@@ -176,6 +178,25 @@ class GraphRecorder implements RunRecorder, DataObserver {
       writes: written,
       origin,
     })
+  }
+
+  /**
+   * True where an operator uses memory of an argument beyond its elements: a later argument of the same form may have none there. Only
+   * operators that are told strides do, by a view that they return or read themselves.
+   */
+  private reachesBeyond(name: string, args: readonly Value[], made: ReadonlySet<Tensor>): boolean {
+    const inside = ({ storage, offset, shape, strides, itemSize }: Tensor): boolean => {
+      const end = (offset + extentOf(shape, strides)) * itemSize
+      return this.given.some((t) => {
+        const start = t.offset * t.itemSize
+        return t.storage === storage && offset * itemSize >= start && end <= start + extentOf(t.shape, t.strides) * t.itemSize
+      })
+    }
+    for (const t of made) if (this.inputStorages.has(t.storage) && t.numel > 0 && !inside(t)) return true
+    const [first] = args
+    if (!READS_BY_STRIDES.test(name) || !(first instanceof Tensor) || !this.inputStorages.has(first.storage)) return false
+    const { storage } = first
+    return !this.given.some((t) => t.storage === storage && extentOf(t.shape, t.strides) * t.itemSize === storage.byteLength)
   }
 
   /** A tensor that became another view of its memory is a new value from here on. */
@@ -360,6 +381,9 @@ class GraphRecorder implements RunRecorder, DataObserver {
 
 /** Operators whose results hold whatever was in memory. */
 const UNINITIALIZED = /^aten::(new_)?empty/
+
+/** Operators that read memory by strides that they are told, and return no view of it. */
+const READS_BY_STRIDES = /^aten::as_strided_/
 
 function refusalOf(reason: string): Refusal {
   return { reason, origin: null, temporary: false }

@@ -79,6 +79,19 @@ t.test('a frame and its memory', (t) => {
   t.end()
 })
 
+t.test('dimensions that are walked backwards', (t) => {
+  const x = tensor(new Float32Array(12), [3, 4])
+  const { frames, buffers } = framesOf(() => callOperator('aten::flip', [x, [0, 1]]) as Tensor, [x])
+  const sizeOf = ({ kind, index }: { kind: string; index: number }): number => (kind === 'input' ? 48 : buffers[index]!.bytes)
+  const [copy] = frames
+  t.equal(copy!.layout.name, 'copy')
+  t.equal(checkFrame(copy!, sizeOf), null)
+  const moved = (by: number) =>
+    checkFrame({ ...copy!, pointers: copy!.pointers.map((p) => (p.target.kind === 'input' ? { ...p, offset: p.offset + by } : p)) }, sizeOf)
+  for (const by of [-44, -4, 4]) t.match(moved(by), /reaches outside of the memory of in/, `${by} bytes further`)
+  t.end()
+})
+
 t.test('dense decompositions stay within their matrices', (t) => {
   const a = tensor([4, 1, 0, 1, 5, 2, 0, 2, 6], [3, 3])
   const b = tensor([1, 2, 3, 4, 5, 6], [3, 2])

@@ -62,9 +62,11 @@ class Recorder implements StorageObserver {
     })
     const storages = observeStorages(this)
     let value: Value
+    for (const { storage } of inputs) storage.varies = true
     try {
       value = run()
     } finally {
+      for (const { storage } of inputs) storage.varies = false
       observeLaunches(launches)
       observeStorages(storages)
     }

@@ -33,6 +33,8 @@ export class Storage {
   version = 0
   /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
   derived: DerivedData[] | undefined
+  /** A run is being captured that will be repeated with other contents: nothing that it keeps may be derived from these. */
+  varies = false
   /** Threads that use the memory (see lending.ts). */
   leases = 0
   /** Address to be released when the last lease ends. */

@@ -19,11 +19,12 @@ const uses = new WeakMap<Tensor, Use>()
 
 /**
  * Address of a contiguous float weight [groups * outer][k] in the layout of the GEMM kernels, kept with the weight's
- * storage; 0 where it is not worth having: at the first use, and for tensors that last no longer than a call.
+ * storage; 0 where it is not worth having: at the first use, for tensors that last no longer than a call, and for arguments of a run
+ * that is being captured.
  */
 export function packedWeight(weight: Tensor, side: number, groups: number, outer: number, k: number): number {
-  if (!weight.pinned) return 0
   const { storage } = weight
+  if (!weight.pinned || storage.varies) return 0
   const use = uses.get(weight)
   if (
     use !== undefined &&

@@ -1,5 +1,5 @@
 import { absent, PtliteError } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS } from '../runtime/held.js'
+import { HOLDS_ARGUMENTS, HOLDS_COMPLEX } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
@@ -48,7 +48,7 @@ export function toValue(input: Input): Value {
 }
 
 /** Of objects that callers may pass. */
-const CLASSES = [Float, Complex, Tuple, Array, Map, Device, CustomObject, ScriptObject]
+const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Tuple, Array, Map, Device, CustomObject, ScriptObject]
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
 export function toTyped(input: Input, type: TypeNode, where: string): Value {

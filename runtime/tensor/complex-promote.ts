@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_COMPLEX } from '../held.js'
 import { complexOf, DType, isComplex, isFloating, promoteTypes, realOf } from './dtype.js'
 import { type Operand, promote, scalarType } from './promote.js'
 import { Complex } from './scalar.js'
@@ -14,8 +15,9 @@ export function isComplexOperand(x: AnyOperand): x is Tensor | Complex {
 
 /** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
 export function notComplex<T>(value: T | Complex): T {
-  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
-  return value
+  if (HOLDS_COMPLEX && value instanceof Complex)
+    throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
+  return value as T
 }
 
 /**

@@ -1,3 +1,4 @@
+import { HOLDS_COMPLEX } from '../held.js'
 import { Complex, Float } from './scalar.js'
 import { shapeText } from './shape.js'
 import { Tensor } from './tensor.js'
@@ -6,7 +7,7 @@ import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 const CLASSES = [
   [Tensor, 'Tensor'],
   [Float, 'float'],
-  [Complex, 'complex'],
+  ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []),
   [Array, 'list'],
   [Tuple, 'tuple'],
   [Map, 'dict'],
@@ -34,7 +35,7 @@ export function describe(value: unknown): string {
   if (value instanceof Tuple) return `${kind} of ${value.items.length}`
   if (value instanceof Map) return `${kind} of ${value.size}`
   if (typeof value === 'string') return `${kind} ${JSON.stringify(value.slice(0, 40))}`
-  const isShort =
-    value !== null && (typeof value !== 'object' || value instanceof Float || value instanceof Complex || value instanceof Device)
+  const isNumber = value instanceof Float || (HOLDS_COMPLEX && value instanceof Complex)
+  const isShort = value !== null && (typeof value !== 'object' || isNumber || value instanceof Device)
   return isShort && value !== undefined ? `${kind} ${String(value)}` : kind
 }

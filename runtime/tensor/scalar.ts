@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_COMPLEX } from '../held.js'
 
 /** A floating-point number of a program, kept apart from ints so that 2.0 is not 2. */
 export class Float {
@@ -24,7 +25,7 @@ export class Complex {
 
   /** As Python writes it: `(1+2j)`. */
   toString(): string {
-    return `(${this.re}${this.im < 0 || Object.is(this.im, -0) ? '-' : '+'}${Math.abs(this.im)}j)`
+    return HOLDS_COMPLEX ? `(${this.re}${this.im < 0 || Object.is(this.im, -0) ? '-' : '+'}${Math.abs(this.im)}j)` : ''
   }
 }
 

@@ -208,3 +208,23 @@ t.test('comparisons of quantized tensors give bool tensors', async (t) => {
   for (const name of ['aten::eq_.Scalar', 'aten::lt_.Scalar']) t.throws(() => call(name, x, 1), { code: 'INVALID_DTYPE' }, name)
   t.throws(() => call('aten::ge.Tensor_out', x, x, tensor([0, 0])), { code: 'INVALID_DTYPE' })
 })
+
+t.test('largest integers of boxes', async (t) => {
+  const x = quint8([1, 9, 3, 4, 5, 6, 7, 2, 8, 0, 11, 12], [1, 1, 2, 2, 3])
+  const pooled = call('aten::quantized_max_pool3d', x, [2, 1, 2].map(int), [1, 1, 1].map(int))
+  t.same([numbers(pooled), pooled.shape, pooled.quant], [[9, 9, 11, 12], [1, 1, 1, 2, 2], x.quant])
+  const padded = call('aten::quantized_max_pool3d', x, [2, 2, 2].map(int), [2, 2, 2].map(int), [1, 1, 1].map(int), [1, 1, 1].map(int), true)
+  t.same(padded.shape, [1, 1, 2, 2, 2])
+  t.same(numbers(padded), [1, 9, 4, 6, 7, 8, 0, 12])
+  t.throws(() => call('aten::quantized_max_pool3d', quint8([1, 2, 3, 4], [1, 1, 2, 2]), [1, 1, 1].map(int)), { code: 'INVALID_ARGUMENT' })
+})
+
+t.test('linear layers with float32 results take the parameters of their input as given', async (t) => {
+  const weight = call('aten::quantize_per_tensor', tensor(Float32Array.from([1, -0.5, 0.25, 2]), [2, 2]), 0.25, int(0), 'qint8')
+  const packed = callOperator('quantized::linear_prepack', [weight, tensor(Float32Array.from([0.5, -8]))])
+  const x = tensor(Float32Array.from([0.6, 1.1]), [1, 2])
+  // the input is quantized to 0.5 and 1
+  const name = 'quantized::linear_with_input_q_dq_qweight_dq'
+  t.same(Array.from(call(`${name}_output_fp32`, x, 0.5, int(10), packed).data() as Float32Array), [0.5, -5.875])
+  t.same(Array.from(call(`${name}_relu_output_fp32`, x, 0.5, int(10), packed).data() as Float32Array), [0.5, 0])
+})

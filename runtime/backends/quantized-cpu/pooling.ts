@@ -1,3 +1,4 @@
+import { check } from '../../error.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { poolSettings } from '../cpu/support/pool.js'
 import { adopt } from './support/adopt.js'
@@ -103,4 +104,17 @@ export function max_pool2d(
   ceilMode: boolean,
 ): Tensor {
   return quantizedMaxPool(t, 'max_pool2d', poolSettings('max_pool2d', 2, window, stride, padding, dilation, ceilMode))
+}
+
+/** Of [N, C, D, H, W]. */
+export function quantized_max_pool3d(
+  t: Tensor,
+  window: number[],
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  ceilMode: boolean,
+): Tensor {
+  check(t.dim === 5, () => `quantized_max_pool3d: expected 5 dimensions, found ${t.dim}`)
+  return quantizedMaxPool(t, 'quantized_max_pool3d', poolSettings('quantized_max_pool3d', 3, window, stride, padding, dilation, ceilMode))
 }

@@ -61,13 +61,13 @@ function launch(t: Tensor, operator: string, w: Windows): Tensor {
 }
 
 /**
- * Largest integer of each window. For quint8 without ceil mode PyTorch has QNNPACK do it, whose dilated windows read the
+ * Largest integer of each window. For quint8 images without ceil mode PyTorch has QNNPACK do it, whose dilated windows read the
  * edge of the input where they leave it.
  */
 export function quantizedMaxPool(t: Tensor, operator: string, settings: PoolSettings): Tensor {
   checkInput(operator, t, settings.window.length)
   const sizes = pooledSizes(operator, t.shape, settings)
-  return launch(t, operator, { mode: 'max', sizes, settings, clampEdges: t.type === DType.quint8 && !settings.ceil })
+  return launch(t, operator, { mode: 'max', sizes, settings, clampEdges: t.type === DType.quint8 && !settings.ceil && sizes.length === 2 })
 }
 
 /**

@@ -5,12 +5,12 @@ import { DType, isIntegral } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { bestRange, rangeOf } from '../quantized-cpu/support/embedding-pack.js'
 import { fake_quantize_per_channel_affine_cachemask, fake_quantize_per_tensor_affine_cachemask, unchanged } from './fake-quantize.js'
 import { castTo, contiguousOf, copyInto } from './support/copy.js'
 import { fillScalar } from './support/fill.js'
 import { filledWith } from './support/host-tensor.js'
 import { chooseQuant, numbersOf } from './support/quantization.js'
+import { bestRange, rangeOf } from './support/range-search.js'
 import { resize } from '../../tensor/resize.js'
 
 /** Scales and zero points from data that goes by. */

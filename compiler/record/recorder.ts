@@ -105,7 +105,7 @@ class GraphRecorder implements RunRecorder, DataObserver {
     this.readData = []
     this.drewRandom = false
     // of an operator with an older meaning, the call of today's operator is recorded that it stands for
-    const called = op.upgrade === null ? op : op.upgrade(stack)
+    const called = op.upgrade?.(stack) ?? op
     const given = called === op ? args.slice(0, argc) : stack.values.slice(base, stack.top)
     const before = observeData(this)
     try {

@@ -97,7 +97,6 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
     qualifiedName,
     entry,
     call: (stack) => entry.call(stack),
-    upgrade: null,
     given,
     defaults: given < total ? defaults : null,
     outs,

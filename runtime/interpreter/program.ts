@@ -28,9 +28,9 @@ export interface LinkedOperator {
   readonly call: (stack: Stack) => void
   /**
    * Of an operator with an older meaning: rewrites its arguments on top of the stack into those of one of today's operators, and returns that
-   * one; `call` does this and calls it. null for all others.
+   * one; `call` does this and calls it.
    */
-  readonly upgrade: ((stack: Stack) => LinkedOperator) | null
+  readonly upgrade?: (stack: Stack) => LinkedOperator
   /** Arguments on the stack before defaults are filled in; -1 for vararg operators, where the instruction says. */
   readonly given: number
   /** Values to insert for omitted arguments, before the last `outs` ones; null if none is omitted. */
@@ -50,7 +50,7 @@ export function standIn(
   returns: number,
   defaults: LinkedOperator['defaults'] = null,
 ): LinkedOperator {
-  return { qualifiedName, entry: null, call, upgrade: null, given, defaults, outs: 0, use: ArgumentUse.read, vararg: false, returns }
+  return { qualifiedName, entry: null, call, given, defaults, outs: 0, use: ArgumentUse.read, vararg: false, returns }
 }
 
 /** A function ready to run. */

@@ -96,10 +96,10 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     if (depth < 0) return
 
     const operator = operators[x]!
-    const unpacks = opcode <= OPN && operator.returns < 0
-    const results = opcode > OPN ? 0 : unpacks ? resultsOf(code, at) : operator.returns
+    const returns = opcode > OPN ? 0 : operator.returns
+    const results = returns < 0 ? resultsOf(code, at) : returns
     // OPN has its own use of N
-    if (unpacks && opcode === OP) code[at + 2] = results
+    if (returns < 0 && opcode === OP) code[at + 2] = results
     const takes = opcode === OP ? operator.given : opcode === CALL ? argumentCount(all[x]!.source) : 0
     const pops = numberOf(POPS[opcode]!, x, n, takes)
     const pushes = numberOf(PUSHES[opcode]!, x, n, results)

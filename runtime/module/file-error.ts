@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import { describe } from '../tensor/describe.js'
+import { HOLDS_COMPLEX } from '../held.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../tensor/value.js'
@@ -71,7 +72,7 @@ export function deviceOf(text: string): Device {
 /** `value` as key of a dict, where floats are plain numbers. */
 export function dictKeyOf(value: Value): DictKey {
   if (value instanceof Float) return value.value
-  if (value === null || (typeof value === 'object' && !(value instanceof Tensor || value instanceof Complex)))
+  if (value === null || (typeof value === 'object' && !(value instanceof Tensor || (HOLDS_COMPLEX && value instanceof Complex))))
     throw unexpected('a str, number or tensor as key of a dict', value)
   return value
 }

@@ -1,5 +1,7 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_COMPLEX } from '../held.js'
+import type { Complex } from './complex-number.js'
+
+export { Complex, complex } from './complex-number.js'
 
 /** A floating-point number of a program, kept apart from ints so that 2.0 is not 2. */
 export class Float {
@@ -11,21 +13,6 @@ export class Float {
 
   toString(): string {
     return String(this.value)
-  }
-}
-
-/** A complex number of a program, in double precision. */
-export class Complex {
-  constructor(
-    /** The real part. */
-    readonly re: number,
-    /** The imaginary part. */
-    readonly im: number,
-  ) {}
-
-  /** As Python writes it: `(1+2j)`. */
-  toString(): string {
-    return HOLDS_COMPLEX ? `(${this.re}${this.im < 0 || Object.is(this.im, -0) ? '-' : '+'}${Math.abs(this.im)}j)` : ''
   }
 }
 
@@ -62,11 +49,6 @@ export function int(value: number | bigint): Int {
 /** Marks a floating-point number, integral ones included. */
 export function float(value: number): Float {
   return new Float(Number(value))
-}
-
-/** A complex number: the real part, and the imaginary one. */
-export function complex(re: number, im = 0): Complex {
-  return new Complex(Number(re), Number(im))
 }
 
 export function isFloatScalar(value: unknown): value is Float | number {

@@ -100,10 +100,11 @@ export class Tensor {
   toArray(): NestedNumbers {
     const data = readTensor(this)
     let at = 0
-    const element = (): NestedNumbers =>
-      HOLDS_COMPLEX && isComplex(this.type) ? new Complex(Number(data[at++]), Number(data[at++])) : elementValue(data[at++]!, this.type)
-    const build = (dim: number): NestedNumbers =>
-      dim === this.shape.length ? element() : Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
+    const build = (dim: number): NestedNumbers => {
+      if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
+      if (HOLDS_COMPLEX && isComplex(this.type)) return new Complex(Number(data[at++]), Number(data[at++]))
+      return elementValue(data[at++]!, this.type)
+    }
     return build(0)
   }
 

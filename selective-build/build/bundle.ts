@@ -15,6 +15,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
   { feature: 'argument-counts', file: 'runtime/interpreter/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
+  { feature: 'complex', file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
   { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },

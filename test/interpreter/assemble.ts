@@ -57,7 +57,7 @@ export function operator(
     const results = fn(...stack.values.slice(stack.top, stack.top + given))
     for (const r of results) stack.values[stack.top++] = r
   }
-  return { qualifiedName: name, entry: null, call, upgrade: null, given, defaults: null, outs: 0, use, vararg: false, returns: 1 }
+  return { qualifiedName: name, entry: null, call, given, defaults: null, outs: 0, use, vararg: false, returns: 1 }
 }
 
 /** A program of these functions, without a module. */

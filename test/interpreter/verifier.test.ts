@@ -11,7 +11,6 @@ function operator(given: number, returns: number, more: Partial<LinkedOperator> 
     entry: null,
     qualifiedName: 'test::operator',
     call: () => undefined,
-    upgrade: null,
     given,
     defaults: null,
     outs: 0,

@@ -1,0 +1,19 @@
+/** A complex number of a program, in double precision. */
+export class Complex {
+  constructor(
+    /** The real part. */
+    readonly re: number,
+    /** The imaginary part. */
+    readonly im: number,
+  ) {}
+
+  /** As Python writes it: `(1+2j)`. */
+  toString(): string {
+    return `(${this.re}${this.im < 0 || Object.is(this.im, -0) ? '-' : '+'}${Math.abs(this.im)}j)`
+  }
+}
+
+/** A complex number: the real part, and the imaginary one. */
+export function complex(re: number, im = 0): Complex {
+  return new Complex(Number(re), Number(im))
+}

@@ -1,0 +1,9 @@
+import { HOW_TO_EXTEND } from '../../runtime/build.js'
+import { PtliteError } from '../../runtime/error.js'
+
+/** What no value is. */
+export class Complex {}
+
+export function complex(): never {
+  throw new PtliteError('UNSUPPORTED_DTYPE', `complex numbers are not in this build${HOW_TO_EXTEND}`)
+}

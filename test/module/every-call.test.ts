@@ -227,6 +227,26 @@ t.test('weights that are arguments', async (t) => {
   }
 })
 
+t.test('results that lie otherwise than their operands, whose extents a file has to know', async (t) => {
+  const makeInputs: MakeInputs = (other) => {
+    const x = tensor(numbers(24), [2, 3, 4])
+    return [other ? changed(x) : x]
+  }
+  const x = makeInputs(false)[0] as Tensor
+  for (const [op, ...rest] of [
+    ['aten::flip', [0, 2]],
+    ['aten::rot90', 1, [1, 2]],
+    ['aten::kthvalue', 3, -1, true],
+    ['aten::kthvalue', 2, 1, false],
+    ['aten::topk', 2, -1, true, true],
+    ['aten::topk', 0, -1, true, true],
+    ['aten::mode', -1, false],
+    ['aten::median.dim', 1, false],
+  ] as [string, ...Value[]][]) {
+    await checkCall(t, op, [x, ...rest], makeInputs)
+  }
+})
+
 t.test('memory beyond an argument that a later one has not got', async (t) => {
   const whole = tensor(numbers(8), [8])
   const makeInputs: MakeInputs = (other) => [
@@ -243,5 +263,19 @@ t.test('networks', async (t) => {
     const makeInputs: MakeInputs = (other) => inputs.map((input) => (other ? changed(inputOf(input)) : inputOf(input)))
     // test/ahead/models.test.ts has what is compiled ahead, bit by bit, and golden.test.ts what PyTorch gives
     await checkMethods(t, `${folder}/${file}`, [{ name: 'forward', makeInputs, judge: () => undefined }], false)
+  }
+})
+
+t.test('quantized networks', async (t) => {
+  const folder = fixturePath('quantized')
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.ptl'))) {
+    const { input } = JSON.parse(readFileSync(`${folder}/${file.replace('.ptl', '.json')}`, 'utf8')) as {
+      input: { shape: number[]; data: string }
+    }
+    const makeInputs: MakeInputs = (other) => {
+      const x = inputOf({ ...input, dtype: 'float32' })
+      return [other ? changed(x) : x]
+    }
+    await checkMethods(t, `${folder}/${file}`, [{ name: 'forward', makeInputs, judge: () => undefined }])
   }
 })

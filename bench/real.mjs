@@ -56,7 +56,8 @@ class Runner {
 async function startPython() {
   if (options['no-python']) return null
   try {
-    const peer = new LineProcess(fileURLToPath(new URL('./lib/real_peer.py', import.meta.url)), options.python)
+    // some of its kernels warn at every call
+    const peer = new LineProcess(fileURLToPath(new URL('./lib/real_peer.py', import.meta.url)), options.python, { stderr: 'ignore' })
     const { version } = await peer.answer()
     console.log(`PyTorch ${version}, 1 thread\n`)
     return peer

@@ -6,9 +6,9 @@ export class LineProcess {
   #process
   #waiting = []
 
-  constructor(script, python = process.env.PYTHON ?? 'python3') {
+  constructor(script, python = process.env.PYTHON ?? 'python3', { stderr = 'inherit' } = {}) {
     const env = { ...process.env, OMP_NUM_THREADS: '1', PYTHONWARNINGS: 'ignore' }
-    this.#process = spawn(python, [script], { stdio: ['pipe', 'pipe', 'inherit'], env })
+    this.#process = spawn(python, [script], { stdio: ['pipe', 'pipe', stderr], env })
     createInterface({ input: this.#process.stdout }).on('line', (line) => this.#waiting.shift()?.resolve(JSON.parse(line)))
     const failed = (error) => this.#waiting.splice(0).forEach((w) => w.reject(error))
     this.#process.on('error', failed)

@@ -50,7 +50,7 @@ export function linkFunctions(
   if (missing.size > 0) throw missingOperators([...missing].sort())
   // files of bytecode version 4 and 5 do not say how many arguments operators have; later ones say it of all but those that take any number
   const areOpen = functions.some(({ source, operators }) =>
-    source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry !== null && !operators[i]!.vararg),
+    source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry?.schema.isVararg === false),
   )
   return areOpen ? withArgumentCounts(functions) : functions
 }

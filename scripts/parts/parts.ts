@@ -36,7 +36,6 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
     'layers',
     [
       ...cpu(
-        'attention',
         'blocked*',
         'compiled',
         'convolution',
@@ -46,15 +45,14 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
         'pooling',
         'post-ops',
         'prepacked',
-        'rms-norm',
-        'rotary',
         'softmax',
         'fractional-pool',
       ),
       ...cpu('sparse-post', 'sparse-product', 'variance'),
-      ...composite('attention', 'convolution', 'matmul', 'norm', 'padding', 'pooling', 'slow-convolution', 'transformer'),
+      ...composite('convolution', 'matmul', 'norm', 'padding', 'pooling', 'slow-convolution'),
     ],
   ],
+  ['transformers', [...cpu('attention', 'rms-norm', 'rotary'), ...composite('attention', 'scaled-attention', 'transformer')]],
   [
     'shapes',
     composite(

@@ -16,6 +16,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'argument-counts', file: 'runtime/interpreter/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
+  { feature: 'complex', file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
   { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },

@@ -214,7 +214,7 @@ object #2: quantized.Conv2dPackedParamsBase
 %1: ${image} @1 = aten::quantize_per_tensor(%0, 0.05, 120, 13)
 %2: ${result} @2 = quantized::conv2d_relu.new(%1, #2, 0.1, 90)
 `
-  const end = '%3: float32[1, 4, 6, 6] @3 = aten::dequantize.self(%2)\n'
+  const end = '%3: float32[1, 4, 6, 6] strides [144, 1, 24, 4] @3 = aten::dequantize.self(%2)\n'
   const after = check(t, quantizedInput, `${start}${end}return %3\n`, [
     'ptlite::quantize_channels_last',
     'quantized::conv2d_relu.new',

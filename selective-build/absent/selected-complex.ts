@@ -1,0 +1,2 @@
+/* Without complex numbers there is nothing to export for them. */
+export {}

@@ -6,7 +6,7 @@ import { rotary } from '../../compiler/passes/rotary.js'
 import { rowMajor } from '../../compiler/passes/row-major.js'
 import { stridedOperands } from '../../compiler/passes/strided-operands.js'
 import { tensor } from '../../src/index.js'
-import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
+import { chain, cleaned, passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({
   row: random([6]),

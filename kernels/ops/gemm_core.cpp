@@ -692,7 +692,10 @@ bool multiply(int64_t m, int64_t n, int64_t k, Operand<T> a, Operand<T> b, T* c,
   std::atomic<bool> fine{true};
   const int64_t strips = (m + kRows - 1) / kRows;
   // each range packs what it needs of an operand that is not packed: rows of A are packed once where B is packed already
-  if (way == Way::kBlocked && (m > n || (b.packed && strips >= 4 * thread_limit()))) {
+  // Few strips are uneven shares, and every range reads all of B for its own. Where there are panels enough for all threads, packing
+  // A in each range costs less than that.
+  const bool by_panels = b.packed && strips < 64 * thread_limit() && panels >= 4 * thread_limit();
+  if (way == Way::kBlocked && !by_panels && (m > n || (b.packed && strips >= 4 * thread_limit()))) {
     const int64_t fewest = b.packed ? 1 : (strips + thread_limit() - 1) / thread_limit();
     parallel_for(strips, std::max(fewest, grain_for(kRows * n * k)), [&](int64_t begin, int64_t end) {
       const int64_t row = begin * kRows;

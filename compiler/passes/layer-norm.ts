@@ -4,7 +4,7 @@ import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '.
 import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, plusNumber, replacesDense } from './expression.js'
-import { lastDims, parameterStep, rootArgument, squareOf } from './normalization.js'
+import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
 import type { Pass } from './pass.js'
 
 /**
@@ -46,13 +46,6 @@ export const layerNorm: Pass = {
     }
     return changed ? editor.finish() : graph
   },
-}
-
-interface Norm {
-  readonly input: ValueId
-  /** Sizes of the dimensions that are normalized, the last ones. */
-  readonly shape: readonly number[]
-  readonly eps: number
 }
 
 /** (x - mean) / sqrt(var + eps), or times rsqrt. */

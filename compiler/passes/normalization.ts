@@ -1,9 +1,17 @@
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { Arg, GraphNode } from '../graph/graph.js'
+import type { Arg, GraphNode, ValueId } from '../graph/graph.js'
 import { type Analysis, integersArg, numberArg, onlyResult, valueArg } from './analysis.js'
 import { madeBy } from './expression.js'
 
 /* What normalizations written out have in common. */
+
+/** What a norm over the last dimensions is made of. */
+export interface Norm {
+  readonly input: ValueId
+  /** Sizes of the dimensions that are normalized, the last ones. */
+  readonly shape: readonly number[]
+  readonly eps: number
+}
 
 /** What a root is taken of: sqrt(x) or pow(x, exponent), or the reciprocal of a square root. */
 export function rootArgument(arg: Arg | undefined, names: readonly string[], exponent: number, analysis: Analysis): Arg | undefined {

@@ -5,7 +5,7 @@ import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '.
 import { Analysis, isNone, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, near, plusNumber, productOf, replacesDense } from './expression.js'
-import { lastDims, parameterStep, rootArgument, squareOf } from './normalization.js'
+import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
 import type { Pass } from './pass.js'
 
 /**
@@ -76,13 +76,6 @@ function inOrderOfMemory(
     made('aten::rms_norm', [value(rows), ...args], normed),
     made('aten::permute', [value(normed), constant(back)], result),
   ]
-}
-
-interface Norm {
-  readonly input: ValueId
-  /** Sizes of the dimensions that are normalized, the last ones. */
-  readonly shape: readonly number[]
-  readonly eps: number
 }
 
 /** x / sqrt(mean(x^2) + eps), or times rsqrt. */

@@ -1,10 +1,11 @@
 // Times ptlite, interpreted and as a compiled plan, beside onnxruntime and PyTorch's lite interpreter in one run: the runtimes take
 // turns, round by round, on the same machine, with the same input and as many threads each. Prints a table of medians in Markdown.
 //
-//   node run.mjs [--models mobilenet_v2,mlp] [--threads 1,2] [--files ptl,mobile.ptl,ff] [--seconds 8] [--rounds 9]
+//   node run.mjs [--models mobilenet_v2,mlp] [--threads 1,2] [--files traced.ptl,ptl,mobile.ptl,ff] [--seconds 8] [--rounds 9]
 //                [--json FILE] [--minimum]
 //
-// --json keeps every row in a file as soon as it is measured; rows that are there already are printed, not measured again, so that
+// --files says in which forms, as models/export.py names them, with traced networks by default; onnxruntime gets the same network each
+// time. --json keeps every row in a file as soon as it is measured; rows that are there already are printed, not measured again, so that
 // a run that was interrupted goes on. --minimum prints the fastest runs in place of the medians: for machines with other work.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -18,7 +19,7 @@ const { values: options } = parseArgs({
   options: {
     models: { type: 'string', default: MODELS.join() },
     threads: { type: 'string', default: '1,2' },
-    files: { type: 'string', default: 'ptl' },
+    files: { type: 'string', default: 'traced.ptl' },
     seconds: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '9' },
     json: { type: 'string' },

@@ -4,11 +4,13 @@
   export.py                          prints the names
   export.py FOLDER NAME [--no-onnx]  writes into the folder:
 
-  NAME.ptl         as _save_for_lite_interpreter writes it
-  NAME.mobile.ptl  after optimize_for_mobile
-  NAME.ff          flatbuffer
+  NAME.traced.ptl  traced, as most published models are, and written by _save_for_lite_interpreter
+  NAME.ptl         the same of the scripted network
+  NAME.mobile.ptl  scripted, after optimize_for_mobile
+  NAME.ff          scripted, a flatbuffer
   NAME.onnx        opset 14 (13 for quantized networks, as QuantizeLinear and DequantizeLinear pairs), for onnxruntime
   NAME.npy         the input
+
 Debian: apt-get install python3-torch python3-torchvision
 """
 import pathlib
@@ -32,6 +34,8 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     model, example = make(name)
     quantized = name.endswith("_quantized")
+    with torch.no_grad():
+        torch.jit.trace(model, example)._save_for_lite_interpreter(str(out / f"{name}.traced.ptl"))
     scripted = torch.jit.script(model)
     scripted._save_for_lite_interpreter(str(out / f"{name}.ptl"))
     scripted._save_for_lite_interpreter(str(out / f"{name}.ff"), _use_flatbuffer=True)

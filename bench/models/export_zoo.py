@@ -31,7 +31,7 @@ CONFIGURATIONS = {
 IMAGES = {"clip_vision_model", "segformer"}
 SOUNDS = {"wav2vec2", "hubert"}
 LARGE_IMAGES = {"inception_v3": 299, "deeplabv3_mobilenet_v3_large": 256, "fcn_resnet50": 256, "lraspp_mobilenet_v3_large": 256}
-VIDEOS = {"mc3_18": 112, "s3d": 112}
+VIDEOS = {"mc3_18": 112, "r3d_18": 112}
 
 
 def from_timm(name):

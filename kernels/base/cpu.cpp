@@ -3,15 +3,11 @@
 #include <unistd.h>
 
 #include "frames/cpu.h"
+#include "isa/caches.h"
 #include "isa/detect.h"
 #include "isa/kernel.h"
 
 namespace {
-
-int64_t cache_size(int name) {
-  const long size = sysconf(name);
-  return size > 0 ? size : 0;
-}
 
 int32_t info(cpu_info_frame* f) {
   f->current_level = ptlite_current_level();
@@ -21,9 +17,10 @@ int32_t info(cpu_info_frame* f) {
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   f->cores = cores > 0 ? static_cast<int32_t>(cores) : 1;
   f->xcr0 = static_cast<int64_t>(ptlite::host_cpu().xcr0);
-  f->l1d = cache_size(_SC_LEVEL1_DCACHE_SIZE);
-  f->l2 = cache_size(_SC_LEVEL2_CACHE_SIZE);
-  f->l3 = cache_size(_SC_LEVEL3_CACHE_SIZE);
+  const ptlite::CacheSizes& caches = ptlite::cache_sizes();
+  f->l1d = caches.l1d;
+  f->l2 = caches.l2;
+  f->l3 = caches.l3;
   return PTLITE_OK;
 }
 

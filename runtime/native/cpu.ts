@@ -7,7 +7,7 @@ export interface CpuInfo {
   readonly xcr0: number
   /** Cores the process may use. */
   readonly cores: number
-  /** Cache sizes in bytes, per core for l1d and l2; 0 where the system does not say. */
+  /** Cache sizes in bytes, per core for l1d and l2, of the instance that a core shares with its neighbours for l3; 0 where the system does not say. */
   readonly caches: { readonly l1d: number; readonly l2: number; readonly l3: number }
 }
 

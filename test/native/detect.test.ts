@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { type CpuDump, detectCpu, parseDump } from '../../runtime/native/cpu-dump.js'
@@ -169,5 +169,13 @@ t.test('malformed dumps', (t) => {
   for (const text of bad) t.throws(() => parseDump(text), { code: 'INVALID_ARGUMENT' }, JSON.stringify(text))
   t.throws(() => parseDump('0 0 0 0 0 0\n'.repeat(5000)), { code: 'INVALID_ARGUMENT' }, 'too many leaves')
   t.strictSame(parseDump(' 1 0 a B 0 ffffffff # first\r\n\nxcr0 e7'), { leaves: [[1, 0, 10, 11, 0, 0xffffffff]], xcr0: 0xe7 })
+  t.end()
+})
+
+const L3 = '/sys/devices/system/cpu/cpu0/cache/index3'
+t.test('the third-level cache is the one that a core reads', { skip: existsSync(`${L3}/size`) ? false : 'no list of caches' }, (t) => {
+  const { l1d, l2, l3 } = cpu.info().caches
+  t.equal(`${l3 / 1024}K`, readFileSync(`${L3}/size`, 'utf8').trim())
+  t.ok(l1d <= l2 && l2 <= l3, 'caches grow')
   t.end()
 })

@@ -10,15 +10,15 @@
 #include <atomic>
 #include <limits>
 
-#include "blocked_tile.h"
+#include "blocked_depthwise_tile.h"
 
 namespace {
 
 using namespace ptlite::blocked;
 using ptlite::Vec;
 
-/// Outputs of a row that are computed together, and by filters of other than the usual sizes or in short rows.
-constexpr int kPixels = 7, kFewPixels = 4;
+/// Outputs of a row that are computed together by filters of other than the usual sizes, or in short rows.
+constexpr int kPixels = 4;
 /// Input pixels of a row of a tile at most; a wider kernel is computed pixel by pixel.
 constexpr int64_t kWidest = 48;
 
@@ -27,29 +27,23 @@ struct Problem {
   float lo, hi;
 };
 
-/// P outputs of a row for one vector of channels. rows[h]: what row h of the filter reads for the first output; `width` and `stride` are
-/// those of the filter where they are not known to the compiler (K or S is 0).
-template <int P, int K, int S>
-PTLITE_INLINE void tile(const Problem& q, const float* const* rows, const float* filter, Vec<float> bias, float* out) {
-  const int64_t width = K > 0 ? K : q.kernel[1], stride = S > 0 ? S : q.stride[1], dilation = K > 0 ? 1 : q.dilation[1];
-  const int64_t height = K > 0 ? K : q.kernel[0];
-  Vec<float> acc[P];
-#pragma GCC unroll 8
-  for (int i = 0; i < P; i++) acc[i] = bias;
+/// kPixels outputs of a row for one vector of channels. rows[h]: what row h of the filter reads for the first output.
+void tile(const Problem& q, const float* const* rows, const float* filter, Vec<float> bias, float* out) {
+  Vec<float> acc[kPixels];
+#pragma GCC unroll 4
+  for (int i = 0; i < kPixels; i++) acc[i] = bias;
 #pragma GCC unroll 1
-  for (int64_t h = 0; h < height; h++) {
+  for (int64_t h = 0; h < q.kernel[0]; h++) {
     const float* row = rows[h];
-#pragma GCC unroll 5
-    for (int64_t w = 0; w < width; w++) {
-      const Vec<float> f = Vec<float>::load(filter + (h * width + w) * kBlock);
-#pragma GCC unroll 8
-      for (int i = 0; i < P; i++) acc[i] += f * Vec<float>::load(row + (i * stride + w * dilation) * kBlock);
+#pragma GCC unroll 1
+    for (int64_t w = 0; w < q.kernel[1]; w++) {
+      const Vec<float> f = Vec<float>::load(filter + (h * q.kernel[1] + w) * kBlock);
+#pragma GCC unroll 4
+      for (int i = 0; i < kPixels; i++) acc[i] += f * Vec<float>::load(row + (i * q.stride[1] + w * q.dilation[1]) * kBlock);
     }
   }
-#pragma GCC unroll 8
-  for (int i = 0; i < P; i++) {
-    limit(acc[i], q.lo, q.hi).store(out + i * kBlock);
-  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kPixels; i++) limit(acc[i], q.lo, q.hi).store(out + i * kBlock);
 }
 
 constexpr int64_t kTallest = 16;
@@ -80,18 +74,17 @@ void find_rows(const Problem& q, const float* plane, int64_t r, int64_t c, int64
   }
 }
 
-/// A row of outputs in tiles of P; the last one begins earlier where it would not be full.
-template <int P, int K, int S>
+/// A row of outputs in tiles; the last one begins earlier where it would not be full.
 void tiles_of(const Problem& q, const float* plane, int64_t r, const float* filter, const float* bias, float* out) {
   alignas(64) float copies[kTallest * kWidest * kBlock];
   const float* rows[kTallest];
-  for (int64_t c = 0; c < q.out[1]; c += P) {
-    const int64_t at = std::min(c, q.out[1] - P);
-    find_rows(q, plane, r, at, P, copies, rows);
+  for (int64_t c = 0; c < q.out[1]; c += kPixels) {
+    const int64_t at = std::min(c, q.out[1] - kPixels);
+    find_rows(q, plane, r, at, kPixels, copies, rows);
 #pragma GCC unroll 1
     for (int v = 0; v < kParts; v++) {
       const Vec<float> start = bias == nullptr ? Vec<float>::zero() : Vec<float>::load(bias + v * kLanes);
-      tile<P, K, S>(q, rows, filter + v * kLanes, start, out + at * kBlock + v * kLanes);
+      tile(q, rows, filter + v * kLanes, start, out + at * kBlock + v * kLanes);
       for (int64_t h = 0; h < q.kernel[0]; h++) rows[h] += kLanes;
     }
   }
@@ -120,15 +113,18 @@ void row_of_any(const Problem& q, const float* plane, int64_t r, const float* fi
 using Row = void (*)(const Problem&, const float*, int64_t, const float*, const float*, float*);
 
 Row row_for(const Problem& q) {
-  const bool square = q.kernel[0] == q.kernel[1] && q.stride[0] == q.stride[1] && q.dilation[0] == 1 && q.dilation[1] == 1;
-  if (square && q.out[1] >= kPixels) {
-    if (q.kernel[0] == 3 && q.stride[0] == 1) return &tiles_of<kPixels, 3, 1>;
-    if (q.kernel[0] == 3 && q.stride[0] == 2) return &tiles_of<kPixels, 3, 2>;
-    if (q.kernel[0] == 5 && q.stride[0] == 1) return &tiles_of<kPixels, 5, 1>;
-    if (q.kernel[0] == 5 && q.stride[0] == 2) return &tiles_of<kPixels, 5, 2>;
-  }
-  const int64_t width = (kFewPixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
-  return q.out[1] >= kFewPixels && width <= kWidest && q.kernel[0] <= kTallest ? &tiles_of<kFewPixels, 0, 0> : &row_of_any;
+  const int64_t width = (kPixels - 1) * q.stride[1] + (q.kernel[1] - 1) * q.dilation[1] + 1;
+  return q.out[1] >= kPixels && width <= kWidest && q.kernel[0] <= kTallest ? &tiles_of : &row_of_any;
+}
+
+/// A row of outputs by tiles for filters of a usual size, whose rows in the padding are left out.
+void row_of_usual(const Problem& q, const DepthwiseRow& tiles, const float* plane, int64_t r, const float* filter, const float* bias,
+                  float* out) {
+  const float* rows[kTallest];
+  const int64_t top = r * q.stride[0] - q.padding[0];
+  const int64_t first = std::max<int64_t>(0, -top), end = std::max(first, std::min(q.kernel[0], q.in[0] - top));
+  for (int64_t h = first; h < end; h++) rows[h - first] = plane + (top + h) * q.in[1] * kBlock;
+  tiles.run(rows, end - first, filter + first * q.kernel[1] * kBlock, bias, q.lo, q.hi, out);
 }
 
 /// A padded copy of a plane in place of the plane: where rows are short, most tiles would touch the padding.
@@ -162,7 +158,7 @@ struct Padded {
 };
 
 /// Rows up to this length are computed from padded copies of planes.
-constexpr int64_t kShortRow = 4 * kPixels;
+constexpr int64_t kShortRow = 28;
 
 int32_t run(const blocked_depthwise_frame* f, const ptlite::PostOps* post) {
   Problem q{};
@@ -181,21 +177,46 @@ int32_t run(const blocked_depthwise_frame* f, const ptlite::PostOps* post) {
   const float* bias = reinterpret_cast<const float*>(f->bias);
   float* output = reinterpret_cast<float*>(f->output);
   const int64_t taps = q.kernel[0] * q.kernel[1], blocks = f->blocks;
-  const Row row = row_for(q);
   const int64_t in_plane = q.in[0] * q.in[1] * kBlock, planes = f->batch * blocks, work = q.out[1] * kBlock * taps;
-  const auto row_at = [&](const Problem& p, const float* plane, int64_t index, int64_t r) {
-    const int64_t block = index % blocks;
-    float* out = output + (index * q.out[0] + r) * q.out[1] * kBlock;
-    row(p, plane, r, filter + block * taps * kBlock, bias == nullptr ? nullptr : bias + block * kBlock, out);
-    RowSteps{post, index, r * q.out[1]}.apply(1, 0, 0, q.out[1], out);
+  // rows [first, last) of a plane, each by compute(row, filter, bias, out), and the steps on some of them while they are in the first cache
+  const int64_t together = std::max<int64_t>(1, ptlite::PostOps::kTile / kBlock / q.out[1]);
+  const auto rows_of = [&](int64_t index, int64_t first, int64_t last, const auto& compute) {
+    const float* w = filter + index % blocks * taps * kBlock;
+    const float* b = bias == nullptr ? nullptr : bias + index % blocks * kBlock;
+    float* out = output + (index * q.out[0] + first) * q.out[1] * kBlock;
+    for (int64_t r = first; r < last;) {
+      const int64_t end = std::min(last, r + together), pixels = (end - r) * q.out[1];
+      for (int64_t i = r; i < end; i++) compute(i, w, b, out + (i - r) * q.out[1] * kBlock);
+      RowSteps{post, index, r * q.out[1]}.apply(1, 0, 0, pixels, out);
+      out += pixels * kBlock;
+      r = end;
+    }
   };
+  const auto all_rows = [&](const auto& compute) {
+    ptlite::parallel_for(planes * q.out[0], ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
+      for (int64_t u = begin; u < end;) {
+        const int64_t index = u / q.out[0], first = u % q.out[0], last = std::min(q.out[0], first + end - u);
+        const float* plane = input + index * in_plane;
+        rows_of(index, first, last, [&](int64_t r, const float* w, const float* b, float* out) { compute(plane, r, w, b, out); });
+        u += last - first;
+      }
+    });
+    return PTLITE_OK;
+  };
+  const bool square = q.kernel[0] == q.kernel[1] && q.stride[0] == q.stride[1] && q.dilation[0] == 1 && q.dilation[1] == 1;
+  if (square) {
+    const DepthwiseRow tiles(q.kernel[1], q.stride[1], q.padding[1], q.in[1], q.out[1]);
+    if (tiles.known()) {
+      return all_rows([&](const float* plane, int64_t r, const float* w, const float* b, float* out) {
+        row_of_usual(q, tiles, plane, r, w, b, out);
+      });
+    }
+  }
+  const Row row = row_for(q);
   const Padded padded(q);
   const bool copied = q.out[1] <= kShortRow && (padded.problem.in[0] > q.in[0] || padded.problem.in[1] > q.in[1] || q.padding[0] + q.padding[1] > 0);
   if (!copied) {
-    ptlite::parallel_for(planes * q.out[0], ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
-      for (int64_t u = begin; u < end; u++) row_at(q, input + u / q.out[0] * in_plane, u / q.out[0], u % q.out[0]);
-    });
-    return PTLITE_OK;
+    return all_rows([&](const float* plane, int64_t r, const float* w, const float* b, float* out) { row(q, plane, r, w, b, out); });
   }
   std::atomic<bool> fine{true};
   ptlite::parallel_for(planes, ptlite::grain_for(work * q.out[0]), [&](int64_t begin, int64_t end) {
@@ -206,7 +227,8 @@ int32_t run(const blocked_depthwise_frame* f, const ptlite::PostOps* post) {
     }
     for (int64_t i = begin; i < end; i++) {
       padded.copy(q, input + i * in_plane, copy);
-      for (int64_t r = 0; r < q.out[0]; r++) row_at(padded.problem, copy, i, r);
+      rows_of(i, 0, q.out[0],
+              [&](int64_t r, const float* w, const float* b, float* out) { row(padded.problem, copy, r, w, b, out); });
     }
   });
   return fine ? PTLITE_OK : PTLITE_NO_MEMORY;

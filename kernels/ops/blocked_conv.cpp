@@ -41,12 +41,25 @@ struct Problem {
   int64_t strip_floats() const { return copied ? planes * plane_floats() : 0; }
 };
 
+/// Every second of some elements; how many of `count` have been taken: what is read ends before the last one.
+int64_t copy_even(const float* from, int64_t count, float* to) {
+  constexpr int L = Vec<float>::size;
+  typename Vec<float>::Mask::Raw even{};
+  for (int i = 0; i < L; i++) even[i] = 2 * i;
+  int64_t i = 0;
+  for (; i + L < count; i += L) {
+    const Vec<float> a = Vec<float>::load(from + 2 * i), b = Vec<float>::load(from + 2 * i + L);
+    Vec<float>(__builtin_shuffle(a.v, b.v, even)).store(to + i);
+  }
+  return i;
+}
+
 /// Every step-th of `count` pixels.
 void copy_pixels(const float* from, int64_t step, int64_t count, int64_t unit, float* to) {
   if (step == 1) {
     memcpy(to, from, size_t(count * unit) * sizeof(float));
   } else if (unit == 1) {
-    for (int64_t i = 0; i < count; i++) to[i] = from[i * step];
+    for (int64_t i = step == 2 ? copy_even(from, count, to) : 0; i < count; i++) to[i] = from[i * step];
   } else {
     for (int64_t i = 0; i < count; i++) {
       for (int v = 0; v < kParts; v++) Vec<float>::load(from + i * step * kBlock + v * kLanes).store(to + i * kBlock + v * kLanes);

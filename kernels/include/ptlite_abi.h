@@ -27,6 +27,7 @@ enum {
   PTLITE_NO_KERNEL = 6,    // the library holds no kernel of this id
   PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
   PTLITE_NOT_SELECTED = 9,   // a selective build left this operation or dtype of the kernel out
+  PTLITE_NOT_FINITE = 10,    // data whose range is needed hold an infinity or NaN
 };
 
 // Element types, numbered as c10::ScalarType.

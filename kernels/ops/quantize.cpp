@@ -5,6 +5,7 @@
 
 #include "frames/quantized.h"
 #include "isa/kernel.h"
+#include "ops/quantizer.h"
 #include "ops/requantize.h"
 #include "pool/pool.h"
 #include "vec/vec.h"
@@ -14,42 +15,15 @@ namespace {
 constexpr int32_t kQInt8 = 12;
 constexpr int32_t kQUInt8 = 13;
 
+using ptlite::Quantizer;
 using Floats = ptlite::Vec<float>;
 using Ints = ptlite::Vec<int32_t>;
-
-// saturate(round_half_even(x * inv_scale) + zero_point) for an 8-bit type.
-class Quantizer {
- public:
-  Quantizer(float inv_scale, int32_t zero_point, bool is_signed)
-      : inv_scale_(inv_scale),
-        low_(static_cast<float>((is_signed ? -128 : 0) - zero_point)),
-        high_(static_cast<float>((is_signed ? 127 : 255) - zero_point)),
-        zero_point_(zero_point) {}
-
-  PTLITE_INLINE Ints operator()(Floats x) const {
-    const Floats scaled = x * inv_scale_;
-    // what no 64-bit integer holds, NaN too, becomes the lowest value, as on x86; the bounds are integers
-    const Floats held = select(scaled < Floats(0x1p63f), scaled, low_);
-    return ptlite::nearest_int(fast_min(fast_max(held, low_), high_)) + zero_point_;
-  }
-
- private:
-  Floats inv_scale_, low_, high_;
-  Ints zero_point_;
-};
 
 template <class T>
 void quantize_bytes(const quantize_frame* f) {
   const Quantizer quantizer(f->inv_scale, f->zero_point, T(-1) < T(0));
   ptlite::parallel_for(f->n, ptlite::grain_for(1), [&](int64_t i, int64_t end) {
-    const auto* in = reinterpret_cast<const float*>(f->in);
-    auto* out = reinterpret_cast<T*>(f->out);
-    for (; i + Floats::size <= end; i += Floats::size) quantizer(Floats::load(in + i)).store_to(out + i);
-    if (i < end) {
-      T last[Floats::size];
-      quantizer(Floats::load(in + i, end - i)).store_to(last);
-      memcpy(out + i, last, static_cast<size_t>(end - i));
-    }
+    quantizer.run(reinterpret_cast<const float*>(f->in), reinterpret_cast<T*>(f->out), i, end);
   });
 }
 

@@ -3,6 +3,7 @@
 // by signed weights w as they are stored; with zero points za and zw the product wanted is
 //   sum((a - za) (w - zw)) = sum(a w) - za sum(w) - zw sum(a) + k za zw
 // of which the second and last terms are one number per column, and the third is gone where weights are symmetric.
+#include <math.h>
 #include <string.h>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "ops/quantized_direct.h"
 #include "ops/quantized_rows.h"
 #include "ops/quantized_tile.h"
+#include "ops/quantizer.h"
 #include "ops/requantize.h"
 #include "pool/pool.h"
 
@@ -21,6 +23,7 @@ using namespace ptlite::int8;
 
 constexpr int32_t kFloat32 = 6;
 constexpr int32_t kQInt8 = 12;
+constexpr int32_t kQUInt8 = 13;
 // Row blocks that share one pass over the weights stay in the second-level cache.
 constexpr int64_t kBlocksBytes = 256 << 10;
 // Multiplications that take as long as one of the steps by which ranges for threads are cut.
@@ -98,10 +101,9 @@ struct Weights {
 };
 
 // A block's sums on their way out. offsets: what is to be added per column, bias included where it is int32.
-void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets, const Weights& weights, const int32_t* row_sums,
+void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets, const float* scales, const Weights& weights, const int32_t* row_sums,
             int64_t m0, int64_t rows, int64_t n0, int64_t width) {
   const int64_t n = f->n - n0 < width ? f->n - n0 : width;
-  const auto* scales = reinterpret_cast<const float*>(f->scales) + n0;
   for (int64_t r = 0; r < rows; r++, sums += width) {
     if (weights.zeros != nullptr) {
       for (int64_t i = 0; i < n; i++) sums[i] -= weights.zeros[n0 + i] * row_sums[r];
@@ -114,13 +116,13 @@ void finish(const quantized_gemm_frame* f, int32_t* sums, const int32_t* offsets
       auto* out = reinterpret_cast<float*>(f->out) + at;
       const auto* bias = reinterpret_cast<const float*>(f->bias) + n0;
       for (int64_t i = 0; i < n; i++) {
-        const float x = static_cast<float>(sums[i] + offsets[n0 + i]) * scales[i] + bias[i];
+        const float x = static_cast<float>(sums[i] + offsets[n0 + i]) * scales[n0 + i] + bias[i];
         out[i] = f->relu && x < 0 ? 0 : x;
       }
     } else {
       const ptlite::OutputRange range{f->out_zero, f->min, f->max};
-      if (f->out_dtype == kQInt8) ptlite::requantize(sums, offsets + n0, scales, reinterpret_cast<int8_t*>(f->out) + at, n, range);
-      else ptlite::requantize(sums, offsets + n0, scales, reinterpret_cast<uint8_t*>(f->out) + at, n, range);
+      if (f->out_dtype == kQInt8) ptlite::requantize(sums, offsets + n0, scales + n0, reinterpret_cast<int8_t*>(f->out) + at, n, range);
+      else ptlite::requantize(sums, offsets + n0, scales + n0, reinterpret_cast<uint8_t*>(f->out) + at, n, range);
     }
   }
 }
@@ -171,7 +173,7 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
         for (int64_t r = 0; r < rows; r += kRows) {
           const int64_t count = rows - r < kRows ? rows - r : kRows;
           multiply(r, count, {sums, kNoOffsets, nullptr, nullptr, 0, 0});
-          finish(f, sums, epilogue.offsets, weights, row_sums + r, m0 + r, count, n0, width);
+          finish(f, sums, epilogue.offsets, epilogue.scales, weights, row_sums + r, m0 + r, count, n0, width);
         }
       } else {
         auto* out = reinterpret_cast<uint8_t*>(f->out) + m0 * f->out_stride + n0;
@@ -210,7 +212,7 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
       const int64_t width = layout.width(n0);
       for (int64_t r = 0, b = 0; r < rows; r += kRows, b++) {
         multiply_block(forms[b], a + b * block_bytes, panel, layout.depth / 4, rows_from(r), width, sums);
-        finish(f, sums, epilogue.offsets, weights, row_sums + r, m0 + r, rows_from(r), n0, width);
+        finish(f, sums, epilogue.offsets, epilogue.scales, weights, row_sums + r, m0 + r, rows_from(r), n0, width);
       }
       panel += width * layout.depth;
     }
@@ -219,18 +221,18 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
 }
 #endif
 
-int32_t gemm(quantized_gemm_frame* f) {
-  const Layout layout(f->n, f->k);
+int64_t epilogue_bytes(const Layout& layout) { return round_up(layout.columns * 8, 64); }
+
+// The product with `scale` times the frame's scales; `memory` holds epilogue_bytes.
+int32_t multiply(const quantized_gemm_frame* f, const Layout& layout, float scale, char* memory) {
   const Weights weights(layout, f->w);
-  auto* memory = static_cast<char*>(ptlite_scratch(static_cast<size_t>(layout.columns) * 8));
-  if (memory == nullptr) return PTLITE_NO_MEMORY;
   const Epilogue epilogue{reinterpret_cast<int32_t*>(memory), reinterpret_cast<float*>(memory + 4 * layout.columns)};
   const int32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
   for (int64_t n = 0; n < f->n; n++) {
     const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
     epilogue.offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
     if (f->out_dtype != kFloat32 && f->out_dtype != PTLITE_INT32) epilogue.offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
-    epilogue.scales[n] = reinterpret_cast<const float*>(f->scales)[n];
+    epilogue.scales[n] = scale * reinterpret_cast<const float*>(f->scales)[n];
   }
   for (int64_t n = f->n; n < layout.columns; n++) {
     epilogue.offsets[n] = 0;
@@ -252,8 +254,85 @@ int32_t gemm(quantized_gemm_frame* f) {
   return done ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
+int32_t gemm(quantized_gemm_frame* f) {
+  const Layout layout(f->n, f->k);
+  auto* memory = static_cast<char*>(ptlite_scratch(static_cast<size_t>(epilogue_bytes(layout))));
+  return memory == nullptr ? PTLITE_NO_MEMORY : multiply(f, layout, 1, memory);
+}
+
+struct ByteQuant {
+  float scale;
+  int32_t zero_point;
+};
+
+// Scale and zero point of quint8 for data between two finite numbers, with 0 in their range (PyTorch's ChooseQuantizationParams, in doubles).
+ByteQuant choose_quant(double min, double max) {
+  constexpr double kLeastScale = 6.1e-5f, kMost = 255;
+  double low = min < 0 ? min : 0, high = max > 0 ? max : 0;
+  double scale = (high - low) / kMost;
+  if (static_cast<float>(scale) == 0) scale = static_cast<double>(0.1f);
+  if (scale < kLeastScale) {
+    const double factor = kLeastScale / scale;
+    low *= factor;
+    high *= factor;
+    scale = kLeastScale;
+  }
+  scale = static_cast<double>(static_cast<float>(scale));
+  // from the end of the range that loses less
+  const double from_low = 0 - low / scale, from_high = kMost - high / scale;
+  const double start = 0 - fabs(low / scale) < kMost - fabs(high / scale) ? from_low : from_high;
+  return {static_cast<float>(scale), start < 0 ? 0 : start > kMost ? 255 : static_cast<int32_t>(nearbyint(start))};
+}
+
+// False where some of n numbers is an infinity or NaN.
+bool range_of(const float* x, int64_t n, float& least, float& most) {
+  using F = ptlite::Vec<float>;
+  F low = F::zero(), high = F::zero(), nothing = F::zero();
+  for (int64_t i = 0; i < n; i += F::size) {
+    // lanes behind the end are 0, which belongs to every range
+    const F v = n - i >= F::size ? F::load(x + i) : F::load(x + i, n - i);
+    low = fast_min(v, low);
+    high = fast_max(v, high);
+    nothing = nothing + (v - v);
+  }
+  least = reduce_min(low);
+  most = reduce_max(high);
+  return reduce_add(nothing) == 0;
+}
+
+int32_t linear_dynamic(quantized_linear_dynamic_frame* f) {
+  const auto* x = reinterpret_cast<const float*>(f->x);
+  const int64_t count = f->m * f->k;
+  float least, most;
+  if (!range_of(x, count, least, most)) return PTLITE_NOT_FINITE;
+  const ByteQuant quant = choose_quant(least, most);
+  const Layout layout(f->n, f->k);
+  auto* memory = static_cast<char*>(ptlite_scratch(static_cast<size_t>(epilogue_bytes(layout) + count)));
+  if (memory == nullptr) return PTLITE_NO_MEMORY;
+  auto* integers = reinterpret_cast<uint8_t*>(memory + epilogue_bytes(layout));
+  const ptlite::Quantizer quantizer(1 / quant.scale, quant.zero_point, false);
+  ptlite::parallel_for(count, ptlite::grain_for(1), [&](int64_t begin, int64_t end) { quantizer.run(x, integers, begin, end); });
+  quantized_gemm_frame product = {};
+  product.m = f->m;
+  product.n = f->n;
+  product.k = f->k;
+  product.a = reinterpret_cast<uint64_t>(integers);
+  product.a_dtype = kQUInt8;
+  product.a_zero = quant.zero_point;
+  product.a_stride = f->k;
+  product.w = f->w;
+  product.scales = f->scales;
+  product.bias = f->bias;
+  product.out = f->out;
+  product.out_dtype = kFloat32;
+  product.out_stride = f->n;
+  product.relu = f->relu;
+  return multiply(&product, layout, quant.scale, memory);
+}
+
 }  // namespace
 
 PTLITE_KERNEL(quantized_gemm_pack_size, pack_size)
 PTLITE_KERNEL(quantized_gemm_pack, pack)
 PTLITE_KERNEL(quantized_gemm, gemm)
+PTLITE_KERNEL(quantized_linear_dynamic, linear_dynamic)

@@ -113,6 +113,8 @@ function fail(name: string, status: number): never {
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: integer division by zero`)
     case 8:
       throw new PtliteError('ABORTED', `kernel ${name}: the run was given up`)
+    case 10:
+      throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: expected finite numbers to quantize, found an infinity or NaN`)
     default:
       throw new PtliteError('INTERNAL', `kernel ${name}: status ${status}`)
   }

@@ -27,7 +27,6 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   mem_trim: 'not captured',
   mem_unmap: 'not captured',
   plan_run: 'not captured',
-  quantized_bilinear: 'positions are data',
   renorm_rows: 'indices are data',
   roi_align: 'indices are data',
   roi_pool: 'indices are data',

@@ -7,9 +7,18 @@ import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
 import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { asQuantized, checkQuant, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { asQuantized, checkQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
 import { linear_prepack_fp16 } from './prepack.js'
-import { biasNumbers, channelQuant, dequantization, type Epilogue, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
+import {
+  biasNumbers,
+  channelQuant,
+  dequantization,
+  type Epilogue,
+  packMatrix,
+  type PackedWeights,
+  requantization,
+  weightNumbers,
+} from './support/gemm.js'
 import { type LinearParams, linearParams } from './support/params.js'
 
 function packedLinear(params: LinearParams): PackedWeights {
@@ -116,30 +125,43 @@ export function linear_relu(x: Tensor, weights: Value, scale: number, zeroPoint:
   return quantizedLinear(x, weights, scale, zeroPoint, true)
 }
 
-/** float32 input quantized to 8 bits by `quantOf`, int8 product, float32 result. */
-function quantizingLinear(x: Tensor, weights: Value, quantOf: (source: Tensor) => PerTensorQuant, relu: boolean): Tensor {
+/** What both kinds of layers between float32 tensors need of their call: a dense input and a place for the result. */
+function floatCall(x: Tensor, weights: Value): { source: Tensor; packed: PackedWeights; out: Tensor } {
   const params = linearParams(weights)
   checkInput(x, params.weight)
   const packed = packedLinear(params)
   const out = empty([...x.shape.slice(0, -1), packed.rows], DType.float32)
+  return { source: contiguousOf(castTo(x, DType.float32)), packed, out }
+}
+
+/** Quantized by the range of the input within the kernel, which may be part of a plan therefore. */
+function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
+  const { source, packed, out } = floatCall(x, weights)
   if (out.numel === 0) return out
-  const source = contiguousOf(castTo(x, DType.float32))
-  const quant = quantOf(source)
-  const integers = quantizePerTensor(source, quant.scale, quant.zeroPoint, DType.quint8)
-  launchRows(integers, quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: relu ? 1 : 0 })
+  const { scales, bias } = weightNumbers(packed)
+  kernels.quantized_linear_dynamic({
+    m: out.numel / packed.rows,
+    n: packed.rows,
+    k: packed.depth,
+    relu: relu ? 1 : 0,
+    x: source.address,
+    w: packed.storage.address,
+    scales: scales.address,
+    bias: bias.address,
+    out: out.address,
+  })
   return out
 }
 
-/** By the range of the input. */
-function dynamicLinear(x: Tensor, weights: Value, relu: boolean): Tensor {
-  return quantizingLinear(x, weights, dynamicQuant, relu)
-}
-
-/** By known parameters. */
+/** Quantized by known parameters. */
 function staticLinear(x: Tensor, scale: number, zeroPoint: number, weights: Value, relu: boolean): Tensor {
   checkFloat(x)
   const quant = checkQuant(scale, zeroPoint, DType.quint8)
-  return quantizingLinear(x, weights, () => quant, relu)
+  const { source, packed, out } = floatCall(x, weights)
+  if (out.numel === 0) return out
+  const integers = quantizePerTensor(source, quant.scale, quant.zeroPoint, DType.quint8)
+  launchRows(integers, quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: relu ? 1 : 0 })
+  return out
 }
 
 function checkFloat(x: Tensor): void {

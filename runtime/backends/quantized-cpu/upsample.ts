@@ -1,12 +1,11 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { check } from '../../error.js'
-import { writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
-import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { perTensor } from '../cpu/support/quantization.js'
 import { resample, type ResampleModeName, sizesOf, stepsOf } from '../cpu/support/resample.js'
 import { adopt } from './support/adopt.js'
-import { fiveStrides, stridesLike } from './support/layout.js'
+import { stridesLike } from './support/layout.js'
 
 /** Resampling of quantized images; results keep scale and zero point. Nearest moves integers, bilinear mixes them. */
 
@@ -66,27 +65,6 @@ export function quantized_upsample_nearest_exact3d_vec(t: Tensor, size: Sizes | 
   return nearestBy('_upsample_nearest_exact3d', 'nearest_exact', t, size, factors, out)
 }
 
-/** First source position, step to the second and its share, for each output position of one axis. */
-function axisTables(size: number, out: number, step: number, align: boolean): [Tensor, Tensor, Tensor] {
-  const scale = Math.fround(step)
-  const first = new Int32Array(out)
-  const next = new Int32Array(out)
-  const share = new Float32Array(out)
-  for (let o = 0; o < out; o++) {
-    const at = align ? Math.fround(scale * o) : Math.max(0, Math.fround(Math.fround(scale * (o + 0.5)) - 0.5))
-    first[o] = Math.min(Math.floor(at), size - 1)
-    next[o] = first[o]! < size - 1 ? 1 : 0
-    share[o] = Math.min(Math.max(at - first[o]!, 0), 1)
-  }
-  return [filled(first, DType.int32), filled(next, DType.int32), filled(share, DType.float32)]
-}
-
-function filled(data: Int32Array | Float32Array, type: DType): Tensor {
-  const t = empty([data.length], type)
-  writeTensor(t, data)
-  return t
-}
-
 export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boolean, h: Factor, w: Factor, out?: Tensor): Tensor {
   perTensor(t, 'upsample_bilinear2d')
   check(t.type !== DType.qint32, () => 'upsample_bilinear2d: expected an 8-bit tensor, found qint32')
@@ -100,21 +78,17 @@ export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boo
   const result = emptyStrided(shape, stridesLike(t, shape), t.type, t.quant)
   if (result.numel > 0) {
     const [stepH, stepW] = stepsOf(spatial, size, [h, w], align) as [number, number]
-    const [row, rowStep, rowShare] = axisTables(spatial[0]!, rows, stepH, align)
-    const [column, columnStep, columnShare] = axisTables(spatial[1]!, columns, stepW, align)
     kernels.quantized_bilinear({
       dtype: t.type,
+      align_corners: Number(align),
       batch: shape[0]!,
       channels: shape[1]!,
-      out_size: [1, rows, columns],
-      in_strides: fiveStrides(t.strides),
-      out_strides: fiveStrides(result.strides),
-      row: row.address,
-      row_step: rowStep.address,
-      row_share: rowShare.address,
-      column: column.address,
-      column_step: columnStep.address,
-      column_share: columnShare.address,
+      in_size: spatial,
+      out_size: size,
+      in_strides: t.strides,
+      out_strides: result.strides,
+      row_step: stepH,
+      column_step: stepW,
       in: t.address,
       out: result.address,
     })

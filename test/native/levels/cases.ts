@@ -479,6 +479,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
   ),
   quantized_lookup: [row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape())))],
+  quantized_linear_dynamic: ['linear_dynamic', 'linear_relu_dynamic'].map((name) =>
+    row(`quantized::${name}`, { units: 2 }, (d) => {
+      const [rows, inputs, outputs] = [d.of([1, 3, 20]), d.length(), d.length()]
+      const weight = aten('quantize_per_tensor', d.dense([outputs, inputs]), float(0.02), int(0), 'qint8')
+      const packed = callOperator('quantized::linear_prepack', [weight, d.dense([outputs])])
+      return callOperator(`quantized::${name}`, [d.dense([rows, inputs], { low: -9, high: 9 }), packed as Input, true])
+    }),
+  ),
   quantized_pool: ['max_pool2d', 'avg_pool2d'].map((name) =>
     row(`${name} of quint8`, EXACT, (d) =>
       aten(name, quantized(d, [1, d.of([3, 4, 17, 33]), 8, d.of([5, 9, 18])]), [3, 3], [2, 2], [1, 1]),

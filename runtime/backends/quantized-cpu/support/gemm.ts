@@ -18,6 +18,8 @@ export interface PackedWeights {
   readonly zeroPoints: readonly number[]
   readonly bias: readonly number[] | null
   readonly epilogues: KeptEpilogue[]
+  /** Of weightNumbers. */
+  numbers?: Epilogue
 }
 
 /** Scales and zero points per output channel, which is dimension `axis` of the weight. */
@@ -112,12 +114,17 @@ export function requantization(packed: PackedWeights, input: PerTensorQuant, out
   }
   const epilogue = makeRequantization(packed, input, output)
   if (passing || packed.epilogues.length >= MOST_KEPT) return epilogue
-  for (const t of [epilogue.scales, epilogue.bias]) {
+  keep(epilogue)
+  packed.epilogues.push({ inputScale: input.scale, outputScale: output.scale, epilogue })
+  return epilogue
+}
+
+/** For as long as the weights. */
+function keep({ scales, bias }: Epilogue): void {
+  for (const t of [scales, bias]) {
     t.pinned = true
     t.storage.watch()
   }
-  packed.epilogues.push({ inputScale: input.scale, outputScale: output.scale, epilogue })
-  return epilogue
 }
 
 /** float32 throughout, as PyTorch quantizes the bias: a multiplication by the inverse of the scale. */
@@ -142,6 +149,14 @@ export function dequantization(packed: PackedWeights, inputScale: number): Epilo
   const scales = Float32Array.from(packed.scales, (s) => Math.fround(inputScale) * Math.fround(s))
   const bias = packed.bias === null ? new Float32Array(packed.rows) : Float32Array.from(packed.bias)
   return { scales: filled(scales, DType.float32), bias: filled(bias, DType.float32) }
+}
+
+/** The scales of the weights and the bias, float32 tensors that are kept with them. */
+export function weightNumbers(packed: PackedWeights): Epilogue {
+  if (packed.numbers !== undefined) return packed.numbers
+  packed.numbers = dequantization(packed, 1)
+  keep(packed.numbers)
+  return packed.numbers
 }
 
 function filled(data: Float32Array | Int32Array, type: DType): Tensor {

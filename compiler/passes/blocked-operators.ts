@@ -1,8 +1,10 @@
 import { BLOCK } from '../../runtime/backends/cpu/support/blocked.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
+import { sameShape } from '../../runtime/tensor/shape.js'
 import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
+import { elementwiseStep } from './elementwise-operators.js'
 import type { PassOptions } from './pass.js'
 
 /** A convolution that blocks of channels suit. */
@@ -21,29 +23,26 @@ export type Blockable =
   /** Calls another operator in their place. */
   | { readonly kind: 'pool'; readonly input: ValueId }
   /** The same operator, with tensors in blocks. */
-  | { readonly kind: 'elementwise'; readonly inputs: readonly ValueId[] }
+  | { readonly kind: 'elementwise'; readonly operands: readonly BlockedOperand[] }
   | { readonly kind: 'join'; readonly inputs: readonly ValueId[] }
   /** Reads blocks, and gives one number per channel. */
   | { readonly kind: 'mean'; readonly input: ValueId }
 
-const UNARY = new Set(
-  [
-    'relu',
-    'relu6',
-    'hardtanh',
-    'clamp',
-    'clamp_min',
-    'clamp_max',
-    'sigmoid',
-    'tanh',
-    'silu',
-    'hardswish',
-    'hardsigmoid',
-    'leaky_relu',
-    'gelu',
-  ].map((name) => `aten::${name}`),
-)
-const BINARY = new Set(['aten::add.Tensor', 'aten::sub.Tensor', 'aten::mul.Tensor'])
+/** What a chain has no single step for: sums with a factor. */
+const SUMS = new Set(['aten::add.Tensor', 'aten::sub.Tensor'])
+
+/**
+ * A tensor that an element-wise operator reads, and what it becomes:
+ * - `blocks`: [n, c, h, w], or the same broadcast along pixels, in blocks;
+ * - `channels`: a constant with a number for each channel, in blocks of [1, c / 16, 1, 1, 16];
+ * - `plane`: [n, 1, h, w], the same for all channels, seen as [n, 1, h, w, 1].
+ */
+export interface BlockedOperand {
+  readonly id: ValueId
+  /** Which argument it is. */
+  readonly place: number
+  readonly as: 'blocks' | 'channels' | 'plane'
+}
 
 /** A dense [n, c, h, w] of float32 with elements. */
 export function isPlanes({ dtype, shape, strides }: TensorType): boolean {
@@ -62,6 +61,7 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
   if (result === undefined || !analysis.isPure(node)) return null
   const input = valueArg(node.args[0])
   if (node.op === 'aten::cat') return join(node, analysis)
+  if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseStep(node) !== null)) return elementwise(node, result, analysis)
   if (input === undefined || !isPlanes(analysis.type(input))) return null
   if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
   if (node.op === 'aten::adaptive_avg_pool2d') {
@@ -75,15 +75,32 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
   if (node.op === 'aten::avg_pool2d') {
     return isNone(node.args[6]) && [1, 2, 3].every((i) => integersArg(node.args[i]) !== undefined) ? { kind: 'pool', input } : null
   }
-  if (UNARY.has(node.op))
-    return node.args.slice(1).every((arg) => arg.kind === 'constant') ? { kind: 'elementwise', inputs: [input] } : null
-  if (!BINARY.has(node.op)) return null
-  const other = valueArg(node.args[1])
-  if (other === undefined || !isPlanes(analysis.type(other))) return null
-  const channels = analysis.type(result).shape[1]
-  // a tensor that is broadcast along channels has none to be put into blocks
-  if ([input, other].some((id) => analysis.type(id).shape[1] !== channels)) return null
-  return { kind: 'elementwise', inputs: [input, other] }
+  return null
+}
+
+/** A step of a chain, with a full operand at least. */
+function elementwise(node: GraphNode, result: ValueId, analysis: Analysis): Blockable | null {
+  const { shape } = analysis.type(result)
+  const operands: BlockedOperand[] = []
+  for (const [place, arg] of node.args.entries()) {
+    const id = valueArg(arg)
+    if (id === undefined && arg.kind !== 'constant') return null
+    if (id === undefined) continue
+    const as = operandForm(id, shape[1]!, analysis)
+    if (as === null) return null
+    operands.push({ id, place, as })
+  }
+  const isFull = ({ id, as }: BlockedOperand): boolean => as === 'blocks' && sameShape(analysis.type(id).shape, shape)
+  return operands.some(isFull) ? { kind: 'elementwise', operands } : null
+}
+
+function operandForm(id: ValueId, channels: number, analysis: Analysis): BlockedOperand['as'] | null {
+  const type = analysis.type(id)
+  if (isPlanes(type) && type.shape[1] === channels) return 'blocks'
+  if (isPlanes(type) && type.shape[1] === 1) return 'plane'
+  const { dtype, shape } = type
+  const isRow = analysis.tensor(id) !== undefined && dtype === DType.float32 && shape.length <= 4 && shape.at(-3) === channels
+  return isRow && shape.every((size, d) => size === 1 || d === shape.length - 3) ? 'channels' : null
 }
 
 function isSpatialMean(node: GraphNode): boolean {

@@ -27,6 +27,7 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
     `aten::conv${dims}d.padding`,
     (node, analysis, editor) => paddedByName(node, dims, analysis, editor),
   ]),
+  ['aten::_convolution_mode', convolutionMode],
   ['aten::thnn_conv2d', (node) => ofKernelSize(node, 2, ONES)],
   ['aten::_slow_conv2d_forward', (node) => ofKernelSize(node, 2, ONES)],
   ['aten::slow_conv3d', (node) => ofKernelSize(node, 3, ONES)],
@@ -100,6 +101,13 @@ function paddedByName({ args, origin }: GraphNode, dims: number, analysis: Analy
     origin,
   }
   return { op, args: [value(padded), weight, bias, stride, padding, dilation, groups], before: [pad] }
+}
+
+/** The same, whose number of dimensions is that of the weight. */
+function convolutionMode(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+  const w = valueArg(node.args[1])
+  const dims = w === undefined ? 0 : analysis.type(w).shape.length - 2
+  return dims >= 1 && dims <= 3 ? paddedByName(node, dims, analysis, editor) : null
 }
 
 function paddedBehind(x: ValueId, behind: readonly number[], analysis: Analysis, editor: Editor): ValueId {

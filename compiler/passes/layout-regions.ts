@@ -7,7 +7,8 @@ import type { PassOptions } from './pass.js'
 
 /** Values that a node wants in blocks. */
 export function blockedInputs(form: Blockable): readonly ValueId[] {
-  if (form.kind === 'elementwise' || form.kind === 'join') return form.inputs
+  if (form.kind === 'elementwise') return form.operands.flatMap(({ id, as }) => (as === 'blocks' ? [id] : []))
+  if (form.kind === 'join') return form.inputs
   return form.kind === 'convolution' && form.strategy.kind === 'few channels' ? [] : [form.input]
 }
 
@@ -33,7 +34,9 @@ export function blockedRegions(graph: Graph, analysis: Analysis, options: PassOp
     const region = regions.of(node)
     gains.set(region, (gains.get(region) ?? 0) + gain)
   }
-  const cost = (id: ValueId): number => numelOf(analysis.type(id).shape) * NS_PER_REORDERED_ELEMENT
+  // constants are reordered once
+  const cost = (id: ValueId): number =>
+    analysis.tensor(id) === undefined ? numelOf(analysis.type(id).shape) * NS_PER_REORDERED_ELEMENT : 0
   const entered = new Set<string>()
   for (const [node, form] of forms) {
     if (form.kind === 'convolution') add(node, form.strategy.gain)

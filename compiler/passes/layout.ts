@@ -8,9 +8,9 @@ import { callOnce } from '../graph/evaluate.js'
 import { constant, type Graph, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
 import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
-import type { Blockable, BlockedConvolution } from './blocked-operators.js'
+import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
 import { Editor } from './editor.js'
-import { blockedRegions } from './layout-regions.js'
+import { blockedInputs, blockedRegions } from './layout-regions.js'
 import { DEFAULT_OPTIONS, type Pass } from './pass.js'
 
 /**
@@ -76,9 +76,10 @@ class Rewriter {
       case 'mean':
         return { ...node, op: 'ptlite::blocked_mean', args: [value(input(form.input)), constant(this.channelsOf(form.input))] }
       case 'elementwise': {
-        const sum = this.residual(node, form.inputs)
+        const sum = this.residual(node, form.operands)
         if (sum !== null) return sum
-        const args = node.args.map((arg, i) => (i < form.inputs.length ? value(input(form.inputs[i]!)) : arg))
+        const args = [...node.args]
+        for (const operand of form.operands) args[operand.place] = value(this.operand(operand, node, before))
         return this.replace(node, { ...node, args })
       }
       case 'join': {
@@ -109,6 +110,13 @@ class Rewriter {
   private inBlocks(id: ValueId, reader: GraphNode, before: GraphNode[]): ValueId {
     const known = this.blocked.get(id)
     if (known !== undefined) return known
+    const tensor = this.analysis.tensor(id)
+    if (tensor !== undefined) {
+      const [reordered] = callOnce('ptlite::to_blocked', [tensor]) as [Tensor]
+      const constantId = this.editor.addConstant(reordered, `${this.nameOf(id)} in blocks`)
+      this.blocked.set(id, constantId)
+      return constantId
+    }
     const made = this.editor.newValue(this.typeInBlocks(id))
     this.blocked.set(id, made)
     const args = [value(id)]
@@ -116,12 +124,32 @@ class Rewriter {
     return made
   }
 
+  private nameOf(id: ValueId): string {
+    return this.graph.constants.find((c) => c.id === id)!.name
+  }
+
+  /** What an element-wise operator reads in place of an operand. */
+  private operand({ id, as }: BlockedOperand, reader: GraphNode, before: GraphNode[]): ValueId {
+    if (as === 'blocks') return this.inBlocks(id, reader, before)
+    if (as === 'channels') {
+      const numbers = this.analysis.tensor(id)!
+      const tensor = paddedVector(numbers, [blocksOf(numbers.numel), 1, 1, BLOCK])
+      return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
+    }
+    const type = this.analysis.type(id)
+    const shape = [...type.shape, 1]
+    const plane = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) }, this.analysis.storage(id))
+    const args = [value(id), constant(shape)]
+    before.push({ op: 'aten::view', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
+    return plane
+  }
+
   /** True where something that stays as it is reads a value. */
   private isNeededInPlanes(id: ValueId): boolean {
     if (this.analysis.isReturned(id)) return true
     return this.analysis.readersOf(id).some((reader) => {
       const form = this.regions.get(reader)
-      return form === undefined || (form.kind === 'convolution' && form.strategy.kind === 'few channels')
+      return form === undefined || !blockedInputs(form).includes(id)
     })
   }
 
@@ -167,8 +195,10 @@ class Rewriter {
   }
 
   /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
-  private residual(node: GraphNode, inputs: readonly ValueId[]): GraphNode | null {
-    if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1 || inputs.length !== 2 || inputs[0] === inputs[1]) return null
+  private residual(node: GraphNode, operands: readonly BlockedOperand[]): GraphNode | null {
+    if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
+    const inputs = operands.flatMap(({ id, as }) => (as === 'blocks' ? [id] : []))
+    if (inputs.length !== 2 || inputs[0] === inputs[1]) return null
     const [a, b] = inputs as [ValueId, ValueId]
     const sizes = (id: ValueId): string => this.analysis.type(id).shape.join()
     if (sizes(a) !== sizes(b)) return null
@@ -192,8 +222,8 @@ class Rewriter {
 }
 
 /** The vector with zeros up to a whole number of blocks. */
-function paddedVector(t: Tensor): Tensor {
+function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
   const data = new Float32Array(blocksOf(t.numel) * BLOCK)
   data.set(readTensor(t) as Float32Array)
-  return constantOf(data, [data.length])
+  return constantOf(data, shape)
 }

@@ -3,6 +3,7 @@ import { activation } from './activation.js'
 import { attention } from './attention.js'
 import { batchNorm } from './batch-norm.js'
 import { blockSparse } from './block-sparse.js'
+import { channelSteps } from './channel-steps.js'
 import { constantFolding } from './constant-folding.js'
 import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
@@ -53,6 +54,7 @@ export const PASSES: readonly Pass[] = [
   stridedOperands,
   deadCode,
   quantizedInput,
+  channelSteps,
   layout,
   activation,
   blockSparse,

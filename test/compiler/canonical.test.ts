@@ -85,6 +85,10 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
     ],
   ],
   'aten::conv3d.padding': [[call(3, 'conv3d.padding(%0, %1, %2, [1, 1, 1], "same", [1, 1, 1], 1)', '2, 4, 6, 7, 5'), 'aten::conv3d']],
+  'aten::_convolution_mode': [
+    [call(2, '_convolution_mode(%0, %1, %2, [1, 1], "same", [1, 1], 1)', '2, 4, 6, 7'), 'aten::conv2d'],
+    [call(1, '_convolution_mode(%0, %1, %2, [2], "valid", [1], 1)', '2, 4, 2'), 'aten::conv1d'],
+  ],
   'aten::thnn_conv2d': [[call(2, 'thnn_conv2d(%0, %1, [3, 3], %2, [1, 2], [1, 0])', '2, 4, 6, 3'), 'aten::conv2d']],
   'aten::_slow_conv2d_forward': [[call(2, '_slow_conv2d_forward(%0, %1, [3, 3], %2, [1, 1], [0, 0])', '2, 4, 4, 5'), 'aten::conv2d']],
   'aten::slow_conv3d': [[call(3, 'slow_conv3d(%0, %1, [3, 3, 3], %2, [1, 1, 1], [0, 0, 0])', '2, 4, 4, 5, 3'), 'aten::conv3d']],

@@ -5,6 +5,8 @@ import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { activation } from '../../compiler/passes/activation.js'
+import { channelSteps } from '../../compiler/passes/channel-steps.js'
+import { constantFolding } from '../../compiler/passes/constant-folding.js'
 import { convolutionStrategy } from '../../compiler/passes/convolution-strategy.js'
 import { elementwise } from '../../compiler/passes/elementwise.js'
 import { layout } from '../../compiler/passes/layout.js'
@@ -23,12 +25,18 @@ const WEIGHTS: Readonly<Record<string, Tensor>> = {
   point: sized([32, 32, 1, 1]),
   each: sized([32, 1, 3, 3]),
   bias: sized([32]),
+  variance: real(
+    Float64Array.from({ length: 32 }, (_, i) => 0.5 + i / 32),
+    [32],
+    'float32',
+  ),
 }
 const CONSTANTS = `constant %1: float32[32, 3, 3, 3] @1 = "first"
 constant %2: float32[32, 32, 3, 3] @2 = "three"
 constant %3: float32[32, 32, 1, 1] @3 = "point"
 constant %4: float32[32, 1, 3, 3] @4 = "each"
 constant %5: float32[32] @5 = "bias"
+constant %6: float32[32] @6 = "variance"
 `
 
 function parse(text: string): Graph {
@@ -37,15 +45,22 @@ function parse(text: string): Graph {
   return graph
 }
 
-/** Checks which operators are left after layout, activation and the passes `behind` them, and that outputs stay within 1e-5 of the largest value. */
-function check(t: Test, lines: readonly string[], left: readonly string[], behind: readonly Pass[] = []): void {
+/** Checks which operators are left after passes `inFront`, layout, activation and passes `behind`, and that outputs stay within 1e-5 of the largest value. */
+function check(
+  t: Test,
+  lines: readonly string[],
+  left: readonly string[],
+  behind: readonly Pass[] = [],
+  inFront: readonly Pass[] = [],
+): void {
   const used = CONSTANTS.split('\n').filter((line) => lines.some((l) => new RegExp(`${line.slice(9, 11)}\\b`).test(l)))
   const [input, ...rest] = lines
   const before = parse([input, ...used, ...rest, ''].join('\n'))
-  const after = layout.run(before)
-  verifyGraph(after)
-  const final = [activation, ...behind].reduce((graph, pass) => pass.run(graph), after)
-  verifyGraph(final)
+  const final = [...inFront, layout, activation, ...behind].reduce((graph, pass) => {
+    const after = pass.run(graph)
+    verifyGraph(after)
+    return after
+  }, before)
   t.strictSame(
     // which of the two depends on the cache sizes of the CPU
     final.nodes.map((node) => node.op.replace('ptlite::', '').replace('winograd_', 'blocked_')),
@@ -140,6 +155,39 @@ t.test('element-wise steps go into the kernels', (t) => {
   t.end()
 })
 
+t.test('numbers for each channel, or each pixel, are operands of steps', (t) => {
+  const ofChannels = ['%20: float32[32, 1, 1] @5 = aten::view(%5, [32, 1, 1])', '%21: float32[1, 1, 16, 16] @0 = aten::narrow(%0, 1, 0, 1)']
+  const lines = [
+    PLANES,
+    ...ofChannels,
+    conv(10, 0, 2),
+    `${planes(11)} = aten::gelu(%10, "none")`,
+    `${planes(12)} = aten::batch_norm(%11, %5, %5, %5, %6, False, 0.1, 1e-05, True)`,
+    conv(13, 12, 4, 1, 1, 32),
+    `${planes(14)} = aten::prelu(%13, %5)`,
+    `${planes(15)} = aten::mul.Tensor(%14, %20)`,
+    conv(16, 15, 3, 1, 0),
+    `${planes(17)} = aten::mul.Tensor(%16, %21)`,
+    'return %17',
+  ]
+  check(
+    t,
+    lines,
+    [
+      'aten::narrow',
+      'to_blocked',
+      'blocked_convolution_post',
+      'blocked_depthwise_post',
+      'aten::view',
+      'blocked_convolution_post',
+      'from_blocked',
+    ],
+    [elementwise, postOps],
+    [constantFolding, channelSteps],
+  )
+  t.end()
+})
+
 t.test('gates, concatenations and views', (t) => {
   check(
     t,
@@ -206,20 +254,22 @@ function randomNetwork(): { text: string; constants: Map<string, Tensor> } {
     lines.push(`%${id}: ${type(channels, size)} @${id} = aten::${call}`)
     return { id, channels, size }
   }
-  const weight = (shape: number[]): string => {
+  /** With a least value in (-1, 1): numbers from there to 1. */
+  const weight = (shape: number[], least = -1): string => {
     const id = next++
-    const values = sized(shape)
+    const numbers = random.data(shape.reduce((a, b) => a * b, 1)).map((x) => (least === -1 ? x : least + (Math.abs(x) % (1 - least))))
+    const values = real(numbers, shape, 'float32')
     constants.set(`w${id}`, values)
     definitions.push(`constant %${id}: float32[${shape.join(', ')}] @${id} = "w${id}"`)
     return `%${id}`
   }
   const first = { id: next++, channels: random.pick([3, 16, 24, 32]), size: 12 }
   const all: Planes[] = [first]
-  for (let step = 0; step < 9; step++) {
+  for (let step = 0; step < 10; step++) {
     const from = random.pick(all.slice(-4))
     const { id, channels, size } = from
     const alike = all.filter((v) => v.channels === channels && v.size === size)
-    switch (random.pick(['conv', 'conv', 'conv', 'depthwise', 'unary', 'pool', 'gate', 'sum', 'cat'])) {
+    switch (random.pick(['conv', 'conv', 'conv', 'depthwise', 'unary', 'pool', 'gate', 'sum', 'cat', 'norm', 'prelu', 'scale', 'plane'])) {
       case 'conv': {
         const [outputs, kernel, stride] = [random.pick([8, 16, 24, 32, 48]), random.pick([1, 3]), size >= 6 ? random.pick([1, 1, 2]) : 1]
         const bias = random.pick([true, false]) ? weight([outputs]) : 'None'
@@ -234,6 +284,34 @@ function randomNetwork(): { text: string; constants: Map<string, Tensor> } {
       case 'unary':
         all.push(make(channels, size, `${random.pick(['relu', 'hardswish', 'sigmoid', 'silu', 'neg'])}(%${id})`))
         break
+      case 'norm': {
+        const [gamma, mean] = [weight([channels]), weight([channels])]
+        const variance = weight([channels], 0.5)
+        all.push(make(channels, size, `batch_norm(%${id}, ${gamma}, None, ${mean}, ${variance}, False, 0.1, 1e-05, True)`))
+        break
+      }
+      case 'prelu':
+        all.push(make(channels, size, `prelu(%${id}, ${weight([channels], random.pick([-1, 0.01]))})`))
+        break
+      case 'scale':
+        all.push(
+          make(
+            channels,
+            size,
+            `mul.Tensor(%${id}, ${weight(
+              random.pick([
+                [channels, 1, 1],
+                [1, channels, size, size],
+              ]),
+            )})`,
+          ),
+        )
+        break
+      case 'plane': {
+        const mean = make(1, size, `mean.dim(%${id}, [1], True, None)`)
+        all.push(make(channels, size, `mul.Tensor(%${id}, %${mean.id})`))
+        break
+      }
       case 'pool':
         all.push(make(channels, Math.ceil(size / 2), `max_pool2d(%${id}, [2, 2], [2, 2], [0, 0], [1, 1], True)`))
         break
@@ -265,11 +343,13 @@ t.test('random networks give what they gave before', (t) => {
     const { text, constants } = randomNetwork()
     const before = parseGraph(text, { constant: (name) => constants.get(name)! })
     verifyGraph(before)
-    const after = layout.run(before)
+    const steps = channelSteps.run(before)
+    verifyGraph(steps)
+    const after = layout.run(steps)
     verifyGraph(after)
-    const final = activation.run(after)
+    const final = [activation, elementwise, postOps].reduce((graph, pass) => pass.run(graph), after)
     verifyGraph(final)
-    if (after !== before) changed++
+    if (after !== steps) changed++
     const inputs = before.inputs.map((id) => sized([...before.values.get(id)!.type.shape]))
     const [want, got] = [before, final].map((graph) => new GraphRunner(graph).run(inputs, true) as Tensor[])
     want!.forEach((y, i) => {

@@ -93,6 +93,7 @@ function clampProduct(node: GraphNode, { min, max }: Bounds, analysis: Analysis)
     }
     case 'ptlite::convolution':
     case 'ptlite::blocked_convolution':
+    case 'ptlite::blocked_grouped_convolution':
     case 'ptlite::blocked_depthwise':
     case 'ptlite::winograd_convolution':
     case 'ptlite::linear': {

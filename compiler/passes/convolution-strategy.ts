@@ -1,4 +1,4 @@
-import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../runtime/backends/cpu/support/blocked.js'
+import { BLOCK, blocksOf, groupedFilter, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../runtime/backends/cpu/support/blocked.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './pass.js'
 
@@ -21,10 +21,11 @@ export interface ConvolutionProblem {
  * - `pointwise`: direct, 1x1 with stride 1, over pixels whatever their row;
  * - `winograd`: 3x3, stride 1, by F(4x4, 3x3);
  * - `direct`: direct, rows padded in strips;
+ * - `grouped`: direct, each output block from the channels of its groups;
  * - `depthwise`: a vector of channels at a time;
  * - `product`: implicit GEMM over [n, c, h, w].
  */
-export type ConvolutionKind = 'few channels' | 'pointwise' | 'winograd' | 'direct' | 'depthwise' | 'product'
+export type ConvolutionKind = 'few channels' | 'pointwise' | 'winograd' | 'direct' | 'grouped' | 'depthwise' | 'product'
 
 export interface ConvolutionStrategy {
   readonly kind: ConvolutionKind
@@ -61,12 +62,30 @@ function winogradGain(p: ConvolutionProblem, macs: number): number {
   return time < 0.8 * macs * NS_PER_DIRECT_MAC ? macs * NS_PER_DIRECT_MAC - time : 0
 }
 
+// The GEMM over [n, c, h, w] of a few channels in each group, and the same from blocks: dense, and where lanes read their own groups.
+const NS_PER_GROUPED_MAC = 0.04
+const NS_PER_SPAN_MAC = 0.021
+const NS_PER_LANE_MAC = 0.028
+
+/** Blocks of channels that may have several groups, or a part of one, and then compute products with zeros. */
+function groupedStrategy(p: ConvolutionProblem): ConvolutionStrategy {
+  const groups = { count: p.groups, inputs: p.inChannels / p.groups, outputs: p.outChannels / p.groups }
+  const { within, work } = groupedFilter(groups)
+  const taps = p.kernel[0] * p.kernel[1] * p.batch * p.out[0] * p.out[1]
+  const time = taps * work * BLOCK * (within ? NS_PER_LANE_MAC : NS_PER_SPAN_MAC)
+  const gain = taps * groups.inputs * p.outChannels * NS_PER_GROUPED_MAC - time
+  const shape = `${groups.count} groups of ${groups.inputs} to ${groups.outputs} channels`
+  return gain > 0
+    ? { kind: 'grouped', reason: shape, gain }
+    : { kind: 'product', reason: `${shape} would leave most of a block of ${BLOCK} unused`, gain: 0 }
+}
+
 /** How a float32 convolution is computed best. */
 export function convolutionStrategy(p: ConvolutionProblem, { winograd }: PassOptions = DEFAULT_OPTIONS): ConvolutionStrategy {
   const outPixels = p.batch * p.out[0] * p.out[1]
   const product = (reason: string): ConvolutionStrategy => ({ kind: 'product', reason, gain: 0 })
   if (p.groups > 1) {
-    if (p.groups !== p.inChannels || p.outChannels !== p.inChannels) return product(`${p.groups} groups of several channels`)
+    if (p.groups !== p.inChannels || p.outChannels !== p.inChannels) return groupedStrategy(p)
     if (p.inChannels < BLOCK / 2) return product(`${p.inChannels} channels would leave most of a block of ${BLOCK} unused`)
     // the shorter the rows, the more of the other kernel's time goes into their ends
     const gain = outPixels * p.outChannels * (0.2 + 15 / p.out[1])

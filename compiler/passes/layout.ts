@@ -174,8 +174,12 @@ class Rewriter {
     const { problem, strategy } = form
     const nameOf = (i: number): string => this.graph.constants.find((c) => c.id === valueArg(node.args[i]))!.name
     const tensor = (i: number): Tensor | undefined => this.analysis.tensor(valueArg(node.args[i]) ?? -1)
-    const transform = strategy.kind === 'winograd' ? 'ptlite::winograd_filter' : 'ptlite::blocked_filter'
-    const [filter] = callOnce(transform, [tensor(1)!]) as [Tensor]
+    const grouped = strategy.kind === 'grouped'
+    const transform = grouped ? 'grouped_filter' : 'filter'
+    const [filter] = callOnce(strategy.kind === 'winograd' ? 'ptlite::winograd_filter' : `ptlite::blocked_${transform}`, [
+      tensor(1)!,
+      ...(grouped ? [problem.groups] : []),
+    ]) as [Tensor]
     const bias = tensor(2)
     const filterArg = value(this.editor.addConstant(filter, `${nameOf(1)} in blocks`))
     const biasArg = bias === undefined ? NONE : value(this.editor.addConstant(paddedVector(bias), `${nameOf(2)} in blocks`))
@@ -187,8 +191,13 @@ class Rewriter {
       return this.replace(node, { ...node, op: 'ptlite::blocked_depthwise', args, note })
     }
     const input = strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before)
+    const ofGroups = [problem.groups, problem.inChannels / problem.groups, problem.outChannels / problem.groups].map((n) => constant(n))
     const [op, places] =
-      strategy.kind === 'winograd' ? ['ptlite::winograd_convolution', [settings[1]!]] : ['ptlite::blocked_convolution', settings]
+      strategy.kind === 'winograd'
+        ? ['ptlite::winograd_convolution', [settings[1]!]]
+        : grouped
+          ? ['ptlite::blocked_grouped_convolution', [...settings, ...ofGroups]]
+          : ['ptlite::blocked_convolution', settings]
     const made = this.replace(node, { ...node, op, args: [value(input), filterArg, biasArg, NONE, ...places, ...limits], note })
     if (form.min === -Infinity && form.max === Infinity) this.open.set(onlyResult(node)!, { node, result: made })
     return made

@@ -99,7 +99,10 @@ const PRODUCERS: Readonly<Record<string, Producer>> = {
   'ptlite::sparse_convolution': sparse('ptlite::sparse_convolution', 'channels'),
   'ptlite::sparse_blocked_convolution': sparse('ptlite::sparse_blocked_convolution', 'blocks'),
   ...Object.fromEntries(
-    ['blocked_convolution', 'blocked_depthwise', 'winograd_convolution'].map((name) => [`ptlite::${name}`, blocked(`ptlite::${name}`)]),
+    ['blocked_convolution', 'blocked_grouped_convolution', 'blocked_depthwise', 'winograd_convolution'].map((name) => [
+      `ptlite::${name}`,
+      blocked(`ptlite::${name}`),
+    ]),
   ),
 }
 

@@ -25,6 +25,7 @@ struct Problem {
   int64_t in[2], kernel[2], stride[2], padding[2], dilation[2], out[2];
   int64_t unit;         ///< floats of a pixel: a block, or 1 where the input is plain
   int64_t planes;       ///< blocks, or channels where the input is plain
+  int64_t group_inputs, group_outputs;
   bool pointwise;       ///< 1x1, stride 1, no padding
   bool copied;          ///< rows are copied into strips
   int64_t phases;       ///< of a copied row
@@ -39,6 +40,16 @@ struct Problem {
   int64_t row_floats() const { return copied ? phases * phase_width * unit : in[1] * unit; }
   int64_t plane_floats() const { return copied ? strip_rows(strip) * row_floats() : in[0] * in[1] * unit; }
   int64_t strip_floats() const { return copied ? planes * plane_floats() : 0; }
+
+  /// The channels of the input that some channels of the output read.
+  struct Span {
+    int64_t first, end;
+    bool operator==(const Span& other) const { return first == other.first && end == other.end; }
+  };
+  Span span(int64_t first_output, int64_t end_output) const {
+    return {first_output / group_outputs * group_inputs, std::min(channels, ((end_output - 1) / group_outputs + 1) * group_inputs)};
+  }
+  Span span_of(int64_t block) const { return span(block * kBlock, std::min((block + 1) * kBlock, channels / group_inputs * group_outputs)); }
 };
 
 /// Every second of some elements; how many of `count` have been taken: what is read ends before the last one.
@@ -86,11 +97,11 @@ void copy_row(const Problem& q, const float* plane, int64_t y, float* to) {
   }
 }
 
-/// The rows that output rows [first, first + count) read, for all planes.
-void copy_strip(const Problem& q, const float* image, int64_t first, int64_t count, float* to) {
+/// The rows that output rows [first, first + count) read, for planes [from, to_plane).
+void copy_strip(const Problem& q, const float* image, int64_t first, int64_t count, int64_t from, int64_t to_plane, float* to) {
   const int64_t rows = q.strip_rows(count);
   const int64_t spread = q.kernel[0] == 1 ? q.stride[0] : 1;  // between rows that are read at all
-  for (int64_t c = 0; c < q.planes; c++) {
+  for (int64_t c = from; c < to_plane; c++) {
     const float* plane = image + c * q.in[0] * q.in[1] * q.unit;
     float* row = to + c * q.plane_floats();
     for (int64_t r = 0; r < rows; r++, row += q.row_floats()) copy_row(q, plane, first * q.stride[0] - q.padding[0] + r * spread, row);
@@ -109,22 +120,36 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
   const int64_t first = index * q.strip;
   const int64_t count = std::min(q.strip, (q.pointwise ? q.out[1] : q.out[0]) - first);
   const float* x = input + first * q.unit;
-  const TileArgs& a = q.tile;
+  TileArgs a = q.tile;
+  const bool grouped = q.group_inputs < q.channels;
   if (q.copied) {
-    copy_strip(q, input, first, count, memory);
+    const Problem::Span all = grouped ? Problem::Span{q.span_of(from).first, q.span_of(to - 1).end} : Problem::Span{0, q.channels};
+    const int64_t of_plane = q.unit;  // as many channels as a pixel has floats
+    copy_strip(q, input, first, count, all.first / of_plane, (all.end + of_plane - 1) / of_plane, memory);
     x = memory;
   } else if (!q.pointwise) {
     x = input + first * q.stride[0] * q.row_floats();
   }
-  for (int64_t b = from; b < to; b += kFilters) {
-    const int filters = int(std::min<int64_t>(kFilters, to - b));
+  int filters = 0;
+  for (int64_t b = from; b < to; b += filters) {
+    filters = int(std::min<int64_t>(kFilters, to - b));
+    const float* source = x;
+    if (grouped) {
+      const Problem::Span span = q.span_of(b);
+      if (a.group > 0 || !(q.span_of(b + filters - 1) == span)) filters = 1;
+      const int64_t block = a.group > 0 ? b : span.first / kBlock;
+      source += block * a.block_step;
+      a.lead = span.first - block * kBlock;
+      a.channels = span.end - block * kBlock;
+      a.blocks = (a.channels + kBlock - 1) / kBlock;
+    }
     const int64_t plane = (image * q.out_blocks + b) * pixels * kBlock;
     const float* w = filter + b * a.filter_block;
     const float* start = bias == nullptr ? nullptr : bias + b * kBlock;
     const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
     for (int64_t r = 0; r < rows; r++) {
       const int64_t at = plane + (q.pointwise ? first : (first + r) * q.out[1]) * kBlock;
-      run_row(a, q.unit == 1, filters, width, x + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
+      run_row(a, q.unit == 1, filters, width, source + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
               output + at, {q.post, image * q.out_blocks + b, q.pointwise ? first : (first + r) * q.out[1]});
     }
   }
@@ -162,6 +187,8 @@ int32_t run(const blocked_conv_frame* f, const ptlite::PostOps* post) {
   q.batch = f->batch;
   q.channels = f->in_channels;
   q.out_blocks = f->out_blocks;
+  q.group_inputs = q.channels / f->groups;
+  q.group_outputs = f->groups == 1 ? q.out_blocks * kBlock : f->group_outputs;
   q.strip = f->strip;
   for (int d = 0; d < 2; d++) {
     q.in[d] = f->in[d];
@@ -205,7 +232,10 @@ int32_t run(const blocked_conv_frame* f, const ptlite::PostOps* post) {
   q.tile.blocks = plain ? 1 : q.planes;
   q.tile.block_step = q.plane_floats();
   q.tile.channels = plain ? 1 : q.channels;
-  q.tile.filter_block = taps * q.channels * kBlock;
+  q.tile.lead = 0;
+  q.tile.group = f->groups > 1 && q.group_inputs == q.group_outputs && (f->depth == 4 || f->depth == 8) ? f->depth : 0;
+  q.tile.depth = plain ? 1 : f->depth;
+  q.tile.filter_block = taps * f->depth * kBlock;
   q.tile.out_block = q.out[0] * q.out[1] * kBlock;
   q.tile.lo = f->clamped != 0 ? float(f->lo) : -std::numeric_limits<float>::infinity();
   q.tile.hi = f->clamped != 0 ? float(f->hi) : std::numeric_limits<float>::infinity();

@@ -14,6 +14,7 @@ using Tile = void (*)(const TileArgs& a, int64_t skip, const float* x, const flo
 struct Size {
   int pixels;
   Tile tiles[2][kFilters];  ///< [plain][filters - 1]
+  Tile grouped[2];          ///< of 4 and of 8 channels
 };
 
 /// Adds the products of one channel to a tile.
@@ -37,12 +38,12 @@ PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kPart
 template <int F, int P>
 PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter) {
   constexpr int64_t kAhead = 4;
-  const int64_t tap_floats = a.channels * kBlock, block_floats = kBlock * kBlock;
+  const int64_t tap_floats = a.depth * kBlock, block_floats = kBlock * kBlock;
   const int64_t taps_ahead = kAhead % a.tap_count, ahead = kAhead / a.tap_count * block_floats + taps_ahead * tap_floats;
   const float* tile = x;
 #pragma GCC unroll 1
   for (int64_t b = 0; b < a.blocks; b++, x += a.block_step, filter += block_floats) {
-    const int64_t depth = std::min<int64_t>(kBlock, a.channels - b * kBlock);
+    const int64_t lead = b == 0 ? a.lead : 0, depth = std::min<int64_t>(kBlock, a.channels - b * kBlock);
     const float* f = filter;
 #pragma GCC unroll 1
     for (int64_t t = 0; t < a.tap_count; t++, f += tap_floats) {
@@ -50,7 +51,7 @@ PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts
       const float* later = f + ahead + (t + taps_ahead < a.tap_count ? 0 : block_floats - a.tap_count * tap_floats);
       const float* now = x + a.taps[t];
 #pragma GCC unroll 2
-      for (int64_t c = 0; c < depth; c++) {
+      for (int64_t c = lead; c < depth; c++) {
         __builtin_prefetch(next + c * kBlock);
 #pragma GCC unroll 2
         for (int i = 0; i < F; i++) __builtin_prefetch(later + i * a.filter_block + c * kBlock);
@@ -60,8 +61,38 @@ PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts
   }
 }
 
-/// F output blocks by P pixels that lie `step` floats apart in the input.
-template <int F, int P, int step>
+/// Channel c of the group of G channels that each lane of part v of a block belongs to.
+template <int G>
+PTLITE_INLINE Vec<float> of_group(const float* pixel, int v, int c) {
+  if constexpr (G >= kLanes) {
+    return Vec<float>(pixel[v * kLanes / G * G + c]);
+  } else {
+    Vec<float>::Mask from;
+    for (int i = 0; i < kLanes; i++) from.v[i] = i / G * G + c;
+    return Vec<float>(__builtin_shuffle(Vec<float>::load(pixel + v * kLanes).v, from.v));
+  }
+}
+
+/// Adds the products of all taps, where each lane reads the G channels of its group.
+template <int G, int P>
+PTLITE_INLINE void add_groups(const TileArgs& a, Vec<float> (&acc)[P][kParts], const float* x, const float* filter) {
+#pragma GCC unroll 1
+  for (int64_t t = 0; t < a.tap_count; t++, filter += G * kBlock) {
+    const float* pixel = x + a.taps[t];
+#pragma GCC unroll 8
+    for (int c = 0; c < G; c++) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kParts; v++) {
+        const Vec<float> w = Vec<float>::load(filter + c * kBlock + v * kLanes);
+#pragma GCC unroll 16
+        for (int i = 0; i < P; i++) acc[i][v] += of_group<G>(pixel + i * kBlock, v, c) * w;
+      }
+    }
+  }
+}
+
+/// F output blocks by P pixels that lie `step` floats apart in the input; G: channels of a group within a block, or 0.
+template <int F, int P, int step, int G = 0>
 void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out) {
   constexpr int V = F * kParts;
   Vec<float> acc[P][V];
@@ -71,7 +102,9 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
 #pragma GCC unroll 16
     for (int i = 0; i < P; i++) acc[i][v] = start;
   }
-  if constexpr (step == kBlock) {
+  if constexpr (G > 0) {
+    add_groups<G>(a, acc, x, filter);
+  } else if constexpr (step == kBlock) {
     add_blocks<F>(a, acc, x, filter);
   } else {
 #pragma GCC unroll 1
@@ -96,9 +129,9 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
 template <int P>
 constexpr Size size() {
 #if defined(CPU_CAPABILITY_AVX512)
-  return {P, {{&tile<1, P, kBlock>, &tile<2, P, kBlock>}, {&tile<1, P, 1>, &tile<2, P, 1>}}};
+  return {P, {{&tile<1, P, kBlock>, &tile<2, P, kBlock>}, {&tile<1, P, 1>, &tile<2, P, 1>}}, {&tile<1, P, kBlock, 4>, &tile<1, P, kBlock, 8>}};
 #else
-  return {P, {{&tile<1, P, kBlock>}, {&tile<1, P, 1>}}};
+  return {P, {{&tile<1, P, kBlock>}, {&tile<1, P, 1>}}, {&tile<1, P, kBlock, 4>, &tile<1, P, kBlock, 8>}};
 #endif
 }
 
@@ -135,7 +168,7 @@ constexpr int64_t kStepPixels = 56;
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
              const float* residual, float* out, const RowSteps& steps) {
   const Size& size = best_size(pixels);
-  const Tile tile = size.tiles[plain][filters - 1];
+  const Tile tile = a.group == 0 ? size.tiles[plain][filters - 1] : size.grouped[a.group / 8];
   const int64_t step = plain ? 1 : kBlock;
   int64_t done = 0;
   for (int64_t i = 0; i < pixels; i += size.pixels) {

@@ -30,7 +30,10 @@ struct TileArgs {
   int64_t tap_count;
   int64_t blocks;        ///< of the input; 1 where the input is plain
   int64_t block_step;    ///< from one to the next
-  int64_t channels;      ///< of the input: 1 where it is plain
+  int64_t channels;      ///< of the input that are read, from the first block on: 1 where it is plain
+  int64_t lead;          ///< channels of the first block that are not read
+  int64_t group;         ///< 4 or 8: an output lane reads so many channels around its own, in one block; else 0
+  int64_t depth;         ///< channels that a tap of the filter has; 1 where the input is plain
   int64_t filter_block;  ///< between the filters of two output blocks
   int64_t out_block;     ///< between two output blocks
   float lo, hi;          ///< infinite where there is no limit

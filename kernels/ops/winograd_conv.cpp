@@ -156,7 +156,7 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
   a.tap_count = 1;
   a.blocks = q.in_blocks;
   a.block_step = tiles * kBlock;
-  a.channels = channels;
+  a.channels = a.depth = channels;
   a.filter_block = channels * kBlock;
   a.out_block = tiles * kBlock;
   for (int64_t p = 0; p < kPositions; p++) {

@@ -155,6 +155,40 @@ t.test('3x3 convolutions by F(4x4, 3x3)', (t) => {
   t.end()
 })
 
+t.test('convolutions in groups', (t) => {
+  const shapes = [
+    [2, 4, 4],
+    [9, 4, 4],
+    [5, 8, 8],
+    [3, 16, 16],
+    [2, 32, 48],
+    [5, 24, 24],
+    [3, 12, 8],
+    [2, 5, 40],
+    [7, 3, 3],
+    [20, 1, 2],
+  ] as const
+  for (let round = 0; round < 60; round++) {
+    const [groups, inputs, outputs] = shapes[round % shapes.length]!
+    const c = { ...randomCase(), channels: groups * inputs, outputs: groups * outputs }
+    const x = random.data(c.batch * c.channels * count(c.size))
+    const w = random.data(c.outputs * inputs * count(c.kernel))
+    const b = random.data(c.outputs)
+    const free = expected(c, { x, w, b }, groups, -Infinity, Infinity)
+    const r = round % 2 === 0 ? random.data(free.values.length) : undefined
+    const { values, shape } = expected(c, { x, w, b }, groups, -1, 1.5, r)
+    const filter = call('ptlite::blocked_grouped_filter', real(w, [c.outputs, inputs, ...c.kernel], 'float32'), int(groups))
+    const settings = [ints(c.stride), ints(c.padding), ints(c.dilation), int(groups), int(inputs), int(outputs), limit(-1), limit(1.5)]
+    const residual = r === undefined ? null : toBlocks(r, shape)
+    const input = toBlocks(x, [c.batch, c.channels, ...c.size])
+    const y = call('ptlite::blocked_grouped_convolution', input, filter, lanes(b), residual, ...settings)
+    const found = call('ptlite::from_blocked', y, int(c.outputs))
+    t.strictSame(found.shape, shape)
+    t.ok(distance(found, values, inputs * count(c.kernel)) < 2, JSON.stringify({ ...c, groups }))
+  }
+  t.end()
+})
+
 t.test('depthwise convolutions', (t) => {
   for (let round = 0; round < 120; round++) {
     const drawn = randomCase()
@@ -233,6 +267,19 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::blocked_convolution', one, filter, null, x, ...settings)
   refused('ptlite::blocked_convolution', one, filter, null, null, ints([0, 1]), padding, dilation, min, max)
   refused('ptlite::blocked_convolution', one, filter, null, null, stride, ints([-1, 0]), dilation, min, max)
+  const grouped = call('ptlite::blocked_grouped_filter', real(random.data(16 * 8), [16, 8, 1, 1], 'float32'), int(2))
+  refused('ptlite::blocked_grouped_filter', real(random.data(16 * 8), [16, 8, 1, 1], 'float32'), int(3))
+  for (const [groups, inputs, outputs] of [
+    [1, 16, 16],
+    [2, 8, 16],
+    [2, 16, 8],
+    [4, 4, 4],
+    [0, 8, 8],
+    [2, -8, 8],
+  ]) {
+    const places = [stride, padding, dilation, int(groups!), int(inputs!), int(outputs!), min, max]
+    refused('ptlite::blocked_grouped_convolution', one, grouped, null, null, ...places)
+  }
   const three = call('ptlite::winograd_filter', real(random.data(16 * 16 * 9), [16, 16, 3, 3], 'float32'))
   refused('ptlite::winograd_filter', real(random.data(64), [1, 1, 8, 8], 'float32'))
   refused('ptlite::winograd_convolution', one, three, null, null, padding, min, max)

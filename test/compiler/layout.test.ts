@@ -269,13 +269,37 @@ function randomNetwork(): { text: string; constants: Map<string, Tensor> } {
     const from = random.pick(all.slice(-4))
     const { id, channels, size } = from
     const alike = all.filter((v) => v.channels === channels && v.size === size)
-    switch (random.pick(['conv', 'conv', 'conv', 'depthwise', 'unary', 'pool', 'gate', 'sum', 'cat', 'norm', 'prelu', 'scale', 'plane'])) {
+    switch (
+      random.pick([
+        'conv',
+        'conv',
+        'conv',
+        'grouped',
+        'depthwise',
+        'unary',
+        'pool',
+        'gate',
+        'sum',
+        'cat',
+        'norm',
+        'prelu',
+        'scale',
+        'plane',
+      ])
+    ) {
       case 'conv': {
         const [outputs, kernel, stride] = [random.pick([8, 16, 24, 32, 48]), random.pick([1, 3]), size >= 6 ? random.pick([1, 1, 2]) : 1]
         const bias = random.pick([true, false]) ? weight([outputs]) : 'None'
         const pad = (kernel - 1) / 2
         const args = `%${id}, ${weight([outputs, channels, kernel, kernel])}, ${bias}, [${stride}], [${pad}, ${pad}], [1, 1], 1`
         all.push(make(outputs, Math.ceil(size / stride), `conv2d(${args})`))
+        break
+      }
+      case 'grouped': {
+        const groups = random.pick([2, 3, 4].filter((n) => channels % n === 0).concat(1))
+        const outputs = groups * random.pick([4, 8, 12, 16])
+        const args = `%${id}, ${weight([outputs, channels / groups, 3, 3])}, None, [1, 1], [1, 1], [1, 1], ${groups}`
+        all.push(make(outputs, size, `conv2d(${args})`))
         break
       }
       case 'depthwise':
@@ -376,10 +400,13 @@ t.test('strategies', (t) => {
   ].map((p) => convolutionStrategy(p))
   t.strictSame(
     kinds.map(({ kind }) => kind),
-    ['winograd', 'few channels', 'depthwise', 'product', 'pointwise', 'product'],
+    ['winograd', 'few channels', 'depthwise', 'grouped', 'pointwise', 'product'],
   )
   for (const { reason } of kinds) t.ok(reason.length > 10)
   t.equal(convolutionStrategy(three, { winograd: false }).kind, 'direct')
+  // a block of 16 channels would read 16 times what it needs
+  t.equal(convolutionStrategy({ ...three, groups: 32, outChannels: 64, inChannels: 32 }).kind, 'product')
+  for (const groups of [2, 4, 8, 16]) t.equal(convolutionStrategy({ ...three, groups }).kind, 'grouped', `${groups} groups`)
   t.equal(convolutionStrategy({ ...three, stride: [2, 2], out: [28, 28] }).kind, 'direct')
   t.end()
 })

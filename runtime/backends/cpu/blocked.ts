@@ -1,8 +1,9 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
+import { readTensor, writeTensor } from '../../tensor/data.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { BLOCK, blocksOf, WINOGRAD_POSITIONS } from './support/blocked.js'
+import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, WINOGRAD_POSITIONS } from './support/blocked.js'
 import { stripOf, winogradStrip } from './support/blocked-strip.js'
 import { contiguousOf } from './support/copy.js'
 import { applySteps } from './post-ops.js'
@@ -107,6 +108,31 @@ export function blocked_filter(weight: Tensor): Tensor {
 }
 
 /**
+ * Filters [outputs, inputs / groups, h, w] of a convolution in groups as `blocked_grouped_convolution` reads them:
+ * [outputs / 16, h, w, depth, 16], with zeros for channels of other groups.
+ */
+export function blocked_grouped_filter(weight: Tensor, groups: number): Tensor {
+  const operator = 'ptlite::blocked_grouped_filter'
+  const w = floats(operator, 'weight', weight, 4)
+  const [all, inputs, height, width] = w.shape as [number, number, number, number]
+  check(groups > 0 && all % groups === 0 && w.numel > 0, () => `${operator}: ${groups} groups do not share out ${all} filters`)
+  const shape: Groups = { count: groups, inputs, outputs: all / groups }
+  const { within, depth } = groupedFilter(shape)
+  if (within || depth === inputs) return blocked_filter(w)
+  const taps = height * width
+  const from = readTensor(w) as Float32Array
+  const data = new Float32Array(all * depth * taps)
+  for (let output = 0; output < all; output++) {
+    const start = Math.floor(groupSpan(shape, Math.floor(output / BLOCK)).first / BLOCK) * BLOCK
+    const at = output * depth + Math.floor(output / shape.outputs) * inputs - start
+    data.set(from.subarray(output * inputs * taps, (output + 1) * inputs * taps), at * taps)
+  }
+  const spread = empty([all, depth, height, width], DType.float32)
+  writeTensor(spread, data)
+  return blocked_filter(spread)
+}
+
+/**
  * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, with bias, a residual that is added and limits; the filter
  * comes from `blocked_filter`, the bias has an element for each of its lanes. `post`: element-wise steps on the result.
  */
@@ -122,12 +148,53 @@ export function blocked_convolution(
   max: number,
   post: PostOps | null = null,
 ): Tensor {
-  const operator = 'ptlite::blocked_convolution'
-  const plain = input.dim === 4
+  return convolve('ptlite::blocked_convolution', input, filter, bias, residual, stride, padding, dilation, null, min, max, post)
+}
+
+/**
+ * The same in `groups` groups of `inputs` channels that give `outputs` each, from blocks of channels; the filter comes from
+ * `blocked_grouped_filter`.
+ */
+export function blocked_grouped_convolution(
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  residual: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: number,
+  inputs: number,
+  outputs: number,
+  min: number,
+  max: number,
+  post: PostOps | null = null,
+): Tensor {
+  const shape = { count: groups, inputs, outputs }
+  return convolve('ptlite::blocked_grouped_convolution', input, filter, bias, residual, stride, padding, dilation, shape, min, max, post)
+}
+
+function convolve(
+  operator: string,
+  input: Tensor,
+  filter: Tensor,
+  bias: Tensor | null,
+  residual: Tensor | null,
+  stride: number[],
+  padding: number[],
+  dilation: number[],
+  groups: Groups | null,
+  min: number,
+  max: number,
+  post: PostOps | null,
+): Tensor {
+  const plain = input.dim === 4 && groups === null
   const x = plain ? floats(operator, 'input', input, 4) : floats(operator, 'input', input, 5, BLOCK)
   const w = floats(operator, 'filter', filter, 5, BLOCK)
   const [batch, planes, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
-  const [blocks, height, width, channels] = w.shape as [number, number, number, number]
+  const [blocks, height, width, depth] = w.shape as [number, number, number, number]
+  if (groups !== null) checkGroups(operator, groups, blocks, depth)
+  const channels = groups === null ? depth : groups.count * groups.inputs
   check(
     channels > 0 && (plain ? planes === channels : planes === blocksOf(channels)),
     () => `${operator}: a filter of ${channels} channels does not fit an input of shape [${x.shape.join(', ')}]`,
@@ -138,11 +205,14 @@ export function blocked_convolution(
   const sum = residualOf(operator, residual, result)
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
-  const { strip, byFilters } = stripOf({ plain, channels, blocks, in: spatial, out, kernel, stride, padding })
+  const { strip, byFilters } = stripOf({ plain, channels, depth, blocks, in: spatial, out, kernel, stride, padding })
   const frame = {
     batch,
     in_channels: channels,
     out_blocks: blocks,
+    groups: groups?.count ?? 1,
+    group_outputs: groups?.outputs ?? 0,
+    depth,
     plain: plain ? 1 : 0,
     ...clampFields(limitsOf(min, max)),
     strip,
@@ -163,6 +233,16 @@ export function blocked_convolution(
     if (fields === null) kernels.blocked_conv(frame)
     else kernels.blocked_conv_post({ ...frame, ...fields })
   })
+}
+
+/** Throws unless a filter of so many output blocks and channels per tap is one for these groups, of which there are two at least. */
+function checkGroups(operator: string, groups: Groups, blocks: number, depth: number): void {
+  const { count, inputs, outputs } = groups
+  const good = [count - 1, inputs, outputs].every((v) => v >= 1 && v < 2 ** 20) && blocksOf(count * outputs) === blocks
+  check(
+    good && groupedFilter(groups).depth === depth,
+    () => `${operator}: a filter of ${blocks} blocks and ${depth} channels is none for ${count} groups of ${inputs} to ${outputs} channels`,
+  )
 }
 
 /** One filter per channel: [channels / 16, h, w, 1, 16], from `blocked_filter`. */

@@ -256,6 +256,15 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const filter = blockedFilter(d, 40, channels, 3, 3)
       return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
     }),
+    ...[4, 8, 12].map((size) =>
+      blockedConvolution(`blocked_grouped_convolution of ${size}`, (d, x, channels, tail) => {
+        const groups = Math.floor(channels / size)
+        const filter = callOperator('ptlite::blocked_grouped_filter', [d.dense([groups * size, size, 3, 3]), int(groups)])
+        const within = callOperator('aten::narrow', [x, int(1), int(0), int(Math.ceil((groups * size) / 16))])
+        const settings = [...tail.slice(0, 3), int(groups), int(size), int(size), ...tail.slice(3)]
+        return callOperator('ptlite::blocked_grouped_convolution', [within as Tensor, filter as Tensor, null, null, ...settings]) as Tensor
+      }),
+    ),
   ],
   blocked_depthwise: [
     blockedConvolution('blocked_depthwise', (d, x, channels, tail) => {

@@ -6,6 +6,8 @@ export interface StripProblem {
   /** The input is [c, h, w] as it is. */
   readonly plain: boolean
   readonly channels: number
+  /** Channels that a tap of an output block's filter has. */
+  readonly depth: number
   /** Of the output. */
   readonly blocks: number
   readonly in: readonly number[]
@@ -42,7 +44,7 @@ function secondLevel(): number {
 export function stripOf(p: StripProblem): Strip {
   const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
   const taps = p.kernel[0]! * p.kernel[1]!
-  const byFilters = p.blocks * BLOCK * p.channels * taps > inputChannels * p.in[0]! * p.in[1]!
+  const byFilters = p.blocks * BLOCK * p.depth * taps > inputChannels * p.in[0]! * p.in[1]!
   const pointwise = taps === 1 && p.stride.every((s) => s === 1) && p.padding.every((v) => v === 0)
   const pixels = p.out[0]! * p.out[1]!
   const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)

@@ -10,6 +10,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   binary: ['a', 'b'],
   blocked_conv: ['input', 'residual'],
   blocked_depthwise: ['input'],
+  blocked_gates: ['input'],
   blocked_mean: ['input'],
   blocked_pool: ['input'],
   blocked_reorder: ['input'],

@@ -231,7 +231,7 @@ class Rewriter {
 }
 
 /** The vector with zeros up to a whole number of blocks. */
-function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
+export function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
   const data = new Float32Array(blocksOf(t.numel) * BLOCK)
   data.set(readTensor(t) as Float32Array)
   return constantOf(data, shape)

@@ -26,6 +26,7 @@ import { rotary } from './rotary.js'
 import { rowMajor } from './row-major.js'
 import { softmax } from './softmax.js'
 import { canonical } from './canonical.js'
+import { squeezeExcite } from './squeeze-excite.js'
 import { stridedOperands } from './strided-operands.js'
 import { views } from './views.js'
 
@@ -56,6 +57,7 @@ export const PASSES: readonly Pass[] = [
   quantizedInput,
   channelSteps,
   layout,
+  squeezeExcite,
   activation,
   blockSparse,
   elementwise,

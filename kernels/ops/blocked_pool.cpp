@@ -6,15 +6,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "vec/vec.h"
+#include "blocked_mean.h"
 
 namespace {
 
 using ptlite::Vec;
 
-constexpr int64_t kBlock = 16;
-constexpr int kLanes = Vec<float>::size;
-constexpr int kParts = kBlock / kLanes;
+using namespace ptlite::blocked;
 
 /// Elements of one dimension of a window inside the input.
 struct Span {
@@ -72,19 +70,11 @@ int32_t mean(blocked_mean_frame* f) {
   const int64_t channels = f->channels, pixels = f->pixels, blocks = (channels + kBlock - 1) / kBlock;
   ptlite::parallel_for(f->batch * blocks, ptlite::grain_for(pixels * kBlock), [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
-      const int64_t block = u % blocks, some = std::min(kBlock, channels - block * kBlock);
+      const int64_t block = u % blocks, some = std::min<int64_t>(kBlock, channels - block * kBlock);
       float* out = output + u / blocks * channels + block * kBlock;
       for (int v = 0; v < kParts && v * kLanes < some; v++) {
-        constexpr int kSums = 4;  // additions do not wait for each other
-        Vec<float> sum[kSums] = {};
-        const float* p = input + u * pixels * kBlock + v * kLanes;
-        int64_t i = 0;
-        for (; i + kSums <= pixels; i += kSums) {
-          for (int s = 0; s < kSums; s++) sum[s] += Vec<float>::load(p + (i + s) * kBlock);
-        }
-        for (; i < pixels; i++) sum[0] += Vec<float>::load(p + i * kBlock);
-        const Vec<float> total = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / Vec<float>(float(pixels));
-        total.store(out + v * kLanes, std::min<int64_t>(kLanes, some - v * kLanes));
+        const Vec<float> mean = ptlite::blocked::mean_of(input + u * pixels * kBlock + v * kLanes, pixels);
+        mean.store(out + v * kLanes, std::min<int64_t>(kLanes, some - v * kLanes));
       }
     }
   });

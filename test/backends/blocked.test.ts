@@ -238,6 +238,48 @@ t.test('pooling', (t) => {
   t.end()
 })
 
+t.test('squeeze and excitation', (t) => {
+  const gates = ['none', 'relu', 'relu6', 'silu', 'hardswish', 'sigmoid', 'hardsigmoid']
+  for (let round = 0; round < 40; round++) {
+    const [n, c, hidden] = [random.pick([1, 2]), random.pick(CHANNELS), random.pick([1, 4, 16, 23])]
+    const shape = [n, c, random.pick([1, 3, 7]), random.pick([1, 7, 12])]
+    const data = {
+      x: random.data(count(shape)),
+      s: random.data(hidden * c),
+      e: random.data(c * hidden),
+      a: random.data(hidden),
+      b: random.data(c),
+    }
+    const [activation, gate] = [round % gates.length, random.pick([0, 1, 2, 3, 4, 5, 6])]
+    const bias = random.pick([true, false])
+    const exact = (values: Float64Array, ...sizes: number[]): Tensor => real(values, sizes, 'float64')
+    const layer = (x: Tensor, w: Tensor, b: Tensor, index: number): Tensor => {
+      const y = call('aten::conv2d', x, w, bias ? b : null)
+      return index === 0 ? y : call(`aten::${gates[index]!}`, y)
+    }
+    const means = call('aten::mean.dim', exact(data.x, ...shape), ints([2, 3]), true)
+    const inner = layer(means, exact(data.s, hidden, c, 1, 1), exact(data.a, hidden), activation)
+    const want = layer(inner, exact(data.e, c, hidden, 1, 1), exact(data.b, c), gate)
+    const filter = (values: Float64Array, ...sizes: number[]): Tensor =>
+      call('ptlite::blocked_filter', real(values, [...sizes, 1, 1], 'float32'))
+    const found = call(
+      'ptlite::blocked_gates',
+      toBlocks(data.x, shape),
+      int(c),
+      filter(data.s, hidden, c),
+      bias ? lanes(data.a) : null,
+      filter(data.e, c, hidden),
+      bias ? lanes(data.b) : null,
+      int(activation),
+      int(gate),
+    )
+    t.strictSame(found.shape, [n, Math.ceil(c / BLOCK), 1, 1, BLOCK])
+    const back = call('ptlite::from_blocked', found, int(c))
+    t.ok(distance(back, want.data() as Float64Array, c + hidden) < 2, `${n} ${c} ${hidden} ${gates[activation]!} ${gates[gate]!}`)
+  }
+  t.end()
+})
+
 t.test('a NaN passes the limits', (t) => {
   const x = toBlocks(Float64Array.of(NaN, 1), [1, 1, 1, 2])
   const filter = call('ptlite::blocked_filter', real(Float64Array.of(1), [1, 1, 1, 1], 'float32'))
@@ -261,6 +303,10 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::from_blocked', x, int(40))
   refused('ptlite::blocked_mean', x, int(16))
   refused('ptlite::to_blocked', x)
+  const gates = (...numbers: number[]): Input[] => [null, filter, null, ...ints(numbers)]
+  refused('ptlite::blocked_gates', x, int(17), filter, ...gates(0, 0))
+  refused('ptlite::blocked_gates', x, int(40), filter, ...gates(0, 0))
+  refused('ptlite::blocked_gates', toBlocks(random.data(64), [1, 16, 2, 2]), int(16), filter, ...gates(0, 7))
   const one = toBlocks(random.data(16 * 4), [1, 16, 2, 2])
   const [stride, padding, dilation, min, max] = settings as [number[], number[], number[], Input, Input]
   refused('ptlite::blocked_convolution', one, filter, lanes(random.data(17)), null, ...settings)

@@ -12,7 +12,7 @@ import { pooledSizes, poolSettings } from './support/pool.js'
 import { type BlockAxes, postFields, type PostFields, type PostOps, takesPostOps } from './support/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
-function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
+export function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
   check(
     t.type === DType.float32 && t.dim === dim && (last === undefined || t.shape[dim - 1] === last),
     () =>
@@ -22,7 +22,7 @@ function floats(operator: string, name: string, t: Tensor, dim: number, last?: n
 }
 
 /** A vector with an element for each lane of the output blocks. */
-function lanes(operator: string, t: Tensor | null, blocks: number): number {
+export function lanes(operator: string, t: Tensor | null, blocks: number): number {
   if (t === null) return 0
   const dense = floats(operator, 'bias', t, 1)
   check(dense.numel === blocks * BLOCK, () => `${operator}: expected a bias of ${blocks * BLOCK} elements, found ${dense.numel}`)

@@ -285,6 +285,23 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   blocked_mean: [row('blocked_mean', SUM, (d) => callOperator('ptlite::blocked_mean', [d.dense([2, 2, 5, 7, 16]), int(d.of([24, 32]))]))],
+  blocked_gates: [
+    row('blocked_gates', SUM, (d) => {
+      const channels = d.of([24, 32])
+      const [squeeze, excite] = [blockedFilter(d, 20, channels, 1, 1), blockedFilter(d, channels, 20, 1, 1)]
+      const x = d.dense([2, 2, 5, 7, 16])
+      return callOperator('ptlite::blocked_gates', [
+        x,
+        int(channels),
+        squeeze,
+        d.dense([32]),
+        excite,
+        null,
+        int(d.of([1, 3, 4])),
+        int(d.of([5, 6])),
+      ])
+    }),
+  ],
   blocked_pool: [
     row('blocked_max_pool', EXACT, (d) =>
       callOperator('ptlite::blocked_max_pool', [

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { types } from 'node:util'
 import { PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
@@ -28,7 +27,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer): ByteSource 
   }
   if (!stats.isFile()) throw damaged(`cannot read the model ${file}: not a file`)
   if (stats.size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  const mapping = kernels.mem_map({}, Buffer.from(`${resolve(file)}\0`))
+  const mapping = kernels.mem_map({}, Buffer.from(`${file}\0`))
   abandoned.register(mapping, { ...mapping }, mapping)
   return new ByteSource(file, mapping, file)
 }

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
+import { HOW_TO_GET_LIBRARY } from '../build.js'
 import { PtliteError } from '../error.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
+import { chooseLibrary, findLibrary } from './library-path.js'
 
 /** ptlite_launch of a kernel library: runs the kernel that the frame names and returns its status. */
 export type Launch = (frame: Uint8Array, host: ArrayBufferView | null) => number
@@ -14,23 +12,16 @@ export interface LibraryLaunch extends Launch {
   async(frame: Uint8Array, host: ArrayBufferView | null, done: (error: Error | null, status: number) => void): void
 }
 
-const FILE_NAME = 'libptlite.so'
-/** Environment variable with the path of the kernel library. */
-export const LIBRARY_VARIABLE = 'PTLITE_NATIVE_LIBRARY'
+/** The one that package.json asks for. */
+const KOFFI_VERSION = '3.3.4'
 
-let explicitPath: string | undefined
 let launchFunction: LibraryLaunch | undefined
 
 /** Uses the kernel library at `path` instead of the one beside this module. Must come before the first operator call. */
 export function setNativeLibrary(path: string): void {
   if (launchFunction !== undefined)
     throw new PtliteError('NATIVE_LIBRARY', 'the native library is loaded already; call setNativeLibrary first')
-  explicitPath = path
-}
-
-/** What setNativeLibrary was given, for other threads of the process. */
-export function nativeLibrary(): string | undefined {
-  return explicitPath
+  chooseLibrary(path)
 }
 
 /** Calls ptlite_launch; loads the library at the first call, so that importing the package costs nothing. */
@@ -50,9 +41,6 @@ export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
 }
 
 function load(): LibraryLaunch {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new PtliteError('NATIVE_LIBRARY', `the kernels need Linux on x86-64, found ${process.platform} on ${process.arch}`)
-  }
   return openLibrary(findLibrary(), KERNEL_ABI_HASH, `was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
 }
 
@@ -61,27 +49,25 @@ function load(): LibraryLaunch {
  * Throws NATIVE_LIBRARY where it cannot be loaded, or has another hash; `mismatch` says so.
  */
 export function openLibrary(path: string, abiHash: number, mismatch: string): LibraryLaunch {
-  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi')
+  const koffi = loadKoffi(createRequire(import.meta.url))
   try {
     const library = koffi.load(path)
     const found = library.func('uint32_t ptlite_abi_hash()') as () => number
     if (found() !== abiHash) throw new Error(`it ${mismatch}`)
     return library.func('int ptlite_launch(void *frame, void *host)') as LibraryLaunch
   } catch (cause) {
-    throw new PtliteError('NATIVE_LIBRARY', `cannot load ${path}: ${(cause as Error).message}`, { cause })
+    throw new PtliteError('NATIVE_LIBRARY', `cannot load ${path}, which is for Linux on x86-64: ${(cause as Error).message}`, { cause })
   }
 }
 
-function findLibrary(): string {
-  const here = dirname(fileURLToPath(import.meta.url))
-  const chosen = explicitPath ?? process.env[LIBRARY_VARIABLE]
-  const tried = chosen !== undefined && chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map((folder) => join(here, folder, FILE_NAME))
-  const found = tried.find((path) => existsSync(path))
-  if (found === undefined) {
-    throw new PtliteError(
-      'NATIVE_LIBRARY',
-      `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
-    )
+/** koffi's compiled part itself, which is all that is used of it: the JavaScript around it takes longer to load than the kernel library. */
+function loadKoffi(require: NodeJS.Require): typeof import('koffi') {
+  try {
+    const koffi = require('@koromix/koffi-linux-x64/linux_x64/koffi.node') as typeof import('koffi')
+    // of another version where the program has koffi itself
+    if (koffi.version === KOFFI_VERSION) return koffi
+  } catch {
+    // not installed there
   }
-  return found
+  return require('koffi') as typeof import('koffi')
 }

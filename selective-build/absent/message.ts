@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ErrorCode, PtliteError } from '../../runtime/error.js'
-import { LIBRARY_VARIABLE, nativeLibrary } from '../../runtime/native/library.js'
+import { chosenLibrary } from '../../runtime/native/library-path.js'
 
 /** Hash of the texts that the build was made with, and first numbers above those of each code; a build has their values in place of the names. */
 declare const MESSAGES_HASH: string
@@ -30,9 +30,8 @@ export function fail(number: number, ...values: unknown[]): never {
 
 function readTexts(): readonly string[] {
   try {
-    const library = nativeLibrary() ?? process.env[LIBRARY_VARIABLE]
-    const folder = dirname(library !== undefined && library !== '' ? library : fileURLToPath(import.meta.url))
-    const { hash, extend, texts } = JSON.parse(readFileSync(join(folder, 'messages.json'), 'utf8')) as Record<'hash' | 'extend', string> & {
+    const folder = dirname(chosenLibrary() ?? fileURLToPath(import.meta.url))
+    const { hash, extend, texts } = JSON.parse(readFileSync(`${folder}/messages.json`, 'utf8')) as Record<'hash' | 'extend', string> & {
       texts: string[]
     }
     return hash === MESSAGES_HASH ? texts.map((text) => text.replace('{+}', () => extend)) : []

@@ -134,7 +134,7 @@ async function withoutUnseen(
 }
 
 /** Texts of what is thrown before the kernel library is found, and of the reader of texts itself. */
-const KEEPS_TEXTS = new Set(['runtime/native/library.ts', STAND_INS.message])
+const KEEPS_TEXTS = new Set(['runtime/native/library-path.ts', STAND_INS.message])
 
 function withoutMessages(text: string): Messages {
   const source = parseBundle(text)

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { PtliteError } from '../../runtime/error.js'
-import { nativeLibrary } from '../../runtime/native/library.js'
+import { chosenLibrary } from '../../runtime/native/library-path.js'
 import type { Reply, Request, WorkerStart } from './messages.js'
 
 /** Beside the bundles; from the sources, in the built package. */
@@ -21,7 +21,7 @@ export class BackgroundThread {
   private failed: PtliteError | null = null
 
   constructor(private readonly onWarning: (module: number, text: string) => void) {
-    const start: WorkerStart = { ptlite: 'background', nativeLibrary: nativeLibrary() }
+    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() }
     // flags of this process, such as --input-type, need not fit a worker
     this.worker = new Worker(entryPath(), { workerData: start, execArgv: [] })
     this.worker.unref()

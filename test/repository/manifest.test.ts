@@ -26,6 +26,12 @@ t.test('lockfiles name no download address', (t) => {
   t.end()
 })
 
+t.test('the library looks for the koffi that it depends on', (t) => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+  t.match(read('runtime/native/library.ts'), `KOFFI_VERSION = '${dependencies.koffi}'`)
+  t.end()
+})
+
 t.test('the README and the CI script name the same test command', (t) => {
   const commands = /```sh\n([^`]*)```/.exec(read('README.md'))![1]!.trim().split('\n')
   t.strictSame(commands, ['./setup.sh && npm run demo', './setup.sh && npm test'])

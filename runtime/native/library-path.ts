@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
+import { PtliteError } from '../error.js'
+
+const FILE_NAME = 'libptlite.so'
+/** Environment variable with the path of the kernel library. */
+export const LIBRARY_VARIABLE = 'PTLITE_NATIVE_LIBRARY'
+
+let explicitPath: string | undefined
+
+/** The library at `path` is to be used. */
+export function chooseLibrary(path: string): void {
+  explicitPath = path
+}
+
+/** The path that was asked for, by the program or by the environment. */
+export function chosenLibrary(): string | undefined {
+  return explicitPath ?? (process.env[LIBRARY_VARIABLE] || undefined)
+}
+
+/** Path of the kernel library: the chosen one, or the one beside this module. Throws NATIVE_LIBRARY where there is none. */
+export function findLibrary(): string {
+  const chosen = chosenLibrary()
+  const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
+  const tried = chosen !== undefined ? [chosen] : LIBRARY_FOLDERS.map(beside)
+  const found = tried.find((path) => existsSync(path))
+  if (found !== undefined) return found
+  throw new PtliteError(
+    'NATIVE_LIBRARY',
+    `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
+  )
+}

@@ -13,7 +13,8 @@
 namespace {
 
 constexpr size_t kAlignment = 64;
-// From here on blocks start on a page of their own, so that freeing gives pages back to the system.
+// Bytes of a huge page. Blocks of as many are made of them where the system has any: one page fault in place of 512, when a network
+// first runs or its weights are packed.
 constexpr size_t kHuge = size_t{1} << 21;
 
 template <class T = void>
@@ -24,8 +25,9 @@ T* pointer(uint64_t address) {
 int32_t alloc(mem_alloc_frame* f) {
   const size_t bytes = (static_cast<size_t>(f->bytes) + kAlignment - 1) & ~(kAlignment - 1);
   if (bytes < static_cast<size_t>(f->bytes)) return PTLITE_NO_MEMORY;
-  void* block = aligned_alloc(bytes >= kHuge ? 4096 : kAlignment, bytes == 0 ? kAlignment : bytes);
+  void* block = aligned_alloc(bytes >= kHuge ? kHuge : kAlignment, bytes == 0 ? kAlignment : bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
+  if (bytes >= kHuge) madvise(block, bytes & ~(kHuge - 1), MADV_HUGEPAGE);
   f->address = reinterpret_cast<uint64_t>(block);
   return PTLITE_OK;
 }

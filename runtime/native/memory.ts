@@ -4,7 +4,8 @@ import * as kernels from './generated/kernels.js'
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
  * when released, so that a model's second run asks the operating system for nothing. Classes step by an eighth
- * of a power of two; small blocks are cut from slabs.
+ * of a power of two; small blocks are cut from slabs. A large one may be a released block that is larger still: the first
+ * use of a page costs more than what is computed in it.
  */
 
 const SLAB_BYTES = 1 << 18
@@ -12,10 +13,15 @@ const SMALL_BYTES = 1 << 14
 /** Released large blocks kept for reuse; beyond it they go back to the system. */
 const CACHE_LIMIT = 256 * 1024 * 1024
 
+/** How many times the bytes that are asked for a reused block may have. */
+const MOST_WASTE = 4
+
 /** Addresses of a process have 47 bits; beyond that a count of bytes is no longer exact either. */
 const MOST_BYTES = 2 ** 46
 
 const free = new Map<number, number[]>()
+/** Bytes of the large blocks in use that were used before. */
+const larger = new Map<number, number>()
 let slab = 0
 let slabLeft = 0
 let cachedBytes = 0
@@ -24,10 +30,10 @@ let peakBytes = 0
 
 /** Bytes that a request of `bytes` occupies. */
 export function blockSize(bytes: number): number {
-  if (bytes <= 512) return bytes <= 64 ? 64 : Math.ceil(bytes / 64) * 64
-  const step = 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
-  const size = Math.ceil(bytes / step) * step
-  return size <= SMALL_BYTES ? Math.ceil(size / 64) * 64 : Math.ceil(size / 4096) * 4096
+  const step = bytes <= 512 ? 64 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
+  const size = Math.max(Math.ceil(bytes / step) * step, 64)
+  const unit = size <= SMALL_BYTES ? 64 : 4096
+  return Math.ceil(size / unit) * unit
 }
 
 /** Address of a new block with undefined contents. Throws OUT_OF_MEMORY. */
@@ -46,12 +52,9 @@ export function allocate(bytes: number): number {
 }
 
 function take(size: number): number {
+  if (size > SMALL_BYTES) return takeLarge(size)
   const list = free.get(size)
-  if (list !== undefined && list.length > 0) {
-    if (size > SMALL_BYTES) cachedBytes -= size
-    return list.pop()!
-  }
-  if (size > SMALL_BYTES) return fromSystem(size)
+  if (list !== undefined && list.length > 0) return list.pop()!
   if (slabLeft < size) {
     slab = fromSystem(SLAB_BYTES)
     slabLeft = SLAB_BYTES
@@ -62,10 +65,22 @@ function take(size: number): number {
   return address
 }
 
+/** The smallest released block that serves, or a new one. */
+function takeLarge(size: number): number {
+  let found = Infinity
+  for (const [other, list] of free) if (other >= size && other < found && other <= size * MOST_WASTE && list.length > 0) found = other
+  if (found > MOST_BYTES) return fromSystem(size)
+  cachedBytes -= found
+  const address = free.get(found)!.pop()!
+  larger.set(address, found)
+  return address
+}
+
 /** Gives a block of `allocate(bytes)` back. */
 export function release(address: number, bytes: number): void {
-  const size = blockSize(bytes)
-  liveBytes -= size
+  liveBytes -= blockSize(bytes)
+  const size = larger.get(address) ?? blockSize(bytes)
+  larger.delete(address)
   if (size > SMALL_BYTES) {
     if (cachedBytes + size > CACHE_LIMIT) {
       kernels.mem_free({ address })

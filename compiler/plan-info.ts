@@ -1,3 +1,4 @@
+import { cpu } from '../runtime/native/cpu.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import type { Entry } from './entry.js'
@@ -17,6 +18,8 @@ export interface PlanInfo {
   readonly operators: { readonly recorded: number; readonly optimized: number }
   /** How convolutions and linear layers are computed where there are several ways, and why: one line each. */
   readonly choices: readonly string[]
+  /** ISA level of a plan's kernels: the one in use, or that which a `.ptlc` file was compiled for. Null for everything else. */
+  readonly level: string | null
   /** Kernel calls of a plan; 0 for everything else. */
   readonly frames: number
   /** Bytes of intermediates of a plan: its arena, the most that is alive at one time, and each in memory of its own. */
@@ -35,6 +38,7 @@ export function describeEntry(method: string, { signature, state, recordedOperat
     signature: signature.toString(),
     operators: { recorded: recordedOperators, optimized: 0 },
     choices: [],
+    level: null,
     frames: 0,
     memory: null,
     weights: null,
@@ -46,7 +50,8 @@ export function describeEntry(method: string, { signature, state, recordedOperat
   if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
   const { frames, arenaBytes, lowerBound, naiveBytes } = plan
   const memory = { arenaBytes, lowerBound, naiveBytes }
-  return { ...info, state: 'plan', reason: null, operators, choices, frames, memory, weights: weightsOf(plan, state.guards, all) }
+  const level = cpu.currentLevel()
+  return { ...info, state: 'plan', reason: null, operators, choices, level, frames, memory, weights: weightsOf(plan, state.guards, all) }
 }
 
 /** What was made from the weights that `guards` know. */

@@ -32,6 +32,18 @@ export interface ReceivedPlan {
   readonly guards: Guards
 }
 
+/** A plan, with the number of operators that were recorded and are left. */
+export interface FoundPlan {
+  readonly plan: Plan
+  readonly operators: PlanInfo['operators']
+}
+
+/** Why there can be none for arguments of a form. */
+export interface NoPlan {
+  readonly signature: string
+  readonly reason: string
+}
+
 /** How a call in the background goes on. */
 export type BackgroundStep =
   | { readonly kind: 'replay'; readonly result: Promise<Value> }
@@ -108,22 +120,25 @@ export class TieredModule {
   }
 
   /**
-   * Compiles a method for arguments of this form and returns the plan, with the number of operators that were recorded and are left.
+   * Compiles a method for arguments of this form and returns the plan.
    * Throws INVALID_ARGUMENT saying why there can be none.
    */
-  planFor(fn: LinkedFunction, args: readonly Value[]): { readonly plan: Plan; readonly operators: PlanInfo['operators'] } {
+  planFor(fn: LinkedFunction, args: readonly Value[]): FoundPlan {
+    const found = this.findPlan(fn, args)
+    if ('plan' in found) return found
+    throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}(${found.signature}) cannot be compiled to a plan: ${found.reason}`)
+  }
+
+  /** As planFor, but says why there can be no plan. Throws what the call throws. */
+  findPlan(fn: LinkedFunction, args: readonly Value[]): FoundPlan | NoPlan {
+    if (Signature.of(args) === null) return { signature: 'objects', reason: 'an argument is an object' }
     const { state } = this.plansOf(fn).entries.find((e) => e.signature.match(args) !== null) ?? {}
     // a call makes anew what does not hold any longer
     if (state?.kind === 'compiled' && !state.guards.hold()) this.discard(this.call(fn, args), Signature.of(args)!.match(args)!)
     const entry = this.compiledFor(fn, args)
     const { operators, reason } = this.describe(fn, entry)
     const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
-    if (plan === null)
-      throw new PtliteError(
-        'INVALID_ARGUMENT',
-        `${fn.source.method}(${entry.signature.toString()}) cannot be compiled to a plan: ${reason}`,
-      )
-    return { plan, operators }
+    return plan === null ? { signature: entry.signature.toString(), reason: reason! } : { plan, operators }
   }
 
   /** Calls a method by its plan, which is made where there is none, and notes each kernel call. Throws INVALID_ARGUMENT where there can be no plan. */

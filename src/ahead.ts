@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import type { AheadModule, OriginalFile } from '../compiler/ahead/module.js'
 import { writeAhead } from '../compiler/ahead/write.js'
+import { openSource } from '../runtime/module/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { VERSION } from '../runtime/version.js'
+import { fingerprintOf } from './fingerprint.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
-import { sha256 } from './original.js'
+import { sha256 } from './replaced.js'
 import type { PlannedCall } from './scripted-module.js'
 
 /**
  * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
- * level and version of the library. Throws INVALID_ARGUMENT saying why where a call cannot be compiled to a plan.
+ * level and version of the library. Calls that there can be no plan for are left to the interpreter, and so noted in the file.
+ * Throws INVALID_ARGUMENT saying why where there can be a plan for none, and what a call throws.
  */
 export function compileAhead(
   path: string,
@@ -19,17 +23,35 @@ export function compileAhead(
 ): Uint8Array {
   const module = loadScripted(path, { ...options, onWarning: () => undefined })
   try {
-    return writeAhead({
-      library: VERSION,
-      level: cpu.currentLevel(),
-      original: basename(path),
-      sha256: sha256(readFileSync(path)),
-      bytecodeVersion: module.bytecodeVersion,
-      operatorVersion: module.operatorVersion,
-      operators: module.operators,
-      ...module.planAhead(callsOf(module)),
-    })
+    return writeAhead({ ...aboutModule(path, module), ...module.planAhead(callsOf(module)) })
   } finally {
     module.dispose()
+  }
+}
+
+/** What a `.ptlc` file says of the model that it is made from, and of where that happens. */
+export function aboutModule(path: string, module: Module): Omit<AheadModule, 'methods' | 'plans' | 'unplanned'> {
+  return {
+    library: VERSION,
+    level: cpu.currentLevel(),
+    levels: cpu.levelsInUse(),
+    ...originalFile(path),
+    bytecodeVersion: module.bytecodeVersion,
+    operatorVersion: module.operatorVersion,
+    operators: module.operators,
+  }
+}
+
+function originalFile(path: string): OriginalFile {
+  const source = openSource(path)
+  try {
+    return {
+      original: basename(path),
+      originalBytes: source.size,
+      fingerprint: fingerprintOf(source),
+      sha256: sha256(readFileSync(path)),
+    }
+  } finally {
+    source.close()
   }
 }

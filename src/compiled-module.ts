@@ -37,9 +37,11 @@ export class CompiledModule extends Module {
     private readonly ahead: AheadModule,
     private readonly source: ByteSource,
     private readonly original: Original,
+    /** Levels whose kernels run the plans, as bits by number; 0: all that are in use. */
+    levels: number,
   ) {
     super()
-    this.entries = ahead.plans.map((plan) => entryOf(plan, source.label))
+    this.entries = ahead.plans.map((plan) => entryOf(plan, levels, source.label))
     this.parameterLists = new Map(ahead.methods.map(({ name, arguments: list }) => [name, new Parameters(name, list, new Map())]))
   }
 
@@ -102,13 +104,35 @@ export class CompiledModule extends Module {
   }
 
   plans(): PlanInfo[] {
+    const { level } = this.ahead
     const own = this.entries.map(({ method, signature, plan, operators }): PlanInfo => {
       const { frames, arenaBytes, lowerBound, naiveBytes } = plan
       const memory = { arenaBytes, lowerBound, naiveBytes }
       const weights = { bytes: plan.captured.constants.reduce((sum, { storage }) => sum + storage.byteLength, 0), shared: 0 }
-      return { method, signature: signature.toString(), state: 'plan', reason: null, operators, choices: [], frames, memory, weights }
+      return {
+        method,
+        signature: signature.toString(),
+        state: 'plan',
+        reason: null,
+        operators,
+        choices: [],
+        level,
+        frames,
+        memory,
+        weights,
+      }
     })
-    return [...own, ...(this.loaded?.plans() ?? [])]
+    const left = this.ahead.unplanned.map(({ method, signature, reason }): PlanInfo => {
+      const none = { recorded: 0, optimized: 0 }
+      return {
+        ...{ method, signature, state: 'interpreted', reason, operators: none, choices: [] },
+        level: null,
+        frames: 0,
+        memory: null,
+        weights: null,
+      }
+    })
+    return [...own, ...(this.loaded?.plans() ?? left)]
   }
 
   getAttribute(name: string): Output {
@@ -147,6 +171,10 @@ export class CompiledModule extends Module {
       return this.model(`it has no method '${method}', only ${this.ahead.methods.map((m) => m.name).join(', ')}; others are`)
     const known = this.entries.filter((e) => e.method === method).map((e) => `${method}(${e.signature.toString()})`)
     const found = Signature.of(values)?.toString() ?? 'objects'
+    const left = this.ahead.unplanned.find((call) => call.method === method && call.signature === found)
+    if (left !== undefined)
+      return this.model(`${method}(${found}) is interpreted (${left.reason.split('\n', 1)[0]}), which takes its program; that is`)
+    if (known.length === 0) return this.model(`it has no plans of ${method}(); calls of it are`)
     return this.model(`it was compiled for ${known.join(', ')}, not for ${method}(${found}); other calls are`)
   }
 
@@ -167,9 +195,9 @@ export class CompiledModule extends Module {
   }
 }
 
-function entryOf({ method, example, captured, placement, operators }: AheadPlan, label: string): Entry {
+function entryOf({ method, example, captured, placement, operators }: AheadPlan, levels: number, label: string): Entry {
   const signature = Signature.of(example)
-  const plan = buildPlan(captured, placement)
+  const plan = buildPlan(captured, placement, levels)
   if (signature === null || typeof plan === 'string')
     throw new PtliteError('INVALID_FILE', `${label}: a plan of ${method}() cannot be used`)
   return { method, signature, plan, operators }

@@ -5,7 +5,7 @@ import type { ByteSource } from '../runtime/module/bytes.js'
 import { CompiledModule } from './compiled-module.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
-import { incompatibility, originalBeside } from './original.js'
+import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
 import { passOptions } from './pass-options.js'
 
 /** Why plans are not what the caller asks for; null where they are. */
@@ -19,6 +19,7 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
 export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
+  const warn = options.onWarning ?? ((text: string): void => console.warn(`ptlite: ${text}`))
   const load = (path: string, mode: CompileMode): Module => loadScripted(path, { ...options, compile: options.compile ?? mode })
   try {
     const passes = passOptions(options)
@@ -26,9 +27,14 @@ export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
     const original = originalBeside(source, header.about, load)
     let reason = incompatibility(header.about)
     if (reason === null) {
-      const ahead = readPlans(header)
+      const levels = levelsOfPlans(header.about)
+      const ahead = readPlans(header, levels)
       reason = unwanted(ahead, passes)
-      if (reason === null) return new CompiledModule(ahead, source, original)
+      if (reason === null) {
+        const warning = original.warning()
+        if (warning !== null) warn(warning)
+        return new CompiledModule(ahead, source, original, levels)
+      }
     }
     const instead = original.insteadOf(reason)
     source.close()

@@ -1,46 +1,64 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { CompileMode } from '../compiler/index.js'
-import type { AheadModule } from '../compiler/ahead/module.js'
+import type { OriginalFile } from '../compiler/ahead/module.js'
+import type { AheadAbout } from '../compiler/ahead/read.js'
 import { PtliteError } from '../runtime/error.js'
 import type { ByteSource } from '../runtime/module/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
+import { levelsNamed } from '../runtime/native/cpu-levels.js'
 import { VERSION } from '../runtime/version.js'
 import type { Original } from './compiled-module.js'
 import type { Module } from './module.js'
-
-type About = Pick<AheadModule, 'library' | 'level' | 'original' | 'sha256'>
+import { differenceOf, quickDifferenceOf } from './replaced.js'
 
 /** Why plans of a file cannot be used here; null where they can. */
-export function incompatibility({ library, level }: About): string | null {
+export function incompatibility({ library, level, kernels }: Pick<AheadAbout, 'library' | 'level' | 'kernels'>): string | null {
   if (library !== VERSION) return `it was compiled by ptlite ${library}, this is ${VERSION}`
-  const here = cpu.currentLevel()
-  return level === here ? null : `it was compiled for ${level}, the level in use here is ${here}`
+  const inUse = cpu.levelsInUse()
+  if (!inUse.includes(level)) return `it was compiled for ${level}, the level in use here is ${cpu.currentLevel()}`
+  const lacking = kernels.find((kernel) => !inUse.includes(kernel.level))
+  return lacking === undefined ? null : `its kernel ${lacking.name} is one for ${lacking.level}, which is not in use here`
+}
+
+/** The levels whose kernels run the plans of a file that can be used here, as bits by number; 0 where those are all that are in use. */
+export function levelsOfPlans({ levels }: Pick<AheadAbout, 'levels'>): number {
+  const inUse = cpu.levelsInUse()
+  const ofPlans = inUse.filter((level) => levels.includes(level))
+  return ofPlans.length === inUse.length ? 0 : levelsNamed(ofPlans)
 }
 
 export interface OriginalBeside extends Original {
   /** The model in place of plans that cannot be used. Throws UNSUPPORTED_FILE with the reason where it is not there. */
   insteadOf(reason: string): Module
+  /**
+   * That the file of its name is not the model that the plans were made from, and what to do; null where it is, or there is none. Reads
+   * little of the file (fingerprint.ts).
+   */
+  warning(): string | null
 }
 
 /**
  * The model that a .ptlc file was compiled from: the file of its name in the same folder, if that has the same bytes. In place of plans
  * that cannot be used it is compiled at the first call, unless the caller wants another mode.
  */
-export function originalBeside(source: ByteSource, about: About, load: (path: string, mode: CompileMode) => Module): OriginalBeside {
+export function originalBeside(source: ByteSource, about: OriginalFile, load: (path: string, mode: CompileMode) => Module): OriginalBeside {
+  const path = source.path === undefined ? undefined : join(dirname(source.path), basename(about.original))
   const open = (mode: CompileMode): Module => {
-    const path = source.path === undefined ? undefined : join(dirname(source.path), basename(about.original))
     if (path === undefined || !existsSync(path)) {
       throw new PtliteError('INVALID_ARGUMENT', path === undefined ? 'bytes have no folder to find it in' : `there is no ${path}`)
     }
-    const found = sha256(readFileSync(path))
-    if (found !== about.sha256) {
-      throw new PtliteError('INVALID_ARGUMENT', `${path} is another model (SHA-256 ${found}, expected ${about.sha256})`)
-    }
+    const fault = differenceOf(path, about)
+    if (fault !== null) throw new PtliteError('INVALID_ARGUMENT', fault)
     return load(path, mode)
   }
   return {
+    warning() {
+      const fault = path === undefined ? null : quickDifferenceOf(path, about)
+      return fault === null
+        ? null
+        : `${source.label}: ${fault}; the plans are those of the old model. Compile ${path} again with 'ptlite compile', or move it away`
+    },
     open: () => open('auto'),
     insteadOf(reason) {
       try {
@@ -55,10 +73,4 @@ export function originalBeside(source: ByteSource, about: About, load: (path: st
       }
     },
   }
-}
-
-/** Of the bytes, in hexadecimal. Loaded when it is needed, which is not when plans are used. */
-export function sha256(bytes: Uint8Array): string {
-  const { createHash } = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto')
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,5 +1,7 @@
 import { type ArenaUse, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
-import type { AheadMethod, AheadPlan } from '../compiler/ahead/module.js'
+import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../compiler/ahead/module.js'
+import { whyNoMethod, whyNoPlan } from '../compiler/ahead/writable.js'
+import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { withPortableFrames } from '../runtime/native/portable.js'
@@ -74,22 +76,39 @@ export class ScriptedModule extends InterpretedModule {
   }
 
   /**
-   * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds. The
-   * plans end with the module. Throws INVALID_ARGUMENT saying why where there can be no plan.
+   * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds; with the
+   * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
+   * plan for any of the calls, and what a call throws.
    */
-  planAhead(calls: readonly PlannedCall[]): { readonly methods: AheadMethod[]; readonly plans: AheadPlan[] } {
+  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned'> {
     const methods = new Map<string, AheadMethod>()
     const constants = new SharedConstants()
-    const plans = calls.map(({ method, args }): AheadPlan => {
+    const plans: AheadPlan[] = []
+    const unplanned: UnplannedCall[] = []
+    for (const { method, args } of calls) {
       const fn = this.script.method(method)
-      methods.set(method, { name: method, arguments: parametersOf(fn) })
       const example = this.fit(fn, args)
+      // before the call, which may change lists
+      const signature = Signature.of(example)?.toString() ?? 'objects'
+      const parameters = parametersOf(fn)
       const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
       this.aheadOfTime.push(tiers)
-      const { plan, operators } = withPortableFrames(() => tiers.planFor(fn, example))
-      return { method, example, captured: plan.captured, placement: plan.placement, operators }
-    })
-    return { methods: [...methods.values()], plans }
+      const found = withPortableFrames(() => tiers.findPlan(fn, example))
+      const fault = 'plan' in found ? (whyNoMethod(parameters) ?? whyNoPlan({ example, captured: found.plan.captured })) : found.reason
+      if ('plan' in found && fault === null) {
+        const { plan, operators } = found
+        methods.set(method, { name: method, arguments: parameters })
+        plans.push({ method, example, captured: plan.captured, placement: plan.placement, operators })
+      } else {
+        if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
+        unplanned.push({ method, signature, reason: fault! })
+      }
+    }
+    if (plans.length === 0 && unplanned.length > 0) {
+      const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
+      throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
+    }
+    return { methods: [...methods.values()], plans, unplanned }
   }
 
   arena(method: string, args: readonly Input[] = []): ArenaUse {

@@ -25,19 +25,47 @@ export interface AheadPlan {
   readonly operators: { readonly recorded: number; readonly optimized: number }
 }
 
+/** A call that was to be compiled and is left to the interpreter. */
+export interface UnplannedCall {
+  readonly method: string
+  /** The form of its arguments, for people. */
+  readonly signature: string
+  readonly reason: string
+}
+
+/** The file that a .ptlc file was compiled from. */
+export interface OriginalFile {
+  /** Its name, without a folder. */
+  readonly original: string
+  readonly originalBytes: number
+  /** What tells it from others of that size without reading all of it: src/fingerprint.ts. */
+  readonly fingerprint: string
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string
+}
+
+/** A kernel of the plans. */
+export interface AheadKernel {
+  readonly name: string
+  /** Of its declaration. */
+  readonly hash: number
+  /** ISA level that served it where the plans were made. */
+  readonly level: string
+}
+
 /** What a .ptlc file holds. */
-export interface AheadModule {
+export interface AheadModule extends OriginalFile {
   /** Version of the library that wrote it. */
   readonly library: string
-  /** ISA level that weights were packed and kernels chosen for. */
+  /** ISA level that weights were packed and kernels chosen for: the highest that was in use. */
   readonly level: string
-  /** Name of the file it was compiled from, and the SHA-256 of its bytes in hexadecimal. */
-  readonly original: string
-  readonly sha256: string
+  /** All levels that were in use then; kernels of the plans are served by these alone. */
+  readonly levels: readonly string[]
   readonly bytecodeVersion: number
   readonly operatorVersion: number
   /** Qualified names of the operators that the original calls. */
   readonly operators: readonly string[]
   readonly methods: readonly AheadMethod[]
   readonly plans: readonly AheadPlan[]
+  readonly unplanned: readonly UnplannedCall[]
 }

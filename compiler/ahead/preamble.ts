@@ -2,7 +2,7 @@ import { PLAN_MAGIC } from '../../runtime/module/file-kind.js'
 import { damaged, unsupported } from '../../runtime/module/file-error.js'
 
 /** Version of the container: the preamble and plan.fbs. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 export const PREAMBLE_BYTES = 64
 /** Constants begin at multiples of this. */
 export const DATA_ALIGNMENT = 64

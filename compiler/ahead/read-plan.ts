@@ -13,17 +13,11 @@ import type { Placement } from '../executor/placement.js'
 import { checkFrame } from '../frames/check-frame.js'
 import { ALIGNMENT, alignedSize } from '../memory/plan-memory.js'
 import { type DecodedTensor, numberAt, numbersOf, ValueDecoder } from './decode.js'
-import type { AheadPlan } from './module.js'
+import type { AheadKernel, AheadPlan } from './module.js'
 import { BUFFER_ROW, Field, POINTER_ROW, TARGET_KINDS } from './schema.js'
 
-/** A kernel as the file names it. */
-export interface NamedKernel {
-  readonly name: string
-  readonly hash: number
-}
-
 /** Reads one plan and checks all of it. Throws INVALID_FILE, or UNSUPPORTED_FILE for a kernel that this library has not got. */
-export function readPlan(table: FlatTable, kernels: readonly NamedKernel[], constants: readonly Storage[]): AheadPlan {
+export function readPlan(table: FlatTable, kernels: readonly AheadKernel[], constants: readonly Storage[]): AheadPlan {
   return new PlanReader(table, kernels, constants).read()
 }
 
@@ -39,7 +33,7 @@ export interface PlanSummary {
 }
 
 /** Reads what a plan says of itself, whether or not this library could run it. Throws INVALID_FILE. */
-export function readSummary(table: FlatTable, kernels: readonly NamedKernel[]): PlanSummary {
+export function readSummary(table: FlatTable, kernels: readonly AheadKernel[]): PlanSummary {
   return new PlanReader(table, kernels, []).summary()
 }
 
@@ -50,7 +44,7 @@ class PlanReader {
 
   constructor(
     private readonly table: FlatTable,
-    private readonly kernels: readonly NamedKernel[],
+    private readonly kernels: readonly AheadKernel[],
     private readonly constants: readonly Storage[],
   ) {
     this.reader = table.reader
@@ -163,7 +157,7 @@ class PlanReader {
     return frames
   }
 
-  private kernelOf(number: number): NamedKernel {
+  private kernelOf(number: number): AheadKernel {
     const kernel = this.kernels[number]
     if (kernel === undefined) throw this.reader.error(`there is no kernel ${number}`)
     return kernel

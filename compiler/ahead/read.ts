@@ -1,12 +1,13 @@
 import { ByteSource } from '../../runtime/module/bytes.js'
 import { damaged, guarded } from '../../runtime/module/file-error.js'
 import { FlatReader, type FlatTable } from '../../runtime/module/flat-reader.js'
+import { withLevels } from '../../runtime/native/level-limit.js'
 import { Storage } from '../../runtime/tensor/storage.js'
-import { numbersOf, ValueDecoder } from './decode.js'
+import { numberAt, numbersOf, ValueDecoder } from './decode.js'
 import { hashAt, hashOf } from './hash.js'
-import type { AheadArgument, AheadMethod, AheadModule } from './module.js'
+import type { AheadArgument, AheadKernel, AheadMethod, AheadModule } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
-import { type NamedKernel, type PlanSummary, readPlan, readSummary } from './read-plan.js'
+import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
 import { CONSTANT_ROW, Field } from './schema.js'
 
 /** The header of a .ptlc file, checked against its sum. */
@@ -14,8 +15,12 @@ export interface AheadHeader {
   readonly source: ByteSource
   readonly preamble: Preamble
   readonly root: FlatTable
-  /** Everything but the plans. */
-  readonly about: Omit<AheadModule, 'plans'>
+  readonly about: AheadAbout
+}
+
+/** Everything but the plans. */
+export interface AheadAbout extends Omit<AheadModule, 'plans'> {
+  readonly kernels: readonly AheadKernel[]
 }
 
 /** Reads what a file says about itself. Throws INVALID_FILE for a damaged one, UNSUPPORTED_FILE for another version of the format. */
@@ -32,9 +37,14 @@ export function readHeader(source: ByteSource): AheadHeader {
 
 /**
  * The plans of a file over its data, which are used in place. Everything that could lead a kernel outside of its memory is checked.
- * Throws INVALID_FILE.
+ * `levels` are those whose kernels the plans are run with, 0 for all in use. Throws INVALID_FILE.
  */
-export function readPlans({ source, preamble, root, about }: AheadHeader): AheadModule {
+export function readPlans(header: AheadHeader, levels = 0): AheadModule {
+  // sizes of packed operands are the level's
+  return withLevels(levels, () => checkedPlans(header))
+}
+
+function checkedPlans({ source, preamble, root, about }: AheadHeader): AheadModule {
   return guarded(source.label, () => {
     const { dataStart, dataBytes } = preamble
     const data = source.storageAt(dataStart, dataBytes, DATA_ALIGNMENT)
@@ -49,8 +59,7 @@ export function readPlans({ source, preamble, root, about }: AheadHeader): Ahead
       }
       return Storage.borrow(data.address + start, bytes, data)
     })
-    const kernels = readKernels(root)
-    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, kernels, constants))
+    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants))
     for (const { method, example } of plans) {
       const known = about.methods.find((m) => m.name === method)
       if (known?.arguments.length !== example.length) throw damaged(`${source.label}: a plan of ${method}() has wrong arguments`)
@@ -60,28 +69,32 @@ export function readPlans({ source, preamble, root, about }: AheadHeader): Ahead
 }
 
 /** What the plans of a file say of themselves, of whatever level and version they are. Their data are not looked at. Throws INVALID_FILE. */
-export function readSummaries({ source, root }: AheadHeader): PlanSummary[] {
-  return guarded(source.label, () => {
-    const kernels = readKernels(root)
-    return root.tables(Field.module.plans).map((table) => readSummary(table, kernels))
-  })
+export function readSummaries({ source, root, about }: AheadHeader): PlanSummary[] {
+  return guarded(source.label, () => root.tables(Field.module.plans).map((table) => readSummary(table, about.kernels)))
 }
 
-function readKernels(root: FlatTable): NamedKernel[] {
-  return root.tables(Field.module.kernels).map((k) => ({ name: k.text(Field.kernel.name), hash: k.uint32(Field.kernel.hash) }))
-}
-
-function readAbout(root: FlatTable): Omit<AheadModule, 'plans'> {
+function readAbout(root: FlatTable): AheadAbout {
   const at = Field.module
   return {
     library: root.text(at.library),
     level: root.text(at.level),
+    levels: root.texts(at.levels),
     original: root.text(at.original),
+    originalBytes: numberAt(root, at.originalBytes),
+    fingerprint: root.text(at.fingerprint),
     sha256: root.text(at.sha256),
     bytecodeVersion: root.int32(at.bytecodeVersion),
     operatorVersion: root.int32(at.operatorVersion),
     operators: root.texts(at.operators),
+    kernels: root.tables(at.kernels).map((table) => {
+      const of = Field.kernel
+      return { name: table.text(of.name), hash: table.uint32(of.hash), level: table.text(of.level) }
+    }),
     methods: root.tables(at.methods).map(readMethod),
+    unplanned: root.tables(at.unplanned).map((table) => {
+      const of = Field.unplanned
+      return { method: table.text(of.method), signature: table.text(of.signature), reason: table.text(of.reason) }
+    }),
   }
 }
 

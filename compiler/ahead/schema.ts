@@ -1,6 +1,6 @@
 /** Field numbers of the tables in plan.fbs, in its order. */
 export const Field = {
-  kernel: { name: 0, hash: 1 },
+  kernel: { name: 0, hash: 1, level: 2 },
   quantization: { axis: 0, scales: 1, zeroPoints: 2, fractions: 3 },
   tensor: { kind: 0, index: 1, offset: 2, shape: 3, strides: 4, dtype: 5, quantization: 6, same: 7, again: 8 },
   value: { kind: 0, integer: 1, number: 2, text: 3, items: 4, keys: 5, fields: 6, tensor: 7 },
@@ -23,6 +23,7 @@ export const Field = {
     recorded: 13,
     optimized: 14,
   },
+  unplanned: { method: 0, signature: 1, reason: 2 },
   module: {
     library: 0,
     level: 1,
@@ -35,6 +36,10 @@ export const Field = {
     methods: 8,
     constants: 9,
     plans: 10,
+    levels: 11,
+    originalBytes: 12,
+    fingerprint: 13,
+    unplanned: 14,
   },
 } as const
 

@@ -1,21 +1,23 @@
 import type { Offset } from 'flatbuffers'
 import { PtliteError } from '../../runtime/error.js'
+import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { KERNEL_EXTENTS } from '../../runtime/native/generated/extents.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
-import { Tensor } from '../../runtime/tensor/tensor.js'
-import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame } from '../capture/captured.js'
-import { isCheckable } from '../frames/check-frame.js'
 import { Encoder, type TensorEntry } from './encode.js'
 import { hashAt, hashOf } from './hash.js'
-import type { AheadMethod, AheadModule, AheadPlan } from './module.js'
+import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
 import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
+import { tensorsOf, whyNoMethod, whyNoPlan } from './writable.js'
 
-/** The bytes of a .ptlc file. Throws INVALID_ARGUMENT where a plan holds what no file can. */
+/** The bytes of a .ptlc file. Throws INVALID_ARGUMENT where a plan or method holds what no file can. */
 export function writeAhead(module: AheadModule): Uint8Array {
-  for (const plan of module.plans) checkWritable(plan)
+  for (const { name, arguments: list } of module.methods) checkWritable(name, whyNoMethod(list))
+  for (const plan of module.plans) checkWritable(plan.method, whyNoPlan(plan))
   const data = new DataSection()
   const header = encodeModule(module, data)
   const dataStart = aligned(PREAMBLE_BYTES + header.length)
@@ -37,17 +39,8 @@ function aligned(bytes: number): number {
   return Math.ceil(bytes / DATA_ALIGNMENT) * DATA_ALIGNMENT
 }
 
-function checkWritable({ method, example, captured }: AheadPlan): void {
-  const refuse = (reason: string): never => {
-    throw new PtliteError('INVALID_ARGUMENT', `${method}() cannot be compiled ahead: ${reason}`)
-  }
-  // where another pair of arguments shares memory the plan does not hold, which a call can tell only of one tensor given twice
-  const tensors = tensorsOf(example)
-  if (captured.aliases.some((first, i) => tensors[first] !== tensors[i])) refuse('arguments share memory')
-  for (const { layout } of captured.frames) {
-    if (layout.fields.has('handle')) refuse(`kernel ${layout.name} uses code or tables of this process`)
-    if (!isCheckable(layout.name)) refuse(`kernel ${layout.name} declares no extents, so that a file could not be checked`)
-  }
+function checkWritable(method: string, reason: string | null): void {
+  if (reason !== null) throw new PtliteError('INVALID_ARGUMENT', `${method}() cannot be compiled ahead: ${reason}`)
 }
 
 /** Contents of constants, each once, however many plans use it or have a copy of it. */
@@ -92,15 +85,20 @@ class DataSection {
 function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const e = new Encoder()
   const names = [...new Set(module.plans.flatMap((p) => p.captured.frames.map((f) => f.layout.name)))].sort()
+  const levelOf = cpu.kernels()
   const plans = e.offsets(module.plans.map((plan) => encodePlan(e, plan, names, data)))
-  const used = e.offsets(names.map((name) => encodeKernel(e, name)))
+  const used = e.offsets(names.map((name) => encodeKernel(e, name, levelOf[name] ?? module.level)))
   const methods = e.offsets(module.methods.map((method) => encodeMethod(e, method)))
   const constants = e.int64s(data.rows)
   const operators = e.texts(module.operators)
-  const [library, level, original, sha256] = [module.library, module.level, module.original, module.sha256].map((text) => e.text(text))
+  const levels = e.texts(module.levels)
+  const unplanned = e.offsets(module.unplanned.map((call) => encodeUnplanned(e, call)))
+  const [library, level, original, sha256, fingerprint] = [
+    ...[module.library, module.level, module.original, module.sha256, module.fingerprint].map((text) => e.text(text)),
+  ]
   const at = Field.module
   return e.finish(
-    e.table(11, (b) => {
+    e.table(15, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -112,21 +110,36 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldOffset(at.methods, methods, 0)
       b.addFieldOffset(at.constants, constants, 0)
       b.addFieldOffset(at.plans, plans, 0)
+      b.addFieldOffset(at.levels, levels, 0)
+      b.addFieldInt64(at.originalBytes, BigInt(module.originalBytes), 0n)
+      b.addFieldOffset(at.fingerprint, fingerprint!, 0)
+      b.addFieldOffset(at.unplanned, unplanned, 0)
     }),
   )
 }
 
-function encodeKernel(e: Encoder, name: string): Offset {
+function encodeKernel(e: Encoder, name: string, servedBy: string): Offset {
   const text = e.text(name)
-  return e.table(2, (b) => {
+  const level = e.text(servedBy)
+  return e.table(3, (b) => {
     b.addFieldOffset(Field.kernel.name, text, 0)
     b.addFieldInt32(Field.kernel.hash, KERNEL_EXTENTS[name]!.hash | 0, 0)
+    b.addFieldOffset(Field.kernel.level, level, 0)
+  })
+}
+
+function encodeUnplanned(e: Encoder, call: UnplannedCall): Offset {
+  const [method, signature, reason] = [call.method, call.signature, call.reason].map((text) => e.text(text))
+  return e.table(3, (b) => {
+    b.addFieldOffset(Field.unplanned.method, method!, 0)
+    b.addFieldOffset(Field.unplanned.signature, signature!, 0)
+    b.addFieldOffset(Field.unplanned.reason, reason!, 0)
   })
 }
 
 function encodeMethod(e: Encoder, method: AheadMethod): Offset {
   const noTensors = (): never => {
-    throw new PtliteError('INVALID_ARGUMENT', `${method.name}() has a tensor as default of an argument, which no .ptlc file can hold`)
+    throw new PtliteError('INTERNAL', `${method.name}() has a tensor as default of an argument`)
   }
   const list = method.arguments.map((argument) => {
     const name = e.text(argument.name)
@@ -207,16 +220,6 @@ function argumentEntries(example: readonly Value[], argument: number): (t: Tenso
     before.push(tensor)
     return { tensor, target: { kind: 'input', index: before.length - 1 }, offset: tensor.offset, same: false, again }
   }
-}
-
-/** Tensors of arguments, in order, one that occurs twice twice. */
-export function tensorsOf(values: readonly Value[]): Tensor[] {
-  return values.flatMap((value) => {
-    if (value instanceof Tensor) return [value]
-    if (Array.isArray(value)) return tensorsOf(value)
-    if (value instanceof Tuple) return tensorsOf(value.items)
-    return value instanceof Map ? tensorsOf([...value.values()]) : []
-  })
 }
 
 /** Frames behind each other: their fields without addresses and without what lay in the gaps between them. */

@@ -7,6 +7,7 @@ export interface ReplayFrame {
   readonly count: number
   readonly patch_count: number
   readonly cancel: number
+  readonly levels: number
   readonly frames: number
   readonly offsets: number
   readonly patches: number
@@ -22,8 +23,8 @@ export class PlanInstance {
   private readonly arena: Storage | null
   readonly frame: ReplayFrame
 
-  /** `constants` has the address of each constant. */
-  constructor(program: ReplayProgram, constants: readonly number[]) {
+  /** `constants` has the address of each constant; `levels` are those whose kernels run the frames. */
+  constructor(program: ReplayProgram, constants: readonly number[], levels: number) {
     const { frames, offsets, patches, fixed, hostData, arenaBytes } = program
     const patchesAt = align(frames.length)
     const offsetsAt = align(patchesAt + patches.length * PATCH_BYTES)
@@ -50,6 +51,7 @@ export class PlanInstance {
       count: offsets.length,
       patch_count: patches.length,
       cancel: 0,
+      levels,
       frames: address,
       offsets: address + offsetsAt,
       patches: address + patchesAt,

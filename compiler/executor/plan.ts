@@ -2,6 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import type { Profiler } from '../../runtime/interpreter/profile.js'
 import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { withLevels } from '../../runtime/native/level-limit.js'
 import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -44,10 +45,12 @@ export class Plan {
     readonly captured: CapturedRun,
     /** Where its buffers lie. */
     readonly placement: Placement = placeBuffers(captured),
+    /** Levels whose kernels run its frames, a set of bits by level; 0: all that are in use. */
+    private readonly levels = 0,
   ) {
     this.program = buildProgram(captured, placement)
     this.layouts = captured.frames.map((f) => f.layout)
-    this.code = new GeneratedCode(captured.frames)
+    this.code = withLevels(levels, () => new GeneratedCode(captured.frames))
     this.code.fill(new DataView(this.program.frames.buffer), this.program.offsets)
   }
 
@@ -113,7 +116,7 @@ export class Plan {
       kernels.mem_read({ address: clock.address, bytes: times.byteLength }, times)
       const since = (i: number): number => Number(times[i]! - times[0]!) / 1000
       frames.forEach((frame, i) => {
-        const work = workOf(frame) ?? { flops: 0, bytes: 0 }
+        const work = withLevels(this.levels, () => workOf(frame)) ?? { flops: 0, bytes: 0 }
         const { layout, label } = frame
         const times = { start: start + since(i), duration: since(i + 1) - since(i) }
         profiler.events.push({ name: layout.name, ...times, work, ...(label === undefined ? {} : { label }) })
@@ -238,6 +241,7 @@ export class Plan {
     return new PlanInstance(
       this.program,
       this.captured.constants.map(({ storage }) => storage.address),
+      this.levels,
     )
   }
 
@@ -296,7 +300,7 @@ export class Plan {
 }
 
 /** A plan for a captured run. A text says why there can be none. */
-export function buildPlan(captured: CapturedRun, placement = placeBuffers(captured)): Plan | string {
+export function buildPlan(captured: CapturedRun, placement = placeBuffers(captured), levels = 0): Plan | string {
   const slots = captured.aliases.length + placement.outputs.length
-  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured, placement)
+  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured, placement, levels)
 }

@@ -9,6 +9,12 @@
 
 namespace {
 
+int32_t limit(cpu_limit_frame* f) {
+  f->before = static_cast<int32_t>(ptlite::level_limit());
+  ptlite::set_level_limit(static_cast<uint32_t>(f->levels));
+  return PTLITE_OK;
+}
+
 int32_t info(cpu_info_frame* f) {
   f->current_level = ptlite_current_level();
   f->highest_cpu_level = ptlite_highest_cpu_level();
@@ -131,5 +137,6 @@ int32_t detect(cpu_detect_frame* f) {
 }  // namespace
 
 PTLITE_KERNEL(cpu_info, info)
+PTLITE_KERNEL(cpu_limit, limit)
 PTLITE_KERNEL(cpu_text, text)
 PTLITE_KERNEL(cpu_detect, detect)

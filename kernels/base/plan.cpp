@@ -23,12 +23,14 @@ int32_t replay(plan_run_frame* f) {
   auto* frames = reinterpret_cast<char*>(f->frames);
   const auto* offsets = reinterpret_cast<const uint32_t*>(f->offsets);
   auto* times = reinterpret_cast<int64_t*>(f->times);
+  const auto levels = static_cast<uint32_t>(f->levels);
   // another thread sets it while the run goes on
   const volatile int32_t& cancel = f->cancel;
   for (int32_t i = 0; i < f->count; i++) {
     if (cancel != 0) return kCancelled;
     if (kTimed) times[i] = now();
-    const int32_t status = ptlite::ptlite_run_frame(frames + offsets[i]);
+    void* frame = frames + offsets[i];
+    const int32_t status = levels == 0 ? ptlite::ptlite_run_frame(frame) : ptlite::ptlite_run_frame_at(frame, levels);
     if (status != PTLITE_OK) {
       f->header.detail = i;
       return status;

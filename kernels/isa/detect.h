@@ -67,4 +67,11 @@ uint32_t permitted(uint32_t levels, bool (*permit_tiles)());
 // Levels whose kernels serve in this process, chosen once from the above; the highest is the current level.
 uint32_t levels_in_use();
 
+// Of those, the levels that serve what this thread launches, and for which it generates code: all, but for a limit.
+uint32_t levels_of_thread();
+
+// The limit of this thread as a set of levels; 0: none.
+uint32_t level_limit();
+void set_level_limit(uint32_t levels);
+
 }  // namespace ptlite

@@ -75,6 +75,13 @@ int32_t ptlite_run_frame(void* frame) {
   return slots[id].kernel.load(std::memory_order_relaxed)(frame);
 }
 
+int32_t ptlite_run_frame_at(void* frame, uint32_t levels) {
+  const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;
+  if (id >= kKernels) return PTLITE_NO_KERNEL;
+  const int32_t level = serving_level(implementations[id], levels & levels_in_use());
+  return level < 0 ? PTLITE_NO_KERNEL : implementations[id][level](frame);
+}
+
 }  // namespace ptlite
 
 extern "C" {
@@ -87,7 +94,8 @@ int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
 
 int32_t ptlite_launch(void* frame, void* host) {
   static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
-  return ptlite::ptlite_run_frame(frame);
+  const uint32_t limit = ptlite::level_limit();
+  return limit == 0 ? ptlite::ptlite_run_frame(frame) : ptlite::ptlite_run_frame_at(frame, limit);
 }
 
 uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; }

@@ -52,6 +52,8 @@ pthread_once_t once = PTHREAD_ONCE_INIT;
 CpuState cpu;
 uint32_t levels;
 
+thread_local uint32_t limit = 0;
+
 void look_up() {
   cpu = decode_cpu(hardware_cpuid, nullptr, hardware_xcr0());
   levels = permitted(levels_of(cpu) & levels_built() & levels_allowed(), request_tiles);
@@ -68,6 +70,12 @@ uint32_t levels_in_use() {
   pthread_once(&once, look_up);
   return levels;
 }
+
+uint32_t levels_of_thread() { return limit == 0 ? levels_in_use() : limit & levels_in_use(); }
+
+uint32_t level_limit() { return limit; }
+
+void set_level_limit(uint32_t of_thread) { limit = of_thread; }
 
 }  // namespace ptlite
 

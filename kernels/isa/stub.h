@@ -19,14 +19,18 @@
 
 namespace ptlite {
 
-// The highest level in use that `table` has an entry for; -1 where there is none.
+// The highest of `levels` that `table` has an entry for; -1 where there is none.
 template <class Function>
-int32_t serving_level(const Function* table) {
-  const uint32_t in_use = levels_in_use();
-  for (int32_t level = highest_level(in_use); level >= 0; level--) {
-    if ((in_use >> level & 1) != 0 && table[level] != nullptr) return level;
+int32_t serving_level(const Function* table, uint32_t levels) {
+  for (int32_t level = highest_level(levels); level >= 0; level--) {
+    if ((levels >> level & 1) != 0 && table[level] != nullptr) return level;
   }
   return -1;
+}
+
+template <class Function>
+int32_t serving_level(const Function* table) {
+  return serving_level(table, levels_in_use());
 }
 
 template <class Function>

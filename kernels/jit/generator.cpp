@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "isa/detect.h"
-#include "ptlite_abi.h"
 
 namespace ptlite {
 namespace jit {
@@ -11,7 +10,7 @@ namespace jit {
 using namespace Xbyak::util;
 
 Isa current_isa() {
-  const uint64_t features = level_info(ptlite_current_level()).features;
+  const uint64_t features = level_info(highest_level(levels_of_thread())).features;
   const uint64_t avx2 = feature_bit(Feature_avx2) | feature_bit(Feature_fma);
   const uint64_t avx512 = feature_bit(Feature_avx512_f) | feature_bit(Feature_avx512_bw) | feature_bit(Feature_avx512_dq) |
                           feature_bit(Feature_avx512_vl);

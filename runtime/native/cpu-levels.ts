@@ -69,6 +69,16 @@ export function highestLevel(set: number): string {
   return levelName(31 - Math.clz32(set))
 }
 
+/** The names of a set of levels, lowest first. */
+export function namesOfLevels(set: number): string[] {
+  return levels().flatMap(({ name }, i) => ((set & (1 << i)) === 0 ? [] : [name]))
+}
+
+/** The set of the levels that have these names; other names count for nothing. */
+export function levelsNamed(names: readonly string[]): number {
+  return levels().reduce((set, { name }, i) => (names.includes(name) ? set | (1 << i) : set), 0)
+}
+
 /** The levels that the library holds. */
 export function levelsInLibrary(): number {
   return levels().reduce((set, { inLibrary }, i) => (inLibrary ? set | (1 << i) : set), 0)

@@ -1,4 +1,14 @@
-import { type CpuFacts, type CpuLevel, cpuLines, describeLevels, highestLevel, levelName, type OsSupport, osSupport } from './cpu-levels.js'
+import {
+  type CpuFacts,
+  type CpuLevel,
+  cpuLines,
+  describeLevels,
+  highestLevel,
+  levelName,
+  namesOfLevels,
+  type OsSupport,
+  osSupport,
+} from './cpu-levels.js'
 import { detectCpu, hostDump, parseDump } from './cpu-dump.js'
 import * as kernels from './generated/kernels.js'
 
@@ -39,6 +49,11 @@ export const cpu = {
   /** In use: the highest level that the CPU has, the library holds and ATEN_CPU_CAPABILITY allows. */
   currentLevel(): string {
     return levelName(kernels.cpu_info().current_level)
+  },
+
+  /** Names of all levels in use, lowest first. */
+  levelsInUse(): string[] {
+    return namesOfLevels(kernels.cpu_info().levels_in_use)
   },
 
   /** By the CPU's features and the operating system's state alone. */

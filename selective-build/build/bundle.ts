@@ -19,6 +19,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'complex', file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
   { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
+  { feature: 'interpreter', file: 'src/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
   { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'src/selected-module.ts' },
 ]

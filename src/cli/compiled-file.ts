@@ -1,9 +1,11 @@
+import { basename, dirname, join } from 'node:path'
 import { type AheadHeader, readHeader, readPlans, readSummaries } from '../../compiler/ahead/read.js'
 import type { PlanSummary } from '../../compiler/ahead/read-plan.js'
 import { type ByteSource, openSource } from '../../runtime/module/bytes.js'
 import { fileKind } from '../../runtime/module/file-kind.js'
 import { PtliteError } from '../index.js'
-import { incompatibility } from '../original.js'
+import { incompatibility, levelsOfPlans } from '../original.js'
+import { quickDifferenceOf } from '../replaced.js'
 
 /** What a .ptlc file says of itself. */
 export interface CompiledFile {
@@ -41,13 +43,18 @@ export function whyUnusable(path: string): string | null {
     if (reason !== null) return reason
     try {
       // checks the data, and every frame
-      readPlans(header)
+      readPlans(header, levelsOfPlans(header.about))
       return null
     } catch (error) {
       if (error instanceof PtliteError && error.code === 'UNSUPPORTED_FILE') return error.message
       throw error
     }
   })
+}
+
+/** How the file beside a .ptlc file that has the name of its original differs from that; null where it does not, or there is none. */
+export function replacementOf(path: string, { about }: CompiledFile): string | null {
+  return quickDifferenceOf(join(dirname(path), basename(about.original)), about)
 }
 
 /** Throws UNSUPPORTED_FILE where the model is a .ptlc file, which `command` cannot use, with `advice`. */

@@ -8,8 +8,9 @@ import { dtypeTag } from '../../selective-build/trace/dtype-tags.js'
 import { KernelUses } from '../../selective-build/trace/kernel-uses.js'
 import { startRecording, stopRecording } from '../../selective-build/trace/recorder.js'
 import { EMPTY_TRACE, type KernelUse, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
-import { cpu, loadModule, type Output, PtliteError, Tensor } from '../index.js'
+import { loadModule, type Output, PtliteError, Tensor } from '../index.js'
 import { type CompiledFile, whyUnusable } from './compiled-file.js'
+import { levelsOfPlans } from '../original.js'
 import { argumentsOf } from './example-inputs.js'
 
 /** What is compiled once, whatever the levels, counts as this one. */
@@ -35,7 +36,7 @@ export async function traceOfCompiled(path: string, { about, plans }: CompiledFi
   const kernels = mergeTraces([frames, replayed]).kernels!
   const tags = [...kernels.values()].flatMap((use) => [...use.dtypes])
   const quantized = tags.some((tag) => /^QU?Int/.test(tag)) || [...kernels.keys()].some((name) => name.includes('quantize'))
-  const levels = levelsOf([...kernels.keys()], about.level)
+  const levels = [...new Set([about.level, ...about.kernels.map(({ level }) => level).filter((level) => level !== BASE)])]
   return mergeTraces([
     frames,
     {
@@ -51,12 +52,6 @@ export async function traceOfCompiled(path: string, { about, plans }: CompiledFi
   ])
 }
 
-/** That of the file, and those that its kernels come from: a level holds what profits from it, the rest stays with lower ones. */
-function levelsOf(names: readonly string[], level: string): string[] {
-  const levelOf = cpu.kernels()
-  return [...new Set([level, ...names.map((name) => levelOf[name] ?? BASE).filter((other) => other !== BASE)])]
-}
-
 /** Reads the tensors of a result, as an app would. */
 function read(output: Output): void {
   if (output instanceof Tensor) output.data()
@@ -69,7 +64,8 @@ function usesOf(path: string): Map<string, KernelUse> {
   const source = openSource(path)
   try {
     const uses = new KernelUses()
-    const { plans } = readPlans(readHeader(source))
+    const header = readHeader(source)
+    const { plans } = readPlans(header, levelsOfPlans(header.about))
     for (const { captured } of plans) {
       for (const { layout, bytes } of captured.frames)
         uses.note(layout.kernel, new Int32Array(bytes.buffer, bytes.byteOffset, layout.size / 4))

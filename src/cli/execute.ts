@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { type Command, UsageError } from './usage.js'
+import { type Command, CommandFailed, UsageError } from './usage.js'
 
 /**
  * Runs a command of `program`. Returns the exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line.
@@ -19,6 +19,7 @@ export async function execute(command: Command, args: string[], program: string)
       console.error(`${name}: ${error.message}\nusage: ${usage}`)
       return 2
     }
+    if (error instanceof CommandFailed) return error.status
     if (error instanceof PtliteError) {
       console.error(`${name}: ${error.message} (${error.code})`)
       return 1

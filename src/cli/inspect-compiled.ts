@@ -4,16 +4,17 @@ import { formatBytes, methodText, section } from './format.js'
 
 export type CompiledReport = ReturnType<typeof compiledReport>
 
-/** What a .ptlc file holds; `reason` says why its plans cannot be used here. */
-export function compiledReport({ bytes, about, plans, constantBytes }: CompiledFile, reason: string | null) {
+/** What a .ptlc file holds; `reason` says why its plans cannot be used here, `replacement` that its original has been replaced, null for neither. */
+export function compiledReport({ bytes, about, plans, constantBytes }: CompiledFile, reason: string | null, replacement: string | null) {
   return {
     kind: 'ptlc' as const,
     bytes,
     library: about.library,
     level: about.level,
+    levels: [...new Set(about.kernels.map(({ level }) => level))].sort(),
     usable: reason === null,
     reason,
-    original: { name: about.original, sha256: about.sha256 },
+    original: { name: about.original, bytes: about.originalBytes, sha256: about.sha256, fingerprint: about.fingerprint, replacement },
     bytecodeVersion: about.bytecodeVersion,
     operatorVersion: about.operatorVersion,
     methods: about.methods.map(({ name, arguments: list }) => ({ name, schema: methodText(name, list) })),
@@ -30,6 +31,7 @@ export function compiledReport({ bytes, about, plans, constantBytes }: CompiledF
       naiveBytes: placement.naiveBytes,
       outputBytes: placement.outputs.reduce((sum, size) => sum + size, 0),
     })),
+    unplanned: about.unplanned,
   }
 }
 
@@ -41,10 +43,12 @@ function countOf(names: readonly string[]): Record<string, number> {
 }
 
 export function compiledText(report: CompiledReport): string {
-  const { library, level, usable, reason, original, plans } = report
+  const { library, level, levels, usable, reason, original, plans, unplanned } = report
+  const use = usable ? 'its plans can be used here' : `its plans cannot be used here: ${reason}`
+  const replaced = original.replacement === null ? [] : [`${original.replacement}: compile it again`]
   return [
-    `compiled ahead (.ptlc) by ptlite ${library} for ${level}\n${usable ? 'its plans can be used here' : `its plans cannot be used here: ${reason}`}\n` +
-      `compiled from ${original.name}, SHA-256 ${original.sha256}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
+    [`compiled ahead (.ptlc) by ptlite ${library} for ${level}, with kernels of ${levels.join(', ')}`, use, ...replaced].join('\n') +
+      `\ncompiled from ${original.name}, ${original.bytes} bytes, SHA-256 ${original.sha256}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
     section(
       'Methods',
       report.methods.map((m) => [m.schema]),
@@ -68,6 +72,14 @@ export function compiledText(report: CompiledReport): string {
         [1],
       ),
     ),
+    ...(unplanned.length === 0
+      ? []
+      : [
+          section(
+            `Left to the interpreter (${unplanned.length})`,
+            unplanned.map(({ method, signature, reason }) => [`${method}(${signature})`, reason]),
+          ),
+        ]),
     `Constants: ${formatBytes(report.constantBytes)} of ${formatBytes(report.bytes)}`,
     `Operators of the original (${report.operators.length})\n${report.operators.map((name) => `  ${name}`).join('\n')}`,
   ].join('\n\n')

@@ -9,7 +9,7 @@ import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
-import { readCompiled, whyUnusable } from './compiled-file.js'
+import { readCompiled, replacementOf, whyUnusable } from './compiled-file.js'
 import { loadModule, PtliteError, type Tensor } from '../index.js'
 import { describeTensor, formatBytes, methodText, section } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
@@ -58,7 +58,7 @@ ${OPS_HELP}`,
     const compiled = readCompiled(model)
     if (compiled !== null) {
       if (values.code) throw new PtliteError('INVALID_ARGUMENT', `${model} holds no instructions; --code needs ${compiled.about.original}`)
-      const report = compiledReport(compiled, whyUnusable(model))
+      const report = compiledReport(compiled, whyUnusable(model), replacementOf(model, compiled))
       console.log(values.json ? JSON.stringify(report) : compiledText(report))
       return
     }

@@ -15,6 +15,7 @@ export interface PlannedRuns {
   readonly runs: readonly PlannedRun[]
   readonly output: string | undefined
   readonly merge: readonly string[]
+  readonly isa: string | undefined
   readonly 'no-winograd': boolean
 }
 
@@ -30,6 +31,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       method: { type: 'string', short: 'm', multiple: true },
       output: { type: 'string', short: 'o' },
       merge: { type: 'string', multiple: true },
+      isa: { type: 'string' },
       ...WINOGRAD_OPTION,
     },
     allowPositionals: true,
@@ -55,7 +57,8 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
   if (models.length !== 1) {
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   }
-  return { model: models[0]!, runs, output: values.output, merge: values.merge ?? [], 'no-winograd': values['no-winograd'] }
+  const { output, merge = [], isa } = values
+  return { model: models[0]!, runs, output, merge, isa, 'no-winograd': values['no-winograd'] }
 }
 
 /** Arguments of forward that the exporter put into the model. */

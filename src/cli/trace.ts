@@ -24,6 +24,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
   async run(args) {
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
     if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
+    if (given.isa !== undefined) throw new UsageError('--isa goes with compile')
     const output = given.output ?? `${basename(model).replace(/\.(ptl|ff)$/, '')}.trace`
     refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')
     startRecording()

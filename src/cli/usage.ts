@@ -3,6 +3,13 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 /** A command line that makes no sense: message and usage go to stderr, exit status 2. */
 export class UsageError extends Error {}
 
+/** A command whose process of its own has failed, and has said why. */
+export class CommandFailed extends Error {
+  constructor(readonly status: number) {
+    super(`exit status ${status}`)
+  }
+}
+
 export interface Command {
   /** What stands behind `ptlite`, e.g. `cpu [--kernels] [--json]`. */
   readonly usage: string

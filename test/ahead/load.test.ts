@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { AheadModule } from '../../compiler/ahead/module.js'
 import { writeAhead } from '../../compiler/ahead/write.js'
-import { compileAhead } from '../../src/ahead.js'
+import { aboutModule, compileAhead } from '../../src/ahead.js'
 import { cpu, int, loadModule, type Output, Profiler, tensor, type Tensor } from '../../src/index.js'
+import { repairChecksums } from '../../src/cli/zip-checksums.js'
 import { loadScripted } from '../../src/load-scripted.js'
-import { sha256 } from '../../src/original.js'
 import type { PlannedCall } from '../../src/scripted-module.js'
 import { VERSION } from '../../runtime/version.js'
 import { fixturePath } from '../module/fixtures.js'
@@ -40,9 +40,7 @@ function folder(bytes: Uint8Array, beside: boolean): string {
 
 function written(changes: Partial<AheadModule>): Uint8Array {
   const module = loadScripted(model)
-  const { bytecodeVersion, operatorVersion, operators } = module
-  const about = { library: VERSION, level: cpu.currentLevel(), original: 'compile.ptl', sha256: sha256(readFileSync(model)) }
-  const bytes = writeAhead({ ...about, bytecodeVersion, operatorVersion, operators, ...module.planAhead(calls), ...changes })
+  const bytes = writeAhead({ ...aboutModule(model, module), ...module.planAhead(calls), ...changes })
   module.dispose()
   return bytes
 }
@@ -128,8 +126,8 @@ t.test('files for another level or version', async (t) => {
     module.dispose()
   }
   const later = written({})
-  later[8] = 2
-  await t.rejects(loadModule(later), { code: 'UNSUPPORTED_FILE', message: /version 1 of the \.ptlc format, found 2/ })
+  later[8] = 1
+  await t.rejects(loadModule(later), { code: 'UNSUPPORTED_FILE', message: /version 2 of the \.ptlc format, found 1/ })
   const levels = spawnSync(
     process.execPath,
     [
@@ -157,6 +155,81 @@ t.test('what cannot be compiled', (t) => {
   t.doesNotThrow(attempt('several', [x, x]), 'one tensor twice')
   t.end()
 })
+
+t.test('calls that there is no plan for are left to the interpreter', async (t) => {
+  const x = matrix(1, 2, 3, 4)
+  // the method adds to the list
+  const collect = (): PlannedCall => ({ method: 'collect', args: [x, []] })
+  const bytes = compileAhead(model, () => [collect(), ...calls])
+  const signature = 'float32[1, 4], []'
+  const alone = await loadModule(folder(bytes, false))
+  t.strictSame(alone.methods, ['collect', 'forward', 'scaled'])
+  t.equal(alone.plans().filter((plan) => plan.state === 'plan').length, calls.length)
+  t.match(
+    alone.plans().filter((plan) => plan.state !== 'plan'),
+    [{ method: 'collect', signature, state: 'interpreted', reason: /changes a container that outlives the call/, level: null }],
+  )
+  t.ok(alone.forward(x))
+  t.throws(() => alone.call('collect', collect().args), {
+    code: 'INVALID_ARGUMENT',
+    message: /collect\(float32\[1, 4\], \[\]\) is interpreted \(.*\), which takes its program; that is in compile\.ptl alone: there is no/,
+  })
+  alone.dispose()
+  const beside = await loadModule(folder(bytes, true))
+  const original = await loadModule(model, { compile: 'off' })
+  t.strictSame(numbers(beside.call('collect', collect().args)), numbers(original.call('collect', collect().args)))
+  for (const module of [beside, original]) module.dispose()
+})
+
+for (const [name, place] of [
+  ['compile.ptl', 'the directory'],
+  ['linear.ff', 'all bytes'],
+] as const) {
+  t.test(`${name}: an original that was replaced is noticed by ${place}`, async (t) => {
+    const [path, ptlc] = ['', '.ptlc'].map((end) => join(work, `replaced-${name}${end}`)) as [string, string]
+    copyFileSync(fixturePath(name), path)
+    const x = name === 'compile.ptl' ? matrix(1, 2, 3, 4) : tensor([1, 2, 3], [1, 3])
+    writeFileSync(
+      ptlc,
+      compileAhead(path, () => [{ method: 'forward', args: [x] }]),
+    )
+    const warnings: string[] = []
+    const load = (): ReturnType<typeof loadModule> => loadModule(ptlc, { onWarning: (text) => warnings.push(text) })
+    const before = await load()
+    const expected = numbers(before.forward(x))
+    t.strictSame(warnings, [])
+    t.ok(before.parameters().size > 0)
+    before.dispose()
+
+    // a retrained model: the same size, other weights
+    const bytes = readFileSync(path)
+    const weights = await loadModule(path)
+    const data = [...weights.parameters().values()]
+      .map((each) => each.data())
+      .find((each) => each instanceof Float32Array && each[1] !== 0)!
+    const at = bytes.indexOf(Buffer.from(data.buffer, data.byteOffset, data.byteLength))
+    t.ok(at > 0)
+    weights.dispose()
+    bytes[at]! ^= 1
+    if (name.endsWith('.ptl')) repairChecksums(bytes)
+    writeFileSync(`${path}.new`, bytes)
+    renameSync(`${path}.new`, path)
+    const same = await load()
+    t.match(warnings, [
+      /replaced-.* is another model \(of the same size, with other contents\); .*Compile .*replaced-.* again with 'ptlite compile', or move/,
+    ])
+    t.strictSame(numbers(same.forward(x)), expected, 'the plans are those of the old model')
+    t.throws(() => same.parameters(), { code: 'INVALID_ARGUMENT', message: /is another model \(SHA-256/ })
+    same.dispose()
+
+    writeFileSync(`${path}.new`, Buffer.concat([bytes, bytes]))
+    renameSync(`${path}.new`, path)
+    const larger = await load()
+    t.match(warnings[1], new RegExp(`another model \\(${2 * bytes.length} bytes, expected ${bytes.length}\\)`))
+    t.throws(() => larger.parameters(), { code: 'INVALID_ARGUMENT', message: /bytes, expected/ })
+    larger.dispose()
+  })
+}
 
 t.test('dicts with keys of every type', async (t) => {
   const path = fixturePath('keys.ptl')

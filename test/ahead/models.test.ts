@@ -6,24 +6,14 @@ import { checkFrame } from '../../compiler/frames/check-frame.js'
 import { readHeader, readPlans } from '../../compiler/ahead/read.js'
 import { openSource } from '../../runtime/module/bytes.js'
 import { compileAhead } from '../../src/ahead.js'
-import { loadModule, memoryStats, type Output, Tensor } from '../../src/index.js'
+import { loadModule, memoryStats, Tensor } from '../../src/index.js'
 import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
+import { bits } from './support.js'
 
 const work = mkdtempSync(join(tmpdir(), 'ptlite-ahead-'))
 t.teardown(() => {
   rmSync(work, { recursive: true })
 })
-
-/** Everything that a result says, bit by bit. */
-function bits(output: Output): unknown {
-  if (output instanceof Tensor) {
-    const data = output.data()
-    const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')
-    return [output.dtype, [...output.shape], [...output.strides], output.quant, bytes]
-  }
-  if (Array.isArray(output)) return output.map(bits)
-  return output instanceof Map ? [...output].map(([key, value]) => [key, bits(value)]) : output
-}
 
 /** Other numbers of the same shape. */
 function changed(input: Tensor): Tensor {

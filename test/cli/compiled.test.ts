@@ -5,10 +5,11 @@ import t from 'tap'
 import type { AheadModule } from '../../compiler/ahead/module.js'
 import { writeAhead } from '../../compiler/ahead/write.js'
 import { VERSION } from '../../runtime/version.js'
+import { aboutModule } from '../../src/ahead.js'
 import { readNpy } from '../../src/cli/npy.js'
 import { cpu, tensor } from '../../src/index.js'
 import { loadScripted } from '../../src/load-scripted.js'
-import { sha256 } from '../../src/original.js'
+import { sha256 } from '../../src/replaced.js'
 import { fixturePath } from '../module/fixtures.js'
 import { ptlite } from './in-process.js'
 
@@ -58,13 +59,8 @@ function claiming(changes: Partial<AheadModule>, beside: boolean): string {
   const model = fixturePath('compile.ptl')
   if (beside) copyFileSync(model, join(folder, basename(model)))
   const module = loadScripted(model)
-  const { bytecodeVersion, operatorVersion, operators } = module
-  const about = { library: VERSION, level: cpu.currentLevel(), original: 'compile.ptl', sha256: sha256(readFileSync(model)) }
   const call = { method: 'forward', args: [tensor([0, 1, 2, 3.5], [1, 4])] }
-  writeFileSync(
-    join(folder, 'claims.ptlc'),
-    writeAhead({ ...about, bytecodeVersion, operatorVersion, operators, ...module.planAhead([call]), ...changes }),
-  )
+  writeFileSync(join(folder, 'claims.ptlc'), writeAhead({ ...aboutModule(model, module), ...module.planAhead([call]), ...changes }))
   module.dispose()
   return join(folder, 'claims.ptlc')
 }
@@ -85,6 +81,31 @@ t.test('compile, then run the file alone', async (t) => {
     status: 1,
     stderr: /compiled for forward\(float32\[2, 4\]\).*there is no .*compile\.ptl/,
   })
+})
+
+t.test('calls without a plan are warned of, and need the model', async (t) => {
+  const folder = mkdtempSync(join(work, 'case-'))
+  const model = join(folder, 'compile.ptl')
+  copyFileSync(fixturePath('compile.ptl'), model)
+  const list = join(folder, 'list.json')
+  writeFileSync(list, '{"list": []}')
+  const output = join(folder, 'out.ptlc')
+  const made = await ptlite('compile', model, '-i', rows(1), '-m', 'collect', '-i', rows(1), list, '-o', output)
+  t.match(made, {
+    status: 0,
+    stderr: /^warning: no plan for collect\(float32\[1, 4\], \[\]\): .*outlives the call/,
+    stdout: /collect\(float32\[1, 4\], \[\]\): interpreted, needs compile\.ptl beside the file/,
+  })
+  t.match(
+    (await ptlite('inspect', output)).stdout,
+    /Left to the interpreter \(1\)\n +collect\(float32\[1, 4\], \[\]\) +.*outlives the call/,
+  )
+  const found = await ptlite('run', output, '--method', 'collect', '--input', rows(1), list, '--json')
+  t.strictSame(found, await ptlite('run', model, '--method', 'collect', '--input', rows(1), list, '--json'))
+  rmSync(output)
+  const none = await ptlite('compile', model, '-m', 'collect', '-i', rows(1), list, '-o', output)
+  t.match(none, { status: 1, stdout: '', stderr: /cannot be compiled to a plan: .*outlives the call/ })
+  t.throws(() => readFileSync(output), { code: 'ENOENT' })
 })
 
 t.test('run without inputs: those of the form it was compiled for', async (t) => {
@@ -150,7 +171,7 @@ t.test('inspect', async (t) => {
     t.ok(plan.lowerBound <= plan.arenaBytes && plan.arenaBytes <= Math.max(plan.naiveBytes, 64) && plan.outputBytes > 0)
   }
   const text = await ptlite('inspect', model)
-  t.match(text.stdout, /its plans can be used here\ncompiled from compile\.ptl, SHA-256 [0-9a-f]{64}/)
+  t.match(text.stdout, /its plans can be used here\ncompiled from compile\.ptl, \d+ bytes, SHA-256 [0-9a-f]{64}/)
   t.match(text.stdout, /forward\(float32\[2, 4\]\) +\d+ kernel calls/)
   t.match(await ptlite('inspect', model, '--code'), { status: 1, stderr: /holds no instructions; --code needs compile\.ptl/ })
   t.match(await ptlite('inspect', model, '--plan'), { status: 1, stderr: /its operators are in compile\.ptl alone/ })
@@ -190,7 +211,7 @@ t.test('damaged files', async (t) => {
       t.match(await ptlite(command, path), { status: 1, stdout: '', stderr: /\(INVALID_FILE\)\n$/ })
   }
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 8), Buffer.from([9]), bytes.subarray(9)]))
-  t.match(await ptlite('inspect', path), { status: 1, stderr: /version 1 of the \.ptlc format, found 9.*UNSUPPORTED_FILE/ })
+  t.match(await ptlite('inspect', path), { status: 1, stderr: /version 2 of the \.ptlc format, found 9.*UNSUPPORTED_FILE/ })
 })
 
 t.test('commands that need a program say so', async (t) => {

@@ -1,0 +1,41 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { OriginalFile } from '../compiler/ahead/module.js'
+import { PtliteError } from '../runtime/error.js'
+import { openSource } from '../runtime/module/bytes.js'
+import { fingerprintOf } from './fingerprint.js'
+
+/** How a file differs from the model that plans were made from, all of which is read; null where it does not. */
+export function differenceOf(path: string, { originalBytes, sha256: expected }: OriginalFile): string | null {
+  const { size } = statSync(path)
+  if (size !== originalBytes) return otherSize(path, size, originalBytes)
+  const found = sha256(readFileSync(path))
+  return found === expected ? null : `${path} is another model (SHA-256 ${found}, expected ${expected})`
+}
+
+/** The same by size and fingerprint; null also where there is no such file. */
+export function quickDifferenceOf(path: string, { originalBytes, fingerprint }: OriginalFile): string | null {
+  if (!existsSync(path)) return null
+  try {
+    const source = openSource(path)
+    try {
+      if (source.size !== originalBytes) return otherSize(path, source.size, originalBytes)
+      return fingerprintOf(source) === fingerprint ? null : `${path} is another model (of the same size, with other contents)`
+    } finally {
+      source.close()
+    }
+  } catch (error) {
+    if (error instanceof PtliteError) return `${path} cannot be read (${error.message})`
+    throw error
+  }
+}
+
+function otherSize(path: string, found: number, expected: number): string {
+  return `${path} is another model (${found} bytes, expected ${expected})`
+}
+
+/** Of the bytes, in hexadecimal. Loaded when it is needed, which is not when plans are used. */
+export function sha256(bytes: Uint8Array): string {
+  const { createHash } = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto')
+  return createHash('sha256').update(bytes).digest('hex')
+}

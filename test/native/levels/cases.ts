@@ -102,9 +102,11 @@ function convolution(name: string, transposed: boolean, dtype: DTypeName): Case 
 }
 
 /** A convolution over channels in blocks of 16. */
-function blockedConvolution(name: string, run: (d: Draw, x: Tensor, channels: number, tail: readonly Input[]) => Tensor): Case {
+type BlockedRun = (d: Draw, x: Tensor, channels: number, tail: readonly Input[]) => Tensor
+
+function blockedConvolution(name: string, run: BlockedRun, counts: readonly number[] = [3, 16, 24]): Case {
   return row(name, SUM, (d) => {
-    const channels = d.of([3, 16, 24])
+    const channels = d.of(counts)
     const x = callOperator('ptlite::to_blocked', [image(d, 'float32', channels)]) as Tensor
     const [stride, padding] = [d.of([1, 1, 2]), d.of([0, 1])]
     return run(d, x, channels, [[stride, stride], [padding, padding], [1, 1], float(-2), float(2)])
@@ -257,13 +259,16 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
     }),
     ...[4, 8, 12].map((size) =>
-      blockedConvolution(`blocked_grouped_convolution of ${size}`, (d, x, channels, tail) => {
-        const groups = Math.floor(channels / size)
-        const filter = callOperator('ptlite::blocked_grouped_filter', [d.dense([groups * size, size, 3, 3]), int(groups)])
-        const within = callOperator('aten::narrow', [x, int(1), int(0), int(Math.ceil((groups * size) / 16))])
-        const settings = [...tail.slice(0, 3), int(groups), int(size), int(size), ...tail.slice(3)]
-        return callOperator('ptlite::blocked_grouped_convolution', [within as Tensor, filter as Tensor, null, null, ...settings]) as Tensor
-      }),
+      blockedConvolution(
+        `blocked_grouped_convolution of ${size}`,
+        (d, x, channels, tail) => {
+          const groups = channels / size
+          const filter = callOperator('ptlite::blocked_grouped_filter', [d.dense([channels, size, 3, 3]), int(groups)])
+          const settings = [...tail.slice(0, 3), int(groups), int(size), int(size), ...tail.slice(3)]
+          return callOperator('ptlite::blocked_grouped_convolution', [x, filter as Tensor, null, null, ...settings]) as Tensor
+        },
+        size === 12 ? [24, 48] : [16, 24],
+      ),
     ),
   ],
   blocked_depthwise: [

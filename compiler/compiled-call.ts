@@ -48,6 +48,12 @@ export class CompiledCall implements Call {
     return plan.run(inputs)
   }
 
+  /** As `run`; tensors of the result are released when they are dropped, where a plan makes them. */
+  runInside(inputs: readonly Tensor[]): Value {
+    const { plan } = this
+    return plan?.accepts(inputs) === true ? plan.runInside(inputs) : this.runner.run(inputs)
+  }
+
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
     const { plan } = this
     return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal) : null

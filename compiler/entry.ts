@@ -1,31 +1,48 @@
 import type { Call } from './call.js'
+import type { CompiledCall } from './compiled-call.js'
 import type { Guards } from './record/guards.js'
 import type { Recording } from './record/recorder.js'
+import type { RegionRecording } from './record/region.js'
 import type { Signature } from './record/signature.js'
+import type { MethodRegions } from './regions/method-regions.js'
 import type { Kept } from './signature-list.js'
 
 /** Times that a signature is recorded anew, because of caches being filled or attributes being set, before it is left to the interpreter. */
 export const MAX_ATTEMPTS = 3
 
 /** What became of one signature. */
-export class Entry implements Kept {
-  state:
-    | { readonly kind: 'recorded'; readonly recording: Recording }
-    | { readonly kind: 'compiled'; readonly call: Call; readonly guards: Guards }
-    | { readonly kind: 'refused'; readonly reason: string } = { kind: 'refused', reason: 'not recorded' }
+export type EntryState =
+  | { readonly kind: 'recorded'; readonly recording: Recording }
+  | { readonly kind: 'compiled'; readonly call: Call; readonly guards: Guards }
+  /** A part of a method, or one that changes the module; `call` is null until it is compiled. */
+  | { readonly kind: 'region'; readonly region: RegionRecording; readonly call: CompiledCall | null }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+/** A signature of a method, or of the states from which a region of one begins. */
+export class Entry<S extends { toString(): string } = Signature> implements Kept {
+  state: EntryState = { kind: 'refused', reason: 'not recorded' }
   recordedOperators = 0
   attempts = 0
   /** Another thread has found that its run cannot be captured. */
   withoutPlan = false
   replays = 0
   cost = 0
+  /** Null where calls are replayed or interpreted as a whole. */
+  regions: MethodRegions | null = null
 
   constructor(
-    readonly signature: Signature,
+    readonly signature: S,
     readonly hash: number,
   ) {}
 
+  /** Gives back its plan. */
+  release(): void {
+    const { state } = this
+    if (state.kind === 'compiled' || state.kind === 'region') state.call?.dispose()
+  }
+
   dispose(): void {
-    if (this.state.kind === 'compiled') this.state.call.dispose()
+    this.release()
+    this.regions?.dispose()
   }
 }

@@ -31,8 +31,11 @@ export interface PlanInfo {
   readonly weights: { readonly bytes: number; readonly shared: number } | null
 }
 
+/** A signature of a method, or of a region. */
+export type Described = Pick<Entry, 'state' | 'recordedOperators'> & { readonly signature: { toString(): string } }
+
 /** What became of a signature; `all` are the plans of the module. */
-export function describeEntry(method: string, { signature, state, recordedOperators }: Entry, all: readonly Call[]): PlanInfo {
+export function describeEntry(method: string, { signature, state, recordedOperators }: Described, all: readonly Call[]): PlanInfo {
   const info = {
     method,
     signature: signature.toString(),
@@ -44,14 +47,15 @@ export function describeEntry(method: string, { signature, state, recordedOperat
     weights: null,
   }
   if (state.kind === 'refused') return { ...info, state: 'interpreted', reason: state.reason }
-  if (state.kind === 'recorded') return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
+  if (state.kind === 'recorded' || state.call === null) return { ...info, state: 'recorded', reason: 'compiled when it is called again' }
+  const guards = state.kind === 'region' ? state.region.guards : state.guards
   const { plan, reason, choices, operators: optimized } = state.call
   const operators = { recorded: recordedOperators, optimized }
   if (plan === null) return { ...info, state: 'operators', reason, operators, choices }
   const { frames, arenaBytes, lowerBound, naiveBytes } = plan
   const memory = { arenaBytes, lowerBound, naiveBytes }
   const level = cpu.currentLevel()
-  return { ...info, state: 'plan', reason: null, operators, choices, level, frames, memory, weights: weightsOf(plan, state.guards, all) }
+  return { ...info, state: 'plan', reason: null, operators, choices, level, frames, memory, weights: weightsOf(plan, guards, all) }
 }
 
 /** What was made from the weights that `guards` know. */

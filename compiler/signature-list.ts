@@ -53,6 +53,12 @@ export class SignatureList<E extends Kept> {
   private futile = 0
   private skipping = 0
 
+  /** `kept`: entries at most; `free`: those that may be made before any has paid. */
+  constructor(
+    private readonly kept = MAX_KEPT,
+    private readonly free = FREE_PLANS,
+  ) {}
+
   /** Makes an entry the most recently used one. `futile`: all that it says is that such calls can never be replayed. */
   touch(index: number, futile = false): void {
     if (futile) this.noteFutile()
@@ -108,7 +114,7 @@ export class SignatureList<E extends Kept> {
     this.made++
     this.seen.delete(entry.hash)
     this.entries.unshift(entry)
-    const gone = this.entries.length > MAX_KEPT ? this.entries.pop() : undefined
+    const gone = this.entries.length > this.kept ? this.entries.pop() : undefined
     if (gone !== undefined) {
       this.spent += gone.cost
       this.replayed += gone.replays
@@ -127,7 +133,7 @@ export class SignatureList<E extends Kept> {
   /** True where another plan, which will cost what others have cost, fits in what may be spent. */
   private get affordable(): boolean {
     const { made, entries } = this
-    if (made < FREE_PLANS) return true
+    if (made < this.free) return true
     const spent = entries.reduce((sum, { cost }) => sum + cost, this.spent)
     const saved = SAVED_SHARE * this.usual * entries.reduce((sum, { replays }) => sum + replays, this.replayed)
     return spent + spent / made <= LOSS_LIMIT * this.interpreted + REINVESTED * saved

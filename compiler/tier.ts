@@ -9,16 +9,22 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Plan } from './executor/plan.js'
 import { type Call, DeliveredCall } from './call.js'
-import { compileCall } from './compiled-call.js'
+import { type CompiledCall, compileCall } from './compiled-call.js'
 import { letGoOfSources, type Outcome } from './delivery.js'
-import type { Origin } from './graph/graph.js'
+import type { Graph, Origin } from './graph/graph.js'
 import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
+import { ModuleParts } from './record/module-parts.js'
 import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
+import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
+import type { StateParts } from './record/state-signature.js'
+import { methodRegions } from './regions/method-regions.js'
+import { matchStart } from './regions/region.js'
+import type { RegionHost } from './regions/runner.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
-import { describeEntry, type PlanInfo } from './plan-info.js'
+import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
 import { SignatureList } from './signature-list.js'
 import { explainPasses } from './explain.js'
@@ -54,17 +60,20 @@ export type BackgroundStep =
 const INTERPRET: BackgroundStep = { kind: 'interpret' }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
-export class TieredModule {
+export class TieredModule implements RegionHost {
+  readonly parts: ModuleParts
   private readonly methods = new Map<LinkedFunction, SignatureList<Entry>>()
   private busy = false
 
   constructor(
-    private readonly script: ScriptModule,
+    readonly script: ScriptModule,
     private readonly mode: CompileMode,
     private readonly options: PassOptions = DEFAULT_OPTIONS,
     /** What the compiler made of the module's weights. */
     private readonly constants = new SharedConstants(),
-  ) {}
+  ) {
+    this.parts = new ModuleParts(script)
+  }
 
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
@@ -82,6 +91,13 @@ export class TieredModule {
         if (i > 0 && entry.hash !== (hash ??= signatureHash(args))) continue
         const inputs = entry.signature.match(args)
         if (inputs === null) continue
+        if (entry.regions !== null) {
+          const parts = this.startOf(entry, args)
+          // state of the module decides as arguments do
+          if (parts === undefined) continue
+          plans.touch(i)
+          return entry.regions.call(args, parts)
+        }
         const hopeless = isHopeless(entry)
         plans.touch(i, hopeless)
         return hopeless ? this.interpretOnly(fn, plans, args) : this.callEntry(fn, entry, inputs, args)
@@ -97,10 +113,25 @@ export class TieredModule {
     this.compiledFor(fn, args)
   }
 
+  private find(fn: LinkedFunction, args: readonly Value[]): Entry | undefined {
+    return this.plansOf(fn).entries.find((entry) => entry.signature.match(args) !== null && this.startOf(entry, args) !== undefined)
+  }
+
+  /** What the first region of a method begins with; null where it has none, undefined where that has another form. */
+  private startOf({ state }: Entry, args: readonly Value[]): StateParts | null | undefined {
+    return state.kind === 'region' ? (matchStart(state.region, [this.script.root, ...args]) ?? undefined) : null
+  }
+
+  /** False where another call will be replayed or interpreted as the last one was. */
+  private mayLearn({ state, attempts, regions }: Entry): boolean {
+    if (regions !== null) return regions.mayLearn
+    return state.kind === 'recorded' || (state.kind !== 'compiled' && attempts < MAX_ATTEMPTS)
+  }
+
   /** What became of arguments of the form that `args` have now: the method may change those that are lists and dicts. */
   private compiledFor(fn: LinkedFunction, args: readonly Value[]): Entry {
     const plans = this.plansOf(fn)
-    let entry = plans.entries.find((e) => e.signature.match(args) !== null)
+    let entry = this.find(fn, args)
     if (entry === undefined) {
       const signature = Signature.of(args)
       if (signature === null)
@@ -110,8 +141,11 @@ export class TieredModule {
     const inputs = entry.signature.match(args)!
     this.busy = true
     try {
-      while (entry.state.kind !== 'compiled' && (entry.state.kind === 'recorded' || entry.attempts < MAX_ATTEMPTS)) {
-        this.discard(this.callEntry(fn, entry, inputs, args), inputs)
+      for (let calls = 0; calls <= MAX_ATTEMPTS && this.mayLearn(entry); calls++) {
+        const { regions } = entry
+        const result = regions === null ? this.callEntry(fn, entry, inputs, args) : regions.call(args, this.startOf(entry, args) ?? null)
+        this.discard(result, inputs)
+        entry = this.find(fn, args) ?? entry
       }
     } finally {
       this.busy = false
@@ -132,7 +166,7 @@ export class TieredModule {
   /** As planFor, but says why there can be no plan. Throws what the call throws. */
   findPlan(fn: LinkedFunction, args: readonly Value[]): FoundPlan | NoPlan {
     if (Signature.of(args) === null) return { signature: 'objects', reason: 'an argument is an object' }
-    const { state } = this.plansOf(fn).entries.find((e) => e.signature.match(args) !== null) ?? {}
+    const { state } = this.find(fn, args) ?? {}
     // a call makes anew what does not hold any longer
     if (state?.kind === 'compiled' && !state.guards.hold()) this.discard(this.call(fn, args), Signature.of(args)!.match(args)!)
     const entry = this.compiledFor(fn, args)
@@ -156,7 +190,12 @@ export class TieredModule {
 
   /** Every signature that was looked at, by method. */
   plans(): PlanInfo[] {
-    return [...this.methods].flatMap(([fn, { entries }]) => entries.map((entry) => this.describe(fn, entry)))
+    return [...this.methods].flatMap(([fn, { entries }]) =>
+      entries.flatMap((entry) => [
+        this.describe(fn, entry),
+        ...[...(entry.regions?.entries() ?? [])].map((part) => this.describe(fn, part)),
+      ]),
+    )
   }
 
   /** The recorded graph of a method, for tools that show it. Runs the method. */
@@ -199,6 +238,7 @@ export class TieredModule {
       plans.touch(i)
       const result = this.replayEntryAsync(entry, inputs, signal)
       if (result !== null) return { kind: 'replay', result }
+      if (entry.regions !== null) return INTERPRET
       const hopeless = entry.withoutPlan || entry.attempts >= MAX_ATTEMPTS || (entry.state.kind === 'compiled' && entry.state.guards.hold())
       return hopeless ? INTERPRET : this.compileStep(fn, entry)
     }
@@ -283,8 +323,11 @@ export class TieredModule {
     const begin = performance.now()
     try {
       if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
-      entry.dispose()
-      return this.recordEntry(fn, entry, inputs, args)
+      entry.release()
+      if (state.kind === 'refused') return this.recordEntry(fn, entry, inputs, args)
+      // what has changed may have been found to be state meanwhile
+      entry.regions = methodRegions(this, entry, fn)
+      return entry.regions.record(args)
     } finally {
       entry.cost += performance.now() - begin
     }
@@ -321,7 +364,11 @@ export class TieredModule {
       entry.recordedOperators = found.graph.nodes.length
     } else {
       entry.state = { kind: 'refused', reason: this.reasonText(found) }
-      if (!found.temporary) entry.attempts = MAX_ATTEMPTS
+      if (!found.temporary || entry.attempts === MAX_ATTEMPTS) {
+        // what cannot be recorded as a whole may be in pieces
+        entry.attempts = 0
+        entry.regions = methodRegions(this, entry, fn)
+      }
     }
     if (this.mode === 'eager' && entry.state.kind === 'recorded')
       this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
@@ -342,7 +389,7 @@ export class TieredModule {
     args: readonly Value[],
   ): Value {
     try {
-      const { call, result } = withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
+      const { call, result } = this.compileGraph(graph, inputs)
       entry.state = { kind: 'compiled', call, guards }
       letGoOfSources(guards, this.constantsInUse())
       return result
@@ -356,6 +403,14 @@ export class TieredModule {
     }
   }
 
+  compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
+    return withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
+  }
+
+  compiledRegion({ guards }: RegionRecording): void {
+    letGoOfSources(guards, this.constantsInUse())
+  }
+
   /** Releases a result that nobody will see, but for what the module or the caller holds. */
   private discard(result: Value, inputs: readonly Tensor[]): void {
     const kept = reachable([this.script.root, ...inputs, ...this.script.functions.flatMap((f) => f.source.constants)])
@@ -364,7 +419,7 @@ export class TieredModule {
     })
   }
 
-  private describe(fn: LinkedFunction, entry: Entry): PlanInfo {
+  private describe(fn: LinkedFunction, entry: Described): PlanInfo {
     return describeEntry(
       fn.source.method,
       entry,
@@ -373,14 +428,16 @@ export class TieredModule {
   }
 
   private compiled(): { readonly call: Call; readonly guards: Guards }[] {
-    return [...this.methods.values()].flatMap(({ entries }) => entries.flatMap(({ state }) => (state.kind === 'compiled' ? [state] : [])))
+    return [...this.methods.values()].flatMap(({ entries }) =>
+      entries.flatMap((entry) => [...plansOf(entry), ...[...(entry.regions?.entries() ?? [])].flatMap(plansOf)]),
+    )
   }
 
   private constantsInUse(): Storage[] {
     return this.compiled().flatMap(({ call }) => call.constants())
   }
 
-  private reasonText({ reason, origin }: Refusal): string {
+  reasonText({ reason, origin }: Pick<Refusal, 'reason' | 'origin'>): string {
     if (origin === null) return reason
     return `${reason}\n${this.describeOrigin(origin) ?? `  ${origin.functionName}, instruction ${origin.pc}`}`
   }
@@ -397,6 +454,12 @@ export class TieredModule {
 
 function isHopeless({ state, attempts }: Entry): boolean {
   return state.kind === 'refused' && attempts >= MAX_ATTEMPTS
+}
+
+/** A plan and what it depends on, where there is one. */
+function plansOf({ state }: Pick<Entry, 'state'>): { readonly call: Call; readonly guards: Guards }[] {
+  if (state.kind === 'compiled') return [state]
+  return state.kind === 'region' && state.call !== null ? [{ call: state.call, guards: state.region.guards }] : []
 }
 
 function addEntry(plans: SignatureList<Entry>, signature: Signature, args: readonly Value[]): Entry {

@@ -104,6 +104,11 @@ export class Plan {
     return this.replay(inputs, 0)
   }
 
+  /** As `run`; tensors of the result are released when they are dropped, as those that the interpreter makes. */
+  runInside(inputs: readonly Tensor[]): Value {
+    return this.replay(inputs, 0, false)
+  }
+
   /** As `run`; `profiler` gets the time and the work of each kernel call. */
   runProfiled(inputs: readonly Tensor[], profiler: Profiler): Value {
     const { frames } = this.captured
@@ -128,7 +133,7 @@ export class Plan {
   }
 
   /** `times` is 0 or the address for `frames` + 1 clock readings. */
-  private replay(inputs: readonly Tensor[], times: number): Value {
+  private replay(inputs: readonly Tensor[], times: number, outside = true): Value {
     const instance = this.take()
     try {
       const { slots } = instance.frame
@@ -140,7 +145,7 @@ export class Plan {
         for (const storage of outputs) storage.free()
         throw this.explain(error, i32[DETAIL_WORD]!)
       }
-      return this.result(inputs, outputs)
+      return this.result(inputs, outputs, outside)
     } finally {
       this.giveBack(instance)
     }
@@ -192,7 +197,7 @@ export class Plan {
     try {
       await launchAsync(frame, 'plan_run')
       signal?.throwIfAborted()
-      return this.result(inputs, outputs)
+      return this.result(inputs, outputs, true)
     } catch (error) {
       for (const storage of outputs) storage.free()
       signal?.throwIfAborted()
@@ -257,22 +262,22 @@ export class Plan {
     return outputs
   }
 
-  private result(inputs: readonly Tensor[], outputs: readonly Storage[]): Value {
+  private result(inputs: readonly Tensor[], outputs: readonly Storage[], outside: boolean): Value {
     const { result, written } = this.captured
     for (const i of written) inputs[i]!.storage.version++
-    if (result.value instanceof Tensor) return this.tensorOf(result.tensors.get(result.value)!, inputs, outputs)
+    if (result.value instanceof Tensor) return this.tensorOf(result.tensors.get(result.value)!, inputs, outputs, outside)
     const made = new Map<Tensor, Tensor>()
     return mapTensors(result.value, (mark) => {
       let t = made.get(mark)
       if (t === undefined) {
-        t = this.tensorOf(result.tensors.get(mark)!, inputs, outputs)
+        t = this.tensorOf(result.tensors.get(mark)!, inputs, outputs, outside)
         made.set(mark, t)
       }
       return t
     })
   }
 
-  private tensorOf(template: TensorTemplate, inputs: readonly Tensor[], outputs: readonly Storage[]): Tensor {
+  private tensorOf(template: TensorTemplate, inputs: readonly Tensor[], outputs: readonly Storage[], outside: boolean): Tensor {
     const { target, offset, shape, strides, type, quant, same } = template
     let t: Tensor
     if (target.kind === 'input') {
@@ -286,8 +291,10 @@ export class Plan {
       if (same?.pinned && !same.isReleased) return same
       t = new Tensor(storage, offset, shape, strides, type, quant)
     }
-    t.pinned = true
-    t.storage.watch()
+    if (outside) {
+      t.pinned = true
+      t.storage.watch()
+    }
     return t
   }
 

@@ -58,6 +58,10 @@ export class Guards {
     return entries.every((entry) => this.addContainer(entry as Value))
   }
 
+  hasAttribute(object: ScriptObject, slot: number): boolean {
+    return this.attributes.some((g) => g.object === object && g.slot === slot)
+  }
+
   addTensor({ storage }: Tensor): void {
     this.addStorage(storage)
   }
@@ -73,6 +77,12 @@ export class Guards {
   /** Memory of the module's tensors that were read. */
   knownStorages(): Iterable<Storage> {
     return this.storages.keys()
+  }
+
+  /** True where no tensor was written to, `except` for those over this memory. */
+  areUnwritten(except: ReadonlySet<Storage>): boolean {
+    for (const [storage, version] of this.storages) if (storage.version !== version && !except.has(storage)) return false
+    return true
   }
 
   /** True while everything is as it was recorded. */

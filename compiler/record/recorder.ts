@@ -1,5 +1,5 @@
 import { reachable } from '../../runtime/interpreter/lifetime.js'
-import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
@@ -26,9 +26,22 @@ export interface Recording {
   readonly guards: Guards
 }
 
+/** A call of an operator that could not be recorded. */
+export interface StoppedCall {
+  readonly fn: LinkedFunction
+  readonly pc: number
+  /** Of an operator with an older meaning today's one. */
+  readonly called: LinkedOperator
+  readonly args: readonly Value[]
+  /** The stack before the call, without defaults. */
+  readonly stack: readonly Value[]
+  /** Of the functions that are being run, outermost first. */
+  readonly registers: readonly (readonly Value[])[]
+}
+
 /** A GraphRecorder for a run of a method of the program with these arguments, of which `inputs` are the tensors. */
 export function recorderOf(program: Program, root: ScriptObject, args: readonly Value[], inputs: readonly Tensor[]): GraphRecorder {
-  return new GraphRecorder(program, root, args, inputs)
+  return new GraphRecorder(program, root, args, [...inputs])
 }
 
 /**
@@ -36,30 +49,30 @@ export function recorderOf(program: Program, root: ScriptObject, args: readonly 
  * program computes follows from shapes, attributes and arguments, and is recorded as its value. What would not repeat
  * itself (data read by the program, random numbers, attributes set, arguments written to) refuses the recording.
  */
-class GraphRecorder implements RunRecorder, DataObserver {
-  private readonly values = new Map<ValueId, GraphValue>()
-  private readonly ids = new Map<Tensor, ValueId>()
-  private readonly storages = new Map<Storage, number>()
-  private readonly constants: GraphConstant[] = []
+export class GraphRecorder implements RunRecorder, DataObserver {
+  protected readonly values = new Map<ValueId, GraphValue>()
+  protected readonly ids = new Map<Tensor, ValueId>()
+  protected readonly storages = new Map<Storage, number>()
+  protected readonly constants: GraphConstant[] = []
   /** Memory whose contents may differ between runs: inputs, and what follows from them. */
-  private readonly variable = new Set<Storage>()
-  private readonly objects: CustomObject[] = []
-  private readonly nodes: GraphNode[] = []
-  private readonly local = new Set<Value>()
-  private readonly guards: Guards
-  private readonly inputStorages = new Map<Storage, number>()
-  private readonly inputs: ValueId[]
+  protected readonly variable = new Set<Storage>()
+  protected readonly objects: CustomObject[] = []
+  protected readonly nodes: GraphNode[] = []
+  protected readonly local = new Set<Value>()
+  protected readonly guards: Guards
+  protected readonly inputStorages = new Map<Storage, number>()
+  protected readonly inputs: ValueId[]
   private readonly names: ReadonlyMap<Tensor, string>
-  private refusal: Refusal | null = null
+  protected refusal: Refusal | null = null
   private readData: Tensor[] = []
   private drewRandom = false
 
   constructor(
-    private readonly program: Program,
-    private readonly root: ScriptObject,
+    protected readonly program: Program,
+    protected readonly root: ScriptObject,
     private readonly args: readonly Value[],
     /** The tensors among them. */
-    private readonly given: readonly Tensor[],
+    protected readonly given: Tensor[],
   ) {
     this.guards = new Guards(program)
     this.names = attributeNames(root)
@@ -70,6 +83,15 @@ class GraphRecorder implements RunRecorder, DataObserver {
     // a tensor that is passed twice is one value with two places
     this.inputs = given.map((t) => this.ids.get(t) ?? this.define(t))
   }
+
+  /** The run goes on to its end. */
+  leavesBefore(_op: LinkedOperator, _fn: LinkedFunction, _pc: number): boolean {
+    return false
+  }
+
+  called(_fn: LinkedFunction, _pc: number): void {}
+
+  returned(): void {}
 
   read(tensor: Tensor): void {
     this.readData.push(tensor)
@@ -97,7 +119,16 @@ class GraphRecorder implements RunRecorder, DataObserver {
     this.local.add(object)
   }
 
-  operator(op: LinkedOperator, args: readonly Value[], argc: number, stack: Stack, base: number, fn: LinkedFunction, pc: number): void {
+  operator(
+    op: LinkedOperator,
+    args: readonly Value[],
+    argc: number,
+    stack: Stack,
+    base: number,
+    fn: LinkedFunction,
+    pc: number,
+    run: Run,
+  ): void {
     if (this.refusal !== null) {
       op.call(stack)
       return
@@ -107,6 +138,7 @@ class GraphRecorder implements RunRecorder, DataObserver {
     // of an operator with an older meaning, the call of today's operator is recorded that it stands for
     const called = op.upgrade?.(stack) ?? op
     const given = called === op ? args.slice(0, argc) : stack.values.slice(base, stack.top)
+    this.before(called, given)
     const before = observeData(this)
     try {
       called.call(stack)
@@ -114,7 +146,24 @@ class GraphRecorder implements RunRecorder, DataObserver {
       observeData(before)
     }
     this.note(called, given, stack.values.slice(base, stack.top), originOf(fn, pc))
+    const refusal = this.whyStopped()
+    if (refusal === null) return
+    // the arguments as the instruction found them, without defaults
+    const defaults = op.defaults?.length ?? 0
+    const first = argc - op.outs - defaults
+    const found = [...stack.values.slice(0, base), ...args.slice(0, first), ...args.slice(first + defaults, argc)]
+    this.stoppedAt({ fn, pc, called, args: given, stack: found, registers: run.frames }, refusal)
   }
+
+  private whyStopped(): Refusal | null {
+    return this.refusal
+  }
+
+  /** An operator is about to be called. */
+  protected before(_op: LinkedOperator, _args: readonly Value[]): void {}
+
+  /** The call of an operator, which has been made, has ended the recording. */
+  protected stoppedAt(_call: StoppedCall, _refusal: Refusal): void {}
 
   private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
     const { qualifiedName: name, entry } = op
@@ -222,7 +271,7 @@ class GraphRecorder implements RunRecorder, DataObserver {
     return { graph: { values, inputs, constants, objects, nodes, output }, guards: this.guards }
   }
 
-  private stop(reason: string, origin: Origin | null, temporary = false): void {
+  protected stop(reason: string, origin: Origin | null, temporary = false): void {
     this.refusal ??= { reason, origin, temporary }
   }
 
@@ -287,7 +336,8 @@ class GraphRecorder implements RunRecorder, DataObserver {
     return written
   }
 
-  private isOuter(container: Value): boolean {
+  /** True for a list, dict or object that is there before and after the run. */
+  protected isOuter(container: Value): boolean {
     const outer = new Set<Value>()
     collectContainers([this.root, ...this.args, ...this.program.functions.flatMap((fn) => fn.source.constants)], outer)
     return outer.has(container)
@@ -317,7 +367,7 @@ class GraphRecorder implements RunRecorder, DataObserver {
     return this.constants.some((c) => c.name === name) ? `${name}#${this.constants.length}` : name
   }
 
-  private define(t: Tensor): ValueId {
+  protected define(t: Tensor): ValueId {
     const id = this.values.size
     let storage = this.storages.get(t.storage)
     if (storage === undefined) this.storages.set(t.storage, (storage = this.storages.size))
@@ -385,11 +435,11 @@ const UNINITIALIZED = /^aten::(new_)?empty/
 /** Operators that read memory by strides that they are told, and return no view of it. */
 const READS_BY_STRIDES = /^aten::as_strided_/
 
-function refusalOf(reason: string): Refusal {
+export function refusalOf(reason: string): Refusal {
   return { reason, origin: null, temporary: false }
 }
 
-function originOf(fn: LinkedFunction, pc: number): Origin {
+export function originOf(fn: LinkedFunction, pc: number): Origin {
   return { functionName: fn.source.name, pc: pc / 3 }
 }
 
@@ -404,7 +454,7 @@ function copyOf(value: Value): Value {
   return value instanceof Map ? new Map([...value].map(([key, item]) => [key, copyOf(item)])) : value
 }
 
-function collectContainers(roots: readonly Value[], found: Set<Value>): void {
+export function collectContainers(roots: readonly Value[], found: Set<Value>): void {
   const pending = [...roots]
   while (pending.length > 0) {
     const v = pending.pop()!

@@ -17,7 +17,7 @@ type Shape =
   | { readonly kind: 'tuple'; readonly items: readonly Shape[] }
   | { readonly kind: 'dict'; readonly keys: readonly DictKey[]; readonly items: readonly Shape[] }
 
-interface TensorShape {
+export interface TensorShape {
   readonly type: DType
   readonly shape: readonly number[]
   readonly strides: readonly number[]
@@ -61,8 +61,7 @@ function shapeOf(value: Value, tensors: Tensor[], budget: { left: number }): Sha
     if (value.constructor !== Tensor) return null
     const sameAs = tensors.indexOf(value)
     tensors.push(value)
-    const { type, shape, strides, offset, quant } = value
-    return { kind: 'tensor', like: { type, shape: [...shape], strides: [...strides], offset, quant }, sameAs }
+    return { kind: 'tensor', like: tensorShape(value), sameAs }
   }
   if (value === null || typeof value !== 'object') return { kind: 'plain', value }
   if (value instanceof Float) return { kind: 'float', value: value.value }
@@ -113,7 +112,11 @@ function fitsAll(values: readonly Value[], shapes: readonly Shape[], tensors: Te
   return true
 }
 
-function fitsTensor(t: Tensor, like: TensorShape): boolean {
+export function tensorShape({ type, shape, strides, offset, quant }: Tensor): TensorShape {
+  return { type, shape: [...shape], strides: [...strides], offset, quant }
+}
+
+export function fitsTensor(t: Tensor, like: TensorShape): boolean {
   return (
     t.type === like.type &&
     t.offset === like.offset &&
@@ -136,13 +139,8 @@ function sameQuant(a: Quant | null, b: Quant | null): boolean {
 
 function shapeText(shape: Shape): string {
   switch (shape.kind) {
-    case 'tensor': {
-      const { type, shape: sizes, strides, offset, quant } = shape.like
-      const layout = isContiguous(sizes, strides) ? '' : ` strides [${strides.join(', ')}]`
-      const start = offset === 0 ? '' : ` from ${offset}`
-      const same = shape.sameAs < 0 ? '' : ` (tensor ${shape.sameAs + 1} again)`
-      return `${dtypeName(type)}[${sizes.join(', ')}]${layout}${start}${quantText(quant)}${same}`
-    }
+    case 'tensor':
+      return `${tensorText(shape.like)}${shape.sameAs < 0 ? '' : ` (tensor ${shape.sameAs + 1} again)`}`
     case 'plain':
       return typeof shape.value === 'string' ? JSON.stringify(shape.value) : shape.value === null ? 'None' : String(shape.value)
     case 'float':
@@ -156,6 +154,13 @@ function shapeText(shape: Shape): string {
     case 'dict':
       return `{${shape.items.map((item, i) => `${JSON.stringify(String(shape.keys[i]))}: ${shapeText(item)}`).join(', ')}}`
   }
+}
+
+/** For people: `float32[2, 3] strides [1, 2]`. */
+export function tensorText({ type, shape, strides, offset, quant }: TensorShape): string {
+  const layout = isContiguous(shape, strides) ? '' : ` strides [${strides.join(', ')}]`
+  const start = offset === 0 ? '' : ` from ${offset}`
+  return `${dtypeName(type)}[${shape.join(', ')}]${layout}${start}${quantText(quant)}`
 }
 
 function quantText(quant: Quant | null): string {

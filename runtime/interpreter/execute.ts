@@ -5,6 +5,7 @@ import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 import { noteUse } from '../used.js'
 import * as step from './instructions.js'
+import { LEFT } from './recorder.js'
 import { drop, retain } from './lifetime.js'
 import { OPCODE_NAMES } from './opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
@@ -27,16 +28,20 @@ export function setTrapHandler(handler: TrapHandler | null): void {
 
 /**
  * Runs `fn` on the arguments that lie on the stack, `self` first, and leaves its result there. The code has
- * passed the verifier: operands and stack depths are in range.
+ * passed the verifier: operands and stack depths are in range. A function that was left before goes on at `pc` with its `registers`.
  */
-export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
+export function execute(
+  fn: LinkedFunction,
+  stack: Stack,
+  run: Run,
+  registers = new Array<Value>(fn.source.registerSize + 1).fill(null),
+  pc = 0,
+): void {
   if (run.frames.length >= MAX_DEPTH) throw new PtliteError('MODEL_ERROR', `functions call each other more than ${MAX_DEPTH} deep`)
   const { code, constants, registerSize } = fn.source
   const { operators } = fn
   const values = stack.values
-  const registers = new Array<Value>(registerSize + 1).fill(null)
   run.frames.push(registers)
-  let pc = 0
   try {
     for (;;) {
       const x = code[pc + 1]!
@@ -115,11 +120,11 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           run.frames.pop()
           return
         case 14: // CALL
-          execute(run.program.functions[x]!, stack, run)
+          call(run.program.functions[x]!, stack, run, fn, pc)
           pc += 3
           continue
         case 20: // INTERFACE_CALL
-          execute(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run)
+          call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
           pc += 3
           continue
         case 21: {
@@ -136,10 +141,8 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
           const value = values[--stack.top]!
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
-          run.program.attributeWrites++
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
-          while (object.slots.length < x) object.slots.push(null)
-          object.slots[x] = value
+          step.setAttribute(run.program, object, x, value)
           pc += 3
           continue
         }
@@ -264,6 +267,13 @@ export function execute(fn: LinkedFunction, stack: Stack, run: Run): void {
   }
 }
 
+/** Calls a function from the instruction at `pc` of `caller`. */
+function call(fn: LinkedFunction, stack: Stack, run: Run, caller: LinkedFunction, pc: number): void {
+  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.called(caller, pc)
+  execute(fn, stack, run)
+  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.returned()
+}
+
 /** The verifier lets every instruction pass; a selective build has not got those that its traces never came to. */
 function cannotRun(opcode: number): PtliteError {
   return HOLDS_ALL_INSTRUCTIONS
@@ -285,6 +295,7 @@ function spend(run: Run): void {
 /** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
 function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
   const { values } = stack
+  if (HOLDS_OBSERVERS && run.recorder !== null && run.recorder.leavesBefore(op, fn, pc)) throw LEFT
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
   const base = stack.top - argc
@@ -293,7 +304,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   if (op.vararg) values[stack.top++] = argc
   const started = !HOLDS_OBSERVERS || run.profiler === null ? 0 : run.profiler.now()
   if (!HOLDS_OBSERVERS || run.recorder === null) op.call(stack)
-  else run.recorder.operator(op, held, argc, stack, base, fn, pc)
+  else run.recorder.operator(op, held, argc, stack, base, fn, pc, run)
   if (HOLDS_OBSERVERS && run.profiler !== null) run.profiler.record(op.qualifiedName, started)
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {

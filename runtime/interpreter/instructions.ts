@@ -29,6 +29,13 @@ export function noSlot(object: ScriptObject, slot: number): never {
   return modelError(`object of ${object.typeName} has ${object.slots.length} attributes, the code asks for number ${slot}`)
 }
 
+/** SET_ATTR: attributes of an object that was just made come one by one. */
+export function setAttribute(program: Program, object: ScriptObject, slot: number, value: Value): void {
+  program.attributeWrites++
+  while (object.slots.length < slot) object.slots.push(null)
+  object.slots[slot] = value
+}
+
 function toTensor(value: Value): Tensor {
   if (value instanceof Tensor) return value
   return modelError(`expected a Tensor, found ${kindOf(value)}`)

@@ -91,7 +91,7 @@ export interface Run {
   readonly held: Value[]
   readonly profiler: Profiler | null
   /** Watches the run for a compiler; null almost always. */
-  readonly recorder: RunRecorder | null
+  recorder: RunRecorder | null
   /** Backward jumps left before the run is given up. */
   budget: number
   /** Where an error passed through, innermost first. */

@@ -1,7 +1,7 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_CONTAINERS } from '../held.js'
-import { enterScope, type Scope } from '../tensor/scope.js'
-import { newStack } from '../tensor/stack.js'
+import { HOLDS_CONTAINERS, HOLDS_OBSERVERS } from '../held.js'
+import { enterScope } from '../tensor/scope.js'
+import { newStack, type Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { Value } from '../tensor/value.js'
 import { execute } from './execute.js'
@@ -25,47 +25,61 @@ const NOTHING_PINNED = null as unknown as Lifetimes
  * on the way has been given back, but for the result, attributes that were set, and what was put into arguments.
  */
 export function runFunction(fn: LinkedFunction, args: readonly Value[], program: Program, options: RunOptions = {}): Value {
-  const lifetimes = HOLDS_CONTAINERS ? new Lifetimes() : NOTHING_PINNED
-  const scope: Scope = { created: [] }
-  const run: Run = {
-    program,
-    lifetimes,
-    scope,
-    frames: [],
-    roots: [program.root ?? null, ...args],
-    held: [],
-    profiler: options.profiler ?? null,
-    recorder: options.recorder ?? null,
-    budget: options.maxIterations ?? Infinity,
-    trace: [],
-  }
   const stack = newStack()
+  const run = beginRun(args, program, stack, options)
+  const before = enterScope(run.scope)
+  let result: Value = null
+  try {
+    execute(fn, stack, run)
+    result = takeResult(stack, run)
+    return result
+  } catch (error) {
+    throw abandonRun(error, run)
+  } finally {
+    enterScope(before)
+    finishRun(run, result, args)
+  }
+}
+
+/** The state of a call from outside, whose arguments, `self` first, are put on the stack. */
+export function beginRun(args: readonly Value[], program: Program, stack: Stack, options: RunOptions): Run {
   for (const arg of args) {
     // a tensor from outside is the caller's: it is never counted
     if (arg instanceof Tensor && !arg.pinned) arg.pinned = true
     stack.values[stack.top++] = arg
   }
-  const before = enterScope(scope)
-  let result: Value = null
-  try {
-    execute(fn, stack, run)
-    result = stack.top > 0 ? stack.values[stack.top - 1]! : null
-    if (HOLDS_CONTAINERS) lifetimes.pin(result)
-    else if (result instanceof Tensor) result.pinned = true
-    return result
-  } catch (error) {
-    for (const registers of run.frames) for (const v of registers) drop(v)
-    for (const v of run.held) if (v !== undefined) drop(v)
-    for (const t of scope.created) t.release()
-    throw withTrace(error, run)
-  } finally {
-    enterScope(before)
-    finish(run, result, args)
+  return {
+    program,
+    lifetimes: HOLDS_CONTAINERS ? new Lifetimes() : NOTHING_PINNED,
+    scope: { created: [] },
+    frames: [],
+    roots: [program.root ?? null, ...args],
+    held: [],
+    profiler: HOLDS_OBSERVERS ? (options.profiler ?? null) : null,
+    recorder: HOLDS_OBSERVERS ? (options.recorder ?? null) : null,
+    budget: options.maxIterations ?? Infinity,
+    trace: [],
   }
 }
 
+/** The result of a run that has returned. */
+export function takeResult(stack: Stack, run: Run): Value {
+  const result = stack.top > 0 ? stack.values[stack.top - 1]! : null
+  if (HOLDS_CONTAINERS) run.lifetimes.pin(result)
+  else if (result instanceof Tensor) result.pinned = true
+  return result
+}
+
+/** Gives back what a run held when it failed. Returns the error with where in the model it happened. */
+export function abandonRun(error: unknown, run: Run): PtliteError {
+  for (const registers of run.frames) for (const v of registers) drop(v)
+  for (const v of run.held) if (v !== undefined) drop(v)
+  for (const t of run.scope.created) t.release()
+  return withTrace(error, run)
+}
+
 /** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
-function finish({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+export function finishRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
   if (!HOLDS_CONTAINERS) {
     if (result instanceof Tensor) result.storage.watch()
     return

@@ -54,7 +54,7 @@ export class ScriptModule implements Program {
   private uses = 0
 
   private constructor(
-    private readonly options: LoadOptions,
+    readonly options: LoadOptions,
     /** The path or the bytes it was read from. */
     readonly source: string | Uint8Array | ArrayBuffer,
   ) {}
@@ -108,10 +108,6 @@ export class ScriptModule implements Program {
 
   placeText({ source }: LinkedFunction, pc: number): string | undefined {
     return this.file.debug?.stackTraceAt(source.name, pc)
-  }
-
-  get maxIterations(): number | undefined {
-    return this.options.maxIterations
   }
 
   get isDisposed(): boolean {

@@ -153,8 +153,19 @@ export const PARTS: readonly Part[] = [
   {
     // recording what a method does
     name: 'recording',
-    files: compiler('record/attribute-names', 'record/guards', 'record/operator-kinds', 'record/recorder', 'graph/graph'),
+    files: compiler(
+      ...['attribute-names', 'guards', 'operator-kinds', 'recorder', 'region', 'state-signature', 'template'].map(
+        (name) => `record/${name}`,
+      ),
+      'graph/graph',
+    ),
     needs: ['operators', 'files', 'model'],
+  },
+  {
+    // methods that are compiled in pieces, and that change their module
+    name: 'regions',
+    files: [...compiler('record/region*', 'record/state-signature', 'record/template', 'regions/*'), 'runtime/interpreter/activation.ts'],
+    needs: ['operators', 'files', 'model', 'recording'],
   },
   {
     // loading, interpreting, and what there is of a method's compilation

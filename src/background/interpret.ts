@@ -164,7 +164,7 @@ export class BackgroundInterpreter {
       constants,
       operatorVersion,
       bytecodeVersion,
-      maxIterations: script.maxIterations,
+      maxIterations: script.options.maxIterations,
       root,
       nodes,
     })

@@ -17,10 +17,12 @@ export interface RandomProgram {
   readonly text: string
   /** Arguments with fresh contents; their shapes, strides and overlaps are the same each time. */
   readonly makeInputs: () => Tensor[]
+  /** Attributes of `self`, with the same contents each time. */
+  readonly makeAttributes: () => Tensor[]
 }
 
 /** What decides how a program looks. */
-class Dice extends Random {
+export class Dice extends Random {
   below(n: number): number {
     return Math.floor(this.next() * n)
   }
@@ -32,7 +34,20 @@ class Dice extends Random {
 
 type Operand = { readonly register: number } | { readonly list: readonly number[] } | { readonly constant: Value }
 
+/** What a step that is more than one call of an operator writes its code with. */
+export interface Assembler {
+  emit(name: string, x?: number, n?: number): void
+  load(tensor: number): void
+  store(tensor: number): void
+  /** Register number `index` of this kind of step. */
+  loadOther(index: number): void
+  storeOther(index: number): void
+  constant(value: Value): void
+  call(op: string, args: number): void
+}
+
 interface Step {
+  readonly code?: (to: Assembler) => void
   readonly op: string
   readonly args: readonly Operand[]
   /** Registers of the results; several where the operator returns a list. */
@@ -82,19 +97,29 @@ const OTHER = [
 
 /** Builds a program by running it: what does not work on the tensors at hand is left out. */
 export function randomProgram(seed: number): RandomProgram {
-  const dice = new Dice(Math.imul(seed, 0x9e3779b1))
-  for (let i = 0; i < 4; i++) dice.next()
-  return new Builder(dice).build()
+  return new Builder(diceOf(seed)).build()
 }
 
-class Builder {
-  private readonly tensors: Tensor[] = []
-  private readonly steps: Step[] = []
+export function diceOf(seed: number): Dice {
+  const dice = new Dice(Math.imul(seed, 0x9e3779b1))
+  for (let i = 0; i < 4; i++) dice.next()
+  return dice
+}
+
+export class Builder {
+  protected readonly tensors: Tensor[] = []
+  protected readonly steps: Step[] = []
   private readonly constants: Value[] = []
   private readonly weights = new Map<number, number>()
   private inputs = 0
+  /** Registers behind those of tensors. */
+  protected others = 0
 
-  constructor(private readonly random: Dice) {}
+  constructor(protected readonly random: Dice) {}
+
+  protected makeAttributes(): Tensor[] {
+    return []
+  }
 
   build(): RandomProgram {
     const { random } = this
@@ -113,10 +138,11 @@ class Builder {
         this.steps.map((s) => `${s.to.join(',')} = ${s.op}(${s.args.map(operandText).join(', ')})`).join('\n') +
         `\nreturn ${outputs.join(', ')}`,
       makeInputs,
+      makeAttributes: () => this.makeAttributes(),
     }
   }
 
-  private tryStep(): void {
+  protected tryStep(): void {
     const { random } = this
     const a = this.pickTensor()
     try {
@@ -142,7 +168,7 @@ class Builder {
   }
 
   /** A recent tensor more often than an old one; now and then a weight. */
-  private pickTensor(): number {
+  protected pickTensor(): number {
     const { random, tensors } = this
     if (random.chance(0.08)) return this.weight(random.pick([[3], [4], [1, 4], [3, 4]]))
     return random.chance(0.6) ? tensors.length - 1 - random.below(Math.min(3, tensors.length)) : random.below(tensors.length)
@@ -156,7 +182,7 @@ class Builder {
     return at
   }
 
-  private apply(op: string, args: readonly Operand[]): void {
+  protected apply(op: string, args: readonly Operand[]): void {
     const values = args.map((a): Value =>
       'register' in a ? this.tensors[a.register]! : 'list' in a ? a.list.map((r) => this.tensors[r]!) : a.constant,
     )
@@ -424,7 +450,25 @@ class Builder {
     const load = (i: number): void => (this.weights.has(i) ? emit('LOADC', this.weights.get(i)!) : emit('LOAD', register(i)))
     const operators: { name: string; overload: string; argCount: number }[] = []
     emit('STOREN', 1, this.inputs + 1)
+    const call = (op: string, argCount: number): void => {
+      const [name, overload = ''] = op.split('.') as [string, string?]
+      emit('OP', operators.push({ name, overload, argCount }) - 1)
+    }
+    const other = (index: number): number => register(this.tensors.length + index)
+    const assembler: Assembler = {
+      emit,
+      load,
+      store: (i) => emit('STORE', register(i)),
+      loadOther: (i) => emit('LOAD', other(i)),
+      storeOther: (i) => emit('STORE', other(i)),
+      constant: (value) => emit('LOADC', this.constants.push(value) - 1),
+      call,
+    }
     for (const step of this.steps) {
+      if (step.code !== undefined) {
+        step.code(assembler)
+        continue
+      }
       for (const arg of step.args) {
         if ('register' in arg) load(arg.register)
         else if ('list' in arg) {
@@ -432,8 +476,7 @@ class Builder {
           emit('LIST_CONSTRUCT', 0, arg.list.length)
         } else emit('LOADC', this.constants.push(arg.constant) - 1)
       }
-      const [name, overload = ''] = step.op.split('.') as [string, string?]
-      emit('OP', operators.push({ name, overload, argCount: step.args.length }) - 1)
+      call(step.op, step.args.length)
       if (step.unpack) emit('LIST_UNPACK', step.to.length)
       for (const to of [...step.to].reverse()) emit('STORE', register(to))
     }
@@ -448,7 +491,7 @@ class Builder {
       operators,
       constants: this.constants,
       types: ['List[Tensor]'],
-      registerSize: this.tensors.length + 2,
+      registerSize: this.tensors.length + this.others + 2,
       schema: null,
     }
     return linkFunctions([source], 9, new Map())[0]!
@@ -497,7 +540,7 @@ function randomData(random: Dice, n: number): Float32Array {
   return Float32Array.from({ length: n }, () => Math.fround(random.next() * 4 - 2))
 }
 
-function randomTensor(random: Dice, shape: readonly number[]): Tensor {
+export function randomTensor(random: Dice, shape: readonly number[]): Tensor {
   return tensor(randomData(random, numelOf(shape)), [...shape])
 }
 

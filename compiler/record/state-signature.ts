@@ -1,0 +1,194 @@
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { fitsTensor, tensorShape, type TensorShape, tensorText } from './signature.js'
+
+/** Values in a state beyond which it is not worth while to compare them one by one. */
+const MAX_LEAVES = 4096
+
+export type Container = Value[] | Tuple | Map<DictKey, Value>
+
+/** What has to be the same in two states of a run for one recording to serve both. */
+type Part =
+  /** None, bool, int, string; objects of the module and tensors that belong to it. */
+  | { readonly kind: 'same'; readonly value: Value }
+  | { readonly kind: 'float'; readonly value: number }
+  | { readonly kind: 'device'; readonly text: string }
+  /** `again`: the earlier tensor that it is, or -1; `memory`: the first tensor with the same storage. */
+  | { readonly kind: 'tensor'; readonly like: TensorShape; readonly again: number; readonly memory: number }
+  | {
+      readonly kind: 'container'
+      readonly of: 'list' | 'tuple' | 'dict'
+      readonly keys: readonly DictKey[]
+      readonly items: readonly Part[]
+    }
+  /** A container that came before. */
+  | { readonly kind: 'again'; readonly index: number }
+
+/** What a state holds that differs from run to run, in the order of a walk through it. */
+export interface StateParts {
+  /** Each as often as it occurs. */
+  readonly tensors: Tensor[]
+  /** Lists, tuples and dicts, each once. */
+  readonly containers: Container[]
+}
+
+/** Describes values as they are met. */
+export class StateDescription {
+  private readonly parts: Part[] = []
+  readonly found: StateParts = { tensors: [], containers: [] }
+  private left = MAX_LEAVES
+
+  /** `belongs` tells objects and tensors of the module, which are the same in each run. */
+  constructor(private readonly belongs: (value: Tensor | ScriptObject | CustomObject) => boolean) {}
+
+  /** False for what has no signature: objects that a run made, complex numbers, tensors as keys, and too many values. */
+  add(value: Value): boolean {
+    const part = this.describe(value)
+    if (part !== null) this.parts.push(part)
+    return part !== null
+  }
+
+  finish(): StateSignature {
+    return new StateSignature(this.parts)
+  }
+
+  private describe(value: Value): Part | null {
+    if (--this.left < 0) return null
+    if (value === null || typeof value !== 'object') return { kind: 'same', value }
+    const { tensors, containers } = this.found
+    if (value instanceof Tensor) {
+      if (this.belongs(value)) return { kind: 'same', value }
+      if (value.constructor !== Tensor) return null
+      const again = tensors.indexOf(value)
+      const memory = tensors.findIndex((t) => t.storage === value.storage)
+      tensors.push(value)
+      return { kind: 'tensor', like: tensorShape(value), again, memory: memory < 0 ? tensors.length - 1 : memory }
+    }
+    if (value instanceof Float) return { kind: 'float', value: value.value }
+    if (value instanceof Device) return { kind: 'device', text: value.toString() }
+    if (value instanceof ScriptObject || value instanceof CustomObject) return this.belongs(value) ? { kind: 'same', value } : null
+    if (value instanceof Complex) return null
+    const index = containers.indexOf(value)
+    if (index >= 0) return { kind: 'again', index }
+    containers.push(value)
+    const keys = keysOf(value)
+    if (keys.some((key) => typeof key === 'object')) return null
+    const items: Part[] = []
+    for (const item of itemsOf(value)) {
+      const part = this.describe(item)
+      if (part === null) return null
+      items.push(part)
+    }
+    return { kind: 'container', of: kindOf(value), keys, items }
+  }
+}
+
+/** The form of the values that are alive somewhere inside of a run. */
+export class StateSignature {
+  constructor(private readonly parts: readonly Part[]) {}
+
+  /** What differs in values of this form; null for others. */
+  match(values: readonly Value[]): StateParts | null {
+    const { parts } = this
+    if (values.length !== parts.length) return null
+    const found: StateParts = { tensors: [], containers: [] }
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!
+      // most registers are empty
+      if (part.kind === 'same' ? part.value !== values[i] : !fits(values[i]!, part, found)) return null
+    }
+    return found
+  }
+
+  /** For people: what is neither the same each time nor empty. */
+  toString(): string {
+    return this.parts.flatMap((part) => (part.kind === 'same' && isHidden(part.value) ? [] : [partText(part)])).join(', ')
+  }
+}
+
+function isHidden(value: Value): boolean {
+  return value === null || typeof value === 'object'
+}
+
+export function isContainer(value: Value): value is Container {
+  return Array.isArray(value) || value instanceof Tuple || value instanceof Map
+}
+
+export function kindOf(value: Container): 'list' | 'tuple' | 'dict' {
+  return value instanceof Map ? 'dict' : value instanceof Tuple ? 'tuple' : 'list'
+}
+
+export function keysOf(value: Container): DictKey[] {
+  return value instanceof Map ? [...value.keys()] : []
+}
+
+/** The values in a container. */
+export function itemsOf(value: Container): readonly Value[] {
+  return value instanceof Map ? [...value.values()] : value instanceof Tuple ? value.items : value
+}
+
+function fits(value: Value, part: Part, found: StateParts): boolean {
+  switch (part.kind) {
+    case 'same':
+      return value === part.value
+    case 'float':
+      return value instanceof Float && Object.is(value.value, part.value)
+    case 'device':
+      return value instanceof Device && value.toString() === part.text
+    case 'tensor':
+      return value instanceof Tensor && value.constructor === Tensor && fitsPlace(value, part, found.tensors)
+    case 'again':
+      return value === found.containers[part.index]
+    case 'container': {
+      if (!isContainer(value) || kindOf(value) !== part.of) return false
+      if (found.containers.includes(value)) return false
+      found.containers.push(value)
+      if (value instanceof Map && !(value.size === part.keys.length && [...value.keys()].every((key, i) => key === part.keys[i])))
+        return false
+      const items = itemsOf(value)
+      return items.length === part.items.length && items.every((item, i) => fits(item, part.items[i]!, found))
+    }
+  }
+}
+
+function fitsPlace(t: Tensor, { like, again, memory }: Part & { readonly kind: 'tensor' }, tensors: Tensor[]): boolean {
+  if (!fitsTensor(t, like)) return false
+  if (again >= 0) {
+    if (tensors[again] !== t) return false
+  } else if (tensors.includes(t)) return false
+  const { storage } = t
+  for (let i = 0; i < tensors.length; i++) {
+    if (tensors[i]!.storage !== storage) continue
+    if (i !== memory) return false
+    break
+  }
+  if (memory < tensors.length && tensors[memory]!.storage !== storage) return false
+  tensors.push(t)
+  return true
+}
+
+function partText(part: Part): string {
+  switch (part.kind) {
+    case 'same':
+      return typeof part.value === 'string'
+        ? JSON.stringify(part.value)
+        : typeof part.value === 'object'
+          ? 'of the module'
+          : String(part.value)
+    case 'float':
+      return Number.isInteger(part.value) ? `${part.value}.` : String(part.value)
+    case 'device':
+      return part.text
+    case 'tensor':
+      return `${tensorText(part.like)}${part.again < 0 ? '' : ` (tensor ${part.again + 1} again)`}`
+    case 'again':
+      return 'the same again'
+    case 'container': {
+      const items = part.items.map(partText)
+      if (part.of === 'list') return `[${items.join(', ')}]`
+      if (part.of === 'tuple') return `(${items.join(', ')})`
+      return `{${items.map((item, i) => `${JSON.stringify(String(part.keys[i]))}: ${item}`).join(', ')}}`
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { PtliteError } from '../../runtime/error.js'
+import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import { type Entry, MAX_ATTEMPTS } from '../entry.js'
+import type { Refusal } from '../record/recorder.js'
+import { isRegion, type RegionRecording } from '../record/region.js'
+import type { StateParts } from '../record/state-signature.js'
+import { isWhole, runWhole } from './region.js'
+import { type RegionHost, RegionRun, TOO_SMALL } from './runner.js'
+import { type RegionEntry, RegionTable } from './table.js'
+import { Trial } from './trial.js'
+
+const NO_SIGNATURE: Refusal = { reason: 'its arguments have no signature', origin: null, temporary: false }
+
+/** How calls of a method that was not recorded as a whole are carried out in regions. The first begins with the method and is kept in its entry. */
+export class MethodRegions {
+  private readonly table = new RegionTable()
+  private readonly trial = new Trial()
+  /** The last call has recorded or compiled something, and so may the next one. */
+  private learns = true
+
+  constructor(
+    private readonly host: RegionHost,
+    private readonly entry: Entry,
+    private readonly fn: LinkedFunction,
+  ) {}
+
+  /** Regions behind the first one. */
+  entries(): Iterable<RegionEntry> {
+    return this.table.entries()
+  }
+
+  /** False where another call will do what the last one did. */
+  get mayLearn(): boolean {
+    const { state } = this.entry
+    return this.learns || (state.kind === 'region' && state.call === null)
+  }
+
+  /** Interprets a call and records it, as a whole or in regions. */
+  record(args: readonly Value[]): Value {
+    const { entry, table, host } = this
+    entry.attempts++
+    const run = new RegionRun(host, table, this.fn, args)
+    const recorder = run.recorder([host.script.root, ...args])
+    const returned = run.act.proceed(recorder)
+    const found = recorder?.finishMethod(returned ? run.act.result : null) ?? NO_SIGNATURE
+    const result = returned ? run.act.finish() : run.finish(null)
+    if (!('graph' in found)) {
+      entry.state = { kind: 'refused', reason: host.reasonText(found) }
+      if (!found.temporary) entry.attempts = MAX_ATTEMPTS
+      if (entry.attempts >= MAX_ATTEMPTS) entry.regions = null
+      return result
+    }
+    entry.recordedOperators = found.graph.nodes.length
+    if (entry.attempts > MAX_ATTEMPTS) entry.state = { kind: 'refused', reason: 'attributes that it reads change between calls' }
+    else if (!isRegion(found)) entry.state = { kind: 'recorded', recording: found }
+    else if (isWhole(found) ? found.graph.nodes.length > 0 : table.isWorth(found))
+      entry.state = { kind: 'region', region: found, call: null }
+    else {
+      entry.state = { kind: 'refused', reason: this.whyNot(found) }
+      entry.attempts = MAX_ATTEMPTS
+    }
+    if (entry.state.kind === 'region' || (isRegion(found) && table.isUsed)) return result
+    this.dispose()
+    entry.regions = null
+    return result
+  }
+
+  /** Calls the method; `parts` fits its first region, where it has one. */
+  call(args: readonly Value[], parts: StateParts | null): Value {
+    const { host, fn, entry, trial } = this
+    if (entry.state.kind === 'refused' && entry.attempts < MAX_ATTEMPTS) return this.record(args)
+    if (entry.state.kind === 'region' && !entry.state.region.guards.hold()) {
+      entry.release()
+      if (entry.attempts < MAX_ATTEMPTS) return this.record(args)
+      entry.state = { kind: 'refused', reason: 'attributes that it reads change between calls' }
+    }
+    const { state } = entry
+    if (state.kind === 'region' && state.call !== null && isWhole(state.region)) {
+      try {
+        entry.replays++
+        return runWhole(state.region, state.call, parts!)
+      } catch (error) {
+        if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return host.script.call(fn, args)
+        throw error
+      }
+    }
+    const begin = performance.now()
+    if (trial.interprets) {
+      const value = host.script.call(fn, args)
+      trial.noteInterpreted(performance.now() - begin)
+      return value
+    }
+    const run = new RegionRun(host, this.table, fn, args)
+    const value = run.finish(state.kind === 'region' ? { entry, region: state.region, parts: parts! } : null)
+    this.learns = run.learned
+    if (!run.learned) trial.noteRegions(performance.now() - begin)
+    if (trial.isLost) this.giveUp()
+    return value
+  }
+
+  dispose(): void {
+    this.table.dispose()
+  }
+
+  /** From here on calls are interpreted. */
+  private giveUp(): void {
+    const { entry } = this
+    entry.dispose()
+    entry.regions = null
+    entry.attempts = MAX_ATTEMPTS
+    entry.state = { kind: 'refused', reason: 'its regions are not faster than the interpreter' }
+  }
+
+  /** Why there is no plan for what is too small for one. */
+  private whyNot({ writes, end }: RegionRecording): string {
+    const { host } = this
+    if (end.kind === 'step') return host.reasonText(end)
+    const [first] = writes
+    if (first === undefined) return TOO_SMALL
+    const { place, origin } = first
+    const name = place.object.names[place.slot] ?? place.slot
+    return host.reasonText({ reason: `prim::SetAttr sets attribute '${name}', and there are too few operators for a plan`, origin })
+  }
+}
+
+export function methodRegions(host: RegionHost, entry: Entry, fn: LinkedFunction): MethodRegions {
+  return new MethodRegions(host, entry, fn)
+}

@@ -1,0 +1,64 @@
+import type { Activation, Frame } from '../../runtime/interpreter/activation.js'
+import { setAttribute } from '../../runtime/interpreter/instructions.js'
+import { type Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import type { CompiledCall } from '../compiled-call.js'
+import type { RegionRecording } from '../record/region.js'
+import type { StateParts } from '../record/state-signature.js'
+import { Maker } from '../record/template.js'
+
+/** The form of a state that a region begins with: what differs in `values`, and in the attributes that it reads. Null for other states. */
+export function matchStart({ start, reads }: RegionRecording, values: readonly Value[]): StateParts | null {
+  if (reads.length === 0) return start.match(values)
+  return start.match([...values, ...reads.map(({ object, slot }) => object.slots[slot] ?? null)])
+}
+
+/** The tensors of a start that the region's graph takes. */
+export function inputsOf({ picks }: RegionRecording, { tensors }: StateParts): Tensor[] {
+  return picks.map((i) => tensors[i]!)
+}
+
+/** True for a region that is a whole method and leaves nothing behind but its result. */
+export function isWhole({ end, writes, changes }: RegionRecording): boolean {
+  return end.kind === 'return' && writes.length === 0 && changes.length === 0
+}
+
+/** Runs such a region. */
+export function runWhole(region: RegionRecording, call: CompiledCall, parts: StateParts): Value {
+  if (region.end.kind !== 'return') throw new TypeError('the region does not return')
+  return new Maker(parts, call.run(inputsOf(region, parts)) as Tensor[]).make(region.end.value)
+}
+
+/** How a region has ended. */
+export type Advance = { readonly returned: true; readonly value: Value } | { readonly returned: false }
+
+/** Brings a run from the start of a region to its end, for which its graph has returned `outputs`. */
+export function advance(
+  { writes, changes, end }: RegionRecording,
+  act: Activation,
+  parts: StateParts,
+  outputs: readonly Tensor[],
+): Advance {
+  const { program, lifetimes } = act.run
+  const maker = new Maker(parts, outputs)
+  const values = writes.map(({ value }) => maker.make(value))
+  for (const { container, to } of changes) {
+    maker.change(container, to)
+    lifetimes.pin(parts.containers[container]!)
+  }
+  for (const [i, { place }] of writes.entries()) {
+    lifetimes.pin(values[i]!)
+    setAttribute(program, place.object, place.slot, values[i]!)
+  }
+  if (end.kind === 'return') return { returned: true, value: act.finishWith(maker.make(end.value)) }
+  const frames = end.stands.map(({ fn, pc, registers: held }): Frame => {
+    const registers = new Array<Value>(fn.source.registerSize + 1).fill(null)
+    for (const [number, template] of held) registers[number] = maker.make(template)
+    return { fn, pc, registers }
+  })
+  act.move(
+    frames,
+    end.stack.map((template) => maker.make(template)),
+  )
+  return { returned: false }
+}

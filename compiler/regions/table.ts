@@ -1,0 +1,119 @@
+import type { Activation, Frame } from '../../runtime/interpreter/activation.js'
+import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/program.js'
+import type { GraphNode } from '../graph/graph.js'
+import { type Entry } from '../entry.js'
+import type { RegionRecording } from '../record/region.js'
+import type { StateSignature } from '../record/state-signature.js'
+import { SignatureList } from '../signature-list.js'
+
+/** Regions of a method at most, and those that begin at one place. */
+const MAX_REGIONS = 128
+const MAX_KEPT = 32
+/** Operators of a region that is worth a plan: to get in and out costs about as much as a few interpreted calls. */
+const MIN_OPERATORS = 3
+
+export type RegionEntry = Entry<StateSignature>
+
+/** An instruction of the model. */
+export interface Instruction {
+  readonly fn: LinkedFunction
+  readonly pc: number
+}
+
+/** Where regions begin: the instructions at which the functions of a run stand. */
+export class Location {
+  readonly list = new SignatureList<RegionEntry>(MAX_KEPT, MAX_KEPT)
+  /** The operator call in which regions that begin here have ended; undefined before one was recorded, null for the end of the method. */
+  end: Instruction | null | undefined = undefined
+
+  constructor(
+    private readonly stands: readonly Instruction[],
+    private readonly depth: number,
+  ) {}
+
+  isAt(frames: readonly Frame[], depth: number): boolean {
+    const { stands } = this
+    if (frames.length !== stands.length || depth !== this.depth) return false
+    for (let i = 0; i < stands.length; i++) if (frames[i]!.fn !== stands[i]!.fn || frames[i]!.pc !== stands[i]!.pc) return false
+    return true
+  }
+}
+
+/** The regions of a method behind its first one. */
+export class RegionTable {
+  private readonly locations = new Map<number, Location[]>()
+  /** Operator calls with which no region begins. */
+  private readonly barren = new Map<string, Set<number>>()
+  private readonly starting = new Map<LinkedOperator, boolean>()
+  private count = 0
+
+  /** Where a run stands. */
+  locate({ frames, stack }: Activation): Location {
+    const { pc } = frames[frames.length - 1]!
+    let found = this.locations.get(pc)
+    if (found === undefined) this.locations.set(pc, (found = []))
+    let location = found.find((l) => l.isAt(frames, stack.top))
+    if (location === undefined) {
+      const stands = frames.map(({ fn, pc }): Instruction => ({ fn, pc }))
+      found.push((location = new Location(stands, stack.top)))
+    }
+    return location
+  }
+
+  /** True where a region may begin with this call: it makes a tensor, and has not been found to be worth nothing. */
+  mayBegin(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean {
+    let starts = this.starting.get(op)
+    if (starts === undefined) this.starting.set(op, (starts = makesTensors(op)))
+    return starts && this.barren.get(fn.source.name)?.has(pc) !== true
+  }
+
+  /** A region was recorded that is worth a plan. */
+  get isUsed(): boolean {
+    for (const { state } of this.entries()) if (state.kind === 'region') return true
+    return false
+  }
+
+  get isFull(): boolean {
+    return this.count >= MAX_REGIONS
+  }
+
+  add(location: Location, entry: RegionEntry): void {
+    this.count++
+    location.list.add(entry)?.dispose()
+  }
+
+  /** False where a region is too small to be worth a plan: none will begin with any of its operators, nor with the one that ended it. */
+  isWorth({ graph, end }: RegionRecording): boolean {
+    if (end.kind === 'step') {
+      const { fn, pc } = end.stands[end.stands.length - 1]!
+      this.markBarren(fn.source.name, pc)
+    }
+    if (graph.nodes.length >= MIN_OPERATORS) return true
+    for (const { origin } of graph.nodes as GraphNode[]) if (origin !== null) this.markBarren(origin.functionName, 3 * origin.pc)
+    return false
+  }
+
+  markBarren(functionName: string, pc: number): void {
+    const places = this.barren.get(functionName)
+    if (places === undefined) this.barren.set(functionName, new Set([pc]))
+    else places.add(pc)
+  }
+
+  *entries(): Iterable<RegionEntry> {
+    for (const locations of this.locations.values()) for (const { list } of locations) yield* list.entries
+  }
+
+  dispose(): void {
+    for (const entry of this.entries()) entry.dispose()
+    this.locations.clear()
+  }
+}
+
+/** Where a region ended, for `Location.end`. */
+export function endOf({ end }: RegionRecording): Instruction | null {
+  return end.kind === 'return' ? null : end.stands[end.stands.length - 1]!
+}
+
+function makesTensors({ entry }: LinkedOperator): boolean {
+  return entry !== null && entry.schema.returns.some(({ type }) => type.includes('Tensor'))
+}

@@ -1,4 +1,4 @@
-import { BLOCK } from '../../runtime/backends/cpu/support/blocked.js'
+import { BLOCK, isRows } from '../../runtime/backends/cpu/support/blocked.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
@@ -55,6 +55,11 @@ export function isPlanes({ dtype, shape, strides }: TensorType): boolean {
   return true
 }
 
+/** The same, or with channels last in memory: what `to_blocked` reads. */
+function isImage(type: TensorType): boolean {
+  return isPlanes(type) || (type.dtype === DType.float32 && !type.shape.includes(0) && isRows(type.shape, type.strides))
+}
+
 /** What a node does in terms of blocks of channels; null where it cannot work on them. */
 export function blockable(node: GraphNode, analysis: Analysis, options: PassOptions): Blockable | null {
   const result = onlyResult(node)
@@ -62,8 +67,11 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
   const input = valueArg(node.args[0])
   if (node.op === 'aten::cat') return join(node, analysis)
   if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseStep(node) !== null)) return elementwise(node, result, analysis)
-  if (input === undefined || !isPlanes(analysis.type(input))) return null
+  if (input === undefined || !isImage(analysis.type(input))) return null
   if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
+  const isMean = node.op === 'aten::adaptive_avg_pool2d' || node.op === 'aten::mean.dim'
+  // a mean of rows may have strides of its own
+  if (isMean && !isPlanes(analysis.type(input))) return null
   if (node.op === 'aten::adaptive_avg_pool2d') {
     return integersArg(node.args[1])?.every((size) => size === 1) === true ? { kind: 'mean', input } : null
   }
@@ -96,7 +104,7 @@ function elementwise(node: GraphNode, result: ValueId, analysis: Analysis): Bloc
 
 function operandForm(id: ValueId, channels: number, analysis: Analysis): BlockedOperand['as'] | null {
   const type = analysis.type(id)
-  if (isPlanes(type) && type.shape[1] === channels) return 'blocks'
+  if (isImage(type) && type.shape[1] === channels) return 'blocks'
   if (isPlanes(type) && type.shape[1] === 1) return 'plane'
   const { dtype, shape } = type
   const isRow = analysis.tensor(id) !== undefined && dtype === DType.float32 && shape.length <= 4 && shape.at(-3) === channels
@@ -142,7 +150,9 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   const kernel: [number, number] = [weight.shape[2]!, weight.shape[3]!]
   const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, kernel, stride, padding, dilation }
   const strategy = convolutionStrategy(problem, options)
-  if (strategy.kind === 'product') return null
+  if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
+  // planes are read as they are, rows are not
+  if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
   const [min, max] = node.op === 'aten::conv2d' ? [-Infinity, Infinity] : [numberArg(args[7])!, numberArg(args[8])!]
   return { kind: 'convolution', strategy, problem, input, min, max }
 }

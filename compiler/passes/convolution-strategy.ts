@@ -88,7 +88,7 @@ export function convolutionStrategy(p: ConvolutionProblem, { winograd }: PassOpt
     if (p.groups !== p.inChannels || p.outChannels !== p.inChannels) return groupedStrategy(p)
     if (p.inChannels < BLOCK / 2) return product(`${p.inChannels} channels would leave most of a block of ${BLOCK} unused`)
     // the shorter the rows, the more of the other kernel's time goes into their ends
-    const gain = outPixels * p.outChannels * (0.2 + 15 / p.out[1])
+    const gain = outPixels * p.outChannels * (0.2 + 15 / p.out[1]) * ((p.kernel[0] * p.kernel[1]) / 9)
     return { kind: 'depthwise', reason: `one filter per channel, a vector of channels at a time`, gain }
   }
   const padded = (blocksOf(p.outChannels) * BLOCK) / p.outChannels

@@ -1,6 +1,7 @@
 import { numelOf } from '../../runtime/tensor/shape.js'
 import type { Graph, GraphNode, ValueId } from '../graph/graph.js'
 import { type Analysis, onlyResult } from './analysis.js'
+import { rowReaders } from './blocked-rows.js'
 import { type Blockable, blockable } from './blocked-operators.js'
 import { NS_PER_REORDERED_ELEMENT } from './convolution-strategy.js'
 import type { PassOptions } from './pass.js'
@@ -49,8 +50,11 @@ export function blockedRegions(graph: Graph, analysis: Analysis, options: PassOp
       entered.add(entry)
     }
     const result = onlyResult(node)!
-    const leaves = analysis.readersOf(result).some((reader) => !(forms.has(reader) && blockedInputs(forms.get(reader)!).includes(result)))
-    if (form.kind !== 'mean' && (leaves || analysis.isReturned(result))) add(node, -cost(result))
+    const outside = analysis
+      .readersOf(result)
+      .filter((reader) => !(forms.has(reader) && blockedInputs(forms.get(reader)!).includes(result)))
+    // rows of channels would be copied out of planes, too
+    if (form.kind !== 'mean' && rowReaders(result, outside, analysis).others) add(node, -cost(result))
   }
   for (const node of [...forms.keys()]) if ((gains.get(regions.of(node)) ?? 0) <= 0) forms.delete(node)
   return forms

@@ -9,6 +9,7 @@ import { constant, type Graph, type GraphNode, NONE, type TensorType, value, typ
 import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
+import { rowReaders } from './blocked-rows.js'
 import { Editor } from './editor.js'
 import { blockedInputs, blockedRegions } from './layout-regions.js'
 import { DEFAULT_OPTIONS, type Pass } from './pass.js'
@@ -58,7 +59,7 @@ class Rewriter {
       const made = this.rewrite(node, form, before)
       this.made.set(node, [...before, made])
       if (form.kind === 'mean') this.finishMean(node, made)
-      else if (this.isNeededInPlanes(result)) this.made.get(node)!.push(this.fromBlocked(result, node))
+      else this.made.get(node)!.push(...this.leave(result, node))
     }
     for (const [node, by] of this.made) this.editor.replaceNode(node, by)
     return this.editor.finish()
@@ -144,18 +145,40 @@ class Rewriter {
     return plane
   }
 
-  /** True where something that stays as it is reads a value. */
-  private isNeededInPlanes(id: ValueId): boolean {
-    if (this.analysis.isReturned(id)) return true
-    return this.analysis.readersOf(id).some((reader) => {
+  /** What brings a value out of the blocks for all that stays as it is: as planes, or as rows of channels. */
+  private leave(id: ValueId, node: GraphNode): GraphNode[] {
+    const outside = this.analysis.readersOf(id).filter((reader) => {
       const form = this.regions.get(reader)
       return form === undefined || !blockedInputs(form).includes(id)
     })
+    const { views, nodes, others } = rowReaders(id, outside, this.analysis)
+    const made = others ? [this.fromBlocked(id, node)] : []
+    if (views.length === 0) return made
+    const [batch, channels, height, width] = this.analysis.type(id).shape as [number, number, number, number]
+    const rows = this.dense([batch, height, width, channels])
+    made.push(this.outOfBlocks('ptlite::blocked_rows', id, rows, node))
+    const tokens = views.find(({ shape }) => shape.length === 3)
+    const flat = tokens === undefined ? rows : this.dense(tokens.shape, this.editor.storageOf(rows))
+    if (tokens !== undefined) {
+      const args = [value(rows), constant([...tokens.shape])]
+      made.push({ op: 'aten::view', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
+    }
+    for (const view of views) this.editor.replaceValue(view.value, view.shape.length === 3 ? flat : rows)
+    for (const view of nodes) this.made.set(view, [])
+    return made
   }
 
-  private fromBlocked(id: ValueId, { origin }: GraphNode): GraphNode {
+  private dense(shape: readonly number[], storage?: number): ValueId {
+    return this.editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }, storage)
+  }
+
+  private fromBlocked(id: ValueId, node: GraphNode): GraphNode {
+    return this.outOfBlocks('ptlite::from_blocked', id, id, node)
+  }
+
+  private outOfBlocks(op: string, id: ValueId, to: ValueId, { origin }: GraphNode): GraphNode {
     const args = [value(this.blocked.get(id)!), constant(this.channelsOf(id))]
-    return { op: 'ptlite::from_blocked', args, results: [{ kind: 'value', id }], writes: [], origin }
+    return { op, args, results: [{ kind: 'value', id: to }], writes: [], origin }
   }
 
   /** The mean has the shape [n, c, 1, 1]; where the dimensions were not kept, a view follows. */

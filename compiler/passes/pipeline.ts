@@ -18,6 +18,7 @@ import { linearRows } from './linear-rows.js'
 import { linearLayers } from './linear.js'
 import { layout } from './layout.js'
 import { DEFAULT_OPTIONS, type Pass, type PassOptions } from './pass.js'
+import { permutedSteps } from './permuted-steps.js'
 import { postOps } from './post-ops.js'
 import { prepacked } from './prepacked.js'
 import { quantizedInput } from './quantized-input.js'
@@ -53,6 +54,7 @@ export const PASSES: readonly Pass[] = [
   attention,
   rowMajor,
   stridedOperands,
+  permutedSteps,
   deadCode,
   quantizedInput,
   channelSteps,

@@ -1,4 +1,4 @@
-// Between [channels][pixels] and channels in blocks of 16, [channels / 16][pixels][16].
+// Between [channels][pixels] or [pixels][channels] and channels in blocks of 16, [channels / 16][pixels][16].
 #include "frames/blocked.h"
 #include "isa/kernel.h"
 #include "pool/pool.h"
@@ -30,6 +30,19 @@ void from_block(const float* in, int64_t channels, int64_t pixels, int64_t begin
   }
 }
 
+/// `count` pixels of `lanes` channels, `from_step` and `to_step` floats apart; the lanes up to `filled` become zeros.
+void copy_lanes(const float* from, int64_t from_step, int64_t count, int64_t lanes, int64_t filled, float* to, int64_t to_step) {
+  using V = ptlite::Vec<float>;
+  for (int64_t i = 0; i < count; i++, from += from_step, to += to_step) {
+    for (int64_t l = 0; l < filled; l += V::size) {
+      const int64_t some = std::min<int64_t>(V::size, std::max<int64_t>(0, lanes - l));
+      const V v = some == V::size ? V::load(from + l) : some > 0 ? V::load(from + l, some) : V::zero();
+      if (filled - l >= V::size) v.store(to + l);
+      else v.store(to + l, filled - l);
+    }
+  }
+}
+
 int32_t reorder(blocked_reorder_frame* f) {
   const float* input = reinterpret_cast<const float*>(f->input);
   float* output = reinterpret_cast<float*>(f->output);
@@ -41,6 +54,12 @@ int32_t reorder(blocked_reorder_frame* f) {
       const int64_t to = std::min(pixels, from + kPiece);
       const int64_t some = std::min(kBlock, channels - block * kBlock);
       const int64_t plain = (image * channels + block * kBlock) * pixels, blocked = (image * blocks + block) * pixels * kBlock;
+      if (f->rows != 0) {
+        const int64_t row = (image * pixels + from) * channels + block * kBlock, lane = blocked + from * kBlock;
+        if (f->to_blocks != 0) copy_lanes(input + row, channels, to - from, some, kBlock, output + lane, kBlock);
+        else copy_lanes(input + lane, kBlock, to - from, some, some, output + row, channels);
+        continue;
+      }
       if (f->to_blocks != 0) {
         ptlite::transpose_panel(input + plain + from, pixels, int(some), kBlock, to - from, output + blocked + from * kBlock);
       } else {

@@ -84,6 +84,11 @@ t.test('reorders are inverse to each other', (t) => {
     const back = call('ptlite::from_blocked', blocked, int(channels))
     t.strictSame(back.shape, shape)
     t.strictSame([...(back.data() as Float32Array)], [...x])
+    const rows = call('ptlite::blocked_rows', blocked, int(channels))
+    t.strictSame(rows.shape, [2, shape[2], shape[3], channels])
+    const last = call('aten::permute', rows, ints([0, 3, 1, 2]))
+    t.strictSame(last.toArray(), back.toArray())
+    t.strictSame([...(call('ptlite::to_blocked', last).data() as Float32Array)], [...(blocked.data() as Float32Array)], 'channels last')
     t.equal(
       (blocked.data() as Float32Array).filter((v) => v !== 0).length,
       x.filter((v) => v !== 0).length,
@@ -307,6 +312,7 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::blocked_gates', x, int(17), filter, ...gates(0, 0))
   refused('ptlite::blocked_gates', x, int(40), filter, ...gates(0, 0))
   refused('ptlite::blocked_gates', toBlocks(random.data(64), [1, 16, 2, 2]), int(16), filter, ...gates(0, 7))
+  refused('ptlite::blocked_rows', x, int(40))
   const one = toBlocks(random.data(16 * 4), [1, 16, 2, 2])
   const [stride, padding, dilation, min, max] = settings as [number[], number[], number[], Input, Input]
   refused('ptlite::blocked_convolution', one, filter, lanes(random.data(17)), null, ...settings)

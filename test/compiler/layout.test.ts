@@ -188,6 +188,54 @@ t.test('numbers for each channel, or each pixel, are operands of steps', (t) => 
   t.end()
 })
 
+t.test('rows of channels enter and leave the blocks without a turn through planes', (t) => {
+  const rows = (id: number, storage = id): string => `%${id}: float32[1, 16, 16, 32] @${storage}`
+  const last = '%10: float32[1, 32, 16, 16] strides [8192, 1, 512, 32] @0 = aten::permute(%0, [0, 3, 1, 2])'
+  const asRows = (id: number, from: number): string =>
+    `%${id}: float32[1, 16, 16, 32] strides [8192, 16, 1, 256] @${from} = aten::permute(%${from}, [0, 2, 3, 1])`
+  const norm = (id: number, from: number): string => `${rows(id)} = aten::layer_norm(%${from}, [32], %5, %6, 1e-05, True)`
+  const input = 'input %0: float32[1, 16, 16, 32] @0'
+  check(
+    t,
+    [input, last, conv(11, 10, 2), asRows(12, 11), norm(13, 12), `${rows(14)} = aten::add.Tensor(%0, %12, 1)`, 'return [%13, %14]'],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'blocked_rows', 'aten::layer_norm', 'aten::add.Tensor'],
+  )
+  // tokens, copied or not
+  const flat = '%12: float32[1, 32, 256] @11 = aten::flatten.using_ints(%11, 2, -1)'
+  const tokens = '%13: float32[1, 256, 32] strides [8192, 1, 256] @11 = aten::transpose.int(%12, 1, 2)'
+  const normed = '%15: float32[1, 256, 32] @15 = aten::layer_norm(%14, [32], %5, %6, 1e-05, True)'
+  check(
+    t,
+    [input, last, conv(11, 10, 2), flat, tokens, '%14: float32[1, 256, 32] @14 = aten::contiguous(%13, 0)', normed, 'return %15'],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'blocked_rows', 'aten::view', 'aten::layer_norm'],
+  )
+  // planes are read, too
+  check(
+    t,
+    [input, last, conv(11, 10, 2), asRows(12, 11), norm(13, 12), `${planes(14)} = aten::sin(%11)`, 'return [%13, %11, %14]'],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'from_blocked', 'blocked_rows', 'aten::layer_norm', 'aten::sin', 'from_blocked'],
+  )
+  // who returns the view, or looks at it in another way, sees its layout
+  check(
+    t,
+    [input, last, conv(11, 10, 2), asRows(12, 11), 'return %12'],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'from_blocked', 'aten::permute'],
+  )
+  check(
+    t,
+    [
+      input,
+      last,
+      conv(11, 10, 2),
+      asRows(12, 11),
+      '%13: float32[1, 16, 16, 32] strides [8192, 16, 1, 256] @13 = aten::neg(%12)',
+      'return %13',
+    ],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'from_blocked', 'aten::permute', 'aten::neg'],
+  )
+  t.end()
+})
+
 t.test('gates, concatenations and views', (t) => {
   check(
     t,

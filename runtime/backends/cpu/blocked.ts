@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, WINOGRAD_POSITIONS } from './support/blocked.js'
+import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from './support/blocked.js'
 import { stripOf, winogradStrip } from './support/blocked-strip.js'
 import { contiguousOf } from './support/copy.js'
 import { applySteps } from './post-ops.js'
@@ -72,30 +72,47 @@ function outputSizes(
   return sizes as [number, number]
 }
 
-/** [n, c, h, w] in blocks of channels, zeros in the lanes that are left. */
+/** [n, c, h, w] in blocks of channels, zeros in the lanes that are left. Channels may come last in memory. */
 export function to_blocked(self: Tensor): Tensor {
-  const x = floats('ptlite::to_blocked', 'tensor', self, 4)
-  const [batch, channels, height, width] = x.shape as [number, number, number, number]
+  const [batch, channels, height, width] = self.shape as [number, number, number, number]
+  const rows = self.type === DType.float32 && isRows(self.shape, self.strides)
+  const x = rows ? self : floats('ptlite::to_blocked', 'tensor', self, 4)
   const result = empty([batch, blocksOf(channels), height, width, BLOCK], DType.float32)
-  if (x.numel > 0) {
-    kernels.blocked_reorder({ batch, channels, pixels: height * width, to_blocks: 1, input: x.address, output: result.address })
-  }
+  if (x.numel > 0) reorder(x, result, channels, true, rows)
   return result
 }
 
 /** The first `channels` channels as [n, c, h, w]. */
 export function from_blocked(self: Tensor, channels: number): Tensor {
-  const x = floats('ptlite::from_blocked', 'tensor', self, 5, BLOCK)
-  const [batch, blocks, height, width] = x.shape as [number, number, number, number]
-  check(
-    channels >= 0 && blocksOf(channels) === blocks,
-    () => `ptlite::from_blocked: ${channels} channels do not take ${blocks} blocks of ${BLOCK}`,
-  )
+  const x = inBlocks('ptlite::from_blocked', self, channels)
+  const [batch, , height, width] = x.shape as [number, number, number, number]
   const result = empty([batch, channels, height, width], DType.float32)
-  if (result.numel > 0) {
-    kernels.blocked_reorder({ batch, channels, pixels: height * width, to_blocks: 0, input: x.address, output: result.address })
-  }
+  if (result.numel > 0) reorder(x, result, channels, false, false)
   return result
+}
+
+/** The first `channels` channels as [n, h, w, c]. */
+export function blocked_rows(self: Tensor, channels: number): Tensor {
+  const x = inBlocks('ptlite::blocked_rows', self, channels)
+  const [batch, , height, width] = x.shape as [number, number, number, number]
+  const result = empty([batch, height, width, channels], DType.float32)
+  if (result.numel > 0) reorder(x, result, channels, false, true)
+  return result
+}
+
+function inBlocks(operator: string, self: Tensor, channels: number): Tensor {
+  const x = floats(operator, 'tensor', self, 5, BLOCK)
+  check(
+    channels >= 0 && blocksOf(channels) === x.shape[1],
+    () => `${operator}: ${channels} channels do not take ${x.shape[1]} blocks of ${BLOCK}`,
+  )
+  return x
+}
+
+function reorder(from: Tensor, to: Tensor, channels: number, toBlocks: boolean, rows: boolean): void {
+  const [batch, , height, width] = (toBlocks ? to : from).shape as [number, number, number, number]
+  const flags = { to_blocks: toBlocks ? 1 : 0, rows: rows ? 1 : 0 }
+  kernels.blocked_reorder({ batch, channels, pixels: height * width, ...flags, input: from.address, output: to.address })
 }
 
 /** Filters [outputs, inputs, h, w] as [outputs / 16, h, w, inputs, 16]. */

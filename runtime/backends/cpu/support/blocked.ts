@@ -1,3 +1,5 @@
+import { channelsLastStrides, isContiguous } from '../../../tensor/shape.js'
+
 /** Channels of a block, at every level of the kernels. */
 export const BLOCK = 16
 
@@ -7,6 +9,13 @@ export const WINOGRAD_POSITIONS = 36
 
 /** Blocks that hold `channels` channels. */
 export const blocksOf = (channels: number): number => Math.ceil(channels / BLOCK)
+
+/** True for [n, c, h, w] whose channels come last in memory, without gaps, and not for what is [n, c, h, w] there, too. */
+export function isRows(shape: readonly number[], strides: readonly number[]): boolean {
+  if (shape.length !== 4 || isContiguous(shape, strides)) return false
+  const wanted = channelsLastStrides(shape)
+  return shape.every((size, d) => size === 1 || strides[d] === wanted[d])
+}
 
 /** Groups of channels of a convolution: how many, and how many channels the input and the output of each has. */
 export interface Groups {

@@ -37,6 +37,8 @@ export interface ChainTimes {
   readonly separate: number
 }
 
+const ONE_RESULT = { more: 0, kept: [], more_dtypes: [] }
+
 /** Chains over `count` floats: generated, operator by operator, and a loop that multiplies by a number, all into memory that is there. */
 export function timeChains(count: number, rounds: number, milliseconds: number): ChainTimes[] {
   const data = new Float32Array(count)
@@ -64,6 +66,7 @@ export function timeChains(count: number, rounds: number, milliseconds: number):
       dtypes: [DType.float32],
       p2: steps.map(() => 1),
       lut: 0,
+      ...ONE_RESULT,
     })
     const numbers = steps.map((s) => tensor([s.number], []))
     const times = inTurns(
@@ -72,7 +75,8 @@ export function timeChains(count: number, rounds: number, milliseconds: number):
           callOperator('aten::mul.out', [x, two, y])
         },
         generated: () => {
-          kernels.fused({ ...fields, ndim: 1, sizes: [count], out: y.address, in: [x.address], strides: [1], op: ops, code: handle })
+          const memory = { out: y.address, out_dtype: DType.float32, more_out: [], in: [x.address], dtypes: [DType.float32], strides: [1] }
+          kernels.fused({ ...fields, ...ONE_RESULT, ...memory, ndim: 1, sizes: [count], op: ops, code: handle })
         },
         separate: () => {
           let from = x

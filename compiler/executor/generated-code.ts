@@ -57,24 +57,31 @@ function hasSteps({ layout }: CapturedFrame): boolean {
   return layout.fields.has('code') || layout.fields.has('post_code')
 }
 
+/** Inputs and further outputs of a generated loop. */
+const ADDRESSES = 8
+
 /** A handle for the steps of one frame, or nothing. */
 function generate({ layout, bytes }: CapturedFrame): number[] {
-  const prefix = layout.fields.has('post_code') ? 'post_' : ''
+  const isChain = layout.fields.has('code')
+  const prefix = isChain ? '' : 'post_'
   const field = (name: string, i = 0): number => fieldOf(layout, bytes, name, i)
   const steps = field(`${prefix}steps`)
   const inputs = field(`${prefix}inputs`)
   // from element to element of an input; the block is the first input of post-ops
-  const stride = (k: number): number => (prefix === '' ? field('strides', 6 * k) : k === 0 ? 1 : field('post_col', k - 1))
+  const stride = (k: number): number => (isChain ? field('strides', 6 * k) : k === 0 ? 1 : field('post_col', k - 1))
   const strides = Array.from({ length: inputs }, (_, k) => stride(k))
+  const more = isChain ? field('more') : 0
+  // addresses share registers
+  if (inputs + more > ADDRESSES) return []
   if (steps === 0 || inputs === 0 || strides.some((s) => s !== 0 && s !== 1)) return []
   const list = (name: string): number[] => Array.from({ length: steps }, (_, i) => field(`${prefix}${name}`, i))
   const { handle } = kernels.jit_elementwise_create({
     inputs,
     steps,
-    out_dtype: DType.float32,
-    streaming: prefix === '' ? field('streaming') : 0,
+    out_dtype: isChain ? field('out_dtype') : DType.float32,
+    streaming: isChain ? field('streaming') : 0,
     access: strides.map((s) => (s === 1 ? kernels.JitAccess.full : kernels.JitAccess.scalar)),
-    dtypes: strides.map(() => DType.float32),
+    dtypes: strides.map((_, k) => (isChain ? field('dtypes', k) : DType.float32)),
     ops: list('op'),
     a: list('a'),
     b: list('b'),
@@ -82,6 +89,9 @@ function generate({ layout, bytes }: CapturedFrame): number[] {
     p1: list('p1'),
     p2: list('p0').map(() => 1),
     lut: 0,
+    more,
+    kept: Array.from({ length: more }, (_, i) => field('kept', i)),
+    more_dtypes: Array.from({ length: more }, (_, i) => field('more_dtypes', i)),
   })
   return handle === 0 ? [] : [handle]
 }

@@ -1,19 +1,18 @@
-import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
-import { type ElementwiseStep, elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps, type StepOperand } from './elementwise-operators.js'
 import type { Pass } from './pass.js'
 
 /** What the kernel's frame has room for. */
-const MAX_STEPS = 32
-const MAX_INPUTS = 8
+export const MAX_STEPS = 32
+export const MAX_INPUTS = 8
 const MAX_DIMS = 6
 
 /**
- * Makes one pass over memory of a chain of element-wise operators on float32, broadcasting included.
+ * Makes one pass over memory of a chain of element-wise operators on floats of 32 or 16 bits and bools, broadcasting included.
  *
  *     %3: float32[1, 64, 56, 56] @3 = aten::add.Tensor(%1, %2, 1)
  *     %4: float32[1, 64, 56, 56] @4 = aten::relu(%3)               →   %4 = ptlite::fused([%1, %2], [1, 64, 56, 56], [0, 19], ...)
@@ -41,19 +40,12 @@ export const elementwise: Pass = {
   },
 }
 
-/** A float32 step with a dense result, whose operands are float32, too. */
+/** Steps with a dense result that the kernel can write. */
 export function canStep(node: GraphNode, analysis: Analysis): boolean {
-  const step = elementwiseStep(node)
   const result = onlyResult(node)
-  if (step === null || result === undefined || !analysis.isPure(node)) return false
-  const { dtype, shape, strides } = analysis.type(result)
-  if (dtype !== DType.float32 || shape.length > MAX_DIMS || numelOf(shape) === 0) return false
-  // the kernel writes dense rows
-  if (!isContiguous(shape, strides)) return false
-  return [step.a, step.b].every((arg) => {
-    const id = arg === null ? undefined : valueArg(arg)
-    return id === undefined || analysis.type(id).dtype === DType.float32
-  })
+  if (result === undefined || !analysis.isPure(node) || elementwiseSteps(node, analysis) === null) return false
+  const { shape, strides } = analysis.type(result)
+  return shape.length <= MAX_DIMS && numelOf(shape) > 0 && isContiguous(shape, strides)
 }
 
 /** The steps that end in `last`, in order. */
@@ -70,66 +62,87 @@ function grow(last: GraphNode, analysis: Analysis, taken: ReadonlySet<GraphNode>
       if (!canStep(producer, analysis) || !sameShape(analysis.type(id).shape, shape)) continue
       if (analysis.isReturned(id) || !analysis.readersOf(id).every((reader) => chain.has(reader))) continue
       chain.add(producer)
-      if (chain.size > MAX_STEPS || inputsOf(chain).length > MAX_INPUTS) chain.delete(producer)
+      if (countSteps(chain, analysis) > MAX_STEPS || inputsOf(chain, analysis).length > MAX_INPUTS) chain.delete(producer)
       else pending.push(producer)
     }
   }
   return [...chain].sort((a, b) => nodes.indexOf(a) - nodes.indexOf(b))
 }
 
+function countSteps(chain: Iterable<GraphNode>, analysis: Analysis): number {
+  let count = 0
+  for (const node of chain) count += elementwiseSteps(node, analysis)!.length
+  return count
+}
+
 /** Tensors that come from outside of the chain. */
-function inputsOf(chain: Iterable<GraphNode>): ValueId[] {
+function inputsOf(chain: Iterable<GraphNode>, analysis: Analysis): ValueId[] {
   const inside = new Set([...chain].map((node) => onlyResult(node)!))
   const inputs = new Set<ValueId>()
+  const note = (arg: StepOperand | null | undefined): void => {
+    if (arg?.kind === 'value' && !inside.has(arg.id)) inputs.add(arg.id)
+  }
   for (const node of chain) {
-    const { a, b } = elementwiseStep(node)!
-    for (const arg of [a, b]) {
-      const id = arg === null ? undefined : valueArg(arg)
-      if (id !== undefined && !inside.has(id)) inputs.add(id)
-    }
+    const steps = elementwiseSteps(node, analysis)!
+    if (steps.length === 0) note(node.args[0])
+    for (const { a, b } of steps) [a, b].forEach(note)
   }
   return [...inputs]
+}
+
+/** Steps as the kernel numbers them: inputs first, then steps; -1 and -2 are a step's own numbers. */
+export interface Chain {
+  readonly inputs: readonly ValueId[]
+  readonly ops: readonly number[]
+  /** Two per step. */
+  readonly operands: readonly number[]
+  readonly numbers: readonly number[]
 }
 
 /** The chain as one node. */
 export function fuse(chain: readonly GraphNode[], analysis: Analysis): GraphNode {
   const last = chain.at(-1)!
-  const inputs = inputsOf(chain)
-  const places = new Map<ValueId, number>(inputs.map((id, i) => [id, i]))
-  const steps = chain.map((node) => elementwiseStep(node)!)
-  const operands: number[] = []
-  const numbers: Float[] = []
-  steps.forEach((step, i) => {
-    const { codes, values } = encode(step, places)
-    operands.push(...codes)
-    numbers.push(...values.map((v) => new Float(v)))
-    places.set(onlyResult(chain[i]!)!, inputs.length + i)
-  })
-  const { shape } = analysis.type(onlyResult(last)!)
-  return {
-    ...last,
-    op: 'ptlite::fused',
-    args: [
-      { kind: 'list', items: inputs.map(value) },
-      constant([...shape]),
-      constant(steps.map((s) => s.op)),
-      constant(operands),
-      constant(numbers),
-    ],
-  }
+  const { shape, dtype } = analysis.type(onlyResult(last)!)
+  const args = chainArgs(encode(chain, analysis), shape)
+  return { ...last, op: 'ptlite::fused', args: [...args, constant(dtype)] }
 }
 
-/** Operands as the kernel numbers them: values, or -1 and -2 for the step's own numbers. */
-function encode(
-  { a, b, numbers }: ElementwiseStep,
-  places: ReadonlyMap<ValueId, number>,
-): { codes: [number, number]; values: [number, number] } {
-  const values: [number, number] = numbers === null ? [0, 0] : [numbers[0], numbers[1]]
-  const code = (arg: Arg | null, i: 0 | 1): number => {
-    const id = arg === null ? undefined : valueArg(arg)
-    if (id !== undefined) return places.get(id)!
-    if (arg !== null) values[i] = numberArg(arg)!
-    return -1 - i
+/** Arguments of ptlite::fused up to the numbers. */
+export function chainArgs({ inputs, ops, operands, numbers }: Chain, shape: readonly number[]): Arg[] {
+  return [
+    { kind: 'list', items: inputs.map(value) },
+    constant([...shape]),
+    constant([...ops]),
+    constant([...operands]),
+    constant(numbers.map((x) => new Float(x))),
+  ]
+}
+
+/** The steps of nodes that follow each other. */
+export function encode(chain: readonly GraphNode[], analysis: Analysis): Chain {
+  const inputs = inputsOf(chain, analysis)
+  const places = new Map<ValueId, number>(inputs.map((id, i) => [id, i]))
+  const ops: number[] = []
+  const operands: number[] = []
+  const numbers: number[] = []
+  for (const node of chain) {
+    const first = inputs.length + ops.length
+    const steps = elementwiseSteps(node, analysis)!
+    for (const { op, a, b, numbers: own } of steps) {
+      const values: [number, number] = own === null ? [0, 0] : [own[0], own[1]]
+      const code = (arg: StepOperand | null, i: 0 | 1): number => {
+        if (arg?.kind === 'value') return places.get(arg.id)!
+        if (arg?.kind === 'step') return first + arg.index
+        if (arg !== null) values[i] = numberArg(arg)!
+        return -1 - i
+      }
+      operands.push(code(a, 0), code(b, 1))
+      ops.push(op)
+      numbers.push(...values)
+    }
+    // a cast that widens is its argument
+    const result = onlyResult(node)!
+    places.set(result, steps.length === 0 ? places.get(valueArg(node.args[0])!)! : inputs.length + ops.length - 1)
   }
-  return { codes: [code(a, 0), code(b, 1)], values }
+  return { inputs, ops, operands, numbers }
 }

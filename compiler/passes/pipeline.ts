@@ -28,6 +28,7 @@ import { rowMajor } from './row-major.js'
 import { softmax } from './softmax.js'
 import { canonical } from './canonical.js'
 import { squeezeExcite } from './squeeze-excite.js'
+import { stackedChains } from './stacked-chains.js'
 import { stridedOperands } from './strided-operands.js'
 import { views } from './views.js'
 
@@ -64,6 +65,7 @@ export const PASSES: readonly Pass[] = [
   blockSparse,
   elementwise,
   postOps,
+  stackedChains,
 ]
 
 /** Runs all passes; `after` sees the graph after each, changed or not. */

@@ -5,7 +5,7 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
 import { convolutionSettings } from './activation.js'
-import { Analysis, integersArg, onlyResult, valueArg } from './analysis.js'
+import { Analysis, integersArg, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { canStep, fuse } from './elementwise.js'
 import type { Pass } from './pass.js'
@@ -146,7 +146,7 @@ interface Steps {
 function stepsOf(node: GraphNode, analysis: Analysis): Steps | null {
   if (!analysis.isPure(node) || onlyResult(node) === undefined) return null
   const chain = node.op === 'ptlite::fused' ? node : canStep(node, analysis) ? fuse([node], analysis) : null
-  if (chain === null) return null
+  if (chain === null || numberArg(chain.args[5]) !== DType.float32) return null
   const [list, , ops, operands, numbers] = chain.args
   const inputs = list?.kind === 'list' ? list.items.map(valueArg) : []
   const [opNumbers, operandNumbers] = [integersArg(ops), integersArg(operands)]

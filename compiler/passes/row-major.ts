@@ -4,7 +4,7 @@ import { type Arg, constant, type GraphNode, type TensorType, usesOf, value, typ
 import { Analysis, onlyResult, valueArg } from './analysis.js'
 import { hasViews } from './copies.js'
 import { Editor } from './editor.js'
-import { elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps } from './elementwise-operators.js'
 import type { Pass } from './pass.js'
 
 /** Operators that need rows of their input dense, and copy what is not. */
@@ -78,7 +78,7 @@ function permutedSums(analysis: Analysis): Set<GraphNode> {
 
 function isPermutedSum(node: GraphNode, analysis: Analysis): boolean {
   const result = onlyResult(node)
-  if (elementwiseStep(node) === null || result === undefined || !analysis.isPure(node)) return false
+  if (elementwiseSteps(node, analysis) === null || result === undefined || !analysis.isPure(node)) return false
   const { dtype, shape, strides } = analysis.type(result)
   if (dtype !== DType.float32 || isContiguous(shape, strides) || shape.includes(0)) return false
   if (analysis.outputs.has(analysis.storage(result)) || hasViews(result, analysis)) return false

@@ -481,6 +481,50 @@ void min(Emitter& e, const Xmm& x, const Xmm& y) {
   e.copy(x, result);
 }
 
+void bits_not(Emitter& e, const Xmm& x, const Parameters&) { e.g.vxorps(x, x, e.bits(0xffffffff)); }
+
+// to the nearest number of 8 bits of mantissa, ties to even: x + 0x7fff + the lowest bit kept, without the lower half; NaN becomes the quiet one
+void round_bfloat16(Emitter& e, const Xmm& x, const Parameters&) {
+  const Scratch rounded(e);
+  e.g.vpsrld(rounded, x, 16);
+  e.g.vandps(rounded, rounded, e.bits(1));
+  e.g.vpaddd(rounded, rounded, x);
+  e.g.vpaddd(rounded, rounded, e.bits(0x7fff));
+  e.g.vandps(rounded, rounded, e.bits(0xffff0000));
+  const Condition nan(e, x, x, Emitter::is_nan);
+  nan.select(rounded, e.bits(0x7fc00000));
+  e.copy(x, rounded);
+}
+
+// to the nearest number that float16 holds
+void round_float16(Emitter& e, const Xmm& x, const Parameters&) {
+  for (int u = 0; u < e.g.count(); u++) {
+    const int i = e.g.at(x, u).getIdx();
+    if (e.g.wide()) {
+      e.g.base().vcvtps2ph(Xbyak::Ymm(i), Xbyak::Zmm(i), 0);
+      e.g.base().vcvtph2ps(Xbyak::Zmm(i), Xbyak::Ymm(i));
+    } else {
+      e.g.base().vcvtps2ph(Xmm(i), Xbyak::Ymm(i), 0);
+      e.g.base().vcvtph2ps(Xbyak::Ymm(i), Xmm(i));
+    }
+  }
+}
+
+// x = all ones where x <predicate> y, else all zeros
+void compare(Emitter& e, const Xmm& x, const Xmm& y, uint8_t predicate) {
+  const Condition holds(e, x, y, predicate);
+  e.g.vxorps(x, x, x);
+  holds.select(x, e.bits(0xffffffff));
+}
+void less(Emitter& e, const Xmm& x, const Xmm& y) { compare(e, x, y, Emitter::less); }
+void less_equal(Emitter& e, const Xmm& x, const Xmm& y) { compare(e, x, y, Emitter::less_equal); }
+void equal(Emitter& e, const Xmm& x, const Xmm& y) { compare(e, x, y, Emitter::equal); }
+void not_equal(Emitter& e, const Xmm& x, const Xmm& y) { compare(e, x, y, Emitter::not_equal); }
+
+void bits_and(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vandps(x, x, y); }
+void bits_or(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vorps(x, x, y); }
+void bits_and_not(Emitter& e, const Xmm& x, const Xmm& y) { e.g.vandnps(x, y, x); }
+
 constexpr Lanes f32 = Lanes::f32, i32 = Lanes::i32;
 
 #define PTLITE_UNARY(name, takes, gives, scratch) {JitAlgorithm_##name, #name, takes, gives, scratch, &name, nullptr}
@@ -497,9 +541,13 @@ constexpr Algorithm kRows[] = {
     PTLITE_UNARY(abs, f32, f32, 0),         PTLITE_UNARY(neg, f32, f32, 0),         PTLITE_UNARY(sqrt, f32, f32, 0),
     PTLITE_UNARY(reciprocal, f32, f32, 1),  PTLITE_UNARY(log, f32, f32, 6),         PTLITE_UNARY(square, f32, f32, 0),
     PTLITE_UNARY(rsqrt, f32, f32, 1),       PTLITE_UNARY(erf, f32, f32, 8),         PTLITE_COMPILED(sin),
-    PTLITE_COMPILED(cos),
+    PTLITE_COMPILED(cos),                   PTLITE_UNARY(bits_not, f32, f32, 0),    PTLITE_UNARY(round_bfloat16, f32, f32, 2),
+    PTLITE_UNARY(round_float16, f32, f32, 0),
     PTLITE_BINARY(add, 0),                  PTLITE_BINARY(sub, 0),                  PTLITE_BINARY(mul, 0),
     PTLITE_BINARY(div, 0),                  PTLITE_BINARY(max, 2),                  PTLITE_BINARY(min, 2),
+    PTLITE_BINARY(less, 1),                 PTLITE_BINARY(less_equal, 1),           PTLITE_BINARY(equal, 1),
+    PTLITE_BINARY(not_equal, 1),            PTLITE_BINARY(bits_and, 0),             PTLITE_BINARY(bits_or, 0),
+    PTLITE_BINARY(bits_and_not, 0),
 };
 #undef PTLITE_UNARY
 #undef PTLITE_COMPILED

@@ -29,7 +29,7 @@ struct Algorithm {
   void (*binary)(Emitter& e, const Xbyak::Xmm& x, const Xbyak::Xmm& y);
 };
 
-constexpr int32_t kAlgorithms = JitAlgorithm_min + 1;
+constexpr int32_t kAlgorithms = JitAlgorithm_bits_and_not + 1;
 // nullptr for a number that is none.
 const Algorithm* algorithm(int32_t id);
 

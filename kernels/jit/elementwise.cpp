@@ -30,6 +30,7 @@ class ElementwiseGenerator : public Generator, private InputSource {
     mov(rows_, ptr[rdi + offsetof(ElementwiseCall, rows)]);
     mov(length_, ptr[rdi + offsetof(ElementwiseCall, length)]);
     for (int i = 0; i < graph_.inputs; i++) mov(in_[i], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in)) + 8 * i]);
+    for (int i = 0; i < graph_.more; i++) mov(more(i), ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, more)) + 8 * i]);
     // elements behind the last whole vector; all rows have the same
     mov(rcx, length_);
     and_(rcx, lanes() - 1);
@@ -103,13 +104,21 @@ class ElementwiseGenerator : public Generator, private InputSource {
   static constexpr int kAhead = 2048;
 
   // A group is two rows of two vectors.
-  bool can_pair() const { return group_ == 4 && graph_.streaming == 0; }
+  bool can_pair() const {
+    bool floats = graph_.out_dtype == PTLITE_FLOAT32 && graph_.more == 0;
+    for (int i = 0; i < graph_.inputs; i++) floats = floats && graph_.input[i].dtype == PTLITE_FLOAT32;
+    return floats && group_ == 4 && graph_.streaming == 0;
+  }
+
+  // The address of a kept step's output: of the registers that inputs leave.
+  const Reg64& more(int i) const { return in_[kMostInputs - 1 - i]; }
 
   void next_rows(int count) {
     mov(rdi, ptr[rsp + Transfer::stack_bytes(*this)]);
     for (int i = 0; i < count; i++) {
       add(out_, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, out_step))]);
       for (int k = 0; k < graph_.inputs; k++) add(in_[k], ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * k]);
+      for (int k = 0; k < graph_.more; k++) add(more(k), ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, more_step)) + 8 * k]);
     }
   }
 
@@ -139,10 +148,16 @@ class ElementwiseGenerator : public Generator, private InputSource {
       if (paired) {
         vmovups(of_pair(out_, u), from);
       } else {
-        transfer.store(out_, index_, graph_.out_dtype, from, u * lanes());
+        transfer.store(out_, index_, graph_.out_dtype, from, u * lanes(), is_rounded(graph_, graph_.steps - 1));
       }
     }
     failed_ |= e.failed;
+  }
+
+  void store_kept(Emitter& e, const Xmm& from, int i) override {
+    const Transfer transfer(e, tail_, kTailMask, graph_.streaming != 0);
+    const StepGraph::Kept& kept = graph_.kept[i];
+    for (int u = 0; u < e.g.count(); u++) transfer.store(more(i), index_, kept.dtype, e.g.at(from, u), u * lanes(), is_rounded(graph_, kept.step));
   }
 
   void load_input(Emitter& e, const Xmm& to, int value) override {
@@ -151,7 +166,7 @@ class ElementwiseGenerator : public Generator, private InputSource {
     if (paired_) mov(r10, ptr[rdi + static_cast<int>(offsetof(ElementwiseCall, in_step)) + 8 * value]);
     for (int u = 0; u < e.g.count(); u++) {
       if (paired_) {
-        // groups are of floats
+        // pairs are of floats
         if (input.broadcast != 0) {
           vbroadcastss(e.g.at(to, u), u < 2 ? dword[in_[value]] : dword[in_[value] + r10]);
         } else {
@@ -182,7 +197,7 @@ class ElementwiseGenerator : public Generator, private InputSource {
 Generated generate_elementwise(const StepGraph& graph) {
   if (static_cast<Isa>(graph.isa) == Isa::none || !valid(graph)) return {};
   // as many vectors at a time as the registers are enough for
-  for (int group = only_floats(graph) ? 4 : 1; group > 1; group /= 2) {
+  for (int group = can_group(graph) ? 4 : 1; group > 1; group /= 2) {
     const Generated generated = ElementwiseGenerator(graph, group).generate();
     if (!generated.code.empty()) return generated;
   }

@@ -9,6 +9,8 @@ namespace ptlite {
 namespace jit {
 
 constexpr int kMostInputs = 8;
+// Outputs beside the last step's.
+constexpr int kMostMore = 3;
 
 // Rows of `length` elements. Steps from row to row are in bytes.
 struct ElementwiseCall {
@@ -18,6 +20,8 @@ struct ElementwiseCall {
   int64_t length;
   int64_t out_step;
   int64_t in_step[kMostInputs];
+  void* more[kMostMore];
+  int64_t more_step[kMostMore];
 };
 using ElementwiseFunction = void (*)(const ElementwiseCall*);
 

@@ -46,8 +46,8 @@ class Emitter {
     Emitter& e_;
     int index_;
   };
-  // Predicates of vcmpps; all are false for NaN but is_nan.
-  static constexpr uint8_t less = 0x11, less_equal = 0x12, greater = 0x1e, equal = 0x00, is_nan = 0x03;
+  // Predicates of vcmpps; all are false for NaN but not_equal and is_nan.
+  static constexpr uint8_t less = 0x11, less_equal = 0x12, greater = 0x1e, equal = 0x00, not_equal = 0x04, is_nan = 0x03;
 
   void copy(const Xbyak::Xmm& to, const Xbyak::Xmm& from) { g.vmovaps(to, from); }
   Xbyak::Address c(float value) { return g.constant(value); }

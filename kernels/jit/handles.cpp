@@ -42,6 +42,9 @@ int32_t create(jit_elementwise_create_frame* f) {
       memcpy(graph.lut, reinterpret_cast<const void*>(f->lut), sizeof graph.lut);
     }
   }
+  if (f->more < 0 || f->more > ptlite::jit::kMostMore) return PTLITE_OK;
+  graph.more = f->more;
+  for (int i = 0; i < f->more; i++) graph.kept[i] = {f->kept[i], f->more_dtypes[i]};
   const std::string key = "elementwise" + std::string(reinterpret_cast<const char*>(&graph), sizeof graph);
   const auto generate = [](const void* description) {
     return ptlite::jit::generate_elementwise(*static_cast<const StepGraph*>(description));

@@ -27,20 +27,31 @@ struct StepGraph {
     int32_t a, b;  // values: inputs first, then steps; b of unary ones is not read
     float alpha, beta, scale;
   } step[kMostSteps];
+  // Steps that go to outputs of their own besides.
+  int32_t more;
+  struct Kept {
+    int32_t step, dtype;
+  } kept[kMostMore];
   uint8_t lut[256];
 };
 
 // Whether algorithms and dtypes are known, operands come before their steps, and lanes of one kind go into the next.
 bool valid(const StepGraph& graph);
 
-// Whether all of its data are float32 and its steps work on several vectors at a time: stores of narrow types and gathers take registers by number.
-bool only_floats(const StepGraph& graph);
+// Whether it can work on several vectors at a time: gathers, and stores of narrow types that need more registers than their own, cannot.
+bool can_group(const StepGraph& graph);
 
-// Emits the load of input `value` into register (or group) `to`.
+// Whether value `step` of a graph, by number of its step, needs no rounding to be a bfloat16.
+bool is_rounded(const StepGraph& graph, int step);
+
+// What a host of steps does with memory.
 class InputSource {
  public:
   virtual ~InputSource() = default;
+  // Emits the load of input `value` into register (or group) `to`.
   virtual void load_input(Emitter& e, const Xbyak::Xmm& to, int value) = 0;
+  // Emits the store of output `i` of graph.kept, whose lanes may be spent.
+  virtual void store_kept(Emitter&, const Xbyak::Xmm&, int /*i*/) {}
 };
 
 // The steps of a graph. Inputs are loaded where they are first read; a value's register is free again after its last use.
@@ -54,6 +65,7 @@ class StepEmitter {
 
  private:
   void step(int i);
+  void keep(int i);
   int acquire();
   int number(float value);
   int copy_of(int from);

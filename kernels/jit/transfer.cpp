@@ -21,7 +21,7 @@ bool is_signed(int32_t dtype) { return dtype == PTLITE_INT8 || dtype == PTLITE_Q
 
 }  // namespace
 
-int element_bytes(int32_t dtype) { return dtype == PTLITE_FLOAT32 ? 4 : dtype == PTLITE_BFLOAT16 ? 2 : 1; }
+int element_bytes(int32_t dtype) { return dtype == PTLITE_FLOAT32 ? 4 : dtype == PTLITE_BFLOAT16 || dtype == PTLITE_FLOAT16 ? 2 : 1; }
 
 int Transfer::stack_bytes(const Generator& g) { return g.wide() ? 0 : kStackBytes; }
 
@@ -79,6 +79,11 @@ void Transfer::widen(const Xmm& to, const Xbyak::Operand& from, int32_t dtype) c
       g_.vpmovzxwd(to, from);
       g_.vpslld(to, Xmm(to.getKind(), to.getIdx()), 16);
       break;
+    case PTLITE_FLOAT16: g_.vcvtph2ps(to, from); break;
+    case PTLITE_BOOL:
+      g_.vpmovzxbd(to, from);
+      spread(to);
+      break;
     default:
       if (is_signed(dtype)) {
         g_.vpmovsxbd(to, from);
@@ -86,6 +91,12 @@ void Transfer::widen(const Xmm& to, const Xbyak::Operand& from, int32_t dtype) c
         g_.vpmovzxbd(to, from);
       }
   }
+}
+
+void Transfer::spread(const Xmm& x) const {
+  // the sign bit is that of a sum which is not 0x7fffffff
+  g_.vpaddd(x, x, g_.constant_bits(0x7fffffff));
+  g_.vpsrad(x, x, 31);
 }
 
 void Transfer::load(const Xmm& to, const Reg64& base, const Reg64& index, int32_t dtype, int first) const {
@@ -100,10 +111,13 @@ void Transfer::load(const Xmm& to, const Reg64& base, const Reg64& index, int32_
     } else if (dtype == PTLITE_BFLOAT16) {
       g_.vpmovzxwd(masked, whole);
       g_.vpslld(to, to, 16);
+    } else if (dtype == PTLITE_FLOAT16) {
+      g_.vcvtph2ps(masked, whole);
     } else if (is_signed(dtype)) {
       g_.vpmovsxbd(masked, whole);
     } else {
       g_.vpmovzxbd(masked, whole);
+      if (dtype == PTLITE_BOOL) spread(to);
     }
   } else if (dtype == PTLITE_FLOAT32) {
     const Emitter::Scratch mask(e_);
@@ -128,6 +142,16 @@ void Transfer::load_one(const Xmm& to, const Reg64& at, int32_t dtype) const {
   if (dtype == PTLITE_BFLOAT16) {
     g_.movzx(r10d, g_.word[at]);
     g_.shl(r10d, 16);
+  } else if (dtype == PTLITE_FLOAT16) {
+    g_.movzx(r10d, g_.word[at]);
+    g_.vmovd(low, r10d);
+    g_.vcvtph2ps(low, low);
+    g_.vbroadcastss(to, low);
+    return;
+  } else if (dtype == PTLITE_BOOL) {
+    g_.movzx(r10d, g_.byte[at]);
+    g_.neg(r10d);
+    g_.sbb(r10d, r10d);
   } else if (is_signed(dtype)) {
     g_.movsx(r10d, g_.byte[at]);
   } else {
@@ -151,13 +175,23 @@ void Transfer::round_to_bfloat16(const Xmm& x) const {
   g_.vpsrld(x, odd, 16);
 }
 
-void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const Xmm& from, int first) const {
+void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const Xmm& from, int first, bool rounded) const {
   const int bytes = element_bytes(dtype);
   const Address whole = g_.ptr[base + index * bytes + first * bytes];
-  if (dtype == PTLITE_BFLOAT16) round_to_bfloat16(from);
+  if (dtype == PTLITE_BFLOAT16 && rounded) {
+    g_.vpsrld(from, from, 16);
+  } else if (dtype == PTLITE_BFLOAT16) {
+    round_to_bfloat16(from);
+  } else if (dtype == PTLITE_BOOL) {
+    g_.vpsrld(from, from, 31);
+  }
   if (g_.wide()) {
     const Zmm z(from.getIdx());
     const Address to = tail_ ? whole | Opmask(mask_) : whole;
+    if (dtype == PTLITE_FLOAT16) {
+      g_.vcvtps2ph(to, z, 0);
+      return;
+    }
     if (dtype == PTLITE_FLOAT32) {
       if (streaming_ && !tail_) {
         g_.vmovntps(whole, z);
@@ -173,7 +207,9 @@ void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const
   }
   const Ymm y(from.getIdx());
   const Xmm x(from.getIdx());
-  if (dtype != PTLITE_FLOAT32) {
+  if (dtype == PTLITE_FLOAT16) {
+    g_.vcvtps2ph(x, y, 0);
+  } else if (dtype != PTLITE_FLOAT32) {
     const Emitter::Scratch scratch(e_);
     const Xmm upper(static_cast<const Xmm&>(Xmm(scratch)).getIdx());
     g_.vextracti128(upper, y, 1);
@@ -196,7 +232,7 @@ void Transfer::store(const Reg64& base, const Reg64& index, int32_t dtype, const
       } else {
         g_.vmovups(to, y);
       }
-    } else if (dtype == PTLITE_BFLOAT16) {
+    } else if (bytes == 2) {
       g_.vmovups(to, x);
     } else {
       g_.vmovq(to, x);

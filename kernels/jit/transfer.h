@@ -25,11 +25,14 @@ class Transfer {
   void load(const Xbyak::Xmm& to, const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, int first = 0) const;
   // One element in all lanes.
   void load_one(const Xbyak::Xmm& to, const Xbyak::Reg64& at, int32_t dtype) const;
-  // Stores `from`, whose lanes are spent: float32 as it is, bfloat16 rounded to nearest even, bytes from int32 lanes in their range.
-  void store(const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, const Xbyak::Xmm& from, int first = 0) const;
+  // Stores `from`: float32 as it is, 16-bit floats rounded to nearest even, bytes from int32 lanes in their range, bools from lanes of ones or zeros.
+  // All but float32 spend its lanes. `rounded`: a bfloat16 that needs no rounding any more, and no register for it.
+  void store(const Xbyak::Reg64& base, const Xbyak::Reg64& index, int32_t dtype, const Xbyak::Xmm& from, int first = 0, bool rounded = false) const;
 
  private:
   void widen(const Xbyak::Xmm& to, const Xbyak::Operand& from, int32_t dtype) const;
+  // All ones where a lane, a byte, is not 0.
+  void spread(const Xbyak::Xmm& x) const;
   void round_to_bfloat16(const Xbyak::Xmm& x) const;
   // AVX2: a vector whose first rcx lanes are all ones. Spends r10 and rdi.
   void lane_mask(const Xbyak::Xmm& to) const;

@@ -47,6 +47,7 @@ class VectorGroup {
   PTLITE_BINARY_FORM(vminps)
   PTLITE_BINARY_FORM(vmaxps)
   PTLITE_BINARY_FORM(vandps)
+  PTLITE_BINARY_FORM(vandnps)
   PTLITE_BINARY_FORM(vorps)
   PTLITE_BINARY_FORM(vxorps)
   PTLITE_BINARY_FORM(vpaddd)
@@ -95,6 +96,9 @@ class VectorGroup {
   }
   void vpslld(const Xbyak::Xmm& a, const Xbyak::Xmm& b, uint8_t bits) {
     for (int u = 0; u < count_; u++) g_.vpslld(at(a, u), at(b, u), bits);
+  }
+  void vpsrld(const Xbyak::Xmm& a, const Xbyak::Xmm& b, uint8_t bits) {
+    for (int u = 0; u < count_; u++) g_.vpsrld(at(a, u), at(b, u), bits);
   }
   void vcmpps(const Xbyak::Opmask& k, const Xbyak::Xmm& a, const Xbyak::Operand& b, uint8_t predicate) {
     each(b, [&](int u, const auto& operand) { g_.vcmpps(Xbyak::Opmask(mask(k.getIdx(), u)), at(a, u), operand, predicate); });

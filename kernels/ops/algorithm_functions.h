@@ -3,6 +3,7 @@
 
 #include "frames/jit.h"
 #include "ops/activation_functions.h"
+#include "vec/half.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -11,11 +12,21 @@ struct PostOpNumbers {
   float alpha, beta, scale;
 };
 
-inline bool is_binary_post_op(int32_t algorithm) { return algorithm >= JitAlgorithm_add && algorithm <= JitAlgorithm_min; }
+inline bool is_binary_post_op(int32_t algorithm) { return algorithm >= JitAlgorithm_add && algorithm <= JitAlgorithm_bits_and_not; }
 
 // Whether post_op or binary_post_op computes it; the others take or give bytes.
 inline bool is_float_algorithm(int32_t algorithm) {
-  return algorithm >= 0 && algorithm <= JitAlgorithm_min && (algorithm < JitAlgorithm_quantize_u8 || algorithm > JitAlgorithm_int8_lut);
+  return algorithm >= 0 && algorithm <= JitAlgorithm_bits_and_not && (algorithm < JitAlgorithm_quantize_u8 || algorithm > JitAlgorithm_int8_lut);
+}
+
+// Of comparisons and bools: all bits or none.
+template <class M>
+PTLITE_INLINE F32 bits_of(M holds) {
+  return select(holds, bit_cast<float>(Vec<int32_t>(-1)), F32::zero());
+}
+template <class F>
+PTLITE_INLINE F32 on_bits(F32 x, F32 y, F f) {
+  return bit_cast<float>(f(bit_cast<int32_t>(x), bit_cast<int32_t>(y)));
 }
 
 // Calls g(f) with the function object f of an algorithm from floats to floats, once for all elements; false for others.
@@ -56,6 +67,9 @@ PTLITE_INLINE bool with_algorithm(int32_t algorithm, PostOpNumbers p, G g) {
     case JitAlgorithm_erf: return call([](F32 x) { return erf(x); });
     case JitAlgorithm_sin: return call([](F32 x) { return sin(x); });
     case JitAlgorithm_cos: return call([](F32 x) { return cos(x); });
+    case JitAlgorithm_bits_not: return call([](F32 x) { return on_bits(x, x, [](auto a, auto) { return a ^ Vec<int32_t>(-1); }); });
+    case JitAlgorithm_round_bfloat16: return call([](F32 x) { return detail::widen(detail::narrow(x, bfloat16{}), bfloat16{}); });
+    case JitAlgorithm_round_float16: return call([](F32 x) { return detail::widen(detail::narrow(x, float16{}), float16{}); });
     default: return false;
   }
 }
@@ -68,7 +82,14 @@ PTLITE_INLINE void with_binary_algorithm(int32_t algorithm, G g) {
     case JitAlgorithm_mul: return g([](F32 x, F32 y) { return x * y; });
     case JitAlgorithm_div: return g([](F32 x, F32 y) { return x / y; });
     case JitAlgorithm_max: return g([](F32 x, F32 y) { return maximum(x, y); });
-    default: return g([](F32 x, F32 y) { return minimum(x, y); });
+    case JitAlgorithm_min: return g([](F32 x, F32 y) { return minimum(x, y); });
+    case JitAlgorithm_less: return g([](F32 x, F32 y) { return bits_of(x < y); });
+    case JitAlgorithm_less_equal: return g([](F32 x, F32 y) { return bits_of(x <= y); });
+    case JitAlgorithm_equal: return g([](F32 x, F32 y) { return bits_of(x == y); });
+    case JitAlgorithm_not_equal: return g([](F32 x, F32 y) { return bits_of(x != y); });
+    case JitAlgorithm_bits_and: return g([](F32 x, F32 y) { return on_bits(x, y, [](auto a, auto b) { return a & b; }); });
+    case JitAlgorithm_bits_or: return g([](F32 x, F32 y) { return on_bits(x, y, [](auto a, auto b) { return a | b; }); });
+    default: return g([](F32 x, F32 y) { return on_bits(x, y, [](auto a, auto b) { return a & (b ^ decltype(b)(-1)); }); });
   }
 }
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { BINARY, BOUND, COMPILED_ONLY, OF_BYTES, UNARY } from './jit-reference.js'
+import { BINARY, BOUND, COMPILED_ONLY, OF_BITS, OF_BYTES, UNARY } from './jit-reference.js'
 import { type Algorithm, compile, type Input, Memory, rerun, sampledFloats, type Step, ulps } from './jit-support.js'
 
 const FULL: Input = { access: 'full', dtype: DType.float32 }
@@ -49,7 +49,7 @@ const floatResult = (op: Algorithm): boolean =>
 await t.test('every algorithm has a reference', (t) => {
   t.same(
     algorithms.filter((op) => UNARY[op] === undefined && BINARY[op] === undefined),
-    ['int8_lut'],
+    ['int8_lut', ...OF_BITS],
   )
   t.end()
 })

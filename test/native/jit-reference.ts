@@ -69,6 +69,17 @@ export const UNARY: Partial<Record<Algorithm, (x: number, p: readonly number[]) 
   erf: (x) => (Math.abs(x) < 0.5 ? erfSeries(x) : 2 * normalCdf(x * Math.SQRT2) - 1),
   sin: Math.sin,
   cos: Math.cos,
+  round_bfloat16: (x) => toBits(x, 8, -126, 255 * 2 ** 120),
+  round_float16: (x) => toBits(x, 11, -14, 65504),
+}
+
+/** The nearest number with this many bits of mantissa, ties to even; infinity where that is beyond `most`. */
+function toBits(x: number, bits: number, least: number, most: number): number {
+  if (x === 0 || !Number.isFinite(x)) return x
+  const exponent = Math.max(Math.floor(Math.log2(Math.abs(x))), least)
+  const unit = 2 ** (exponent - bits + 1)
+  const rounded = even(x / unit) * unit
+  return Math.abs(rounded) > most ? Math.sign(x) * Infinity : rounded === 0 ? x * 0 : rounded
 }
 
 /** Without the subtraction that loses digits near 0. */
@@ -93,6 +104,9 @@ export const BINARY: Partial<Record<Algorithm, (x: number, y: number) => number>
 
 /** Algorithms whose operand is bytes; the generated table of bytes has its own test. */
 export const OF_BYTES: readonly Algorithm[] = ['dequantize', 'int8_lut']
+
+/** Algorithms on bits, such as comparisons give; test/compiler/chain-types.test.ts compares them with operators. */
+export const OF_BITS: readonly Algorithm[] = ['bits_not', 'less', 'less_equal', 'equal', 'not_equal', 'bits_and', 'bits_or', 'bits_and_not']
 
 /** Algorithms that compiled kernels have and no code is generated for. */
 export const COMPILED_ONLY: readonly Algorithm[] = ['sin', 'cos']

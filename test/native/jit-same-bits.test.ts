@@ -43,6 +43,12 @@ function fused(steps: readonly Step[], { sizes, inputs, strides }: Operands, cod
     p0: steps.map((s) => s.p?.[0] ?? 0),
     p1: steps.map((s) => s.p?.[1] ?? 0),
     code,
+    out_dtype: DType.float32,
+    more: 0,
+    kept: [],
+    more_dtypes: [],
+    more_out: [],
+    dtypes: inputs.map(() => DType.float32),
   })
   const floats = out.read(new Float32Array(count))
   out.free()

@@ -32,6 +32,9 @@ export function compile(inputs: readonly Input[], steps: readonly Step[], out: D
     p1: column((s) => s.p?.[1] ?? 0),
     p2: column((s) => s.p?.[2] ?? 1),
     lut,
+    more: 0,
+    kept: [],
+    more_dtypes: [],
   }).handle
 }
 

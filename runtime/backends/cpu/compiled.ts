@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType } from '../../tensor/dtype.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
@@ -13,7 +13,10 @@ import { limitsOf } from './support/limits.js'
 import { broadcastStrides, checkSteps } from './support/post-ops.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
-export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6 } as const
+export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6, results: 4 } as const
+
+/** What steps read and write. */
+const FUSED_DTYPES: ReadonlySet<number> = new Set([DType.float32, DType.bfloat16, DType.float16, DType.bool])
 
 /** Outputs of this many bytes are written past the caches, which would keep too little of them for their reader. */
 const STREAMING_BYTES = 32 * 2 ** 20
@@ -61,39 +64,43 @@ export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | nul
 }
 
 /**
- * A chain of element-wise steps over float32 tensors, broadcast to `size`, as one dense tensor. Step i applies
- * JitAlgorithm `ops[i]` to operands 2i and 2i + 1: inputs first, then results of earlier steps; -1 and -2 are numbers 2i and
- * 2i + 1, which are alpha and beta of other steps.
+ * A chain of element-wise steps over tensors that are broadcast to `size`, as one dense tensor. Step i applies JitAlgorithm `ops[i]` to operands
+ * 2i and 2i + 1: inputs first, then results of earlier steps; -1 and -2 are numbers 2i and 2i + 1, which are alpha and beta of other steps.
+ * Steps compute in float32, to which 16-bit floats are widened; a bool is all bits of a float or none. A result of `dtype` bfloat16 or float16 is rounded by
+ * its last step.
  */
-export function fused(inputs: Tensor[], size: number[], ops: number[], operands: number[], numbers: number[]): Tensor {
-  const { length: steps } = ops
-  check(
-    steps > 0 && steps <= FUSED_LIMITS.steps && inputs.length <= FUSED_LIMITS.inputs,
-    () =>
-      `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${steps} over ${inputs.length}`,
-  )
+export function fused(inputs: Tensor[], size: number[], ops: number[], operands: number[], numbers: number[], dtype: DType | null): Tensor {
+  return fused_results(inputs, size, ops, operands, numbers, [ops.length - 1], [dtype ?? DType.float32])[0]!
+}
+
+/** The same with several results, of one size: those of `steps`, by number, the last of which is the last step. One dtype for each. */
+export function fused_results(
+  inputs: Tensor[],
+  size: number[],
+  ops: number[],
+  operands: number[],
+  numbers: number[],
+  steps: number[],
+  dtypes: number[],
+): Tensor[] {
+  checkFused(inputs, size, ops, steps, dtypes)
   checkSteps('ptlite::fused', inputs.length, { ops, values: operands, numbers })
-  for (const t of inputs) {
-    check(t.type === DType.float32, () => `ptlite::fused: expected float32 tensors, found ${t.dtype}`)
-    check(
-      broadcastStrides(t.shape, t.strides, size) !== undefined,
-      () => `ptlite::fused: a tensor of shape [${t.shape.join(', ')}] for a result of [${size.join(', ')}]`,
-    )
-  }
-  const result = empty([...size], DType.float32)
-  if (numelOf(size) === 0) return result
+  const results = dtypes.map((type) => empty([...size], type as DType))
+  if (numelOf(size) === 0) return results
   const walk = coalesce(size, [contiguousStrides(size), ...inputs.map((t) => stridesAs(t, size))])
   const { sizes } = walk
   check(sizes.length <= FUSED_LIMITS.dims, () => `ptlite::fused: expected at most ${FUSED_LIMITS.dims} dimensions, found ${sizes.length}`)
   const strides = new Array<number>(FUSED_LIMITS.dims * inputs.length).fill(0)
   inputs.forEach((_, k) => walk.strides[k + 1]!.forEach((stride, d) => (strides[FUSED_LIMITS.dims * k + d] = stride)))
+  const out = results.at(-1)!
+  const more = results.slice(0, -1)
   kernels.fused({
     inputs: inputs.length,
-    steps,
+    steps: ops.length,
     ndim: Math.max(1, sizes.length),
-    streaming: Number(4 * result.numel >= STREAMING_BYTES),
+    streaming: Number(out.numel * out.itemSize >= STREAMING_BYTES),
     sizes: sizes.length === 0 ? [1] : sizes,
-    out: result.address,
+    out: out.address,
     in: inputs.map((t) => t.address),
     strides,
     op: ops,
@@ -102,6 +109,42 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
     p0: numbers.filter((_, i) => i % 2 === 0),
     p1: numbers.filter((_, i) => i % 2 === 1),
     code: 0,
+    out_dtype: out.type,
+    more: more.length,
+    kept: steps.slice(0, -1),
+    more_dtypes: more.map((t) => t.type),
+    more_out: more.map((t) => t.address),
+    dtypes: inputs.map((t) => t.type),
   })
-  return result
+  return results
+}
+
+function checkFused(inputs: readonly Tensor[], size: number[], ops: number[], steps: number[], dtypes: number[]): void {
+  const last = ops.length - 1
+  check(
+    last >= 0 && last < FUSED_LIMITS.steps && inputs.length <= FUSED_LIMITS.inputs,
+    () =>
+      `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${ops.length} over ${inputs.length}`,
+  )
+  check(
+    steps.length === dtypes.length && steps.length <= FUSED_LIMITS.results && steps.at(-1) === last && new Set(steps).size === steps.length,
+    () =>
+      `ptlite::fused: expected up to ${FUSED_LIMITS.results} different steps with a dtype each, the last of all among them, found ${steps.join(', ')}`,
+  )
+  check(
+    steps.every((step) => step >= 0 && step <= last),
+    () => `ptlite::fused: expected steps 0 to ${last}, found ${steps.join(', ')}`,
+  )
+  for (const type of [...dtypes, ...inputs.map((t) => t.type)]) {
+    check(
+      FUSED_DTYPES.has(type),
+      () => `ptlite::fused: expected tensors of 16- or 32-bit floats or bools, found ${dtypeName(type as DType)}`,
+    )
+  }
+  for (const t of inputs) {
+    check(
+      broadcastStrides(t.shape, t.strides, size) !== undefined,
+      () => `ptlite::fused: a tensor of shape [${t.shape.join(', ')}] for a result of [${size.join(', ')}]`,
+    )
+  }
 }

@@ -11,7 +11,7 @@ import { product } from './support/product.js'
 
 /** The steps on a finished tensor, in a pass of their own: where the kernel cannot take them. */
 export function applySteps(result: Tensor, { operands, ops, values, numbers }: PostOps): Tensor {
-  return fused([result, ...operands], [...result.shape], [...ops], [...values], [...numbers])
+  return fused([result, ...operands], [...result.shape], [...ops], [...values], [...numbers], null)
 }
 
 /** ptlite::convolution, then element-wise steps on blocks of the result while they are in the caches. float32. */

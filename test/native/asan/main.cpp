@@ -83,7 +83,7 @@ bool from_floats(int32_t op) { return op < JitAlgorithm_quantize_u8 || op > JitA
 int64_t random_steps(fused_frame& f) {
   for (int i = 0; i < f.steps; i++) {
     const int known = f.inputs + i;
-    do f.op[i] = rand() % (JitAlgorithm_min + 1);
+    do f.op[i] = rand() % (JitAlgorithm_bits_and_not + 1);
     while (!from_floats(f.op[i]));
     f.a[i] = i == 0 ? 0 : rand() % known;
     f.b[i] = f.op[i] >= kFirstBinary ? rand() % (known + 1) - 1 : 0;
@@ -94,10 +94,13 @@ int64_t random_steps(fused_frame& f) {
   memset(&create, 0, sizeof create);
   create.inputs = f.inputs;
   create.steps = f.steps;
-  create.out_dtype = PTLITE_FLOAT32;
+  create.out_dtype = f.out_dtype;
+  create.more = f.more;
+  create.kept[0] = f.kept[0];
+  create.more_dtypes[0] = f.more_dtypes[0];
   for (int k = 0; k < f.inputs; k++) {
     create.access[k] = f.strides[6 * k] == 0 ? JitAccess_channel : JitAccess_full;
-    create.dtypes[k] = PTLITE_FLOAT32;
+    create.dtypes[k] = f.dtypes[k];
   }
   for (int i = 0; i < f.steps; i++) {
     create.ops[i] = f.op[i];
@@ -157,11 +160,21 @@ void chains() {
     f.ndim = 2;
     f.sizes[0] = length;
     f.sizes[1] = rows;
-    Guarded first(count, at_end), second(length, at_end), third(rows, at_end), out(count, at_end), other(count, at_end);
+    Guarded first(count, at_end), third(rows, at_end), out(count, at_end), other(count, at_end);
     first.randomize(count);
-    second.randomize(length);
     third.randomize(rows);
-    const Guarded* inputs[] = {&first, &second, &third};
+    f.out_dtype = f.dtypes[0] = f.dtypes[2] = PTLITE_FLOAT32;
+    constexpr int32_t kDtypes[] = {PTLITE_FLOAT32, PTLITE_BFLOAT16, PTLITE_FLOAT16, PTLITE_BOOL};
+    f.dtypes[1] = kDtypes[rand() % 4];
+    // a result of the first step besides
+    f.more = f.steps > 1 && rand() % 2 == 0 ? 1 : 0;
+    f.more_dtypes[0] = kDtypes[rand() % 4];
+    const int64_t bytes[] = {f.dtypes[1] == PTLITE_FLOAT32 ? 4 : f.dtypes[1] == PTLITE_BOOL ? 1 : 2,
+                             f.more_dtypes[0] == PTLITE_FLOAT32 ? 4 : f.more_dtypes[0] == PTLITE_BOOL ? 1 : 2};
+    Guarded narrow((length * bytes[0] + 3) / 4, at_end), more((count * bytes[1] + 3) / 4, at_end);
+    narrow.randomize((length * bytes[0] + 3) / 4);
+    f.more_out[0] = more.address();
+    const Guarded* inputs[] = {&first, &narrow, &third};
     const int64_t strides[][2] = {{1, length}, {1, 0}, {0, 1}};
     for (int k = 0; k < f.inputs; k++) {
       f.in[k] = inputs[k]->address();
@@ -201,6 +214,7 @@ void post_ops() {
     f.inputs = 3;
     f.steps = 1 + rand() % 4;
     f.strides[0] = f.strides[6] = 1;
+    f.out_dtype = f.dtypes[0] = f.dtypes[1] = f.dtypes[2] = PTLITE_FLOAT32;
     const int64_t handle = random_steps(f);
     PostFrame post;
     memset(&post, 0, sizeof post);

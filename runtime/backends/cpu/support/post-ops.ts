@@ -77,7 +77,7 @@ export function checkSteps(operator: string, inputs: number, { ops, values, numb
     () => `${operator}: expected two operands and two numbers per step`,
   )
   ops.forEach((op, i) => {
-    const isFloat = op >= 0 && op <= JitAlgorithm.min && (op < JitAlgorithm.quantize_u8 || op > JitAlgorithm.int8_lut)
+    const isFloat = op >= 0 && op <= JitAlgorithm.bits_and_not && (op < JitAlgorithm.quantize_u8 || op > JitAlgorithm.int8_lut)
     check(isFloat, () => `${operator}: no algorithm ${op} on floats`)
     const isBinary = op >= JitAlgorithm.add
     for (const operand of values.slice(2 * i, 2 * i + (isBinary ? 2 : 1))) {

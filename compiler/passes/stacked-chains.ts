@@ -1,0 +1,130 @@
+import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
+import { sameShape } from '../../runtime/tensor/shape.js'
+import { constant, definitionsOf, type Graph, type GraphNode, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, numberArg, valueArg } from './analysis.js'
+import { Editor } from './editor.js'
+import { canStep, type Chain, chainArgs, encode, MAX_INPUTS, MAX_STEPS } from './elementwise.js'
+import { type Pass, untilStable } from './pass.js'
+
+/** Results of one node. */
+const MAX_RESULTS = 4
+
+/** Steps that no code is generated for: a chain with one of them is compiled as a whole. */
+const COMPILED_ONLY = new Set<number>([JitAlgorithm.sin, JitAlgorithm.cos])
+
+/**
+ * Makes one pass over memory of two chains of one shape where the second reads a result of the first that others read as well: both are stored.
+ *
+ *     %3: float32[8, 64] @3 = aten::add.Tensor(%0, %1, 1)
+ *     %4: float32[8, 64] @4 = aten::sigmoid(%3)
+ *     return (%3, %4)                            →   [%3, %4] = ptlite::fused_results([%0, %1], [8, 64], [28, 10], ..., [0, 1], [6, 6])
+ *
+ * So the states of an LSTM cell that is spelled out, c = f c + i g and h = o tanh(c), are one loop over its gates.
+ */
+export const stackedChains: Pass = { name: 'stacked chains', run: untilStable(stackOnce) }
+
+/** A chain, and which of its steps are results. */
+interface Stack extends Chain {
+  readonly node: GraphNode
+  /** In the order of steps; the last step is among them. */
+  readonly results: readonly { readonly id: ValueId; readonly step: number }[]
+}
+
+function stackOnce(graph: Graph): Graph {
+  const analysis = new Analysis(graph)
+  const position = new Map(graph.nodes.map((node, i) => [node, i]))
+  const editor = new Editor(graph)
+  const taken = new Set<GraphNode>()
+  for (const node of graph.nodes) {
+    if (taken.has(node)) continue
+    const second = stackOf(node, analysis)
+    if (second === null) continue
+    for (const id of second.inputs) {
+      const producer = analysis.producer(id)
+      const first = producer === undefined || taken.has(producer) ? null : stackOf(producer, analysis)
+      const joined = first === null ? null : join(first, second, analysis)
+      const place = joined === null ? null : placeFor(first!, second, analysis, position)
+      // a node that moves this time is no landmark
+      if (place === null || taken.has(place)) continue
+      for (const part of [first!.node, second.node]) taken.add(part)
+      editor.replaceNode(second.node, [])
+      if (place === first!.node) {
+        editor.replaceNode(place, [joined!])
+      } else {
+        editor.replaceNode(first!.node, [])
+        editor.replaceNode(place, [place, joined!])
+        taken.add(place)
+      }
+      break
+    }
+  }
+  return taken.size === 0 ? graph : editor.finish()
+}
+
+/** A node as a chain; null for one that is none, or has none of its results' kind of code. */
+function stackOf(node: GraphNode, analysis: Analysis): Stack | null {
+  const ids = definitionsOf(node)
+  if (!analysis.isPure(node) || ids.length === 0) return null
+  if (!node.op.startsWith('ptlite::fused')) {
+    if (!canStep(node, analysis)) return null
+    const chain = encode([node], analysis)
+    const step = chain.ops.length - 1
+    return step < 0 || chain.ops.some((op) => COMPILED_ONLY.has(op)) ? null : { ...chain, node, results: [{ id: ids[0]!, step }] }
+  }
+  const [list, , ops, operands, numbers, steps] = node.args
+  const inputs = list?.kind === 'list' ? list.items.map(valueArg) : [undefined]
+  const [opNumbers, operandNumbers] = [integersArg(ops), integersArg(operands)]
+  if (inputs.includes(undefined) || opNumbers === undefined || operandNumbers === undefined || numbers?.kind !== 'constant') return null
+  if (opNumbers.some((op) => COMPILED_ONLY.has(op))) return null
+  const own = (numbers.value as readonly unknown[]).map((x) => numberArg(constant(x as number))!)
+  const kept = node.op === 'ptlite::fused_results' ? integersArg(steps) : [opNumbers.length - 1]
+  if (kept?.length !== ids.length) return null
+  const results = ids.map((id, i) => ({ id, step: kept[i]! }))
+  return { node, inputs: inputs as ValueId[], ops: opNumbers, operands: operandNumbers, numbers: own, results }
+}
+
+/** Both as one node; null where `second` reads nothing of `first` that stays a result, or there is no room for them. */
+function join(first: Stack, second: Stack, analysis: Analysis): GraphNode | null {
+  const shape = analysis.type(second.results[0]!.id).shape
+  const made = new Map(first.results.map(({ id, step }) => [id, step]))
+  if (first.results.some(({ id }) => !sameShape(analysis.type(id).shape, shape))) return null
+  const inputs = [...new Set([...first.inputs, ...second.inputs.filter((id) => !made.has(id))])]
+  const needed = first.results.filter(
+    ({ id }) => analysis.isReturned(id) || analysis.readersOf(id).some((reader) => reader !== second.node),
+  )
+  const results = [...needed, ...second.results.map(({ id, step }) => ({ id, step: step + first.ops.length }))]
+  const ops = [...first.ops, ...second.ops]
+  if (ops.length > MAX_STEPS || results.length > MAX_RESULTS || inputs.length + results.length - 1 > MAX_INPUTS) return null
+  // steps are numbered behind the inputs
+  const renumber = (chain: Chain, before: number): number[] =>
+    chain.operands.map((operand) => {
+      if (operand < 0) return operand
+      if (operand >= chain.inputs.length) return operand - chain.inputs.length + inputs.length + before
+      const id = chain.inputs[operand]!
+      const step = chain === second ? made.get(id) : undefined
+      return step === undefined ? inputs.indexOf(id) : inputs.length + step
+    })
+  const operands = [...renumber(first, 0), ...renumber(second, first.ops.length)]
+  const chain = { inputs, ops, operands, numbers: [...first.numbers, ...second.numbers] }
+  return {
+    ...second.node,
+    op: 'ptlite::fused_results',
+    args: [
+      ...chainArgs(chain, shape),
+      constant(results.map(({ step }) => step)),
+      constant(results.map(({ id }) => analysis.type(id).dtype)),
+    ],
+    results: [{ kind: 'list', items: results.map(({ id }) => ({ kind: 'value', id })) }],
+  }
+}
+
+/** The node behind which all that the two read is there, and before which nobody else reads what they make; null where there is none. */
+function placeFor(first: Stack, second: Stack, analysis: Analysis, position: ReadonlyMap<GraphNode, number>): GraphNode | null {
+  let place = first.node
+  for (const id of second.inputs) {
+    const producer = analysis.producer(id)
+    if (producer !== undefined && position.get(producer)! > position.get(place)!) place = producer
+  }
+  const readers = first.results.flatMap(({ id }) => analysis.readersOf(id)).filter((reader) => reader !== second.node)
+  return readers.every((reader) => position.get(reader)! > position.get(place)!) ? place : null
+}

@@ -34,7 +34,8 @@ struct Problem {
   TileArgs tile;
   const ptlite::PostOps* post;  ///< null: none
 
-  int64_t strips() const { return ((pointwise ? out[1] : out[0]) + strip - 1) / strip; }
+  /// What threads share out: rows of the output, or pixels.
+  int64_t units() const { return pointwise ? out[1] : out[0]; }
   /// Rows of the strip that `count` output rows read.
   int64_t strip_rows(int64_t count) const { return (count - 1) * row_step + (kernel[0] - 1) * dilation[0] + 1; }
   int64_t row_floats() const { return copied ? phases * phase_width * unit : in[1] * unit; }
@@ -108,8 +109,8 @@ void copy_strip(const Problem& q, const float* image, int64_t first, int64_t cou
   }
 }
 
-/// Output blocks [from, to) of one strip of one image.
-void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image, int64_t index, int64_t from, int64_t to,
+/// Output blocks [from, to) of `count` units of one image, a strip at most, from `first` on.
+void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image, int64_t first, int64_t count, int64_t from, int64_t to,
                    float* memory) {
   const int64_t in_image = q.planes * q.in[0] * q.in[1] * q.unit, pixels = q.out[0] * q.out[1];
   const float* input = reinterpret_cast<const float*>(f.input) + image * in_image;
@@ -117,8 +118,6 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
   const float* bias = reinterpret_cast<const float*>(f.bias);
   const float* residual = reinterpret_cast<const float*>(f.residual);
   float* output = reinterpret_cast<float*>(f.output);
-  const int64_t first = index * q.strip;
-  const int64_t count = std::min(q.strip, (q.pointwise ? q.out[1] : q.out[0]) - first);
   const float* x = input + first * q.unit;
   TileArgs a = q.tile;
   const bool grouped = q.group_inputs < q.channels;
@@ -155,28 +154,51 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
   }
 }
 
+/// Units [begin, end) of all images in strips of equal size.
+template <class F>
+void each_strip(const Problem& q, int64_t begin, int64_t end, const F& f) {
+  const int64_t units = q.units();
+  for (int64_t u = begin; u < end;) {
+    const int64_t image = u / units, last = std::min(end, (image + 1) * units);
+    const int64_t strips = (last - u + q.strip - 1) / q.strip, strip = (last - u + strips - 1) / strips;
+    for (; u < last; u += strip) f(image, u - image * units, std::min(strip, last - u));
+    u = last;
+  }
+}
+
+/// Output blocks that a thread takes at a time, where threads share out filters: pairs, or equal parts where pairs would leave one
+/// thread with more than the others.
+int64_t blocks_together(const Problem& q, int64_t work) {
+  const int64_t groups = (q.out_blocks + kFilters - 1) / kFilters, threads = ptlite::thread_limit();
+  if (work * q.out_blocks / threads < ptlite::kWorthwhile) return q.out_blocks;
+  if (groups < 4 * threads && groups % threads != 0) return (q.out_blocks + threads - 1) / threads;
+  // a range copies the strips again
+  return kFilters * std::max(ptlite::grain_for(work * kFilters), q.copied ? (groups + 2 * threads - 1) / (2 * threads) : 1);
+}
+
 int32_t convolve(const Problem& q, const blocked_conv_frame& f) {
   const size_t bytes = size_t(q.strip_floats()) * sizeof(float);
-  const int64_t strips = q.strips(), groups = (q.out_blocks + kFilters - 1) / kFilters;
   const int64_t work = q.out[0] * q.out[1] * q.tile.filter_block;  // of one output block
   std::atomic<bool> fine{true};
-  const auto strips_of = [&](int64_t begin, int64_t end, int64_t from, int64_t to) {
+  const auto compute = [&](int64_t begin, int64_t end, int64_t from, int64_t to) {
     float* memory = bytes == 0 ? nullptr : static_cast<float*>(ptlite::range_scratch(bytes));
     if (bytes > 0 && memory == nullptr) {
       fine = false;
       return;
     }
-    for (int64_t i = begin; i < end; i++) compute_strip(q, f, i / strips, i % strips, from, to, memory);
+    each_strip(q, begin, end, [&](int64_t image, int64_t first, int64_t count) {
+      compute_strip(q, f, image, first, count, from, to, memory);
+    });
   };
   if (f.by_filters != 0) {
-    // a range copies the strips again
-    const int64_t grain = std::max(ptlite::grain_for(work * kFilters), (groups + 2 * ptlite::thread_limit() - 1) / (2 * ptlite::thread_limit()));
-    ptlite::parallel_for(groups, grain, [&](int64_t begin, int64_t end) {
-      strips_of(0, q.batch * strips, begin * kFilters, std::min(end * kFilters, q.out_blocks));
-    });
+    ptlite::parallel_for(q.out_blocks, blocks_together(q, work),
+                         [&](int64_t begin, int64_t end) { compute(0, q.batch * q.units(), begin, end); });
   } else {
-    ptlite::parallel_for(q.batch * strips, ptlite::grain_for(work * q.out_blocks / strips),
-                         [&](int64_t begin, int64_t end) { strips_of(begin, end, 0, q.out_blocks); });
+    // whole tiles of pixels, and not so few rows that most of what is copied serves their neighbours too
+    const int64_t least = q.pointwise ? row_tile(q.units()) : q.copied && q.kernel[0] > 1 ? 2 : 1;
+    const int64_t worthwhile = ptlite::grain_for(work * q.out_blocks / q.units());
+    ptlite::parallel_for(q.batch * q.units(), (worthwhile + least - 1) / least * least,
+                         [&](int64_t begin, int64_t end) { compute(begin, end, 0, q.out_blocks); });
   }
   return fine ? PTLITE_OK : PTLITE_NO_MEMORY;
 }

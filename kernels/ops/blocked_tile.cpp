@@ -165,6 +165,8 @@ constexpr int64_t kStepPixels = 56;
 
 }  // namespace
 
+int64_t row_tile(int64_t pixels) { return best_size(pixels).pixels; }
+
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
              const float* residual, float* out, const RowSteps& steps) {
   const Size& size = best_size(pixels);

@@ -62,6 +62,9 @@ struct RowSteps {
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
              const float* residual, float* out, const RowSteps& steps = {});
 
+/// Pixels of the tiles that a row of so many is cut into.
+int64_t row_tile(int64_t pixels);
+
 /// A NaN in v survives, as in at::clamp.
 PTLITE_INLINE Vec<float> limit(Vec<float> v, float lo, float hi) { return fast_min(Vec<float>(hi), fast_max(Vec<float>(lo), v)); }
 

@@ -15,26 +15,37 @@ namespace {
 /// enough that an idle process costs nothing.
 constexpr int64_t kSpinNanoseconds = 50000;
 
-/// Ranges per thread: more even out threads of different speed, fewer cost less.
-constexpr int64_t kRangesPerThread = 4;
+/// What is written by one thread while others look at something else gets a cache line of its own.
+constexpr size_t kLine = 64;
 
-struct Job {
+struct alignas(kLine) Job {
   RangeTask task;
   const void* context;
   int64_t count;
-  int64_t range;
+  int64_t grain;
   int32_t helpers;  // how many may join
 };
+
+/// A thread's share of a job, in units of its grain. Its owner takes the first half of it, then halves of what is left, as does whoever has
+/// nothing else to do; kernels that follow each other find what they left in the caches of their core.
+struct alignas(kLine) Share {
+  std::atomic<int64_t> next;
+  int64_t end;
+  int64_t least;  // units of a range: what a range costs beside its units is paid a few times
+};
+
+/// Of a share.
+constexpr int64_t kLeastPart = 8;
 
 // Everything here is constant-initialised and has no destructor, so that helpers can outlive static objects at exit.
 std::atomic<int32_t> limit{1};
 std::atomic_flag taken = ATOMIC_FLAG_INIT;  // by the caller that has the helpers
 Job job;
-std::atomic<int64_t> next_range{0};
+Share shares[kMaxThreads];
 // Number of the job in the upper bits, kOpen while it can be joined, and how many helpers are at work.
-std::atomic<uint32_t> state{0};
+alignas(kLine) std::atomic<uint32_t> state{0};
 constexpr uint32_t kCount = 0x3ff, kOpen = 0x400, kJob = 0x800;
-std::atomic<uint32_t> sleepers{0};
+alignas(kLine) std::atomic<uint32_t> sleepers{0};
 // Changes when the last helper has left a closed job whose caller sleeps.
 std::atomic<uint32_t> finished{0};
 std::atomic<bool> caller_sleeps{false};
@@ -60,12 +71,20 @@ bool spin(const F& done) {
   return done();
 }
 
-void work() {
-  const int64_t range = job.range, count = job.count;
-  for (;;) {
-    const int64_t begin = next_range.fetch_add(1, std::memory_order_relaxed) * range;
-    if (begin >= count) return;
-    job.task(job.context, begin, begin + range < count ? begin + range : count);
+/// Works on the share of thread `self`, then on what the others have left.
+void work(int32_t self) {
+  const int64_t grain = job.grain, count = job.count;
+  const int32_t threads = job.helpers + 1;
+  for (int32_t i = 0; i < threads; i++) {
+    Share& share = shares[self + i < threads ? self + i : self + i - threads];
+    int64_t begin = share.next.load(std::memory_order_relaxed);
+    while (begin < share.end) {
+      const int64_t left = share.end - begin, half = (left + 1) / 2;
+      const int64_t end = begin + (half > share.least ? half : left < share.least ? left : share.least);
+      if (!share.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+      job.task(job.context, begin * grain, end * grain < count ? end * grain : count);
+      begin = share.next.load(std::memory_order_relaxed);
+    }
   }
 }
 
@@ -74,7 +93,8 @@ bool join(uint32_t seen) {
   while (seen & kOpen) {
     // job is written before it is opened and stays until it is closed and empty, so it can only be read after joining
     if (state.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
-      if (static_cast<int32_t>(seen & kCount) < job.helpers) work();
+      const int32_t before_it = static_cast<int32_t>(seen & kCount);
+      if (before_it < job.helpers) work(1 + before_it);
       const uint32_t before = state.fetch_sub(1, std::memory_order_seq_cst);
       if ((before & (kCount | kOpen)) == 1 && caller_sleeps.load(std::memory_order_seq_cst)) {
         finished.fetch_add(1, std::memory_order_seq_cst);
@@ -133,14 +153,19 @@ int32_t start(int32_t count) {
   return started;
 }
 
-void run(int32_t helpers) {
-  next_range.store(0, std::memory_order_relaxed);
+void run(int32_t helpers, int64_t units) {
   job.helpers = helpers;
+  for (int64_t i = 0; i <= helpers; i++) {
+    const int64_t begin = units * i / (helpers + 1), end = units * (i + 1) / (helpers + 1);
+    shares[i].next.store(begin, std::memory_order_relaxed);
+    shares[i].end = end;
+    shares[i].least = (end - begin + kLeastPart - 1) / kLeastPart;
+  }
   // nobody is at work, so that the count is 0
   const uint32_t opened = ((state.load(std::memory_order_relaxed) & ~(kCount | kOpen)) + kJob) | kOpen;
   state.store(opened, std::memory_order_seq_cst);
   if (sleepers.load(std::memory_order_seq_cst) > 0) wake(state, helpers);
-  work();
+  work(0);
   state.fetch_and(~kOpen, std::memory_order_seq_cst);
   const auto done = [] { return (state.load(std::memory_order_seq_cst) & kCount) == 0; };
   if (done() || spin(done)) return;
@@ -181,12 +206,11 @@ void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* c
   if (helpers == 0) {
     task(context, 0, count);
   } else {
-    const int64_t ranges = threads * kRangesPerThread < units ? threads * kRangesPerThread : units;
     job.task = task;
     job.context = context;
     job.count = count;
-    job.range = (units + ranges - 1) / ranges * grain;
-    run(static_cast<int32_t>(threads - 1 < helpers ? threads - 1 : helpers));
+    job.grain = grain;
+    run(static_cast<int32_t>(threads - 1 < helpers ? threads - 1 : helpers), units);
   }
   taken.clear(std::memory_order_release);
 }

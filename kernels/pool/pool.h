@@ -33,9 +33,11 @@ inline void parallel_for(int64_t count, int64_t grain, const F& f) {
   parallel_ranges(count, grain, [](const void* context, int64_t begin, int64_t end) { (*static_cast<const F*>(context))(begin, end); }, &f);
 }
 
+/// Steps that are worth handing to another thread.
+constexpr int64_t kWorthwhile = 1 << 15;
+
 /// Units of `work` steps each that make a range worth handing to another thread.
 inline int64_t grain_for(int64_t work) {
-  constexpr int64_t kWorthwhile = 1 << 15;
   return work >= kWorthwhile ? 1 : kWorthwhile / (work < 1 ? 1 : work);
 }
 

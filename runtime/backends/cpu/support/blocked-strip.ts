@@ -19,7 +19,7 @@ export interface StripProblem {
 
 /** How it is cut up. */
 export interface Strip {
-  /** Rows of the output that are computed at a time; pixels for a pointwise convolution. */
+  /** Rows of the output that are computed at a time at most; pixels for a pointwise convolution. */
   readonly strip: number
   /** Threads share out the filters; else the strips. */
   readonly byFilters: boolean
@@ -50,10 +50,7 @@ export function stripOf(p: StripProblem): Strip {
   const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)
   const fitting = Math.max(1, Math.floor(secondLevel() / 3 / perPixel))
   const strip = pointwise ? Math.min(pixels, fitting) : Math.min(p.out[0]!, Math.max(1, Math.floor(fitting / p.out[1]!)))
-  // equal strips, and at least four of them where threads share them out
-  const whole = pointwise ? pixels : p.out[0]!
-  const count = Math.max(Math.ceil(whole / strip), byFilters ? 1 : Math.min(4, whole))
-  return { strip: Math.ceil(whole / count), byFilters }
+  return { strip, byFilters }
 }
 
 /**

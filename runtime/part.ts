@@ -4,19 +4,12 @@ import { PtliteError } from './error.js'
 /** What a part of the built package gives to the others: functions by their position. */
 type Part = readonly ((...args: never[]) => unknown)[]
 
-const loaded = new Map<string, Part>()
-
 /**
  * A part of the built package, which lies beside this file; loaded at its first use. Only the build (scripts/parts) writes calls of this.
  * Throws INTERNAL where the file is missing or cannot be loaded.
  */
 export function part(name: string): Part {
-  let found = loaded.get(name)
-  if (found === undefined) loaded.set(name, (found = load(`./${name}.cjs`)))
-  return found
-}
-
-function load(file: string): Part {
+  const file = `./${name}.cjs`
   try {
     // at once, as the call that needs it is waiting; it shares the modules that are loaded already
     return (createRequire(import.meta.url)(file) as { default: Part }).default

@@ -49,7 +49,7 @@ export class ZipArchive {
     this.inflated += size
     if (size > bytes.length * MAX_RATIO + 64 || this.inflated > MAX_INFLATED)
       throw damaged(`the record ${name} claims to inflate from ${bytes.length} to ${size} bytes`)
-    const result = guarded(`the record ${name}`, () => inflateRawSync(bytes, { maxOutputLength: size || 1 }))
+    const result = guarded(`the record ${name}`, () => inflate(bytes, size))
     if (result.length !== size) throw damaged(`the record ${name} inflates to ${result.length} bytes, not ${size}`)
     return result
   }
@@ -76,4 +76,9 @@ export class ZipArchive {
       throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
     return { method, size, compressedSize, offset }
   }
+}
+
+/** A function by itself, so that zlib is loaded with the first record that needs it. */
+function inflate(bytes: Buffer, size: number): Buffer {
+  return inflateRawSync(bytes, { maxOutputLength: size || 1 })
 }

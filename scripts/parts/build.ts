@@ -1,7 +1,8 @@
 // Bundles the library into its parts, the thread behind Module.run and the command line: dist/*.js but selective-build.js and whole.js.
-import { writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { transform } from 'esbuild'
+import { transform, type TransformOptions } from 'esbuild'
 import { type Plugin, rollup } from 'rollup'
 import { toCommonJs } from './commonjs.js'
 import { divide } from './lazy-parts.js'
@@ -21,14 +22,27 @@ const typescript: Plugin = {
   },
 }
 
+const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/src/background/worker.ts` }
+
+// Node prints the whole line that an uncaught error comes from
+const COMMONJS: TransformOptions = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 }
+const HERE = `require('node:url').pathToFileURL(__filename).href`
+
 const minified: Plugin = {
   name: 'minified',
-  resolveImportMeta: (property) => (property === 'url' ? `require('node:url').pathToFileURL(__filename).href` : null),
-  async renderChunk(code) {
-    // Node prints the whole line that an uncaught error comes from
-    const options = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 } as const
-    return { code: (await transform(toCommonJs(code), options)).code, map: null }
+  resolveImportMeta: (property) => (property === 'url' ? HERE : null),
+  async renderChunk(code, { name }) {
+    const text = toCommonJs(withoutCreateRequire(code))
+    // Node loads the entries; what they need, and what that needs, comes through the loader
+    const linked = name in ENTRIES ? text.replace(/require\("(\.\/[^"]+)"\)/g, 'require("./load.cjs").load("$1")') : text
+    return { code: (await transform(linked, COMMONJS)).code, map: null }
   },
+}
+
+/** A module of the parts is given a `require` of its own, which other modules have to make one in place of. */
+function withoutCreateRequire(code: string): string {
+  const text = code.replaceAll(`createRequire(${HERE})`, 'require')
+  return text.includes('createRequire(') ? text : text.replace(/import \{ createRequire \} from ["']node:module["'];\n/, '')
 }
 
 const { plugin, chunkOf } = divide(
@@ -37,7 +51,7 @@ const { plugin, chunkOf } = divide(
 )
 const faults: string[] = []
 const bundle = await rollup({
-  input: { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/src/background/worker.ts` },
+  input: ENTRIES,
   external: [/^node:/, 'koffi'],
   plugins: [plugin, typescript, minified],
   treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names)\.ts$/.test(id) },
@@ -65,11 +79,21 @@ const { output } = await bundle.write({
   entryFileNames: '[name].cjs',
   chunkFileNames: '[name].cjs',
 })
+const hash = createHash('sha256')
+for (const file of output) hash.update(file.type === 'chunk' ? file.code : file.source)
+const define = { BUILD: JSON.stringify(hash.digest('hex').slice(0, 12)) }
+for (const name of ['load', 'save']) {
+  const source = readFileSync(`${root}/src/code-cache/${name}.ts`, 'utf8')
+  const { code } = await transform(source, { loader: 'ts', target: 'node20', format: 'esm', define })
+  const text = toCommonJs(withoutCreateRequire(code.replaceAll('import.meta.url', HERE)))
+  writeFileSync(`${out}/${name}.cjs`, (await transform(text, COMMONJS)).code)
+}
+rmSync(`${out}/.cache`, { recursive: true, force: true })
 // what `import` loads is a list of names
 const index = output.find((file) => file.type === 'chunk' && file.name === 'index')
 const names = index?.type === 'chunk' ? index.exports : []
-const load = (name: string): string => `createRequire(import.meta.url)("./${name}.cjs")`
+const entry = (name: string): string => `createRequire(import.meta.url)("./${name}.cjs")`
 const opening = `import{createRequire}from"node:module";`
-writeFileSync(`${out}/index.js`, `${opening}export const{${names.join(',')}}=${load('index')};\n`)
-writeFileSync(`${out}/cli.js`, `#!/usr/bin/env node\n${opening}${load('cli')};\n`, { mode: 0o755 })
+writeFileSync(`${out}/index.js`, `${opening}export const{${names.join(',')}}=${entry('index')};\n`)
+writeFileSync(`${out}/cli.js`, `#!/usr/bin/env node\n${opening}${entry('cli')};\n`, { mode: 0o755 })
 console.log(`${output.length} parts and entries of the library in ${out}`)

@@ -46,13 +46,17 @@ t.test('native functions and the compiler are not in what importing loads', (t) 
 
 /** Files of the package that a program loads, which has `lib`; its last line prints nothing. */
 function loadedBy(program: string): string[] {
-  const code = `import { createRequire } from 'node:module'
+  const code = `import { Session } from 'node:inspector'
+const session = new Session(), urls = []
+session.connect()
+session.on('Debugger.scriptParsed', ({ params }) => urls.push(params.url))
+session.post('Debugger.enable')
 const lib = await import(${JSON.stringify(join(dist, 'index.js'))})
 ${program}
-console.log(Object.keys(createRequire(import.meta.url).cache).join('\\n'))`
+console.log(urls.join('\\n'))`
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
-  return ['index.js', ...stdout.split('\n').flatMap((path) => (path.startsWith(dist) ? [basename(path)] : []))]
+  return stdout.split('\n').flatMap((url) => (url.startsWith(`file://${dist}`) ? [basename(url)] : []))
 }
 
 function gzipped(files: readonly string[]): number {

@@ -1,0 +1,78 @@
+// Loads the parts of the built package as Node's require does, but with the code that V8 compiled of them in an earlier process: reading that
+// takes a third of the time. A file of the package by itself, which the parts come through (scripts/parts/build.ts).
+import { readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { runInThisContext, Script } from 'node:vm'
+import type { Compiled } from './save.js'
+
+/** Names the contents of all parts; the build puts its value here. */
+declare const BUILD: string
+
+type Wrapper = (exports: object, require: (id: string) => unknown, filename: string) => void
+
+/** How long a process may take until it has loaded what it starts with. */
+const SETTLED_MS = 2000
+
+const requireHere = createRequire(import.meta.url)
+const loaded = new Map<string, object>()
+const compiled: Compiled[] = []
+/** Where compiled code is kept; null where it is not. */
+let folder = cacheFolder()
+let isSaved = true
+
+/** What the part exports; `file` is './NAME.cjs'. */
+export function load(file: string): unknown {
+  if (folder === null) return requireHere(file)
+  let exports = loaded.get(file)
+  if (exports === undefined) {
+    const path = join(__dirname, file)
+    const run = compile(path, file).runInThisContext() as Wrapper
+    run((exports = {}), (id) => (id.startsWith('./') ? load(id) : requireHere(id)), path)
+    // parts do not need each other in circles
+    loaded.set(file, exports)
+  }
+  return exports
+}
+
+function cacheFolder(): string | null {
+  const { PTLITE_CODE_CACHE: chosen, NODE_V8_COVERAGE: coverage } = process.env
+  // cached code is of the main realm, which test runners load packages outside of; it is not counted as covered
+  if (chosen === '0' || coverage || runInThisContext('Array') !== Array) return null
+  return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}`)
+}
+
+function compile(path: string, file: string): Script {
+  const source = `(function (exports, require, __filename) {\n${readFileSync(path, 'utf8')}\n})`
+  // V8 compares the length of the source alone
+  const { mtimeMs } = statSync(path)
+  const name = `${file}-${Math.floor(mtimeMs / 1000)}`
+  const read = (): Script => new Script(source, { filename: path, lineOffset: -1, cachedData: cached(name) })
+  let script = read()
+  if (script.cachedDataRejected === true && compiled.length === 0) {
+    // by a process with other flags
+    folder += `-${(requireHere('node:v8') as typeof import('node:v8')).cachedDataVersionTag()}`
+    script = read()
+  }
+  compiled.push({ name, script })
+  if (isSaved && script.cachedDataRejected !== false) {
+    isSaved = false
+    process.once('exit', save)
+    setTimeout(save, SETTLED_MS).unref()
+  }
+  return script
+}
+
+function cached(name: string): Buffer | undefined {
+  try {
+    return readFileSync(join(folder!, name))
+  } catch {
+    return undefined
+  }
+}
+
+function save(): void {
+  if (isSaved) return
+  isSaved = true
+  ;(requireHere('./save.cjs') as typeof import('./save.js')).save(folder!, compiled)
+}

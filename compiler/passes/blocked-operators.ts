@@ -4,7 +4,7 @@ import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
-import { elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps } from './elementwise-operators.js'
 import type { PassOptions } from './pass.js'
 
 /** A convolution that blocks of channels suit. */
@@ -66,7 +66,8 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
   if (result === undefined || !analysis.isPure(node)) return null
   const input = valueArg(node.args[0])
   if (node.op === 'aten::cat') return join(node, analysis)
-  if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseStep(node) !== null)) return elementwise(node, result, analysis)
+  if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
+    return elementwise(node, result, analysis)
   if (input === undefined || !isImage(analysis.type(input))) return null
   if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
   const isMean = node.op === 'aten::adaptive_avg_pool2d' || node.op === 'aten::mean.dim'

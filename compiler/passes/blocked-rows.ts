@@ -1,7 +1,7 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import type { GraphNode, TensorType, ValueId } from '../graph/graph.js'
 import { type Analysis, onlyResult, valueArg } from './analysis.js'
-import { elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps } from './elementwise-operators.js'
 
 /** A view of [n, c, h, w] that shows its pixels as rows of channels: [n, h, w, c] or [n, h * w, c]. */
 export interface RowsView {
@@ -87,5 +87,5 @@ function acceptsDense(node: GraphNode, id: ValueId, analysis: Analysis): boolean
   if (analysis.storage(result) === analysis.storage(id) || !isDense(result)) return false
   const values = node.args.map(valueArg)
   if (OF_ROWS.has(node.op)) return values[0] === id && !values.slice(1).includes(id)
-  return elementwiseStep(node) !== null && values.every((value) => value === undefined || value === id || isDense(value))
+  return elementwiseSteps(node, analysis) !== null && values.every((value) => value === undefined || value === id || isDense(value))
 }

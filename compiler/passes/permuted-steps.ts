@@ -4,7 +4,7 @@ import { viewOf } from '../../runtime/tensor/tensor.js'
 import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
-import { elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps } from './elementwise-operators.js'
 import type { Pass } from './pass.js'
 import { views } from './views.js'
 
@@ -36,7 +36,7 @@ export const permutedSteps: Pass = {
 /** Dimensions in the order in which a permuted result of an element-wise operator lies in memory; null for other nodes. */
 function orderOf(node: GraphNode, analysis: Analysis): readonly number[] | null {
   const result = onlyResult(node)
-  if (elementwiseStep(node) === null || result === undefined || !analysis.isPure(node)) return null
+  if (elementwiseSteps(node, analysis) === null || result === undefined || !analysis.isPure(node)) return null
   const { dtype, shape, strides, offset } = analysis.type(result)
   if (dtype !== DType.float32 || offset !== 0 || shape.includes(0) || isContiguous(shape, strides)) return null
   if (analysis.outputs.has(analysis.storage(result))) return null

@@ -4,6 +4,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
+import { Contents, mayFailMidway, writtenInputs } from './contents.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
@@ -13,6 +14,11 @@ import { optimize } from './passes/pipeline.js'
 
 /** A graph ready to be run in place of the method it was recorded from. */
 export class CompiledCall implements Call {
+  /** Inputs that it writes to. */
+  private readonly written: readonly number[]
+  /** The plan can fail after it has written to them. */
+  private readonly riskyPlan: boolean
+
   constructor(
     private readonly graph: Graph,
     private readonly runner: GraphRunner,
@@ -20,7 +26,10 @@ export class CompiledCall implements Call {
     readonly plan: Plan | null,
     /** Why there is no plan; null for plans. */
     readonly reason: string | null,
-  ) {}
+  ) {
+    this.written = writtenInputs(graph)
+    this.riskyPlan = plan !== null && this.written.length > 0 && mayFailMidway(plan.captured, this.written)
+  }
 
   get operators(): number {
     return this.graph.nodes.length
@@ -41,17 +50,30 @@ export class CompiledCall implements Call {
     return true
   }
 
+  /** Inputs that it writes to are as they were where it fails. */
   run(inputs: readonly Tensor[]): Value {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
-    if (plan === null || !plan.accepts(inputs)) return this.runner.run(inputs)
-    return plan.run(inputs)
+    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, true, () => this.runner.run(inputs))
+    return this.guarded(inputs, this.riskyPlan, () => plan.run(inputs))
   }
 
   /** As `run`; tensors of the result are released when they are dropped, where a plan makes them. */
   runInside(inputs: readonly Tensor[]): Value {
     const { plan } = this
-    return plan?.accepts(inputs) === true ? plan.runInside(inputs) : this.runner.run(inputs)
+    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, true, () => this.runner.run(inputs))
+    return this.guarded(inputs, this.riskyPlan, () => plan.runInside(inputs))
+  }
+
+  private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
+    if (this.written.length === 0 || !risky) return run()
+    const before = new Contents(this.written.map((i) => inputs[i]!))
+    try {
+      return run()
+    } catch (error) {
+      before.restore()
+      throw error
+    }
   }
 
   runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
@@ -67,7 +89,8 @@ export class CompiledCall implements Call {
 
 /**
  * Optimizes a recorded graph, runs it once on `inputs`, comparing the type of every value with what the passes said, and
- * captures a second run. `result` is that of the last run. Throws where the passes were wrong.
+ * captures a second run. `result` is that of the last run, and inputs that are written to are so once. Throws where the passes were
+ * wrong, with inputs as they were.
  */
 export function compileCall(
   recorded: Graph,
@@ -75,9 +98,11 @@ export function compileCall(
   options?: PassOptions,
 ): { readonly call: CompiledCall; readonly result: Value } {
   const graph = optimize(recorded, undefined, options)
+  const before = new Contents(writtenInputs(graph).map((i) => inputs[i]!))
   try {
     const runner = new GraphRunner(graph)
     releaseResult(runner.run(inputs, true), graph, inputs)
+    before.restore()
     const { value: result, ...found } = capture(
       () => runner.run(inputs),
       inputs,
@@ -88,6 +113,7 @@ export function compileCall(
     const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
     return { call, result }
   } catch (error) {
+    before.restore()
     releaseConstants(graph)
     throw error
   }

@@ -1,5 +1,6 @@
 import type { Call } from './call.js'
 import type { CompiledCall } from './compiled-call.js'
+import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 import type { Recording } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
@@ -27,6 +28,8 @@ export class Entry<S extends { toString(): string } = Signature> implements Kept
   withoutPlan = false
   replays = 0
   cost = 0
+  /** Where a region begins; null for the start of the method. */
+  from: Origin | null = null
   /** Null where calls are replayed or interpreted as a whole. */
   regions: MethodRegions | null = null
 

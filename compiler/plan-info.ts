@@ -3,6 +3,7 @@ import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import type { Entry } from './entry.js'
 import type { Plan } from './executor/plan.js'
+import type { Origin } from './graph/graph.js'
 import type { Guards } from './record/guards.js'
 
 /** What became of the calls of a method with one input signature. */
@@ -10,6 +11,11 @@ export interface PlanInfo {
   readonly method: string
   /** Shapes and dtypes of tensors, values of everything else. */
   readonly signature: string
+  /**
+   * Where it is a part of the method: the place in the model where it begins, null for the method's start, and why it ends, null where the
+   * method returns. The interpreter goes on in between. Null for whole methods.
+   */
+  readonly region: { readonly from: string | null; readonly until: string | null } | null
   /** 'recorded': compiled at the next call. 'operators': an optimized graph, run operator by operator. */
   readonly state: 'plan' | 'operators' | 'recorded' | 'interpreted'
   /** Why it is not a plan: what in the model stands against it, and where. Null for plans. */
@@ -32,13 +38,21 @@ export interface PlanInfo {
 }
 
 /** A signature of a method, or of a region. */
-export type Described = Pick<Entry, 'state' | 'recordedOperators'> & { readonly signature: { toString(): string } }
+export type Described = Pick<Entry, 'state' | 'recordedOperators' | 'from'> & { readonly signature: { toString(): string } }
 
 /** What became of a signature; `all` are the plans of the module. */
-export function describeEntry(method: string, { signature, state, recordedOperators }: Described, all: readonly Call[]): PlanInfo {
+export function describeEntry(
+  method: string,
+  { signature, state, recordedOperators, from }: Described,
+  all: readonly Call[],
+  text: (refusal: { readonly reason: string; readonly origin: Origin | null }) => string,
+): PlanInfo {
+  const begin = from === null ? null : text({ reason: 'begins', origin: from }).replace(/^begins\n/, '')
+  const end = state.kind === 'region' && state.region.end.kind === 'step' ? text(state.region.end) : null
   const info = {
     method,
     signature: signature.toString(),
+    region: begin === null && end === null ? null : { from: begin, until: end },
     operators: { recorded: recordedOperators, optimized: 0 },
     choices: [],
     level: null,

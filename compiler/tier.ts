@@ -20,7 +20,7 @@ import { type Recording, recorderOf, type Refusal } from './record/recorder.js'
 import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
-import { methodRegions } from './regions/method-regions.js'
+import { methodRegions, recordRegions } from './regions/method-regions.js'
 import { matchStart } from './regions/region.js'
 import type { RegionHost } from './regions/runner.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
@@ -184,8 +184,18 @@ export class TieredModule implements RegionHost {
   /** The graph of a method before and after each pass, as text. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded. */
   explain(fn: LinkedFunction, args: readonly Value[]): string {
     const found = this.record(fn, args)
-    if (!('graph' in found)) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
-    return explainPasses(found.graph, (origin) => this.describeOrigin(origin), this.options)
+    const describe = (origin: Origin): string | undefined => this.describeOrigin(origin)
+    if ('graph' in found) return explainPasses(found.graph, describe, this.options)
+    const { result, regions } = recordRegions(this, fn, args)
+    this.discard(result, [...reachable(args)])
+    if (regions.every(({ isSmall }) => isSmall))
+      throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
+    return regions
+      .map(({ title, recording, isSmall }, i) => {
+        const heading = `## region ${i + 1} of ${regions.length}: ${title}\n`
+        return isSmall ? `${heading}\n${TOO_FEW}\n` : `${heading}\n${explainPasses(recording.graph, describe, this.options)}`
+      })
+      .join('\n')
   }
 
   /** Every signature that was looked at, by method. */
@@ -424,6 +434,7 @@ export class TieredModule implements RegionHost {
       fn.source.method,
       entry,
       this.compiled().map(({ call }) => call),
+      (refusal) => this.reasonText(refusal),
     )
   }
 
@@ -451,6 +462,8 @@ export class TieredModule implements RegionHost {
     return undefined
   }
 }
+
+const TOO_FEW = 'interpreted: there are too few operators for a plan'
 
 function isHopeless({ state, attempts }: Entry): boolean {
   return state.kind === 'refused' && attempts >= MAX_ATTEMPTS

@@ -112,6 +112,7 @@ export class CompiledModule extends Module {
       return {
         method,
         signature: signature.toString(),
+        region: null,
         state: 'plan',
         reason: null,
         operators,

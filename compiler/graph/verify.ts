@@ -5,12 +5,12 @@ import { definitionsOf, type Graph, usesOf, type ValueId, visitArg } from './gra
 
 /**
  * Checks what every pass relies on: each value is defined once and before its use, operators exist and have as many
- * arguments as their schemas, types are sound, no input or constant is written to, and views lie in a storage that
+ * arguments as their schemas, types are sound, no constant is written to, and views lie in a storage that
  * was there before them. Throws INTERNAL naming the node.
  */
 export function verifyGraph(graph: Graph): void {
   const defined = new Set<ValueId>()
-  const given = new Set<number>()
+  const fixed = new Set<number>()
   const fail = (what: string): never => {
     throw new PtliteError('INTERNAL', `invalid graph: ${what}`)
   }
@@ -32,13 +32,12 @@ export function verifyGraph(graph: Graph): void {
   }
   for (const id of new Set(graph.inputs)) {
     define(id, 'the inputs')
-    given.add(graph.values.get(id)!.storage)
   }
   const names = new Set<string>()
   for (const { id, name, tensor } of graph.constants) {
     define(id, `constant ${name}`)
     const { type, storage } = graph.values.get(id)!
-    given.add(storage)
+    fixed.add(storage)
     if (names.has(name)) fail(`two constants are named ${name}`)
     names.add(name)
     if (!tensor.storage.live) fail(`constant ${name} was disposed`)
@@ -60,7 +59,7 @@ export function verifyGraph(graph: Graph): void {
     }
     for (const id of node.writes) {
       if (!uses.includes(id)) fail(`${where} writes to %${id}, which is not an argument`)
-      if (given.has(graph.values.get(id)!.storage)) fail(`${where} writes to %${id}, an input or constant`)
+      if (fixed.has(graph.values.get(id)!.storage)) fail(`${where} writes to %${id}, a constant`)
     }
     for (const id of definitionsOf(node)) define(id, where)
   })

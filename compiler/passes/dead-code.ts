@@ -9,7 +9,7 @@ import type { Pass } from './pass.js'
  *     %3 = aten::sigmoid(%0)          %2 = aten::relu(%0)
  *     return %2                  →    return %2
  *
- * A node that writes in place stays as long as anything later reads memory that it wrote to.
+ * A node that writes in place stays as long as anything later reads memory that it wrote to, and where that memory is an input's.
  */
 export const deadCode: Pass = {
   name: 'dead code',
@@ -30,6 +30,8 @@ function deadNodes(graph: Graph): GraphNode[] {
     storages.add(graph.values.get(id)!.storage)
   }
   visitArg(graph.output, need)
+  // whoever gave an input sees what is written to it
+  for (const id of graph.inputs) storages.add(graph.values.get(id)!.storage)
   const dead: GraphNode[] = []
   for (const node of [...graph.nodes].reverse()) {
     const writesNeeded = node.writes.some((id) => storages.has(graph.values.get(id)!.storage))

@@ -66,6 +66,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected refusal: Refusal | null = null
   private readData: Tensor[] = []
   private drewRandom = false
+  /** Operators may write to what is given. */
+  protected readonly writesInputs: boolean = false
 
   constructor(
     protected readonly program: Program,
@@ -328,13 +330,20 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     for (const t of written) {
       const storage = t.storage
       const known = this.ids.get(t)
-      if (this.inputStorages.has(storage) || this.guards.hasStorage(storage) || known === undefined) {
+      // a tensor of the caller keeps its shape
+      const isFixed =
+        this.inputStorages.has(storage) && (!this.writesInputs || (viewOperator(entry.qualifiedName) !== null && this.given.includes(t)))
+      if (isFixed || this.guards.hasStorage(storage) || known === undefined) {
         this.stop(`${entry.qualifiedName} writes to an ${this.inputStorages.has(storage) ? 'argument' : 'attribute'}`, origin)
         return null
       }
     }
+    this.noteWritten(written)
     return written
   }
+
+  /** A node will write to these. */
+  protected noteWritten(_written: readonly Tensor[]): void {}
 
   /** True for a list, dict or object that is there before and after the run. */
   protected isOuter(container: Value): boolean {

@@ -50,6 +50,9 @@ export class RegionRecorder extends GraphRecorder {
   private readonly containers = new Map<Container, Container>()
   private readonly changing = new Map<Container, Container>()
   private readonly reads: Place[] = []
+  protected override readonly writesInputs = true
+  /** Memory of inputs that nodes write to. */
+  private readonly writtenMemory = new Set<Storage>()
   /** Attributes that were set, and where. */
   private readonly written = new Map<ScriptObject, Map<number, Origin>>()
   private ended: RegionRecording | null = null
@@ -134,6 +137,10 @@ export class RegionRecorder extends GraphRecorder {
     return this.outer.has(container)
   }
 
+  protected override noteWritten(written: readonly Tensor[]): void {
+    for (const { storage } of written) if (this.inputStorages.has(storage)) this.writtenMemory.add(storage)
+  }
+
   /** Lists and dicts that an operator may change are remembered as they are before. */
   protected override before({ entry }: LinkedOperator, args: readonly Value[]): void {
     this.changing.clear()
@@ -170,7 +177,8 @@ export class RegionRecorder extends GraphRecorder {
 
   /** True where the run wrote to nothing but what operators were seen to write to, `except` for these. */
   private intact(except: ReadonlySet<Storage>): boolean {
-    for (const [storage, version] of this.inputStorages) if (storage.version !== version && !except.has(storage)) return false
+    for (const [storage, version] of this.inputStorages)
+      if (storage.version !== version && !except.has(storage) && !this.writtenMemory.has(storage)) return false
     return this.guards.areUnwritten(except)
   }
 
@@ -208,7 +216,7 @@ export class RegionRecorder extends GraphRecorder {
     const id = this.ids.get(t)
     if (id === undefined || this.constants.some((c) => c.id === id)) return t.pinned && !t.isReleased ? { kind: 'value', value: t } : null
     if (!sameType(this.values.get(id)!.type, typeOf(t)) || t.constructor !== Tensor) return null
-    if (index >= 0) return this.inputs[index] === id ? { kind: 'input', index } : null
+    if (index >= 0) return { kind: 'input', index }
     const at = this.outputs.indexOf(id)
     return { kind: 'output', index: at >= 0 ? at : this.outputs.push(id) - 1 }
   }
@@ -246,7 +254,7 @@ export class RegionRecorder extends GraphRecorder {
   /** What was recorded of a method: all of it where that is so, else its first region. */
   finishMethod(result: Value): Recording | RegionRecording | Refusal {
     if (this.ended !== null) return this.ended
-    const same = this.written.size === 0 && this.reads.length === 0 && this.unchanged()
+    const same = this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
     return same ? this.finish(result) : this.finishRegion(result)
   }
 

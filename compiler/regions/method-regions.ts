@@ -2,6 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { type Entry, MAX_ATTEMPTS } from '../entry.js'
+import type { Place } from '../record/module-parts.js'
 import type { Refusal } from '../record/recorder.js'
 import { isRegion, type RegionRecording } from '../record/region.js'
 import type { StateParts } from '../record/state-signature.js'
@@ -126,4 +127,41 @@ export class MethodRegions {
 
 export function methodRegions(host: RegionHost, entry: Entry, fn: LinkedFunction): MethodRegions {
   return new MethodRegions(host, entry, fn)
+}
+
+/** A region as tools show it. */
+export interface ShownRegion {
+  readonly recording: RegionRecording
+  /** Where it ends, and what of the module it reads and sets. */
+  readonly title: string
+  readonly isSmall: boolean
+}
+
+/** The regions of a method that cannot be recorded as a whole, for tools that show them. Runs the method, which may take two runs. */
+export function recordRegions(
+  host: RegionHost,
+  fn: LinkedFunction,
+  args: readonly Value[],
+): { readonly result: Value; readonly regions: readonly ShownRegion[] } {
+  for (let attempt = 1; ; attempt++) {
+    const table = new RegionTable()
+    const run = new RegionRun(host, table, fn, args)
+    const recorder = run.recorder([host.script.root, ...args])
+    const returned = run.act.proceed(recorder)
+    const found = recorder?.finishRegion(returned ? run.act.result : null) ?? NO_SIGNATURE
+    const result = returned ? run.act.finish() : run.finish(null)
+    if (!('graph' in found) && found.temporary && attempt < MAX_ATTEMPTS) continue
+    const regions = 'graph' in found ? [found, ...run.recorded] : run.recorded
+    const isSmall = (region: RegionRecording): boolean => !(region === found && isWhole(region)) && !table.isWorth(region)
+    return { result, regions: regions.map((recording) => ({ recording, title: titleOf(recording, host), isSmall: isSmall(recording) })) }
+  }
+}
+
+function titleOf({ reads, writes, end }: RegionRecording, host: RegionHost): string {
+  const names = (places: readonly Place[]): string => places.map(({ object, slot }) => `'${object.names[slot] ?? slot}'`).join(', ')
+  const state = [
+    ...(reads.length > 0 ? [`reads state ${names(reads)}`] : []),
+    ...(writes.length > 0 ? [`sets ${names(writes.map(({ place }) => place))}`] : []),
+  ]
+  return [...state, end.kind === 'return' ? 'up to the end' : `up to where ${host.reasonText(end)}`].join('; ')
 }

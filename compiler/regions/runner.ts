@@ -10,7 +10,7 @@ import type { CompiledCall } from '../compiled-call.js'
 import { Entry, MAX_ATTEMPTS } from '../entry.js'
 import type { Graph } from '../graph/graph.js'
 import type { ModuleParts } from '../record/module-parts.js'
-import type { Refusal } from '../record/recorder.js'
+import { originOf, type Refusal } from '../record/recorder.js'
 import { type RegionRecorder, regionRecorderOf } from '../record/region-recorder.js'
 import type { RegionRecording } from '../record/region.js'
 import { StateDescription, type StateParts } from '../record/state-signature.js'
@@ -43,6 +43,8 @@ export class RegionRun {
   readonly act: Activation
   /** Something was recorded or compiled. */
   learned = false
+  /** Regions that were recorded, small ones too. */
+  readonly recorded: RegionRecording[] = []
 
   constructor(
     private readonly host: RegionHost,
@@ -158,14 +160,15 @@ export class RegionRun {
     const hash = signatureHash(values)
     if (list.entries.length > 0 && !list.isDue(hash)) return null
     const { parts } = this.host
+    const { fn, pc } = this.act.frames[this.act.frames.length - 1]!
     const description = new StateDescription((value) => parts.belongs(value))
     if (!values.every((value) => description.add(value))) {
       // objects that the run has made
-      const { fn, pc } = this.act.frames[this.act.frames.length - 1]!
       this.table.markBarren(fn.source.name, pc)
       return 'none'
     }
     const entry = new Entry(description.finish(), hash)
+    entry.from = originOf(fn, pc)
     this.table.add(location, entry)
     return entry
   }
@@ -189,7 +192,8 @@ export class RegionRun {
     }
     location.end ??= endOf(found)
     entry.recordedOperators = found.graph.nodes.length
-    if (table.isWorth(found)) entry.state = { kind: 'region', region: found, call: null }
+    this.recorded.push(found)
+    if (table.isWorth(found, location)) entry.state = { kind: 'region', region: found, call: null }
     else {
       entry.state = { kind: 'refused', reason: TOO_SMALL }
       entry.attempts = MAX_ATTEMPTS

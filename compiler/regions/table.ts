@@ -82,13 +82,17 @@ export class RegionTable {
     location.list.add(entry)?.dispose()
   }
 
-  /** False where a region is too small to be worth a plan: none will begin with any of its operators, nor with the one that ended it. */
-  isWorth({ graph, end }: RegionRecording): boolean {
+  /**
+   * False where a region is too small to be worth a plan. None will begin with the operator that ended it, nor with any of its own unless
+   * the `location` where it begins has better ones.
+   */
+  isWorth({ graph, end }: RegionRecording, location?: Location): boolean {
     if (end.kind === 'step') {
       const { fn, pc } = end.stands[end.stands.length - 1]!
       this.markBarren(fn.source.name, pc)
     }
     if (graph.nodes.length >= MIN_OPERATORS) return true
+    if (location?.list.entries.some(({ state }) => state.kind === 'region') === true) return false
     for (const { origin } of graph.nodes as GraphNode[]) if (origin !== null) this.markBarren(origin.functionName, 3 * origin.pc)
     return false
   }

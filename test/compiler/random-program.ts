@@ -112,6 +112,8 @@ export class Builder {
   private readonly constants: Value[] = []
   private readonly weights = new Map<number, number>()
   private inputs = 0
+  /** Probability that an operator may write to an argument. */
+  protected readonly writesToInputs: number = 0.1
   /** Registers behind those of tensors. */
   protected others = 0
 
@@ -343,8 +345,8 @@ export class Builder {
 
   private inPlace(a: number): [string, Operand[]] {
     const { random } = this
-    // arguments and weights are left alone most of the time: writing to them refuses the recording
-    if ((a < this.inputs || this.weights.has(a)) && !random.chance(0.1)) return ['', []]
+    // arguments and weights are left alone most of the time: writing to them refuses the recording of the whole
+    if ((a < this.inputs || this.weights.has(a)) && !random.chance(a < this.inputs ? this.writesToInputs : 0.1)) return ['', []]
     const self = { register: a }
     const other = { register: this.pickTensor() }
     const name = random.pick(IN_PLACE)

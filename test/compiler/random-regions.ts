@@ -8,7 +8,7 @@ const ATTRIBUTES = [[4], [3, 4]]
 /** No sum that programs make comes near to it, however it is rounded. */
 const THRESHOLD = new Float(0.12345)
 
-/** A program that reads contents of tensors, draws random numbers, fills lists and changes attributes of its object. */
+/** A program that reads contents of tensors, draws random numbers, fills lists, writes to arguments and changes attributes of its object. */
 export function randomRegions(seed: number): RandomProgram {
   return new RegionBuilder(diceOf(seed)).build()
 }
@@ -17,6 +17,8 @@ class RegionBuilder extends Builder {
   private readonly seed: number
   /** Tensors in a list, by its register. */
   private readonly lists = new Map<number, number[]>()
+
+  protected override readonly writesToInputs = 0.5
 
   constructor(random: Dice) {
     super(random)

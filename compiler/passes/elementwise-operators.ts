@@ -1,4 +1,5 @@
 import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
+import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { type Arg, constant, type GraphNode } from '../graph/graph.js'
@@ -91,10 +92,11 @@ const number = (x: number): Arg => constant(new Float(x))
  * The steps of a chain that an operator stands for, where its tensors are floats of 16 or 32 bits or bools; null where it has none. Floats are
  * computed in float32; where the result has 16 bits, it is rounded once, by the last step.
  */
-export function elementwiseSteps(node: GraphNode, analysis: Analysis): ElementwiseSteps | null {
-  const result = onlyResult(node)
+export function elementwiseSteps(given: GraphNode, analysis: Analysis): ElementwiseSteps | null {
+  const result = onlyResult(given)
   if (result === undefined) return null
   const { dtype } = analysis.type(result)
+  const node = withNumbers(given, dtype, analysis)
   if (dtype === DType.bool) return boolSteps(node, analysis)
   if (dtype !== DType.float32 && ROUNDING[dtype] === undefined) return null
   const steps = CASTS.has(node.op)
@@ -107,6 +109,20 @@ export function elementwiseSteps(node: GraphNode, analysis: Analysis): Elementwi
   if (last === undefined) return [step(rounding, node.args[0]!)]
   return last.op === JitAlgorithm.bits_or || last.op === JitAlgorithm.bits_and ? steps : [...steps, step(rounding, of(steps.length - 1))]
 }
+
+/** The node with constants of no dimensions and another dtype, as tracing records numbers, as numbers. */
+function withNumbers(node: GraphNode, dtype: DType, analysis: Analysis): GraphNode {
+  const numberOf = (arg: Arg): Arg => {
+    const id = valueArg(arg)
+    const tensor = id === undefined ? undefined : analysis.tensor(id)
+    if (tensor?.dim !== 0 || tensor.type === dtype || !NUMBERS.has(tensor.type)) return arg
+    return number(Number(readTensor(tensor)[0]))
+  }
+  return node.args.some((arg) => numberOf(arg) !== arg) ? { ...node, args: node.args.map(numberOf) } : node
+}
+
+/** What numbers of a program become as tensors. */
+const NUMBERS: ReadonlySet<DType> = new Set([DType.float32, DType.float64, DType.int64, DType.int32])
 
 const dtypeOf = (arg: Arg | undefined, analysis: Analysis): DType | undefined => {
   const id = valueArg(arg)

@@ -28,8 +28,14 @@ const random = (): number => {
 }
 const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!
 
+const CONSTANTS: Readonly<Record<string, Tensor>> = {
+  half: tensor(Float64Array.of(0.5), [], 'float64'),
+  third: tensor(Float64Array.of(1 / 3), [], 'float64'),
+  two: tensor(BigInt64Array.of(2n), [], 'int64'),
+}
+
 function parse(text: string): Graph {
-  const graph = parseGraph(text, { constant: () => undefined, object: () => undefined })
+  const graph = parseGraph(text, { constant: (name) => CONSTANTS[name], object: () => undefined })
   verifyGraph(graph)
   return graph
 }
@@ -190,6 +196,16 @@ t.test('where two chains become one', (t) => {
   ])
   compare(t, `${first}${second('cos(%2)')}return [%2, %3]\n`, ['aten::add.Tensor', 'aten::cos'])
   compare(t, `${first}%3: float32[2, 4, 9] @3 = aten::add.Tensor(%2, %4, 1)\nreturn [%2, %3]\n`.replace('%2:', '%4: float32[2, 1, 1] @4 = aten::zeros([2, 1, 1], 6, None, None, None)\n%2:'), ['aten::zeros', 'aten::add.Tensor', 'aten::add.Tensor']) // prettier-ignore
+  t.end()
+})
+
+t.test('numbers that tracing recorded as tensors', (t) => {
+  const graph = (type: string, name: string): string =>
+    `input %0: bfloat16[4, 9] @0\nconstant %1: ${type}[] @1 = "${name}"\n%2: bfloat16[4, 9] @2 = aten::mul.Tensor(%0, %1)\n%3: bfloat16[4, 9] @3 = aten::sigmoid(%2)\nreturn [%3]\n`
+  compare(t, graph('float64', 'half'), ['ptlite::fused'])
+  compare(t, graph('int64', 'two'), ['ptlite::fused'])
+  // operators round such a number to their dtype
+  compare(t, graph('float64', 'third'), ['aten::mul.Tensor', 'aten::sigmoid'])
   t.end()
 })
 

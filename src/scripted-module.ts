@@ -4,7 +4,6 @@ import { whyNoMethod, whyNoPlan } from '../compiler/ahead/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
-import { withPortableFrames } from '../runtime/native/portable.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type BackgroundInterpreter, interpretInBackground } from './background/interpret.js'
@@ -93,7 +92,7 @@ export class ScriptedModule extends InterpretedModule {
       const parameters = parametersOf(fn)
       const tiers = new TieredModule(this.script, 'eager', this.passes, constants)
       this.aheadOfTime.push(tiers)
-      const found = withPortableFrames(() => tiers.findPlan(fn, example))
+      const found = tiers.findPlan(fn, example)
       const fault = 'plan' in found ? (whyNoMethod(parameters) ?? whyNoPlan({ example, captured: found.plan.captured })) : found.reason
       if ('plan' in found && fault === null) {
         const { plan, operators } = found

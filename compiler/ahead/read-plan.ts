@@ -6,7 +6,7 @@ import { extentOf } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { CapturedFrame, CapturedRun, Pointer, Target } from '../capture/captured.js'
+import type { CapturedFrame, CapturedRun, Pointer, StoredBlocks, Target } from '../capture/captured.js'
 import { type FrameLayout, layoutOfName } from '../capture/layout.js'
 import type { ResultTemplate, TensorTemplate } from '../capture/result.js'
 import type { Placement } from '../executor/placement.js'
@@ -14,11 +14,16 @@ import { checkFrame } from '../frames/check-frame.js'
 import { ALIGNMENT, alignedSize } from '../memory/plan-memory.js'
 import { type DecodedTensor, numberAt, numbersOf, ValueDecoder } from './decode.js'
 import type { AheadKernel, AheadPlan } from './module.js'
-import { BUFFER_ROW, Field, POINTER_ROW, TARGET_KINDS } from './schema.js'
+import { BUFFER_ROW, Field, POINTER_ROW, SPARSE_ROW, TARGET_KINDS } from './schema.js'
 
 /** Reads one plan and checks all of it. Throws INVALID_FILE, or UNSUPPORTED_FILE for a kernel that this library has not got. */
-export function readPlan(table: FlatTable, kernels: readonly AheadKernel[], constants: readonly Storage[]): AheadPlan {
-  return new PlanReader(table, kernels, constants).read()
+export function readPlan(
+  table: FlatTable,
+  kernels: readonly AheadKernel[],
+  constants: readonly Storage[],
+  sparse: readonly StoredBlocks[],
+): AheadPlan {
+  return new PlanReader(table, kernels, constants, sparse).read()
 }
 
 /** What a plan says of itself. */
@@ -34,7 +39,7 @@ export interface PlanSummary {
 
 /** Reads what a plan says of itself, whether or not this library could run it. Throws INVALID_FILE. */
 export function readSummary(table: FlatTable, kernels: readonly AheadKernel[]): PlanSummary {
-  return new PlanReader(table, kernels, []).summary()
+  return new PlanReader(table, kernels, [], []).summary()
 }
 
 class PlanReader {
@@ -46,6 +51,7 @@ class PlanReader {
     private readonly table: FlatTable,
     private readonly kernels: readonly AheadKernel[],
     private readonly constants: readonly Storage[],
+    private readonly sparse: readonly StoredBlocks[],
   ) {
     this.reader = table.reader
     this.buffers = this.readBuffers()
@@ -137,6 +143,7 @@ class PlanReader {
     const bytes = this.blob(at.frames)
     const pointers = this.readPointers()
     const hosts = this.readHosts()
+    const weights = this.readWeights()
     let start = 0
     const frames = table.uint32s(at.kernels).map((number, i): CapturedFrame => {
       const layout = this.layoutOf(number)
@@ -151,9 +158,12 @@ class PlanReader {
       for (const place of layout.pointers) own.fill(0, place, place + 8)
       const host = hosts.get(i) ?? null
       if ((host !== null) !== layout.host) throw reader.error(`frame ${i} has data, or lacks them`)
-      return { layout, bytes: own, host, pointers: list }
+      const stored = weights.get(i)
+      if ((stored !== undefined) !== layout.fields.has('handle')) throw reader.error(`frame ${i} has a sparse weight, or lacks it`)
+      return { layout, bytes: own, host, pointers: list, ...(stored === undefined ? {} : { stored }) }
     })
-    if ([...pointers.keys(), ...hosts.keys()].some((frame) => frame >= frames.length)) throw reader.error('there are addresses of no frame')
+    if ([...pointers.keys(), ...hosts.keys(), ...weights.keys()].some((frame) => frame >= frames.length))
+      throw reader.error('there are addresses of no frame')
     return frames
   }
 
@@ -202,6 +212,18 @@ class PlanReader {
       start += bytes
     })
     return hosts
+  }
+
+  /** Sparse weights by frame. */
+  private readWeights(): Map<number, StoredBlocks> {
+    const rows = this.table.uint32s(Field.plan.sparse)
+    const weights = new Map<number, StoredBlocks>()
+    for (let row = 0; row + SPARSE_ROW <= rows.length; row += SPARSE_ROW) {
+      const stored = this.sparse[rows[row + 1]!]
+      if (stored === undefined) throw this.reader.error(`there is no sparse weight ${rows[row + 1]!}`)
+      weights.set(rows[row]!, stored)
+    }
+    return weights
   }
 
   private blob(field: number): Uint8Array {

@@ -8,6 +8,7 @@ import { hashAt, hashOf } from './hash.js'
 import type { AheadArgument, AheadKernel, AheadMethod, AheadModule } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, type Preamble, readPreamble } from './preamble.js'
 import { type PlanSummary, readPlan, readSummary } from './read-plan.js'
+import { readSparse } from './read-sparse.js'
 import { CONSTANT_ROW, Field } from './schema.js'
 
 /** The header of a .ptlc file, checked against its sum. */
@@ -59,7 +60,8 @@ function checkedPlans({ source, preamble, root, about }: AheadHeader): AheadModu
       }
       return Storage.borrow(data.address + start, bytes, data)
     })
-    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants))
+    const sparse = readSparse(root, constants, dataBytes)
+    const plans = root.tables(Field.module.plans).map((table) => readPlan(table, about.kernels, constants, sparse))
     for (const { method, example } of plans) {
       const known = about.methods.find((m) => m.name === method)
       if (known?.arguments.length !== example.length) throw damaged(`${source.label}: a plan of ${method}() has wrong arguments`)

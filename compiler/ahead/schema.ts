@@ -22,7 +22,9 @@ export const Field = {
     naive: 12,
     recorded: 13,
     optimized: 14,
+    sparse: 15,
   },
+  sparse: { constant: 0, blocks: 1, width: 2, n: 3, k: 4, dtype: 5, rows: 6, form: 7, hasBias: 8, ops: 9, access: 10, numbers: 11 },
   unplanned: { method: 0, signature: 1, reason: 2 },
   module: {
     library: 0,
@@ -40,6 +42,7 @@ export const Field = {
     originalBytes: 12,
     fingerprint: 13,
     unplanned: 14,
+    sparse: 15,
   },
 } as const
 
@@ -61,7 +64,8 @@ export const ValueKind = {
 /** What a tensor or an address belongs to, by number. */
 export const TARGET_KINDS = ['input', 'buffer', 'constant'] as const
 
-/** Numbers in a row of Plan.pointers, Plan.buffers, Module.constants. */
+/** Numbers in a row of Plan.pointers, Plan.buffers, Module.constants, Plan.sparse. */
 export const POINTER_ROW = 5
 export const BUFFER_ROW = 2
 export const CONSTANT_ROW = 2
+export const SPARSE_ROW = 2

@@ -1,5 +1,7 @@
+import { describeSparse } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import { fieldOf } from '../capture/layout.js'
 import { isCheckable } from '../frames/check-frame.js'
 import type { AheadMethod, AheadPlan } from './module.js'
 
@@ -14,8 +16,9 @@ export function whyNoPlan({ example, captured }: Pick<AheadPlan, 'example' | 'ca
   // where another pair of arguments shares memory the plan does not hold, which a call can tell only of one tensor given twice
   const tensors = tensorsOf(example)
   if (captured.aliases.some((first, i) => tensors[first] !== tensors[i])) return 'arguments share memory'
-  for (const { layout } of captured.frames) {
-    if (layout.fields.has('handle')) return `kernel ${layout.name} uses code or tables of this process`
+  for (const { layout, bytes } of captured.frames) {
+    if (layout.fields.has('handle') && describeSparse(fieldOf(layout, bytes, 'handle')) === undefined)
+      return `kernel ${layout.name} uses code or tables of this process`
     if (!isCheckable(layout.name)) return `kernel ${layout.name} declares no extents, so that a file could not be checked`
   }
   return null

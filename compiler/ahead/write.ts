@@ -8,10 +8,11 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame } from '../capture/captured.js'
 import { Encoder, type TensorEntry } from './encode.js'
-import { hashAt, hashOf } from './hash.js'
+import { hashOf } from './hash.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from './module.js'
 import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from './preamble.js'
 import { CONSTANT_ROW, Field, TARGET_KINDS } from './schema.js'
+import { SparseSection } from './write-sparse.js'
 import { tensorsOf, whyNoMethod, whyNoPlan } from './writable.js'
 
 /** The bytes of a .ptlc file. Throws INVALID_ARGUMENT where a plan or method holds what no file can. */
@@ -54,16 +55,17 @@ class DataSection {
   add(storage: Storage): number {
     const known = this.numbers.get(storage)
     if (known !== undefined) return known
-    const number = this.addContent(storage)
+    const bytes = storage.byteLength
+    const content = new Uint8Array(bytes)
+    if (bytes > 0) kernels.mem_read({ address: storage.address, bytes }, content)
+    const number = this.addContent(content)
     this.numbers.set(storage, number)
     return number
   }
 
-  private addContent(storage: Storage): number {
-    const bytes = storage.byteLength
-    const content = new Uint8Array(bytes)
-    if (bytes > 0) kernels.mem_read({ address: storage.address, bytes }, content)
-    const key = `${bytes} ${hashAt(storage.address, bytes)}`
+  addContent(content: Uint8Array): number {
+    const bytes = content.length
+    const key = `${bytes} ${hashOf(content)}`
     const alike = this.byHash.get(key) ?? []
     const equal = alike.find((number) => Buffer.compare(this.contents[number]!, content) === 0)
     if (equal !== undefined) return equal
@@ -86,10 +88,12 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const e = new Encoder()
   const names = [...new Set(module.plans.flatMap((p) => p.captured.frames.map((f) => f.layout.name)))].sort()
   const levelOf = cpu.kernels()
-  const plans = e.offsets(module.plans.map((plan) => encodePlan(e, plan, names, data)))
+  const sparse = new SparseSection((content) => data.addContent(content))
+  const plans = e.offsets(module.plans.map((plan) => encodePlan(e, plan, names, data, sparse)))
   const used = e.offsets(names.map((name) => encodeKernel(e, name, levelOf[name] ?? module.level)))
   const methods = e.offsets(module.methods.map((method) => encodeMethod(e, method)))
   const constants = e.int64s(data.rows)
+  const sparseWeights = sparse.encode(e)
   const operators = e.texts(module.operators)
   const levels = e.texts(module.levels)
   const unplanned = e.offsets(module.unplanned.map((call) => encodeUnplanned(e, call)))
@@ -98,7 +102,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   ]
   const at = Field.module
   return e.finish(
-    e.table(15, (b) => {
+    e.table(16, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -114,6 +118,7 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldInt64(at.originalBytes, BigInt(module.originalBytes), 0n)
       b.addFieldOffset(at.fingerprint, fingerprint!, 0)
       b.addFieldOffset(at.unplanned, unplanned, 0)
+      b.addFieldOffset(at.sparse, sparseWeights, 0)
     }),
   )
 }
@@ -159,7 +164,7 @@ function encodeMethod(e: Encoder, method: AheadMethod): Offset {
   })
 }
 
-function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data: DataSection): Offset {
+function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data: DataSection, sparse: SparseSection): Offset {
   const { captured, placement } = plan
   const numbers = captured.constants.map(({ storage }) => data.add(storage))
   const method = e.text(plan.method)
@@ -185,6 +190,7 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
     }),
   )
   const written = e.uint32s(captured.written)
+  const weights = e.uint32s(sparse.rowsOf(captured.frames))
   const { value, tensors } = captured.result
   const result = e.value(value, (mark) => {
     const template = tensors.get(mark)!
@@ -193,7 +199,7 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
     return { tensor: template, target, offset: template.offset, same: kind === 'input' && template.same !== null, again: -1 }
   })
   const at = Field.plan
-  return e.table(15, (b) => {
+  return e.table(16, (b) => {
     b.addFieldOffset(at.method, method, 0)
     b.addFieldOffset(at.arguments, args, 0)
     b.addFieldOffset(at.kernels, kernelsOf, 0)
@@ -209,6 +215,7 @@ function encodePlan(e: Encoder, plan: AheadPlan, names: readonly string[], data:
     b.addFieldInt64(at.naive, BigInt(placement.naiveBytes), 0n)
     b.addFieldInt32(at.recorded, plan.operators.recorded, 0)
     b.addFieldInt32(at.optimized, plan.operators.optimized, 0)
+    b.addFieldOffset(at.sparse, weights, 0)
   })
 }
 
@@ -222,14 +229,14 @@ function argumentEntries(example: readonly Value[], argument: number): (t: Tenso
   }
 }
 
-/** Frames behind each other: their fields without addresses and without what lay in the gaps between them. */
+/** Frames behind each other: their fields without addresses and handles, and without what lay in the gaps between them. */
 function framesOf(frames: readonly CapturedFrame[]): Uint8Array {
   return concatenated(
     frames.map(({ layout, bytes }) => {
       const clean = new Uint8Array(layout.size)
-      for (const { kind, count, offset } of layout.fields.values()) {
+      for (const { name, kind, count, offset } of layout.fields.values()) {
         const size = count * (kind === 'i32' || kind === 'f32' ? 4 : 8)
-        if (kind !== 'ptr') clean.set(bytes.subarray(offset, offset + size), offset)
+        if (kind !== 'ptr' && name !== 'handle') clean.set(bytes.subarray(offset, offset + size), offset)
       }
       return clean
     }),

@@ -1,3 +1,4 @@
+import type { SparseDescription } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { FrameLayout } from './layout.js'
@@ -17,6 +18,16 @@ export interface Pointer {
   readonly offset: number
 }
 
+/** Blocks of a sparse weight in a constant, as sparse_gemm_store lays them out. */
+export interface StoredBlocks {
+  /** Number of the constant. */
+  readonly constant: number
+  readonly blocks: number
+  /** Outputs of a block. */
+  readonly width: number
+  readonly description: SparseDescription
+}
+
 /** A copy of one kernel's frame, as it was launched. */
 export interface CapturedFrame {
   readonly layout: FrameLayout
@@ -24,6 +35,8 @@ export interface CapturedFrame {
   /** A copy of the JavaScript memory that the kernel was given. */
   readonly host: Uint8Array | null
   readonly pointers: readonly Pointer[]
+  /** What its `handle` is to be made of, where it comes from a file; else its bytes have one of this process. */
+  readonly stored?: StoredBlocks
   /** What was under way when it was launched, for people: `%3 = aten::relu`. */
   readonly label?: string
 }

@@ -16,6 +16,7 @@ import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
 import { type Placement, placeBuffers } from './placement.js'
 import { buildProgram, type ReplayProgram } from './program.js'
+import { SparseHandles } from './sparse-handles.js'
 
 /** Inputs and outputs that plan_run's frame has room for. */
 const SLOTS = 128
@@ -32,6 +33,7 @@ export class Plan {
   private readonly program: ReplayProgram
   private readonly layouts: readonly FrameLayout[]
   private readonly code: GeneratedCode
+  private readonly sparse: SparseHandles
   private idle: PlanInstance[] = []
   /** Instances that a run uses. */
   private taken = 0
@@ -50,8 +52,9 @@ export class Plan {
   ) {
     this.program = buildProgram(captured, placement)
     this.layouts = captured.frames.map((f) => f.layout)
+    this.sparse = withLevels(levels, () => new SparseHandles(captured))
     this.code = withLevels(levels, () => new GeneratedCode(captured.frames))
-    this.code.fill(new DataView(this.program.frames.buffer), this.program.offsets)
+    for (const handles of [this.sparse, this.code]) handles.fill(new DataView(this.program.frames.buffer), this.program.offsets)
   }
 
   /** What its arena holds from frame to frame. */
@@ -225,6 +228,7 @@ export class Plan {
   private endOnceUnused(): void {
     if (!this.disposed || this.taken > 0) return
     this.code.release()
+    this.sparse.release()
     this.onEnd?.()
   }
 

@@ -1,5 +1,4 @@
 import { countBlocks } from '../../runtime/backends/cpu/support/sparse-weight.js'
-import { portableFrames } from '../../runtime/native/portable.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, numelOf } from '../../runtime/tensor/shape.js'
@@ -24,8 +23,6 @@ export function blockSparseBy(judge: (product: SparseProduct) => readonly Estima
 }
 
 function rewrite(graph: Graph, judge: (product: SparseProduct) => readonly Estimate[]): Graph {
-  // what it makes is of this process
-  if (portableFrames()) return graph
   const analysis = new Analysis(graph)
   const editor = new Editor(graph)
   let changed = false

@@ -67,6 +67,9 @@ uint32_t permitted(uint32_t levels, bool (*permit_tiles)());
 // Levels whose kernels serve in this process, chosen once from the above; the highest is the current level.
 uint32_t levels_in_use();
 
+// What is compiled once, the end of a limit included, is of the lowest level.
+constexpr uint32_t with_lowest(uint32_t levels) { return levels | 1; }
+
 // Of those, the levels that serve what this thread launches, and for which it generates code: all, but for a limit.
 uint32_t levels_of_thread();
 

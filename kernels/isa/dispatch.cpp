@@ -78,7 +78,7 @@ int32_t ptlite_run_frame(void* frame) {
 int32_t ptlite_run_frame_at(void* frame, uint32_t levels) {
   const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;
   if (id >= kKernels) return PTLITE_NO_KERNEL;
-  const int32_t level = serving_level(implementations[id], levels & levels_in_use());
+  const int32_t level = serving_level(implementations[id], with_lowest(levels) & levels_in_use());
   return level < 0 ? PTLITE_NO_KERNEL : implementations[id][level](frame);
 }
 

@@ -71,7 +71,7 @@ uint32_t levels_in_use() {
   return levels;
 }
 
-uint32_t levels_of_thread() { return limit == 0 ? levels_in_use() : limit & levels_in_use(); }
+uint32_t levels_of_thread() { return limit == 0 ? levels_in_use() : with_lowest(limit) & levels_in_use(); }
 
 uint32_t level_limit() { return limit; }
 

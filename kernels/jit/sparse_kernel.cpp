@@ -90,7 +90,17 @@ int panel_stride(int32_t form, int rows) {
   return stride;
 }
 
-bool read_chain(const sparse_gemm_create_frame& f, std::vector<SparsePostOp>& chain) {
+template <class Frame>
+void clear_results(Frame& f) {
+  f.handle = 0;
+  f.code_bytes = 0;
+  f.weight_bytes = 0;
+  f.generated = 0;
+  f.panel_rows = 0;
+}
+
+template <class Frame>
+bool read_chain(const Frame& f, std::vector<SparsePostOp>& chain) {
   if (f.post_ops < 0 || f.post_ops > kMostPostOps) return false;
   for (int i = 0; i < f.post_ops; i++) {
     const Algorithm* row = algorithm(f.ops[i]);
@@ -102,28 +112,25 @@ bool read_chain(const sparse_gemm_create_frame& f, std::vector<SparsePostOp>& ch
   return true;
 }
 
-int32_t create(sparse_gemm_create_frame* f) {
-  f->handle = 0;
-  f->code_bytes = 0;
-  f->weight_bytes = 0;
-  f->generated = 0;
-  f->panel_rows = 0;
-  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
-  constexpr int64_t most = int64_t{1} << 24;
-  const bool halves = f->dtype == PTLITE_BFLOAT16;
-  if ((!halves && f->dtype != PTLITE_FLOAT32) || f->n < 1 || f->k < 1 || f->n > most || f->k > most || f->form < 0 || f->form > SparseForm_channels || !read_chain(*f, plan.post_ops)) {
-    return PTLITE_OK;
-  }
-  std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
-  if (kernel == nullptr) return PTLITE_NO_MEMORY;
-  const DenseWeight dense{reinterpret_cast<char*>(f->weight), halves, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
-  if (!kernel->matrix.build(dense, plan.isa == Isa::avx2 ? 8 : 16)) return PTLITE_NO_MEMORY;
-  kernel->form = f->form;
-  kernel->rows = panel_rows(plan.isa, f->form, f->m, f->k);
-  kernel->stride = panel_stride(f->form, kernel->rows);
+constexpr int64_t kMostChannels = int64_t{1} << 24;
+
+// What both frames that make kernels say of them. False where there is no such kernel.
+template <class Frame>
+bool read_plan(const Frame& f, SparsePlan& plan) {
+  return (f.dtype == PTLITE_BFLOAT16 || f.dtype == PTLITE_FLOAT32) && f.n >= 1 && f.k >= 1 && f.n <= kMostChannels && f.k <= kMostChannels && f.form >= 0 &&
+         f.form <= SparseForm_channels && read_chain(f, plan.post_ops);
+}
+
+// The rest of a kernel that has its matrix.
+template <class Frame>
+void finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel) {
+  kernel->form = f.form;
+  kernel->has_bias = plan.has_bias;
+  kernel->rows = panel_rows(plan.isa, f.form, f.m, f.k);
+  kernel->stride = panel_stride(f.form, kernel->rows);
   const int64_t channel_bytes = kernel->stride * static_cast<int64_t>(sizeof(float));
   // offsets in a panel have 32 bits
-  if (f->k * channel_bytes > INT32_MAX) return PTLITE_OK;
+  if (f.k * channel_bytes > INT32_MAX) return;
   kernel->offsets.reserve(kernel->matrix.index.size() + kSparseAhead);
   for (const int32_t channel : kernel->matrix.index) kernel->offsets.push_back(static_cast<int32_t>(channel * channel_bytes));
   kernel->offsets.resize(kernel->offsets.size() + kSparseAhead, 0);
@@ -131,13 +138,60 @@ int32_t create(sparse_gemm_create_frame* f) {
   plan.matrix = &kernel->matrix;
   plan.rows = kernel->rows;
   plan.stride = kernel->stride;
-  const Description description{plan, f->form};
+  const Description description{plan, f.form};
   if (plan.isa != Isa::none) kernel->code = obtain(key_of(description), name_of(description), generate, &description);
-  f->generated = kernel->code != nullptr;
-  f->panel_rows = kernel->rows;
-  f->code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;
-  f->weight_bytes = static_cast<int64_t>(kernel->matrix.bytes());
-  f->handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel.release()));
+  f.generated = kernel->code != nullptr;
+  f.panel_rows = kernel->rows;
+  f.code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;
+  f.weight_bytes = static_cast<int64_t>(kernel->matrix.bytes());
+  f.handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel.release()));
+}
+
+int block_width(Isa isa) { return isa == Isa::avx2 ? 8 : 16; }
+
+int32_t create(sparse_gemm_create_frame* f) {
+  clear_results(*f);
+  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
+  if (!read_plan(*f, plan)) return PTLITE_OK;
+  std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
+  if (kernel == nullptr) return PTLITE_NO_MEMORY;
+  const DenseWeight dense{reinterpret_cast<char*>(f->weight), f->dtype == PTLITE_BFLOAT16, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
+  if (!kernel->matrix.build(dense, block_width(plan.isa))) return PTLITE_NO_MEMORY;
+  finish(*f, plan, std::move(kernel));
+  return PTLITE_OK;
+}
+
+int32_t load(sparse_gemm_load_frame* f) {
+  clear_results(*f);
+  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
+  if (!read_plan(*f, plan) || f->width != block_width(plan.isa) || f->blocks < 0) return PTLITE_OK;
+  std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
+  if (kernel == nullptr) return PTLITE_NO_MEMORY;
+  kernel->matrix.width = f->width;
+  kernel->matrix.halves = f->dtype == PTLITE_BFLOAT16;
+  kernel->matrix.n = f->n;
+  kernel->matrix.k = f->k;
+  const auto* channels = reinterpret_cast<const int32_t*>(f->index);
+  const auto* start = reinterpret_cast<const int64_t*>(f->start);
+  if (kernel->matrix.borrow(reinterpret_cast<const char*>(f->values), channels, start, f->blocks)) finish(*f, plan, std::move(kernel));
+  return PTLITE_OK;
+}
+
+int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+int32_t store(sparse_gemm_store_frame* f) {
+  const SparseMatrix& matrix = reinterpret_cast<const SparseKernel*>(f->handle)->matrix;
+  const int64_t values = matrix.blocks() * matrix.block_bytes(), index = aligned(values);
+  const int64_t start = aligned(index + matrix.blocks() * static_cast<int64_t>(sizeof(int32_t)));
+  f->blocks = matrix.blocks();
+  f->width = matrix.width;
+  f->length = start + static_cast<int64_t>(matrix.start.size() * sizeof(int64_t));
+  if (f->capacity < f->length) return PTLITE_OK;
+  char* out = reinterpret_cast<char*>(f->header.host);
+  memset(out, 0, static_cast<size_t>(start));
+  memcpy(out, matrix.values(), static_cast<size_t>(values));
+  memcpy(out + index, matrix.index.data(), matrix.index.size() * sizeof(int32_t));
+  memcpy(out + start, matrix.start.data(), matrix.start.size() * sizeof(int64_t));
   return PTLITE_OK;
 }
 
@@ -156,5 +210,7 @@ int32_t free_kernel(sparse_release_frame* f) {
 }  // namespace
 
 PTLITE_KERNEL(sparse_gemm_create, create)
+PTLITE_KERNEL(sparse_gemm_store, store)
+PTLITE_KERNEL(sparse_gemm_load, load)
 PTLITE_KERNEL(sparse_dense, dense)
 PTLITE_KERNEL(sparse_release, free_kernel)

@@ -25,6 +25,7 @@ struct SparseKernel {
   std::vector<SparseStep> steps;
   std::vector<int32_t> offsets;  // of SparseCall
   int32_t form = 0;              // SparseForm
+  bool has_bias = false;
   int rows = 0;                  // of a panel
   int stride = 0;                // from channel to channel in a panel, in elements
   Kernel* code = nullptr;        // null: the compiled kernel does the work

@@ -40,7 +40,7 @@ bool DenseWeight::read_block(int64_t column, int64_t kk, int width, float* block
   return any;
 }
 
-SparseMatrix::~SparseMatrix() { free(values_); }
+SparseMatrix::~SparseMatrix() { free(own_); }
 
 bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
   width = block_width;
@@ -57,8 +57,9 @@ bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
     start.push_back(static_cast<int64_t>(index.size()));
   }
   const size_t bytes = (index.size() * static_cast<size_t>(block_bytes()) + 63) / 64 * 64;
-  values_ = static_cast<char*>(aligned_alloc(64, std::max<size_t>(bytes, 64)));
-  if (values_ == nullptr) return false;
+  own_ = static_cast<char*>(aligned_alloc(64, std::max<size_t>(bytes, 64)));
+  values_ = own_;
+  if (own_ == nullptr) return false;
   for (int64_t column = 0; column < columns(); column++) {
     for (int64_t i = start[column]; i < start[column + 1]; i++) {
       dense.read_block(column, index[i], width, block);
@@ -68,8 +69,23 @@ bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
   return true;
 }
 
+bool SparseMatrix::borrow(const char* values, const int32_t* channels, const int64_t* from, int64_t count) {
+  const int64_t columns = (n + width - 1) / width;
+  if (from[0] != 0 || from[columns] != count) return false;
+  for (int64_t column = 0; column < columns; column++) {
+    if (from[column + 1] < from[column] || from[column + 1] > count) return false;
+    for (int64_t i = from[column]; i < from[column + 1]; i++) {
+      if (channels[i] < (i == from[column] ? 0 : channels[i - 1] + 1) || channels[i] >= k) return false;
+    }
+  }
+  start.assign(from, from + columns + 1);
+  index.assign(channels, channels + count);
+  values_ = values;
+  return true;
+}
+
 void SparseMatrix::store(int64_t block, const float* from) {
-  char* to = values_ + block * block_bytes();
+  char* to = own_ + block * block_bytes();
   for (int lane = 0; lane < width; lane++, to += value_bytes()) {
     if (!halves) {
       memcpy(to, from + lane, sizeof(float));

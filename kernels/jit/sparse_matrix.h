@@ -32,6 +32,9 @@ class SparseMatrix {
 
   // False where memory is short.
   bool build(const DenseWeight& dense, int block_width);
+  // Blocks that lie at `values` already, and stay there: `from` has the first of each column, and their number at the end. False where these are no
+  // columns of blocks in order.
+  bool borrow(const char* values, const int32_t* channels, const int64_t* from, int64_t count);
   // Writes the dense weight, contiguous.
   void write_dense(float* out) const;
 
@@ -49,9 +52,10 @@ class SparseMatrix {
   std::vector<int32_t> index;  // input channel of each block
 
  private:
-  void store(int64_t block, const float* from);
+  void store(int64_t block, const float* from);  // in own_
 
-  char* values_ = nullptr;  // block_bytes() per block, 64-byte aligned
+  const char* values_ = nullptr;  // block_bytes() per block, 64-byte aligned
+  char* own_ = nullptr;           // where they are of this matrix
 };
 
 }  // namespace jit

@@ -262,9 +262,27 @@ class Run {
   const int64_t row_blocks_;  // of so many panels
 };
 
+int32_t operand_of(const jit::SparseStep& step) {
+  if (!is_binary_post_op(step.algorithm)) return SparseOperand_none;
+  return step.access == JitAccess_scalar ? SparseOperand_scalar : step.access == JitAccess_row ? SparseOperand_row : SparseOperand_full;
+}
+
+// The frame is one for this kernel: what it says of it is what its reach was checked by.
+bool fits(const sparse_gemm_frame& f, const SparseKernel& kernel) {
+  if (f.n != kernel.matrix.n || f.k != kernel.matrix.k || f.form != kernel.form || f.post_ops != static_cast<int32_t>(kernel.steps.size())) return false;
+  if (kernel.has_bias && f.bias == 0) return false;
+  if (kernel.form == SparseForm_unrolled && (f.x_group != kGroup || f.out_group != kGroup)) return false;
+  for (int32_t i = 0; i < f.post_ops; i++) {
+    if (f.access[i] != operand_of(kernel.steps[i])) return false;
+  }
+  return true;
+}
+
 int32_t run(sparse_gemm_frame* f) {
   if (f->m <= 0 || f->batch <= 0) return PTLITE_OK;
-  return Run(*reinterpret_cast<const SparseKernel*>(f->handle), *f).all() ? PTLITE_OK : PTLITE_NO_MEMORY;
+  const auto& kernel = *reinterpret_cast<const SparseKernel*>(f->handle);
+  if (!fits(*f, kernel)) return PTLITE_INDEX_RANGE;
+  return Run(kernel, *f).all() ? PTLITE_OK : PTLITE_NO_MEMORY;
 }
 
 }  // namespace

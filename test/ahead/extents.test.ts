@@ -32,7 +32,6 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   roi_pool: 'indices are data',
   singular_values: 'seldom in models',
   sparse_dense: 'generated code',
-  sparse_gemm: 'generated code',
   sparse_release: 'generated code',
   symmetric_eigen: 'seldom in models',
 }

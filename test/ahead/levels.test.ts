@@ -65,6 +65,12 @@ t.test('a limit of levels ends with what it was for', (t) => {
     }),
   )
   t.equal(length(), before)
+  const highest = levelsNamed([cpu.currentLevel()])
+  t.ok(
+    withLevels(highest, () => kernels.mem_hash({ address: 0, bytes: 0 })),
+    'what is compiled once serves at every level',
+  )
+  t.equal(length(), before)
   t.end()
 })
 

@@ -136,6 +136,11 @@ function tryCase(c: Case): Outcome {
   const run = (): Float32Array => {
     kernels.sparse_gemm({
       handle,
+      n: c.n,
+      k: c.k,
+      form: kernels.SparseForm[c.form],
+      post_ops: c.postOps.length,
+      access: c.postOps.map(({ op, access = 'full' }) => kernels.SparseOperand[op in UNARY ? 'none' : access]),
       x: x.memory.address,
       out: out.memory.address,
       bias: c.bias ? memory[1]!.address : 0,

@@ -7,7 +7,7 @@ import { applySteps } from './post-ops.js'
 import { castTo } from './support/copy.js'
 import type { PostOps } from './support/post-ops.js'
 import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from './support/sparse-steps.js'
-import { type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
+import { sizesOf, type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
 const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
 
@@ -140,6 +140,13 @@ interface Product {
   readonly post: PostOps | null
 }
 
+/** How a step's operand is read, as frames of sparse_gemm say it. */
+function operandAccess({ operand, access }: SparseStep): number {
+  const { none, full, row, scalar } = kernels.SparseOperand
+  if (operand === null) return none
+  return access === kernels.JitAccess.scalar ? scalar : access === kernels.JitAccess.row ? row : full
+}
+
 /** Into `result`. Steps that are no chain, or whose operands the kernel cannot read, follow in a pass of their own. */
 function multiply(product: Product, result: Tensor, layout: Layout): Tensor {
   const { name, form, input, weight, bias, residual, min, max, post } = product
@@ -157,6 +164,10 @@ function multiply(product: Product, result: Tensor, layout: Layout): Tensor {
   const places = steps.map(({ operand }) => (operand === null || operand < 0 ? like : chain.places[operand]!))
   kernels.sparse_gemm({
     handle: kernel.handle,
+    ...sizesOf(weight),
+    form: kernels.SparseForm[form],
+    post_ops: steps.length,
+    access: steps.map(operandAccess),
     x: input.address,
     out: result.address,
     bias: bias === null ? 0 : bias.address,

@@ -21,6 +21,24 @@ export interface SparseUse {
   readonly steps: readonly SparseStep[]
 }
 
+/** What a block-sparse kernel is made of besides its blocks: the frame of sparse_gemm_create and of sparse_gemm_load. */
+export interface SparseDescription {
+  readonly dtype: DType
+  readonly n: number
+  readonly k: number
+  /** About how many rows x has. */
+  readonly m: number
+  /** A number of kernels.SparseForm. */
+  readonly form: number
+  readonly has_bias: number
+  readonly post_ops: number
+  readonly ops: readonly number[]
+  readonly access: readonly number[]
+  readonly p0: readonly number[]
+  readonly p1: readonly number[]
+  readonly p2: readonly number[]
+}
+
 export interface SparseKernel {
   readonly handle: number
   /** Of generated code, shared with all kernels of the same description; 0 where none was generated. */
@@ -34,7 +52,12 @@ interface Kept extends SparseKernel {
 
 /** Kernels by the storage of the weight they were made of. */
 const made = new WeakMap<Storage, Kept[]>()
-const abandoned = new FinalizationRegistry<number>((handle) => kernels.sparse_release({ handle }))
+/** What live kernels were made of, by handle. */
+const descriptions = new Map<number, SparseDescription>()
+const abandoned = new FinalizationRegistry<number>((handle) => {
+  descriptions.delete(handle)
+  kernels.sparse_release({ handle })
+})
 
 /** Sizes and strides of a weight as the kernels take them. */
 interface WeightLayout {
@@ -51,6 +74,12 @@ function layoutOf(weight: Tensor): WeightLayout {
   const { shape, type: dtype } = weight
   if (weight.dim === 5) return { dtype, n: shape[0]! * 16, k: shape[3]!, n_stride: 1, n_group: shape[3]! * 16, k_stride: 16 }
   return { dtype, n: shape[0]!, k: shape[1]!, n_stride: shape[1]!, n_group: shape[1]! * 16, k_stride: 1 }
+}
+
+/** Outputs and inputs of a weight. */
+export function sizesOf(weight: Tensor): { readonly n: number; readonly k: number } {
+  const { n, k } = layoutOf(weight)
+  return { n, k }
 }
 
 /** All steps behind the sums: the residual, the limits, and the chain. */
@@ -87,9 +116,10 @@ export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | nul
   const kept = made.get(storage) ?? []
   const found = kept.find((kernel) => kernel.key === key && kernel.version === storage.version)
   if (found !== undefined) return found
-  const { handle, code_bytes: codeBytes } = kernels.sparse_gemm_create({
-    weight: weight.address,
-    ...layoutOf(weight),
+  const layout = layoutOf(weight)
+  const { dtype, n, k } = layout
+  const description: SparseDescription = {
+    ...{ dtype, n, k },
     m: rows,
     form: kernels.SparseForm[form],
     has_bias: Number(hasBias),
@@ -99,12 +129,19 @@ export function sparseKernel(weight: Tensor, use: SparseUse): SparseKernel | nul
     p0: steps.map((s) => s.numbers[0]),
     p1: steps.map((s) => s.numbers[1]),
     p2: steps.map(() => 1),
-  })
+  }
+  const { handle, code_bytes: codeBytes } = kernels.sparse_gemm_create({ weight: weight.address, ...layout, ...description })
   if (handle === 0) return null
+  descriptions.set(handle, description)
   const kernel = { key, version: storage.version, handle, codeBytes }
   made.set(storage, [...kept, kernel])
   abandoned.register(storage, handle)
   return kernel
+}
+
+/** What the kernel of a handle was made of; undefined where there is none. */
+export function describeSparse(handle: number): SparseDescription | undefined {
+  return descriptions.get(handle)
 }
 
 export interface BlockCount {

@@ -145,11 +145,12 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
     const int64_t plane = (image * q.out_blocks + b) * pixels * kBlock;
     const float* w = filter + b * a.filter_block;
     const float* start = bias == nullptr ? nullptr : bias + b * kBlock;
+    const float* following = b + filters < to ? w + filters * a.filter_block : filter + from * a.filter_block;
     const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
     for (int64_t r = 0; r < rows; r++) {
       const int64_t at = plane + (q.pointwise ? first : (first + r) * q.out[1]) * kBlock;
       run_row(a, q.unit == 1, filters, width, source + r * q.row_step * q.row_floats(), w, start, residual == nullptr ? nullptr : residual + at,
-              output + at, {q.post, image * q.out_blocks + b, q.pointwise ? first : (first + r) * q.out[1]});
+              output + at, {q.post, image * q.out_blocks + b, q.pointwise ? first : (first + r) * q.out[1]}, {following, r, rows});
     }
   }
 }

@@ -9,7 +9,7 @@ namespace {
 
 /// `skip`: pixels at the beginning that another tile has stored.
 using Tile = void (*)(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual,
-                      float* out);
+                      float* out, Soon soon);
 
 struct Size {
   int pixels;
@@ -33,13 +33,15 @@ PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kPart
 }
 
 /// Adds the products of all taps and channels, a block of channels at a time, so that the pixels which the taps share stay in the
-/// first-level cache. Each tap of a block asks for the pixels of the next one, at last for those of the next tile, and for filters kAhead
-/// taps further on: the loads of a tap all come at its beginning, and what they read is in the second-level cache or behind it.
+/// first-level cache. Each tap of a block asks for the pixels of the next one, at last for those of the next tile, and for filters: those that
+/// come soon, else those kAhead taps further on: the loads of a tap all come at its beginning, and what they read is in the second-level
+/// cache or behind it.
 template <int F, int P>
-PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter) {
+PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter, Soon soon) {
   constexpr int64_t kAhead = 4;
   const int64_t tap_floats = a.depth * kBlock, block_floats = kBlock * kBlock;
   const int64_t taps_ahead = kAhead % a.tap_count, ahead = kAhead / a.tap_count * block_floats + taps_ahead * tap_floats;
+  const int64_t step = soon.at == nullptr ? kBlock : soon.step;
   const float* tile = x;
 #pragma GCC unroll 1
   for (int64_t b = 0; b < a.blocks; b++, x += a.block_step, filter += block_floats) {
@@ -48,13 +50,15 @@ PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts
 #pragma GCC unroll 1
     for (int64_t t = 0; t < a.tap_count; t++, f += tap_floats) {
       const float* next = t + 1 < a.tap_count ? x + a.taps[t + 1] : (b + 1 < a.blocks ? x + a.block_step : tile + P * kBlock) + a.taps[0];
-      const float* later = f + ahead + (t + taps_ahead < a.tap_count ? 0 : block_floats - a.tap_count * tap_floats);
+      const float* later = soon.at;
+      if (later == nullptr) later = f + lead * kBlock + ahead + (t + taps_ahead < a.tap_count ? 0 : block_floats - a.tap_count * tap_floats);
+      else soon.at += (depth - lead) * step;
       const float* now = x + a.taps[t];
 #pragma GCC unroll 2
-      for (int64_t c = lead; c < depth; c++) {
+      for (int64_t c = lead; c < depth; c++, later += step) {
         __builtin_prefetch(next + c * kBlock);
 #pragma GCC unroll 2
-        for (int i = 0; i < F; i++) __builtin_prefetch(later + i * a.filter_block + c * kBlock);
+        for (int i = 0; i < F; i++) __builtin_prefetch(later + i * a.filter_block);
         add_channel<F, P, kBlock>(a, acc, now + c, f + c * kBlock);
       }
     }
@@ -93,7 +97,8 @@ PTLITE_INLINE void add_groups(const TileArgs& a, Vec<float> (&acc)[P][kParts], c
 
 /// F output blocks by P pixels that lie `step` floats apart in the input; G: channels of a group within a block, or 0.
 template <int F, int P, int step, int G = 0>
-void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out) {
+void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out,
+          Soon soon) {
   constexpr int V = F * kParts;
   Vec<float> acc[P][V];
 #pragma GCC unroll 4
@@ -105,7 +110,7 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
   if constexpr (G > 0) {
     add_groups<G>(a, acc, x, filter);
   } else if constexpr (step == kBlock) {
-    add_blocks<F>(a, acc, x, filter);
+    add_blocks<F>(a, acc, x, filter, soon);
   } else {
 #pragma GCC unroll 1
     for (int64_t t = 0; t < a.tap_count; t++) add_channel<F, P, step>(a, acc, x + a.taps[t], filter + t * kBlock);
@@ -138,7 +143,7 @@ constexpr Size size() {
 // Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2. The others are for
 // rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
 #if defined(CPU_CAPABILITY_AVX512)
-constexpr Size kSizes[] = {size<14>(), size<10>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
+constexpr Size kSizes[] = {size<14>(), size<12>(), size<10>(), size<9>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
 #elif defined(CPU_CAPABILITY_AVX2)
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else
@@ -168,15 +173,17 @@ constexpr int64_t kStepPixels = 56;
 int64_t row_tile(int64_t pixels) { return best_size(pixels).pixels; }
 
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
-             const float* residual, float* out, const RowSteps& steps) {
+             const float* residual, float* out, const RowSteps& steps, const Following& following) {
   const Size& size = best_size(pixels);
   const Tile tile = a.group == 0 ? size.tiles[plain][filters - 1] : size.grouped[a.group / 8];
   const int64_t step = plain ? 1 : kBlock;
-  int64_t done = 0;
-  for (int64_t i = 0; i < pixels; i += size.pixels) {
+  const int64_t tiles = (pixels + size.pixels - 1) / size.pixels, depth = a.depth * a.tap_count;
+  int64_t done = 0, pass = following.row * tiles;
+  for (int64_t i = 0; i < pixels; i += size.pixels, pass++) {
+    const Soon soon = following.filter == nullptr ? Soon{} : Soon::part(following.filter, depth, pass, following.rows * tiles);
     // the last tile begins earlier where it would not be full
     const int64_t at = std::min<int64_t>(i, pixels - size.pixels), end = at + size.pixels;
-    tile(a, i - at, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock);
+    tile(a, i - at, x + at * step, filter, bias, residual == nullptr ? nullptr : residual + at * kBlock, out + at * kBlock, soon);
     // some tiles at a time, which are in the first-level cache
     if (end < pixels && end - done < kStepPixels) continue;
     steps.apply(filters, a.out_block, done, end - done, out + done * kBlock);

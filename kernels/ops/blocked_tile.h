@@ -39,6 +39,18 @@ struct TileArgs {
   float lo, hi;          ///< infinite where there is no limit
 };
 
+/// Filters that will be read soon: each step over a channel of a tap asks for a line of them. null: for those a few steps ahead.
+struct Soon {
+  const float* at = nullptr;
+  int64_t step = 0;  ///< floats
+
+  /// In each of `passes` passes over `depth` channels of taps, a part of what lies at `filter`, in the form of what is read now.
+  static Soon part(const float* filter, int64_t depth, int64_t pass, int64_t passes) {
+    const int64_t step = (kBlock + passes - 1) / passes;
+    return pass * step < kBlock ? Soon{filter + pass * depth * step, step} : Soon{};
+  }
+};
+
 /// Element-wise steps on what a row has become; their batches are planes of one block, their rows pixels, their columns lanes.
 struct RowSteps {
   const PostOps* post;    ///< null: none
@@ -57,10 +69,16 @@ struct RowSteps {
   }
 };
 
+/// The filters that come after those of a row, which is number `row` of `rows` with them.
+struct Following {
+  const float* filter = nullptr;
+  int64_t row = 0, rows = 1;
+};
+
 /// `pixels` neighbouring outputs of a row for 1..kFilters output blocks. Neighbours lie a block apart in the input, or one
 /// element where it is plain. `bias` and `residual`, which has the form of the output and may be the output, may be null.
 void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const float* x, const float* filter, const float* bias,
-             const float* residual, float* out, const RowSteps& steps = {});
+             const float* residual, float* out, const RowSteps& steps = {}, const Following& following = {});
 
 /// Pixels of the tiles that a row of so many is cut into.
 int64_t row_tile(int64_t pixels);

@@ -162,8 +162,9 @@ void strip_of(const Problem& q, const winograd_conv_frame& f, int64_t image, int
   for (int64_t p = 0; p < kPositions; p++) {
     for (int64_t b = 0; b < q.out_blocks; b += kFilters) {
       const int filters = int(std::min<int64_t>(kFilters, q.out_blocks - b));
-      run_row(a, false, filters, tiles, memory + p * in.position(), filter + (p * q.out_blocks + b) * channels * kBlock, nullptr, nullptr,
-                      products + p * out.position() + b * tiles * kBlock);
+      const float* w = filter + (p * q.out_blocks + b) * channels * kBlock;
+      run_row(a, false, filters, tiles, memory + p * in.position(), w, nullptr, nullptr, products + p * out.position() + b * tiles * kBlock, {},
+              {w + filters * channels * kBlock});
     }
   }
   const int64_t pixels = q.out[0] * q.out[1];

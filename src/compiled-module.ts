@@ -126,7 +126,7 @@ export class CompiledModule extends Module {
     const left = this.ahead.unplanned.map(({ method, signature, reason }): PlanInfo => {
       const none = { recorded: 0, optimized: 0 }
       return {
-        ...{ method, signature, state: 'interpreted', reason, operators: none, choices: [] },
+        ...{ method, signature, region: null, state: 'interpreted', reason, operators: none, choices: [] },
         level: null,
         frames: 0,
         memory: null,

@@ -14,6 +14,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   blocked_mean: ['input'],
   blocked_pool: ['input'],
   blocked_reorder: ['input'],
+  blocked_scaled_filter: ['factors'],
   conv: ['input'],
   conv_transpose: ['input'],
   copy: ['in'],

@@ -25,6 +25,7 @@ import { quantizedInput } from './quantized-input.js'
 import { rmsNorm } from './rms-norm.js'
 import { rotary } from './rotary.js'
 import { rowMajor } from './row-major.js'
+import { scaledFilters } from './scaled-filters.js'
 import { softmax } from './softmax.js'
 import { canonical } from './canonical.js'
 import { squeezeExcite } from './squeeze-excite.js'
@@ -61,6 +62,7 @@ export const PASSES: readonly Pass[] = [
   channelSteps,
   layout,
   squeezeExcite,
+  scaledFilters,
   activation,
   blockSparse,
   elementwise,

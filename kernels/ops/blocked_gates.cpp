@@ -90,6 +90,23 @@ int32_t gates(blocked_gates_frame* f) {
   return PTLITE_OK;
 }
 
+int32_t scale_filter(blocked_scaled_filter_frame* f) {
+  const float* filter = reinterpret_cast<const float*>(f->filter);
+  const float* factors = reinterpret_cast<const float*>(f->factors);
+  float* output = reinterpret_cast<float*>(f->output);
+  const int64_t inputs = f->inputs;
+  parallel_for(f->blocks, grain_for(inputs * kBlock * 4), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; b++) {
+      for (int64_t c = 0; c < inputs; c++) {
+        const int64_t at = (b * inputs + c) * kBlock;
+        for (int v = 0; v < kBlock; v += kLanes) (F(factors[c]) * F::load(filter + at + v)).store(output + at + v);
+      }
+    }
+  });
+  return PTLITE_OK;
+}
+
 }  // namespace
 
 PTLITE_KERNEL(blocked_gates, gates)
+PTLITE_KERNEL(blocked_scaled_filter, scale_filter)

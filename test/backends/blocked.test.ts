@@ -285,6 +285,22 @@ t.test('squeeze and excitation', (t) => {
   t.end()
 })
 
+t.test('filters with a factor per input', (t) => {
+  for (const [inputs, outputs] of [
+    [1, 3],
+    [16, 16],
+    [33, 40],
+  ] as const) {
+    const [w, by] = [random.data(inputs * outputs), random.data(inputs)]
+    const filter = call('ptlite::blocked_filter', real(w, [outputs, inputs, 1, 1], 'float32'))
+    const found = call('ptlite::blocked_scaled_filter', filter, toBlocks(by, [1, inputs, 1, 1]))
+    const scaled = w.map((v, i) => Math.fround(v) * Math.fround(by[i % inputs]!))
+    const want = call('ptlite::blocked_filter', real(scaled, [outputs, inputs, 1, 1], 'float32'))
+    t.strictSame(found.toArray(), want.toArray())
+  }
+  t.end()
+})
+
 t.test('a NaN passes the limits', (t) => {
   const x = toBlocks(Float64Array.of(NaN, 1), [1, 1, 1, 2])
   const filter = call('ptlite::blocked_filter', real(Float64Array.of(1), [1, 1, 1, 1], 'float32'))
@@ -309,6 +325,8 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::blocked_mean', x, int(16))
   refused('ptlite::to_blocked', x)
   const gates = (...numbers: number[]): Input[] => [null, filter, null, ...ints(numbers)]
+  refused('ptlite::blocked_scaled_filter', filter, toBlocks(random.data(17), [1, 17, 1, 1]))
+  refused('ptlite::blocked_scaled_filter', filter, toBlocks(random.data(32), [2, 16, 1, 1]))
   refused('ptlite::blocked_gates', x, int(17), filter, ...gates(0, 0))
   refused('ptlite::blocked_gates', x, int(40), filter, ...gates(0, 0))
   refused('ptlite::blocked_gates', toBlocks(random.data(64), [1, 16, 2, 2]), int(16), filter, ...gates(0, 7))

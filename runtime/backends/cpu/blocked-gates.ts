@@ -69,3 +69,18 @@ export function blocked_gates(
   })
   return result
 }
+
+/** A filter [blocks, 1, 1, channels, 16] whose inputs are multiplied by factors [1, channels / 16, 1, 1, 16]: the product moves off the pixels. */
+export function blocked_scaled_filter(filter: Tensor, factors: Tensor): Tensor {
+  const operator = 'ptlite::blocked_scaled_filter'
+  const w = floats(operator, 'filter', filter, 5, BLOCK)
+  const by = floats(operator, 'factors', factors, 5, BLOCK)
+  const [blocks, height, width, inputs] = w.shape as [number, number, number, number]
+  check(
+    height === 1 && width === 1 && by.numel === by.shape[1]! * BLOCK && by.shape[1] === blocksOf(inputs),
+    () => `${operator}: factors of shape [${by.shape.join(', ')}] do not fit a pointwise filter of shape [${w.shape.join(', ')}]`,
+  )
+  const result = empty([...w.shape], DType.float32)
+  if (w.numel > 0) kernels.blocked_scaled_filter({ blocks, inputs, filter: w.address, factors: by.address, output: result.address })
+  return result
+}

@@ -307,6 +307,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       ])
     }),
   ],
+  blocked_scaled_filter: [
+    row('blocked_scaled_filter', EXACT, (d) => {
+      const channels = d.of([24, 32])
+      return callOperator('ptlite::blocked_scaled_filter', [blockedFilter(d, 40, channels, 1, 1), d.dense([1, 2, 1, 1, 16])])
+    }),
+  ],
   blocked_pool: [
     row('blocked_max_pool', EXACT, (d) =>
       callOperator('ptlite::blocked_max_pool', [

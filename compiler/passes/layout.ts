@@ -134,7 +134,9 @@ class Rewriter {
     if (as === 'blocks') return this.inBlocks(id, reader, before)
     if (as === 'channels') {
       const numbers = this.analysis.tensor(id)!
-      const tensor = paddedVector(numbers, [blocksOf(numbers.numel), 1, 1, BLOCK])
+      // kernels walk the planes of all images with one distance
+      const [batch] = this.analysis.type(onlyResult(reader)!).shape as [number]
+      const tensor = paddedVector(numbers, [batch, blocksOf(numbers.numel), 1, 1, BLOCK])
       return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
     }
     const type = this.analysis.type(id)
@@ -253,9 +255,10 @@ class Rewriter {
   }
 }
 
-/** The vector with zeros up to a whole number of blocks. */
+/** The vector with zeros up to a whole number of blocks, as often as the shape has room for it. */
 export function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
-  const data = new Float32Array(blocksOf(t.numel) * BLOCK)
-  data.set(readTensor(t) as Float32Array)
+  const size = blocksOf(t.numel) * BLOCK
+  const data = new Float32Array(shape.reduce((a, b) => a * b, 1))
+  for (let at = 0; at < data.length; at += size) data.set(readTensor(t) as Float32Array, at)
   return constantOf(data, shape)
 }

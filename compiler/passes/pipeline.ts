@@ -26,6 +26,7 @@ import { rmsNorm } from './rms-norm.js'
 import { rotary } from './rotary.js'
 import { rowMajor } from './row-major.js'
 import { scaledFilters } from './scaled-filters.js'
+import { signals } from './signals.js'
 import { softmax } from './softmax.js'
 import { canonical } from './canonical.js'
 import { squeezeExcite } from './squeeze-excite.js'
@@ -59,6 +60,7 @@ export const PASSES: readonly Pass[] = [
   permutedSteps,
   deadCode,
   quantizedInput,
+  signals,
   channelSteps,
   layout,
   squeezeExcite,

@@ -245,7 +245,16 @@ t.test('every pass has a case here', (t) => {
   ]
   for (const pass of [...tested, linearLayers, postOps, prepacked, quantizedInput, softmax, views]) names.delete(pass.name)
   // have files of their own
-  const elsewhere = ['block sparse', 'channel-wise steps', 'layout', 'permuted steps', 'stacked chains']
+  const elsewhere = [
+    'block sparse',
+    'channel-wise steps',
+    'layout',
+    'permuted steps',
+    'scaled filters',
+    'signals as images',
+    'squeeze and excitation',
+    'stacked chains',
+  ]
   const ofTransformers = ['canonical', 'rows of linear layers', 'rms norm', 'rotary embedding', 'row-major sums', 'strided operands']
   for (const name of [...elsewhere, ...ofTransformers]) names.delete(name)
   t.strictSame([...names], [])

@@ -44,8 +44,10 @@ function secondLevel(): number {
 export function stripOf(p: StripProblem): Strip {
   const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
   const taps = p.kernel[0]! * p.kernel[1]!
-  const byFilters = p.blocks * BLOCK * p.depth * taps > inputChannels * p.in[0]! * p.in[1]!
   const pointwise = taps === 1 && p.stride.every((s) => s === 1) && p.padding.every((v) => v === 0)
+  // a single row is one strip
+  const oneStrip = p.out[0] === 1 && !pointwise
+  const byFilters = oneStrip || p.blocks * BLOCK * p.depth * taps > inputChannels * p.in[0]! * p.in[1]!
   const pixels = p.out[0]! * p.out[1]!
   const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)
   const fitting = Math.max(1, Math.floor(secondLevel() / 3 / perPixel))

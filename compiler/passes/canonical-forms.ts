@@ -1,7 +1,7 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { contiguousStrides } from '../../runtime/tensor/shape.js'
+import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
 import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import type { Editor } from './editor.js'
@@ -19,6 +19,28 @@ export type Form = (node: GraphNode, analysis: Analysis, editor: Editor) => Cano
 const DIMS = [1, 2, 3] as const
 /** No dilation, in as many dimensions as there are. */
 const ONES = constant([1])
+
+/** Operators under other names, which take the same arguments. */
+const ALIASES: Readonly<Record<string, string>> = {
+  'multiply.Tensor': 'mul.Tensor',
+  'multiply.Scalar': 'mul.Scalar',
+  'divide.Tensor': 'div.Tensor',
+  'divide.Scalar': 'div.Scalar',
+  'true_divide.Tensor': 'div.Tensor',
+  'true_divide.Scalar': 'div.Scalar',
+  'subtract.Tensor': 'sub.Tensor',
+  'subtract.Scalar': 'sub.Scalar',
+  negative: 'neg',
+  absolute: 'abs',
+  clip: 'clamp',
+  special_expit: 'sigmoid',
+  special_erf: 'erf',
+  concat: 'cat',
+  concatenate: 'cat',
+}
+
+/** Klambauer et al., "Self-Normalizing Neural Networks". */
+const SELU = { alpha: 1.6732632423543772, scale: 1.0507009873554805 }
 
 /** Every spelling that becomes another one. */
 export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
@@ -47,6 +69,15 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
     `aten::${name}`,
     (node) => batchNorm(node, 5),
   ]),
+  ['aten::prelu', oneSlope],
+  ['aten::selu', (node, analysis, editor) => eluSteps(node, SELU.alpha, SELU.scale, 1, analysis, editor)],
+  ['aten::celu', celu],
+  ['aten::elu', elu],
+  ['aten::log_sigmoid', logSigmoid],
+  ['aten::log_sigmoid_forward', logSigmoid],
+  ['aten::addcmul', productAdded],
+  ['aten::addcdiv', productAdded],
+  ...Object.entries(ALIASES).map(([alias, op]): [string, Form] => [`aten::${alias}`, ({ args }) => ({ op: `aten::${op}`, args })]),
   ['aten::hardtanh', relu6],
   ['aten::clamp', relu6],
   ...['add', 'sub', 'mul', 'div'].map((name): [string, Form] => [`aten::${name}.Tensor`, withNumber]),
@@ -147,6 +178,84 @@ function nnpack({ args }: GraphNode): Canonical | null {
 function batchNorm({ args }: GraphNode, momentum: number): Canonical | null {
   if (isNone(args[3]) || isNone(args[4])) return null
   return { op: 'aten::batch_norm', args: [...args.slice(0, 5), constant(false), args[momentum]!, args[momentum + 1]!, constant(true)] }
+}
+
+/** True for a node whose result and tensor arguments are dense float32. */
+function isDense(node: GraphNode, analysis: Analysis): boolean {
+  const ids = [onlyOrFirst(node), ...node.args.map(valueArg)]
+  return ids.every((id) => {
+    if (id === undefined) return true
+    const { dtype, shape, strides } = analysis.type(id)
+    return dtype === DType.float32 && isContiguous(shape, strides)
+  })
+}
+
+/** The first result of a node. */
+function onlyOrFirst({ results: [first] }: GraphNode): ValueId | undefined {
+  return first?.kind === 'value' ? first.id : undefined
+}
+
+/** A node in front of `node`, with a result of the same type. */
+function stepBefore(node: GraphNode, op: string, args: readonly Arg[], analysis: Analysis, editor: Editor): [GraphNode, Arg] {
+  const id = editor.newValue(analysis.type(onlyOrFirst(node)!))
+  return [{ op, args, results: [{ kind: 'value', id }], writes: [], origin: node.origin }, value(id)]
+}
+
+/** prelu with one constant slope. */
+function oneSlope({ args }: GraphNode, analysis: Analysis): Canonical | null {
+  const [x, slope] = args.map(valueArg)
+  const tensor = slope === undefined ? undefined : analysis.tensor(slope)
+  if (x === undefined || tensor?.numel !== 1 || tensor.type !== DType.float32) return null
+  return { op: 'aten::leaky_relu', args: [args[0]!, constant(new Float(Number(readTensor(tensor)[0])))] }
+}
+
+/** exp(x inputScale) - 1, times alpha, below 0; all times scale. In steps: x inputScale, elu, and a factor. */
+function eluSteps(node: GraphNode, alpha: number, scale: number, inputScale: number, analysis: Analysis, editor: Editor): Canonical | null {
+  if (!isDense(node, analysis) || (scale === 1 && inputScale === 1 && node.op === 'aten::elu')) return null
+  const before: GraphNode[] = []
+  let x = node.args[0]!
+  const add = (op: string, args: readonly Arg[]): void => {
+    const [step, result] = stepBefore(node, op, args, analysis, editor)
+    before.push(step)
+    x = result
+  }
+  const one = constant(1)
+  const number = (v: number): Arg => constant(new Float(v))
+  const curve = (): readonly Arg[] => [x, number(alpha * inputScale), one, one]
+  if (inputScale !== 1) add('aten::mul.Scalar', [x, number(inputScale)])
+  if (scale === inputScale) return { op: 'aten::elu', args: curve(), before }
+  add('aten::elu', curve())
+  return { op: 'aten::mul.Scalar', args: [x, number(scale / inputScale)], before }
+}
+
+function celu(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+  const alpha = numberArg(node.args[1])
+  return alpha === undefined || !(alpha > 0) || !Number.isFinite(1 / alpha) ? null : eluSteps(node, alpha, 1, 1 / alpha, analysis, editor)
+}
+
+function elu(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+  const [alpha, scale, inputScale] = [1, 2, 3].map((i) => numberArg(node.args[i]))
+  const usual = [alpha, scale, inputScale].every((v) => v !== undefined && v > 0 && Number.isFinite(v))
+  return usual ? eluSteps(node, alpha!, scale!, inputScale!, analysis, editor) : null
+}
+
+/** -softplus(-x). */
+function logSigmoid(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+  if (!isDense(node, analysis)) return null
+  const [negated, x] = stepBefore(node, 'aten::neg', [node.args[0]!], analysis, editor)
+  const [curve, y] = stepBefore(node, 'aten::softplus', [x, constant(1), constant(20)], analysis, editor)
+  return { op: 'aten::neg', args: [y], before: [negated, curve] }
+}
+
+/** x + value a b, or x + value a / b, where a product of this shape is dense. */
+function productAdded(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+  const [x, a, b, factor] = node.args as readonly [Arg, Arg, Arg, Arg]
+  const { shape } = analysis.type(onlyOrFirst(node)!)
+  const isFull = (arg: Arg): boolean => valueArg(arg) !== undefined && sameShape(analysis.type(valueArg(arg)!).shape, shape)
+  if (numberArg(factor) !== 1 || !isDense(node, analysis) || !(isFull(a) || isFull(b))) return null
+  const op = node.op === 'aten::addcmul' ? 'aten::mul.Tensor' : 'aten::div.Tensor'
+  const [product, y] = stepBefore(node, op, [a, b], analysis, editor)
+  return { op: 'aten::add.Tensor', args: [x, y, constant(1)], before: [product] }
 }
 
 /** A clamp to 0 and 6. */

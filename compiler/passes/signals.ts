@@ -6,7 +6,7 @@ import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from '
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from './dead-code.js'
 import { Editor } from './editor.js'
-import { elementwiseStep } from './elementwise-operators.js'
+import { elementwiseSteps } from './elementwise-operators.js'
 import type { Pass } from './pass.js'
 import { views } from './views.js'
 
@@ -132,7 +132,7 @@ function joinOrSum(node: GraphNode, result: ValueId, isKnown: (id: ValueId | und
 
 /** An element-wise step on signals and constants. */
 function steps(node: GraphNode, result: ValueId, analysis: Analysis): ImageNode | null {
-  if (elementwiseStep(node) === null || !isSignal(result, analysis)) return null
+  if (elementwiseSteps(node, analysis) === null || !isSignal(result, analysis)) return null
   const fits = (arg: Arg): boolean => {
     const id = valueArg(arg)
     if (id === undefined) return arg.kind === 'constant'

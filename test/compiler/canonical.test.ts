@@ -9,6 +9,7 @@ import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({
   number: tensor([0.3], [], 'float64'),
+  slope: tensor([-0.3], [1]),
   signal: random([4, 3, 3]),
   plane: random([4, 3, 3, 3]),
   even: random([4, 3, 2, 4]),
@@ -19,6 +20,7 @@ const { parse, check } = passChecks({
   'back in space': random([3, 4, 3, 3, 3]),
   'back in groups': random([4, 3, 3, 3]),
   bias: random([4]),
+  five: random([5]),
   gamma: random([3]),
   variance: tensor([0.5, 1, 1.5], [3]),
   gammas: random([6]),
@@ -144,6 +146,47 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
     ],
   ],
   'aten::_nnpack_spatial_convolution': [[call(2, '_nnpack_spatial_convolution(%0, %1, %2, [1, 0], [1, 2])', '2, 4, 6, 3'), 'aten::conv2d']],
+  'aten::prelu': [[chain('3, 5', ['prelu(%0, %20)'], 'constant %20: float32[1] @20 = "slope"\n'), 'aten::leaky_relu']],
+  'aten::selu': [[chain('3, 5', ['selu(%0)']), 'aten::elu', 'aten::mul.Scalar']],
+  'aten::celu': [
+    [chain('3, 5', ['celu(%0, 1.5)']), 'aten::mul.Scalar', 'aten::elu', 'aten::mul.Scalar'],
+    [chain('3, 5', ['celu(%0, 1)']), 'aten::elu'],
+  ],
+  'aten::elu': [
+    [chain('3, 5', ['elu(%0, 0.5, 2, 1)']), 'aten::elu', 'aten::mul.Scalar'],
+    [chain('3, 5', ['elu(%0, 0.5, 2, 2)']), 'aten::mul.Scalar', 'aten::elu'],
+  ],
+  'aten::log_sigmoid': [[chain('3, 5', ['log_sigmoid(%0)']), 'aten::neg', 'aten::softplus', 'aten::neg']],
+  'aten::log_sigmoid_forward': [
+    [chain('3, 5', ['log_sigmoid_forward(%0)']).replace('@1 =', '@1, _ ='), 'aten::neg', 'aten::softplus', 'aten::neg'],
+  ],
+  'aten::addcmul': [
+    [chain('3, 5', ['addcmul(%0, %0, %0, 1)']), 'aten::mul.Tensor', 'aten::add.Tensor'],
+    [chain('3, 5', ['addcmul(%20, %20, %0, 1)'], 'constant %20: float32[1] @20 = "slope"\n'), 'aten::mul.Tensor', 'aten::add.Tensor'],
+  ],
+  'aten::addcdiv': [[chain('3, 5', ['exp(%0)', 'addcdiv(%0, %0, %1, 1)']), 'aten::exp', 'aten::div.Tensor', 'aten::add.Tensor']],
+  ...Object.fromEntries(
+    [
+      ['multiply.Tensor', 'mul.Tensor', '%0, %0'],
+      ['multiply.Scalar', 'mul.Scalar', '%0, 3'],
+      ['divide.Tensor', 'div.Tensor', '%0, %0'],
+      ['divide.Scalar', 'div.Scalar', '%0, 3'],
+      ['true_divide.Tensor', 'div.Tensor', '%0, %0'],
+      ['true_divide.Scalar', 'div.Scalar', '%0, 3'],
+      ['subtract.Tensor', 'sub.Tensor', '%0, %0, 2'],
+      ['subtract.Scalar', 'sub.Scalar', '%0, 3, 2'],
+      ['negative', 'neg', '%0'],
+      ['absolute', 'abs', '%0'],
+      ['clip', 'clamp', '%0, 0, 1'],
+      ['special_expit', 'sigmoid', '%0'],
+      ['special_erf', 'erf', '%0'],
+      ['concat', 'cat', '[%0, %0], 0'],
+      ['concatenate', 'cat', '[%0, %0], 0'],
+    ].map(([alias, op, args]) => [
+      `aten::${alias!}`,
+      [[chain('3, 5', [`${alias!}(${args!})${op === 'cat' ? ' : 6, 5' : ''}`]), `aten::${op!}`] as [string, string]],
+    ]),
+  ),
   'aten::hardtanh': [[chain('3, 5', ['hardtanh(%0, 0, 6)']), 'aten::relu6']],
   'aten::clamp': [[chain('3, 5', ['clamp(%0, 0, 6)']), 'aten::relu6']],
   ...Object.fromEntries(
@@ -189,6 +232,11 @@ t.test('what stays', (t) => {
   }
   stays(chain('3, 5', ['add.Tensor(%20, %0, 2)'], number))
   stays(chain('3, 5', ['clamp(%0, 0, None)']))
+  stays(chain('3, 5', ['elu(%0, 0.5, 1, 1)']))
+  stays(chain('3, 5', ['addcmul(%0, %0, %0, 2)']))
+  stays(chain('3, 5', ['prelu(%0, %20)'], 'constant %20: float32[5] @20 = "five"\n'))
+  const small = 'constant %20: float32[1] @20 = "slope"\n'
+  stays(chain('3, 5', ['addcmul(%0, %20, %20, 1)'], small))
   stays(normed('native_batch_norm(%0, %1, None, %1, %2, True, 0.1, 1e-05)', '_, _'))
   const saved = normed('native_batch_norm(%0, %1, None, %1, %2, False, 0.1, 1e-05)', '%4: float32[0] @4, _').replace(
     'return %3',

@@ -485,15 +485,14 @@ void bits_not(Emitter& e, const Xmm& x, const Parameters&) { e.g.vxorps(x, x, e.
 
 // to the nearest number of 8 bits of mantissa, ties to even: x + 0x7fff + the lowest bit kept, without the lower half; NaN becomes the quiet one
 void round_bfloat16(Emitter& e, const Xmm& x, const Parameters&) {
-  const Scratch rounded(e);
-  e.g.vpsrld(rounded, x, 16);
-  e.g.vandps(rounded, rounded, e.bits(1));
-  e.g.vpaddd(rounded, rounded, x);
-  e.g.vpaddd(rounded, rounded, e.bits(0x7fff));
-  e.g.vandps(rounded, rounded, e.bits(0xffff0000));
   const Condition nan(e, x, x, Emitter::is_nan);
-  nan.select(rounded, e.bits(0x7fc00000));
-  e.copy(x, rounded);
+  const Scratch odd(e);
+  e.g.vpsrld(odd, x, 16);
+  e.g.vandps(odd, odd, e.bits(1));
+  e.g.vpaddd(x, x, e.bits(0x7fff));
+  e.g.vpaddd(x, x, odd);
+  e.g.vandps(x, x, e.bits(0xffff0000));
+  nan.select(x, e.bits(0x7fc00000));
 }
 
 // to the nearest number that float16 holds

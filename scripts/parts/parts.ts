@@ -32,23 +32,12 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
       ...composite('activation', 'dropout', 'pointwise'),
     ],
   ],
+  // operators that only the compiler writes
+  ['compiled-layers', cpu('blocked*', 'compiled', 'post-ops', 'sparse-post', 'sparse-product')],
   [
     'layers',
     [
-      ...cpu(
-        'blocked*',
-        'compiled',
-        'convolution',
-        'im2col',
-        'matmul',
-        'norm',
-        'pooling',
-        'post-ops',
-        'prepacked',
-        'softmax',
-        'fractional-pool',
-      ),
-      ...cpu('sparse-post', 'sparse-product', 'variance'),
+      ...cpu('convolution', 'im2col', 'matmul', 'norm', 'pooling', 'prepacked', 'softmax', 'fractional-pool', 'variance'),
       ...composite('convolution', 'matmul', 'norm', 'padding', 'pooling', 'slow-convolution'),
     ],
   ],
@@ -153,12 +142,7 @@ export const PARTS: readonly Part[] = [
   {
     // recording what a method does
     name: 'recording',
-    files: compiler(
-      ...['attribute-names', 'guards', 'operator-kinds', 'recorder', 'region', 'state-signature', 'template'].map(
-        (name) => `record/${name}`,
-      ),
-      'graph/graph',
-    ),
+    files: compiler(...['attribute-names', 'guards', 'operator-kinds', 'recorder'].map((name) => `record/${name}`), 'graph/graph'),
     needs: ['operators', 'files', 'model'],
   },
   {

@@ -155,13 +155,14 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t image,
   }
 }
 
-/// Units [begin, end) of all images in strips of equal size.
+/// Units [begin, end) of all images in strips of equal size, of whole tiles where they are pixels.
 template <class F>
 void each_strip(const Problem& q, int64_t begin, int64_t end, const F& f) {
   const int64_t units = q.units();
   for (int64_t u = begin; u < end;) {
     const int64_t image = u / units, last = std::min(end, (image + 1) * units);
-    const int64_t strips = (last - u + q.strip - 1) / q.strip, strip = (last - u + strips - 1) / strips;
+    const int64_t strips = (last - u + q.strip - 1) / q.strip, tile = q.pointwise ? row_tile(last - u) : 1;
+    const int64_t strip = ((last - u + strips - 1) / strips + tile - 1) / tile * tile;
     for (; u < last; u += strip) f(image, u - image * units, std::min(strip, last - u));
     u = last;
   }

@@ -126,6 +126,27 @@ t.test('convolutions, from blocks and from planes', (t) => {
   t.end()
 })
 
+t.test('images in several strips', (t) => {
+  const usual = { stride: [1, 1], dilation: [1, 1] }
+  for (const c of [
+    { ...usual, batch: 2, channels: 600, outputs: 40, size: [19, 21], kernel: [1, 1], padding: [0, 0] },
+    { ...usual, batch: 1, channels: 400, outputs: 700, size: [13, 11], kernel: [1, 1], padding: [0, 0] },
+    { ...usual, batch: 1, channels: 120, outputs: 17, size: [47, 40], kernel: [3, 3], padding: [1, 1] },
+    { ...usual, batch: 2, channels: 96, outputs: 20, size: [60, 47], kernel: [3, 1], padding: [1, 0], stride: [2, 2] },
+  ]) {
+    const x = random.data(c.batch * c.channels * count(c.size))
+    const w = random.data(c.outputs * c.channels * count(c.kernel))
+    const b = random.data(c.outputs)
+    const { values } = expected(c, { x, w, b }, 1, -Infinity, Infinity)
+    const filter = call('ptlite::blocked_filter', real(w, [c.outputs, c.channels, ...c.kernel], 'float32'))
+    const settings = [ints(c.stride), ints(c.padding), ints(c.dilation), limit(-Infinity), limit(Infinity)]
+    const input = toBlocks(x, [c.batch, c.channels, ...c.size])
+    const y = call('ptlite::blocked_convolution', input, filter, lanes(b), null, ...settings)
+    t.ok(distance(call('ptlite::from_blocked', y, int(c.outputs)), values, w.length / c.outputs) < 2, JSON.stringify(c))
+  }
+  t.end()
+})
+
 t.test('3x3 convolutions by F(4x4, 3x3)', (t) => {
   let worst = 0
   for (let round = 0; round < 60; round++) {

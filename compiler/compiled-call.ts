@@ -4,7 +4,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Call } from './call.js'
 import { capture } from './capture/capture.js'
-import { Contents, mayFailMidway, writtenInputs } from './contents.js'
+import { Contents, drawsRandom, mayFailMidway, writtenInputs } from './contents.js'
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
@@ -16,7 +16,8 @@ import { optimize } from './passes/pipeline.js'
 export class CompiledCall implements Call {
   /** Inputs that it writes to. */
   private readonly written: readonly number[]
-  /** The plan can fail after it has written to them. */
+  private readonly draws: boolean
+  /** The plan can fail after it has written to them, or drawn random numbers. */
   private readonly riskyPlan: boolean
 
   constructor(
@@ -28,7 +29,8 @@ export class CompiledCall implements Call {
     readonly reason: string | null,
   ) {
     this.written = writtenInputs(graph)
-    this.riskyPlan = plan !== null && this.written.length > 0 && mayFailMidway(plan.captured, this.written)
+    this.draws = drawsRandom(graph)
+    this.riskyPlan = plan !== null && (this.draws || this.written.length > 0) && mayFailMidway(plan.captured, this.written)
   }
 
   get operators(): number {
@@ -66,8 +68,11 @@ export class CompiledCall implements Call {
   }
 
   private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
-    if (this.written.length === 0 || !risky) return run()
-    const before = new Contents(this.written.map((i) => inputs[i]!))
+    if (!risky || (this.written.length === 0 && !this.draws)) return run()
+    const before = new Contents(
+      this.written.map((i) => inputs[i]!),
+      this.draws,
+    )
     try {
       return run()
     } catch (error) {
@@ -98,7 +103,11 @@ export function compileCall(
   options?: PassOptions,
 ): { readonly call: CompiledCall; readonly result: Value } {
   const graph = optimize(recorded, undefined, options)
-  const before = new Contents(writtenInputs(graph).map((i) => inputs[i]!))
+  const draws = drawsRandom(graph)
+  const before = new Contents(
+    writtenInputs(graph).map((i) => inputs[i]!),
+    draws,
+  )
   try {
     const runner = new GraphRunner(graph)
     releaseResult(runner.run(inputs, true), graph, inputs)
@@ -107,6 +116,7 @@ export function compileCall(
       () => runner.run(inputs),
       inputs,
       () => runner.label(),
+      draws,
     )
     if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
     const plan = buildPlan(placeCopies(found.captured))

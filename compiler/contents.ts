@@ -1,3 +1,4 @@
+import { generatorAddress } from '../runtime/backends/cpu/support/generator.js'
 import * as kernels from '../runtime/native/generated/kernels.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -20,6 +21,7 @@ const SURE = new Set([
   'layer_norm',
   'linear',
   'pool',
+  'random_fill',
   'reduce',
   'rms_norm',
   'rotary',
@@ -35,22 +37,30 @@ export function writtenInputs({ nodes, inputs, values }: Graph): number[] {
   return inputs.flatMap((id, i) => (written.has(values.get(id)!.storage) ? [i] : []))
 }
 
-/** True where a run could fail after it has written to some of these inputs. */
+export function drawsRandom({ nodes }: Graph): boolean {
+  return nodes.some((node) => node.draws === true)
+}
+
+/** True where a run could fail after it has written to some of these inputs, or drawn random numbers. */
 export function mayFailMidway({ frames }: CapturedRun, written: readonly number[]): boolean {
-  const first = frames.findIndex(({ pointers }) => pointers.some(({ target }) => target.kind === 'input' && written.includes(target.index)))
+  const first = frames.findIndex(
+    ({ layout, pointers }) =>
+      layout.name.startsWith('random_') || pointers.some(({ target }) => target.kind === 'input' && written.includes(target.index)),
+  )
   return first >= 0 && frames.slice(first).some(({ layout }) => !SURE.has(layout.name))
 }
 
-/** What memory holds, to be put back. */
+/** What memory holds, and where the random generator stands, to be put back. */
 export class Contents {
   private readonly copies = new Map<Storage, Uint8Array>()
+  private readonly generator: { readonly address: number; readonly state: Uint8Array } | null
 
-  constructor(tensors: readonly Tensor[]) {
+  constructor(tensors: readonly Tensor[], draws: boolean) {
+    const address = draws ? generatorAddress() : 0
+    this.generator = address === 0 ? null : { address, state: read(address, kernels.random_state_bytes({})) }
     for (const { storage } of tensors) {
       if (this.copies.has(storage) || storage.byteLength === 0) continue
-      const bytes = new Uint8Array(storage.byteLength)
-      kernels.mem_read({ address: storage.address, bytes: bytes.length }, bytes)
-      this.copies.set(storage, bytes)
+      this.copies.set(storage, read(storage.address, storage.byteLength))
     }
   }
 
@@ -59,5 +69,14 @@ export class Contents {
       kernels.mem_write({ address: storage.address, bytes: bytes.length }, bytes)
       storage.version++
     }
+    if (this.generator === null) return
+    const { address, state } = this.generator
+    kernels.mem_write({ address, bytes: state.length }, state)
   }
+}
+
+function read(address: number, bytes: number): Uint8Array {
+  const copy = new Uint8Array(bytes)
+  kernels.mem_read({ address, bytes }, copy)
+  return copy
 }

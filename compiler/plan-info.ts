@@ -12,8 +12,9 @@ export interface PlanInfo {
   /** Shapes and dtypes of tensors, values of everything else. */
   readonly signature: string
   /**
-   * Where it is a part of the method: the place in the model where it begins, null for the method's start, and why it ends, null where the
-   * method returns. The interpreter goes on in between. Null for whole methods.
+   * Of a part of a method the place in the model where it begins, null for the method's start, and why it ends, null where the method
+   * returns; the interpreter goes on in between. Methods that change the module or their arguments, or draw random numbers, are such a part
+   * too. Null for all others.
    */
   readonly region: { readonly from: string | null; readonly until: string | null } | null
   /** 'recorded': compiled at the next call. 'operators': an optimized graph, run operator by operator. */
@@ -52,7 +53,7 @@ export function describeEntry(
   const info = {
     method,
     signature: signature.toString(),
-    region: begin === null && end === null ? null : { from: begin, until: end },
+    region: begin === null && state.kind !== 'region' ? null : { from: begin, until: end },
     operators: { recorded: recordedOperators, optimized: 0 },
     choices: [],
     level: null,

@@ -172,7 +172,8 @@ export class TieredModule implements RegionHost {
     const entry = this.compiledFor(fn, args)
     const { operators, reason } = this.describe(fn, entry)
     const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
-    return plan === null ? { signature: entry.signature.toString(), reason: reason! } : { plan, operators }
+    if (plan !== null) return { plan, operators }
+    return { signature: entry.signature.toString(), reason: reason ?? 'it is compiled in regions, or changes the module or its arguments' }
   }
 
   /** Calls a method by its plan, which is made where there is none, and notes each kernel call. Throws INVALID_ARGUMENT where there can be no plan. */
@@ -334,8 +335,8 @@ export class TieredModule implements RegionHost {
     try {
       if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
       entry.release()
-      if (state.kind === 'refused') return this.recordEntry(fn, entry, inputs, args)
-      // what has changed may have been found to be state meanwhile
+      if (state.kind === 'refused' || !this.parts.haveState) return this.recordEntry(fn, entry, inputs, args)
+      // what has changed may have been found to be state
       entry.regions = methodRegions(this, entry, fn)
       return entry.regions.record(args)
     } finally {

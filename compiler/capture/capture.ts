@@ -1,3 +1,4 @@
+import { generatorAddress } from '../../runtime/backends/cpu/support/generator.js'
 import { frameBytes, i32, observeLaunches } from '../../runtime/native/frame.js'
 import { visitTensors } from '../../runtime/interpreter/lifetime.js'
 import { observeStorages, type Storage, type StorageObserver } from '../../runtime/tensor/storage.js'
@@ -12,17 +13,17 @@ import { describeResult, type ResultTemplate } from './result.js'
  * other contents of `inputs`, whose shapes, strides and dtypes must stay. A run that keeps memory of its own (weights
  * packed at first use) is done a second time, unless it wrote to an input. The value is that of the last run.
  *
- * Not capturable is a run that lets tensor data other than constants reach TypeScript, draws random numbers, writes to memory that was
+ * Not capturable is a run that lets tensor data other than constants reach TypeScript, draws random numbers without `draws`, writes to memory that was
  * there before other than its inputs, or calls kernels of another library. Errors of `run` are passed on.
  *
- * `label` says what is under way, for people who look at the frames and buffers.
+ * With `draws` random numbers come from the generator of this thread, the only one that may replay the run. `label` says what is under way, for people who look at the frames and buffers.
  */
-export function capture(run: () => Value, inputs: readonly Tensor[], label: Label = () => undefined): Capture {
-  const recorder = new Recorder(inputs, label)
+export function capture(run: () => Value, inputs: readonly Tensor[], label: Label = () => undefined, draws = false): Capture {
+  const recorder = new Recorder(inputs, label, draws)
   const first = recorder.record(run)
   if (first.captured !== null || !recorder.again) return first
   recorder.release(first.value)
-  return new Recorder(inputs, label).record(run)
+  return new Recorder(inputs, label, draws).record(run)
 }
 
 type Label = () => string | undefined
@@ -48,6 +49,7 @@ class Recorder implements StorageObserver {
   constructor(
     private readonly inputs: readonly Tensor[],
     private readonly label: Label,
+    private readonly draws: boolean,
   ) {
     inputs.forEach((t, index) => {
       if (!this.targets.has(t.storage)) this.targets.set(t.storage, { kind: 'input', index })
@@ -80,7 +82,7 @@ class Recorder implements StorageObserver {
   private finish(value: Value, result: ResultTemplate, written: readonly number[]): Capture {
     const outputs = new Set([...result.tensors.values()].flatMap(({ target }) => (target.kind === 'buffer' ? [target.index] : [])))
     if (this.buffers.some((b, i) => !b.freed && !outputs.has(i))) {
-      this.again = written.length === 0
+      this.again = written.length === 0 && !this.draws
       return { value, captured: null, reason: 'it keeps memory that it made' }
     }
     if (this.constants.some(({ storage, version }) => storage.version !== version)) {
@@ -143,7 +145,7 @@ class Recorder implements StorageObserver {
       else if (name.startsWith('mem_')) this.refuse(`it calls ${name}`)
       return
     }
-    if (name.startsWith('random_')) this.refuse('it draws random numbers')
+    if (name.startsWith('random_') && !this.draws) this.refuse('it draws random numbers')
     else this.keep(layout, host)
   }
 
@@ -152,6 +154,8 @@ class Recorder implements StorageObserver {
     for (const at of layout.pointers) {
       const address = i32[at / 4 + 1]! * 4294967296 + (i32[at / 4]! >>> 0)
       if (address === 0) continue
+      // it is the same as long as the thread lives
+      if (this.draws && address === generatorAddress()) continue
       const pointer = this.resolve(at, address)
       if (pointer === null) {
         this.refuse(`kernel ${layout.name} uses memory of unknown origin`)

@@ -58,6 +58,8 @@ export interface GraphNode {
   /** Values whose memory it writes to; empty for all but in-place and `out=` operators. */
   readonly writes: readonly ValueId[]
   readonly origin: Origin | null
+  /** It draws random numbers: it stays, and in its place among others that do. */
+  readonly draws?: true
   /** Why a pass chose this operator, for people. */
   readonly note?: string
 }

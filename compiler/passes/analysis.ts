@@ -77,6 +77,7 @@ export class Analysis {
 
   /** True for a node without effects, all of whose arguments and results are steady. */
   isPure(node: GraphNode): boolean {
+    if (node.draws === true) return false
     return node.writes.length === 0 && usesOf(node).every((id) => this.isSteady(id)) && definitionsOf(node).every((id) => this.isSteady(id))
   }
 }

@@ -9,7 +9,8 @@ import type { Pass } from './pass.js'
  *     %3 = aten::sigmoid(%0)          %2 = aten::relu(%0)
  *     return %2                  →    return %2
  *
- * A node that writes in place stays as long as anything later reads memory that it wrote to, and where that memory is an input's.
+ * A node that writes in place stays as long as anything later reads memory that it wrote to, and where that memory is an input's. One that draws random
+ * numbers stays.
  */
 export const deadCode: Pass = {
   name: 'dead code',
@@ -35,7 +36,7 @@ function deadNodes(graph: Graph): GraphNode[] {
   const dead: GraphNode[] = []
   for (const node of [...graph.nodes].reverse()) {
     const writesNeeded = node.writes.some((id) => storages.has(graph.values.get(id)!.storage))
-    if (!writesNeeded && !definitionsOf(node).some((id) => needed.has(id))) dead.push(node)
+    if (!writesNeeded && node.draws !== true && !definitionsOf(node).some((id) => needed.has(id))) dead.push(node)
     else for (const id of usesOf(node)) need(id)
   }
   return dead

@@ -27,6 +27,10 @@ export class ModuleParts {
     return value instanceof Tensor ? this.tensors.has(value) : this.objects.has(value)
   }
 
+  get haveState(): boolean {
+    return this.state.size > 0
+  }
+
   isState(object: ScriptObject, slot: number): boolean {
     return this.state.get(object)?.has(slot) === true
   }

@@ -65,7 +65,9 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   private readonly names: ReadonlyMap<Tensor, string>
   protected refusal: Refusal | null = null
   private readData: Tensor[] = []
-  private drewRandom = false
+  protected drewRandom = false
+  /** Random numbers may be drawn, from the generator of the thread. */
+  protected readonly drawsRandom: boolean = false
   /** Operators may write to what is given. */
   protected readonly writesInputs: boolean = false
 
@@ -169,7 +171,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
     const { qualifiedName: name, entry } = op
-    if (this.drewRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
+    const isRandom = this.drewRandom && !(this.drawsRandom && args.every((arg) => !(arg instanceof CustomObject)))
+    if (isRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
     if (entry === null) {
       // what stands in for an operator has no entry of its own; it is harmless on plain values
       if ([...args, ...results].every(isPlain) && this.readData.length === 0) return
@@ -208,7 +211,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       if (a === null) return this.stop(`${entry.qualifiedName} takes an object`, origin)
       recorded.push(a)
     }
-    if (UNINITIALIZED.test(entry.qualifiedName) || [...reachable(args)].some((t) => this.isVariable(t))) {
+    if (this.drewRandom || UNINITIALIZED.test(entry.qualifiedName) || [...reachable(args)].some((t) => this.isVariable(t))) {
       for (const t of [...made, ...writes]) this.variable.add(t.storage)
     }
     const written = writes.map((t) => this.ids.get(t)!)
@@ -228,6 +231,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       results: results.map((r) => this.result(r, made, writes)),
       writes: written,
       origin,
+      ...(this.drewRandom ? { draws: true } : {}),
     })
   }
 

@@ -50,6 +50,7 @@ export class RegionRecorder extends GraphRecorder {
   private readonly containers = new Map<Container, Container>()
   private readonly changing = new Map<Container, Container>()
   private readonly reads: Place[] = []
+  protected override readonly drawsRandom = true
   protected override readonly writesInputs = true
   /** Memory of inputs that nodes write to. */
   private readonly writtenMemory = new Set<Storage>()
@@ -254,7 +255,8 @@ export class RegionRecorder extends GraphRecorder {
   /** What was recorded of a method: all of it where that is so, else its first region. */
   finishMethod(result: Value): Recording | RegionRecording | Refusal {
     if (this.ended !== null) return this.ended
-    const same = this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
+    const draws = this.nodes.some((node) => node.draws === true)
+    const same = !draws && this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
     return same ? this.finish(result) : this.finishRegion(result)
   }
 

@@ -132,7 +132,7 @@ async function checkMethods(t: Test, path: string, methods: readonly Method[], a
     compare(method, 'eager', await fiveCalls(modules.eager, name, makeInputs))
     compare(method, 'in the background', await fiveCalls(modules.run, name, makeInputs, true))
   }
-  const plans = new Set(modules.eager.plans().flatMap(({ method, state }) => (state === 'plan' ? [method] : [])))
+  const plans = new Set(modules.eager.plans().flatMap(({ method, state, region }) => (state === 'plan' && region === null ? [method] : [])))
   const planned = methods.filter(({ name }) => plans.has(name))
   if (ahead && planned.length > 0) {
     const compiled = await loadModule(

@@ -21,6 +21,11 @@ export function stateOf(generator: RandomGenerator | null): number {
   return state
 }
 
+/** Where this thread's generator keeps its state (`random_state_bytes` long) as long as the thread lives; 0 before it was first used. */
+export function generatorAddress(): number {
+  return state
+}
+
 /** Starts this thread's generator anew; as in PyTorch, the low 32 bits of the seed count. */
 export function seedGenerator(seed: Int): void {
   if (state === 0) state = allocate(kernels.random_state_bytes({}))

@@ -140,7 +140,7 @@ let library: custom.Launch | undefined
 
 /** Uses the kernel library at \`path\`, built from custom_kernels.h; to be called before the first kernel. Throws NATIVE_LIBRARY. */
 export function loadKernels(path: string): void {
-  library = custom.openLibrary(path, ${abiHash(abi)}, 'was built from other declarations; compile it with the custom_kernels.h beside this file')
+  library = custom.openLibrary(path, ${abiHash(abi)}, 'it was built from other declarations; compile it with the custom_kernels.h beside this file')
 }
 
 function launch(id: number, name: string, host: ArrayBufferView | null = null): void {

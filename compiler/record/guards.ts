@@ -26,6 +26,8 @@ interface StorageGuard {
 /** What a recording took from the module: attributes, what lists among them held, and the contents of tensors. */
 export class Guards {
   private readonly attributes: AttributeGuard[] = []
+  /** Slots of each object that are among them. */
+  private readonly slots = new Map<ScriptObject, Set<number>>()
   private readonly containers: ContainerGuard[] = []
   private readonly storages = new Map<Storage, number>()
   private storageList: StorageGuard[] | null = null
@@ -44,7 +46,9 @@ export class Guards {
   /** Remembers the value of an attribute. False where it holds too much to compare. */
   addAttribute(object: ScriptObject, slot: number): boolean {
     const value = object.slots[slot]!
-    if (this.attributes.some((g) => g.object === object && g.slot === slot)) return true
+    const slots = this.slots.get(object) ?? new Set()
+    if (slots.has(slot)) return true
+    this.slots.set(object, slots.add(slot))
     this.attributes.push({ object, slot, value })
     return this.addContainer(value)
   }

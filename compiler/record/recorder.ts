@@ -1,4 +1,4 @@
-import { reachable } from '../../runtime/interpreter/lifetime.js'
+import { reachable, someTensor } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
@@ -54,6 +54,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected readonly ids = new Map<Tensor, ValueId>()
   protected readonly storages = new Map<Storage, number>()
   protected readonly constants: GraphConstant[] = []
+  private readonly constantNames = new Set<string>()
   /** Memory whose contents may differ between runs: inputs, and what follows from them. */
   protected readonly variable = new Set<Storage>()
   protected readonly objects: CustomObject[] = []
@@ -211,7 +212,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       if (a === null) return this.stop(`${entry.qualifiedName} takes an object`, origin)
       recorded.push(a)
     }
-    if (this.drewRandom || UNINITIALIZED.test(entry.qualifiedName) || [...reachable(args)].some((t) => this.isVariable(t))) {
+    if (this.drewRandom || UNINITIALIZED.test(entry.qualifiedName) || someTensor(args, (t) => this.isVariable(t))) {
       for (const t of [...made, ...writes]) this.variable.add(t.storage)
     }
     const written = writes.map((t) => this.ids.get(t)!)
@@ -376,8 +377,10 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   private nameOf(t: Tensor): string {
-    const name = this.names.get(t) ?? `constant${this.constants.length}`
-    return this.constants.some((c) => c.name === name) ? `${name}#${this.constants.length}` : name
+    let name = this.names.get(t) ?? `constant${this.constants.length}`
+    if (this.constantNames.has(name)) name += `#${this.constants.length}`
+    this.constantNames.add(name)
+    return name
   }
 
   protected define(t: Tensor): ValueId {

@@ -284,7 +284,9 @@ function cannotRun(opcode: number): PtliteError {
 function store(registers: Value[], index: number, value: Value, run: Run): void {
   const old = registers[index]!
   registers[index] = value
-  if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor)) run.lifetimes.pin(value)
+  // what objects hold is pinned: by their file, and by SET_ATTR
+  if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject))
+    run.lifetimes.pin(value)
   if (typeof old === 'object' && old !== null) drop(old)
 }
 

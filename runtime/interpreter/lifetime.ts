@@ -75,6 +75,18 @@ export function reachable(roots: Iterable<Value>): Set<Tensor> {
   return tensors
 }
 
+/** Whether a tensor among the values, or inside of them, passes the test. Lists of numbers cost next to nothing. */
+export function someTensor(values: readonly Value[], test: (tensor: Tensor) => boolean): boolean {
+  for (const value of values) {
+    if (value instanceof Tensor) {
+      if (test(value)) return true
+    } else if (typeof value === 'object' && value !== null && !(Array.isArray(value) && value.every((item) => typeof item !== 'object'))) {
+      for (const t of reachable([value])) if (test(t)) return true
+    }
+  }
+  return false
+}
+
 /** Calls `visit` for each tensor in `value`, at any depth, but for what is in containers that were `seen`. Cycles are fine. */
 export function visitTensors(value: Value, visit: (tensor: Tensor) => void, seen = new Set<object>()): void {
   const pending: Value[] = [value]

@@ -3,6 +3,7 @@ import type { FunctionCode } from './code.js'
 import { HOLDS_ALL_INSTRUCTIONS } from '../held.js'
 import { column, EFFECT_LETTERS, OPCODE_NAMES, OPERAND_LETTERS } from './opcodes.js'
 import type { LinkedFunction } from './program.js'
+import { pathVerifier } from './verify-paths.js'
 
 const OP = 0
 const OPN = 1
@@ -114,7 +115,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
 
   reach(0, 0, argumentCount(source))
   // it grows meanwhile; a loop around `check` would be compiled together with it, again
-  reached.forEach(check)
+  reached.forEach(HOLDS_ALL_INSTRUCTIONS ? pathVerifier(fn, limits, depths, (pc) => (reached[found++] = pc), check) : check)
   for (let pc = depths.indexOf(-1); pc >= 0; pc = depths.indexOf(-1, pc + 1)) check(pc)
 }
 

@@ -14,16 +14,16 @@ export function chooseLibrary(path: string): void {
   explicitPath = path
 }
 
-/** The path that was asked for, by the program or by the environment. */
-export function chosenLibrary(): string | undefined {
-  return explicitPath ?? (process.env[LIBRARY_VARIABLE] || undefined)
+/** The path that was asked for, by the program or by the environment; '' where neither says. */
+export function chosenLibrary(): string {
+  return explicitPath ?? process.env[LIBRARY_VARIABLE] ?? ''
 }
 
 /** Path of the kernel library: the chosen one, or the one beside this module. Throws NATIVE_LIBRARY where there is none. */
 export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
-  const tried = chosen !== undefined ? [chosen] : LIBRARY_FOLDERS.map(beside)
+  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
   const found = tried.find((path) => existsSync(path))
   if (found !== undefined) return found
   throw new PtliteError(

@@ -41,7 +41,7 @@ export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
 }
 
 function load(): LibraryLaunch {
-  return openLibrary(findLibrary(), KERNEL_ABI_HASH, `was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
+  return openLibrary(findLibrary(), KERNEL_ABI_HASH, `it was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
 }
 
 /**
@@ -52,8 +52,7 @@ export function openLibrary(path: string, abiHash: number, mismatch: string): Li
   const koffi = loadKoffi(createRequire(import.meta.url))
   try {
     const library = koffi.load(path)
-    const found = library.func('uint32_t ptlite_abi_hash()') as () => number
-    if (found() !== abiHash) throw new Error(`it ${mismatch}`)
+    if (library.func('uint32_t ptlite_abi_hash()')() !== abiHash) throw new Error(mismatch)
     return library.func('int ptlite_launch(void *frame, void *host)') as LibraryLaunch
   } catch (cause) {
     throw new PtliteError('NATIVE_LIBRARY', `cannot load ${path}, which is for Linux on x86-64: ${(cause as Error).message}`, { cause })

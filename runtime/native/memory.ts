@@ -53,8 +53,8 @@ export function allocate(bytes: number): number {
 
 function take(size: number): number {
   if (size > SMALL_BYTES) return takeLarge(size)
-  const list = free.get(size)
-  if (list !== undefined && list.length > 0) return list.pop()!
+  const released = free.get(size)?.pop()
+  if (released !== undefined) return released
   if (slabLeft < size) {
     slab = fromSystem(SLAB_BYTES)
     slabLeft = SLAB_BYTES

@@ -30,7 +30,7 @@ export function fail(number: number, ...values: unknown[]): never {
 
 function readTexts(): readonly string[] {
   try {
-    const folder = dirname(chosenLibrary() ?? fileURLToPath(import.meta.url))
+    const folder = dirname(chosenLibrary() || fileURLToPath(import.meta.url))
     const { hash, extend, texts } = JSON.parse(readFileSync(`${folder}/messages.json`, 'utf8')) as Record<'hash' | 'extend', string> & {
       texts: string[]
     }

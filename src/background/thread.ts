@@ -21,7 +21,7 @@ export class BackgroundThread {
   private failed: PtliteError | null = null
 
   constructor(private readonly onWarning: (module: number, text: string) => void) {
-    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() }
+    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined }
     // flags of this process, such as --input-type, need not fit a worker
     this.worker = new Worker(entryPath(), { workerData: start, execArgv: [] })
     this.worker.unref()

@@ -60,6 +60,7 @@ class Recorder implements StorageObserver {
     const { inputs } = this
     const versions = inputs.map((t) => t.storage.version)
     const launches = observeLaunches((id, name, host, own) => {
+      launches?.(id, name, host, own)
       this.launched(id, name, host, own)
     })
     const storages = observeStorages(this)

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
+import { calledOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
@@ -100,7 +100,7 @@ function drop(env: Map<ValueId, Tensor>, id: ValueId): void {
 }
 
 export function operatorOf(name: string): OperatorEntry {
-  const entry = findOperator(name)
+  const entry = calledOperator(name)
   if (entry === undefined) throw new PtliteError('INTERNAL', `a graph calls ${name}, which this build does not have`)
   return entry
 }

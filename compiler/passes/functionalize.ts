@@ -1,4 +1,4 @@
-import { findOperator } from '../../runtime/operators/registry.js'
+import { calledOperator, findOperator } from '../../runtime/operators/registry.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type GraphNode, usesOf, type ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
@@ -68,7 +68,7 @@ function functionalName(op: string): string | null {
   const [name, overload] = op.split('.') as [string, string | undefined]
   if (!name.endsWith('_') || name.endsWith('__')) return null
   const functional = overload === undefined ? name.slice(0, -1) : `${name.slice(0, -1)}.${overload}`
-  const found = findOperator(functional)
+  const found = calledOperator(functional)
   const given = findOperator(op)!.schema.arguments
   if (found === undefined || found.schema.returns.length !== 1) return null
   const args = found.schema.arguments

@@ -31,6 +31,8 @@ export interface BuildRequest {
   readonly trace: Trace
   /** Keep all dtypes and operations of kernels that the trace names. */
   readonly allDtypes: boolean
+  /** Keep the compiler. */
+  readonly compiler: boolean
   /** Levels of the ladder, in any case; empty for all. */
   readonly isa: readonly string[]
   readonly out: string
@@ -114,7 +116,8 @@ async function withoutUnseen(
   { root, exercise, onProgress }: BuildRequest,
 ): Promise<string> {
   // of other parts it is not known what they need
-  const why = selection.instructions === null ? 'the build is not made from traces alone' : exercise
+  const isStatic = selection.instructions === null
+  const why = isStatic ? 'the build is not made from traces alone' : selection.parts.has('compiler') ? 'the compiler runs them' : exercise
   if (typeof why === 'string') {
     onProgress(`loaders stay whole: ${why}`)
     return text

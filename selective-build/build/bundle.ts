@@ -21,6 +21,7 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
   { feature: 'interpreter', file: 'src/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
+  { feature: 'background', file: 'src/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
   { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'src/selected-module.ts' },
 ]
 

@@ -29,30 +29,45 @@ export interface Selection {
 /** Instructions link it by themselves; it has no entry in the table. */
 const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 
+/** Feature of traces that came to the plans of their runs, too. */
+export const TRACED_PLANS = 'plans'
+
 /** Families of kernels that the runtime itself launches, and that the reader of .ptlc files does, which asks for the level. */
 const ALWAYS = ['memory', 'mapping', 'threads']
 const FOR_PLANS = [...ALWAYS, 'cpu']
+/** Those that the compiler launches besides the operators of its plans. */
+const FOR_COMPILER = [...FOR_PLANS, 'plan', 'jit']
+/** Operators that only passes put into graphs. */
+const OF_PASSES = 'ptlite::'
 
 export interface SelectionOptions {
   /** Keep every dtype and operation of the kernels that ran. */
   readonly allDtypes: boolean
+  /** Keep the compiler, with what its plans are made of. */
+  readonly compiler: boolean
 }
 
 /** Turns a trace into what to build. Throws MISSING_OPERATOR naming what the library does not have. */
 export function selectionOf(trace: Trace, declared: readonly Operator[], abi: KernelAbi, options: SelectionOptions): Selection {
   const names = trace.all ? new Set(declared.map((o) => o.qualifiedName)) : rootNames(trace, declared)
+  // traces of plans name those that they came to
+  const isUnknown = options.compiler && !trace.features.has(TRACED_PLANS)
+  if (isUnknown) for (const { qualifiedName } of declared) if (qualifiedName.startsWith(OF_PASSES)) names.add(qualifiedName)
   const uncalled = trace.all ? [] : [...names].filter((name) => trace.operators.get(name)?.isCalled === false)
-  const kernels = trace.all ? null : trace.kernels
+  const kernels = trace.all || isUnknown ? null : trace.kernels
+  const families = options.compiler ? FOR_COMPILER : trace.features.has('loader:ptlc') ? FOR_PLANS : ALWAYS
   return {
     operators: new Set([...names].filter((name) => !uncalled.includes(name))),
     uncalled: new Set(uncalled),
-    kernels:
-      kernels === null ? null : new Set([...kernels.keys(), ...kernelsOf(abi, trace.features.has('loader:ptlc') ? FOR_PLANS : ALWAYS)]),
+    kernels: kernels === null ? null : new Set([...kernels.keys(), ...kernelsOf(abi, families)]),
     dtypes: kernels === null || options.allDtypes ? null : dtypesOf(trace),
-    operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi),
+    operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi, options.compiler),
     backends: new Set(backendsOf(trace, kernels === null)),
     loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
-    parts: trace.all || kernels === null ? new Set(['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS]) : trace.features,
+    parts: new Set([
+      ...(trace.all || kernels === null ? ['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS] : trace.features),
+      ...(options.compiler ? ['compiler'] : []),
+    ]),
     instructions: kernels === null ? null : instructionsOf(trace),
   }
 }
@@ -86,8 +101,10 @@ function dtypesOf(trace: Trace): Set<number> {
   return new Set(tags.map((tag) => dtypeCode(tag)).filter((code) => code !== undefined))
 }
 
-function operationsOf(trace: Trace, abi: KernelAbi): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>(abi.enums.map((e) => [e.name, new Set()]))
+function operationsOf(trace: Trace, abi: KernelAbi, compiler: boolean): Map<string, Set<string>> {
+  // plans name their level, which traced runs did not ask for
+  const asked = (name: string, values: readonly string[]): readonly string[] => (compiler && name === 'CpuText' ? values : [])
+  const found = new Map<string, Set<string>>(abi.enums.map((e) => [e.name, new Set(asked(e.name, e.values))]))
   for (const { operations } of trace.kernels!.values()) {
     for (const operation of operations) {
       const [name, value] = operation.split('.') as [string, string]

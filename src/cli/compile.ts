@@ -30,6 +30,7 @@ ${WINOGRAD_HELP}`,
   async run(args) {
     const { model, runs, merge, isa, ...given } = parsePlannedRuns(args)
     if (merge.length > 0) throw new UsageError('--merge goes with trace')
+    if (given.plans) throw new UsageError('--plans goes with trace')
     const output = given.output ?? `${model.replace(/\.(ptl|ff)$/, '')}.ptlc`
     if (output === model) throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')

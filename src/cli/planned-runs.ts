@@ -16,6 +16,7 @@ export interface PlannedRuns {
   readonly output: string | undefined
   readonly merge: readonly string[]
   readonly isa: string | undefined
+  readonly plans: boolean
   readonly 'no-winograd': boolean
 }
 
@@ -32,6 +33,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       output: { type: 'string', short: 'o' },
       merge: { type: 'string', multiple: true },
       isa: { type: 'string' },
+      plans: { type: 'boolean', default: false },
       ...WINOGRAD_OPTION,
     },
     allowPositionals: true,
@@ -57,8 +59,8 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
   if (models.length !== 1) {
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   }
-  const { output, merge = [], isa } = values
-  return { model: models[0]!, runs, output, merge, isa, 'no-winograd': values['no-winograd'] }
+  const { output, merge = [], isa, plans } = values
+  return { model: models[0]!, runs, output, merge, isa, plans, 'no-winograd': values['no-winograd'] }
 }
 
 /** Arguments of forward that the exporter put into the model. */

@@ -15,7 +15,7 @@ import { verifyLevels, verifyTrace } from './verify.js'
 
 export const selectiveBuild: Command = {
   usage:
-    'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--no-verify]',
+    'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--with-compiler] [--no-verify]',
   help: `Builds a runtime that holds only what models use.
 
       --trace FILE   what 'ptlite trace' or stopTracing() wrote, or a .ptlc file; may be repeated
@@ -25,6 +25,7 @@ export const selectiveBuild: Command = {
       --all          everything, for comparison
       --isa LIST     instruction set levels, such as avx2,avx512; all of them without it
       --all-dtypes   keep all dtypes of the kernels that traces name
+      --with-compiler  keep the compiler; traces made with 'ptlite trace --plans' name the kernels of plans, others bring all of them
       --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, messages.json, selected_operators.yaml, report.json, report.txt, report.svg
       --no-verify    do not run the traced models in the new build
       --verify-only  run the traced models in the build that stands in --out, and nothing else
@@ -41,6 +42,7 @@ export const selectiveBuild: Command = {
         all: { type: 'boolean', default: false },
         isa: { type: 'string' },
         'all-dtypes': { type: 'boolean', default: false },
+        'with-compiler': { type: 'boolean', default: false },
         out: { type: 'string' },
         'no-verify': { type: 'boolean', default: false },
         cache: { type: 'string' },
@@ -60,11 +62,12 @@ export const selectiveBuild: Command = {
     if (traces.length === 0) throw new UsageError('say what to build: --trace, --model, --ops or --all')
     const trace = mergeTraces(traces)
     const root = findCheckout(values.sources)
-    if (values['verify-only']) return verifyTrace(trace, values.out, root)
+    if (values['verify-only']) return verifyTrace(trace, values.out, root, values['with-compiler'])
     const report = await buildSelected({
       root,
       trace,
       allDtypes: values['all-dtypes'],
+      compiler: values['with-compiler'],
       isa: values.isa === undefined ? [] : values.isa.split(','),
       out: values.out,
       cache: values.cache ?? join(root, 'build/selective'),

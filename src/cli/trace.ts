@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
+import { TRACED_PLANS } from '../../selective-build/selection/selection.js'
 import { startRecording, stopRecording } from '../../selective-build/trace/recorder.js'
 import { traceToYaml } from '../../selective-build/trace/to-yaml.js'
 import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
@@ -11,7 +12,7 @@ import { type Command, UsageError } from './usage.js'
 import { writeText } from './write-file.js'
 
 export const trace: Command = {
-  usage: 'trace MODEL [--input FILE.npy|FILE.json ...] [--method NAME] [-o model.trace] [--merge FILE]',
+  usage: 'trace MODEL [--input FILE.npy|FILE.json ...] [--method NAME] [--plans] [-o model.trace] [--merge FILE]',
   help: `Runs a model and writes down what it uses, for selective-build.
 
 Without --input, forward runs on every input that the exporter bundled with the model.
@@ -19,6 +20,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
   -i, --input FILE ...  the arguments of one run: .npy or .json files in order. Each --input begins another run
   -m, --method NAME     the method of the runs after it; forward before the first one. Without any run it is called without arguments
   -o, --output FILE     MODEL.trace in this folder without it
+      --plans           compile each run, too, for builds with the compiler (selective-build --with-compiler)
       --merge FILE      add another trace, or a selected_operators.yaml of PyTorch's tools; may be repeated`,
 
   async run(args) {
@@ -31,14 +33,18 @@ Without --input, forward runs on every input that the exporter bundled with the 
     let traced: Trace
     try {
       const module = await loadModule(model, { onWarning: () => undefined })
-      for (const { method, args } of plannedCalls(module, runs)) module.call(method, args)
+      for (const { method, args } of plannedCalls(module, runs)) {
+        module.call(method, args)
+        if (given.plans) await module.compile(method, args)
+      }
     } finally {
       traced = stopRecording()
     }
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
     const again =
       runs.length === 0 ? [{ model, method: 'forward', files: null }] : runs.map((r) => ({ model, method: r.method, files: r.files ?? [] }))
-    const result = mergeTraces([{ ...traced, runs: again }, ...merge.map((file) => readTrace(file, known))])
+    const features = new Set([...traced.features, ...(given.plans ? [TRACED_PLANS] : [])])
+    const result = mergeTraces([{ ...traced, features, runs: again }, ...merge.map((file) => readTrace(file, known))])
     writeText(output, traceToYaml(result, dirname(output)))
     for (const line of summary(traced, output)) console.log(line)
   },

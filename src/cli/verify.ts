@@ -22,21 +22,23 @@ export interface VerifiedRun {
 export type Runtime = typeof whole
 
 /**
- * Makes the calls in the whole runtime and in the one that stands in `folder`, and compares the results bit for bit. Throws INTERNAL
- * naming the first difference. Both use the same level of instructions, so ATEN_CPU_CAPABILITY must name one that both hold.
+ * Makes the calls in the whole runtime and in the one that stands in `folder`, and compares the results bit for bit; those of their plans
+ * where `compiled`. Throws INTERNAL naming the first difference. Both use the same level of instructions, so ATEN_CPU_CAPABILITY must name
+ * one that both hold.
  */
-export async function verifyRuns(runtime: Runtime, folder: string, runs: readonly VerifiedRun[]): Promise<void> {
+export async function verifyRuns(runtime: Runtime, folder: string, runs: readonly VerifiedRun[], compiled = false): Promise<void> {
   const selected = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
   // not the library that PTLITE_NATIVE_LIBRARY names
   selected.setNativeLibrary(join(folder, 'libptlite.so'))
   for (const { model, method, args } of runs) {
     const [expected, found] = await Promise.all([
-      callIn(runtime, model, method, args),
+      callIn(runtime, model, method, args, compiled),
       callIn(
         selected,
         model,
         method,
         args.map((a) => carry(a, runtime, selected)),
+        compiled,
       ),
     ])
     const where = difference(expected, found, 'result', runtime, selected)
@@ -44,9 +46,18 @@ export async function verifyRuns(runtime: Runtime, folder: string, runs: readonl
   }
 }
 
-async function callIn(runtime: Runtime, model: string, method: string, args: readonly whole.Input[]): Promise<whole.Output> {
+/** The result of a call; where it is `compiled`, with what became of it in front. */
+async function callIn(
+  runtime: Runtime,
+  model: string,
+  method: string,
+  args: readonly whole.Input[],
+  compiled: boolean,
+): Promise<whole.Output> {
   const module = await runtime.loadModule(model, { onWarning: () => undefined })
-  return module.call(method, args)
+  if (!compiled) return module.call(method, args)
+  await module.compile(method, args)
+  return [module.plans().map(({ state }) => state), module.call(method, args)]
 }
 
 /** An argument made anew with the classes of the other runtime. */
@@ -131,7 +142,7 @@ async function argumentLists(model: string, method: string): Promise<full.Input[
 }
 
 /** Compares the runs of a trace at the level that the process has. */
-export async function verifyTrace(trace: Trace, folder: string, root: string): Promise<void> {
+export async function verifyTrace(trace: Trace, folder: string, root: string, compiled: boolean): Promise<void> {
   const level = process.env['ATEN_CPU_CAPABILITY']
   if (level !== undefined && full.cpu.currentLevel() !== level) {
     console.log(`level ${level}: not compared, this machine or the whole library has not got it`)
@@ -146,9 +157,11 @@ export async function verifyTrace(trace: Trace, folder: string, root: string): P
   const copy = mkdtempSync(join(root, 'build/selective-verify-'))
   try {
     for (const name of ['index.js', 'package.json', 'libptlite.so', 'messages.json']) copyFileSync(join(folder, name), join(copy, name))
-    await verifyRuns(full, copy, runs)
+    await verifyRuns(full, copy, runs, compiled)
   } finally {
     rmSync(copy, { recursive: true })
   }
-  console.log(`level ${full.cpu.currentLevel()}: ${runs.length} runs give the same bits as the whole runtime`)
+  console.log(
+    `level ${full.cpu.currentLevel()}: ${runs.length} runs give the same bits as the whole runtime${compiled ? ', as plans' : ''}`,
+  )
 }

@@ -8,12 +8,14 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { Parameters } from './fit.js'
+import type { InterpretedModule } from './interpreted-module.js'
 import { type CallOptions, Module, type RunOptions } from './module.js'
+import { sameState } from './module-state.js'
 
 /** The model that a file was compiled from. */
 export interface Original {
   /** Loads it. Throws PtliteError where it is not there or another one. */
-  open(): Module
+  open(): InterpretedModule
 }
 
 interface Entry {
@@ -27,7 +29,9 @@ interface Entry {
 export class CompiledModule extends Module {
   private readonly entries: readonly Entry[]
   private readonly parameterLists: ReadonlyMap<string, Parameters>
-  private loaded: Module | undefined
+  private loaded: InterpretedModule | undefined
+  /** Of the original, as it was loaded: the state that plans were made for. */
+  private initial: readonly unknown[] = []
   /** Aborted at dispose. */
   private readonly end = new AbortController()
   /** Background runs that are under way. */
@@ -158,12 +162,17 @@ export class CompiledModule extends Module {
   private find(method: string, args: readonly Input[]): { plan: Plan; inputs: Tensor[] } | null {
     if (this.end.signal.aborted) throw this.end.signal.reason
     const values = this.parameterLists.get(method)?.fit(args)
-    if (values === undefined) return null
+    if (values === undefined || this.hasChanged()) return null
     for (const entry of this.entries) {
       const inputs = entry.method === method ? entry.signature.match(values) : null
       if (inputs !== null && entry.plan.accepts(inputs)) return { plan: entry.plan, inputs }
     }
     return null
+  }
+
+  /** A call of the original has set an attribute, say, that plans know as it was. */
+  private hasChanged(): boolean {
+    return this.loaded !== undefined && !sameState(this.loaded.state(), this.initial)
   }
 
   private modelFor(method: string, args: readonly Input[]): Module {
@@ -185,6 +194,7 @@ export class CompiledModule extends Module {
     if (this.loaded === undefined) {
       try {
         this.loaded = this.original.open()
+        this.initial = this.loaded.state()
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
         throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {

@@ -8,6 +8,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { Parameters } from './fit.js'
 import { Module } from './module.js'
+import { stateOf } from './module-state.js'
 
 /** What every module with code has, however its code is run. */
 export abstract class InterpretedModule extends Module {
@@ -25,6 +26,11 @@ export abstract class InterpretedModule extends Module {
   get operators(): string[] {
     const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
     return [...new Set(names)].sort()
+  }
+
+  /** What calls can change, to be compared by sameState. */
+  state(): unknown[] {
+    return stateOf(this.script.root)
   }
 
   get bytecodeVersion(): number {

@@ -3,6 +3,7 @@ import { readHeader, readPlans } from '../compiler/ahead/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../runtime/module/bytes.js'
 import { CompiledModule } from './compiled-module.js'
+import type { InterpretedModule } from './interpreted-module.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
 import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
@@ -20,7 +21,7 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  */
 export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
   const warn = options.onWarning ?? ((text: string): void => console.warn(`ptlite: ${text}`))
-  const load = (path: string, mode: CompileMode): Module => loadScripted(path, { ...options, compile: options.compile ?? mode })
+  const load = (path: string, mode: CompileMode): InterpretedModule => loadScripted(path, { ...options, compile: options.compile ?? mode })
   try {
     const passes = passOptions(options)
     const header = readHeader(source)

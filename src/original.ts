@@ -9,6 +9,7 @@ import { cpu } from '../runtime/native/cpu.js'
 import { levelsNamed } from '../runtime/native/cpu-levels.js'
 import { VERSION } from '../runtime/version.js'
 import type { Original } from './compiled-module.js'
+import type { InterpretedModule } from './interpreted-module.js'
 import type { Module } from './module.js'
 import { differenceOf, quickDifferenceOf } from './replaced.js'
 
@@ -42,9 +43,13 @@ export interface OriginalBeside extends Original {
  * The model that a .ptlc file was compiled from: the file of its name in the same folder, if that has the same bytes. In place of plans
  * that cannot be used it is compiled at the first call, unless the caller wants another mode.
  */
-export function originalBeside(source: ByteSource, about: OriginalFile, load: (path: string, mode: CompileMode) => Module): OriginalBeside {
+export function originalBeside(
+  source: ByteSource,
+  about: OriginalFile,
+  load: (path: string, mode: CompileMode) => InterpretedModule,
+): OriginalBeside {
   const path = source.path === undefined ? undefined : join(dirname(source.path), basename(about.original))
-  const open = (mode: CompileMode): Module => {
+  const open = (mode: CompileMode): InterpretedModule => {
     if (path === undefined || !existsSync(path)) {
       throw new PtliteError('INVALID_ARGUMENT', path === undefined ? 'bytes have no folder to find it in' : `there is no ${path}`)
     }

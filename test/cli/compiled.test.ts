@@ -93,18 +93,18 @@ t.test('calls without a plan are warned of, and need the model', async (t) => {
   const made = await ptlite('compile', model, '-i', rows(1), '-m', 'collect', '-i', rows(1), list, '-o', output)
   t.match(made, {
     status: 0,
-    stderr: /^warning: no plan for collect\(float32\[1, 4\], \[\]\): .*outlives the call/,
+    stderr: /^warning: no plan for collect\(float32\[1, 4\], \[\]\): .*too few operators for a plan/,
     stdout: /collect\(float32\[1, 4\], \[\]\): interpreted, needs compile\.ptl beside the file/,
   })
   t.match(
     (await ptlite('inspect', output)).stdout,
-    /Left to the interpreter \(1\)\n +collect\(float32\[1, 4\], \[\]\) +.*outlives the call/,
+    /Left to the interpreter \(1\)\n +collect\(float32\[1, 4\], \[\]\) +.*too few operators for a plan/,
   )
   const found = await ptlite('run', output, '--method', 'collect', '--input', rows(1), list, '--json')
   t.strictSame(found, await ptlite('run', model, '--method', 'collect', '--input', rows(1), list, '--json'))
   rmSync(output)
   const none = await ptlite('compile', model, '-m', 'collect', '-i', rows(1), list, '-o', output)
-  t.match(none, { status: 1, stdout: '', stderr: /cannot be compiled to a plan: .*outlives the call/ })
+  t.match(none, { status: 1, stdout: '', stderr: /cannot be compiled to a plan: .*too few operators for a plan/ })
   t.throws(() => readFileSync(output), { code: 'ENOENT' })
 })
 

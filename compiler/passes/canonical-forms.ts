@@ -61,7 +61,7 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ['aten::slow_conv_transpose2d', (node) => transposedOfKernelSize(node, 2)],
   ['aten::slow_conv_transpose3d', (node) => transposedOfKernelSize(node, 3)],
   ['aten::_nnpack_spatial_convolution', nnpack],
-  ...['native_batch_norm', '_batch_norm_impl_index'].map((name): [string, Form] => [
+  ...['native_batch_norm', '_native_batch_norm_legit', '_batch_norm_impl_index'].map((name): [string, Form] => [
     `aten::${name}`,
     (node) => (isFalse(node.args[5]) ? batchNorm(node, 6) : null),
   ]),

@@ -320,6 +320,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   /** Tensors that the operator writes to; null where that cannot be repeated, which has been noted. */
   private writtenBy(entry: OperatorEntry, args: readonly Value[], origin: Origin): Tensor[] | null {
+    // the statistics of a batch norm change in training alone
+    if (entry.qualifiedName === 'aten::_native_batch_norm_legit' && args[5] === false) return []
     const written: Tensor[] = []
     const { arguments: declared } = entry.schema
     for (let i = 0; i < declared.length && i < args.length; i++) {

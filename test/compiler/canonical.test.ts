@@ -123,6 +123,9 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
     [normed('native_batch_norm(%0, %1, None, %1, %2, False, 0.1, 1e-05)', '_, _'), 'aten::batch_norm'],
     [normed('native_batch_norm(%0, %1, None, %1, %2, False, 0.1, 1e-05)', '%4: float32[0] @4, _'), 'aten::batch_norm'],
   ],
+  'aten::_native_batch_norm_legit': [
+    [normed('_native_batch_norm_legit(%0, %1, None, %1, %2, False, 0.1, 1e-05)', '_, _'), 'aten::batch_norm'],
+  ],
   'aten::_batch_norm_impl_index': [
     [normed('_batch_norm_impl_index(%0, %1, None, %1, %2, False, 0.1, 1e-05, True)', '_, _, _, _'), 'aten::batch_norm'],
   ],

@@ -1,11 +1,12 @@
 import { type Arg, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { clampOf, madeBy, near, plusNumber, productOf, replacesDense } from './expression.js'
 import { type Pass, untilStable } from './pass.js'
 
 /**
- * Recognises silu, hardsigmoid and hardswish written out: x sigmoid(x), relu6(x + 3) / 6, x relu6(x + 3) / 6.
+ * Recognises silu, hardsigmoid, hardswish and mish written out: x sigmoid(x) or x / (1 + exp(-x)), relu6(x + 3) / 6, x relu6(x + 3) / 6,
+ * x tanh(softplus(x)).
  *
  *     %1 = aten::add.Scalar(%0, 3, 1)
  *     %2 = aten::relu6(%1)
@@ -13,7 +14,7 @@ import { type Pass, untilStable } from './pass.js'
  *     %4 = aten::div.Scalar(%3, 6)           →   %4 = aten::hardswish(%0)
  */
 export const gates: Pass = {
-  name: 'silu, hardsigmoid, hardswish',
+  name: 'silu, hardsigmoid, hardswish, mish',
   // hardswish may be made of a hardsigmoid
   run: untilStable((graph) => {
     const analysis = new Analysis(graph)
@@ -32,6 +33,8 @@ export const gates: Pass = {
 function gateOf(node: GraphNode, analysis: Analysis): { op: string; input: ValueId } | null {
   const result = onlyResult(node)
   if (result === undefined || !/^aten::(mul|div|clamp|hardtanh)/.test(node.op)) return null
+  const quotient = siluQuotient(node, analysis)
+  if (quotient !== undefined) return { op: 'aten::silu', input: quotient }
   const { scale, factors } = productOf(value(result), analysis)
   const [first, second] = factors as [ValueId, ValueId | undefined]
   if (factors.length === 1) {
@@ -47,9 +50,26 @@ function gateOf(node: GraphNode, analysis: Analysis): { op: string; input: Value
     const ofInput = made !== undefined && valueArg(made.args[0]) === input
     if (near(scale, 1) && ofInput && made.op === 'aten::sigmoid') return { op: 'aten::silu', input }
     if (near(scale, 1) && ofInput && made.op === 'aten::hardsigmoid') return { op: 'aten::hardswish', input }
+    if (near(scale, 1) && made?.op === 'aten::tanh' && softplusTerm(made.args[0]!, analysis) === input) return { op: 'aten::mish', input }
     if (near(scale, 1 / 6) && hardTerm(value(gate), analysis) === input) return { op: 'aten::hardswish', input }
   }
   return null
+}
+
+/** x of x / (1 + exp(-x)). */
+function siluQuotient({ op, args }: GraphNode, analysis: Analysis): ValueId | undefined {
+  const plus = op === 'aten::div.Tensor' ? plusNumber(args[1], analysis) : null
+  const exp = plus?.number === 1 ? madeBy(plus.term, analysis) : undefined
+  const negated = exp?.op === 'aten::exp' ? madeBy(exp.args[0], analysis) : undefined
+  const input = valueArg(args[0])
+  return negated?.op === 'aten::neg' && input !== undefined && valueArg(negated.args[0]) === input ? input : undefined
+}
+
+/** x of softplus(x) as torch.nn.functional calls it. */
+function softplusTerm(arg: Arg, analysis: Analysis): ValueId | undefined {
+  const curve = madeBy(arg, analysis)
+  const usual = curve?.op === 'aten::softplus' && numberArg(curve.args[1]) === 1 && numberArg(curve.args[2]) === 20
+  return usual ? valueArg(curve.args[0]) : undefined
 }
 
 /** x of relu6(x + 3). */

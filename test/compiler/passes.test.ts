@@ -404,6 +404,16 @@ t.test('gelu', (t) => {
 })
 
 t.test('silu, hardsigmoid, hardswish', (t) => {
+  check(t, cleaned(gates), chain('3, 5', ['softplus(%0, 1, 20)', 'tanh(%1)', 'mul.Tensor(%0, %2)']), ['aten::mish'], 1e-6)
+  check(t, cleaned(gates), chain('3, 5', ['softplus(%0, 2, 20)', 'tanh(%1)', 'mul.Tensor(%0, %2)']), [
+    'aten::softplus',
+    'aten::tanh',
+    'aten::mul.Tensor',
+  ])
+  const quotient = ['neg(%0)', 'exp(%1)', 'add.Scalar(%2, 1, 1)', 'div.Tensor(%0, %3)']
+  check(t, cleaned(gates), chain('3, 5', quotient), ['aten::silu'], 1e-6)
+  const another = quotient.with(2, 'add.Scalar(%2, 2, 1)')
+  check(t, cleaned(gates), chain('3, 5', another), ['aten::neg', 'aten::exp', 'aten::add.Scalar', 'aten::div.Tensor'])
   const run = cleaned(gates)
   check(t, run, chain('9', ['sigmoid(%0)', 'mul.Tensor(%1, %0)']), ['aten::silu'], 1e-6)
   check(t, run, chain('9', ['add.Scalar(%0, 3, 1)', 'relu6(%1)', 'div.Scalar(%2, 6)']), ['aten::hardsigmoid'], 1e-6)

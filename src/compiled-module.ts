@@ -172,7 +172,7 @@ export class CompiledModule extends Module {
 
   /** A call of the original has set an attribute, say, that plans know as it was. */
   private hasChanged(): boolean {
-    return this.loaded !== undefined && !sameState(this.loaded.state(), this.initial)
+    return this.loaded !== undefined && !sameState(this.loaded.moduleState(), this.initial)
   }
 
   private modelFor(method: string, args: readonly Input[]): Module {
@@ -194,7 +194,7 @@ export class CompiledModule extends Module {
     if (this.loaded === undefined) {
       try {
         this.loaded = this.original.open()
-        this.initial = this.loaded.state()
+        this.initial = this.loaded.moduleState()
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
         throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {

@@ -29,7 +29,7 @@ export abstract class InterpretedModule extends Module {
   }
 
   /** What calls can change, to be compared by sameState. */
-  state(): unknown[] {
+  moduleState(): unknown[] {
     return stateOf(this.script.root)
   }
 

@@ -17,6 +17,7 @@ const FUNCTIONS: Readonly<Record<string, readonly ('number' | 'array' | 'numbers
   window: ['number', 'number', 'number', 'number', 'number', 'number'],
   windows: ['array', 'array', 'array', 'array', 'array', 'array'],
   pads: ['number', 'number', 'array', 'array', 'array'],
+  grouped: ['number', 'number', 'number', 'number', 'number'],
   parts: ['number', 'array', 'array', 'number'],
   operands: ['array', 'number', 'number'],
   pack: ['number', 'number', 'number', 'number', 'number'],

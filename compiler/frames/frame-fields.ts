@@ -1,4 +1,5 @@
 import type { FrameFields } from '../../runtime/native/extents.js'
+import { groupedFilter } from '../../runtime/backends/cpu/support/blocked.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame } from '../capture/captured.js'
@@ -10,6 +11,8 @@ export class FrameError extends Error {}
 /** Strides and dilations up to this are allowed for however small an input. */
 const LEAST_STEP = 16
 const MOST_EMPTY_TURNS = 2 ** 24
+/** Blocks of outputs of a grouped convolution. */
+const MOST_BLOCKS = 2 ** 16
 
 /** Reads the fields of one captured frame for the expressions of its kernel's declaration. */
 export class CapturedFields implements FrameFields {
@@ -145,6 +148,13 @@ export class CapturedFields implements FrameFields {
       if (mode === circular && (low < -size || high >= 2 * size)) return 0
     }
     return 1
+  }
+
+  grouped(channels: number, groups: number, outputs: number, blocks: number, depth: number): number {
+    if (groups === 1) return depth === channels ? 1 : 0
+    if (groups < 1 || outputs < 1 || channels < groups || channels % groups !== 0) return 0
+    if (blocks > MOST_BLOCKS || Math.ceil((groups * outputs) / 16) !== blocks) return 0
+    return groupedFilter({ count: groups, inputs: channels / groups, outputs }).depth === depth ? 1 : 0
   }
 
   parts(count: number, start: string, length: string, row: number): number {

@@ -36,6 +36,8 @@ export interface FrameFields {
   windows(input: string, kernel: string, stride: string, padding: string, dilation: string, out: string): number
   /** 1 where padding by this mode reads inside of the input. */
   pads(mode: number, dims: number, inSizes: string, outSizes: string, before: string): number
+  /** 1 where a filter of `depth` channels for each of `blocks` blocks of outputs is one for these groups, as blocked convolutions have them. */
+  grouped(channels: number, groups: number, outputs: number, blocks: number, depth: number): number
   /** 1 where `count` pieces of a row lie inside of it. */
   parts(count: number, start: string, length: string, row: number): number
   /** 1 where the operands of each of `steps` steps are inputs, results of steps before, or numbers (-1, -2). */

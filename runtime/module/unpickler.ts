@@ -47,9 +47,9 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
   /** Where the next bytes stand, which are read by that. */
   const next = (count: number): number => (at += count) - count
   // not readUInt8, which is JavaScript that takes time to get fast
-  const uint8 = (): number => bytes[at++] ?? tooShort()
-  const tooShort = (): never => {
-    throw new RangeError()
+  const uint8 = (): number => {
+    if (at >= bytes.length) throw new RangeError()
+    return bytes[at++]!
   }
   const uint32 = (): number => bytes.readUInt32LE(next(4))
   const text = (length: number): string => {

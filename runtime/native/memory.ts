@@ -14,7 +14,7 @@ const SMALL_BYTES = 1 << 14
 const CACHE_LIMIT = 256 * 1024 * 1024
 
 /** How many times the bytes that are asked for a reused block may have. */
-const MOST_WASTE = 4
+const MOST_WASTE = 2
 
 /** Addresses of a process have 47 bits; beyond that a count of bytes is no longer exact either. */
 const MOST_BYTES = 2 ** 46
@@ -95,11 +95,7 @@ export function release(address: number, bytes: number): void {
 
 /** Returns the cached large blocks to the system. */
 export function trimMemory(): void {
-  for (const [size, list] of free) {
-    if (size <= SMALL_BYTES) continue
-    for (const address of list) kernels.mem_free({ address })
-    list.length = 0
-  }
+  for (const [size, list] of free) if (size > SMALL_BYTES) for (const address of list.splice(0)) kernels.mem_free({ address })
   cachedBytes = 0
   kernels.mem_trim({})
 }

@@ -641,7 +641,7 @@ t.test('broken graphs are found', (t) => {
   }
   wrong('%1: float32[4] @1 = aten::relu(%0)\nreturn %1\n', /%0 is not defined/)
   wrong('input %0: float32[4] @0\n%0: float32[4] @1 = aten::relu(%0)\nreturn %0\n', /defined twice/)
-  wrong('input %0: float32[4] @0\n%1: float32[4] @0 = aten::relu_(%0!)\nreturn %1\n', /an input or constant/)
+  wrong('constant %0: float32[4] @0 = "bias"\n%1: float32[4] @0 = aten::relu_(%0!)\nreturn %1\n', /a constant/)
   wrong('input %0: float32[4] @0\n%1: float32[4] @1 = aten::relu(%0, 1)\nreturn %1\n', /expected 1 arguments/)
   wrong('input %0: float32[4] @0\n%1: float32[4] @1 = aten::nothing(%0)\nreturn %1\n', /no operator/)
   wrong('input %0: float32[4] @0\n', /ends with what it returns/)

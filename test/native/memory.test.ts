@@ -51,9 +51,9 @@ t.test('the smallest block that serves is taken', (t) => {
   const sizes = [4 * MB, 2 * MB, 3 * MB]
   const blocks = sizes.map((bytes) => allocate(bytes))
   sizes.forEach((bytes, i) => release(blocks[i]!, bytes))
-  const taken = [1.5 * MB, 1.5 * MB, 1.5 * MB].map(allocate)
+  const taken = [2 * MB, 2 * MB, 2 * MB].map(allocate)
   t.strictSame(taken, [blocks[1], blocks[2], blocks[0]])
-  for (const address of taken) release(address, 1.5 * MB)
+  for (const address of taken) release(address, 2 * MB)
   t.equal(memoryStats().cached, 9 * MB)
   trimMemory()
   t.equal(memoryStats().cached, 0)

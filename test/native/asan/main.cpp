@@ -303,6 +303,10 @@ void sparse() {
     sparse_gemm_frame run;
     memset(&run, 0, sizeof run);
     run.handle = create.handle;
+    run.n = n;
+    run.k = k;
+    run.form = create.form;
+    run.post_ops = create.post_ops;
     run.x = x.address();
     run.out = out.address();
     run.bias = bias.address();

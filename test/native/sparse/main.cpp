@@ -118,6 +118,14 @@ void one_case(int form) {
   sparse_gemm_frame f;
   memset(&f, 0, sizeof f);
   f.handle = create.handle;
+  f.n = n;
+  f.k = k;
+  f.form = form;
+  f.post_ops = create.post_ops;
+  if (residual) {
+    f.access[0] = SparseOperand_full;
+    f.access[1] = SparseOperand_row;
+  }
   f.x = x.address();
   f.out = out.address();
   f.bias = has_bias ? bias.address() : 0;

@@ -1,4 +1,5 @@
 import { BLOCK, blocksOf, groupedFilter, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../runtime/backends/cpu/support/blocked.js'
+import { winogradStrip } from '../../runtime/backends/cpu/support/blocked-strip.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './pass.js'
 
@@ -46,18 +47,27 @@ const FEW_CHANNELS = 4
 const NS_PER_DIRECT_MAC = 0.0155
 const NS_PER_WINOGRAD_MAC = 0.018
 const NS_PER_TRANSFORMED_ELEMENT = 0.2
+const NS_PER_BYTE_READ = 0.06
 /** Where the system does not tell the size of the third-level cache. */
 const USUAL_L3 = 8 << 20
+
+/** Bytes of transformed filters, four times as many as they are made from, that come from memory: they are read for each strip of tiles. */
+function filterBytesRead(p: ConvolutionProblem, inputs: number, outputs: number): number {
+  const bytes = WINOGRAD_POSITIONS * inputs * outputs * 4
+  if (bytes <= (cpu.info().caches.l3 || USUAL_L3) / 2) return 0
+  const rows = Math.ceil(p.out[0] / WINOGRAD_TILE)
+  return bytes * p.batch * Math.ceil(rows / winogradStrip(blocksOf(p.inChannels), blocksOf(p.outChannels), p.inChannels, p.out))
+}
 
 /** What Winograd's algorithm saves over a direct convolution, in nanoseconds; 0 where it saves nothing or does not apply. */
 function winogradGain(p: ConvolutionProblem, macs: number): number {
   const isThree = [p.kernel, p.stride, p.dilation].every(([a, b], i) => a === b && a === (i === 0 ? 3 : 1))
   if (!isThree || p.inChannels < BLOCK || p.outChannels < BLOCK) return 0
   const [inputs, outputs] = [p.inChannels, blocksOf(p.outChannels) * BLOCK]
-  // read once for each strip, and four times as large as what it is made from
-  if (WINOGRAD_POSITIONS * inputs * outputs * 4 > (cpu.info().caches.l3 || USUAL_L3) / 2) return 0
   const products = p.batch * Math.ceil(p.out[0] / WINOGRAD_TILE) * Math.ceil(p.out[1] / WINOGRAD_TILE) * WINOGRAD_POSITIONS
-  const time = products * (inputs * outputs * NS_PER_WINOGRAD_MAC + (inputs + outputs) * NS_PER_TRANSFORMED_ELEMENT)
+  const time =
+    products * (inputs * outputs * NS_PER_WINOGRAD_MAC + (inputs + outputs) * NS_PER_TRANSFORMED_ELEMENT) +
+    filterBytesRead(p, inputs, outputs) * NS_PER_BYTE_READ
   // within the error of the estimate the direct one, which rounds less, is taken
   return time < 0.8 * macs * NS_PER_DIRECT_MAC ? macs * NS_PER_DIRECT_MAC - time : 0
 }

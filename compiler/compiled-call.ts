@@ -17,7 +17,9 @@ export class CompiledCall implements Call {
   /** Inputs that it writes to. */
   private readonly written: readonly number[]
   private readonly draws: boolean
-  /** The plan can fail after it has written to them, or drawn random numbers. */
+  /** It writes to inputs or draws random numbers. */
+  private readonly changes: boolean
+  /** The plan can fail after that. */
   private readonly riskyPlan: boolean
 
   constructor(
@@ -30,7 +32,8 @@ export class CompiledCall implements Call {
   ) {
     this.written = writtenInputs(graph)
     this.draws = drawsRandom(graph)
-    this.riskyPlan = plan !== null && (this.draws || this.written.length > 0) && mayFailMidway(plan.captured, this.written)
+    this.changes = this.draws || this.written.length > 0
+    this.riskyPlan = plan !== null && this.changes && mayFailMidway(plan.captured, this.written)
   }
 
   get operators(): number {
@@ -52,23 +55,16 @@ export class CompiledCall implements Call {
     return true
   }
 
-  /** Inputs that it writes to are as they were where it fails. */
-  run(inputs: readonly Tensor[]): Value {
+  /** Inputs that it writes to are as they were where it fails. `outside`: see `Plan.run`. */
+  run(inputs: readonly Tensor[], outside = true): Value {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
-    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, true, () => this.runner.run(inputs))
-    return this.guarded(inputs, this.riskyPlan, () => plan.run(inputs))
-  }
-
-  /** As `run`; tensors of the result are released when they are dropped, where a plan makes them. */
-  runInside(inputs: readonly Tensor[]): Value {
-    const { plan } = this
-    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, true, () => this.runner.run(inputs))
-    return this.guarded(inputs, this.riskyPlan, () => plan.runInside(inputs))
+    if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, this.changes, () => this.runner.run(inputs))
+    return this.guarded(inputs, this.riskyPlan, () => plan.run(inputs, outside))
   }
 
   private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
-    if (!risky || (this.written.length === 0 && !this.draws)) return run()
+    if (!risky) return run()
     const before = new Contents(
       this.written.map((i) => inputs[i]!),
       this.draws,

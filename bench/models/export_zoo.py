@@ -30,7 +30,7 @@ CONFIGURATIONS = {
 }
 IMAGES = {"clip_vision_model", "segformer"}
 SOUNDS = {"wav2vec2", "hubert"}
-LARGE_IMAGES = {"inception_v3": 299, "deeplabv3_mobilenet_v3_large": 256, "fcn_resnet50": 256, "lraspp_mobilenet_v3_large": 256}
+LARGE_IMAGES = {"deeplabv3_mobilenet_v3_large": 256, "fcn_resnet50": 256, "lraspp_mobilenet_v3_large": 256}
 VIDEOS = {"mc3_18": 112, "r3d_18": 112}
 
 
@@ -45,7 +45,7 @@ def from_torchvision(name):
     from torchvision.models import get_model
 
     options = {"weights_backbone": None} if name.startswith(("deeplab", "fcn", "lraspp")) else {}
-    if name in ("googlenet", "inception_v3"):
+    if name == "googlenet":
         options["init_weights"] = True
     network = get_model(name, weights=None, **options).eval()
     size = VIDEOS.get(name) or LARGE_IMAGES.get(name, 224)

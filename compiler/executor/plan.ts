@@ -101,15 +101,11 @@ export class Plan {
 
   /**
    * Replays the run on other inputs, which `accepts` has approved and which have the shapes, strides and dtypes of those
-   * captured. Tensors of the result are the caller's. Throws what kernels report, such as an index out of range.
+   * captured. Tensors of the result are the caller's; unless `outside`, they are released when they are dropped, as those that the
+   * interpreter makes. Throws what kernels report, such as an index out of range.
    */
-  run(inputs: readonly Tensor[]): Value {
-    return this.replay(inputs, 0)
-  }
-
-  /** As `run`; tensors of the result are released when they are dropped, as those that the interpreter makes. */
-  runInside(inputs: readonly Tensor[]): Value {
-    return this.replay(inputs, 0, false)
+  run(inputs: readonly Tensor[], outside = true): Value {
+    return this.replay(inputs, 0, outside)
   }
 
   /** As `run`; `profiler` gets the time and the work of each kernel call. */
@@ -118,7 +114,7 @@ export class Plan {
     const clock = Storage.allocate(8 * (frames.length + 1))
     try {
       const start = profiler.now()
-      const result = this.replay(inputs, clock.address)
+      const result = this.replay(inputs, clock.address, true)
       // nanoseconds of another clock, of which differences count
       const times = new BigInt64Array(frames.length + 1)
       kernels.mem_read({ address: clock.address, bytes: times.byteLength }, times)
@@ -136,7 +132,7 @@ export class Plan {
   }
 
   /** `times` is 0 or the address for `frames` + 1 clock readings. */
-  private replay(inputs: readonly Tensor[], times: number, outside = true): Value {
+  private replay(inputs: readonly Tensor[], times: number, outside: boolean): Value {
     const instance = this.take()
     try {
       const { slots } = instance.frame

@@ -1,6 +1,7 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { type Arg, definitionsOf, type Graph, type GraphNode, usesOf, type ValueId, visitArg } from '../graph/graph.js'
-import type { TensorType } from '../graph/graph.js'
+import { type Arg, definitionsOf, type Graph, type GraphNode, type TensorType, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { isContiguous } from '../../runtime/tensor/shape.js'
 
 /** What passes ask about a graph: who makes a value, who reads it, and which memory is not theirs to move. */
 export class Analysis {
@@ -80,6 +81,11 @@ export class Analysis {
     if (node.draws === true) return false
     return node.writes.length === 0 && usesOf(node).every((id) => this.isSteady(id)) && definitionsOf(node).every((id) => this.isSteady(id))
   }
+}
+
+/** Rows of float32, one behind the other. */
+export function isDenseFloat({ dtype, shape, strides }: TensorType): boolean {
+  return dtype === DType.float32 && isContiguous(shape, strides)
 }
 
 /** The value of an argument that is one. */

@@ -2,7 +2,7 @@ import { BLOCK, isRows } from '../../runtime/backends/cpu/support/blocked.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
-import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
 import { elementwiseSteps } from './elementwise-operators.js'
 import type { PassOptions } from './pass.js'
@@ -45,14 +45,8 @@ export interface BlockedOperand {
 }
 
 /** A dense [n, c, h, w] of float32 with elements. */
-export function isPlanes({ dtype, shape, strides }: TensorType): boolean {
-  if (dtype !== DType.float32 || shape.length !== 4 || shape.some((size) => size === 0)) return false
-  let step = 1
-  for (let d = 3; d >= 0; d--) {
-    if (shape[d] !== 1 && strides[d] !== step) return false
-    step *= shape[d]!
-  }
-  return true
+export function isPlanes(type: TensorType): boolean {
+  return type.shape.length === 4 && !type.shape.includes(0) && isDenseFloat(type)
 }
 
 /** The same, or with channels last in memory: what `to_blocked` reads. */

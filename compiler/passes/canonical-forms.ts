@@ -1,9 +1,9 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import { contiguousStrides, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
-import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import type { Editor } from './editor.js'
 
 /** Another way to write a node: its operator and arguments, and nodes that prepare these. */
@@ -183,11 +183,7 @@ function batchNorm({ args }: GraphNode, momentum: number): Canonical | null {
 /** True for a node whose result and tensor arguments are dense float32. */
 function isDense(node: GraphNode, analysis: Analysis): boolean {
   const ids = [onlyOrFirst(node), ...node.args.map(valueArg)]
-  return ids.every((id) => {
-    if (id === undefined) return true
-    const { dtype, shape, strides } = analysis.type(id)
-    return dtype === DType.float32 && isContiguous(shape, strides)
-  })
+  return ids.every((id) => id === undefined || isDenseFloat(analysis.type(id)))
 }
 
 /** The first result of a node. */

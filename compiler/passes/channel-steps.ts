@@ -1,10 +1,10 @@
 import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
 import { constantOf } from '../graph/shared-constants.js'
-import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { Analysis, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -56,8 +56,8 @@ class Steps {
   }
 
   private isDense(id: ValueId): boolean {
-    const { dtype, shape, strides } = this.analysis.type(id)
-    return dtype === DType.float32 && shape.length >= 2 && !shape.includes(0) && isContiguous(shape, strides)
+    const type = this.analysis.type(id)
+    return type.shape.length >= 2 && !type.shape.includes(0) && isDenseFloat(type)
   }
 
   /** The numbers of an argument that is a constant with one for each channel; null for None, undefined for others. */

@@ -1,8 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
-import { contiguousStrides, isContiguous } from '../../runtime/tensor/shape.js'
+import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
-import { type Arg, constant, type Graph, type GraphNode, type TensorType, value, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type Graph, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from './dead-code.js'
 import { Editor } from './editor.js'
@@ -53,11 +53,10 @@ function imagesOf(graph: Graph, analysis: Analysis): Map<GraphNode, ImageNode> {
   return images
 }
 
-function isDense({ dtype, shape, strides }: TensorType): boolean {
-  return dtype === DType.float32 && shape.length === 3 && !shape.includes(0) && isContiguous(shape, strides)
+function isSignal(id: ValueId, analysis: Analysis): boolean {
+  const type = analysis.type(id)
+  return type.shape.length === 3 && !type.shape.includes(0) && isDenseFloat(type)
 }
-
-const isSignal = (id: ValueId, analysis: Analysis): boolean => isDense(analysis.type(id))
 
 /** [k] as [none, k]. */
 const inFront = (arg: Arg | undefined, none: number): Arg | null => {

@@ -88,7 +88,7 @@ export class RegionRun {
     const inputs = inputsOf(region, parts)
     try {
       if (call !== null) {
-        const outputs = call.runInside(inputs) as Tensor[]
+        const outputs = call.run(inputs, false) as Tensor[]
         entry.replays++
         return advance(region, act, parts, outputs)
       }

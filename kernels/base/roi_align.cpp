@@ -7,6 +7,23 @@ namespace {
 
 using namespace ptlite;
 
+// Of a region that starts at (top, left).
+template <class T, class Frame>
+Grid<T> grid_of(const Frame& f, T top, T left, T bin_h, T bin_w) {
+  return {top, left, bin_h, bin_w, f.out_height, f.out_width, samples_of(f.sampling, bin_h), samples_of(f.sampling, bin_w)};
+}
+
+// The samples of a grid, in memory that holds until the next region.
+template <class T, class Frame>
+int32_t take_samples(const Frame& f, const Grid<T>& grid, const Sample<T>*& samples) {
+  if (!grid.usable()) return PTLITE_INDEX_RANGE;
+  auto* memory = static_cast<Sample<T>*>(range_scratch(size_t(grid.count() + 1) * sizeof(Sample<T>)));
+  if (!memory) return PTLITE_NO_MEMORY;
+  grid.fill(f.height, f.width, memory);
+  samples = memory;
+  return PTLITE_OK;
+}
+
 template <class T>
 struct Align {
   const roi_align_frame* f;
@@ -25,11 +42,9 @@ struct Align {
       height = std::max(height, T(1));
     }
     const T bin_h = height / T(f->out_height), bin_w = width / T(f->out_width);
-    const Grid<T> grid{top, left, bin_h, bin_w, f->out_height, f->out_width, samples_of(f->sampling, bin_h), samples_of(f->sampling, bin_w)};
-    if (!grid.usable()) return PTLITE_INDEX_RANGE;
-    auto* samples = static_cast<Sample<T>*>(range_scratch(size_t(grid.count() + 1) * sizeof(Sample<T>)));
-    if (!samples) return PTLITE_NO_MEMORY;
-    grid.fill(f->height, f->width, samples);
+    const Grid<T> grid = grid_of(*f, top, left, bin_h, bin_w);
+    const Sample<T>* samples;
+    if (const int32_t status = take_samples(*f, grid, samples); status != PTLITE_OK) return status;
     average((const T*)f->in + image * f->channels * plane, (T*)f->out + k * f->channels * bins, samples, grid.per_bin());
     return PTLITE_OK;
   }
@@ -67,11 +82,9 @@ struct PositionSensitive {
     const T scale = T(f->scale), left = roi[1] * scale - T(0.5), top = roi[2] * scale - T(0.5);
     const T height = roi[4] * scale - T(0.5) - top, width = roi[3] * scale - T(0.5) - left;
     const T bin_h = height / T(f->out_height), bin_w = width / T(f->out_width);
-    const Grid<T> grid{top, left, bin_h, bin_w, f->out_height, f->out_width, samples_of(f->sampling, bin_h), samples_of(f->sampling, bin_w)};
-    if (!grid.usable()) return PTLITE_INDEX_RANGE;
-    auto* samples = static_cast<Sample<T>*>(range_scratch(size_t(grid.count() + 1) * sizeof(Sample<T>)));
-    if (!samples) return PTLITE_NO_MEMORY;
-    grid.fill(f->height, f->width, samples);
+    const Grid<T> grid = grid_of(*f, top, left, bin_h, bin_w);
+    const Sample<T>* samples;
+    if (const int32_t status = take_samples(*f, grid, samples); status != PTLITE_OK) return status;
     const T* planes = (const T*)f->in + image * f->channels * plane;
     T* out = (T*)f->out + k * f->channels;
     auto* mapping = (int32_t*)f->mapping + k * f->channels;

@@ -20,7 +20,7 @@ const MOST_WASTE = 2
 const MOST_BYTES = 2 ** 46
 
 const free = new Map<number, number[]>()
-/** Bytes of the large blocks in use that were used before. */
+/** Bytes of the blocks in use that are larger than was asked for. */
 const larger = new Map<number, number>()
 let slab = 0
 let slabLeft = 0
@@ -52,9 +52,12 @@ export function allocate(bytes: number): number {
 }
 
 function take(size: number): number {
-  if (size > SMALL_BYTES) return takeLarge(size)
   const released = free.get(size)?.pop()
-  if (released !== undefined) return released
+  if (released !== undefined) {
+    if (size > SMALL_BYTES) cachedBytes -= size
+    return released
+  }
+  if (size > SMALL_BYTES) return takeLarger(size)
   if (slabLeft < size) {
     slab = fromSystem(SLAB_BYTES)
     slabLeft = SLAB_BYTES
@@ -65,10 +68,10 @@ function take(size: number): number {
   return address
 }
 
-/** The smallest released block that serves, or a new one. */
-function takeLarge(size: number): number {
+/** The smallest larger block that was released and serves, or a new one. */
+function takeLarger(size: number): number {
   let found = Infinity
-  for (const [other, list] of free) if (other >= size && other < found && other <= size * MOST_WASTE && list.length > 0) found = other
+  for (const [other, list] of free) if (other > size && other < found && other <= size * MOST_WASTE && list.length > 0) found = other
   if (found > MOST_BYTES) return fromSystem(size)
   cachedBytes -= found
   const address = free.get(found)!.pop()!

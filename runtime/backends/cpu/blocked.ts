@@ -84,29 +84,24 @@ export function to_blocked(self: Tensor): Tensor {
 
 /** The first `channels` channels as [n, c, h, w]. */
 export function from_blocked(self: Tensor, channels: number): Tensor {
-  const x = inBlocks('ptlite::from_blocked', self, channels)
-  const [batch, , height, width] = x.shape as [number, number, number, number]
-  const result = empty([batch, channels, height, width], DType.float32)
-  if (result.numel > 0) reorder(x, result, channels, false, false)
-  return result
+  return outOfBlocks('ptlite::from_blocked', self, channels, false)
 }
 
 /** The first `channels` channels as [n, h, w, c]. */
 export function blocked_rows(self: Tensor, channels: number): Tensor {
-  const x = inBlocks('ptlite::blocked_rows', self, channels)
-  const [batch, , height, width] = x.shape as [number, number, number, number]
-  const result = empty([batch, height, width, channels], DType.float32)
-  if (result.numel > 0) reorder(x, result, channels, false, true)
-  return result
+  return outOfBlocks('ptlite::blocked_rows', self, channels, true)
 }
 
-function inBlocks(operator: string, self: Tensor, channels: number): Tensor {
+function outOfBlocks(operator: string, self: Tensor, channels: number, rows: boolean): Tensor {
   const x = floats(operator, 'tensor', self, 5, BLOCK)
   check(
     channels >= 0 && blocksOf(channels) === x.shape[1],
     () => `${operator}: ${channels} channels do not take ${x.shape[1]} blocks of ${BLOCK}`,
   )
-  return x
+  const [batch, , height, width] = x.shape as [number, number, number, number]
+  const result = empty(rows ? [batch, height, width, channels] : [batch, channels, height, width], DType.float32)
+  if (result.numel > 0) reorder(x, result, channels, false, rows)
+  return result
 }
 
 function reorder(from: Tensor, to: Tensor, channels: number, toBlocks: boolean, rows: boolean): void {

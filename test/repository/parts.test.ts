@@ -68,7 +68,7 @@ const USUAL: readonly (readonly [string, number, string])[] = [
   ['a first operator', 45_000, "lib.callOperator('aten::add.Tensor', [lib.tensor([1, 2]), lib.tensor([3, 4]), 1])"],
   [
     'loading and interpreting MobileNetV2',
-    81_000,
+    90_000,
     `const m = await lib.loadModule(${JSON.stringify(join(root, 'test/fixtures/models/mobilenet_v2.ptl'))})
 m.forward(lib.tensor(new Float32Array(3 * 32 * 32), [1, 3, 32, 32]))`,
   ],

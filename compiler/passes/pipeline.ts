@@ -27,6 +27,7 @@ import { rotary } from './rotary.js'
 import { rowMajor } from './row-major.js'
 import { scaledFilters } from './scaled-filters.js'
 import { signals } from './signals.js'
+import { singleWindows } from './single-windows.js'
 import { softmax } from './softmax.js'
 import { canonical } from './canonical.js'
 import { squeezeExcite } from './squeeze-excite.js'
@@ -69,6 +70,7 @@ export const PASSES: readonly Pass[] = [
   blockSparse,
   elementwise,
   postOps,
+  singleWindows,
   stackedChains,
 ]
 

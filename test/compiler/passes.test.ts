@@ -252,6 +252,7 @@ t.test('every pass has a case here', (t) => {
     'permuted steps',
     'scaled filters',
     'signals as images',
+    'single windows',
     'squeeze and excitation',
     'stacked chains',
   ]

@@ -20,7 +20,7 @@ const COUNT = 2400
 /** Of the largest value of an output: fused operators round less often, folded batch norms in another order. */
 const MAX_ERROR = 2e-5
 
-/** Passes over what random programs do not have: packed objects, einsum, signals, weights of zeros, quantized tensors, networks that are worth blocks of channels. */
+/** Passes over what random programs do not have: packed objects, einsum, signals, classifiers by convolution, weights of zeros, quantized tensors, networks that are worth blocks of channels. */
 const UNSEEN = new Set([
   'prepacked weights',
   'einsum',
@@ -29,6 +29,7 @@ const UNSEEN = new Set([
   'layout',
   'squeeze and excitation',
   'scaled filters',
+  'single windows',
   'quantized input',
   'signals as images',
 ])

@@ -1,6 +1,6 @@
 import { DType } from '../../runtime/tensor/dtype.js'
-import { readTensor } from '../../runtime/tensor/data.js'
-import { Float } from '../../runtime/tensor/scalar.js'
+import { itemOf, readTensor } from '../../runtime/tensor/data.js'
+import { Float, scalarToNumber } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides, sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
 import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
@@ -78,6 +78,7 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ['aten::addcmul', productAdded],
   ['aten::addcdiv', productAdded],
   ...Object.entries(ALIASES).map(([alias, op]): [string, Form] => [`aten::${alias}`, ({ args }) => ({ op: `aten::${op}`, args })]),
+  ['aten::quantize_per_tensor.tensor_qparams', quantizedByNumbers],
   ['aten::hardtanh', relu6],
   ['aten::clamp', relu6],
   ...['add', 'sub', 'mul', 'div'].map((name): [string, Form] => [`aten::${name}.Tensor`, withNumber]),
@@ -290,4 +291,17 @@ function withoutCast({ op, args }: GraphNode, analysis: Analysis): Canonical | n
   const id = valueArg(args[0])
   if (id === undefined || isNone(args[2]) || numberArg(args[2]) !== analysis.type(id).dtype) return null
   return { op, args: [args[0]!, args[1]!, NONE] }
+}
+
+/** Parameters of a quantization that are constant tensors, as numbers. */
+function quantizedByNumbers({ args }: GraphNode, analysis: Analysis): Canonical | null {
+  const [x, scale, zeroPoint, dtype] = args as readonly [Arg, Arg, Arg, Arg]
+  const [s, z] = [scale, zeroPoint].map((arg) => {
+    const id = valueArg(arg)
+    const tensor = id === undefined ? undefined : analysis.tensor(id)
+    return tensor?.numel === 1 ? scalarToNumber(itemOf(tensor)) : undefined
+  })
+  return s === undefined || z === undefined
+    ? null
+    : { op: 'aten::quantize_per_tensor', args: [x, constant(new Float(s)), constant(z), dtype] }
 }

@@ -9,6 +9,8 @@ import { chain, cleaned, operators, passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({
   number: tensor([0.3], [], 'float64'),
+  scale: tensor([0.3], []),
+  zero: tensor([7], [], 'int64'),
   slope: tensor([-0.3], [1]),
   signal: random([4, 3, 3]),
   plane: random([4, 3, 3, 3]),
@@ -199,6 +201,19 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
       return [`aten::${name}.Tensor`, [[text, `aten::${name}.Scalar`]]]
     }),
   ),
+  'aten::quantize_per_tensor.tensor_qparams': [
+    [
+      `input %0: float32[3, 5] @0
+constant %1: float32[] @1 = "scale"
+constant %2: int64[] @2 = "zero"
+%3: quint8[3, 5] quant 0.30000001192092896 7 @3 = aten::quantize_per_tensor.tensor_qparams(%0, %1, %2, 13)
+%4: float32[3, 5] @4 = aten::dequantize.self(%3)
+return %4
+`,
+      'aten::quantize_per_tensor',
+      'aten::dequantize.self',
+    ],
+  ],
   'aten::softmax.int': [[chain('3, 5', ['softmax.int(%0, -1, 6)']), 'aten::softmax.int']],
   'aten::_softmax': [[chain('3, 5', ['_softmax(%0, -1, False)']), 'aten::softmax.int']],
 }

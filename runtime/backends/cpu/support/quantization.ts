@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
-import { readTensor, writeTensor } from '../../../tensor/data.js'
-import { DType, dtypeName, integerType, isQuantized } from '../../../tensor/dtype.js'
+import { elementValue, readTensor, writeTensor } from '../../../tensor/data.js'
+import { DType, dtypeName, integerType, isComplex, isQuantized } from '../../../tensor/dtype.js'
 import { noteRead } from '../../../tensor/observe.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { channelsLastStrides } from '../../../tensor/shape.js'
@@ -246,9 +246,10 @@ export function quantizeNumber(x: number, quant: PerTensorQuant, type: DType): n
   return q >= max ? max : q > min ? q : min
 }
 
-/** Numbers of a small tensor, e.g. of scales. */
+/** Numbers of a small tensor, e.g. of scales. Constants are read as they are, not from a copy, so that a recorder knows them. */
 export function numbersOf(t: Tensor): number[] {
-  return Array.from(readTensor(castTo(t, DType.float64)) as Float64Array)
+  const source = isComplex(t.type) ? castTo(t, DType.float64) : t
+  return Array.from<number | bigint, number>(readTensor(source), (raw) => Number(elementValue(raw, source.type)))
 }
 
 /**

@@ -1,4 +1,4 @@
-// Conversion between float32 and quantized integers, and element-wise arithmetic on 8-bit integers.
+// Conversion between float32 and quantized integers.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -129,54 +129,6 @@ int32_t float_range(float_range_frame* f) {
   return 0;
 }
 
-int32_t quantized_lookup(quantized_lookup_frame* f) {
-  const auto* table = reinterpret_cast<const uint8_t*>(f->header.host);
-  const auto* in = reinterpret_cast<const uint8_t*>(f->in);
-  auto* out = reinterpret_cast<uint8_t*>(f->out);
-  const int64_t n = f->n;
-  for (int64_t i = 0; i < n; i++) out[i] = table[in[i]];
-  return 0;
-}
-
-// The frame comes as a copy: a store of bytes might change any other for all the compiler knows.
-template <class T>
-void add(const T* a, const T* b, T* out, int64_t n, const quantized_binary_frame f) {
-  const int32_t half = f.shift > 0 ? 1 << (f.shift - 1) : 0;
-  for (int64_t i = 0; i < n; i++) {
-    int32_t q = ((((a[i] - f.a_zero) * f.a_multiplier + (b[i] - f.b_zero) * f.b_multiplier) + half) >> f.shift) + f.out_zero;
-    q = q < f.min ? f.min : q;
-    out[i] = static_cast<T>(q > f.max ? f.max : q);
-  }
-}
-
-template <class T>
-void mul(const T* a, const T* b, T* out, int64_t n, const quantized_binary_frame f) {
-  const float low = static_cast<float>(f.min - f.out_zero), high = static_cast<float>(f.max - f.out_zero);
-  for (int64_t i = 0; i < n; i++) {
-    float q = __builtin_rintf(static_cast<float>((a[i] - f.a_zero) * (b[i] - f.b_zero)) * f.scale);
-    q = q < low ? low : q;
-    q = q > high ? high : q;
-    out[i] = static_cast<T>(static_cast<int32_t>(q) + f.out_zero);
-  }
-}
-
-template <class T>
-void binary(const quantized_binary_frame* f) {
-  ptlite::parallel_for(f->n, ptlite::grain_for(2), [f](int64_t begin, int64_t end) {
-    const T* a = reinterpret_cast<const T*>(f->a) + begin;
-    const T* b = reinterpret_cast<const T*>(f->b) + begin;
-    T* out = reinterpret_cast<T*>(f->out) + begin;
-    if (f->op == QuantizedBinaryOp_add) add(a, b, out, end - begin, *f);
-    else mul(a, b, out, end - begin, *f);
-  });
-}
-
-int32_t quantized_binary(quantized_binary_frame* f) {
-  if (f->dtype == kQInt8) binary<int8_t>(f);
-  else binary<uint8_t>(f);
-  return 0;
-}
-
 }  // namespace
 
 PTLITE_KERNEL(quantize, quantize)
@@ -184,5 +136,3 @@ PTLITE_KERNEL(quantize_channels_last, quantize_channels_last)
 PTLITE_KERNEL(dequantize, dequantize)
 PTLITE_KERNEL(dequantize_nibbles, dequantize_nibbles)
 PTLITE_KERNEL(float_range, float_range)
-PTLITE_KERNEL(quantized_lookup, quantized_lookup)
-PTLITE_KERNEL(quantized_binary, quantized_binary)

@@ -136,6 +136,43 @@ t.test('add and mul of integers', async (t) => {
   )
 })
 
+t.test('operands are broadcast where they lie; the layout is that of PyTorch', (t) => {
+  const last = (x: Tensor): Tensor => callOperator('aten::contiguous', [x, 'channels_last']) as Tensor
+  const pooled = (x: Tensor): Tensor => callOperator('aten::adaptive_avg_pool2d', [x, [1, 1]]) as Tensor
+  const [rows, channels] = [
+    [1512, 72, 8, 1],
+    [1512, 1, 168, 21],
+  ]
+  const image = activations([2, 21, 9, 8], 0.03, 100)
+  const gates = pooled(last(image))
+  t.strictSame(gates.strides, [21, 1, 21, 21])
+  const operands = { image, 'channels last': last(image), gates, numbers: activations([2, 21, 1, 1], 0.02, 5) }
+  const single = { channel: activations([21, 1, 1], 0.02, 130), row: activations([8], 0.01, 3), one: activations([1], 0.1, 9) }
+  const rank = { plane: activations([2, 1, 9, 8], 0.02, 200), column: activations([1, 21, 9, 1], 0.02, 0) }
+  const all: [string, Tensor][] = Object.entries({ ...operands, ...single, ...rank })
+  const full = (x: Tensor): Tensor => callOperator('aten::contiguous', [callOperator('aten::expand', [x, image.shape, false])]) as Tensor
+  for (const [first, a] of all) {
+    for (const [second, b] of all) {
+      const isImage = [first, second].some((name) => name === 'image' || name === 'channels last')
+      for (const op of ['add', 'mul', 'add_relu', 'mul_relu']) {
+        if (!isImage) continue
+        const got = callOperator(`quantized::${op}`, [a, b, 0.1, int(50)]) as Tensor
+        const want = callOperator(`quantized::${op}`, [full(a), full(b), 0.1, int(50)]) as Tensor
+        t.strictSame(got.data(), want.data(), `${op} of ${first} and ${second}`)
+        // PyTorch 1.13 and 2.13
+        const isSum = op.startsWith('add') && first !== 'image' && first !== 'channels last'
+        const leads = isSum && first !== 'column' ? second : first
+        t.strictSame(
+          got.strides,
+          leads === 'channels last' || leads === 'gates' ? channels : rows,
+          `strides of ${op} of ${first} and ${second}`,
+        )
+      }
+    }
+  }
+  t.end()
+})
+
 t.test('what does not fit is refused', async (t) => {
   const x = activations([2, 3], 0.1, 0)
   const packed = callOperator('quantized::linear_prepack', [weights([4, 5], [1, 1, 1, 1]), null])

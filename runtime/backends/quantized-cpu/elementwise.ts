@@ -4,28 +4,55 @@ import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import { roundHalfEven } from '../../tensor/rounding.js'
-import { broadcastShapes, channelsLastStrides, isContiguous, sameShape } from '../../tensor/shape.js'
-import { empty, emptyStrided, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { planStrides, resultStrides, stridesAs } from '../../tensor/iterator.js'
+import { broadcastShapes, contiguousStrides, sameShape } from '../../tensor/shape.js'
+import { emptyStrided, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
 import { relu_out } from '../cpu/activation.js'
 import * as float from '../cpu/binary.js'
-import { contiguousOf } from '../cpu/support/copy.js'
+import { copyInto } from '../cpu/support/copy.js'
 import { checkQuant, dequantized, lookUp, mapIntegers, perTensor, quantRange } from '../cpu/support/quantization.js'
-import { isChannelsLast, toChannelsLast } from './support/layout.js'
+import { stridesLike } from './support/layout.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
 import { throughFloat } from './support/through-float.js'
 
-/** `t` broadcast to `shape`, dense: channels innermost where that is asked for. */
-function broadcastDense(t: Tensor, shape: readonly number[], channelsLast: boolean): Tensor {
-  const wide = broadcastView(t, shape)
-  return channelsLast ? toChannelsLast(wide) : contiguousOf(wide)
+/** Sizes and strides of an operator on two operands: three dimensions, innermost first. */
+interface Walk {
+  readonly a: Tensor
+  readonly b: Tensor
+  readonly sizes: readonly number[]
+  readonly a_strides: readonly number[]
+  readonly b_strides: readonly number[]
 }
 
-function broadcastView(t: Tensor, shape: readonly number[]): Tensor {
-  if (sameShape(t.shape, shape)) return t
-  const lead = shape.length - t.dim
-  const strides = shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
-  return viewOf(t, shape, strides)
+const DIMS = 3
+
+/** The walk over `out`, which is dense; operands that lie otherwise than the kernel reads them are copied. */
+function walkOver(out: Tensor, a: Tensor, b: Tensor): Walk {
+  const strides = [out, a, b].map((t) => stridesAs(t, out.shape))
+  const { sizes, ndim, n, strides: found } = planStrides(out.shape, strides, DIMS)
+  if (ndim === 0) return { a, b, sizes: [n, 1, 1], a_strides: [1, n, n], b_strides: [1, n, n] }
+  const fits = ndim <= DIMS && found[1]![0]! <= 1 && found[2]![0]! <= 1 && found[0]![0] === 1
+  if (!fits) return walkOver(out, denseLike(a, out), denseLike(b, out))
+  const padded = (list: readonly number[], by: number): number[] => [...list, ...new Array<number>(DIMS - ndim).fill(by)]
+  return { a, b, sizes: padded(sizes, 1), a_strides: padded(found[1]!, 0), b_strides: padded(found[2]!, 0) }
+}
+
+/** `t` broadcast to the shape of `out`, with its strides. */
+function denseLike(t: Tensor, out: Tensor): Tensor {
+  const copy = emptyStrided(out.shape, out.strides, t.type, t.quant)
+  copyInto(copy, t)
+  return copy
+}
+
+/**
+ * The layout of a result, as PyTorch has it: channels innermost where the first operand is such an image or holds numbers per channel of one.
+ * A sum whose first operand is broadcast lies in memory in the order of both.
+ */
+function stridesOf(op: 'add' | 'mul', a: Tensor, b: Tensor, shape: readonly number[]): readonly number[] {
+  if (op === 'add' && !sameShape(a.shape, shape)) return resultStrides(shape, [a, b])
+  const isImage = a.dim === shape.length && (a.dim === 4 || a.dim === 5)
+  return isImage ? stridesLike(a, shape) : contiguousStrides(shape)
 }
 
 /** Bits below the point of add's multipliers: two terms of 8 bits stay inside int32. */
@@ -52,11 +79,9 @@ function binary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, rel
   checkQuant(to.scale, to.zeroPoint, a.type)
   if (a.type === DType.qint32) return wideBinary(op, a, b, to, relu)
   const shape = broadcastShapes(a.shape, b.shape)
-  // the result has the layout of the first operand, as in PyTorch
-  const channelsLast = sameShape(a.shape, shape) && a.dim > 3 && !isContiguous(shape, a.strides) && isChannelsLast(a)
-  const x = broadcastDense(a, shape, channelsLast)
-  const y = broadcastDense(b, shape, channelsLast)
-  const out = channelsLast ? emptyStrided(shape, channelsLastStrides(shape), a.type, to) : empty(shape, a.type, to)
+  const out = emptyStrided(shape, stridesOf(op, a, b, shape), a.type, to)
+  if (out.numel === 0) return out
+  const walk = walkOver(out, a, b)
   const [min, max] = quantRange(a.type)
   const ratioA = Math.min(qa.scale / to.scale, 2 ** 21)
   const ratioB = Math.min(qb.scale / to.scale, 2 ** 21)
@@ -64,9 +89,11 @@ function binary(op: 'add' | 'mul', a: Tensor, b: Tensor, to: PerTensorQuant, rel
   kernels.quantized_binary({
     op: kernels.QuantizedBinaryOp[op],
     dtype: a.type,
-    n: out.numel,
-    a: x.address,
-    b: y.address,
+    sizes: walk.sizes,
+    a_strides: walk.a_strides,
+    b_strides: walk.b_strides,
+    a: walk.a.address,
+    b: walk.b.address,
     out: out.address,
     a_zero: qa.zeroPoint,
     b_zero: qb.zeroPoint,

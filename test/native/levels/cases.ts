@@ -512,10 +512,19 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   quantized_binary: ['add', 'mul'].map((name) =>
     row(`quantized::${name}`, EXACT, (d) => {
       const shape = d.shape()
-      return callOperator(`quantized::${name}`, [quantized(d, shape), quantized(d, shape), 0.1, int(50)])
+      const other = d.of([shape, shape.map((n) => d.of([1, n]))])
+      return callOperator(`quantized::${name}`, [quantized(d, shape), quantized(d, other), 0.1, int(50)])
     }),
   ),
-  quantized_lookup: [row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape())))],
+  quantized_lookup: [
+    row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape()))),
+    row('tanh of all bytes', EXACT, (d) =>
+      aten(
+        'tanh',
+        aten('quantize_per_tensor', d.dense([d.integer(1, 3000)], { low: -13, high: 13 }), float(0.1), int(d.of([-3, 0])), 'qint8'),
+      ),
+    ),
+  ],
   quantized_linear_dynamic: ['linear_dynamic', 'linear_relu_dynamic'].map((name) =>
     row(`quantized::${name}`, { units: 2 }, (d) => {
       const [rows, inputs, outputs] = [d.of([1, 3, 20]), d.length(), d.length()]

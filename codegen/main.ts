@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { PtliteError } from '../runtime/error.js'
 import { readHistory } from './argument-history.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
 import { CodegenError } from './error.js'
@@ -13,7 +14,7 @@ const HISTORY = 'codegen/argument_history.yaml'
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** `npm run codegen [-- --backends CPU,QuantizedCPU] [--out DIR]`: writes all generated files of the library. */
-function main(): void {
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       backends: { type: 'string', default: DEVICE_BACKENDS.join(',') },
@@ -35,15 +36,15 @@ function main(): void {
     ...emitKernels(kernels, options),
     ['runtime/operators/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
-  const written = writeFiles(files, values.out)
+  const written = await writeFiles(files, values.out)
   const time = Math.round(performance.now() - start)
   console.log(`codegen: ${operators.length} operators, ${kernels.kernels.length} kernels, ${written.length} files written in ${time} ms`)
 }
 
 try {
-  main()
+  await main()
 } catch (error) {
-  if (!(error instanceof CodegenError)) throw error
+  if (!(error instanceof CodegenError || error instanceof PtliteError)) throw error
   console.error(`codegen: ${error.message}`)
   process.exitCode = 1
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type GeneratedFiles, readKernels, readOperators } from '../../codegen/generate.js'
+import { type Outputs, replaceFiles } from '../../codegen/replace-files.js'
 import { PtliteError } from '../../runtime/error.js'
 import { makeReport, type Report, reportText, type Size } from '../report/report.js'
 import { treemap } from '../report/treemap.js'
@@ -89,7 +90,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const report = await makeReport({ root, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
   checkSmaller(report.total)
   const types = declarationsFor(root, module.exports)
-  writeOutput(
+  await writeOutput(
     out,
     new Map<string, string | Uint8Array>([
       ['index.js', module.code],
@@ -153,17 +154,10 @@ function featuresOf({ parts, loaders, backends }: Selection): Set<string> {
   return new Set([...parts, ...quantized, ...interpreter, ...[...loaders].map((name) => `loader:${name}`)])
 }
 
-/** All files or none: they take their places when the last of them is written, whole. */
-function writeOutput(out: string, files: ReadonlyMap<string, string | Uint8Array>): void {
+/** All files or none; a library that is in use keeps its file. */
+function writeOutput(out: string, files: Outputs): Promise<void> {
   mkdirSync(out, { recursive: true })
-  const staging = mkdtempSync(join(out, '.new-'))
-  try {
-    for (const [name, content] of files) writeFileSync(join(staging, name), content)
-    // a library that is in use keeps its file
-    for (const name of files.keys()) renameSync(join(staging, name), join(out, name))
-  } finally {
-    rmSync(staging, { recursive: true })
-  }
+  return replaceFiles(new Map([...files].map(([name, content]) => [join(out, name), content])))
 }
 
 /** Levels to build: without a choice all, and for files that were compiled ahead alone theirs. Throws INVALID_ARGUMENT where one of theirs is not chosen. */

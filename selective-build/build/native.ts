@@ -32,7 +32,7 @@ export async function buildNative(input: NativeInput): Promise<NativeLibrary> {
   const { root, folder } = input
   mkdirSync(folder, { recursive: true })
   // files that are the same are left alone, so that objects stay valid
-  writeFiles(new Map([...nativeFiles(input.files)].map(([path, text]) => [path.slice('kernels/'.length), text])), folder)
+  await writeFiles(new Map([...nativeFiles(input.files)].map(([path, text]) => [path.slice('kernels/'.length), text])), folder)
   const sources = input.kernels === null ? [] : sourcesOfKernels(root, input.kernels)
   const configure = [
     ...['-S', join(root, 'kernels'), '-B', folder, '-DCMAKE_BUILD_TYPE=Release'],

@@ -16,7 +16,7 @@ export const codegen: Command = {
       --out DIR         gets operators.ts, and kernels.ts and custom_kernels.h where kernels are declared
       --natives MODULE  module of the native functions as DIR's files import it (./natives.js)`,
 
-  run(args) {
+  async run(args) {
     const { values } = parse({
       args,
       options: { ops: { type: 'string', multiple: true }, out: { type: 'string' }, natives: { type: 'string', default: './natives.js' } },
@@ -25,7 +25,7 @@ export const codegen: Command = {
     if (ops === undefined || out === undefined) throw new UsageError('name the declarations with --ops and the output folder with --out')
     const absent = ops.find((path) => !existsSync(path))
     if (absent !== undefined) throw new PtliteError('INVALID_ARGUMENT', `${absent}: no such file`)
-    const written = writeFiles(generate(ops, natives), out)
+    const written = await writeFiles(generate(ops, natives), out)
     console.log(written.length === 0 ? `${out}: nothing changed` : `${out}: wrote ${written.join(', ')}`)
   },
 }

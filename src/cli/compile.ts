@@ -8,7 +8,7 @@ import { levelNamed, repeatAt } from './levels.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import { type Command, UsageError } from './usage.js'
 import { WINOGRAD_HELP, winogradOf } from './winograd-option.js'
-import { writeFile } from './write-file.js'
+import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
   usage: 'compile MODEL [--method NAME] --input FILE.npy|FILE.json ... [--input ...] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
@@ -32,19 +32,20 @@ ${WINOGRAD_HELP}`,
     if (merge.length > 0) throw new UsageError('--merge goes with trace')
     if (given.plans) throw new UsageError('--plans goes with trace')
     const output = given.output ?? `${model.replace(/\.(ptl|ff)$/, '')}.ptlc`
-    if (output === model) throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
+    if (isSameFile(output, model))
+      throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     if (isa !== undefined && levelNamed(isa) !== cpu.currentLevel()) return repeatAt(isa, ['compile', ...args])
     const bytes = compileAhead(model, (module) => plannedCalls(module, runs), winogradOf(given))
-    writeFile(output, bytes)
-    const module = await loadModule(output, winogradOf(given))
+    const report = reportBeside(output)
+    await writeFile(output, bytes)
+    const module = await loadModule(isKept(output) ? output : bytes, winogradOf(given))
     const [plans, left] = [module.plans().filter((p) => p.state === 'plan'), module.plans().filter((p) => p.state !== 'plan')]
-    console.log(`${output}: ${formatBytes(bytes.length)}, level ${cpu.currentLevel()}`)
+    report(`${output}: ${formatBytes(bytes.length)}, level ${cpu.currentLevel()}`)
     for (const { method, signature, frames, memory } of plans) {
-      console.log(`  ${method}(${signature}): ${frames} kernel calls, arena ${formatBytes(memory!.arenaBytes)}`)
+      report(`  ${method}(${signature}): ${frames} kernel calls, arena ${formatBytes(memory!.arenaBytes)}`)
     }
-    for (const { method, signature } of left)
-      console.log(`  ${method}(${signature}): interpreted, needs ${basename(model)} beside the file`)
+    for (const { method, signature } of left) report(`  ${method}(${signature}): interpreted, needs ${basename(model)} beside the file`)
     for (const { method, signature, reason } of left) console.error(`warning: no plan for ${method}(${signature}): ${reason}`)
     module.dispose()
   },

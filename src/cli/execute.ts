@@ -20,11 +20,16 @@ export async function execute(command: Command, args: string[], program: string)
       return 2
     }
     if (error instanceof CommandFailed) return error.status
-    if (error instanceof PtliteError) {
-      console.error(`${name}: ${error.message} (${error.code})`)
-      return 1
-    }
-    console.error(`${name}: internal error`, error)
+    console.error(`${name}: ${textOf(error)}`)
     return 1
   }
+}
+
+/** One line, unless the message itself is a list; of errors that nobody foresaw PTLITE_DEBUG=1 shows the stack. */
+function textOf(error: unknown): string {
+  if (error instanceof PtliteError) return `${error.message} (${error.code})`
+  const { code, syscall, message, stack } = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException
+  // of the system, which says what it could not do and where
+  if (syscall !== undefined) return `${message} (${code ?? 'INTERNAL'})`
+  return process.env['PTLITE_DEBUG'] === '1' ? `internal error: ${stack ?? message}` : `internal error: ${message.split('\n', 1)[0]!} (INTERNAL)`
 }

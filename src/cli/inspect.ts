@@ -16,7 +16,7 @@ import { compiledReport, compiledText } from './inspect-compiled.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
-import { writeText } from './write-file.js'
+import { reportBeside, writeFile } from './write-file.js'
 
 export const inspect: Command = {
   usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] [--method forward] [--no-winograd] ${OPS_USAGE}`,
@@ -90,11 +90,12 @@ async function showPlan({ model, method, inputs, plan, arena, json, winograd }: 
     if (plan) console.log(module.explain(method, args))
     if (arena === undefined) return
     const use = module.arena(method, args)
-    writeText(arena, arenaPicture(`${basename(model)}, ${method}`, use))
+    const report = reportBeside(arena)
+    await writeFile(arena, arenaPicture(`${basename(model)}, ${method}`, use))
     const { buffers, kernels, arenaBytes, lowerBound, naiveBytes } = use
     const summary = `${buffers.length} buffers in ${kernels.length} kernel calls, arena ${formatBytes(arenaBytes)}`
-    if (json) console.log(JSON.stringify(use))
-    else console.log(`${arena}: ${summary}, lower bound ${formatBytes(lowerBound)}, sum ${formatBytes(naiveBytes)}`)
+    if (json) report(JSON.stringify(use))
+    else report(`${arena}: ${summary}, lower bound ${formatBytes(lowerBound)}, sum ${formatBytes(naiveBytes)}`)
   } finally {
     module.dispose()
   }

@@ -1,11 +1,8 @@
 #!/usr/bin/env node
 import { runCommandLine } from './command-line.js'
+import { endWithStreams } from './streams.js'
 
-// a reader such as `head` that closes the pipe is not an error
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
-})
+endWithStreams('ptlite')
 
 // not awaited here: the built command is CommonJS
 void runCommandLine(process.argv.slice(2)).then((status) => {

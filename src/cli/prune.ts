@@ -7,7 +7,7 @@ import { blockWeights, countBlocks, weightFields } from './block-weights.js'
 import { refuseCompiled } from './compiled-file.js'
 import { table } from './format.js'
 import { parse, UsageError, type Command } from './usage.js'
-import { writeFile } from './write-file.js'
+import { reportBeside, writeFile } from './write-file.js'
 import { repairChecksums } from './zip-checksums.js'
 
 /** ptlite prune: writes a copy of a module whose smallest weight blocks are zero. */
@@ -23,7 +23,7 @@ Blocks are chosen per layer by their sum of squares. The file's layout stays; la
       --layers REGEX  only weights whose dotted name matches
       --json          the list as JSON`,
 
-  run(args) {
+  async run(args) {
     const { values, positionals } = parse({
       args,
       options: {
@@ -37,14 +37,15 @@ Blocks are chosen per layer by their sum of squares. The file's layout stays; la
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
-    const layers = pruneFile(
+    const report = reportBeside(values.output)
+    const layers = await pruneFile(
       positionals[0]!,
       values.output,
       parseShare(values.sparsity),
       parseBlock(values.block),
       parseRegex(values.layers),
     )
-    console.log(values.json ? JSON.stringify({ layers }) : textOf(layers))
+    report(values.json ? JSON.stringify({ layers }) : textOf(layers))
   },
 }
 
@@ -57,7 +58,7 @@ interface PrunedLayer {
   readonly error: number
 }
 
-function pruneFile(model: string, output: string, share: number, width: number, layers: RegExp): PrunedLayer[] {
+async function pruneFile(model: string, output: string, share: number, width: number, layers: RegExp): Promise<PrunedLayer[]> {
   refuseCompiled(model, 'prune', 'prune the model that it was compiled from, and compile that')
   const file = loadModelFile(model)
   try {
@@ -78,7 +79,7 @@ function pruneFile(model: string, output: string, share: number, width: number, 
       return { name, shape: [...tensor.shape], blocks, zeroBlocks: target, error: kept + lost === 0 ? 0 : Math.sqrt(lost / (kept + lost)) }
     })
     if (file.kind === 'ptl') repairChecksums(bytes)
-    writeFile(output, bytes)
+    await writeFile(output, bytes)
     return pruned
   } finally {
     file.close()

@@ -1,3 +1,4 @@
+import { replaceFiles } from '../../codegen/replace-files.js'
 import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.js'
 import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
 import { exampleInputs } from './example-inputs.js'
@@ -8,7 +9,7 @@ import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
-import { writeFile, writeText } from './write-file.js'
+import { writeFile } from './write-file.js'
 
 export const run: Command = {
   usage:
@@ -45,8 +46,8 @@ ${OPS_HELP}`,
     const { args: call, source } = runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)
     const result = module.call(values.method, call, profiler === undefined ? {} : { profiler })
-    if (profiler !== undefined) writeText(values.profile!, profiler.toChromeTrace())
-    if (values.output !== undefined) writeTensors(values.output, result)
+    if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
+    if (values.output !== undefined) await writeTensors(values.output, result)
     console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
     if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
     module.dispose()
@@ -63,8 +64,9 @@ function checkOutput(file: string | undefined): void {
   if (file !== undefined && !file.endsWith('.npy')) throw new UsageError(`--output: expected a .npy file, found '${file}'`)
 }
 
-function writeTensors(file: string, result: Output): void {
+async function writeTensors(file: string, result: Output): Promise<void> {
   const tensors = Array.isArray(result) ? result : [result]
   if (!tensors.every((t) => t instanceof Tensor)) throw new UsageError('--output: the result is not a tensor or a list of tensors')
-  tensors.forEach((t, i) => writeFile(Array.isArray(result) ? file.replace(/\.npy$/, `.${i}.npy`) : file, writeNpy(t)))
+  const nameOf = (i: number): string => (Array.isArray(result) ? file.replace(/\.npy$/, `.${i}.npy`) : file)
+  await replaceFiles(new Map(tensors.map((t, i) => [nameOf(i), writeNpy(t)])))
 }

@@ -9,7 +9,7 @@ import { loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import { type Command, UsageError } from './usage.js'
-import { writeText } from './write-file.js'
+import { reportBeside, writeFile } from './write-file.js'
 
 export const trace: Command = {
   usage: 'trace MODEL [--input FILE.npy|FILE.json ...] [--method NAME] [--plans] [-o model.trace] [--merge FILE]',
@@ -45,8 +45,9 @@ Without --input, forward runs on every input that the exporter bundled with the 
       runs.length === 0 ? [{ model, method: 'forward', files: null }] : runs.map((r) => ({ model, method: r.method, files: r.files ?? [] }))
     const features = new Set([...traced.features, ...(given.plans ? [TRACED_PLANS] : [])])
     const result = mergeTraces([{ ...traced, features, runs: again }, ...merge.map((file) => readTrace(file, known))])
-    writeText(output, traceToYaml(result, dirname(output)))
-    for (const line of summary(traced, output)) console.log(line)
+    const report = reportBeside(output)
+    await writeFile(output, traceToYaml(result, dirname(output)))
+    for (const line of summary(traced, output)) report(line)
   },
 }
 

@@ -1,15 +1,25 @@
-import { writeFileSync } from 'node:fs'
-import { PtliteError } from '../../runtime/error.js'
+import { statSync } from 'node:fs'
+import { outputTarget } from '../../codegen/output-target.js'
+import { replaceFiles } from '../../codegen/replace-files.js'
 
-/** Throws PtliteError naming the file. */
-export function writeFile(file: string, bytes: Uint8Array): void {
-  try {
-    writeFileSync(file, bytes)
-  } catch (cause) {
-    throw new PtliteError('INVALID_ARGUMENT', `cannot write ${file}: ${(cause as Error).message}`, { cause })
-  }
+/** Writes a file as replaceFiles does. Throws WRITE_FAILED naming it. */
+export function writeFile(file: string, contents: string | Uint8Array): Promise<void> {
+  return replaceFiles(new Map([[file, contents]]))
 }
 
-export function writeText(file: string, text: string): void {
-  writeFile(file, new TextEncoder().encode(text))
+/** Prints what a command says beside its output: on stderr where stdout is the output. */
+export function reportBeside(output: string): (line: string) => void {
+  const target = outputTarget(output)
+  return target.kind === 'descriptor' && target.descriptor === 1 ? (line) => console.error(line) : (line) => console.log(line)
+}
+
+/** True where the file can be read again once it is written: no pipe or device. */
+export function isKept(output: string): boolean {
+  return outputTarget(output).kind === 'file'
+}
+
+/** True where two paths lead to one file. */
+export function isSameFile(a: string, b: string): boolean {
+  const [one, other] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return one !== undefined && other !== undefined && one.dev === other.dev && one.ino === other.ino
 }

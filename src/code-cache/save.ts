@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Script } from 'node:vm'
 
@@ -19,8 +19,13 @@ export function save(folder: string, compiled: readonly Compiled[]): void {
       // a file and a rename, so that other processes find the whole of it
       const path = join(folder, name)
       const part = `${path}.${process.pid}`
-      writeFileSync(part, script.createCachedData())
-      renameSync(part, path)
+      try {
+        writeFileSync(part, script.createCachedData())
+        renameSync(part, path)
+      } catch (error) {
+        rmSync(part, { force: true })
+        throw error
+      }
     }
   } catch {
     // read-only, or full

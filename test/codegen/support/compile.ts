@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { writeFiles } from '../../../codegen/write.js'
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 
@@ -14,7 +13,10 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 export function typeErrors(files: ReadonlyMap<string, string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'ptlite-codegen-'))
   try {
-    writeFiles(new Map([...files, ['package.json', '{"type":"module"}']]), folder)
+    for (const [name, text] of [...files, ['package.json', '{"type":"module"}'] as const]) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    }
     const roots = [...files.keys()].filter((name) => name.endsWith('.ts')).map((name) => join(folder, name))
     const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path)).config as { compilerOptions: object }
     const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)

@@ -24,10 +24,19 @@ export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
   const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
-  const found = tried.find((path) => existsSync(path))
+  const found = tried.find(isThere)
   if (found !== undefined) return found
   throw new PtliteError(
     'NATIVE_LIBRARY',
     `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
   )
+}
+
+/** Throws NATIVE_LIBRARY where Node may not look. */
+function isThere(path: string): boolean {
+  try {
+    return existsSync(path)
+  } catch (cause) {
+    throw new PtliteError('NATIVE_LIBRARY', `cannot look for ${path}: ${(cause as Error).message}`, { cause })
+  }
 }

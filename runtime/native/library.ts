@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { HOW_TO_GET_LIBRARY } from '../build.js'
 import { PtliteError } from '../error.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
+import { checkWhole } from './library-file.js'
 import { chooseLibrary, findLibrary } from './library-path.js'
 
 /** ptlite_launch of a kernel library: runs the kernel that the frame names and returns its status. */
@@ -46,11 +47,12 @@ function load(): LibraryLaunch {
 
 /**
  * Loads a kernel library: one that exports ptlite_launch and ptlite_abi_hash, as the generated headers declare them.
- * Throws NATIVE_LIBRARY where it cannot be loaded, or has another hash; `mismatch` says so.
+ * Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, or has another hash; `mismatch` says so.
  */
 export function openLibrary(path: string, abiHash: number, mismatch: string): LibraryLaunch {
   const koffi = loadKoffi(createRequire(import.meta.url))
   try {
+    checkWhole(path)
     const library = koffi.load(path)
     if (library.func('uint32_t ptlite_abi_hash()')() !== abiHash) throw new Error(mismatch)
     return library.func('int ptlite_launch(void *frame, void *host)') as LibraryLaunch
@@ -59,7 +61,7 @@ export function openLibrary(path: string, abiHash: number, mismatch: string): Li
   }
 }
 
-/** koffi's compiled part itself, which is all that is used of it: the JavaScript around it takes longer to load than the kernel library. */
+/** koffi's compiled part itself, which is all that is used of it: the JavaScript around it takes longer to load than the kernel library. Throws NATIVE_LIBRARY. */
 function loadKoffi(require: NodeJS.Require): typeof import('koffi') {
   try {
     const koffi = require('@koromix/koffi-linux-x64/linux_x64/koffi.node') as typeof import('koffi')
@@ -68,5 +70,14 @@ function loadKoffi(require: NodeJS.Require): typeof import('koffi') {
   } catch {
     // not installed there
   }
-  return require('koffi') as typeof import('koffi')
+  try {
+    return require('koffi') as typeof import('koffi')
+  } catch (cause) {
+    const [reason] = (cause as Error).message.split('\n')
+    throw new PtliteError(
+      'NATIVE_LIBRARY',
+      `cannot load koffi, which calls the kernel library: ${reason!}; install the packages that ptlite depends on, and let Node load addons: without --no-addons, and with --allow-addons where it asks for permissions`,
+      { cause },
+    )
+  }
 }

@@ -56,12 +56,17 @@ export type BackgroundStep =
   | { readonly kind: 'interpret' }
   /** Interpreted and compiled there; `done` is told what became of it. */
   | { readonly kind: 'compile'; readonly done: (outcome: Outcome<ReceivedPlan>) => void }
+  /** Carried out in regions there, which that thread makes and keeps. */
+  | { readonly kind: 'regions' }
 
 const INTERPRET: BackgroundStep = { kind: 'interpret' }
+const IN_REGIONS: BackgroundStep = { kind: 'regions' }
 
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule implements RegionHost {
   readonly parts: ModuleParts
+  /** Changes with what `plans` says. */
+  revision = 0
   private readonly methods = new Map<LinkedFunction, SignatureList<Entry>>()
   private busy = false
 
@@ -71,6 +76,8 @@ export class TieredModule implements RegionHost {
     private readonly options: PassOptions = DEFAULT_OPTIONS,
     /** What the compiler made of the module's weights. */
     private readonly constants = new SharedConstants(),
+    /** Of every interpreted call that has no options of its own. */
+    readonly runOptions: RunOptions = {},
   ) {
     this.parts = new ModuleParts(script)
   }
@@ -83,7 +90,7 @@ export class TieredModule implements RegionHost {
     this.busy = true
     try {
       const plans = this.plansOf(fn)
-      if (this.mode === 'auto' && plans.skips()) return this.script.call(fn, args)
+      if (this.mode === 'auto' && plans.skips()) return this.interpretCall(fn, args)
       // most often it is the one that was used last; a hash tells others apart faster than what it is made from
       let hash: number | undefined
       for (let i = 0; i < plans.entries.length; i++) {
@@ -249,9 +256,8 @@ export class TieredModule implements RegionHost {
       plans.touch(i)
       const result = this.replayEntryAsync(entry, inputs, signal)
       if (result !== null) return { kind: 'replay', result }
-      if (entry.regions !== null) return INTERPRET
-      const hopeless = entry.withoutPlan || entry.attempts >= MAX_ATTEMPTS || (entry.state.kind === 'compiled' && entry.state.guards.hold())
-      return hopeless ? INTERPRET : this.compileStep(fn, entry)
+      if (entry.withoutPlan || (entry.state.kind === 'compiled' && entry.state.guards.hold())) return INTERPRET
+      return entry.regions !== null || entry.attempts >= MAX_ATTEMPTS ? IN_REGIONS : this.compileStep(fn, entry)
     }
     const due = this.mode === 'eager' || (this.mode === 'auto' && !plans.rests() && plans.isDue(signatureHash(args)))
     const signature = due ? Signature.of(args) : null
@@ -272,14 +278,14 @@ export class TieredModule implements RegionHost {
       kind: 'compile',
       done: (outcome) => {
         entry.cost += performance.now() - begin
-        if (this.methods.get(fn)?.entries.includes(entry) === true) this.takeOver(entry, outcome)
+        if (this.methods.get(fn)?.entries.includes(entry) === true) this.takeOver(fn, entry, outcome)
         else if (outcome.kind === 'plan') outcome.plan.plan.dispose()
       },
     }
   }
 
   /** What another thread has made of a call. */
-  private takeOver(entry: Entry, outcome: Outcome<ReceivedPlan>): void {
+  private takeOver(fn: LinkedFunction, entry: Entry, outcome: Outcome<ReceivedPlan>): void {
     if (outcome.kind === 'failed' && outcome.aborted) return
     entry.attempts++
     // a call on this thread may have come first
@@ -291,7 +297,7 @@ export class TieredModule implements RegionHost {
     switch (outcome.kind) {
       case 'refused':
         entry.state = { kind: 'refused', reason: this.reasonText(outcome) }
-        if (!outcome.temporary) entry.attempts = MAX_ATTEMPTS
+        if (!outcome.temporary || entry.attempts === MAX_ATTEMPTS) this.divide(fn, entry)
         return
       case 'operators':
         entry.state = { kind: 'refused', reason: outcome.reason }
@@ -313,7 +319,7 @@ export class TieredModule implements RegionHost {
   }
 
   private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[], hash?: number): Value {
-    if (this.mode !== 'eager' && plans.rests()) return this.script.call(fn, args)
+    if (this.mode !== 'eager' && plans.rests()) return this.interpretCall(fn, args)
     // the first signature of a method is likely to come again; others have to show it
     const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(hash ?? signatureHash(args))))
     const signature = due ? Signature.of(args) : null
@@ -347,19 +353,19 @@ export class TieredModule implements RegionHost {
   private interpretOnly(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
     const begin = performance.now()
     try {
-      return this.script.call(fn, args)
+      return this.interpretCall(fn, args)
     } finally {
       plans.note(performance.now() - begin)
     }
   }
 
   private replay(fn: LinkedFunction, call: Call, inputs: readonly Tensor[], args: readonly Value[]): Value {
-    if (!call.accepts(inputs)) return this.script.call(fn, args)
+    if (!call.accepts(inputs)) return this.interpretCall(fn, args)
     try {
       return call.run(inputs)
     } catch (error) {
       // nothing was changed yet: the interpreter repeats the error and says where in the model it is
-      if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return this.script.call(fn, args)
+      if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return this.interpretCall(fn, args)
       throw error
     }
   }
@@ -377,18 +383,32 @@ export class TieredModule implements RegionHost {
       entry.state = { kind: 'refused', reason: this.reasonText(found) }
       if (!found.temporary || entry.attempts === MAX_ATTEMPTS) {
         // what cannot be recorded as a whole may be in pieces
-        entry.attempts = 0
-        entry.regions = methodRegions(this, entry, fn)
+        this.divide(fn, entry)
       }
     }
+    this.noteChange()
     if (this.mode === 'eager' && entry.state.kind === 'recorded')
       this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
     return result
   }
 
+  /** From now on its calls are recorded in regions. */
+  private divide(fn: LinkedFunction, entry: Entry): void {
+    entry.attempts = 0
+    entry.regions = methodRegions(this, entry, fn)
+  }
+
+  interpretCall(fn: LinkedFunction, args: readonly Value[]): Value {
+    return this.script.call(fn, args, this.runOptions)
+  }
+
+  noteChange(): void {
+    this.revision++
+  }
+
   private interpret(fn: LinkedFunction, inputs: readonly Tensor[], args: readonly Value[]): [Value, Recording | Refusal] {
     const recorder = recorderOf(this.script, this.script.root, args, inputs)
-    const result = this.script.call(fn, args, { recorder })
+    const result = this.script.call(fn, args, { ...this.runOptions, recorder })
     return [result, recorder.finish(result)]
   }
 
@@ -407,7 +427,7 @@ export class TieredModule implements RegionHost {
     } catch (error) {
       if (!(error instanceof PtliteError)) throw error
       // where the arguments are at fault the interpreter says so, and the recording stays
-      const result = this.script.call(fn, args)
+      const result = this.interpretCall(fn, args)
       entry.state = { kind: 'refused', reason: `compilation failed: ${error.message}` }
       entry.attempts = MAX_ATTEMPTS
       return result
@@ -415,6 +435,7 @@ export class TieredModule implements RegionHost {
   }
 
   compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
+    this.noteChange()
     return withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
   }
 
@@ -451,7 +472,12 @@ export class TieredModule implements RegionHost {
 
   reasonText({ reason, origin }: Pick<Refusal, 'reason' | 'origin'>): string {
     if (origin === null) return reason
-    return `${reason}\n${this.describeOrigin(origin) ?? `  ${origin.functionName}, instruction ${origin.pc}`}`
+    return `${reason}\n${this.placeText(origin)}`
+  }
+
+  /** Where a place of the model is, for people. */
+  placeText(origin: Origin): string {
+    return this.describeOrigin(origin) ?? `  ${origin.functionName}, instruction ${origin.pc}`
   }
 
   /** TorchScript's stack at a place of the model, where the file has debug information: that of operators, and of what follows them. */

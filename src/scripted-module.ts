@@ -7,6 +7,7 @@ import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type BackgroundInterpreter, interpretInBackground } from './background/interpret.js'
+import { fillMarks } from './background/messages.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule, parametersOf } from './interpreted-module.js'
 import type { CallOptions, LoadOptions, RunOptions } from './module.js'
@@ -121,7 +122,19 @@ export class ScriptedModule extends InterpretedModule {
   }
 
   override plans(): PlanInfo[] {
-    return this.tiers.plans()
+    const background = this.background?.plans ?? []
+    if (background.length === 0) return this.tiers.plans()
+    const place = (functionName: string, pc: number): string => this.tiers.placeText({ functionName, pc })
+    const filled = (text: string | null): string | null => (text === null ? null : fillMarks(text, place))
+    const there = background.map(({ region, reason, ...info }): PlanInfo => {
+      const bounds = region === null ? null : { from: filled(region.from), until: filled(region.until) }
+      return { ...info, region: bounds, reason: filled(reason) }
+    })
+    // what is interpreted here may be compiled there
+    const isThere = ({ method, signature, state }: PlanInfo): boolean =>
+      state === 'interpreted' &&
+      there.some((other) => other.method === method && other.signature === signature && (other.region?.from ?? null) === null)
+    return [...this.tiers.plans().filter((info) => !isThere(info)), ...there]
   }
 
   override dispose(): void {

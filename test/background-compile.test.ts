@@ -86,11 +86,18 @@ t.test('results are arguments, lists and tuples as they are in calls', async (t)
   off.dispose()
 })
 
-t.test('what cannot be replayed says why', async (t) => {
+t.test('what cannot be replayed says why, and becomes a region', async (t) => {
   const m = await load('eager')
-  for (let i = 0; i < 4; i++) await m.run('noise', [matrix(0, 0, 0, 0)])
+  await m.run('noise', [matrix(0, 0, 0, 0)])
   t.equal(planOf(m, 'noise')?.state, 'interpreted')
   t.match(planOf(m, 'noise')?.reason, /^aten::rand_like gives another result each time[^]*line 41, in noise/)
+  const seen = new Set<string>()
+  for (let i = 0; i < 4; i++) seen.add(String(rows(await m.run('noise', [matrix(0, 0, 0, 0)]))))
+  t.equal(seen.size, 4, 'other numbers each time')
+  t.strictSame(
+    m.plans().map(({ state, region }) => [state, region]),
+    [['plan', { from: null, until: null }]],
+  )
   m.dispose()
 })
 

@@ -40,6 +40,7 @@ export class MethodRegions {
   /** Interprets a call and records it, as a whole or in regions. */
   record(args: readonly Value[]): Value {
     const { entry, table, host } = this
+    host.noteChange()
     entry.attempts++
     const run = new RegionRun(host, table, this.fn, args)
     const recorder = run.recorder([host.script.root, ...args])
@@ -64,6 +65,7 @@ export class MethodRegions {
     if (entry.state.kind === 'region' || (isRegion(found) && table.isUsed)) return result
     this.dispose()
     entry.regions = null
+    host.noteChange()
     return result
   }
 
@@ -82,13 +84,13 @@ export class MethodRegions {
         entry.replays++
         return runWhole(state.region, state.call, parts!)
       } catch (error) {
-        if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return host.script.call(fn, args)
+        if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return host.interpretCall(fn, args)
         throw error
       }
     }
     const begin = performance.now()
     if (trial.interprets) {
-      const value = host.script.call(fn, args)
+      const value = host.interpretCall(fn, args)
       trial.noteInterpreted(performance.now() - begin)
       return value
     }
@@ -107,6 +109,7 @@ export class MethodRegions {
   /** From here on calls are interpreted. */
   private giveUp(): void {
     const { entry } = this
+    this.host.noteChange()
     entry.dispose()
     entry.regions = null
     entry.attempts = MAX_ATTEMPTS

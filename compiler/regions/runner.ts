@@ -1,6 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { Activation } from '../../runtime/interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/program.js'
+import type { RunOptions } from '../../runtime/interpreter/run.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
@@ -22,6 +23,11 @@ import { endOf, type Instruction, type Location, type RegionEntry, type RegionTa
 export interface RegionHost {
   readonly script: ScriptModule
   readonly parts: ModuleParts
+  /** Of every interpreted call. A profiler among them is asked for the time before each region too. */
+  readonly runOptions: RunOptions
+  interpretCall(fn: LinkedFunction, args: readonly Value[]): Value
+  /** What tools show of the module has changed. */
+  noteChange(): void
   compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value }
   /** A plan was made that reads what `region` guards. */
   compiledRegion(region: RegionRecording): void
@@ -54,7 +60,7 @@ export class RegionRun {
   ) {
     const { script } = host
     if (script.isDisposed) throw new PtliteError('DISPOSED', 'the module was disposed')
-    this.act = new Activation(fn, [script.root, ...args], script, script.options)
+    this.act = new Activation(fn, [script.root, ...args], script, { ...script.options, ...host.runOptions })
   }
 
   /** A recorder from where the run stands; null where the state has no signature. */
@@ -84,6 +90,7 @@ export class RegionRun {
   /** Runs a region's plan, or makes it. Null where it fails, with the run where it was. */
   private replay({ entry, region, parts }: Next): Advance | null {
     const { act, host } = this
+    this.mayGoOn()
     const call = entry.state.kind === 'region' ? entry.state.call : null
     const inputs = inputsOf(region, parts)
     try {
@@ -110,6 +117,16 @@ export class RegionRun {
   }
 
   private failure: PtliteError | null = null
+
+  /** Whoever waits for the run may have given it up. */
+  private mayGoOn(): void {
+    try {
+      this.host.runOptions.profiler?.now()
+    } catch (error) {
+      this.act.abandon()
+      throw error
+    }
+  }
 
   /** The interpreter repeats an error of a plan and says where in the model it is. */
   private interpretRest(entry: Kept): Value {
@@ -178,6 +195,7 @@ export class RegionRun {
     const { act, host, table } = this
     const recorder = this.recorder()
     this.learned = true
+    host.noteChange()
     entry.attempts++
     entry.release()
     const begin = performance.now()

@@ -1,4 +1,4 @@
-import type { BackgroundStep, PassOptions } from '../../compiler/index.js'
+import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { reachable } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
@@ -40,6 +40,8 @@ interface Shared {
 export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
+  /** Of methods that the background thread carries out in regions; places in the model are marks. */
+  plans: readonly PlanInfo[] = []
 
   constructor(
     private readonly script: ScriptModule,
@@ -92,13 +94,23 @@ export class BackgroundInterpreter {
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
-    const compile = step.kind === 'compile' ? this.passes : null
     let arrived: (() => void) | undefined
     try {
-      const reply = await thread.ask({ kind: 'run', module, method: fn.source.name, stateNodes, nodes, args: encoded, cancel, compile })
+      const reply = await thread.ask({
+        kind: 'run',
+        module,
+        method: fn.source.name,
+        stateNodes,
+        nodes,
+        args: encoded,
+        cancel,
+        how: step.kind,
+      })
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
       state.receive(reply.stateNodes)
+      if (reply.stateNodes.length > 0) this.script.attributeWrites++
       run.receive(reply.nodes)
+      this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') arrived = this.arrivalOf(reply, step, { thread, module, state, moved }, signal)
       if (reply.failure !== null) {
         signal?.throwIfAborted()
@@ -165,6 +177,7 @@ export class BackgroundInterpreter {
       operatorVersion,
       bytecodeVersion,
       maxIterations: script.options.maxIterations,
+      passes: this.passes,
       root,
       nodes,
     })

@@ -1,4 +1,4 @@
-import type { Outcome, PassOptions } from '../../compiler/index.js'
+import type { Outcome, PassOptions, PlanInfo } from '../../compiler/index.js'
 import type { ErrorCode } from '../../runtime/error.js'
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import type { SentPlan } from './deliver.js'
@@ -21,6 +21,7 @@ export interface LoadRequest {
   readonly operatorVersion: number
   readonly bytecodeVersion: number
   readonly maxIterations: number | undefined
+  readonly passes: PassOptions
   readonly root: Encoded
   readonly nodes: readonly Node[]
 }
@@ -36,8 +37,8 @@ export interface RunRequest {
   readonly args: readonly Encoded[]
   /** One int32 that the main thread sets to give the run up. */
   readonly cancel: SharedArrayBuffer
-  /** The call is to be compiled too. */
-  readonly compile: PassOptions | null
+  /** 'compile': interpreted, and compiled too. 'regions': by regions that the worker makes and keeps. */
+  readonly how: 'interpret' | 'compile' | 'regions'
 }
 
 /** The main thread has what the last run made: the worker's memory can go. */
@@ -60,6 +61,21 @@ export interface DropRequest {
   readonly plan: number
 }
 
+const MARK = '\u0000'
+
+/** Stands for a place in the model, of which the main thread alone can say more. */
+export function placeMark(functionName: string, pc: number): string {
+  return `${MARK}${functionName}${MARK}${pc}${MARK}`
+}
+
+/** A text with what `describe` says in place of marks. */
+export function fillMarks(text: string, describe: (functionName: string, pc: number) => string): string {
+  return text
+    .split(MARK)
+    .map((part, i, all) => (i % 3 === 0 ? part : i % 3 === 1 ? describe(part, Number(all[i + 1])) : ''))
+    .join('')
+}
+
 export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest
 
 export interface Failure {
@@ -78,4 +94,6 @@ export type Reply =
       readonly nodes: readonly Node[]
       /** Where the call was to be compiled. */
       readonly outcome: Outcome<SentPlan> | null
+      /** Of methods in regions, where that has changed. */
+      readonly plans: readonly PlanInfo[] | null
     }

@@ -1,5 +1,15 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { callAndCompile, letGoOfSources, type MadePlan, type Outcome, SharedConstants } from '../../compiler/index.js'
+import {
+  callAndCompile,
+  letGoOfSources,
+  type MadePlan,
+  type Origin,
+  type Outcome,
+  type PassOptions,
+  type PlanInfo,
+  SharedConstants,
+  TieredModule,
+} from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { Profiler } from '../../runtime/interpreter/profile.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
@@ -8,7 +18,17 @@ import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
 import { type SentPlan, sendOutcome } from './deliver.js'
-import type { DoneRequest, DropRequest, Failure, LoadRequest, Reply, Request, RunRequest, WorkerStart } from './messages.js'
+import {
+  type DoneRequest,
+  type DropRequest,
+  type Failure,
+  type LoadRequest,
+  placeMark,
+  type Reply,
+  type Request,
+  type RunRequest,
+  type WorkerStart,
+} from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 
@@ -23,6 +43,10 @@ interface Loaded {
   run: ObjectTable | null
   /** What the compiler made of its weights. */
   readonly constants: SharedConstants
+  readonly passes: PassOptions
+  readonly probe: CancelProbe
+  /** Methods that have no plan as a whole. */
+  readonly regions: RegionsOfModule
   /** Plans that the main thread has, by number. */
   readonly plans: Map<number, MadePlan>
   /** The main thread has disposed of it; it goes with its last plan. */
@@ -33,17 +57,32 @@ const borrow = (address: number, bytes: number): Storage => Storage.borrow(addre
 
 /** Asked before each operator whether the run goes on. */
 class CancelProbe extends Profiler {
-  constructor(private readonly flag: Int32Array) {
-    super()
-  }
+  /** Of the run that is under way. */
+  flag: Int32Array | null = null
 
   override now(): number {
-    if (Atomics.load(this.flag, 0) !== 0) throw new PtliteError('ABORTED', 'the run was given up')
+    if (this.flag !== null && Atomics.load(this.flag, 0) !== 0) throw new PtliteError('ABORTED', 'the run was given up')
     return 0
   }
 
   override record(): void {
     // nothing is measured
+  }
+}
+
+/** The worker has no debug information: the main thread says where in the model a place is. */
+class RegionsOfModule extends TieredModule {
+  private sent = 0
+
+  override describeOrigin({ functionName, pc }: Origin): string {
+    return placeMark(functionName, pc)
+  }
+
+  /** What `plans` gives, where that may have changed since it was last asked for. */
+  news(): PlanInfo[] | null {
+    if (this.sent === this.revision) return null
+    this.sent = this.revision
+    return this.plans()
   }
 }
 
@@ -75,6 +114,7 @@ class Server {
         const loaded = this.modules.get(request.module)
         if (loaded === undefined) return
         loaded.unloaded = true
+        loaded.regions.dispose()
         this.unloadOnceUnused(request.module, loaded)
       }
     }
@@ -98,7 +138,7 @@ class Server {
     this.port.postMessage(reply)
   }
 
-  private load({ module, functions, constants, operatorVersion, bytecodeVersion, maxIterations, root, nodes }: LoadRequest): void {
+  private load({ module, functions, constants, operatorVersion, bytecodeVersion, maxIterations, passes, root, nodes }: LoadRequest): void {
     const state = new ObjectTable(-1, borrow)
     state.receive(nodes)
     const script = ScriptModule.over(
@@ -118,13 +158,16 @@ class Server {
         },
       },
     )
-    this.modules.set(module, { script, state, run: null, constants: new SharedConstants(), plans: new Map(), unloaded: false })
+    const [shared, probe] = [new SharedConstants(), new CancelProbe()]
+    const regions = new RegionsOfModule(script, 'auto', passes, shared, { profiler: probe })
+    this.modules.set(module, { script, state, run: null, constants: shared, passes, probe, regions, plans: new Map(), unloaded: false })
   }
 
   private run(request: RunRequest): Reply {
     const loaded = this.modules.get(request.module)!
-    const { script, state } = loaded
+    const { script, state, passes, probe, regions } = loaded
     state.receive(request.stateNodes)
+    if (request.stateNodes.length > 0) script.attributeWrites++
     const run = new ObjectTable(-1, borrow, state)
     loaded.run = run
     let value: Value = null
@@ -133,15 +176,18 @@ class Server {
       run.receive(request.nodes)
       const fn = script.functions.find((f) => f.source.name === request.method)!
       const args = request.args.map((arg) => run.valueOf(arg))
-      const probe = { profiler: new CancelProbe(new Int32Array(request.cancel)) }
-      if (request.compile === null) value = script.call(fn, args, probe)
-      else ({ value, outcome } = callAndCompile(script, fn, args, probe, request.compile, loaded.constants))
+      probe.flag = new Int32Array(request.cancel)
+      const options = { profiler: probe }
+      if (request.how === 'interpret') value = script.call(fn, args, options)
+      else if (request.how === 'regions') value = regions.call(fn, args)
+      else ({ value, outcome } = callAndCompile(script, fn, args, options, passes, loaded.constants))
     })
     const stateNodes: Node[] = []
     state.changes(stateNodes)
     const nodes: Node[] = []
     run.changes(nodes)
-    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: this.keep(outcome, loaded) }
+    const kept = this.keep(outcome, loaded)
+    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: kept, plans: regions.news() }
   }
 
   /** Keeps a plan for the main thread, which drops it one day. */

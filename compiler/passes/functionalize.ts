@@ -1,9 +1,11 @@
 import { calledOperator, findOperator } from '../../runtime/operators/registry.js'
+import { isDense } from '../../runtime/tensor/iterator.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
-import { definitionsOf, type Graph, type GraphNode, usesOf, type ValueId } from '../graph/graph.js'
+import { definitionsOf, type Graph, type GraphNode, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
+import { POINTWISE } from './pointwise.js'
 
 /**
  * Replaces operators that work in place by those that make a new tensor, where nobody else looks at the memory.
@@ -36,7 +38,7 @@ function replaceInPlace(graph: Graph, original: GraphNode): Graph | null {
   if (functional === null || node.writes.length !== 1 || result === undefined || valueArg(node.args[0]) !== target) return null
   const type = analysis.type(target)
   const storage = analysis.storage(target)
-  if (type.offset !== 0 || type.quant !== null || !isContiguous(type.shape, type.strides) || analysis.given.has(storage)) return null
+  if (type.offset !== 0 || type.quant !== null || !keepsStrides(functional, type) || analysis.given.has(storage)) return null
   // other operands must not widen or promote the result
   for (const id of usesOf(node)) {
     const other = analysis.type(id)
@@ -61,6 +63,11 @@ function replaceInPlace(graph: Graph, original: GraphNode): Graph | null {
   }
   editor.replaceNode(node, [{ ...node, op: functional, writes: [] }])
   return editor.finish()
+}
+
+/** True where the result of an operator on a tensor of this type has its strides. */
+function keepsStrides(op: string, { shape, strides }: TensorType): boolean {
+  return isContiguous(shape, strides) || (POINTWISE.has(op) && isDense(shape, strides))
 }
 
 /** `aten::add.Tensor` for `aten::add_.Tensor`, where it takes the same arguments. */

@@ -3,6 +3,8 @@ import { activation } from './activation.js'
 import { attention } from './attention.js'
 import { batchNorm } from './batch-norm.js'
 import { blockSparse } from './block-sparse.js'
+import { byteTables } from './byte-tables.js'
+import { canonical } from './canonical.js'
 import { channelSteps } from './channel-steps.js'
 import { constantFolding } from './constant-folding.js'
 import { copies } from './copies.js'
@@ -29,7 +31,6 @@ import { scaledFilters } from './scaled-filters.js'
 import { signals } from './signals.js'
 import { singleWindows } from './single-windows.js'
 import { softmax } from './softmax.js'
-import { canonical } from './canonical.js'
 import { squeezeExcite } from './squeeze-excite.js'
 import { stackedChains } from './stacked-chains.js'
 import { stridedOperands } from './strided-operands.js'
@@ -46,6 +47,7 @@ export const PASSES: readonly Pass[] = [
   einsum,
   constantFolding,
   canonical,
+  byteTables,
   linearLayers,
   linearRows,
   batchNorm,

@@ -100,18 +100,25 @@ class Table {
 
 #endif
 
-int32_t quantized_lookup(quantized_lookup_frame* f) {
-  const auto* bytes = reinterpret_cast<const uint8_t*>(f->header.host);
-  const auto* in = reinterpret_cast<const uint8_t*>(f->in);
-  auto* out = reinterpret_cast<uint8_t*>(f->out);
-  ptlite::parallel_for(f->n, ptlite::grain_for(1), [=](int64_t i, int64_t end) {
+void look_up(const uint8_t* bytes, const uint8_t* in, uint8_t* out, int64_t n) {
+  ptlite::parallel_for(n, ptlite::grain_for(1), [=](int64_t i, int64_t end) {
     const Table table(bytes);
     for (; i + Table::kBytes <= end; i += Table::kBytes) table.look_up(in + i, out + i);
     if (i < end) table.look_up(in + i, out + i, end - i);
   });
+}
+
+int32_t quantized_lookup(quantized_lookup_frame* f) {
+  look_up(reinterpret_cast<const uint8_t*>(f->header.host), reinterpret_cast<const uint8_t*>(f->in), reinterpret_cast<uint8_t*>(f->out), f->n);
+  return PTLITE_OK;
+}
+
+int32_t quantized_table(quantized_table_frame* f) {
+  look_up(reinterpret_cast<const uint8_t*>(f->table), reinterpret_cast<const uint8_t*>(f->in), reinterpret_cast<uint8_t*>(f->out), f->n);
   return PTLITE_OK;
 }
 
 }  // namespace
 
 PTLITE_KERNEL(quantized_lookup, quantized_lookup)
+PTLITE_KERNEL(quantized_table, quantized_table)

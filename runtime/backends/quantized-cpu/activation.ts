@@ -2,10 +2,10 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Scalar } from '../../tensor/scalar.js'
-import { empty, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
+import { empty, emptyStrided, type PerTensorQuant, type Tensor } from '../../tensor/tensor.js'
 import { gelu_out } from '../cpu/activation.js'
 import { contiguousOf, copyInto } from '../cpu/support/copy.js'
-import { mapElements, perTensor, quantizeNumber } from '../cpu/support/quantization.js'
+import { checkQuant, isDense, mapElements, perTensor, quantizeNumber } from '../cpu/support/quantization.js'
 import { numberOf } from './support/params.js'
 import { adopt } from './support/adopt.js'
 import { throughFloat } from './support/through-float.js'
@@ -33,6 +33,19 @@ function inPlace(self: Tensor, result: Tensor): Tensor {
 function fixedRange(t: Tensor, span: 1 | 2): PerTensorQuant {
   if (t.type === DType.qint32) return { scale: span / 2 ** 32, zeroPoint: 0 }
   return { scale: span / 256, zeroPoint: (t.type === DType.qint8 ? -128 : 0) + (span === 2 ? 128 : 0) }
+}
+
+/** The bytes that `table`, 256 bytes, has for those of `t`, which is dense and whose order of dimensions `stride` describes as well. */
+export function quantized_table(t: Tensor, table: Tensor, stride: number[], scale: number, zeroPoint: number, type: DType): Tensor {
+  perTensor(t, 'ptlite::quantized_table')
+  const quant = checkQuant(scale, zeroPoint, type)
+  const isTable = table.type === DType.uint8 && table.numel === 256 && table.isContiguous
+  check(isTable && t.itemSize === 1 && type !== DType.qint32, () => 'expected a table of 256 bytes for 8-bit integers')
+  const isSame = stride.length === t.dim && stride.every((step, d) => t.shape[d] === 1 || step === t.strides[d])
+  check(isSame && isDense(t), () => `expected a dense tensor of strides [${stride.join(', ')}], found [${t.strides.join(', ')}]`)
+  const out = emptyStrided(t.shape, stride, type, quant)
+  kernels.quantized_table({ n: t.numel, table: table.address, in: t.address, out: out.address })
+  return out
 }
 
 function finish(result: Tensor, out: Tensor | undefined): Tensor {

@@ -516,6 +516,13 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return callOperator(`quantized::${name}`, [quantized(d, shape), quantized(d, other), 0.1, int(50)])
     }),
   ),
+  quantized_table: [
+    row('ptlite::quantized_table', EXACT, (d) => {
+      const x = quantized(d, [d.integer(1, 3000)], d.of([true, false]))
+      const table = d.dense([256], { dtype: 'uint8', low: 0, high: 255 })
+      return callOperator('ptlite::quantized_table', [x, table, [1], float(0.1), int(3), x.dtype])
+    }),
+  ],
   quantized_lookup: [
     row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape()))),
     row('tanh of all bytes', EXACT, (d) =>

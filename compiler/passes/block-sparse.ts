@@ -103,9 +103,9 @@ function blocked({ args }: GraphNode, analysis: Analysis): Shape | null {
   const [input, filter] = [valueArg(args[0]), valueArg(args[1])]
   if (input === undefined || filter === undefined) return null
   const { shape } = analysis.type(input)
-  const [, kh, kw] = analysis.type(filter).shape
+  const { shape: sizes } = analysis.type(filter)
   const [stride, padding] = args.slice(4, 6).map(integersArg)
-  if (shape.length !== 5 || kh !== 1 || kw !== 1 || !isPlain(stride, padding)) return null
+  if (shape.length !== 5 || sizes.length !== 5 || sizes[1] !== 1 || sizes[2] !== 1 || !isPlain(stride, padding)) return null
   return { layer: 'blocked convolution', m: shape[2]! * shape[3]!, images: shape[0]!, limits: args.slice(7) }
 }
 

@@ -36,6 +36,8 @@ const SUMS = new Set(['aten::add.Tensor', 'aten::sub.Tensor'])
  * - `blocks`: [n, c, h, w], or the same broadcast along pixels, in blocks;
  * - `channels`: a constant with a number for each channel, in blocks of [1, c / 16, 1, 1, 16];
  * - `plane`: [n, 1, h, w], the same for all channels, seen as [n, 1, h, w, 1].
+ *
+ * Volumes have a depth in front of the height.
  */
 export interface BlockedOperand {
   readonly id: ValueId
@@ -44,9 +46,10 @@ export interface BlockedOperand {
   readonly as: 'blocks' | 'channels' | 'plane'
 }
 
-/** A dense [n, c, h, w] of float32 with elements. */
+/** A dense [n, c, h, w] or [n, c, d, h, w] of float32 with elements. */
 export function isPlanes(type: TensorType): boolean {
-  return type.shape.length === 4 && !type.shape.includes(0) && isDenseFloat(type)
+  const rank = type.shape.length
+  return (rank === 4 || rank === 5) && !type.shape.includes(0) && isDenseFloat(type)
 }
 
 /** The same, or with channels last in memory: what `to_blocked` reads. */
@@ -63,22 +66,19 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
   if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
     return elementwise(node, result, analysis)
   if (input === undefined || !isImage(analysis.type(input))) return null
-  if (node.op === 'aten::conv2d' || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
-  const isMean = node.op === 'aten::adaptive_avg_pool2d' || node.op === 'aten::mean.dim'
-  // a mean of rows may have strides of its own
-  if (isMean && !isPlanes(analysis.type(input))) return null
-  if (node.op === 'aten::adaptive_avg_pool2d') {
-    return integersArg(node.args[1])?.every((size) => size === 1) === true ? { kind: 'mean', input } : null
+  const dims = analysis.type(input).shape.length - 2
+  if (node.op === `aten::conv${dims}d` || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
+  const isAdaptive = node.op === `aten::adaptive_avg_pool${dims}d`
+  if (isAdaptive || node.op === 'aten::mean.dim') {
+    // a mean of rows may have strides of its own
+    if (!isPlanes(analysis.type(input))) return null
+    const isMean = isAdaptive ? integersArg(node.args[1])?.every((size) => size === 1) === true : isSpatialMean(node, dims)
+    return isMean ? { kind: 'mean', input } : null
   }
-  if (node.op === 'aten::mean.dim') return isSpatialMean(node) ? { kind: 'mean', input } : null
   if (!isPlanes(analysis.type(result))) return null
-  if (node.op === 'aten::max_pool2d') {
-    return [1, 2, 3, 4].every((i) => integersArg(node.args[i]) !== undefined) ? { kind: 'pool', input } : null
-  }
-  if (node.op === 'aten::avg_pool2d') {
-    return isNone(node.args[6]) && [1, 2, 3].every((i) => integersArg(node.args[i]) !== undefined) ? { kind: 'pool', input } : null
-  }
-  return null
+  const lists = { [`aten::max_pool${dims}d`]: 4, [`aten::avg_pool${dims}d`]: 3 }[node.op]
+  if (lists === undefined || (lists === 3 && !isNone(node.args[6]))) return null
+  return node.args.slice(1, 1 + lists).every((arg) => integersArg(arg) !== undefined) ? { kind: 'pool', input } : null
 }
 
 /** A step of a chain, with a full operand at least. */
@@ -89,7 +89,7 @@ function elementwise(node: GraphNode, result: ValueId, analysis: Analysis): Bloc
     const id = valueArg(arg)
     if (id === undefined && arg.kind !== 'constant') return null
     if (id === undefined) continue
-    const as = operandForm(id, shape[1]!, analysis)
+    const as = operandForm(id, shape, analysis)
     if (as === null) return null
     operands.push({ id, place, as })
   }
@@ -97,24 +97,28 @@ function elementwise(node: GraphNode, result: ValueId, analysis: Analysis): Bloc
   return operands.some(isFull) ? { kind: 'elementwise', operands } : null
 }
 
-function operandForm(id: ValueId, channels: number, analysis: Analysis): BlockedOperand['as'] | null {
+function operandForm(id: ValueId, whole: readonly number[], analysis: Analysis): BlockedOperand['as'] | null {
   const type = analysis.type(id)
-  if (isImage(type) && type.shape[1] === channels) return 'blocks'
-  if (isPlanes(type) && type.shape[1] === 1) return 'plane'
+  const [rank, channels] = [whole.length, whole[1]!]
   const { dtype, shape } = type
-  const isRow = analysis.tensor(id) !== undefined && dtype === DType.float32 && shape.length <= 4 && shape.at(-3) === channels
-  return isRow && shape.every((size, d) => size === 1 || d === shape.length - 3) ? 'channels' : null
+  if (shape.length === rank && isImage(type) && shape[1] === channels) return 'blocks'
+  if (shape.length === rank && isPlanes(type) && shape[1] === 1) return 'plane'
+  const place = shape.length - (rank - 1)
+  const isRow = analysis.tensor(id) !== undefined && dtype === DType.float32 && shape.length <= rank && shape[place] === channels
+  return isRow && shape.every((size, d) => size === 1 || d === place) ? 'channels' : null
 }
 
-function isSpatialMean(node: GraphNode): boolean {
-  const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + 4 : d))
-  return dims !== undefined && dims.length === 2 && dims.includes(2) && dims.includes(3) && isNone(node.args[3])
+/** A mean over all of the `count` last dimensions. */
+function isSpatialMean(node: GraphNode, count: number): boolean {
+  const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + count + 2 : d))
+  return dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(node.args[3])
 }
 
 function join(node: GraphNode, analysis: Analysis): Blockable | null {
   const [list] = node.args
   const dim = numberArg(node.args[1])
-  if (list?.kind !== 'list' || (dim !== 1 && dim !== -3)) return null
+  const rank = analysis.type(onlyResult(node)!).shape.length
+  if (list?.kind !== 'list' || (dim !== 1 && dim !== 1 - rank)) return null
   const inputs: ValueId[] = []
   for (const item of list.items) {
     const id = valueArg(item)
@@ -131,23 +135,22 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   const biasId = valueArg(args[2])
   const weight = weightId === undefined ? undefined : analysis.tensor(weightId)
   const bias = isNone(args[2]) ? null : biasId === undefined ? undefined : analysis.tensor(biasId)
-  const pair = (i: number): [number, number] | undefined => {
+  const dims = analysis.type(input).shape.length - 2
+  const settings = [3, 4, 5].map((i) => {
     const list = integersArg(args[i])
-    if (list === undefined || list.length === 0 || list.length > 2) return undefined
-    return [list[0]!, list[list.length - 1]!]
-  }
-  const [stride, padding, dilation] = [pair(3), pair(4), pair(5)]
+    return list?.length === 1 ? new Array<number>(dims).fill(list[0]!) : list
+  })
   const groups = numberArg(args[6])
-  if (weight === undefined || bias === undefined || stride === undefined || padding === undefined || dilation === undefined) return null
+  if (weight?.dim !== dims + 2 || bias === undefined || settings.some((list) => list?.length !== dims)) return null
   if (groups === undefined || weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
-  const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, number, number]
-  const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, number, number]
-  const kernel: [number, number] = [weight.shape[2]!, weight.shape[3]!]
-  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, kernel, stride, padding, dilation }
+  const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
+  const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
+  const lists = { kernel: weight.shape.slice(2), stride: settings[0]!, padding: settings[1]!, dilation: settings[2]! }
+  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists }
   const strategy = convolutionStrategy(problem, options)
   if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
   // planes are read as they are, rows are not
   if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
-  const [min, max] = node.op === 'aten::conv2d' ? [-Infinity, Infinity] : [numberArg(args[7])!, numberArg(args[8])!]
+  const [min, max] = node.op === 'ptlite::convolution' ? [numberArg(args[7])!, numberArg(args[8])!] : [-Infinity, Infinity]
   return { kind: 'convolution', strategy, problem, input, min, max }
 }

@@ -25,7 +25,10 @@ const OF_ROWS = new Set(['aten::layer_norm', 'aten::linear', 'aten::matmul'])
  * need not be put into planes first.
  */
 export function rowReaders(id: ValueId, outside: readonly GraphNode[], analysis: Analysis): RowReaders {
-  const [batch, channels, height, width] = analysis.type(id).shape as [number, number, number, number]
+  const { shape } = analysis.type(id)
+  // volumes leave as they are
+  if (shape.length !== 4) return { views: [], nodes: [], others: outside.length > 0 || analysis.isReturned(id) }
+  const [batch, channels, height, width] = shape as [number, number, number, number]
   const steps = { image: channels * height * width, pixel: 1, channel: height * width }
   const isRowsType = ({ shape, strides, offset }: TensorType): boolean => {
     if (channels === 1 || height * width === 1 || offset !== 0) return false

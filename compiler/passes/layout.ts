@@ -15,9 +15,9 @@ import { blockedInputs, blockedRegions } from './layout-regions.js'
 import { DEFAULT_OPTIONS, type Pass } from './pass.js'
 
 /**
- * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], where
- * what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of two tensors becomes the residual of the
- * convolution that makes one of them.
+ * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], volumes
+ * with a depth in front of the height, where what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of
+ * two tensors becomes the residual of the convolution that makes one of them.
  *
  *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = ptlite::blocked_convolution(%0, %7, %8, None, [2, 2], ...)
  *     %4 = aten::max_pool2d(%3, [3, 3], ...)           →    %10 = ptlite::blocked_max_pool(%9, [3, 3], ...)
@@ -58,7 +58,7 @@ class Rewriter {
       const result = onlyResult(node)!
       const made = this.rewrite(node, form, before)
       this.made.set(node, [...before, made])
-      if (form.kind === 'mean') this.finishMean(node, made)
+      if (form.kind === 'mean') this.finishMean(node, form.input, made)
       else this.made.get(node)!.push(...this.leave(result, node))
     }
     for (const [node, by] of this.made) this.editor.replaceNode(node, by)
@@ -71,7 +71,7 @@ class Rewriter {
       case 'convolution':
         return this.convolution(node, form, before)
       case 'pool': {
-        const op = node.op === 'aten::max_pool2d' ? 'ptlite::blocked_max_pool' : 'ptlite::blocked_avg_pool'
+        const op = node.op.startsWith('aten::max_pool') ? 'ptlite::blocked_max_pool' : 'ptlite::blocked_avg_pool'
         return this.replace(node, { ...node, op, args: [value(input(form.input)), ...node.args.slice(1, 6)] })
       }
       case 'mean':
@@ -95,8 +95,8 @@ class Rewriter {
   }
 
   private typeInBlocks(id: ValueId): TensorType {
-    const [batch, channels, height, width] = this.analysis.type(id).shape as [number, number, number, number]
-    const shape = [batch, blocksOf(channels), height, width, BLOCK]
+    const [batch, channels, ...spatial] = this.analysis.type(id).shape as [number, number, ...number[]]
+    const shape = [batch, blocksOf(channels), ...spatial, BLOCK]
     return { dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
   }
 
@@ -135,8 +135,8 @@ class Rewriter {
     if (as === 'channels') {
       const numbers = this.analysis.tensor(id)!
       // kernels walk the planes of all images with one distance
-      const [batch] = this.analysis.type(onlyResult(reader)!).shape as [number]
-      const tensor = paddedVector(numbers, [batch, blocksOf(numbers.numel), 1, 1, BLOCK])
+      const [batch, , ...spatial] = this.analysis.type(onlyResult(reader)!).shape as [number, number, ...number[]]
+      const tensor = paddedVector(numbers, [batch, blocksOf(numbers.numel), ...spatial.map(() => 1), BLOCK])
       return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
     }
     const type = this.analysis.type(id)
@@ -183,12 +183,13 @@ class Rewriter {
     return { op, args, results: [{ kind: 'value', id: to }], writes: [], origin }
   }
 
-  /** The mean has the shape [n, c, 1, 1]; where the dimensions were not kept, a view follows. */
-  private finishMean(node: GraphNode, made: GraphNode): void {
+  /** The mean has the shape [n, c, 1, 1] or, of volumes, [n, c, 1, 1, 1]; where the dimensions were not kept, a view follows. */
+  private finishMean(node: GraphNode, input: ValueId, made: GraphNode): void {
     const result = onlyResult(node)!
     const type = this.analysis.type(result)
-    if (type.shape.length === 4) return
-    const shape = [...type.shape, 1, 1]
+    const { shape: of } = this.analysis.type(input)
+    if (type.shape.length === of.length) return
+    const shape = of.map((size, d) => (d < 2 ? size : 1))
     const whole = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) })
     this.editor.setType(result, type, this.editor.storageOf(whole))
     const view = { ...node, op: 'aten::view', args: [value(whole), constant([...type.shape])] }

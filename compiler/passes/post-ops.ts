@@ -72,7 +72,7 @@ const MATMUL: Producer = {
 const blocked = (op: string): Producer => ({
   op: `${op}_post`,
   args: (node) => node.args,
-  takes: inBlocks(() => ({ row: 2, column: 4 })),
+  takes: inBlocks((rank) => ({ row: 2, column: rank - 1 })),
 })
 
 /** In registers, and so a chain. */

@@ -104,7 +104,10 @@ class Walk {
 
 function branchOf(mean: GraphNode, analysis: Analysis): Branch | null {
   const channels = numberArg(mean.args[1])!
-  const batch = analysis.type(valueArg(mean.args[0])!).shape[0]!
+  const { shape } = analysis.type(valueArg(mean.args[0])!)
+  // of images
+  if (shape.length !== 5) return null
+  const batch = shape[0]!
   const walk = new Walk(mean, analysis)
   const gate = (): number => {
     const node = walk.take((op) => op in GATES)

@@ -1,4 +1,4 @@
-// Filters for F(4x4, 3x3): U = G g G^T for each output and input channel (Lavin and Gray, "Fast Algorithms for Convolutional Neural
+// Filters for F(4x4, 3x3): U = G g G^T for each output and input channel and slice (Lavin and Gray, "Fast Algorithms for Convolutional Neural
 // Networks"), with the interpolation points 0, 1, -1, 2, -2 and infinity. Computed in double; done once per weight.
 #include "frames/blocked.h"
 #include "isa/kernel.h"
@@ -14,11 +14,13 @@ constexpr double kG[6][3] = {{1. / 4, 0, 0},           {-1. / 6, -1. / 6, -1. / 
 int32_t transform_filter(winograd_filter_frame* f) {
   const float* in = reinterpret_cast<const float*>(f->input);
   float* out = reinterpret_cast<float*>(f->output);
-  const int64_t outputs = f->outputs, inputs = f->inputs, blocks = (outputs + kBlock - 1) / kBlock;
+  const int64_t outputs = f->outputs, taps = f->taps, inputs = f->inputs * taps, blocks = (outputs + kBlock - 1) / kBlock;
   const int64_t position = blocks * inputs * kBlock;
   for (int64_t o = 0; o < blocks * kBlock; o++) {
     for (int64_t c = 0; c < inputs; c++) {
-      float* to = out + (o / kBlock * inputs + c) * kBlock + o % kBlock;
+      // filters of an output have taps innermost, transformed ones have inputs there
+      const int64_t place = c % taps * f->inputs + c / taps;
+      float* to = out + (o / kBlock * inputs + place) * kBlock + o % kBlock;
       const float* g = in + (o * inputs + c) * 9;
       for (int i = 0; i < 6; i++) {
         double row[3] = {};

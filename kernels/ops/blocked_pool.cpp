@@ -28,19 +28,24 @@ struct Span {
   }
 };
 
+/// Row `r` of all slices of a plane.
 template <bool kMax>
 void pool_row(const blocked_pool_frame& f, const float* plane, int64_t r, float* out) {
-  const Span rows(f, 0, r);
-  for (int64_t c = 0; c < f.out[1]; c++, out += kBlock) {
-    const Span cols(f, 1, c);
-    const int64_t divisor = f.count_include_pad != 0 ? rows.padded * cols.padded : rows.count * cols.count;
+  const Span slices(f, 0, r / f.out[1]), rows(f, 1, r % f.out[1]);
+  for (int64_t c = 0; c < f.out[2]; c++, out += kBlock) {
+    const Span cols(f, 2, c);
+    const int64_t divisor =
+        f.count_include_pad != 0 ? slices.padded * rows.padded * cols.padded : slices.count * rows.count * cols.count;
     for (int v = 0; v < kParts; v++) {
       Vec<float> acc(kMax ? -std::numeric_limits<float>::infinity() : 0.f);
-      for (int64_t h = 0; h < rows.count; h++) {
-        const float* p = plane + ((rows.first + h * f.dilation[0]) * f.in[1] + cols.first) * kBlock + v * kLanes;
-        for (int64_t w = 0; w < cols.count; w++, p += f.dilation[1] * kBlock) {
-          if constexpr (kMax) acc = maximum(Vec<float>::load(p), acc);
-          else acc += Vec<float>::load(p);
+      for (int64_t d = 0; d < slices.count; d++) {
+        const int64_t slice = slices.first + d * f.dilation[0];
+        for (int64_t h = 0; h < rows.count; h++) {
+          const float* p = plane + ((slice * f.in[1] + rows.first + h * f.dilation[1]) * f.in[2] + cols.first) * kBlock + v * kLanes;
+          for (int64_t w = 0; w < cols.count; w++, p += f.dilation[2] * kBlock) {
+            if constexpr (kMax) acc = maximum(Vec<float>::load(p), acc);
+            else acc += Vec<float>::load(p);
+          }
         }
       }
       if constexpr (!kMax) acc = acc / Vec<float>(float(divisor));
@@ -52,13 +57,13 @@ void pool_row(const blocked_pool_frame& f, const float* plane, int64_t r, float*
 int32_t pool(blocked_pool_frame* f) {
   const float* input = reinterpret_cast<const float*>(f->input);
   float* output = reinterpret_cast<float*>(f->output);
-  const int64_t in_plane = int64_t{f->in[0]} * f->in[1] * kBlock, row = f->out[1] * kBlock;
-  const int64_t work = row * f->window[0] * f->window[1];
-  ptlite::parallel_for(int64_t{f->planes} * f->out[0], ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
+  const int64_t in_plane = int64_t{f->in[0]} * f->in[1] * f->in[2] * kBlock, row = f->out[2] * kBlock;
+  const int64_t rows = int64_t{f->out[0]} * f->out[1], work = row * f->window[0] * f->window[1] * f->window[2];
+  ptlite::parallel_for(f->planes * rows, ptlite::grain_for(work), [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; u++) {
-      const float* plane = input + u / f->out[0] * in_plane;
-      if (f->mode == BlockedPool_max) pool_row<true>(*f, plane, u % f->out[0], output + u * row);
-      else pool_row<false>(*f, plane, u % f->out[0], output + u * row);
+      const float* plane = input + u / rows * in_plane;
+      if (f->mode == BlockedPool_max) pool_row<true>(*f, plane, u % rows, output + u * row);
+      else pool_row<false>(*f, plane, u % rows, output + u * row);
     }
   });
   return PTLITE_OK;

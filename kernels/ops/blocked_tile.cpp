@@ -39,6 +39,7 @@ PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kPart
 template <int F, int P>
 PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter, Soon soon) {
   constexpr int64_t kAhead = 4;
+  if (a.tap_count == 0) return;
   const int64_t tap_floats = a.depth * kBlock, block_floats = kBlock * kBlock;
   const int64_t taps_ahead = kAhead % a.tap_count, ahead = kAhead / a.tap_count * block_floats + taps_ahead * tap_floats;
   const int64_t step = soon.at == nullptr ? kBlock : soon.step;

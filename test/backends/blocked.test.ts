@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, float, type Input, int, type Tensor } from '../../src/index.js'
+import { callOperator, float, getNumThreads, type Input, int, setNumThreads, type Tensor } from '../../src/index.js'
 import { atEveryLevel } from './support/levels.js'
 import { count, distance, Random, real } from './support/random.js'
 
@@ -52,7 +52,26 @@ function randomCase(): Case {
   }
 }
 
-/** What aten::conv2d gives in float64, then a residual and limits. */
+/** The same with a depth in front of the height. */
+function randomVolume(): Case {
+  const c = randomCase()
+  const kernel = random.pick([1, 2, 3, 3])
+  const dilation = random.pick([1, 1, 2])
+  const padding = random.pick([0, 0, 1, 2, 4])
+  // slices that only meet padding are results, too
+  const size = random.pick([1, 2, 3, 5, 6])
+  const enough = Math.max(size, (kernel - 1) * dilation + 1 - 2 * padding)
+  return {
+    ...c,
+    size: [enough, ...c.size.map((n, d) => Math.min(n, (c.kernel[d]! - 1) * c.dilation[d]! + 16))],
+    kernel: [kernel, ...c.kernel],
+    stride: [random.pick([1, 1, 2]), ...c.stride],
+    padding: [padding, ...c.padding],
+    dilation: [dilation, ...c.dilation],
+  }
+}
+
+/** What aten::conv2d or conv3d gives in float64, then a residual and limits. */
 function expected(
   c: Case,
   data: { x: Float64Array; w: Float64Array; b: Float64Array },
@@ -62,7 +81,7 @@ function expected(
   residual?: Float64Array,
 ): { values: Float64Array; shape: number[] } {
   const y = call(
-    'aten::conv2d',
+    `aten::conv${c.size.length}d`,
     real(data.x, [c.batch, c.channels, ...c.size], 'float64'),
     real(data.w, [c.outputs, c.channels / groups, ...c.kernel], 'float64'),
     real(data.b, [c.outputs], 'float64'),
@@ -98,9 +117,21 @@ t.test('reorders are inverse to each other', (t) => {
   t.end()
 })
 
+t.test('volumes in blocks', (t) => {
+  const x = random.data(2 * 17 * 2 * 3 * 5)
+  const blocked = toBlocks(x, [2, 17, 2, 3, 5])
+  t.strictSame(blocked.shape, [2, 2, 2, 3, 5, BLOCK])
+  const back = call('ptlite::from_blocked', blocked, int(17))
+  t.strictSame(back.shape, [2, 17, 2, 3, 5])
+  t.strictSame([...(back.data() as Float32Array)], [...x])
+  const rows = call('ptlite::blocked_rows', blocked, int(17))
+  t.strictSame(call('aten::permute', rows, ints([0, 4, 1, 2, 3])).toArray(), back.toArray())
+  t.end()
+})
+
 t.test('convolutions, from blocks and from planes', (t) => {
-  for (let round = 0; round < 80; round++) {
-    const c = randomCase()
+  for (let round = 0; round < 140; round++) {
+    const c = round < 80 ? randomCase() : randomVolume()
     const x = random.data(c.batch * c.channels * count(c.size))
     const w = random.data(c.outputs * c.channels * count(c.kernel))
     const b = random.data(c.outputs)
@@ -147,26 +178,49 @@ t.test('images in several strips', (t) => {
   t.end()
 })
 
-t.test('3x3 convolutions by F(4x4, 3x3)', (t) => {
+t.test('any number of threads gives the same bits', (t) => {
+  const x = toBlocks(random.data(32 * 6 * 20 * 20), [1, 32, 6, 20, 20])
+  const weight = real(random.data(48 * 32 * 27), [48, 32, 3, 3, 3], 'float32')
+  const limits = [limit(-Infinity), limit(Infinity)]
+  const [one, two] = [ints([1, 1, 1]), ints([2, 2, 2])]
+  const run = (): unknown[] => [
+    ...[one, two].map((stride) =>
+      call('ptlite::blocked_convolution', x, call('ptlite::blocked_filter', weight), null, null, stride, one, one, ...limits).toArray(),
+    ),
+    call('ptlite::winograd_convolution', x, call('ptlite::winograd_filter', weight), null, null, one, ...limits).toArray(),
+  ]
+  const before = getNumThreads()
+  setNumThreads(1)
+  const want = run()
+  setNumThreads(3)
+  t.strictSame(run(), want)
+  setNumThreads(before)
+  t.end()
+})
+
+t.test('convolutions of 3x3 by F(4x4, 3x3)', (t) => {
   let worst = 0
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < 110; round++) {
+    const volume = round >= 60
+    const depth = volume ? [random.pick([1, 2, 4, 7])] : []
+    const slices = depth.map((size) => random.pick([1, 2, 3].filter((k) => k <= size)))
     const c = {
       batch: random.pick([1, 1, 2]),
       channels: random.pick(CHANNELS),
       outputs: random.pick(CHANNELS),
-      size: [random.pick([3, 4, 7, 9, 30]), random.pick([3, 6, 8, 13, 61])],
-      kernel: [3, 3],
-      stride: [1, 1],
-      padding: [random.pick([0, 1, 2]), random.pick([0, 1, 3])],
-      dilation: [1, 1],
+      size: [...depth, random.pick([3, 4, 7, 9, 30]), random.pick([3, 6, 8, 13, volume ? 14 : 61])],
+      kernel: [...slices, 3, 3],
+      stride: [...slices.map(() => 1), 1, 1],
+      padding: [...slices.map(() => random.pick([0, 1, 3])), random.pick([0, 1, 2]), random.pick([0, 1, 3])],
+      dilation: [...slices.map(() => 1), 1, 1],
     }
     const x = random.data(c.batch * c.channels * count(c.size))
-    const w = random.data(c.outputs * c.channels * 9)
+    const w = random.data(c.outputs * c.channels * count(c.kernel))
     const b = random.data(c.outputs)
     const free = expected(c, { x, w, b }, 1, -Infinity, Infinity)
     const r = round % 2 === 0 ? random.data(free.values.length) : undefined
     const { values, shape } = expected(c, { x, w, b }, 1, -5, 5.5, r)
-    const filter = call('ptlite::winograd_filter', real(w, [c.outputs, c.channels, 3, 3], 'float32'))
+    const filter = call('ptlite::winograd_filter', real(w, [c.outputs, c.channels, ...c.kernel], 'float32'))
     const input = toBlocks(x, [c.batch, c.channels, ...c.size])
     const residual = r === undefined ? null : toBlocks(r, shape)
     const y = call('ptlite::winograd_convolution', input, filter, lanes(b), residual, ints(c.padding), limit(-5), limit(5.5))
@@ -194,9 +248,9 @@ t.test('convolutions in groups', (t) => {
     [7, 3, 3],
     [20, 1, 2],
   ] as const
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < 90; round++) {
     const [groups, inputs, outputs] = shapes[round % shapes.length]!
-    const c = { ...randomCase(), channels: groups * inputs, outputs: groups * outputs }
+    const c = { ...(round < 60 ? randomCase() : randomVolume()), channels: groups * inputs, outputs: groups * outputs }
     const x = random.data(c.batch * c.channels * count(c.size))
     const w = random.data(c.outputs * inputs * count(c.kernel))
     const b = random.data(c.outputs)
@@ -234,31 +288,30 @@ t.test('depthwise convolutions', (t) => {
 })
 
 t.test('pooling', (t) => {
-  for (let round = 0; round < 40; round++) {
-    const shape = [random.pick([1, 2]), random.pick(CHANNELS), random.pick([5, 8, 13]), random.pick([5, 9, 16])]
+  for (let round = 0; round < 60; round++) {
+    const depth = round < 40 ? [] : [random.pick([2, 3, 6])]
+    const dims = depth.length + 2
+    const one = ints(new Array<number>(dims).fill(1))
+    const shape = [random.pick([1, 2]), random.pick(CHANNELS), ...depth, random.pick([5, 8, 13]), random.pick([5, 9, 16])]
     const x = random.data(count(shape))
     if (round % 5 === 0) x[3] = NaN
-    const window = ints([random.pick([2, 3]), random.pick([2, 3])])
-    const padding = ints([random.pick([0, 1]), 1])
-    const stride = ints([random.pick([1, 2]), 2])
+    const window = ints([...depth.map(() => random.pick([1, 2])), random.pick([2, 3]), random.pick([2, 3])])
+    const padding = ints([...depth.map(() => random.pick([0, Math.floor(Number(window[0]) / 2)])), random.pick([0, 1]), 1])
+    const stride = ints([...depth.map(() => random.pick([1, 2])), random.pick([1, 2]), 2])
     const ceil = random.pick([true, false])
     const blocked = toBlocks(x, shape)
     const planes = real(x, shape, 'float32')
     const back = (y: Tensor): Tensor => call('ptlite::from_blocked', y, int(shape[1]!))
     const name = JSON.stringify({ shape, window, padding, stride, ceil })
-    const most = call('aten::max_pool2d', planes, window, stride, padding, ints([1, 1]), ceil)
-    t.strictSame(
-      back(call('ptlite::blocked_max_pool', blocked, window, stride, padding, ints([1, 1]), ceil)).toArray(),
-      most.toArray(),
-      name,
-    )
+    const most = call(`aten::max_pool${dims}d`, planes, window, stride, padding, one, ceil)
+    t.strictSame(back(call('ptlite::blocked_max_pool', blocked, window, stride, padding, one, ceil)).toArray(), most.toArray(), name)
     if (round % 5 === 0) continue
     const whole = random.pick([true, false])
-    const mean = call('aten::avg_pool2d', real(x, shape, 'float64'), window, stride, padding, ceil, whole, null)
+    const mean = call(`aten::avg_pool${dims}d`, real(x, shape, 'float64'), window, stride, padding, ceil, whole, null)
     const found = back(call('ptlite::blocked_avg_pool', blocked, window, stride, padding, ceil, whole))
     t.strictSame(found.shape, mean.shape)
     t.ok(distance(found, mean.data() as Float64Array, 9) < 1, `${name} ${whole}`)
-    const all = call('aten::adaptive_avg_pool2d', real(x, shape, 'float64'), ints([1, 1]))
+    const all = call(`aten::adaptive_avg_pool${dims}d`, real(x, shape, 'float64'), one)
     t.ok(distance(call('ptlite::blocked_mean', blocked, int(shape[1]!)), all.data() as Float64Array, 16) < 1, name)
   }
   t.end()
@@ -344,7 +397,7 @@ t.test('what does not fit together is refused', (t) => {
   refused('ptlite::blocked_depthwise', x, filter, null, ...settings)
   refused('ptlite::from_blocked', x, int(40))
   refused('ptlite::blocked_mean', x, int(16))
-  refused('ptlite::to_blocked', x)
+  refused('ptlite::to_blocked', real(random.data(8), [2, 2, 2], 'float32'))
   const gates = (...numbers: number[]): Input[] => [null, filter, null, ...ints(numbers)]
   refused('ptlite::blocked_scaled_filter', filter, toBlocks(random.data(17), [1, 17, 1, 1]))
   refused('ptlite::blocked_scaled_filter', filter, toBlocks(random.data(32), [2, 16, 1, 1]))

@@ -17,7 +17,8 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { Random, real } from '../backends/support/random.js'
 
 const random = new Random(3)
-const sized = (shape: number[]): Tensor => real(random.data(shape.reduce((a, b) => a * b, 1)), shape, 'float32')
+const sized = (shape: number[], from = random): Tensor => real(from.data(shape.reduce((a, b) => a * b, 1)), shape, 'float32')
+const others = new Random(5)
 
 /** Channels 32 by shape: name_kh_inputs. */
 const WEIGHTS: Readonly<Record<string, Tensor>> = {
@@ -26,6 +27,11 @@ const WEIGHTS: Readonly<Record<string, Tensor>> = {
   point: sized([32, 32, 1, 1]),
   each: sized([32, 1, 3, 3]),
   grouped: sized([32, 8, 3, 3]),
+  stem: sized([32, 3, 3, 7, 7], others),
+  space: sized([32, 32, 3, 3, 3], others),
+  slices: sized([32, 32, 3, 1, 1], others),
+  shortcut: sized([32, 32, 1, 1, 1], others),
+  scale: sized([32, 1, 1, 1], others),
   slope: sized([1]),
   bias: sized([32]),
   variance: real(
@@ -85,6 +91,11 @@ function check(
 
 const IMAGE = 'input %0: float32[1, 3, 32, 32] @0'
 const PLANES = 'input %0: float32[1, 32, 16, 16] @0'
+const VOLUME = `constant %30: float32[32, 3, 3, 7, 7] @30 = "stem"
+constant %31: float32[32, 32, 3, 3, 3] @31 = "space"
+constant %32: float32[32, 32, 3, 1, 1] @32 = "slices"
+constant %33: float32[32, 32, 1, 1, 1] @33 = "shortcut"
+constant %34: float32[32, 1, 1, 1] @34 = "scale"`
 const planes = (id: number, size = 16): string => `%${id}: float32[1, 32, ${size}, ${size}] @${id}`
 const conv = (id: number, from: number, weight: number, stride = 1, padding = 1, groups = 1): string =>
   `${planes(id, 16)} = aten::conv2d(%${from}, %${weight}, %5, [${stride}, ${stride}], [${padding}, ${padding}], [1, 1], ${groups})`
@@ -134,6 +145,45 @@ t.test('a sum becomes the residual of the convolution made last, and its relu a 
       line.replace('return (%12, %11)', 'return [%12, %11]'),
     ),
     ['to_blocked', 'blocked_convolution', 'blocked_convolution', 'from_blocked', 'aten::add.Tensor', 'from_blocked'],
+  )
+  t.end()
+})
+
+t.test('a network of volumes stays in blocks', (t) => {
+  const volume = (id: number, depth = 4, size = 10): string => `%${id}: float32[1, 32, ${depth}, ${size}, ${size}] @${id}`
+  const conv3d = (args: string): string => `aten::conv3d(${args}, 1)`
+  check(
+    t,
+    [
+      'input %0: float32[1, 3, 4, 20, 20] @0',
+      VOLUME,
+      `${volume(40)} = ${conv3d('%0, %30, %5, [1, 2, 2], [1, 3, 3], [1, 1, 1]')}`,
+      `${volume(41)} = aten::relu(%40)`,
+      `${volume(42)} = ${conv3d('%41, %31, %5, [1, 1, 1], [1, 1, 1], [1, 1, 1]')}`,
+      `${volume(43)} = aten::mul.Tensor(%42, %34)`,
+      `${volume(44)} = ${conv3d('%43, %32, None, [1, 1, 1], [1, 0, 0], [1, 1, 1]')}`,
+      `${volume(45)} = aten::add.Tensor(%44, %41, 1)`,
+      `${volume(46)} = aten::relu(%45)`,
+      `${volume(47, 2, 5)} = ${conv3d('%46, %33, %5, [2, 2, 2], [0, 0, 0], [1, 1, 1]')}`,
+      `${volume(48, 2, 5)} = aten::max_pool3d(%47, [1, 3, 3], [1, 1, 1], [0, 1, 1], [1, 1, 1], False)`,
+      '%49: float32[1, 64, 2, 5, 5] @49 = aten::cat([%48, %47], 1)',
+      '%50: float32[1, 64, 1, 1, 1] @50 = aten::adaptive_avg_pool3d(%49, [1, 1, 1])',
+      '%51: float32[1, 64] @51 = aten::mean.dim(%49, [-1, -2, -3], False, None)',
+      'return [%50, %51, %46]',
+    ],
+    [
+      'blocked_convolution',
+      'blocked_convolution_post',
+      'blocked_convolution',
+      'from_blocked',
+      'blocked_convolution',
+      'blocked_max_pool',
+      'aten::cat',
+      'blocked_mean',
+      'blocked_mean',
+      'aten::view',
+    ],
+    [elementwise, postOps],
   )
   t.end()
 })
@@ -482,5 +532,18 @@ t.test('strategies', (t) => {
   t.equal(convolutionStrategy({ ...three, groups: 32, outChannels: 64, inChannels: 32 }).kind, 'product')
   for (const groups of [2, 4, 8, 16]) t.equal(convolutionStrategy({ ...three, groups }).kind, 'grouped', `${groups} groups`)
   t.equal(convolutionStrategy({ ...three, stride: [2, 2], out: [28, 28] }).kind, 'direct')
+  const volume = {
+    ...three,
+    in: [8, 56, 56],
+    out: [8, 56, 56],
+    kernel: [3, 3, 3],
+    dilation: [1, 1, 1],
+    stride: [1, 1, 1],
+    padding: [1, 1, 1],
+  }
+  t.equal(convolutionStrategy(volume).kind, 'winograd')
+  t.equal(convolutionStrategy({ ...volume, stride: [2, 1, 1], out: [4, 56, 56] }).kind, 'direct')
+  t.equal(convolutionStrategy({ ...volume, kernel: [1, 1, 1], padding: [0, 0, 0] }).kind, 'pointwise')
+  t.equal(convolutionStrategy({ ...volume, groups: 64 }).kind, 'product')
   t.end()
 })

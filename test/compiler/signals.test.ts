@@ -3,7 +3,7 @@ import type { Pass } from '../../compiler/passes/pass.js'
 import { PASSES } from '../../compiler/passes/pipeline.js'
 import { signals } from '../../compiler/passes/signals.js'
 import { tensor } from '../../src/index.js'
-import { operators, passChecks, random } from './pass-checks.js'
+import { passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({
   first: random([32, 1, 5]),
@@ -129,6 +129,5 @@ constant %1: float32[32, 32, 1, 1, 3] @1 = "space"
 return %3
 `
   stays(space)
-  t.strictSame(operators(AFTER.run(parse(space))), ['ptlite::convolution'])
   t.end()
 })

@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
+import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from './support/blocked.js'
 import { stripOf, winogradStrip } from './support/blocked-strip.js'
@@ -32,7 +33,7 @@ export function lanes(operator: string, t: Tensor | null, blocks: number): numbe
 /** Address of a tensor in the form of the result; 0 where there is none. */
 function residualOf(operator: string, residual: Tensor | null, result: Tensor): number {
   if (residual === null) return 0
-  const dense = floats(operator, 'residual', residual, 5, BLOCK)
+  const dense = floats(operator, 'residual', residual, result.dim, BLOCK)
   check(
     dense.shape.every((size, d) => size === result.shape[d]),
     () => `${operator}: expected a residual of shape [${result.shape.join(', ')}], found [${dense.shape.join(', ')}]`,
@@ -41,14 +42,23 @@ function residualOf(operator: string, residual: Tensor | null, result: Tensor): 
 }
 
 /** Batches are planes of one block, rows its pixels, columns its lanes. */
-const BLOCK_AXES: BlockAxes = { row: 2, column: 4 }
+const blockAxes = (rank: number): BlockAxes => ({ row: 2, column: rank - 1 })
 
 /** Runs a kernel with the fields of element-wise steps, where it can take them, or without, and applies them afterwards. */
 function withSteps(result: Tensor, post: PostOps | null, run: (fields: PostFields | null) => void): Tensor {
-  const fits = post !== null && takesPostOps(post, result.shape, BLOCK_AXES)
-  run(fits ? postFields(post, result.shape, BLOCK_AXES) : null)
+  const axes = blockAxes(result.dim)
+  const fits = post !== null && takesPostOps(post, result.shape, axes)
+  run(fits ? postFields(post, result.shape, axes) : null)
   return post === null || fits ? result : applySteps(result, post)
 }
+
+/** A tensor in blocks: images with 5 dimensions, or volumes with 6. */
+function inBlocks(operator: string, t: Tensor): Tensor {
+  return floats(operator, 'tensor', t, Math.min(Math.max(t.dim, 5), 6), BLOCK)
+}
+
+/** A list per dimension of images as one of volumes, whose depth in front of it is `first`. */
+const withDepth = (list: readonly number[], first: number): number[] => (list.length === 2 ? [first, ...list] : [...list])
 
 /** Spatial sizes of a convolution's result, after checking what it is called with. */
 function outputSizes(
@@ -58,64 +68,71 @@ function outputSizes(
   stride: readonly number[],
   padding: readonly number[],
   dilation: readonly number[],
-): [number, number] {
-  const good = (list: readonly number[], least: number): boolean => list.length === 2 && list.every((v) => v >= least && v < 2 ** 20)
+): number[] {
+  const dims = kernel.length
+  const good = (list: readonly number[], least: number): boolean => list.length === dims && list.every((v) => v >= least && v < 2 ** 20)
   check(
     good(stride, 1) && good(dilation, 1) && good(padding, 0) && good(kernel, 1),
-    () => `${operator}: expected two positive strides and dilations, and two paddings of 0 or more`,
+    () => `${operator}: expected ${dims} positive strides and dilations, and ${dims} paddings of 0 or more`,
   )
-  const sizes = [0, 1].map((d) => Math.floor((input[d]! + 2 * padding[d]! - dilation[d]! * (kernel[d]! - 1) - 1) / stride[d]!) + 1)
+  const sizes = kernel.map((_, d) => Math.floor((input[d]! + 2 * padding[d]! - dilation[d]! * (kernel[d]! - 1) - 1) / stride[d]!) + 1)
   check(
     sizes.every((v) => v > 0) && input.every((v) => v > 0),
     () => `${operator}: a kernel of [${kernel.join(', ')}] does not fit into an input of [${input.join(', ')}]`,
   )
-  return sizes as [number, number]
+  return sizes
 }
 
-/** [n, c, h, w] in blocks of channels, zeros in the lanes that are left. Channels may come last in memory. */
+/** [n, c, h, w] or [n, c, d, h, w] in blocks of channels, zeros in the lanes that are left. Channels of images may come last in memory. */
 export function to_blocked(self: Tensor): Tensor {
-  const [batch, channels, height, width] = self.shape as [number, number, number, number]
+  const [batch, channels, ...spatial] = self.shape as [number, number, ...number[]]
   const rows = self.type === DType.float32 && isRows(self.shape, self.strides)
-  const x = rows ? self : floats('ptlite::to_blocked', 'tensor', self, 4)
-  const result = empty([batch, blocksOf(channels), height, width, BLOCK], DType.float32)
+  const x = rows ? self : floats('ptlite::to_blocked', 'tensor', self, self.dim === 5 ? 5 : 4)
+  const result = empty([batch, blocksOf(channels), ...spatial, BLOCK], DType.float32)
   if (x.numel > 0) reorder(x, result, channels, true, rows)
   return result
 }
 
-/** The first `channels` channels as [n, c, h, w]. */
+/** The first `channels` channels as [n, c, h, w] or [n, c, d, h, w]. */
 export function from_blocked(self: Tensor, channels: number): Tensor {
   return outOfBlocks('ptlite::from_blocked', self, channels, false)
 }
 
-/** The first `channels` channels as [n, h, w, c]. */
+/** The first `channels` channels as [n, h, w, c] or [n, d, h, w, c]. */
 export function blocked_rows(self: Tensor, channels: number): Tensor {
   return outOfBlocks('ptlite::blocked_rows', self, channels, true)
 }
 
 function outOfBlocks(operator: string, self: Tensor, channels: number, rows: boolean): Tensor {
-  const x = floats(operator, 'tensor', self, 5, BLOCK)
+  const x = inBlocks(operator, self)
   check(
     channels >= 0 && blocksOf(channels) === x.shape[1],
     () => `${operator}: ${channels} channels do not take ${x.shape[1]} blocks of ${BLOCK}`,
   )
-  const [batch, , height, width] = x.shape as [number, number, number, number]
-  const result = empty(rows ? [batch, height, width, channels] : [batch, channels, height, width], DType.float32)
+  const batch = x.shape[0]!
+  const spatial = x.shape.slice(2, -1)
+  const result = empty(rows ? [batch, ...spatial, channels] : [batch, channels, ...spatial], DType.float32)
   if (result.numel > 0) reorder(x, result, channels, false, rows)
   return result
 }
 
 function reorder(from: Tensor, to: Tensor, channels: number, toBlocks: boolean, rows: boolean): void {
-  const [batch, , height, width] = (toBlocks ? to : from).shape as [number, number, number, number]
+  const [batch, , ...spatial] = (toBlocks ? to : from).shape.slice(0, -1) as [number, number, ...number[]]
   const flags = { to_blocks: toBlocks ? 1 : 0, rows: rows ? 1 : 0 }
-  kernels.blocked_reorder({ batch, channels, pixels: height * width, ...flags, input: from.address, output: to.address })
+  kernels.blocked_reorder({ batch, channels, pixels: numelOf(spatial), ...flags, input: from.address, output: to.address })
 }
 
-/** Filters [outputs, inputs, h, w] as [outputs / 16, h, w, inputs, 16]. */
+/** A weight of a convolution of images, with 4 dimensions, or of volumes, with 5. */
+function weightOf(operator: string, weight: Tensor): Tensor {
+  return floats(operator, 'weight', weight, weight.dim === 5 ? 5 : 4)
+}
+
+/** Filters [outputs, inputs, h, w] as [outputs / 16, h, w, inputs, 16]; those of volumes have a depth in front of the height. */
 export function blocked_filter(weight: Tensor): Tensor {
-  const w = floats('ptlite::blocked_filter', 'weight', weight, 4)
-  const [outputs, inputs, height, width] = w.shape as [number, number, number, number]
-  const result = empty([blocksOf(outputs), height, width, inputs, BLOCK], DType.float32)
-  if (w.numel > 0) kernels.blocked_filter({ outputs, inputs, taps: height * width, input: w.address, output: result.address })
+  const w = weightOf('ptlite::blocked_filter', weight)
+  const [outputs, inputs, ...kernel] = w.shape as [number, number, ...number[]]
+  const result = empty([blocksOf(outputs), ...kernel, inputs, BLOCK], DType.float32)
+  if (w.numel > 0) kernels.blocked_filter({ outputs, inputs, taps: numelOf(kernel), input: w.address, output: result.address })
   return result
 }
 
@@ -125,13 +142,13 @@ export function blocked_filter(weight: Tensor): Tensor {
  */
 export function blocked_grouped_filter(weight: Tensor, groups: number): Tensor {
   const operator = 'ptlite::blocked_grouped_filter'
-  const w = floats(operator, 'weight', weight, 4)
-  const [all, inputs, height, width] = w.shape as [number, number, number, number]
+  const w = weightOf(operator, weight)
+  const [all, inputs, ...kernel] = w.shape as [number, number, ...number[]]
   check(groups > 0 && all % groups === 0 && w.numel > 0, () => `${operator}: ${groups} groups do not share out ${all} filters`)
   const shape: Groups = { count: groups, inputs, outputs: all / groups }
   const { within, depth } = groupedFilter(shape)
   if (within || depth === inputs) return blocked_filter(w)
-  const taps = height * width
+  const taps = numelOf(kernel)
   const from = readTensor(w) as Float32Array
   const data = new Float32Array(all * depth * taps)
   for (let output = 0; output < all; output++) {
@@ -139,13 +156,13 @@ export function blocked_grouped_filter(weight: Tensor, groups: number): Tensor {
     const at = output * depth + Math.floor(output / shape.outputs) * inputs - start
     data.set(from.subarray(output * inputs * taps, (output + 1) * inputs * taps), at * taps)
   }
-  const spread = empty([all, depth, height, width], DType.float32)
+  const spread = empty([all, depth, ...kernel], DType.float32)
   writeTensor(spread, data)
   return blocked_filter(spread)
 }
 
 /**
- * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, with bias, a residual that is added and limits; the filter
+ * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, or of volumes with a depth in front of the height, with bias, a residual that is added and limits; the filter
  * comes from `blocked_filter`, the bias has an element for each of its lanes. `post`: element-wise steps on the result.
  */
 export function blocked_convolution(
@@ -200,24 +217,33 @@ function convolve(
   max: number,
   post: PostOps | null,
 ): Tensor {
-  const plain = input.dim === 4 && groups === null
-  const x = plain ? floats(operator, 'input', input, 4) : floats(operator, 'input', input, 5, BLOCK)
-  const w = floats(operator, 'filter', filter, 5, BLOCK)
-  const [batch, planes, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
-  const [blocks, height, width, depth] = w.shape as [number, number, number, number]
+  const w = inBlocks(operator, filter)
+  const plain = input.dim === w.dim - 1 && groups === null
+  const x = plain ? floats(operator, 'input', input, w.dim - 1) : floats(operator, 'input', input, w.dim, BLOCK)
+  const [batch, planes, ...spatial] = x.shape.slice(0, w.dim - 1) as [number, number, ...number[]]
+  const blocks = w.shape[0]!
+  const kernel = w.shape.slice(1, -2)
+  const depth = w.shape[w.dim - 2]!
   if (groups !== null) checkGroups(operator, groups, blocks, depth)
   const channels = groups === null ? depth : groups.count * groups.inputs
   check(
     channels > 0 && (plain ? planes === channels : planes === blocksOf(channels)),
     () => `${operator}: a filter of ${channels} channels does not fit an input of shape [${x.shape.join(', ')}]`,
   )
-  const kernel = [height, width]
   const out = outputSizes(operator, spatial, kernel, stride, padding, dilation)
   const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
   const sum = residualOf(operator, residual, result)
   const start = lanes(operator, bias, blocks)
   if (result.numel === 0) return result
-  const { strip, byFilters } = stripOf({ plain, channels, depth, blocks, in: spatial, out, kernel, stride, padding })
+  const sizes = {
+    in: withDepth(spatial, 1),
+    kernel: withDepth(kernel, 1),
+    stride: withDepth(stride, 1),
+    padding: withDepth(padding, 0),
+    dilation: withDepth(dilation, 1),
+    out: withDepth(out, 1),
+  }
+  const { strip, byFilters } = stripOf({ plain, channels, depth, blocks, ...sizes })
   const frame = {
     batch,
     in_channels: channels,
@@ -229,12 +255,7 @@ function convolve(
     ...clampFields(limitsOf(min, max)),
     strip,
     by_filters: byFilters ? 1 : 0,
-    in: spatial,
-    kernel,
-    stride,
-    padding,
-    dilation,
-    out,
+    ...sizes,
     input: x.address,
     filter: w.address,
     bias: start,
@@ -304,17 +325,21 @@ export function blocked_depthwise(
   })
 }
 
-/** 3x3 filters [outputs, inputs, 3, 3] transformed for `winograd_convolution`: [36, outputs / 16, inputs, 16]. */
+/**
+ * 3x3 filters [outputs, inputs, 3, 3] transformed for `winograd_convolution`: [36, outputs / 16, inputs, 16]; those of volumes,
+ * [outputs, inputs, d, 3, 3], as [36, outputs / 16, d, inputs, 16].
+ */
 export function winograd_filter(weight: Tensor): Tensor {
-  const w = floats('ptlite::winograd_filter', 'weight', weight, 4, 3)
-  const [outputs, inputs, height] = w.shape as [number, number, number]
-  check(height === 3, () => `ptlite::winograd_filter: expected filters of 3x3, found shape [${w.shape.join(', ')}]`)
-  const result = empty([WINOGRAD_POSITIONS, blocksOf(outputs), inputs, BLOCK], DType.float32)
-  if (w.numel > 0) kernels.winograd_filter({ outputs, inputs, input: w.address, output: result.address })
+  const w = weightOf('ptlite::winograd_filter', weight)
+  const [outputs, inputs] = w.shape as [number, number]
+  const slices = w.shape.slice(2, -2)
+  check(w.shape.slice(-2).join() === '3,3', () => `ptlite::winograd_filter: expected filters of 3x3, found shape [${w.shape.join(', ')}]`)
+  const result = empty([WINOGRAD_POSITIONS, blocksOf(outputs), ...slices, inputs, BLOCK], DType.float32)
+  if (w.numel > 0) kernels.winograd_filter({ outputs, inputs, taps: numelOf(slices), input: w.address, output: result.address })
   return result
 }
 
-/** A 3x3 convolution with stride 1 by F(4x4, 3x3), otherwise as `blocked_convolution`; the filter comes from `winograd_filter`. */
+/** A convolution of 3x3 in each slice with stride 1 by F(4x4, 3x3), otherwise as `blocked_convolution`; the filter comes from `winograd_filter`. */
 export function winograd_convolution(
   input: Tensor,
   filter: Tensor,
@@ -326,15 +351,18 @@ export function winograd_convolution(
   post: PostOps | null = null,
 ): Tensor {
   const operator = 'ptlite::winograd_convolution'
-  const x = floats(operator, 'input', input, 5, BLOCK)
-  const w = floats(operator, 'filter', filter, 4, BLOCK)
-  const [batch, planes, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
-  const [positions, blocks, channels] = w.shape as [number, number, number]
+  const x = inBlocks(operator, input)
+  const w = floats(operator, 'filter', filter, x.dim - 1, BLOCK)
+  const [batch, planes, ...spatial] = x.shape.slice(0, -1) as [number, number, ...number[]]
+  const [positions, blocks] = w.shape as [number, number]
+  const kernel = [...w.shape.slice(2, -2), 3, 3]
+  const channels = w.shape[w.dim - 2]!
   check(
     positions === WINOGRAD_POSITIONS && channels > 0 && planes === blocksOf(channels),
     () => `${operator}: a filter of shape [${w.shape.join(', ')}] does not fit an input of shape [${x.shape.join(', ')}]`,
   )
-  const out = outputSizes(operator, spatial, [3, 3], [1, 1], padding, [1, 1])
+  const ones = kernel.map(() => 1)
+  const out = outputSizes(operator, spatial, kernel, ones, padding, ones)
   const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
   const sum = residualOf(operator, residual, result)
   const start = lanes(operator, bias, blocks)
@@ -344,10 +372,11 @@ export function winograd_convolution(
     in_channels: channels,
     out_blocks: blocks,
     ...clampFields(limitsOf(min, max)),
-    strip: winogradStrip(planes, blocks, channels, out),
-    in: spatial,
-    padding,
-    out,
+    ...winogradStrip(planes, blocks, channels, withDepth(kernel, 1)[0]!, withDepth(out, 1)),
+    taps: withDepth(kernel, 1)[0]!,
+    in: withDepth(spatial, 1),
+    padding: withDepth(padding, 0),
+    out: withDepth(out, 1),
     input: x.address,
     filter: w.address,
     bias: start,
@@ -371,9 +400,9 @@ function pool(
   ceil: boolean,
   countIncludePad: boolean,
 ): Tensor {
-  const x = floats(operator, 'tensor', self, 5, BLOCK)
-  const [batch, blocks, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
-  const s = poolSettings(operator, 2, window, stride, padding, dilation, ceil)
+  const x = inBlocks(operator, self)
+  const [batch, blocks, ...spatial] = x.shape.slice(0, -1) as [number, number, ...number[]]
+  const s = poolSettings(operator, spatial.length, window, stride, padding, dilation, ceil)
   const out = pooledSizes(operator, spatial, s)
   const result = empty([batch, blocks, ...out, BLOCK], DType.float32)
   if (result.numel === 0) return result
@@ -381,19 +410,19 @@ function pool(
     mode,
     planes: batch * blocks,
     count_include_pad: countIncludePad ? 1 : 0,
-    in: spatial,
-    window: s.window,
-    stride: s.stride,
-    padding: s.padding,
-    dilation: s.dilation,
-    out,
+    in: withDepth(spatial, 1),
+    window: withDepth(s.window, 1),
+    stride: withDepth(s.stride, 1),
+    padding: withDepth(s.padding, 0),
+    dilation: withDepth(s.dilation, 1),
+    out: withDepth(out, 1),
     input: x.address,
     output: result.address,
   })
   return result
 }
 
-/** torch.max_pool2d over blocks of channels. */
+/** torch.max_pool2d and max_pool3d over blocks of channels. */
 export function blocked_max_pool(
   self: Tensor,
   window: number[],
@@ -405,7 +434,7 @@ export function blocked_max_pool(
   return pool('ptlite::blocked_max_pool', kernels.BlockedPool.max, self, window, stride, padding, dilation, ceilMode, false)
 }
 
-/** torch.avg_pool2d over blocks of channels. */
+/** torch.avg_pool2d and avg_pool3d over blocks of channels. */
 export function blocked_avg_pool(
   self: Tensor,
   window: number[],
@@ -417,16 +446,17 @@ export function blocked_avg_pool(
   return pool('ptlite::blocked_avg_pool', kernels.BlockedPool.average, self, window, stride, padding, [1], ceilMode, countIncludePad)
 }
 
-/** Mean over height and width of the first `channels` channels, as [n, c, 1, 1]. */
+/** Mean over all pixels of the first `channels` channels, as [n, c, 1, 1] or [n, c, 1, 1, 1]. */
 export function blocked_mean(self: Tensor, channels: number): Tensor {
   const operator = 'ptlite::blocked_mean'
-  const x = floats(operator, 'tensor', self, 5, BLOCK)
-  const [batch, blocks, height, width] = x.shape as [number, number, number, number]
+  const x = inBlocks(operator, self)
+  const [batch, blocks, ...spatial] = x.shape.slice(0, -1) as [number, number, ...number[]]
+  const pixels = numelOf(spatial)
   check(
-    channels >= 0 && blocksOf(channels) === blocks && height * width > 0,
+    channels >= 0 && blocksOf(channels) === blocks && pixels > 0,
     () => `${operator}: expected ${channels} channels of at least one pixel, found shape [${x.shape.join(', ')}]`,
   )
-  const result = empty([batch, channels, 1, 1], DType.float32)
-  if (result.numel > 0) kernels.blocked_mean({ batch, channels, pixels: height * width, input: x.address, output: result.address })
+  const result = empty([batch, channels, ...spatial.map(() => 1)], DType.float32)
+  if (result.numel > 0) kernels.blocked_mean({ batch, channels, pixels, input: x.address, output: result.address })
   return result
 }

@@ -258,6 +258,18 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const filter = blockedFilter(d, 40, channels, 3, 3)
       return callOperator('ptlite::blocked_convolution', [x, filter, d.dense([48]), null, ...tail]) as Tensor
     }),
+    row('blocked_convolution of volumes', SUM, (d) => {
+      const filter = blockedFilter(d, 40, 24, 3, 3, 3)
+      const settings = [d.of([1, 2]), d.of([0, 1]), 1].map((n) => [n, n, n])
+      return callOperator('ptlite::blocked_convolution', [
+        d.dense([2, 2, 4, 7, 9, 16]),
+        filter,
+        d.dense([48]),
+        null,
+        ...settings,
+        ...LIMITS,
+      ])
+    }),
     ...[4, 8, 12].map((size) =>
       blockedConvolution(
         `blocked_grouped_convolution of ${size}`,
@@ -324,6 +336,16 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
         false,
       ]),
     ),
+    row('blocked_max_pool of volumes', EXACT, (d) =>
+      callOperator('ptlite::blocked_max_pool', [
+        d.dense([2, 2, 5, 9, 8, 16]),
+        [2, 3, 3],
+        [d.of([1, 2]), 2, 2],
+        [1, 1, 1],
+        [1, 1, 1],
+        false,
+      ]),
+    ),
     row('blocked_avg_pool', ROUNDING, (d) =>
       callOperator('ptlite::blocked_avg_pool', [d.dense([2, 2, 9, 8, 16]), [3, 2], [d.of([1, 2]), 2], [1, 1], false, d.of([true, false])]),
     ),
@@ -335,6 +357,11 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     ),
   ],
   winograd_conv: [
+    row('winograd_convolution of volumes', { units: 128, of: 16 }, (d) => {
+      const filter = callOperator('ptlite::winograd_filter', [d.dense([40, 24, 3, 3, 3])]) as Tensor
+      const padding = [d.of([0, 1]), 1, 1]
+      return callOperator('ptlite::winograd_convolution', [d.dense([2, 2, 4, 7, 9, 16]), filter, d.dense([48]), null, padding, ...LIMITS])
+    }),
     row('winograd_convolution', { units: 128, of: 16 }, (d) => {
       const channels = d.of([3, 16, 24])
       const x = callOperator('ptlite::to_blocked', [image(d, 'float32', channels)]) as Tensor

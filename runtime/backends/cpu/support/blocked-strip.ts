@@ -1,15 +1,17 @@
 import { cpu } from '../../../native/cpu.js'
+import { numelOf } from '../../../tensor/shape.js'
 import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from './blocked.js'
 
 /** What a convolution over blocks of channels computes, for one image. */
 export interface StripProblem {
-  /** The input is [c, h, w] as it is. */
+  /** The input is [c, d, h, w] as it is. */
   readonly plain: boolean
   readonly channels: number
   /** Channels that a tap of an output block's filter has. */
   readonly depth: number
   /** Of the output. */
   readonly blocks: number
+  /** Depth, height and width, here and below. */
   readonly in: readonly number[]
   readonly out: readonly number[]
   readonly kernel: readonly number[]
@@ -43,27 +45,43 @@ function secondLevel(): number {
  */
 export function stripOf(p: StripProblem): Strip {
   const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
-  const taps = p.kernel[0]! * p.kernel[1]!
+  const taps = numelOf(p.kernel)
+  const pixels = numelOf(p.out)
+  const [, rows, width] = p.out as [number, number, number]
   const pointwise = taps === 1 && p.stride.every((s) => s === 1) && p.padding.every((v) => v === 0)
   // a single row is one strip
-  const oneStrip = p.out[0] === 1 && !pointwise
-  const byFilters = oneStrip || p.blocks * BLOCK * p.depth * taps > inputChannels * p.in[0]! * p.in[1]!
-  const pixels = p.out[0]! * p.out[1]!
-  const perPixel = FLOAT * (inputChannels * p.stride[0]! * p.stride[1]! + p.blocks * BLOCK)
+  const oneStrip = pixels === width && !pointwise
+  const byFilters = oneStrip || p.blocks * BLOCK * p.depth * taps > inputChannels * numelOf(p.in)
+  const perPixel = FLOAT * (inputChannels * p.kernel[0]! * p.stride[1]! * p.stride[2]! + p.blocks * BLOCK)
   const fitting = Math.max(1, Math.floor(secondLevel() / 3 / perPixel))
-  const strip = pointwise ? Math.min(pixels, fitting) : Math.min(p.out[0]!, Math.max(1, Math.floor(fitting / p.out[1]!)))
+  const strip = pointwise ? Math.min(pixels, fitting) : Math.min(rows, Math.max(1, Math.floor(fitting / width)))
   return { strip, byFilters }
 }
 
+/** Rows of tiles and slices of the output that a Winograd convolution transforms at a time. */
+export interface WinogradStrip {
+  readonly strip: number
+  readonly slices: number
+}
+
 /**
- * Rows of tiles that a Winograd convolution transforms at a time. Both transformed sides take half of the second-level cache; where
- * the filter is too large for it, more of it, so that the filter passes by less often.
+ * Both transformed sides take half of the second-level cache; where the filter, with `taps` slices, is too large for it, more of it, so
+ * that the filter passes by less often. `out`: depth, height and width.
  */
-export function winogradStrip(inBlocks: number, outBlocks: number, channels: number, out: readonly [number, number]): number {
-  const [rows, columns] = out.map((size) => Math.ceil(size / WINOGRAD_TILE)) as [number, number]
-  const perRow = FLOAT * columns * WINOGRAD_POSITIONS * BLOCK * (inBlocks + outBlocks)
-  const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * BLOCK * channels
+export function winogradStrip(inBlocks: number, outBlocks: number, channels: number, taps: number, out: readonly number[]): WinogradStrip {
+  const depth = out[0]!
+  const [rows, columns] = out.slice(1).map((size) => Math.ceil(size / WINOGRAD_TILE)) as [number, number]
+  const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * BLOCK * channels * taps
   const room = filter > 2 * secondLevel() ? 2 * secondLevel() : secondLevel() / 2
-  const strip = Math.min(rows, Math.max(1, Math.floor(room / perRow)))
-  return Math.ceil(rows / Math.ceil(rows / strip))
+  // blocks of channels of a row of tiles
+  const fitting = room / (FLOAT * columns * WINOGRAD_POSITIONS * BLOCK)
+  const slices = evenParts(depth, Math.floor((fitting - (taps - 1) * inBlocks) / (inBlocks + outBlocks)))
+  const perRow = Math.min(depth + taps - 1, slices + taps - 1) * inBlocks + slices * outBlocks
+  return { slices, strip: evenParts(rows, Math.floor(fitting / perRow)) }
+}
+
+/** The size of equal parts of `all`, of `most` at most but 1 at least. */
+function evenParts(all: number, most: number): number {
+  const part = Math.min(all, Math.max(1, most))
+  return Math.ceil(all / Math.ceil(all / part))
 }

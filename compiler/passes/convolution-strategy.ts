@@ -1,6 +1,5 @@
 import { BLOCK, blocksOf, groupedFilter, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../runtime/backends/cpu/support/blocked.js'
-import { winogradStrip } from '../../runtime/backends/cpu/support/blocked-strip.js'
-import { cpu } from '../../runtime/native/cpu.js'
+import { cacheSizes, winogradStrip } from '../../runtime/backends/cpu/support/blocked-strip.js'
 import { numelOf } from '../../runtime/tensor/shape.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './pass.js'
 
@@ -49,8 +48,6 @@ const NS_PER_DIRECT_MAC = 0.0155
 const NS_PER_WINOGRAD_MAC = 0.018
 const NS_PER_TRANSFORMED_ELEMENT = 0.2
 const NS_PER_BYTE_READ = 0.06
-/** Where the system does not tell the size of the third-level cache. */
-const USUAL_L3 = 8 << 20
 
 /** Depth of a list of a problem; `none` for images. */
 const depthOf = (list: readonly number[], none: number): number => (list.length === 3 ? list[0]! : none)
@@ -73,7 +70,7 @@ function sliceTaps(p: ConvolutionProblem): number {
 function filterBytesRead(p: ConvolutionProblem, inputs: number, outputs: number): number {
   const [taps, depth] = [depthOf(p.kernel, 1), depthOf(p.out, 1)]
   const bytes = WINOGRAD_POSITIONS * inputs * outputs * taps * 4
-  if (bytes <= (cpu.info().caches.l3 || USUAL_L3) / 2) return 0
+  if (bytes <= cacheSizes().l3 / 2) return 0
   const out = [depth, ...p.out.slice(-2)]
   const { strip, slices } = winogradStrip(blocksOf(p.inChannels), blocksOf(p.outChannels), p.inChannels, taps, out)
   return bytes * p.batch * Math.ceil(Math.ceil(out[1]! / WINOGRAD_TILE) / strip) * Math.ceil(depth / slices)

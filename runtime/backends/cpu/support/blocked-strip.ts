@@ -27,16 +27,20 @@ export interface Strip {
   readonly byFilters: boolean
 }
 
-/** Where the system does not tell the size of the second-level cache. */
+/** Where the system does not tell the sizes of the caches. */
 const USUAL_L2 = 256 * 1024
+const USUAL_L3 = 8 << 20
 const FLOAT = 4
 
-let l2: number | undefined
+let sizes: { readonly l2: number; readonly l3: number } | undefined
 
-/** Bytes of this CPU's second-level cache. */
-function secondLevel(): number {
-  l2 ??= cpu.info().caches.l2 || USUAL_L2
-  return l2
+/** Bytes of this CPU's second-level and third-level caches. */
+export function cacheSizes(): { readonly l2: number; readonly l3: number } {
+  if (sizes === undefined) {
+    const { l2, l3 } = cpu.info().caches
+    sizes = { l2: l2 || USUAL_L2, l3: l3 || USUAL_L3 }
+  }
+  return sizes
 }
 
 /**
@@ -53,7 +57,7 @@ export function stripOf(p: StripProblem): Strip {
   const oneStrip = pixels === width && !pointwise
   const byFilters = oneStrip || p.blocks * BLOCK * p.depth * taps > inputChannels * numelOf(p.in)
   const perPixel = FLOAT * (inputChannels * p.kernel[0]! * p.stride[1]! * p.stride[2]! + p.blocks * BLOCK)
-  const fitting = Math.max(1, Math.floor(secondLevel() / 3 / perPixel))
+  const fitting = Math.max(1, Math.floor(cacheSizes().l2 / 3 / perPixel))
   const strip = pointwise ? Math.min(pixels, fitting) : Math.min(rows, Math.max(1, Math.floor(fitting / width)))
   return { strip, byFilters }
 }
@@ -66,13 +70,15 @@ export interface WinogradStrip {
 
 /**
  * Both transformed sides take half of the second-level cache; where the filter, with `taps` slices, is too large for it, more of it, so
- * that the filter passes by less often. `out`: depth, height and width.
+ * that the filter passes by less often; a filter that comes from memory is worth a quarter of the third-level cache. `out`: depth,
+ * height and width.
  */
 export function winogradStrip(inBlocks: number, outBlocks: number, channels: number, taps: number, out: readonly number[]): WinogradStrip {
   const depth = out[0]!
   const [rows, columns] = out.slice(1).map((size) => Math.ceil(size / WINOGRAD_TILE)) as [number, number]
   const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * BLOCK * channels * taps
-  const room = filter > 2 * secondLevel() ? 2 * secondLevel() : secondLevel() / 2
+  const { l2, l3 } = cacheSizes()
+  const room = filter > l3 / 2 ? Math.max(2 * l2, l3 / 4) : filter > 2 * l2 ? 2 * l2 : l2 / 2
   // blocks of channels of a row of tiles
   const fitting = room / (FLOAT * columns * WINOGRAD_POSITIONS * BLOCK)
   const slices = evenParts(depth, Math.floor((fitting - (taps - 1) * inBlocks) / (inBlocks + outBlocks)))

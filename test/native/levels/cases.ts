@@ -54,6 +54,8 @@ function binary(names: readonly string[], bound: Bound, low: number, high: numbe
   )
 }
 
+const view = (complex: Tensor): Tensor => aten('view_as_real', complex)
+
 function image(d: Draw, dtype: DTypeName = 'float32', channels = 4): Tensor {
   return d.dense([2, channels, d.integer(5, 12), d.of([5, 8, 17, 20])], { dtype })
 }
@@ -173,6 +175,17 @@ const nibbles = row('4-bit rows', ROUNDING, (d) => {
 
 /** What runs each kernel that is compiled for several levels. Every case must launch the kernel that it stands under. */
 export const CASES: Readonly<Record<string, readonly Case[]>> = {
+  fourier: (['float32', 'float64'] as const).flatMap((dtype) => [
+    row(`fft_rfft ${dtype}`, SUM, (d) => view(aten('fft_rfft', d.dense([d.of([1, 3, 11]), d.of([1, 12, 15, 22, 49])], { dtype })))),
+    row(`fft_fft ${dtype}`, SUM, (d) => view(aten('fft_fft2', d.dense([d.of([2, 5]), d.of([8, 14, 33])], { dtype })))),
+    row(`fft_irfft ${dtype}`, ROUNDING, (d) => aten('fft_irfft', d.dense([d.of([1, 3, 11]), d.of([5, 8])], { dtype }))),
+  ]),
+  short_time_fourier: [
+    row('stft', SUM, (d) => {
+      const [n, window] = [d.of([6, 16]), d.dense([6])]
+      return aten('stft', d.dense([2, 40]), int(n), int(d.of([3, 8])), int(6), window, false, true, false)
+    }),
+  ],
   unary: [
     ...unary(['abs', 'neg', 'floor', 'ceil', 'trunc', 'round', 'sign', 'frac'], EXACT, -20, 20, REALS),
     ...unary(['exp', 'expm1', 'tanh', 'erf', 'erfc', 'sigmoid', 'sin', 'cos', 'atan', 'sinh', 'exp2', 'square'], FUNCTION, -5, 5, REALS),

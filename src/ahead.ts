@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { AheadModule, OriginalFile } from '../compiler/ahead/module.js'
 import { writeAhead } from '../compiler/ahead/write.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
+import { PtliteError } from '../runtime/error.js'
 import { VERSION } from '../runtime/version.js'
 import { fingerprintOf } from './fingerprint.js'
 import { loadScripted } from './load-scripted.js'
@@ -14,16 +15,21 @@ import type { PlannedCall } from './scripted-module.js'
 /**
  * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
  * level and version of the library. Calls that there can be no plan for are left to the interpreter, and so noted in the file.
- * Throws INVALID_ARGUMENT saying why where there can be a plan for none, and what a call throws.
+ * Throws INVALID_ARGUMENT saying why where there can be a plan for none, INVALID_FILE where the model changed
+ * meanwhile, and what a call throws.
  */
 export function compileAhead(
   path: string,
   callsOf: (module: Module) => readonly PlannedCall[],
   options: Pick<LoadOptions, 'winograd'> = {},
 ): Uint8Array {
+  const before = identityOf(path)
   const module = loadScripted(path, { ...options, onWarning: () => undefined })
   try {
-    return writeAhead({ ...aboutModule(path, module), ...module.planAhead(callsOf(module)) })
+    const bytes = writeAhead({ ...aboutModule(path, module), ...module.planAhead(callsOf(module)) })
+    if (identityOf(path) === before) return bytes
+    // what the plans say of their model is of another one
+    throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
   } finally {
     module.dispose()
   }
@@ -40,6 +46,12 @@ export function aboutModule(path: string, module: Module): Omit<AheadModule, 'me
     operatorVersion: module.operatorVersion,
     operators: module.operators,
   }
+}
+
+/** Of the file that a path leads to, and of its contents as far as the system says when they were written. */
+function identityOf(path: string): string {
+  const { dev, ino, size, mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return [dev, ino, size, mtimeMs].join(' ')
 }
 
 function originalFile(path: string): OriginalFile {

@@ -161,6 +161,7 @@ export class CompiledModule extends Module {
   /** The plan for a call; null where the file has none. */
   private find(method: string, args: readonly Input[]): { plan: Plan; inputs: Tensor[] } | null {
     if (this.end.signal.aborted) throw this.end.signal.reason
+    this.source.checkUnchanged(true)
     const values = this.parameterLists.get(method)?.fit(args)
     if (values === undefined || this.hasChanged()) return null
     for (const entry of this.entries) {

@@ -34,6 +34,7 @@ export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
       if (reason === null) {
         const warning = original.warning()
         if (warning !== null) warn(warning)
+        source.checkUnchanged()
         return new CompiledModule(ahead, source, original, levels)
       }
     }

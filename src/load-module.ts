@@ -1,4 +1,5 @@
 import { check } from '../runtime/error.js'
+import { kindOf } from '../runtime/tensor/describe.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind } from '../runtime/module/file-kind.js'
 import { loadCompiled } from './load-compiled.js'
@@ -16,9 +17,10 @@ import type { LoadOptions, Module } from './module.js'
 export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
   // the work is synchronous today; a promise lets compilation move into loading
   return new Promise((resolve) => {
-    const { compile = 'auto' } = options
+    const { compile = 'auto', map = true } = options
     check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
-    const bytes = openSource(source)
+    check(typeof map === 'boolean', () => `map: expected true or false, found ${kindOf(map)}`)
+    const bytes = openSource(source, map)
     resolve(fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes))
   })
 }

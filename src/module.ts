@@ -14,6 +14,11 @@ export interface LoadOptions {
    * takes a third of the time and is within 2e-5 of the largest value (docs/compiler.md).
    */
   readonly winograd?: boolean
+  /**
+   * false: a file is read into memory of its own instead of being mapped, for files that others may write to: it takes the time to read it and
+   * its size in memory for each process. Without it weights are used in place, and processes share them.
+   */
+  readonly map?: boolean
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */

@@ -7,9 +7,14 @@ import { fingerprintOf } from './fingerprint.js'
 
 /** How a file differs from the model that plans were made from, all of which is read; null where it does not. */
 export function differenceOf(path: string, { originalBytes, sha256: expected }: OriginalFile): string | null {
-  const { size } = statSync(path)
-  if (size !== originalBytes) return otherSize(path, size, originalBytes)
-  const found = sha256(readFileSync(path))
+  let found: string
+  try {
+    const { size } = statSync(path)
+    if (size !== originalBytes) return otherSize(path, size, originalBytes)
+    found = sha256(readFileSync(path))
+  } catch (error) {
+    return `${path} cannot be read (${(error as Error).message})`
+  }
   return found === expected ? null : `${path} is another model (SHA-256 ${found}, expected ${expected})`
 }
 

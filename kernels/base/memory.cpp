@@ -1,10 +1,8 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frames/memory.h"
@@ -64,32 +62,34 @@ int32_t fill(mem_fill_frame* f) {
   return PTLITE_OK;
 }
 
+bool read_whole(int fd, char* to, int64_t bytes) {
+  for (int64_t at = 0; at < bytes;) {
+    const ssize_t count = pread(fd, to + at, static_cast<size_t>(bytes - at), at);
+    if (count < 0 && errno == EINTR) continue;
+    // 0: the file was cut off meanwhile
+    if (count <= 0) return false;
+    at += count;
+  }
+  return true;
+}
+
 // Private, so that operators that write in place change this process's view and never the file.
 int32_t map(mem_map_frame* f) {
-  const int fd = open(pointer<const char>(f->header.host), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) {
+  const bool copied = f->copied != 0;
+  const size_t size = static_cast<size_t>(f->size);
+  const int flags = MAP_PRIVATE | (copied ? MAP_ANONYMOUS : 0);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, copied ? -1 : f->descriptor, 0);
+  if (memory == MAP_FAILED) {
     f->header.detail = errno;
+    return errno == ENOMEM ? PTLITE_NO_MEMORY : PTLITE_FILE;
+  }
+  if (copied && !read_whole(f->descriptor, static_cast<char*>(memory), f->size)) {
+    f->header.detail = errno;
+    munmap(memory, size);
     return PTLITE_FILE;
   }
-  struct stat info;
-  int32_t status = PTLITE_OK;
-  f->address = 0;
-  f->size = 0;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    f->header.detail = errno;
-    status = PTLITE_FILE;
-  } else if (info.st_size > 0) {
-    void* memory = mmap(nullptr, info.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-    if (memory == MAP_FAILED) {
-      f->header.detail = errno;
-      status = PTLITE_FILE;
-    } else {
-      f->address = reinterpret_cast<uint64_t>(memory);
-      f->size = info.st_size;
-    }
-  }
-  close(fd);
-  return status;
+  f->address = reinterpret_cast<uint64_t>(memory);
+  return PTLITE_OK;
 }
 
 int32_t unmap(mem_unmap_frame* f) {

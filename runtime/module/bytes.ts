@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 'node:fs'
 import { types } from 'node:util'
 import { PtliteError } from '../error.js'
 import * as kernels from '../native/generated/kernels.js'
+import { kindOf } from '../tensor/describe.js'
 import { Storage } from '../tensor/storage.js'
 import { damaged } from './file-error.js'
 
@@ -12,24 +13,57 @@ interface Mapping {
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
-/** Opens a path or bytes in memory. Throws INVALID_FILE where there is no such file. */
-export function openSource(file: string | Uint8Array | ArrayBuffer): ByteSource {
+/** Milliseconds between looks at a file that is in use. */
+const LOOK_AGAIN = 1000
+
+/**
+ * Opens a path or bytes in memory. A file is mapped, or read into memory of the process where `map` is false. Throws INVALID_FILE where
+ * there is no such file.
+ */
+export function openSource(file: string | Uint8Array | ArrayBuffer, map = true): ByteSource {
   // not instanceof: the buffer may come from another realm
   if (types.isArrayBuffer(file)) return new ByteSource('the model', Buffer.from(file))
-  if (types.isUint8Array(file)) return new ByteSource('the model', Buffer.from(file.buffer, file.byteOffset, file.length))
+  if (types.isUint8Array(file)) return new ByteSource('the model', bufferOf(file))
   if (typeof file !== 'string')
-    throw new PtliteError('INVALID_ARGUMENT', `expected a path, a Uint8Array or an ArrayBuffer, found ${typeof file}`)
-  let stats
+    throw new PtliteError('INVALID_ARGUMENT', `expected a path, a Uint8Array or an ArrayBuffer, found ${kindOf(file)}`)
+  let descriptor: number | undefined
   try {
-    stats = statSync(file)
+    // a FIFO would have it wait for a writer
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    return sourceOf(file, descriptor, map)
   } catch (cause) {
-    throw new PtliteError('INVALID_FILE', `cannot read the model ${file}: ${(cause as Error).message}`, { cause })
+    const { message } = cause as Error
+    if (cause instanceof PtliteError && cause.code === 'OUT_OF_MEMORY') throw cause
+    throw new PtliteError('INVALID_FILE', `cannot read the model ${file}: ${message}`, { cause })
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
   }
-  if (!stats.isFile()) throw damaged(`cannot read the model ${file}: not a file`)
-  if (stats.size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  const mapping = kernels.mem_map({}, Buffer.from(`${file}\0`))
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  const bytes = Buffer.from(buffer, byteOffset, length)
+  // what others write while it is read is not what was checked
+  return types.isSharedArrayBuffer(buffer) ? Buffer.from(bytes) : bytes
+}
+
+function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
+  const stats = fstatSync(descriptor)
+  const { size } = stats
+  if (!stats.isFile()) throw damaged('not a file')
+  if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
+  const address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
+  const mapping = { address, size }
   abandoned.register(mapping, { ...mapping }, mapping)
-  return new ByteSource(file, mapping, file)
+  return new ByteSource(file, mapping, file, map ? stats : undefined)
+}
+
+/** undefined where nothing is there that can be looked at. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -38,6 +72,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer): ByteSource 
  */
 export class ByteSource {
   readonly size: number
+  private looked = 0
 
   constructor(
     /** How messages name the file. */
@@ -45,6 +80,8 @@ export class ByteSource {
     private memory: Buffer | Mapping | undefined,
     /** Of a file on disk. */
     readonly path?: string,
+    /** Of one that is mapped, as it was opened. */
+    private readonly stats?: Stats,
   ) {
     this.size = memory instanceof Uint8Array ? memory.length : memory!.size
   }
@@ -74,6 +111,24 @@ export class ByteSource {
     return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
       ? Storage.holding(this.read(offset, length))
       : Storage.borrow(memory.address + offset, length, memory)
+  }
+
+  /**
+   * Throws INVALID_FILE where a mapped file was written to or cut off since it was opened: its bytes are others then, or gone, which would end
+   * the process (SIGBUS). One that was replaced or removed is still there for those who have it open. `often`: at most once in a second.
+   */
+  checkUnchanged(often = false): void {
+    const { path, stats } = this
+    if (stats === undefined || this.memory === undefined) return
+    const time = Date.now()
+    if (often && time - this.looked < LOOK_AGAIN) return
+    const now = statsOf(path!)
+    const isOther = now === undefined || now.ino !== stats.ino || now.dev !== stats.dev
+    if (!isOther && (now.size !== stats.size || now.mtimeMs !== stats.mtimeMs))
+      throw damaged(
+        `${path!}: the file was changed while it was in use (${stats.size} bytes then, ${now.size} now); load it again. Replace model files by a rename, or load with { map: false }`,
+      )
+    this.looked = time
   }
 
   /** Gives the mapping up. No storage of it may be in use. */

@@ -27,7 +27,8 @@ export function loadModelFile(file: string | Uint8Array | ArrayBuffer | ByteSour
       const { root, pending } = parsed.readState()
       checkNesting([root, ...pending.map(({ state }) => state)])
       for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
-      return { ...parsed, root, close: () => pool.close() }
+      source.checkUnchanged()
+      return { ...parsed, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
     })
   } catch (error) {
     pool.close()

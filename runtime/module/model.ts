@@ -25,6 +25,8 @@ export interface ModelFile {
   /** By name without `extra/`. */
   readonly extraFiles: ReadonlyMap<string, Uint8Array>
   readonly debug?: DebugInfo | undefined
+  /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */
+  checkUnchanged?(): void
   /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */
   close(): void
 }

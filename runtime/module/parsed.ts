@@ -17,7 +17,7 @@ export interface ModuleState {
 }
 
 /** What a container reader hands to the loader. The state is read after the code, which says how to read it. */
-export interface ParsedModule extends Omit<ModelFile, 'root' | 'close'> {
+export interface ParsedModule extends Omit<ModelFile, 'root' | 'checkUnchanged' | 'close'> {
   readState(): ModuleState
 }
 

@@ -15,6 +15,8 @@ import type { ModelFile } from './model.js'
 export interface LoadOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
+  /** false: the file is read into memory; see openSource. */
+  readonly map?: boolean
 }
 
 /** Is told of every module that is loaded or called. */
@@ -60,7 +62,7 @@ export class ScriptModule implements Program {
   ) {}
 
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
-  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source)): ScriptModule {
+  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source, options.map)): ScriptModule {
     const module = new ScriptModule(options, source)
     const file = loadModelFile(bytes, {
       onFunctions: (codes, operatorVersion) => {
@@ -119,9 +121,10 @@ export class ScriptModule implements Program {
     return this.functions.filter((fn) => fn.source.className === this.root.typeName)
   }
 
-  /** The method, or UNKNOWN_METHOD naming those there are. */
+  /** The method, or UNKNOWN_METHOD naming those there are; INVALID_FILE where the file was changed meanwhile. */
   method(name: string): LinkedFunction {
     this.checkAlive()
+    this.file.checkUnchanged?.()
     const fn = this.methodsByName.get(name) ?? this.methods.find(({ source }) => source.method === name)
     if (fn === undefined) {
       const known = this.methods.map((m) => m.source.method).join(', ')

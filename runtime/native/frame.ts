@@ -104,7 +104,7 @@ function fail(name: string, status: number): never {
     case 9:
       throw absent(`the dtype or operation that is asked for of kernel ${name}`)
     case 4:
-      throw new PtliteError('INVALID_FILE', `kernel ${name}: the file cannot be mapped`)
+      throw new PtliteError('INVALID_FILE', 'the system does not map it, or it was cut off while it was read')
     case 5:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: the matrix is singular or not positive definite`)
     case 6:

@@ -75,6 +75,11 @@ export class Contents {
   }
 }
 
+/** Where the random generator stands, if a run `draws`. */
+export function generatorState(draws: boolean): Pick<Contents, 'restore'> {
+  return new Contents([], draws)
+}
+
 function read(address: number, bytes: number): Uint8Array {
   const copy = new Uint8Array(bytes)
   kernels.mem_read({ address, bytes }, copy)

@@ -27,6 +27,8 @@ export class Entry<S extends { toString(): string } = Signature> implements Kept
   /** Another thread has found that its run cannot be captured. */
   withoutPlan = false
   replays = 0
+  /** Calls of the form that differed in ints alone. */
+  otherInts = 0
   cost = 0
   /** Where a region begins; null for the start of the method. */
   from: Origin | null = null

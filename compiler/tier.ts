@@ -21,7 +21,7 @@ import type { RegionRecording } from './record/region.js'
 import { Signature } from './record/signature.js'
 import type { StateParts } from './record/state-signature.js'
 import { methodRegions, recordRegions } from './regions/method-regions.js'
-import { matchStart } from './regions/region.js'
+import { fitsStart, matchStart } from './regions/region.js'
 import type { RegionHost } from './regions/runner.js'
 import { Entry, MAX_ATTEMPTS } from './entry.js'
 import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
@@ -95,7 +95,7 @@ export class TieredModule implements RegionHost {
       let hash: number | undefined
       for (let i = 0; i < plans.entries.length; i++) {
         const entry = plans.entries[i]!
-        if (i > 0 && entry.hash !== (hash ??= signatureHash(args))) continue
+        if (i > 0 && entry.signature.varying.length === 0 && entry.hash !== (hash ??= signatureHash(args))) continue
         const inputs = entry.signature.match(args)
         if (inputs === null) continue
         if (entry.regions !== null) {
@@ -106,6 +106,7 @@ export class TieredModule implements RegionHost {
           return entry.regions.call(args, parts)
         }
         const hopeless = isHopeless(entry)
+        if (hopeless && entry.signature.varying.length > 0) continue
         plans.touch(i, hopeless)
         return hopeless ? this.interpretOnly(fn, plans, args) : this.callEntry(fn, entry, inputs, args)
       }
@@ -121,7 +122,11 @@ export class TieredModule implements RegionHost {
   }
 
   private find(fn: LinkedFunction, args: readonly Value[]): Entry | undefined {
-    return this.plansOf(fn).entries.find((entry) => entry.signature.match(args) !== null && this.startOf(entry, args) !== undefined)
+    return this.plansOf(fn).entries.find((entry) => entry.signature.match(args) !== null && this.fits(entry, args))
+  }
+
+  private fits({ state }: Entry, args: readonly Value[]): boolean {
+    return state.kind !== 'region' || fitsStart(state.region, [this.script.root, ...args])
   }
 
   /** What the first region of a method begins with; null where it has none, undefined where that has another form. */
@@ -319,6 +324,8 @@ export class TieredModule implements RegionHost {
   }
 
   private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[], hash?: number): Value {
+    const other = this.mode === 'off' ? null : this.forOtherInts(fn, plans, args)
+    if (other !== null) return other.regions!.record(args)
     if (this.mode !== 'eager' && plans.rests()) return this.interpretCall(fn, args)
     // the first signature of a method is likely to come again; others have to show it
     const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(hash ?? signatureHash(args))))
@@ -329,6 +336,24 @@ export class TieredModule implements RegionHost {
     }
     const entry = addEntry(plans, signature, args)
     return this.callEntry(fn, entry, signature.match(args)!, args)
+  }
+
+  /**
+   * An entry for calls of a form that differ in ints alone, of which there have been some; null where there have not, and where there is
+   * such an entry.
+   */
+  private forOtherInts(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Entry | null {
+    if (!args.some((arg) => typeof arg === 'number')) return null
+    for (const like of plans.entries) {
+      if (like.signature.varying.length > 0) return null
+      const places = like.signature.differingInts(args)
+      if (places === null || ++like.otherInts < ENOUGH_INTS) continue
+      const entry = new Entry(Signature.of(args, places)!, signatureHash(args))
+      plans.add(entry)?.dispose()
+      this.divide(fn, entry)
+      return entry
+    }
+    return null
   }
 
   private callEntry(fn: LinkedFunction, entry: Entry, inputs: readonly Tensor[], args: readonly Value[]): Value {
@@ -489,6 +514,9 @@ export class TieredModule implements RegionHost {
     return undefined
   }
 }
+
+/** Calls of a form with other ints, before one recording is tried for all. */
+const ENOUGH_INTS = 4
 
 const TOO_FEW = 'interpreted: there are too few operators for a plan'
 

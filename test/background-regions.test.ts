@@ -13,13 +13,7 @@ const near = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-5 * Math.max(1, Math.abs(b[i]!)))
 const state = (m: Module): number[] => [...numbers(m.getAttribute('total')), ...numbers(m.getAttribute('pos'))]
 
-for (const [method, planned] of [
-  ['running', true],
-  ['scaled', false],
-  ['masked', false],
-  ['forward', false],
-  ['count', false],
-] as const) {
+for (const method of ['running', 'scaled', 'masked', 'forward', 'count']) {
   t.test(`${method}: by regions in the background as interpreted here`, async (t) => {
     const [m, off] = [await load('auto'), await load('off')]
     for (let i = 0; i < 12; i++) {
@@ -28,10 +22,7 @@ for (const [method, planned] of [
       t.ok(near(state(m), state(off)), `state after call ${i}`)
     }
     const plans = m.plans().filter((p) => p.method === method)
-    t.equal(
-      plans.some(({ state, region, frames }) => state === 'plan' && region !== null && frames > 0),
-      planned,
-    )
+    t.ok(plans.some(({ state, region, frames }) => state === 'plan' && region !== null && frames > 0))
     t.notOk(JSON.stringify(plans).includes('\\u0000'), 'places in the model are filled in')
     // calls here and there in turn see the state that the other has left
     for (let i = 0; i < 6; i++) {

@@ -65,7 +65,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected readonly inputs: ValueId[]
   private readonly names: ReadonlyMap<Tensor, string>
   protected refusal: Refusal | null = null
-  private readData: Tensor[] = []
+  protected readData: Tensor[] = []
   protected drewRandom = false
   /** Random numbers may be drawn, from the generator of the thread. */
   protected readonly drawsRandom: boolean = false
@@ -93,6 +93,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   leavesBefore(_op: LinkedOperator, _fn: LinkedFunction, _pc: number): boolean {
     return false
   }
+
+  settles(_stack: Stack, _count: number): void {}
 
   called(_fn: LinkedFunction, _pc: number): void {}
 
@@ -142,7 +144,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     this.drewRandom = false
     // of an operator with an older meaning, the call of today's operator is recorded that it stands for
     const called = op.upgrade?.(stack) ?? op
-    const given = called === op ? args.slice(0, argc) : stack.values.slice(base, stack.top)
+    const given = stack.values.slice(base, called === op ? base + argc : stack.top)
     this.before(called, given)
     const before = observeData(this)
     try {
@@ -150,7 +152,9 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     } finally {
       observeData(before)
     }
-    this.note(called, given, stack.values.slice(base, stack.top), originOf(fn, pc))
+    const results = stack.values.slice(base, stack.top)
+    const origin = originOf(fn, pc)
+    if (!this.takes(called, given, results, origin, stack, base)) this.note(called, given, results, origin)
     const refusal = this.whyStopped()
     if (refusal === null) return
     // the arguments as the instruction found them, without defaults
@@ -162,6 +166,18 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   private whyStopped(): Refusal | null {
     return this.refusal
+  }
+
+  /** True where the call of an operator, which has been made, is recorded in another way than by a node. */
+  protected takes(
+    _op: LinkedOperator,
+    _args: readonly Value[],
+    _results: readonly Value[],
+    _origin: Origin,
+    _stack: Stack,
+    _base: number,
+  ): boolean {
+    return false
   }
 
   /** An operator is about to be called. */

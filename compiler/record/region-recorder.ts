@@ -1,11 +1,13 @@
 import type { Frame } from '../../runtime/interpreter/activation.js'
 import { reachable } from '../../runtime/interpreter/lifetime.js'
-import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
+import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Stack } from '../../runtime/tensor/stack.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { type Graph, type Origin, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
+import { definitionsOf, type Graph, type Origin, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
 import type { ModuleParts, Place } from './module-parts.js'
 import {
   collectContainers,
@@ -17,7 +19,12 @@ import {
   type StoppedCall,
   typeOf,
 } from './recorder.js'
+import { isPlain } from './guards.js'
+import { changesEveryTime } from './operator-kinds.js'
 import type { RegionEnd, RegionRecording, Stand } from './region.js'
+import { TracedInt } from './region-int.js'
+import { isFixable, type PrologueArg } from './region-prologue.js'
+import { RegionTrace, valueArg } from './region-trace.js'
 import { type Container, isContainer, itemsOf, keysOf, StateDescription } from './state-signature.js'
 import { containerTemplate, type ContainerTemplate, type Template } from './template.js'
 
@@ -28,6 +35,8 @@ export interface RegionStart {
   readonly frames: readonly Frame[]
   /** Values of the state: registers and stack. */
   readonly values: readonly Value[]
+  /** Places of the ints among them that may be others in later runs. */
+  readonly varying: ReadonlySet<number>
   /** True where another region may begin. */
   leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean
 }
@@ -35,7 +44,7 @@ export interface RegionStart {
 /** Records from a state of a run up to what cannot be recorded. Null where the state has no signature. */
 export function regionRecorderOf(program: Program, root: ScriptObject, start: RegionStart): RegionRecorder | null {
   const description = new StateDescription((value) => start.parts.belongs(value))
-  if (!start.values.every((value) => description.add(value))) return null
+  if (!start.values.every((value, i) => description.add(value, start.varying.has(i)))) return null
   return new RegionRecorder(program, root, start, description)
 }
 
@@ -58,6 +67,13 @@ export class RegionRecorder extends GraphRecorder {
   private readonly written = new Map<ScriptObject, Map<number, Origin>>()
   private ended: RegionRecording | null = null
   private outer: Set<Value> | null = null
+  /** Inputs that the prologue makes, with their values. */
+  private readonly hoisted = new Map<Tensor, ValueId>()
+  /** How nodes have made views. */
+  private readonly views = new Map<Tensor, { readonly op: LinkedOperator; readonly args: readonly Value[] }>()
+  private readonly trace: RegionTrace
+  /** Of the operator that is being called: the numbers among its arguments that may be others in later runs. */
+  private tracedArgs: readonly (TracedInt | null)[] | null = null
   private readonly templates = new Map<Container, Template | null>()
   private readonly outputs: ValueId[] = []
 
@@ -69,7 +85,151 @@ export class RegionRecorder extends GraphRecorder {
   ) {
     super(program, root, start.values, [...description.found.tensors])
     this.calls = start.frames.slice(0, -1).map(({ fn, pc }) => ({ fn, pc }))
+    this.trace = new RegionTrace(description.found)
     this.noteContainers()
+  }
+
+  /** What has to stand in the place of numbers of the start while the run is recorded, by their places among its values. */
+  standIns(): Map<number, TracedInt> {
+    const { values, varying } = this.start
+    const places = [...values.keys()].filter((i) => varying.has(i) && typeof values[i] === 'number')
+    return new Map(places.map((place, index) => [place, this.trace.ofStart(index)]))
+  }
+
+  /** Puts numbers back where others stood for them. `roots` are all lists that the run still holds. */
+  putBack(roots: readonly Value[][]): void {
+    const objects = [...this.local, ...this.written.keys()].filter((object) => object instanceof ScriptObject)
+    this.trace.putBack([...roots, ...objects.map(({ slots }) => slots)])
+  }
+
+  override settles({ values, top }: Stack, count: number): void {
+    for (let i = top - count; i < top; i++) values[i] = this.settled(values[i]!)
+  }
+
+  /** The value that an operator or instruction sees, to which the recording is bound from here on. */
+  private settled(value: Value): Value {
+    if (value instanceof TracedInt) return this.trace.bind(value)
+    if (isContainer(value)) this.trace.bindAll(value)
+    return value
+  }
+
+  override operator(
+    op: LinkedOperator,
+    args: readonly Value[],
+    argc: number,
+    stack: Stack,
+    base: number,
+    fn: LinkedFunction,
+    pc: number,
+    run: Run,
+  ): void {
+    this.tracedArgs = null
+    if (this.trace.isUsed) {
+      const given = args.slice(0, argc)
+      // an operator of an older meaning, or of as many arguments as the call says, is not looked into
+      const follow = this.refusal === null && op.upgrade === undefined && !op.vararg
+      if (follow && given.some((arg) => arg instanceof TracedInt))
+        this.tracedArgs = given.map((arg) => (arg instanceof TracedInt ? arg : null))
+      given.forEach((arg, i) => {
+        stack.values[base + i] = follow && arg instanceof TracedInt ? arg.value : this.settled(arg)
+      })
+    }
+    super.operator(op, args, argc, stack, base, fn, pc, run)
+  }
+
+  /** Follows numbers that may be others in later runs through an operator that they are given to. */
+  protected override takes(
+    op: LinkedOperator,
+    args: readonly Value[],
+    results: readonly Value[],
+    origin: Origin,
+    stack: Stack,
+    base: number,
+  ): boolean {
+    const traced = this.tracedArgs
+    if (traced === null) {
+      const [view] = results
+      if (this.trace.isUsed && view instanceof Tensor && args.some((arg) => arg instanceof Tensor && arg.storage === view.storage))
+        this.views.set(view, { op, args: [...args] })
+      return false
+    }
+    const { qualifiedName: name, entry } = op
+    const writes = entry !== null && writesTo(entry)
+    const ordinary = entry !== null && isOrdinary(entry) && !this.drewRandom
+    const [result] = results
+    if (ordinary && results.length === 1 && this.readData.length === 0) {
+      if (args.every(isPlain) && isFixable(result)) {
+        const made = this.trace.compute(op, this.stepArgs(args, traced)!, result!)
+        if (made !== null) stack.values[base] = made
+        return true
+      }
+      if (result instanceof Tensor && this.hoist(op, args, traced, result)) return true
+    }
+    const isNew = (t: Tensor): boolean => !this.ids.has(t) && !t.pinned
+    if (writes ? args.some((arg) => arg instanceof Tensor) : [...reachable(results)].some(isNew)) {
+      this.stop(`${name} takes a number that changes from call to call`, origin)
+      return true
+    }
+    for (const t of traced) if (t !== null) this.trace.bind(t)
+    return false
+  }
+
+  /** The arguments of an operator for a prologue; null where they are known only later. */
+  private stepArgs(args: readonly Value[], traced: readonly (TracedInt | null)[]): PrologueArg[] | null {
+    const found: PrologueArg[] = []
+    for (const [i, value] of args.entries()) {
+      const number = traced[i] ?? null
+      const arg = number !== null ? number.source : value instanceof Tensor ? this.sourceOf(value) : isPlain(value) ? valueArg(value) : null
+      if (arg === null) return null
+      found.push(arg)
+    }
+    return found
+  }
+
+  /** A tensor that is there before the run, or a view of one, which the prologue makes too. */
+  private sourceOf(t: Tensor): PrologueArg | null {
+    const index = this.description.found.tensors.indexOf(t)
+    if (index >= 0) return { kind: 'tensor', index }
+    const made = this.trace.made.indexOf(t)
+    if (made >= 0) return { kind: 'made', index: made }
+    const view = this.views.get(t)
+    if (view !== undefined) {
+      const ordinary = view.op.entry !== null && isOrdinary(view.op.entry) && t.constructor === Tensor && t.quant === null
+      const steps = ordinary ? this.stepArgs(view.args, []) : null
+      return steps !== null && this.trace.makes(view.op, steps, t) ? { kind: 'made', index: this.trace.made.length - 1 } : null
+    }
+    if (!this.start.parts.belongs(t) || this.constants.some(({ tensor }) => tensor.storage === t.storage)) return null
+    this.guards.addTensor(t)
+    return valueArg(t)
+  }
+
+  /**
+   * Makes an operator a step of the prologue, and its result an input: a view of a tensor that is there before, or a new tensor of numbers.
+   * False where its form follows from numbers that vary, or it has read what a tensor holds.
+   */
+  private hoist(op: LinkedOperator, args: readonly Value[], traced: readonly (TracedInt | null)[], result: Tensor): boolean {
+    const sources = args.filter((arg) => arg instanceof Tensor)
+    const isView = sources.length === 1 && sources[0]!.storage === result.storage
+    if (result.constructor !== Tensor || result.quant !== null || args.includes(result) || this.ids.has(result)) return false
+    if (!isView && sources.length > 0) return false
+    const undo = this.trace.mark()
+    const steps = this.stepArgs(args, traced)
+    const known = steps === null ? null : this.trace.find(op, steps)
+    if (known !== null) {
+      this.ids.set(result, this.ids.get(known)!)
+      return true
+    }
+    if (steps === null || !this.trace.makes(op, steps, result)) {
+      undo()
+      return false
+    }
+    this.inputStorages.set(result.storage, result.storage.version)
+    this.variable.add(result.storage)
+    const id = this.define(result)
+    this.hoisted.set(result, id)
+    this.given.push(result)
+    this.inputs.push(id)
+    return true
   }
 
   override leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean {
@@ -109,8 +269,11 @@ export class RegionRecorder extends GraphRecorder {
     const { tensors } = description.found
     const before = tensors.length
     const value = object.slots[slot]!
-    if (!description.add(value)) return this.stop(`reads attribute '${object.names[slot] ?? slot}', which is state`, null)
+    const isInt = typeof value === 'number'
+    // what some run sets to an int is a counter more often than not
+    if (!description.add(value, isInt)) return this.stop(`reads attribute '${object.names[slot] ?? slot}', which is state`, null)
     this.reads.push({ object, slot })
+    if (isInt) this.trace.replaceSlot(object, slot)
     for (const t of tensors.slice(before)) {
       const known = this.ids.get(t)
       if (known !== undefined && !this.given.includes(t)) return this.stop('state is also read in another way', null, true)
@@ -197,6 +360,7 @@ export class RegionRecorder extends GraphRecorder {
   private template(value: Value): Template | null {
     if (typeof value !== 'object' || value === null) return { kind: 'value', value }
     if (value instanceof Tensor) return this.tensorTemplate(value)
+    if (value instanceof TracedInt) return value.source
     if (value instanceof ScriptObject || value instanceof CustomObject)
       return this.start.parts.belongs(value) ? { kind: 'value', value } : null
     if (!isContainer(value)) return { kind: 'value', value }
@@ -213,13 +377,19 @@ export class RegionRecorder extends GraphRecorder {
   }
 
   private tensorTemplate(t: Tensor): Template | null {
-    const index = this.given.indexOf(t)
     const id = this.ids.get(t)
+    const index = this.given.findIndex((other) => other === t || (this.hoisted.has(other) && this.ids.get(other) === id))
     if (id === undefined || this.constants.some((c) => c.id === id)) return t.pinned && !t.isReleased ? { kind: 'value', value: t } : null
     if (!sameType(this.values.get(id)!.type, typeOf(t)) || t.constructor !== Tensor) return null
-    if (index >= 0) return { kind: 'input', index }
+    if (index >= 0) return { kind: 'input', index: this.placeOf(this.given[index]!, index) }
     const at = this.outputs.indexOf(id)
     return { kind: 'output', index: at >= 0 ? at : this.outputs.push(id) - 1 }
+  }
+
+  /** The number of a tensor that is given, where those that the prologue makes come last. */
+  private placeOf(t: Tensor, index: number): number {
+    if (this.hoisted.has(t)) return this.description.found.tensors.length + this.trace.made.indexOf(t)
+    return index - this.given.slice(0, index).filter((other) => this.hoisted.has(other)).length
   }
 
   /** Lists and dicts of the start that hold something else at the end; null where one cannot be described. */
@@ -248,7 +418,9 @@ export class RegionRecorder extends GraphRecorder {
     if (!this.intact(new Set())) return refusalOf('writes to an attribute')
     const value = this.template(result)
     return (
-      (value === null ? null : this.regionUpTo({ kind: 'return', value })) ?? refusalOf('returns an object, or sets an attribute to one')
+      (value === null ? null : this.regionUpTo({ kind: 'return', value })) ??
+      this.refusal ??
+      refusalOf('returns an object, or sets an attribute to one')
     )
   }
 
@@ -256,13 +428,41 @@ export class RegionRecorder extends GraphRecorder {
   finishMethod(result: Value): Recording | RegionRecording | Refusal {
     if (this.ended !== null) return this.ended
     const draws = this.nodes.some((node) => node.draws === true)
-    const same = !draws && this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
+    const same = !draws && !this.trace.isUsed && this.written.size + this.reads.length + this.writtenMemory.size === 0 && this.unchanged()
     return same ? this.finish(result) : this.finishRegion(result)
   }
 
   private unchanged(): boolean {
     for (const [container, before] of this.containers) if (!sameItems(container, before)) return false
     return true
+  }
+
+  /**
+   * Why views that the prologue makes cannot be told from others of their memory: by chance they lie where another one does, and will not
+   * next time; or a view of one is left behind, or a whole of which one is a part is a constant of the region.
+   */
+  private whyNotApart(): Refusal | null {
+    for (const id of this.hoisted.values()) {
+      const from = new Set([id])
+      for (const node of this.nodes) {
+        if (!usesOf(node).some((used) => from.has(used))) continue
+        for (const result of definitionsOf(node)) if (this.storageOf(result) === this.storageOf(id)) from.add(result)
+      }
+      if (this.constants.some((c) => this.storageOf(c.id) === this.storageOf(id)))
+        return refusalOf('reads a part of a constant, and all of it')
+      if (this.outputs.some((output) => output !== id && from.has(output))) return refusalOf('leaves a view of what moves')
+      for (const { id: other, type, storage } of this.values.values()) {
+        if (from.has(other) || storage !== this.storageOf(id)) continue
+        for (const one of from)
+          if (sameType(type, this.values.get(one)!.type))
+            return { ...refusalOf('two views of a tensor are the same by chance'), temporary: true }
+      }
+    }
+    return null
+  }
+
+  private storageOf(id: ValueId): number {
+    return this.values.get(id)!.storage
   }
 
   /** Null where it leaves something behind that has no template. */
@@ -279,19 +479,34 @@ export class RegionRecorder extends GraphRecorder {
     }
     const changes = this.changes()
     if (changes === null) return null
+    const fault = this.hoisted.size === 0 ? null : this.whyNotApart()
+    if (fault !== null) {
+      this.refusal = fault
+      return null
+    }
     const { values, constants, objects, nodes, outputs, given, guards, reads } = this
     const used = new Set<ValueId>(nodes.flatMap(usesOf))
-    const picks = given.flatMap((t, i) => (used.delete(this.inputs[i]!) ? [i] : []))
+    const picked = given.flatMap((t, i) => (used.delete(this.inputs[i]!) ? [i] : []))
+    const picks = picked.map((i) => this.placeOf(given[i]!, i))
     const graph: Graph = {
       values,
-      inputs: picks.map((i) => this.inputs[i]!),
+      inputs: picked.map((i) => this.inputs[i]!),
       constants,
       objects,
       nodes,
       output: { kind: 'list', items: outputs.map((id) => ({ kind: 'value', id })) },
     }
-    return { graph, guards, start: description.finish(), reads, picks, writes, changes, end }
+    return { graph, guards, start: description.finish(), reads, prologue: [...this.trace.steps], picks, writes, changes, end }
   }
+}
+
+function writesTo({ schema }: OperatorEntry): boolean {
+  return schema.arguments.some(({ alias }) => alias?.includes('!') === true)
+}
+
+/** True for operators that leave nothing behind but their results, and give the same each time. */
+function isOrdinary(entry: OperatorEntry): boolean {
+  return !writesTo(entry) && entry.source === null && !changesEveryTime(entry.qualifiedName)
 }
 
 function shallowCopy(container: Container): Container {

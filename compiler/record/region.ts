@@ -3,6 +3,7 @@ import type { Graph, Origin } from '../graph/graph.js'
 import type { Guards } from './guards.js'
 import type { Place } from './module-parts.js'
 import type { Recording, Refusal } from './recorder.js'
+import type { PrologueStep } from './region-prologue.js'
 import type { StateSignature } from './state-signature.js'
 import type { ContainerTemplate, Template } from './template.js'
 
@@ -36,7 +37,9 @@ export interface RegionRecording {
   /** Of registers and stack, and of the attributes in `reads`. */
   readonly start: StateSignature
   readonly reads: readonly Place[]
-  /** Which tensors of the start are inputs of the graph. */
+  /** What is computed of varying numbers before the graph is run. */
+  readonly prologue: readonly PrologueStep[]
+  /** Which tensors of the start, and of those that the prologue makes behind them, are inputs of the graph. */
   readonly picks: readonly number[]
   /** Attributes that are set. */
   readonly writes: readonly { readonly place: Place; readonly value: Template; readonly origin: Origin }[]

@@ -12,6 +12,11 @@ export function signatureHash(args: readonly Value[]): number {
   return hash
 }
 
+/** As `signatureHash`, for values of which ints may be others. */
+export function formHash(values: readonly Value[]): number {
+  return signatureHash(values.map((value) => (typeof value === 'number' ? 0 : value)))
+}
+
 const combine = (hash: number, n: number): number => Math.imul(hash ^ n, 0x9e3779b1) ^ (hash >>> 15)
 
 function mix(hash: number, value: Value): number {

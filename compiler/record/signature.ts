@@ -11,6 +11,8 @@ const MAX_LEAVES = 4096
 type Shape =
   | { readonly kind: 'tensor'; readonly like: TensorShape; readonly sameAs: number }
   | { readonly kind: 'plain'; readonly value: Value }
+  /** Any int. */
+  | { readonly kind: 'int' }
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'device'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly Shape[] }
@@ -27,18 +29,23 @@ export interface TensorShape {
 
 /** The tensors of a call, or null where the arguments hold what has no signature: objects, complex numbers, tensors as keys. */
 export class Signature {
-  private constructor(private readonly args: readonly Shape[]) {}
+  private constructor(
+    private readonly args: readonly Shape[],
+    /** Arguments that may be any int. */
+    readonly varying: readonly number[],
+  ) {}
 
-  static of(args: readonly Value[]): Signature | null {
+  /** `varying`: arguments, ints themselves, that are no part of the form but for being ints. */
+  static of(args: readonly Value[], varying: readonly number[] = []): Signature | null {
     const tensors: Tensor[] = []
     const budget = { left: MAX_LEAVES }
     const shapes: Shape[] = []
-    for (const arg of args) {
-      const shape = shapeOf(arg, tensors, budget)
+    for (const [i, arg] of args.entries()) {
+      const shape = varying.includes(i) ? INT : shapeOf(arg, tensors, budget)
       if (shape === null) return null
       shapes.push(shape)
     }
-    return new Signature(shapes)
+    return new Signature(shapes, varying)
   }
 
   /** The tensors among `args`, in order, if they fit; null otherwise. */
@@ -49,11 +56,26 @@ export class Signature {
     return tensors
   }
 
+  /** Arguments that are other ints than those of this form; null where anything else differs, or nothing. */
+  differingInts(args: readonly Value[]): number[] | null {
+    if (args.length !== this.args.length) return null
+    const places: number[] = []
+    const alike = args.map((arg, i) => {
+      const shape = this.args[i]!
+      if (shape.kind !== 'plain' || typeof shape.value !== 'number' || typeof arg !== 'number' || arg === shape.value) return arg
+      places.push(i)
+      return shape.value
+    })
+    return places.length > 0 && this.match(alike) !== null ? places : null
+  }
+
   /** For people and as a key: `float32[1, 3, 224, 224], 2`. */
   toString(): string {
     return this.args.map(shapeText).join(', ')
   }
 }
+
+const INT: Shape = { kind: 'int' }
 
 function shapeOf(value: Value, tensors: Tensor[], budget: { left: number }): Shape | null {
   if (--budget.left < 0) return null
@@ -88,6 +110,8 @@ function fits(value: Value, shape: Shape, tensors: Tensor[]): boolean {
       return true
     case 'plain':
       return value === shape.value
+    case 'int':
+      return typeof value === 'number'
     case 'float':
       return value instanceof Float && Object.is(value.value, shape.value)
     case 'device':
@@ -141,6 +165,8 @@ function shapeText(shape: Shape): string {
   switch (shape.kind) {
     case 'tensor':
       return `${tensorText(shape.like)}${shape.sameAs < 0 ? '' : ` (tensor ${shape.sameAs + 1} again)`}`
+    case 'int':
+      return 'int'
     case 'plain':
       return typeof shape.value === 'string' ? JSON.stringify(shape.value) : shape.value === null ? 'None' : String(shape.value)
     case 'float':

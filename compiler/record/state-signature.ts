@@ -12,6 +12,8 @@ export type Container = Value[] | Tuple | Map<DictKey, Value>
 type Part =
   /** None, bool, int, string; objects of the module and tensors that belong to it. */
   | { readonly kind: 'same'; readonly value: Value }
+  /** Any int. */
+  | { readonly kind: 'int' }
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'device'; readonly text: string }
   /** `again`: the earlier tensor that it is, or -1; `memory`: the first tensor with the same storage. */
@@ -31,22 +33,44 @@ export interface StateParts {
   readonly tensors: Tensor[]
   /** Lists, tuples and dicts, each once. */
   readonly containers: Container[]
+  /** Those that may be others each time. */
+  readonly ints: number[]
+  /** What the prologue of a region has computed of them, and the tensors that it has made. */
+  readonly computed: number[]
+  readonly made: Tensor[]
+}
+
+function noParts(): StateParts {
+  return { tensors: [], containers: [], ints: [], computed: [], made: [] }
+}
+
+/** Tensor number `index` of a state and of what a prologue has made, which follow each other. */
+export function tensorAt({ tensors, made }: StateParts, index: number): Tensor {
+  return tensors[index] ?? made[index - tensors.length]!
 }
 
 /** Describes values as they are met. */
 export class StateDescription {
   private readonly parts: Part[] = []
-  readonly found: StateParts = { tensors: [], containers: [] }
+  readonly found = noParts()
   private left = MAX_LEAVES
 
   /** `belongs` tells objects and tensors of the module, which are the same in each run. */
   constructor(private readonly belongs: (value: Tensor | ScriptObject | CustomObject) => boolean) {}
 
-  /** False for what has no signature: objects that a run made, complex numbers, tensors as keys, and too many values. */
-  add(value: Value): boolean {
-    const part = this.describe(value)
+  /**
+   * False for what has no signature: objects that a run made, complex numbers, tensors as keys, and too many values. An int that `varies`
+   * fits any other.
+   */
+  add(value: Value, varies = false): boolean {
+    const part = varies && typeof value === 'number' ? this.describeInt(value) : this.describe(value)
     if (part !== null) this.parts.push(part)
     return part !== null
+  }
+
+  private describeInt(value: number): Part {
+    this.found.ints.push(value)
+    return { kind: 'int' }
   }
 
   finish(): StateSignature {
@@ -92,13 +116,27 @@ export class StateSignature {
   match(values: readonly Value[]): StateParts | null {
     const { parts } = this
     if (values.length !== parts.length) return null
-    const found: StateParts = { tensors: [], containers: [] }
+    const found = noParts()
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i]!
       // most registers are empty
       if (part.kind === 'same' ? part.value !== values[i] : !fits(values[i]!, part, found)) return null
     }
     return found
+  }
+
+  /** Places of the ints in which values differ from this form; null where they differ in anything else, or in nothing. */
+  differingInts(values: readonly Value[]): number[] | null {
+    const { parts } = this
+    if (values.length !== parts.length) return null
+    const places: number[] = []
+    const alike = values.map((value, i) => {
+      const part = parts[i]!
+      if (part.kind !== 'same' || typeof part.value !== 'number' || typeof value !== 'number' || part.value === value) return value
+      places.push(i)
+      return part.value
+    })
+    return places.length > 0 && this.match(alike) !== null ? places : null
   }
 
   /** For people: what is neither the same each time nor empty. */
@@ -132,6 +170,10 @@ function fits(value: Value, part: Part, found: StateParts): boolean {
   switch (part.kind) {
     case 'same':
       return value === part.value
+    case 'int':
+      if (typeof value !== 'number') return false
+      found.ints.push(value)
+      return true
     case 'float':
       return value instanceof Float && Object.is(value.value, part.value)
     case 'device':
@@ -176,6 +218,8 @@ function partText(part: Part): string {
         : typeof part.value === 'object'
           ? 'of the module'
           : String(part.value)
+    case 'int':
+      return 'int'
     case 'float':
       return Number.isInteger(part.value) ? `${part.value}.` : String(part.value)
     case 'device':

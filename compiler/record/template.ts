@@ -1,6 +1,7 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { type DictKey, listType, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { type Container, itemsOf, keysOf, kindOf, type StateParts } from './state-signature.js'
+import type { IntSource } from './region-int.js'
+import { type Container, itemsOf, keysOf, kindOf, type StateParts, tensorAt } from './state-signature.js'
 
 /** How to make a list, tuple or dict. */
 export interface ContainerTemplate {
@@ -17,7 +18,9 @@ export interface ContainerTemplate {
 export type Template =
   /** The same each time. */
   | { readonly kind: 'value'; readonly value: Value }
-  /** Tensor number `index` of the state at the start. */
+  /** A number that may be another one each time. */
+  | IntSource
+  /** Tensor number `index` of the state at the start, or of those that the prologue has made behind them. */
   | { readonly kind: 'input'; readonly index: number }
   /** List, tuple or dict number `index` of the state at the start. */
   | { readonly kind: 'given'; readonly index: number }
@@ -52,8 +55,12 @@ export class Maker {
     switch (template.kind) {
       case 'value':
         return template.value
+      case 'int':
+        return this.start.ints[template.index]!
+      case 'computed':
+        return this.start.computed[template.index]!
       case 'input':
-        return this.start.tensors[template.index]!
+        return tensorAt(this.start, template.index)
       case 'given':
         return this.start.containers[template.index]!
       case 'output':

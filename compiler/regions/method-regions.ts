@@ -5,6 +5,7 @@ import { type Entry, MAX_ATTEMPTS } from '../entry.js'
 import type { Place } from '../record/module-parts.js'
 import type { Refusal } from '../record/recorder.js'
 import { isRegion, type RegionRecording } from '../record/region.js'
+import { releaseMade } from '../record/region-prologue.js'
 import type { StateParts } from '../record/state-signature.js'
 import { isWhole, runWhole } from './region.js'
 import { type RegionHost, RegionRun, TOO_SMALL } from './runner.js'
@@ -24,6 +25,8 @@ export class MethodRegions {
     private readonly host: RegionHost,
     private readonly entry: Entry,
     private readonly fn: LinkedFunction,
+    /** Places of the ints among `self` and the arguments that may be others each time. */
+    private readonly varying: ReadonlySet<number>,
   ) {}
 
   /** Regions behind the first one. */
@@ -43,9 +46,9 @@ export class MethodRegions {
     host.noteChange()
     entry.attempts++
     const run = new RegionRun(host, table, this.fn, args)
-    const recorder = run.recorder([host.script.root, ...args])
-    const returned = run.act.proceed(recorder)
-    const found = recorder?.finishMethod(returned ? run.act.result : null) ?? NO_SIGNATURE
+    const recorded = run.recordFrom([host.script.root, ...args], this.varying, (recorder, value) => recorder.finishMethod(value))
+    const { returned } = recorded
+    const found = recorded.found ?? NO_SIGNATURE
     const result = returned ? run.act.finish() : run.finish(null)
     if (!('graph' in found)) {
       entry.state = { kind: 'refused', reason: host.reasonText(found) }
@@ -74,6 +77,7 @@ export class MethodRegions {
     const { host, fn, entry, trial } = this
     if (entry.state.kind === 'refused' && entry.attempts < MAX_ATTEMPTS) return this.record(args)
     if (entry.state.kind === 'region' && !entry.state.region.guards.hold()) {
+      if (parts !== null) releaseMade(parts)
       entry.release()
       if (entry.attempts < MAX_ATTEMPTS) return this.record(args)
       entry.state = { kind: 'refused', reason: 'attributes that it reads change between calls' }
@@ -90,6 +94,7 @@ export class MethodRegions {
     }
     const begin = performance.now()
     if (trial.interprets) {
+      if (parts !== null) releaseMade(parts)
       const value = host.interpretCall(fn, args)
       trial.noteInterpreted(performance.now() - begin)
       return value
@@ -129,7 +134,7 @@ export class MethodRegions {
 }
 
 export function methodRegions(host: RegionHost, entry: Entry, fn: LinkedFunction): MethodRegions {
-  return new MethodRegions(host, entry, fn)
+  return new MethodRegions(host, entry, fn, new Set(entry.signature.varying.map((place) => place + 1)))
 }
 
 /** A region as tools show it. */
@@ -149,9 +154,9 @@ export function recordRegions(
   for (let attempt = 1; ; attempt++) {
     const table = new RegionTable()
     const run = new RegionRun(host, table, fn, args)
-    const recorder = run.recorder([host.script.root, ...args])
-    const returned = run.act.proceed(recorder)
-    const found = recorder?.finishRegion(returned ? run.act.result : null) ?? NO_SIGNATURE
+    const recorded = run.recordFrom([host.script.root, ...args], new Set(), (recorder, value) => recorder.finishRegion(value))
+    const { returned } = recorded
+    const found = recorded.found ?? NO_SIGNATURE
     const result = returned ? run.act.finish() : run.finish(null)
     if (!('graph' in found) && found.temporary && attempt < MAX_ATTEMPTS) continue
     const regions = 'graph' in found ? [found, ...run.recorded] : run.recorded

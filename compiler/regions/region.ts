@@ -4,23 +4,32 @@ import { type Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CompiledCall } from '../compiled-call.js'
 import type { RegionRecording } from '../record/region.js'
-import type { StateParts } from '../record/state-signature.js'
+import { releaseMade, runPrologue } from '../record/region-prologue.js'
+import { type StateParts, tensorAt } from '../record/state-signature.js'
 import { Maker } from '../record/template.js'
 
 /** The form of a state that a region begins with: what differs in `values`, and in the attributes that it reads. Null for other states. */
-export function matchStart({ start, reads }: RegionRecording, values: readonly Value[]): StateParts | null {
-  if (reads.length === 0) return start.match(values)
-  return start.match([...values, ...reads.map(({ object, slot }) => object.slots[slot] ?? null)])
+export function matchStart({ start, reads, prologue }: RegionRecording, values: readonly Value[]): StateParts | null {
+  const read = reads.length === 0 ? values : [...values, ...reads.map(({ object, slot }) => object.slots[slot] ?? null)]
+  const parts = start.match(read)
+  return parts === null || prologue.length === 0 || runPrologue(prologue, parts) ? parts : null
+}
+
+/** True where a state fits. */
+export function fitsStart(region: RegionRecording, values: readonly Value[]): boolean {
+  const parts = matchStart(region, values)
+  if (parts !== null) releaseMade(parts)
+  return parts !== null
 }
 
 /** The tensors of a start that the region's graph takes. */
-export function inputsOf({ picks }: RegionRecording, { tensors }: StateParts): Tensor[] {
-  return picks.map((i) => tensors[i]!)
+export function inputsOf({ picks }: RegionRecording, parts: StateParts): Tensor[] {
+  return picks.map((i) => tensorAt(parts, i))
 }
 
 /** True for a region that is a whole method and leaves nothing behind but its result. */
-export function isWhole({ end, writes, changes }: RegionRecording): boolean {
-  return end.kind === 'return' && writes.length === 0 && changes.length === 0
+export function isWhole({ end, writes, changes, prologue }: RegionRecording): boolean {
+  return end.kind === 'return' && writes.length === 0 && changes.length === 0 && prologue.length === 0
 }
 
 /** Runs such a region. */

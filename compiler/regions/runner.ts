@@ -14,10 +14,12 @@ import type { ModuleParts } from '../record/module-parts.js'
 import { originOf, type Refusal } from '../record/recorder.js'
 import { type RegionRecorder, regionRecorderOf } from '../record/region-recorder.js'
 import type { RegionRecording } from '../record/region.js'
+import { releaseMade } from '../record/region-prologue.js'
 import { StateDescription, type StateParts } from '../record/state-signature.js'
-import { signatureHash } from '../record/signature-hash.js'
-import { advance, type Advance, inputsOf, matchStart } from './region.js'
-import { endOf, type Instruction, type Location, type RegionEntry, type RegionTable } from './table.js'
+import { formHash, signatureHash } from '../record/signature-hash.js'
+import { advance, type Advance, matchStart } from './region.js'
+import { compileRegion, runRegion } from './region-call.js'
+import { endOf, type Instruction, type Location, type RegionEntry, type RegionTable, type Stretch } from './table.js'
 
 /** What regions need of the module that they are of. */
 export interface RegionHost {
@@ -44,6 +46,12 @@ export interface Next {
   readonly parts: StateParts
 }
 
+export interface Recorded<T> {
+  readonly returned: boolean
+  /** Null where the state has no signature. */
+  readonly found: T | null
+}
+
 /** One call of a method that is carried out by regions, with the interpreter in between. */
 export class RegionRun {
   readonly act: Activation
@@ -63,12 +71,31 @@ export class RegionRun {
     this.act = new Activation(fn, [script.root, ...args], script, { ...script.options, ...host.runOptions })
   }
 
-  /** A recorder from where the run stands; null where the state has no signature. */
-  recorder(values: readonly Value[] = this.act.values()): RegionRecorder | null {
+  /**
+   * Interprets from where the run stands up to where a region ends that begins there, and records it; `varying` are the places of the ints of
+   * the state that may be others in later runs. `finish` makes the recording of what was seen.
+   */
+  recordFrom<T>(
+    values: readonly Value[],
+    varying: ReadonlySet<number>,
+    finish: (recorder: RegionRecorder, result: Value) => T,
+  ): Recorded<T> {
     const { act, table } = this
     const { script, parts } = this.host
     const leavesBefore = (op: LinkedOperator, fn: LinkedFunction, pc: number): boolean => table.mayBegin(op, fn, pc)
-    return regionRecorderOf(script, script.root, { parts, frames: act.frames, values, leavesBefore })
+    const recorder = regionRecorderOf(script, script.root, { parts, frames: act.frames, values, varying, leavesBefore })
+    if (recorder === null) return { returned: act.proceed(null), found: null }
+    const standIns = recorder.standIns()
+    if (standIns.size > 0) act.replace(values, (value, i) => standIns.get(i) ?? value)
+    const putBack = (): void => {
+      recorder.putBack([...act.frames.map(({ registers }) => registers), act.stack.values])
+    }
+    try {
+      const returned = act.proceed(recorder)
+      return { returned, found: finish(recorder, returned ? act.result : null) }
+    } finally {
+      putBack()
+    }
   }
 
   /** Carries the call out from where it stands, with a region that fits there or with the interpreter. */
@@ -92,20 +119,19 @@ export class RegionRun {
     const { act, host } = this
     this.mayGoOn()
     const call = entry.state.kind === 'region' ? entry.state.call : null
-    const inputs = inputsOf(region, parts)
     try {
       if (call !== null) {
-        const outputs = call.run(inputs, false) as Tensor[]
+        const outputs = runRegion(region, call, parts)
         entry.replays++
         return advance(region, act, parts, outputs)
       }
       this.learned = true
       const begin = performance.now()
-      const made = host.compileGraph(region.graph, inputs)
+      const made = compileRegion(host, region, parts)
       entry.state = { kind: 'region', region, call: made.call }
       host.compiledRegion(region)
       entry.cost += performance.now() - begin
-      return advance(region, act, parts, made.result as Tensor[])
+      return advance(region, act, parts, made.outputs)
     } catch (error) {
       if (error instanceof PtliteError && (call === null || error.code !== 'OUT_OF_MEMORY')) {
         this.failure = error
@@ -113,6 +139,8 @@ export class RegionRun {
       }
       act.abandon()
       throw error
+    } finally {
+      releaseMade(parts)
     }
   }
 
@@ -151,11 +179,34 @@ export class RegionRun {
       } else if (found !== null && 'parts' in found) return found
       else if (found !== null) {
         if (this.record(found, location)) return null
+      } else if (location.isUnsteady) {
+        if (this.watch(location)) return null
+      } else if (location.resume !== undefined && location.resume !== null) {
+        if (act.proceed(new Watcher(table, null, location.resume))) return null
       } else if (location.end === undefined || location.end === null) {
         act.proceed(null)
         return null
       } else if (act.proceed(new Watcher(table, location.end))) return null
     }
+  }
+
+  /** Interprets what a region would be, and notes the form of the state on the way. True where the method has returned. */
+  private watch(location: Location): boolean {
+    const { act, table } = this
+    const stretch: Stretch[number][] = []
+    this.learned = true
+    for (let watcher = new Watcher(table, null); stretch.length < LONGEST_STRETCH; watcher = new Watcher(table, null)) {
+      // past the operator at hand
+      const { fn, pc } = act.frames[act.frames.length - 1]!
+      stretch.push({ fn, pc, form: formHash(act.values()) })
+      watcher.skip = { fn, pc }
+      if (act.proceed(watcher)) {
+        location.addStretch(stretch)
+        return true
+      }
+    }
+    location.addStretch(stretch)
+    return act.proceed(null)
   }
 
   /**
@@ -171,15 +222,20 @@ export class RegionRun {
       if (parts === null) continue
       list.touch(i)
       if (state.kind === 'region' && state.region.guards.hold()) return { entry, region: state.region, parts }
+      releaseMade(parts)
       return entry.attempts < MAX_ATTEMPTS ? entry : null
     }
-    if (this.table.isFull || list.rests()) return null
+    if (this.table.isFull) return null
+    const places = this.miss(location, values)
+    if (location.resume !== undefined && places === null && location.resume !== null) return null
+    const widened = places?.every((place) => location.varying.has(place)) === true
+    if (!widened && list.rests()) return null
     const hash = signatureHash(values)
-    if (list.entries.length > 0 && !list.isDue(hash)) return null
+    if (!widened && list.entries.length > 0 && !list.isDue(hash)) return null
     const { parts } = this.host
     const { fn, pc } = this.act.frames[this.act.frames.length - 1]!
     const description = new StateDescription((value) => parts.belongs(value))
-    if (!values.every((value) => description.add(value))) {
+    if (!values.every((value, i) => description.add(value, location.varying.has(i)))) {
       // objects that the run has made
       this.table.markBarren(fn.source.name, pc)
       return 'none'
@@ -190,19 +246,28 @@ export class RegionRun {
     return entry
   }
 
+  /** Notes a state without a region; returns the places of the ints in which alone it differs from one that has an entry. */
+  private miss(location: Location, values: readonly Value[]): readonly number[] | null {
+    if (location.resume !== undefined && location.resume !== null) return null
+    let places: readonly number[] | null = null
+    for (const { signature } of location.list.entries) places ??= signature.differingInts(values)
+    location.noteMiss(this, places)
+    // times of calls that still find something out are not those of later ones
+    if (location.misses <= LEARNING) this.learned = true
+    return places
+  }
+
   /** Interprets a region and records it. True where the method has returned. */
   private record(entry: RegionEntry, location: Location): boolean {
     const { act, host, table } = this
-    const recorder = this.recorder()
     this.learned = true
     host.noteChange()
     entry.attempts++
     entry.release()
     const begin = performance.now()
-    const returned = act.proceed(recorder)
-    const found = recorder?.finishRegion(returned ? act.result : null)
+    const { returned, found } = this.recordFrom(act.values(), location.varying, (recorder, result) => recorder.finishRegion(result))
     entry.cost += performance.now() - begin
-    if (found === undefined) return returned
+    if (found === null) return returned
     if (!('graph' in found)) {
       entry.state = { kind: 'refused', reason: host.reasonText(found) }
       if (!found.temporary) entry.attempts = MAX_ATTEMPTS
@@ -220,18 +285,33 @@ export class RegionRun {
   }
 }
 
+/** Operators that are looked at in one call to find out where a state stops changing. */
+const LONGEST_STRETCH = 256
+/** States without a region for which a place is still being learnt. */
+const LEARNING = 8
+
 /** Of a region without a plan. */
 export const TOO_SMALL = 'there are too few operators for a plan'
 
 /** Leaves a run before operators with which regions begin, once it has come past an operator. */
 class Watcher implements RunRecorder {
+  /** A call that is passed. */
+  skip: Instruction | null = null
+
+  /** It leaves behind the operator call `wait`, or before `until`, where it is not null. */
   constructor(
     private readonly table: RegionTable,
     private wait: Instruction | null,
+    private readonly until: Instruction | null = null,
   ) {}
 
   leavesBefore(op: LinkedOperator, fn: LinkedFunction, pc: number): boolean {
-    const { wait } = this
+    const { wait, until, skip } = this
+    if (until !== null) return until.fn === fn && until.pc === pc
+    if (skip !== null) {
+      if (skip.fn === fn && skip.pc === pc) this.skip = null
+      return false
+    }
     if (wait === null) return this.table.mayBegin(op, fn, pc)
     if (wait.fn === fn && wait.pc === pc) this.wait = null
     return false
@@ -241,6 +321,7 @@ class Watcher implements RunRecorder {
     op.call(stack)
   }
 
+  settles(): void {}
   called(): void {}
   returned(): void {}
   attributeRead(): void {}

@@ -20,16 +20,67 @@ export interface Instruction {
   readonly pc: number
 }
 
+/** Calls in which a state was another one, before that is taken to go on. */
+const ENOUGH = 3
+
+/** Operator calls with which regions could begin, as a call passes them, with a hash of the state before each. */
+export type Stretch = readonly (Instruction & { readonly form: number })[]
+
+/** The first place where two calls have the same form behind one where they have not; null for none. */
+function steadyAgain(a: Stretch, b: Stretch): Instruction | null {
+  let differed = false
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const [one, other] = [a[i]!, b[i]!]
+    if (one.fn !== other.fn || one.pc !== other.pc) return null
+    if (one.form !== other.form) differed = true
+    else if (differed) return { fn: one.fn, pc: one.pc }
+  }
+  return null
+}
+
 /** Where regions begin: the instructions at which the functions of a run stand. */
 export class Location {
   readonly list = new SignatureList<RegionEntry>(MAX_KEPT, MAX_KEPT)
   /** The operator call in which regions that begin here have ended; undefined before one was recorded, null for the end of the method. */
   end: Instruction | null | undefined = undefined
+  /** Places of the ints among the values of the state that may be others each time. */
+  readonly varying = new Set<number>()
+  /** Calls in which the state had another form than any before; and those in which it differed in ints alone. */
+  misses = 0
+  otherInts = 0
+  private missedIn: object | null = null
+  private stretches: Stretch[] = []
+  /** The operator call before which the state has a form of its own again, where that keeps changing here; null where there is none. */
+  resume: Instruction | null | undefined = undefined
 
   constructor(
     private readonly stands: readonly Instruction[],
     private readonly depth: number,
   ) {}
+
+  /** Counts a state without a region, once for each call; `places` are the ints in which alone it differs from a known one. */
+  noteMiss(call: object, places: readonly number[] | null): void {
+    if (this.missedIn === call) return
+    this.missedIn = call
+    this.misses++
+    if (places === null) return
+    this.otherInts++
+    if (this.otherInts >= ENOUGH) for (const place of places) this.varying.add(place)
+  }
+
+  /** True where it is worth while to find out where the form of the state stops changing. */
+  get isUnsteady(): boolean {
+    return this.resume === undefined && this.misses >= ENOUGH
+  }
+
+  /** What was passed between here and the end of the region that begins here; two calls tell. */
+  addStretch(stretch: Stretch): void {
+    this.stretches.push(stretch)
+    const [a, b] = this.stretches
+    if (a === undefined || b === undefined) return
+    this.stretches = []
+    this.resume = steadyAgain(a, b)
+  }
 
   isAt(frames: readonly Frame[], depth: number): boolean {
     const { stands } = this

@@ -85,6 +85,17 @@ export class Activation {
     return values
   }
 
+  /** Replaces plain values, which are the last `values.length` ones that `values()` gives. */
+  replace(values: readonly Value[], by: (value: Value, i: number) => Value): void {
+    const { frames, stack } = this
+    let i = values.length - stack.top
+    for (let at = 0; at < stack.top; at++) stack.values[at] = by(stack.values[at]!, i + at)
+    for (const { registers } of [...frames].reverse()) {
+      if (i === 0) return
+      for (let at = registers.length - 1; at > 0; at--) registers[at] = by(registers[at]!, --i)
+    }
+  }
+
   /** Puts another state of the run in the place of the one there is. */
   move(frames: readonly Frame[], stack: readonly Value[]): void {
     const { run } = this

@@ -106,6 +106,7 @@ export function execute(
         case 11: {
           // LOOP
           const n = code[pc + 2]!
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, n + 1)
           if (step.nextIteration(stack, n)) {
             spend(run)
             pc += 3
@@ -131,8 +132,8 @@ export function execute(
           // GET_ATTR
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
-          values[stack.top - 1] = object.slots[x]!
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeRead(object, x)
+          values[stack.top - 1] = object.slots[x]!
           pc += 3
           continue
         }
@@ -167,6 +168,7 @@ export function execute(
           continue
         case 27: {
           // DICT_CONSTRUCT
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, code[pc + 2]!)
           const dict = step.constructDict(stack, code[pc + 2]!)
           run.lifetimes.pin(dict)
           pc += 3
@@ -179,6 +181,7 @@ export function execute(
           continue
         case 29: {
           // ISINSTANCE
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           const v = values[stack.top - 1]!
           const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
           drop(v)
@@ -191,12 +194,14 @@ export function execute(
           pc += 3
           continue
         case 31: // TUPLE_INDEX
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           step.indexTuple(stack, run.lifetimes)
           pc += 3
           continue
         case 32: // RAISE_EXCEPTION
           step.raise(values[stack.top - 2]!, values[stack.top - 1]!)
         case 33: // DICT_INDEX
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           step.indexDict(stack)
           pc += 3
           continue
@@ -206,6 +211,7 @@ export function execute(
         case 35: // __IS__
         case 37: {
           // __ISNOT__
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 2)
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
           values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)

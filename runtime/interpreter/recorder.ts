@@ -23,10 +23,13 @@ export interface RunRecorder {
     pc: number,
     run: Run,
   ): void
+  /** An instruction other than an operator call looks at the topmost `count` values of the stack. */
+  settles(stack: Stack, count: number): void
   /** The instruction at `pc` calls a function of the model. */
   called(fn: LinkedFunction, pc: number): void
   /** That function has returned. */
   returned(): void
+  /** An attribute is about to be read. */
   attributeRead(object: ScriptObject, slot: number): void
   /** An attribute is about to get another value. */
   attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void

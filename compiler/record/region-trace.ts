@@ -1,0 +1,118 @@
+import type { LinkedOperator } from '../../runtime/interpreter/program.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { type IntSource, TracedInt } from './region-int.js'
+import { formVaries, type PrologueArg, type PrologueStep } from './region-prologue.js'
+import { tensorShape } from './signature.js'
+import type { Container, StateParts } from './state-signature.js'
+
+export function valueArg(value: Value): PrologueArg {
+  return { kind: 'value', value }
+}
+
+/** Follows numbers that may be others in later runs while a region is recorded, and collects the steps of its prologue. */
+export class RegionTrace {
+  readonly steps: PrologueStep[] = []
+  /** Tensors that steps have made, in order. */
+  readonly made: Tensor[] = []
+  private readonly bound = new Set<string>()
+  private readonly slots: { readonly object: ScriptObject; readonly slot: number }[] = []
+  private computed = 0
+
+  /** `start`: what the region's state has, which grows while it is recorded. */
+  constructor(private readonly start: StateParts) {}
+
+  get isUsed(): boolean {
+    return this.start.ints.length > 0
+  }
+
+  ofStart(index: number): TracedInt {
+    return new TracedInt(this.start.ints[index]!, { kind: 'int', index })
+  }
+
+  /** An attribute whose int was added to the state last is read as one that may be another. */
+  replaceSlot(object: ScriptObject, slot: number): void {
+    object.slots[slot] = this.ofStart(this.start.ints.length - 1)
+    this.slots.push({ object, slot })
+  }
+
+  /** The recording serves this value alone. */
+  bind({ value, source }: TracedInt): number {
+    const key = `${source.kind} ${source.index}`
+    if (!this.bound.has(key)) this.steps.push({ op: null, args: [source], gives: { kind: 'same', value } })
+    this.bound.add(key)
+    return value
+  }
+
+  /** Binds what is in a container, at any depth, and puts it there. */
+  bindAll(container: Container): void {
+    replaceIn(container, (number) => this.bind(number), new Set())
+  }
+
+  /** An operator on plain values, which has given `result`. What stands for that; null where the recording is bound to it. */
+  compute(op: LinkedOperator, args: readonly PrologueArg[], result: Value): TracedInt | null {
+    const isInt = typeof result === 'number'
+    this.steps.push({ op, args, gives: isInt ? { kind: 'int' } : { kind: 'same', value: result } })
+    return isInt ? new TracedInt(result, this.numberOf()) : null
+  }
+
+  private numberOf(): IntSource {
+    return { kind: 'computed', index: this.computed++ }
+  }
+
+  /** The tensor that the same step has made before. */
+  find(op: LinkedOperator, args: readonly PrologueArg[]): Tensor | null {
+    const makers = this.steps.filter(({ gives }) => gives.kind === 'tensor')
+    const at = makers.findIndex(
+      (step) => step.op?.entry === op.entry && step.args.length === args.length && step.args.every((a, i) => isSameArg(a, args[i]!)),
+    )
+    // a new tensor each time is one of its own
+    const isView = args.some((arg) => arg.kind === 'tensor' || arg.kind === 'made' || (arg.kind === 'value' && arg.value instanceof Tensor))
+    return at >= 0 && isView ? this.made[at]! : null
+  }
+
+  /** Adds a step that has made a tensor. False where that would have another form for other numbers. */
+  makes(op: LinkedOperator, args: readonly PrologueArg[], result: Tensor): boolean {
+    if (formVaries(this.steps, op, args, result, this.start)) return false
+    this.steps.push({ op, args, gives: { kind: 'tensor', like: tensorShape(result) } })
+    this.made.push(result)
+    return true
+  }
+
+  /** Takes back tensors that are made from here on. */
+  mark(): () => void {
+    const [steps, made] = [this.steps.length, this.made.length]
+    return () => {
+      this.steps.length = steps
+      this.made.length = made
+    }
+  }
+
+  /** Puts numbers back in attributes, and in lists at any depth. */
+  putBack(lists: readonly Value[][]): void {
+    const seen = new Set<object>()
+    const slots = this.slots.map(({ object }) => object.slots)
+    for (const list of [...slots, ...lists]) replaceIn(list, ({ value }) => value, seen)
+  }
+}
+
+function isSameArg(a: PrologueArg, b: PrologueArg): boolean {
+  if (a.kind === 'value' || b.kind === 'value') return a.kind === b.kind && 'value' in a && 'value' in b && Object.is(a.value, b.value)
+  return a.kind === b.kind && a.index === b.index
+}
+
+/** Replaces what stands for numbers in a container, and in those that it holds. Attributes of objects are not looked at. */
+function replaceIn(container: Container, by: (number: TracedInt) => number, seen: Set<object>): void {
+  if (seen.has(container)) return
+  seen.add(container)
+  const visit = (value: Value, put: (value: number) => void): void => {
+    if (value instanceof TracedInt) put(by(value))
+    else if (Array.isArray(value) || value instanceof Tuple || value instanceof Map) replaceIn(value, by, seen)
+  }
+  if (container instanceof Map) {
+    for (const [key, value] of container) visit(value, (number) => container.set(key, number))
+    return
+  }
+  const items = container instanceof Tuple ? container.items : container
+  for (const [i, value] of items.entries()) visit(value, (number) => (items[i] = number))
+}

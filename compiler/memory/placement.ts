@@ -8,6 +8,7 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   attention: ['query', 'key', 'value', 'mask'],
   batch_norm: ['input'],
   binary: ['a', 'b'],
+  blocked_bottleneck: ['input', 'residual'],
   blocked_conv: ['input', 'residual'],
   blocked_depthwise: ['input'],
   blocked_gates: ['input'],

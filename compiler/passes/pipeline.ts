@@ -3,6 +3,7 @@ import { activation } from './activation.js'
 import { attention } from './attention.js'
 import { batchNorm } from './batch-norm.js'
 import { blockSparse } from './block-sparse.js'
+import { bottlenecks } from './bottlenecks.js'
 import { byteTables } from './byte-tables.js'
 import { canonical } from './canonical.js'
 import { channelSteps } from './channel-steps.js'
@@ -70,6 +71,7 @@ export const PASSES: readonly Pass[] = [
   scaledFilters,
   activation,
   blockSparse,
+  bottlenecks,
   elementwise,
   postOps,
   singleWindows,

@@ -60,7 +60,7 @@ interface Branch {
   readonly gate: number
 }
 
-const GATES: Readonly<Record<string, number>> = {
+export const GATES: Readonly<Record<string, number>> = {
   'aten::relu': Gate.relu,
   'aten::relu6': Gate.relu6,
   'aten::silu': Gate.silu,

@@ -2,7 +2,7 @@
 // of a matrix with one vector per image, in one call. Filters are read once, in the order in which they lie.
 #include "frames/blocked.h"
 #include "isa/kernel.h"
-#include "ops/activation_functions.h"
+#include "ops/gate.h"
 #include "pool/pool.h"
 
 #include <algorithm>
@@ -17,14 +17,7 @@ using namespace ptlite::blocked;
 using F = Vec<float>;
 
 F apply(int32_t gate, F x) {
-  switch (gate) {
-    case Gate_relu: return at_least(x, F::zero());
-    case Gate_relu6: return at_most(at_least(x, F::zero()), F(6.f));
-    case Gate_silu: return silu(x);
-    case Gate_hardswish: return hardswish(x);
-    case Gate_sigmoid: return logistic(x);
-    case Gate_hardsigmoid: return hardsigmoid(x);
-  }
+  with_gate(gate, [&](const auto& f) { x = f(x); });
   return x;
 }
 

@@ -61,8 +61,8 @@ export function passChecks(weights: Named<Tensor>, objects: readonly CustomObjec
         const inputs = [...new Set(before.inputs)].map((id) => random([...before.values.get(id)!.type.shape]))
         const [want, got] = [before, after].map((graph) => new GraphRunner(graph).run(inputs, true) as Tensor)
         const [a, b] = [want!.data() as Float32Array, got!.data() as Float32Array]
-        const scale = Math.max(...Array.from(a, Math.abs))
-        const error = Math.max(...Array.from(a, (x, i) => Math.abs(x - b[i]!))) / scale
+        const scale = a.reduce((most, x) => Math.max(most, Math.abs(x)), 0)
+        const error = a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i]!)), 0) / scale
         t.ok(error <= bound, `off by ${error}`)
       }
       return after

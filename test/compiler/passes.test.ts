@@ -247,6 +247,7 @@ t.test('every pass has a case here', (t) => {
   // have files of their own
   const elsewhere = [
     'block sparse',
+    'bottlenecks',
     'byte tables',
     'channel-wise steps',
     'layout',

@@ -25,6 +25,7 @@ const UNSEEN = new Set([
   'prepacked weights',
   'einsum',
   'block sparse',
+  'bottlenecks',
   'channel-wise steps',
   'layout',
   'squeeze and excitation',

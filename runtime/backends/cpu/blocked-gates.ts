@@ -7,8 +7,16 @@ import { BLOCK, blocksOf } from './support/blocked.js'
 
 const NUMBER_OF_GATES = Object.keys(kernels.Gate).length
 
+/** True for a number of the enumeration Gate. */
+export const isGate = (gate: number): boolean => gate >= 0 && gate < NUMBER_OF_GATES
+
 /** A pointwise filter [blocks, 1, 1, inputs, 16] from `blocked_filter`, with its bias. */
-function layer(operator: string, filter: Tensor, bias: Tensor | null, inputs: number): { blocks: number; weight: number; bias: number } {
+export function pointwiseLayer(
+  operator: string,
+  filter: Tensor,
+  bias: Tensor | null,
+  inputs: number,
+): { blocks: number; weight: number; bias: number } {
   const w = floats(operator, 'filter', filter, 5, BLOCK)
   const [blocks, height, width, channels] = w.shape as [number, number, number, number]
   check(
@@ -39,13 +47,10 @@ export function blocked_gates(
     channels > 0 && blocksOf(channels) === blocks && height * width > 0,
     () => `${operator}: expected ${channels} channels of at least one pixel, found shape [${x.shape.join(', ')}]`,
   )
-  check(
-    [activation, gate].every((g) => g >= 0 && g < NUMBER_OF_GATES),
-    () => `${operator}: no gates ${activation} and ${gate}`,
-  )
+  check([activation, gate].every(isGate), () => `${operator}: no gates ${activation} and ${gate}`)
   const hidden = excite.dim === 5 ? excite.shape[3]! : 0
-  const first = layer(operator, squeeze, squeezeBias, channels)
-  const second = layer(operator, excite, exciteBias, hidden)
+  const first = pointwiseLayer(operator, squeeze, squeezeBias, channels)
+  const second = pointwiseLayer(operator, excite, exciteBias, hidden)
   check(
     hidden > 0 && first.blocks === blocksOf(hidden) && second.blocks === blocks,
     () =>

@@ -31,7 +31,7 @@ export function lanes(operator: string, t: Tensor | null, blocks: number): numbe
 }
 
 /** Address of a tensor in the form of the result; 0 where there is none. */
-function residualOf(operator: string, residual: Tensor | null, result: Tensor): number {
+export function residualOf(operator: string, residual: Tensor | null, result: Tensor): number {
   if (residual === null) return 0
   const dense = floats(operator, 'residual', residual, result.dim, BLOCK)
   check(
@@ -61,7 +61,7 @@ function inBlocks(operator: string, t: Tensor): Tensor {
 const withDepth = (list: readonly number[], first: number): number[] => (list.length === 2 ? [first, ...list] : [...list])
 
 /** Spatial sizes of a convolution's result, after checking what it is called with. */
-function outputSizes(
+export function outputSizes(
   operator: string,
   input: readonly number[],
   kernel: readonly number[],

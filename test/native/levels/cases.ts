@@ -266,6 +266,25 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     }),
   ],
   bfloat16_gemm: [product('bmm', 'bfloat16', [2]), product('mm', 'bfloat16', [])],
+  blocked_bottleneck: [
+    row('blocked_bottleneck', SUM, (d) => {
+      const [expand, each, project] = [blockedFilter(d, 40, 24, 1, 1), blockedFilter(d, 40, 1, 3, 3), blockedFilter(d, 20, 40, 1, 1)]
+      const limits = [-1, 2, -Infinity, Infinity, 0, 6].map((limit) => float(limit))
+      const gates = [d.of([0, 3]), d.of([0, 4]), d.of([0, 5])].map((gate) => int(gate))
+      const tail = [int(d.of([1, 2])), int(1), gates, limits]
+      return callOperator('ptlite::blocked_bottleneck', [
+        d.dense([2, 2, 9, 30, 16]),
+        expand,
+        null,
+        each,
+        d.dense([48]),
+        project,
+        null,
+        null,
+        ...tail,
+      ])
+    }),
+  ],
   blocked_conv: [
     blockedConvolution('blocked_convolution', (d, x, channels, tail) => {
       const filter = blockedFilter(d, 40, channels, 3, 3)

@@ -91,3 +91,32 @@ function evenParts(all: number, most: number): number {
   const part = Math.min(all, Math.max(1, most))
   return Math.ceil(all / Math.ceil(all / part))
 }
+
+/** A depthwise convolution between pointwise ones. */
+export interface BottleneckProblem {
+  /** Of the depthwise convolution, in blocks. */
+  readonly blocks: number
+  readonly expands: boolean
+  readonly in: readonly [number, number]
+  readonly out: readonly [number, number]
+  readonly kernel: number
+  readonly stride: number
+}
+
+/** Rows of the output that are computed at a time: what lies between the layers then takes half of the second-level cache. */
+export function bottleneckRows({ blocks, expands, in: input, out, kernel, stride }: BottleneckProblem): number {
+  const lane = FLOAT * BLOCK * blocks
+  const expanded = expands ? lane * input[1] : 0
+  const room = cacheSizes().l2 / 2 - Math.max(kernel - stride, 0) * expanded
+  return Math.min(out[0], Math.max(1, Math.floor(room / (stride * expanded + lane * out[1]))))
+}
+
+/** Columns of the output from which on rows are cut into tiles that touch the padding at one end at most. */
+const LEAST_COLUMNS = 14
+const MOST_COLUMNS = 1024
+
+/** Whether kernel `blocked_bottleneck` has such a depthwise convolution: square, of a usual size, with rows that are not short. */
+export function fitsBottleneck(kernel: number, stride: number, padding: number, columns: number): boolean {
+  const usual = kernel === 7 ? stride === 1 : (kernel === 3 || kernel === 5) && (stride === 1 || stride === 2)
+  return usual && (padding === 0 || padding === (kernel - 1) / 2) && columns >= LEAST_COLUMNS && columns <= MOST_COLUMNS
+}

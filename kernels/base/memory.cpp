@@ -7,6 +7,7 @@
 
 #include "frames/memory.h"
 #include "isa/kernel.h"
+#include "isa/owner.h"
 
 namespace {
 
@@ -20,19 +21,47 @@ T* pointer(uint64_t address) {
   return reinterpret_cast<T*>(address);
 }
 
+// Blocks from here on are mapped by themselves: what a thread gives back at its end leaves no holes in an arena of the C library.
+constexpr size_t kMapped = size_t{1} << 17;
+
+void unmap_block(void* block, size_t bytes) { munmap(block, bytes); }
+
+void free_block(void* block, size_t) { free(block); }
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
+
+/// Pages of their own, from a multiple of kHuge on where there are as many.
+void* map_block(size_t bytes) {
+  const size_t spare = bytes >= kHuge ? kHuge : 0;
+  void* const memory = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (spare == 0) return memory;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(memory), begin = round_up(from, kHuge), end = begin + bytes;
+  if (begin > from) munmap(memory, begin - from);
+  if (end < from + bytes + spare) munmap(pointer(end), from + bytes + spare - end);
+  madvise(pointer(begin), bytes & ~(kHuge - 1), MADV_HUGEPAGE);
+  return pointer(begin);
+}
+
 int32_t alloc(mem_alloc_frame* f) {
-  const size_t bytes = (static_cast<size_t>(f->bytes) + kAlignment - 1) & ~(kAlignment - 1);
-  if (bytes < static_cast<size_t>(f->bytes)) return PTLITE_NO_MEMORY;
-  void* block = aligned_alloc(bytes >= kHuge ? kHuge : kAlignment, bytes == 0 ? kAlignment : bytes);
+  const auto wanted = static_cast<size_t>(f->bytes);
+  // no process can address as much, and sums of it are no sizes any more
+  if (wanted > SIZE_MAX / 2) return PTLITE_NO_MEMORY;
+  const bool mapped = wanted >= kMapped;
+  const size_t bytes = mapped ? round_up(wanted, static_cast<size_t>(sysconf(_SC_PAGESIZE))) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
+  void* const block = mapped ? map_block(bytes) : aligned_alloc(kAlignment, bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
-  if (bytes >= kHuge) madvise(block, bytes & ~(kHuge - 1), MADV_HUGEPAGE);
+  const ptlite::Destroy destroy = mapped ? unmap_block : free_block;
+  if (!ptlite::own(block, bytes, destroy)) {
+    destroy(block, bytes);
+    return PTLITE_NO_MEMORY;
+  }
   f->address = reinterpret_cast<uint64_t>(block);
   return PTLITE_OK;
 }
 
 int32_t release(mem_free_frame* f) {
-  free(pointer(f->address));
-  return PTLITE_OK;
+  return ptlite::give_up(pointer(f->address)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
 int32_t trim(mem_trim_frame*) {
@@ -88,13 +117,17 @@ int32_t map(mem_map_frame* f) {
     munmap(memory, size);
     return PTLITE_FILE;
   }
+  if (!ptlite::own(memory, size, unmap_block)) {
+    munmap(memory, size);
+    return PTLITE_NO_MEMORY;
+  }
   f->address = reinterpret_cast<uint64_t>(memory);
   return PTLITE_OK;
 }
 
 int32_t unmap(mem_unmap_frame* f) {
-  if (f->size > 0) munmap(pointer(f->address), f->size);
-  return PTLITE_OK;
+  if (f->size <= 0) return PTLITE_OK;
+  return ptlite::give_up(pointer(f->address)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
 }  // namespace

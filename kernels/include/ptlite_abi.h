@@ -28,6 +28,7 @@ enum {
   PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
   PTLITE_NOT_SELECTED = 9,   // a selective build left this operation or dtype of the kernel out
   PTLITE_NOT_FINITE = 10,    // data whose range is needed hold an infinity or NaN
+  PTLITE_NOT_OWNED = 11,     // the thread has no block, mapping or handle at this address
 };
 
 // Element types, numbered as c10::ScalarType.

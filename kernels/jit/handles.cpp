@@ -1,5 +1,6 @@
 // Handles of generated element-wise code: made, run and given up.
 #include "isa/kernel.h"
+#include "isa/owner.h"
 
 #include <string.h>
 
@@ -51,6 +52,10 @@ int32_t create(jit_elementwise_create_frame* f) {
   };
   ptlite::jit::Kernel* kernel = ptlite::jit::obtain(key, name_of(graph), generate, &graph);
   if (kernel == nullptr) return PTLITE_OK;
+  if (!ptlite::own(kernel, 0, [](void* made, size_t) { ptlite::jit::release(static_cast<ptlite::jit::Kernel*>(made)); })) {
+    ptlite::jit::release(kernel);
+    return PTLITE_NO_MEMORY;
+  }
   f->handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel));
   f->bytes = static_cast<int64_t>(kernel->code.bytes);
   return PTLITE_OK;
@@ -69,8 +74,7 @@ int32_t run(jit_elementwise_frame* f) {
 }
 
 int32_t release(jit_release_frame* f) {
-  ptlite::jit::release(reinterpret_cast<ptlite::jit::Kernel*>(f->handle));
-  return PTLITE_OK;
+  return ptlite::give_up(reinterpret_cast<void*>(f->handle)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
 int32_t info(jit_info_frame* f) {

@@ -8,6 +8,7 @@
 #include "frames/jit.h"
 #include "frames/sparse.h"
 #include "isa/kernel.h"
+#include "isa/owner.h"
 #include "jit/sparse_rows.h"
 #include "jit/sparse_unrolled.h"
 #include "jit/sparse_vectors.h"
@@ -90,6 +91,12 @@ int panel_stride(int32_t form, int rows) {
   return stride;
 }
 
+void destroy(void* made, size_t) {
+  auto* kernel = static_cast<SparseKernel*>(made);
+  if (kernel->code != nullptr) release(kernel->code);
+  delete kernel;
+}
+
 template <class Frame>
 void clear_results(Frame& f) {
   f.handle = 0;
@@ -123,14 +130,14 @@ bool read_plan(const Frame& f, SparsePlan& plan) {
 
 // The rest of a kernel that has its matrix.
 template <class Frame>
-void finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel) {
+int32_t finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel) {
   kernel->form = f.form;
   kernel->has_bias = plan.has_bias;
   kernel->rows = panel_rows(plan.isa, f.form, f.m, f.k);
   kernel->stride = panel_stride(f.form, kernel->rows);
   const int64_t channel_bytes = kernel->stride * static_cast<int64_t>(sizeof(float));
   // offsets in a panel have 32 bits
-  if (f.k * channel_bytes > INT32_MAX) return;
+  if (f.k * channel_bytes > INT32_MAX) return PTLITE_OK;
   kernel->offsets.reserve(kernel->matrix.index.size() + kSparseAhead);
   for (const int32_t channel : kernel->matrix.index) kernel->offsets.push_back(static_cast<int32_t>(channel * channel_bytes));
   kernel->offsets.resize(kernel->offsets.size() + kSparseAhead, 0);
@@ -144,7 +151,14 @@ void finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel) {
   f.panel_rows = kernel->rows;
   f.code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;
   f.weight_bytes = static_cast<int64_t>(kernel->matrix.bytes());
-  f.handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(kernel.release()));
+  SparseKernel* const made = kernel.release();
+  if (!ptlite::own(made, 0, destroy)) {
+    destroy(made, 0);
+    clear_results(f);
+    return PTLITE_NO_MEMORY;
+  }
+  f.handle = static_cast<int64_t>(reinterpret_cast<uintptr_t>(made));
+  return PTLITE_OK;
 }
 
 int block_width(Isa isa) { return isa == Isa::avx2 ? 8 : 16; }
@@ -157,8 +171,7 @@ int32_t create(sparse_gemm_create_frame* f) {
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
   const DenseWeight dense{reinterpret_cast<char*>(f->weight), f->dtype == PTLITE_BFLOAT16, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
   if (!kernel->matrix.build(dense, block_width(plan.isa))) return PTLITE_NO_MEMORY;
-  finish(*f, plan, std::move(kernel));
-  return PTLITE_OK;
+  return finish(*f, plan, std::move(kernel));
 }
 
 int32_t load(sparse_gemm_load_frame* f) {
@@ -173,8 +186,8 @@ int32_t load(sparse_gemm_load_frame* f) {
   kernel->matrix.k = f->k;
   const auto* channels = reinterpret_cast<const int32_t*>(f->index);
   const auto* start = reinterpret_cast<const int64_t*>(f->start);
-  if (kernel->matrix.borrow(reinterpret_cast<const char*>(f->values), channels, start, f->blocks)) finish(*f, plan, std::move(kernel));
-  return PTLITE_OK;
+  if (!kernel->matrix.borrow(reinterpret_cast<const char*>(f->values), channels, start, f->blocks)) return PTLITE_OK;
+  return finish(*f, plan, std::move(kernel));
 }
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -201,10 +214,7 @@ int32_t dense(sparse_dense_frame* f) {
 }
 
 int32_t free_kernel(sparse_release_frame* f) {
-  auto* kernel = reinterpret_cast<SparseKernel*>(f->handle);
-  if (kernel->code != nullptr) release(kernel->code);
-  delete kernel;
-  return PTLITE_OK;
+  return ptlite::give_up(reinterpret_cast<void*>(f->handle)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace {
 /// enough that an idle process costs nothing.
 constexpr int64_t kSpinNanoseconds = 50000;
 
+/// A helper that had nothing to do for so long ends; another is started when one is needed.
+constexpr timespec kIdle = {5, 0};
+
 /// What is written by one thread while others look at something else gets a cache line of its own.
 constexpr size_t kLine = 64;
 
@@ -49,7 +52,7 @@ alignas(kLine) std::atomic<uint32_t> sleepers{0};
 // Changes when the last helper has left a closed job whose caller sleeps.
 std::atomic<uint32_t> finished{0};
 std::atomic<bool> caller_sleeps{false};
-int32_t started = 0;
+std::atomic<int32_t> started{0};  // helpers that have not ended
 bool fork_handled = false;
 
 int64_t now() {
@@ -121,15 +124,18 @@ void* help(void*) {
     }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     seen = state.load(std::memory_order_seq_cst);
-    if (!((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined)) sleep_while(state, seen);
+    const bool idle = !((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined) && !sleep_while(state, seen, &kIdle);
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    // a job that comes now goes without it
+    if (idle) break;
   }
+  started.fetch_sub(1, std::memory_order_relaxed);
   return nullptr;
 }
 
 /// The child of a fork has only the thread that forked.
 void after_fork() {
-  started = 0;
+  started.store(0);
   sleepers.store(0);
   state.store(0);
   caller_sleeps.store(false);
@@ -138,7 +144,8 @@ void after_fork() {
 
 /// Starts helpers until there are `count`, or as many as the system allows; how many there are.
 int32_t start(int32_t count) {
-  if (started >= count) return started;
+  int32_t running = started.load(std::memory_order_relaxed);
+  if (running >= count) return running;
   if (!fork_handled) {
     fork_handled = true;
     pthread_atfork(nullptr, nullptr, after_fork);
@@ -148,9 +155,15 @@ int32_t start(int32_t count) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, size_t{1} << 20);
   pthread_t thread;
-  while (started < count && pthread_create(&thread, &attributes, help, nullptr) == 0) started++;
+  for (; running < count; running++) {
+    // counted before it can end
+    started.fetch_add(1, std::memory_order_relaxed);
+    if (pthread_create(&thread, &attributes, help, nullptr) == 0) continue;
+    started.fetch_sub(1, std::memory_order_relaxed);
+    break;
+  }
   pthread_attr_destroy(&attributes);
-  return started;
+  return running;
 }
 
 void run(int32_t helpers, int64_t units) {

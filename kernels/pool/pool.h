@@ -10,7 +10,7 @@ namespace ptlite {
 /// The most threads that one call may use, the caller included; 1 at the start.
 int32_t thread_limit();
 
-/// Helpers are started when they are first needed, and stay; beyond the limit they sleep.
+/// Helpers are started when they are needed, and end after some seconds without work; beyond the limit they sleep.
 void set_thread_limit(int32_t count);
 
 /// Most threads that can be asked for.

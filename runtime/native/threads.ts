@@ -5,7 +5,7 @@ const MOST = 256
 
 /**
  * The most threads that one kernel call uses, 1 to begin with; for the whole process, workers included. Results are the same bits for
- * any number. Helper threads are started when they are first needed; idle ones sleep. Counts above 256 mean 256. Throws
+ * any number. Helper threads are started when they are needed; idle ones sleep, and end after some seconds. Counts above 256 mean 256. Throws
  * INVALID_ARGUMENT for anything but a positive integer.
  */
 export function setNumThreads(count: number): void {

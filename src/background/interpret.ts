@@ -18,6 +18,9 @@ let thread: BackgroundThread | undefined
 let nextModule = 1
 const scripts = new Map<number, WeakRef<ScriptModule>>()
 
+/** What is to be told to the background thread when a module or a plan was collected that nobody disposed of. */
+const collected = new FinalizationRegistry<() => void>((tell) => tell())
+
 function currentThread(): BackgroundThread {
   if (thread?.alive !== true) {
     thread = new BackgroundThread((module, text) => {
@@ -34,6 +37,7 @@ interface Shared {
   readonly state: ObjectTable
   /** Memory of attributes that the background thread made and this one has taken over. */
   readonly moved: Set<number>
+  unload(): void
 }
 
 /** Interprets methods of one module in the background thread, one call after the other. */
@@ -69,8 +73,8 @@ export class BackgroundInterpreter {
   /** The background thread forgets the module. */
   dispose(): void {
     if (this.shared === undefined) return
-    this.shared.thread.tell({ kind: 'unload', module: this.shared.module })
-    scripts.delete(this.shared.module)
+    this.shared.unload()
+    collected.unregister(this)
     this.shared = undefined
   }
 
@@ -80,7 +84,8 @@ export class BackgroundInterpreter {
     step: Exclude<BackgroundStep, { kind: 'replay' }>,
     signal: AbortSignal | undefined,
   ): Promise<Value> {
-    const { thread, module, state, moved } = await this.load()
+    const shared = await this.load()
+    const { thread, module, state, moved } = shared
     const stateNodes: Node[] = []
     state.changes(stateNodes)
     const run = new ObjectTable(1, receiveCopy, state)
@@ -111,7 +116,7 @@ export class BackgroundInterpreter {
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
       run.receive(reply.nodes)
       this.plans = reply.plans ?? this.plans
-      if (step.kind === 'compile') arrived = this.arrivalOf(reply, step, { thread, module, state, moved }, signal)
+      if (step.kind === 'compile') arrived = this.arrivalOf(reply, step, shared, signal)
       if (reply.failure !== null) {
         signal?.throwIfAborted()
         throw errorOf(reply.failure)
@@ -150,7 +155,17 @@ export class BackgroundInterpreter {
       drop()
       return () => step.done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })
     }
-    received.plan.whenEnded(drop)
+    const { plan } = received
+    const letGo = thread.hold()
+    const end = (): void => {
+      drop()
+      letGo()
+    }
+    collected.register(plan, end, plan)
+    plan.whenEnded(() => {
+      collected.unregister(plan)
+      end()
+    })
     return () => step.done({ ...outcome, plan: received })
   }
 
@@ -161,6 +176,8 @@ export class BackgroundInterpreter {
   private async load(): Promise<Shared> {
     const thread = currentThread()
     if (this.shared?.thread === thread) return this.shared
+    this.dispose()
+    this.plans = []
     const { script } = this
     const module = nextModule++
     scripts.set(module, new WeakRef(script))
@@ -182,7 +199,12 @@ export class BackgroundInterpreter {
       nodes,
     })
     if (reply.kind === 'loaded' && reply.failure !== null) throw errorOf(reply.failure)
-    return (this.shared = { thread, module, state, moved: new Set() })
+    const unload = (): void => {
+      thread.tell({ kind: 'unload', module })
+      scripts.delete(module)
+    }
+    collected.register(this, unload, this)
+    return (this.shared = { thread, module, state, moved: new Set(), unload })
   }
 }
 

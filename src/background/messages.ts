@@ -8,6 +8,8 @@ import type { Encoded, Node } from './nodes.js'
 export interface WorkerStart {
   readonly ptlite: 'background'
   readonly nativeLibrary: string | undefined
+  /** What it makes in native memory goes with this (kernel owner_enter): the main thread uses it for longer than the worker lives. */
+  readonly owner: number
 }
 
 /** A function without values, defaults among them: constants are sent as nodes. */
@@ -61,6 +63,11 @@ export interface DropRequest {
   readonly plan: number
 }
 
+/** The last one: only what plans consist of is needed from now on. */
+export interface RetireRequest {
+  readonly kind: 'retire'
+}
+
 const MARK = '\u0000'
 
 /** Stands for a place in the model, of which the main thread alone can say more. */
@@ -76,7 +83,7 @@ export function fillMarks(text: string, describe: (functionName: string, pc: num
     .join('')
 }
 
-export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest
+export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest | RetireRequest
 
 export interface Failure {
   readonly code: ErrorCode

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { PtliteError } from '../../runtime/error.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
 import { chosenLibrary } from '../../runtime/native/library-path.js'
 import type { Reply, Request, WorkerStart } from './messages.js'
 
@@ -14,17 +15,32 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** The thread that interprets in the background. It keeps the process alive only while it works. */
+/** Names the milliseconds without a request after which the thread ends. */
+const IDLE_VARIABLE = 'PTLITE_BACKGROUND_IDLE'
+const DEFAULT_IDLE = 10_000
+
+/**
+ * The thread that interprets in the background. It keeps the process alive only while it works, and ends when it has had nothing to do for
+ * a while. Its native memory stays until nothing that it has made is used here (`hold`), or until this thread has ended too.
+ */
 export class BackgroundThread {
   private readonly worker: Worker
   private readonly waiting: Waiting[] = []
   private failed: PtliteError | null = null
+  private readonly owner = kernels.owner_create()
+  private holds = 0
+  private exited = false
+  private released = false
+  private readonly idle: NodeJS.Timeout
 
   constructor(private readonly onWarning: (module: number, text: string) => void) {
-    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined }
+    const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined, owner: this.owner }
     // flags of this process, such as --input-type, need not fit a worker
     this.worker = new Worker(entryPath(), { workerData: start, execArgv: [] })
     this.worker.unref()
+    this.idle = setTimeout(() => {
+      if (this.waiting.length === 0) this.retire()
+    }, idleTime()).unref()
     this.worker.on('message', (reply: Reply) => {
       if (reply.kind === 'warning') this.onWarning(reply.module, reply.text)
       else this.settle(({ resolve }) => resolve(reply))
@@ -34,10 +50,12 @@ export class BackgroundThread {
     })
     this.worker.on('exit', () => {
       this.fail('the background thread ended')
+      this.exited = true
+      this.releaseMemory()
     })
   }
 
-  /** False once the thread is gone. */
+  /** False once the thread is gone, or takes no requests any more. */
   get alive(): boolean {
     return this.failed === null
   }
@@ -57,16 +75,47 @@ export class BackgroundThread {
     if (this.failed === null) this.worker.postMessage(request)
   }
 
+  /** Something that the thread has made is in use here, until the returned function is called. */
+  hold(): () => void {
+    this.holds++
+    let held = true
+    return () => {
+      if (held) this.holds--
+      held = false
+      this.releaseMemory()
+    }
+  }
+
+  private retire(): void {
+    this.tell({ kind: 'retire' })
+    this.fail('the background thread has ended for want of work')
+  }
+
+  private releaseMemory(): void {
+    if (!this.exited || this.holds > 0 || this.released) return
+    this.released = true
+    kernels.owner_release({ owner: this.owner })
+  }
+
   private settle(how: (waiting: Waiting) => void): void {
     const first = this.waiting.shift()
-    if (this.waiting.length === 0) this.worker.unref()
+    if (this.waiting.length === 0) {
+      this.worker.unref()
+      this.idle.refresh()
+    }
     if (first !== undefined) how(first)
   }
 
   private fail(message: string): void {
     this.failed ??= new PtliteError('INTERNAL', message)
+    clearTimeout(this.idle)
     for (const { reject } of this.waiting.splice(0)) reject(this.failed)
   }
+}
+
+function idleTime(): number {
+  const text = process.env[IDLE_VARIABLE]
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : DEFAULT_IDLE
 }
 
 function entryPath(): string {

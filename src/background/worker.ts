@@ -13,7 +13,10 @@ import {
 import { PtliteError } from '../../runtime/error.js'
 import { Profiler } from '../../runtime/interpreter/profile.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
+import { trimMemory } from '../../runtime/native/memory.js'
+import { dropDerived } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
@@ -116,7 +119,10 @@ class Server {
         loaded.unloaded = true
         loaded.regions.dispose()
         this.unloadOnceUnused(request.module, loaded)
+        return
       }
+      case 'retire':
+        this.retire()
     }
   }
 
@@ -132,6 +138,21 @@ class Server {
     // packed weights of this thread; what is borrowed stays
     for (const storage of state.storages()) storage.free()
     this.modules.delete(module)
+  }
+
+  /** Gives back what no plan reads. The plans' memory outlives this thread: it has an owner that the main thread gives up after the last plan. */
+  private retire(): void {
+    this.port.close()
+    const plans = [...this.modules.values()].flatMap((loaded) => [...loaded.plans.values()])
+    const kept = new Set(plans.flatMap(({ call }) => call.constants()))
+    for (const { state } of this.modules.values()) {
+      for (const storage of state.storages()) {
+        dropDerived(storage, kept)
+        storage.derived = undefined
+        if (!kept.has(storage)) storage.free()
+      }
+    }
+    trimMemory()
   }
 
   private reply(reply: Reply): void {
@@ -233,5 +254,6 @@ function failureOf(action: () => void): Failure | null {
 const start = workerData as WorkerStart | null
 if (parentPort !== null && start?.ptlite === 'background') {
   if (start.nativeLibrary !== undefined) setNativeLibrary(start.nativeLibrary)
+  kernels.owner_enter({ owner: start.owner })
   new Server(parentPort)
 }

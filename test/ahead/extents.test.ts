@@ -26,6 +26,8 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   mem_free: 'not captured',
   mem_trim: 'not captured',
   mem_unmap: 'not captured',
+  owner_enter: 'not captured',
+  owner_release: 'not captured',
   plan_run: 'not captured',
   renorm_rows: 'indices are data',
   roi_align: 'indices are data',

@@ -269,6 +269,16 @@ export class TieredModule implements RegionHost {
     return signature === null ? INTERPRET : this.compileStep(fn, addEntry(plans, signature, args))
   }
 
+  /** How a call compiles a method in the background for arguments of this form; null where nothing is left to do there. */
+  compilationStep(fn: LinkedFunction, args: readonly Value[]): BackgroundStep | null {
+    const signature = this.busy || modulesObserved() ? null : Signature.of(args)
+    if (signature === null) return null
+    const entry = this.find(fn, args) ?? addEntry(this.plansOf(fn), signature, args)
+    const { state, regions, withoutPlan, attempts } = entry
+    const isDone = regions !== null || withoutPlan || attempts >= MAX_ATTEMPTS || (state.kind === 'compiled' && state.guards.hold())
+    return isDone ? null : this.compileStep(fn, entry)
+  }
+
   private replayEntryAsync(entry: Entry, inputs: readonly Tensor[], signal: AbortSignal | undefined): Promise<Value> | null {
     const { state } = entry
     if (state.kind !== 'compiled' || !state.guards.hold()) return null
@@ -469,7 +479,7 @@ export class TieredModule implements RegionHost {
   }
 
   /** Releases a result that nobody will see, but for what the module or the caller holds. */
-  private discard(result: Value, inputs: readonly Tensor[]): void {
+  discard(result: Value, inputs: readonly Tensor[]): void {
     const kept = reachable([this.script.root, ...inputs, ...this.script.functions.flatMap((f) => f.source.constants)])
     visitTensors(result, (t) => {
       if (!kept.has(t)) t.release()

@@ -2,9 +2,13 @@ import { check } from '../runtime/error.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind } from '../runtime/module/file-kind.js'
+import { turnOfOthers } from './turn.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
+
+/** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
+const LARGE = 1 << 20
 
 /**
  * Loads a `.ptl`, `.ff` or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
@@ -14,13 +18,15 @@ import type { LoadOptions, Module } from './module.js'
  * A `.ptlc` file of another ISA level or version of the library is replaced by the model that it was compiled from, where that
  * lies beside it, and is refused otherwise.
  */
-export function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
-  // the work is synchronous today; a promise lets compilation move into loading
-  return new Promise((resolve) => {
-    const { compile = 'auto', map = true } = options
-    check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
-    check(typeof map === 'boolean', () => `map: expected true or false, found ${kindOf(map)}`)
-    const bytes = openSource(source, map)
-    resolve(fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes))
-  })
+export async function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
+  const { compile = 'auto', map = true } = options
+  check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
+  check(typeof map === 'boolean', () => `map: expected true or false, found ${kindOf(map)}`)
+  const bytes = openSource(source, map)
+  // other work has its turn when the kernel library has been loaded, and before what the caller does with a module
+  const isLarge = bytes.size > LARGE
+  if (isLarge) await turnOfOthers()
+  const module = fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes)
+  if (isLarge) await turnOfOthers()
+  return module
 }

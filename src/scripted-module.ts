@@ -1,8 +1,9 @@
-import { type ArenaUse, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, type BackgroundStep, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../compiler/ahead/module.js'
 import { whyNoMethod, whyNoPlan } from '../compiler/ahead/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
+import { reachable } from '../runtime/interpreter/lifetime.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -12,6 +13,9 @@ import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule, parametersOf } from './interpreted-module.js'
 import type { CallOptions, LoadOptions, RunOptions } from './module.js'
 import { passOptions } from './pass-options.js'
+
+/** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
+const MOST_COMPILED_HERE = 1 << 20
 
 /** A call that a plan is made for. */
 export interface PlannedCall {
@@ -67,12 +71,40 @@ export class ScriptedModule extends InterpretedModule {
     }
   }
 
-  compile(method: string, args: readonly Input[] = []): Promise<void> {
-    return new Promise((resolve) => {
-      const fn = this.script.method(method)
-      this.tiers.compile(fn, this.fit(fn, args))
-      resolve()
-    })
+  async compile(method: string, args: readonly Input[] = []): Promise<void> {
+    const fn = this.script.method(method)
+    const values = this.fit(fn, args)
+    if (this.isLarge()) {
+      this.script.beginUse()
+      try {
+        await this.compileAside(fn, values)
+      } finally {
+        this.script.endUse()
+      }
+      this.end.signal.throwIfAborted()
+    }
+    // what is small, and what the background thread cannot do
+    this.tiers.compile(fn, values)
+  }
+
+  private async compileAside(fn: LinkedFunction, values: readonly Value[]): Promise<void> {
+    const step = (): BackgroundStep | null => this.tiers.compilationStep(fn, values)
+    try {
+      while (step() !== null) {
+        this.background ??= interpretInBackground(this.script, this.passes)
+        // another call may have compiled it before the turn of this one comes
+        const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
+        this.tiers.discard(await this.background.call(fn, values, turn, this.end.signal), [...reachable(values)])
+      }
+    } catch (error) {
+      if (!(error instanceof PtliteError && error.code === 'MISSING_OPERATOR')) throw error
+    }
+  }
+
+  /** Compiling it takes so long that the event loop must not wait for it. */
+  private isLarge(): boolean {
+    const storages = new Set([...reachable([this.script.root])].map(({ storage }) => storage))
+    return [...storages].reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_COMPILED_HERE
   }
 
   /**

@@ -8,6 +8,7 @@ import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
+import { turnOfOthers } from '../turn.js'
 import { receivePlan } from './deliver.js'
 import type { CodeOnly, Failure, Reply } from './messages.js'
 import type { Node } from './nodes.js'
@@ -44,6 +45,7 @@ interface Shared {
 export class BackgroundInterpreter {
   private shared: Shared | undefined
   private last: Promise<unknown> = Promise.resolve()
+  private disposed = false
   /** Of methods that the background thread carries out in regions; places in the model are marks. */
   plans: readonly PlanInfo[] = []
 
@@ -72,6 +74,11 @@ export class BackgroundInterpreter {
 
   /** The background thread forgets the module. */
   dispose(): void {
+    this.disposed = true
+    this.forget()
+  }
+
+  private forget(): void {
     if (this.shared === undefined) return
     this.shared.unload()
     collected.unregister(this)
@@ -84,7 +91,22 @@ export class BackgroundInterpreter {
     step: Exclude<BackgroundStep, { kind: 'replay' }>,
     signal: AbortSignal | undefined,
   ): Promise<Value> {
-    const shared = await this.load()
+    const thread = currentThread()
+    const leave = thread.use()
+    try {
+      return await this.runIn(await this.load(thread), fn, args, step, signal)
+    } finally {
+      leave()
+    }
+  }
+
+  private async runIn(
+    shared: Shared,
+    fn: LinkedFunction,
+    args: readonly Value[],
+    step: Exclude<BackgroundStep, { kind: 'replay' }>,
+    signal: AbortSignal | undefined,
+  ): Promise<Value> {
     const { thread, module, state, moved } = shared
     const stateNodes: Node[] = []
     state.changes(stateNodes)
@@ -116,7 +138,10 @@ export class BackgroundInterpreter {
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
       run.receive(reply.nodes)
       this.plans = reply.plans ?? this.plans
-      if (step.kind === 'compile') arrived = this.arrivalOf(reply, step, shared, signal)
+      if (step.kind === 'compile') {
+        await turnOfOthers()
+        arrived = this.arrivalOf(reply, step, shared, signal)
+      }
       if (reply.failure !== null) {
         signal?.throwIfAborted()
         throw errorOf(reply.failure)
@@ -129,8 +154,11 @@ export class BackgroundInterpreter {
       for (const [id] of fresh) moved.add(id)
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
       state.prune(this.roots())
-      // what the plan does not need can go once the memory is no longer in use
-      arrived?.()
+      if (arrived !== undefined) {
+        await turnOfOthers()
+        // what the plan does not need can go once the memory is no longer in use
+        arrived()
+      }
     }
   }
 
@@ -173,11 +201,12 @@ export class BackgroundInterpreter {
     return [this.script.root, ...this.script.functions.flatMap((f) => f.source.constants)]
   }
 
-  private async load(): Promise<Shared> {
-    const thread = currentThread()
+  private async load(thread: BackgroundThread): Promise<Shared> {
     if (this.shared?.thread === thread) return this.shared
-    this.dispose()
+    this.forget()
     this.plans = []
+    // the thread was just started
+    await turnOfOthers()
     const { script } = this
     const module = nextModule++
     scripts.set(module, new WeakRef(script))
@@ -204,6 +233,7 @@ export class BackgroundInterpreter {
       scripts.delete(module)
     }
     collected.register(this, unload, this)
+    if (this.disposed) unload()
     return (this.shared = { thread, module, state, moved: new Set(), unload })
   }
 }

@@ -31,6 +31,7 @@ export class BackgroundThread {
   private holds = 0
   private exited = false
   private released = false
+  private users = 0
   private readonly idle: NodeJS.Timeout
 
   constructor(private readonly onWarning: (module: number, text: string) => void) {
@@ -39,7 +40,7 @@ export class BackgroundThread {
     this.worker = new Worker(entryPath(), { workerData: start, execArgv: [] })
     this.worker.unref()
     this.idle = setTimeout(() => {
-      if (this.waiting.length === 0) this.retire()
+      if (this.users === 0) this.retire()
     }, idleTime()).unref()
     this.worker.on('message', (reply: Reply) => {
       if (reply.kind === 'warning') this.onWarning(reply.module, reply.text)
@@ -58,6 +59,14 @@ export class BackgroundThread {
   /** False once the thread is gone, or takes no requests any more. */
   get alive(): boolean {
     return this.failed === null
+  }
+
+  /** It stays, as requests are about to come, until the returned function is called. */
+  use(): () => void {
+    this.users++
+    return () => {
+      if (--this.users === 0) this.idle.refresh()
+    }
   }
 
   /** Requests are answered in order. */
@@ -99,10 +108,7 @@ export class BackgroundThread {
 
   private settle(how: (waiting: Waiting) => void): void {
     const first = this.waiting.shift()
-    if (this.waiting.length === 0) {
-      this.worker.unref()
-      this.idle.refresh()
-    }
+    if (this.waiting.length === 0) this.worker.unref()
     if (first !== undefined) how(first)
   }
 

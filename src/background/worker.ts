@@ -145,7 +145,8 @@ class Server {
     this.port.close()
     const plans = [...this.modules.values()].flatMap((loaded) => [...loaded.plans.values()])
     const kept = new Set(plans.flatMap(({ call }) => call.constants()))
-    for (const { state } of this.modules.values()) {
+    for (const { state, regions } of this.modules.values()) {
+      regions.dispose()
       for (const storage of state.storages()) {
         dropDerived(storage, kept)
         storage.derived = undefined

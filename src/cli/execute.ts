@@ -31,5 +31,7 @@ function textOf(error: unknown): string {
   const { code, syscall, message, stack } = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException
   // of the system, which says what it could not do and where
   if (syscall !== undefined) return `${message} (${code ?? 'INTERNAL'})`
-  return process.env['PTLITE_DEBUG'] === '1' ? `internal error: ${stack ?? message}` : `internal error: ${message.split('\n', 1)[0]!} (INTERNAL)`
+  return process.env['PTLITE_DEBUG'] === '1'
+    ? `internal error: ${stack ?? message}`
+    : `internal error: ${message.split('\n', 1)[0]!} (INTERNAL)`
 }

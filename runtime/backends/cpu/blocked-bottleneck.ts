@@ -44,7 +44,7 @@ export function blocked_bottleneck(
     [gates, limits].every((list, i) => list.length === 3 * (i + 1)) && gates.every(isGate),
     () => `${operator}: expected three gates and limits, found [${gates.join(', ')}] and [${limits.join(', ')}]`,
   )
-  const out = outputSizes(operator, spatial, [kernel, kernel], [stride, stride], [padding, padding], [1, 1])
+  const out = outputSizes(operator, spatial, [kernel, kernel], [stride, stride], [padding, padding], [1, 1]) as [number, number]
   check(
     fitsBottleneck(kernel, stride, padding, out[1]),
     () => `${operator}: no kernel of ${kernel}, stride ${stride}, padding ${padding} for rows of ${out[1]}`,

@@ -26,6 +26,7 @@ const UNSEEN = new Set([
   'einsum',
   'block sparse',
   'bottlenecks',
+  'byte tables',
   'channel-wise steps',
   'layout',
   'squeeze and excitation',

@@ -173,6 +173,36 @@ t.test('operands are broadcast where they lie; the layout is that of PyTorch', (
   t.end()
 })
 
+t.test('batch norm: the integers and the layout of PyTorch 1.13 and 2.13', (t) => {
+  const want = {
+    quint8: [0, 0, 0, 39, 83, 126, 0, 59, 43, 28, 13, 0, 100, 144, 0, 0, 0, 16, 199, 255, 255, 0, 0, 51],
+    qint8: [-121, -78, -34, 9, 53, 97, -22, 69, 54, 38, 23, 8, 71, 114, -128, -100, -57, -13, 127, 127, 127, -128, -78, -1],
+  }
+  const statistics = [tensor([1, -0.5, 2, 0.25]), tensor([0.5, 0, -1, 3]), tensor([0.1, -0.2, 0.3, -0.4]), tensor([0.5, 1, 2, 0.01])]
+  for (const dtype of ['quint8', 'qint8'] as const) {
+    const numbers = Array.from({ length: 24 }, (_, i) => ((37 * i) % 256) - (dtype === 'quint8' ? 0 : 128))
+    const data = dtype === 'quint8' ? Uint8Array.from(numbers) : Int8Array.from(numbers)
+    const quant = { scale: 0.05, zeroPoint: dtype === 'quint8' ? 100 : -3 }
+    for (const [shape, suffix, strides] of [
+      [[1, 4, 3, 2], '2d', [24, 1, 8, 4]],
+      [[1, 4, 3, 2, 1], '3d', [24, 1, 8, 4, 4]],
+      [[1, 4, 6], '1d', [24, 6, 1]],
+    ] as const) {
+      const x = Tensor.fromStorage(data, { dtype, shape, quant })
+      for (const relu of ['', '_relu']) {
+        const y = callOperator(`quantized::batch_norm${suffix}${relu}`, [x, ...statistics, 1e-5, 0.06, int(20)]) as Tensor
+        const least = relu === '' ? -128 : 20
+        t.strictSame(
+          Array.from(y.data() as Int8Array),
+          want[dtype].map((q) => Math.max(q, least)),
+        )
+        t.strictSame(y.strides, strides)
+      }
+    }
+  }
+  t.end()
+})
+
 t.test('what does not fit is refused', async (t) => {
   const x = activations([2, 3], 0.1, 0)
   const packed = callOperator('quantized::linear_prepack', [weights([4, 5], [1, 1, 1, 1]), null])

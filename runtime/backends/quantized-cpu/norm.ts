@@ -1,8 +1,13 @@
 import { check, PtliteError } from '../../error.js'
-import type { PerTensorQuant, Tensor } from '../../tensor/tensor.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType } from '../../tensor/dtype.js'
+import { channelsLastStrides } from '../../tensor/shape.js'
+import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { relu_out } from '../cpu/activation.js'
 import * as cpu from '../cpu/norm.js'
-import { perTensor } from '../cpu/support/quantization.js'
+import { contiguousOf } from '../cpu/support/copy.js'
+import { checkQuant, perTensor } from '../cpu/support/quantization.js'
+import { toChannelsLast } from './support/layout.js'
 import { throughFloat } from './support/through-float.js'
 
 /** Normalisation of quantized tensors: statistics and scaling in float32, the result quantized anew, as PyTorch does. */
@@ -55,15 +60,42 @@ type BatchNorm = (
   zeroPoint: number,
 ) => Tensor
 
-/** By the statistics given; `ranks` are the numbers of dimensions that the operator takes. */
+/** By the statistics given; `ranks` are the numbers of dimensions that the operator takes. Images have channels innermost then. */
 function batchNorm(name: string, ranks: readonly number[], relu: boolean): BatchNorm {
   return (t, weight, bias, mean, variance, eps, scale, zeroPoint) => {
-    perTensor(t, name)
+    const quant = perTensor(t, name)
     if (weight === null || bias === null) throw new PtliteError('INVALID_ARGUMENT', `${name}: weight and bias must be given`)
     check(ranks.includes(t.dim), () => `${name}: expected ${ranks.join(' or ')} dimensions, found ${t.dim}`)
-    const to: PerTensorQuant = { scale, zeroPoint }
-    const normal = (x: Tensor): Tensor => cpu.batch_norm(x, weight, bias, mean, variance, false, 0, eps, false)
-    return throughFloat(t, relu ? (x) => relu_out(normal(x)) : normal, undefined, to)
+    const to = checkQuant(scale, zeroPoint, t.type)
+    const channels = t.shape[1]!
+    const given = [weight, bias, mean, variance]
+    const isPlain = given.every((v) => v.type === DType.float32 && v.dim === 1 && v.shape[0] === channels)
+    if (t.type === DType.qint32 || !isPlain) {
+      const normal = (x: Tensor): Tensor => cpu.batch_norm(x, weight, bias, mean, variance, false, 0, eps, false)
+      return throughFloat(t, relu ? (x) => relu_out(normal(x)) : normal, undefined, to)
+    }
+    const x = toChannelsLast(t)
+    const out = emptyStrided(t.shape, channelsLastStrides(t.shape), t.type, to)
+    if (out.numel === 0) return out
+    const [w, b, m, v] = given.map(contiguousOf) as [Tensor, Tensor, Tensor, Tensor]
+    kernels.quantized_batch_norm({
+      rows: t.numel / channels,
+      channels,
+      dtype: t.type,
+      relu: relu ? 1 : 0,
+      in_zero: quant.zeroPoint,
+      out_zero: zeroPoint,
+      in_scale: quant.scale,
+      out_scale: scale,
+      eps,
+      weight: w.address,
+      bias: b.address,
+      mean: m.address,
+      variance: v.address,
+      in: x.address,
+      out: out.address,
+    })
+    return t.dim === 3 ? contiguousOf(out) : out
   }
 }
 

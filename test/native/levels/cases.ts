@@ -582,6 +582,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       return callOperator('ptlite::quantized_table', [x, table, [1], float(0.1), int(3), x.dtype])
     }),
   ],
+  quantized_batch_norm: ['batch_norm', 'batch_norm_relu'].map((name) =>
+    row(`quantized::${name}`, EXACT, (d) => {
+      const channels = d.length()
+      const vector = (low: number): Tensor => d.dense([channels], { low, high: 2 })
+      const x = quantized(d, [d.integer(1, 2), channels, d.integer(1, 9), d.integer(1, 9)], d.of([true, false]))
+      return callOperator(`quantized::${name}`, [x, vector(-2), vector(-2), vector(-2), vector(0.1), float(1e-5), float(0.03), int(7)])
+    }),
+  ),
   quantized_lookup: [
     row('sigmoid of quint8', EXACT, (d) => aten('sigmoid', quantized(d, d.shape()))),
     row('tanh of all bytes', EXACT, (d) =>

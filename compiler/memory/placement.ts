@@ -28,8 +28,15 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   linear: ['x'],
   pad: ['in'],
   pool: ['input'],
+  dequantize: ['in'],
+  quantize: ['in'],
+  quantized_batch_norm: ['in'],
+  quantized_binary: ['a', 'b'],
+  quantized_depthwise: ['a'],
   quantized_gemm: ['a'],
+  quantized_lookup: ['in'],
   quantized_pool: ['in'],
+  quantized_table: ['in'],
   reduce: ['in'],
   resample: ['in'],
   rms_norm: ['input'],
@@ -48,8 +55,8 @@ interface Copied {
   /** Bytes from the start of the target. */
   readonly start: number
   readonly bytes: number
-  /** Number of the copy among those of its frame. */
-  readonly part: number
+  /** Numbers of the copies among those of its frame. */
+  readonly parts: readonly number[]
 }
 
 interface Place {
@@ -62,11 +69,14 @@ interface Place {
  * dimension is written into the result by those who make it, and the copy goes.
  *
  *     conv(x) → a;  conv(y) → b;  join_rows(a, b) → c     becomes     conv(x) → c;  conv(y) → c + bytes of a
+ *
+ * Where a later join copies all that lies in `c`, piece by piece, `c` as a whole lies in its result: the features of a DenseNet, each layer of which
+ * joins those of all layers before, are written into one buffer per block.
  */
 export function placeCopies(run: CapturedRun): CapturedRun {
   const placement = new Placement(run)
   run.frames.forEach((frame, step) => {
-    for (const copied of copiesOf(frame)) placement.consider(step, copied)
+    for (const copied of placement.joined(copiesOf(frame))) placement.consider(step, copied)
   })
   return placement.finish()
 }
@@ -90,8 +100,43 @@ class Placement {
     this.touched = touched
   }
 
+  /** Copies of pieces that lie one behind the other and fill a buffer, as copies of that buffer. */
+  joined(copies: readonly Copied[]): Copied[] {
+    const joined: Copied[] = []
+    for (let i = 0; i < copies.length; i++) {
+      const found = this.wholeFrom(copies, i)
+      joined.push(found ?? copies[i]!)
+      if (found !== null) i += found.parts.length - 1
+    }
+    return joined
+  }
+
+  private wholeFrom(copies: readonly Copied[], first: number): Copied | null {
+    const { source, target, start } = copies[first]!
+    const whole = this.placeOf(source).target
+    const { bytes } = this.run.buffers[whole]!
+    const parts: number[] = []
+    let end = 0
+    for (let i = first; i < copies.length && end < bytes; i++) {
+      const piece = copies[i]!
+      const place = this.placeOf(piece.source)
+      if (place.target !== whole || place.start !== end || piece.start !== start + end) return null
+      parts.push(...piece.parts)
+      end += piece.bytes
+    }
+    return parts.length > 0 && end === bytes && whole !== source ? { source: whole, target, start, bytes, parts } : null
+  }
+
+  /** The outermost buffer that a buffer lies in, which may be itself. */
+  private placeOf(buffer: number): Place {
+    const place = this.places.get(buffer)
+    if (place === undefined) return { target: buffer, start: 0 }
+    const outer = this.placeOf(place.target)
+    return { target: outer.target, start: outer.start + place.start }
+  }
+
   consider(step: number, copied: Copied): void {
-    const { source, target, start, part } = copied
+    const { source, target, start, parts } = copied
     const { buffers } = this.run
     if (source === target || buffers[source]!.isOutput || this.places.has(source) || buffers[source]!.bytes !== copied.bytes) return
     // written before, by frames other than the copy
@@ -102,7 +147,9 @@ class Placement {
     if (!this.isReadAfter(target, step, last)) return
     this.places.set(source, { target, start })
     this.inside.set(target, [...(this.inside.get(target) ?? []), source])
-    this.done.set(step, (this.done.get(step) ?? new Set()).add(part))
+    const done = this.done.get(step) ?? new Set()
+    for (const part of parts) done.add(part)
+    this.done.set(step, done)
   }
 
   /** A buffer and all that lie inside of it. */
@@ -111,12 +158,13 @@ class Placement {
   }
 
   /** True where the range of the target is touched by nothing but this copy up to its step. */
-  private isFree(step: number, { target, start, bytes, part }: Copied): boolean {
+  private isFree(step: number, { target, start, bytes, parts }: Copied): boolean {
     return this.touched[target]!.filter((at) => at <= step).every((at) => {
       const frame = this.run.frames[at]!
       const into = copiesInto(frame, target)
       return (
-        into !== null && into.every((other) => (at === step && other.part === part) || other.start >= start + bytes || start >= other.end)
+        into !== null &&
+        into.every((other) => (at === step && parts.includes(other.part)) || other.start >= start + bytes || start >= other.end)
       )
     })
   }
@@ -186,7 +234,7 @@ function copiesOf(frame: CapturedFrame): Copied[] {
   return ranges.flatMap(({ start, bytes }, part) => {
     const pointer = frame.pointers.find((p) => p.at === from.offset + 8 * part)
     if (pointer?.target.kind !== 'buffer' || pointer.offset !== 0) return []
-    return [{ source: pointer.target.index, target, start: into.offset + start, bytes, part }]
+    return [{ source: pointer.target.index, target, start: into.offset + start, bytes, parts: [part] }]
   })
 }
 

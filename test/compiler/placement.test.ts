@@ -63,6 +63,51 @@ t.test('what is joined is written in its place', (t) => {
   t.end()
 })
 
+t.test('joins that grow are one buffer', (t) => {
+  const dense = (layers: number): ((x: Tensor) => Tensor) => {
+    return (x) => {
+      const features = [operator('aten::sin', x)]
+      for (let i = 0; i < layers; i++) {
+        const sum = operator('aten::sum.dim_IntList', cat(features), [0], true, null)
+        features.push(operator('aten::cos', sum))
+      }
+      return operator('aten::exp', cat(features))
+    }
+  }
+  // a reduction and a cosine per layer, no copies
+  check(t, dense(1), ['unary', 'reduce', 'unary', 'unary'])
+  const run = check(t, dense(5), ['unary', ...Array.from({ length: 5 }, () => ['reduce', 'unary']).flat(), 'unary'])
+  t.equal(
+    new Set(run.frames.slice(0, -1).flatMap((f) => f.pointers.map(({ target }) => (target.kind === 'buffer' ? target.index : -1)))).size,
+    7,
+  )
+  // a result in the middle is memory of its own
+  const returned = (x: Tensor): Tensor => {
+    const y = operator('aten::sin', x)
+    const pair = cat([y, operator('aten::cos', y)])
+    return operator('aten::exp', cat([operator('aten::neg', x), y, pair]))
+  }
+  check(t, returned, ['unary', 'unary', 'unary', 'join_rows', 'unary'])
+  // another order of the same pieces, some of them, or with a gap
+  const pieces = (order: readonly number[]): ((x: Tensor) => Tensor) => {
+    return (x) => {
+      const made = ['sin', 'cos', 'tanh'].map((name) => operator(`aten::${name}`, x))
+      const first = operator('aten::sum.dim_IntList', cat(made), [0], true, null)
+      return operator('aten::add.Tensor', cat(order.map((i) => made[i] ?? operator('aten::neg', first))), first)
+    }
+  }
+  const kept = ['unary', 'unary', 'unary', 'reduce', 'join_rows', 'binary']
+  check(t, pieces([0, 1, 2]), ['unary', 'unary', 'unary', 'reduce', 'binary'])
+  check(t, pieces([1, 0, 2]), kept)
+  check(t, pieces([0, 1]), kept)
+  check(t, pieces([1, 2]), kept)
+  check(t, pieces([0, 2]), kept)
+  const unary = ['unary', 'unary', 'unary', 'reduce', 'unary']
+  check(t, pieces([3, 0, 1, 2]), [...unary, 'binary'])
+  check(t, pieces([0, 1, 3, 2]), [...unary, 'join_rows', 'binary'])
+  t.end()
+})
+
 t.test('copies that are needed stay', (t) => {
   check(t, (x) => cat([operator('aten::sin', x), x]), ['unary', 'join_rows'])
   const twice = (x: Tensor): Tensor => {

@@ -244,12 +244,15 @@ function logSigmoid(node: GraphNode, analysis: Analysis, editor: Editor): Canoni
   return { op: 'aten::neg', args: [y], before: [negated, curve] }
 }
 
-/** x + value a b, or x + value a / b, where a product of this shape is dense. */
+/** x + value a b, or x + value a / b, where a product of this shape is dense, or lies in memory as the factor of this shape does. */
 function productAdded(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
   const [x, a, b, factor] = node.args as readonly [Arg, Arg, Arg, Arg]
-  const { shape } = analysis.type(onlyOrFirst(node)!)
-  const isFull = (arg: Arg): boolean => valueArg(arg) !== undefined && sameShape(analysis.type(valueArg(arg)!).shape, shape)
-  if (numberArg(factor) !== 1 || !isDense(node, analysis) || !(isFull(a) || isFull(b))) return null
+  const { dtype, shape, strides } = analysis.type(onlyOrFirst(node)!)
+  const full = [a, b].map(valueArg).filter((id) => id !== undefined && sameShape(analysis.type(id).shape, shape)) as ValueId[]
+  const isAlike = (arg: Arg): boolean => valueArg(arg) !== undefined && analysis.type(valueArg(arg)!).dtype === DType.float32
+  const keepsOrder =
+    dtype === DType.float32 && [x, a, b].every(isAlike) && full.every((id) => sameShape(analysis.type(id).strides, strides))
+  if (numberArg(factor) !== 1 || !(isDense(node, analysis) || keepsOrder) || full.length === 0) return null
   const op = node.op === 'aten::addcmul' ? 'aten::mul.Tensor' : 'aten::div.Tensor'
   const [product, y] = stepBefore(node, op, [a, b], analysis, editor)
   return { op: 'aten::add.Tensor', args: [x, y, constant(1)], before: [product] }

@@ -168,6 +168,17 @@ const ROWS: Readonly<Record<string, readonly (readonly [string, ...string[]])[]>
   'aten::addcmul': [
     [chain('3, 5', ['addcmul(%0, %0, %0, 1)']), 'aten::mul.Tensor', 'aten::add.Tensor'],
     [chain('3, 5', ['addcmul(%20, %20, %0, 1)'], 'constant %20: float32[1] @20 = "slope"\n'), 'aten::mul.Tensor', 'aten::add.Tensor'],
+    [
+      `input %0: float32[3, 5] @0
+constant %20: float32[1] @20 = "slope"
+%1: float32[5, 3] strides [1, 5] @0 = aten::permute(%0, [1, 0])
+%2: float32[5, 3] strides [1, 5] @2 = aten::addcmul(%20, %20, %1, 1)
+return %2
+`,
+      'aten::permute',
+      'aten::mul.Tensor',
+      'aten::add.Tensor',
+    ],
   ],
   'aten::addcdiv': [[chain('3, 5', ['exp(%0)', 'addcdiv(%0, %0, %1, 1)']), 'aten::exp', 'aten::div.Tensor', 'aten::add.Tensor']],
   ...Object.fromEntries(

@@ -33,7 +33,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
     return sourceOf(file, descriptor, map)
   } catch (cause) {
     const { message } = cause as Error
-    // not for what is in the file
+    // neither is a fault of the file
     if (cause instanceof PtliteError && (cause.code === 'OUT_OF_MEMORY' || cause.code === 'NATIVE_LIBRARY')) throw cause
     throw new PtliteError('INVALID_FILE', `cannot read the model ${file}: ${message}`, { cause })
   } finally {

@@ -29,7 +29,7 @@ export function capture(run: () => Value, inputs: readonly Tensor[], label: Labe
 type Label = () => string | undefined
 
 /** Kernels of the allocator itself, which a replay does not call. */
-const ALLOCATOR = new Set(['mem_alloc', 'mem_free'])
+const ALLOCATOR = new Set(['mem_place', 'mem_forget', 'mem_alloc', 'mem_free'])
 /** Kernels that only read their host memory; a copy of it replaces it. */
 const READS_HOST = new Set(['mem_write', 'quantized_lookup'])
 

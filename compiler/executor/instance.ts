@@ -33,6 +33,8 @@ export class PlanInstance {
     this.code = Storage.allocate(image.length)
     // frames may name intermediates of no elements, which need an address even where they are all that there is
     this.arena = fixed.some(({ base }) => base === ARENA) ? Storage.allocate(arenaBytes) : null
+    // a module that nobody disposed takes them along when it is collected
+    for (const storage of [this.code, this.arena]) storage?.watch()
     const address = this.code.address
     const view = new DataView(image.buffer)
     image.set(frames)

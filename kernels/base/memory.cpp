@@ -64,6 +64,24 @@ int32_t release(mem_free_frame* f) {
   return ptlite::give_up(pointer(f->address)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
+// Calls madvise on the whole pages of a range.
+void advise(uint64_t address, size_t bytes, int advice) {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t first = (address + page - 1) & ~(page - 1), last = (address + bytes) & ~(page - 1);
+  if (first < last) madvise(pointer(first), last - first, advice);
+}
+
+int32_t place(mem_place_frame* f) {
+  f->address = (f->header.host + kAlignment - 1) & ~uint64_t{kAlignment - 1};
+  if (static_cast<size_t>(f->bytes) >= kHuge) advise(f->address, f->bytes, MADV_HUGEPAGE);
+  return PTLITE_OK;
+}
+
+int32_t forget(mem_forget_frame* f) {
+  advise(f->address, f->bytes, MADV_DONTNEED);
+  return PTLITE_OK;
+}
+
 int32_t trim(mem_trim_frame*) {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -134,6 +152,8 @@ int32_t unmap(mem_unmap_frame* f) {
 
 PTLITE_KERNEL(mem_alloc, alloc)
 PTLITE_KERNEL(mem_free, release)
+PTLITE_KERNEL(mem_place, place)
+PTLITE_KERNEL(mem_forget, forget)
 PTLITE_KERNEL(mem_trim, trim)
 PTLITE_KERNEL(mem_read, read)
 PTLITE_KERNEL(mem_write, write)

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { HOLDS_OBSERVERS } from '../held.js'
 import * as kernels from './generated/kernels.js'
 
 /**
@@ -6,24 +7,81 @@ import * as kernels from './generated/kernels.js'
  * when released, so that a model's second run asks the operating system for nothing. Classes step by an eighth
  * of a power of two; small blocks are cut from slabs. A large one may be a released block that is larger still: the first
  * use of a page costs more than what is computed in it.
+ *
+ * The memory is that of array buffers, which V8 counts and gives back when they are collected, in the middle of a synchronous loop too.
  */
 
-const SLAB_BYTES = 1 << 18
-const SMALL_BYTES = 1 << 14
+const SLAB_BYTES = 1 << 16
+const SMALL_BYTES = 1 << 13
 /** Released large blocks kept for reuse; beyond it they go back to the system. */
 const CACHE_LIMIT = 256 * 1024 * 1024
 
 /** How many times the bytes that are asked for a reused block may have. */
 const MOST_WASTE = 2
 
-/** Addresses of a process have 47 bits; beyond that a count of bytes is no longer exact either. */
-const MOST_BYTES = 2 ** 46
+/** Bytes in use of what the system gave at one time. */
+interface Counter {
+  used: number
+}
 
-const free = new Map<number, number[]>()
-/** Bytes of the blocks in use that are larger than was asked for. */
-const larger = new Map<number, number>()
-let slab = 0
-let slabLeft = 0
+/** Collected some time after the memory, which it does not hold: what is registered for finalization survives V8's frequent collections of young objects. */
+interface Account {
+  readonly counter: Counter
+}
+
+/** A piece of memory in use or kept for reuse. */
+export interface Block {
+  readonly address: number
+  bytes: number
+  /** The memory is there as long as this object. */
+  readonly owner: object
+  account: Account
+  /** Position among the held blocks; -1 for one that is left to the garbage collector. */
+  slot: number
+}
+
+/** Where memory comes from. */
+export interface MemorySource {
+  /** `bytes` bytes with undefined contents at a 64-byte-aligned address. Throws OUT_OF_MEMORY. */
+  take(bytes: number): { readonly owner: object; readonly address: number }
+  /** Nobody uses a block any more, which is all that its owner has. */
+  discard(block: Block): void
+}
+
+const arrayBuffers: MemorySource = {
+  take(bytes) {
+    // room to begin at a multiple of 64
+    const length = bytes + 64
+    let host: Uint8Array
+    try {
+      // Buffer clears nothing, but makes no more than 4 GB
+      host = HOLDS_OBSERVERS && length >= 2 ** 32 ? new Uint8Array(new ArrayBuffer(length), 0, 64) : Buffer.allocUnsafeSlow(length)
+    } catch {
+      throw new PtliteError('OUT_OF_MEMORY', `the system has no memory for a tensor of ${bytes} bytes; check the sizes it was asked for`)
+    }
+    return { owner: host.buffer, address: kernels.mem_place({ bytes }, host) }
+  },
+  // the buffer goes when it is collected
+  discard: kernels.mem_forget,
+}
+
+let source = arrayBuffers
+
+/** Takes memory from elsewhere from now on: for threads whose memory others use. */
+export function useMemory(other: MemorySource): void {
+  source = other
+}
+
+const collected = /* @__PURE__ */ new FinalizationRegistry<Counter>(({ used }) => (liveBytes -= used))
+const free = new Map<number, Block[]>()
+/**
+ * Blocks in use that must not be collected, whether or not JavaScript knows of more than their address. Operators need it only where
+ * they are called outside of a scope (scope.ts), as compilers do.
+ */
+const held: (Block | undefined)[] = []
+const freeSlots: number[] = []
+/** What is left of the slab that blocks are cut from, the last first. */
+let slab = { bytes: 0 } as Block
 let cachedBytes = 0
 let liveBytes = 0
 let peakBytes = 0
@@ -31,80 +89,75 @@ let peakBytes = 0
 /** Bytes that a request of `bytes` occupies. */
 export function blockSize(bytes: number): number {
   const step = bytes <= 512 ? 64 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
-  const size = Math.max(Math.ceil(bytes / step) * step, 64)
-  const unit = size <= SMALL_BYTES ? 64 : 4096
-  return Math.ceil(size / unit) * unit
+  return Math.ceil((bytes || 1) / step) * step
 }
 
-/** Address of a new block with undefined contents. Throws OUT_OF_MEMORY. */
-export function allocate(bytes: number): number {
-  if (!(bytes <= MOST_BYTES)) {
-    throw new PtliteError(
-      'OUT_OF_MEMORY',
-      `a tensor of ${bytes} bytes is more than a process can address; check the sizes it was asked for`,
-    )
-  }
-  const size = blockSize(bytes)
-  const address = take(size)
-  liveBytes += size
+/** A new block with undefined contents, which stays until it is released or left to the garbage collector. Throws OUT_OF_MEMORY. */
+export function allocate(bytes: number): Block {
+  const block = take(blockSize(bytes))
+  if (HOLDS_OBSERVERS) block.account.counter.used += block.bytes
+  liveBytes += block.bytes
   if (liveBytes > peakBytes) peakBytes = liveBytes
-  return address
+  if (HOLDS_OBSERVERS) held[(block.slot = freeSlots.pop() ?? held.length)] = block
+  return block
 }
 
-function take(size: number): number {
-  const released = free.get(size)?.pop()
-  if (released !== undefined) {
+function take(size: number): Block {
+  const list = free.get(size)
+  if (list !== undefined && list.length > 0) {
     if (size > SMALL_BYTES) cachedBytes -= size
-    return released
+    return list.pop()!
   }
-  if (size > SMALL_BYTES) return takeLarger(size)
-  if (slabLeft < size) {
-    slab = fromSystem(SLAB_BYTES)
-    slabLeft = SLAB_BYTES
-  }
-  const address = slab
-  slab += size
-  slabLeft -= size
-  return address
+  if (!(size <= SMALL_BYTES)) return takeLarger(size)
+  if (slab.bytes < size) slab = fromSystem(SLAB_BYTES)
+  slab.bytes -= size
+  return { ...slab, address: slab.address + slab.bytes, bytes: size }
 }
 
 /** The smallest larger block that was released and serves, or a new one. */
-function takeLarger(size: number): number {
+function takeLarger(size: number): Block {
   let found = Infinity
   for (const [other, list] of free) if (other > size && other < found && other <= size * MOST_WASTE && list.length > 0) found = other
-  if (found > MOST_BYTES) return fromSystem(size)
+  if (found === Infinity) return fromSystem(size)
   cachedBytes -= found
-  const address = free.get(found)!.pop()!
-  larger.set(address, found)
-  return address
+  return free.get(found)!.pop()!
 }
 
-/** Gives a block of `allocate(bytes)` back. */
-export function release(address: number, bytes: number): void {
-  liveBytes -= blockSize(bytes)
-  const size = larger.get(address) ?? blockSize(bytes)
-  larger.delete(address)
+/** Leaves a block to the garbage collector, which takes it when its `Block` is not referred to. */
+export function letGo(block: Block): void {
+  if (!HOLDS_OBSERVERS || block.slot < 0) return
+  held[block.slot] = undefined
+  freeSlots.push(block.slot)
+  block.slot = -1
+}
+
+/** Gives a block of `allocate` back. */
+export function release(block: Block): void {
+  letGo(block)
+  const size = block.bytes
+  if (HOLDS_OBSERVERS) block.account.counter.used -= size
+  liveBytes -= size
   if (size > SMALL_BYTES) {
     if (cachedBytes + size > CACHE_LIMIT) {
-      kernels.mem_free({ address })
+      source.discard(block)
       return
     }
     cachedBytes += size
   }
   const list = free.get(size)
-  if (list === undefined) free.set(size, [address])
-  else list.push(address)
+  if (list === undefined) free.set(size, [block])
+  else list.push(block)
 }
 
 /** Returns the cached large blocks to the system. */
 export function trimMemory(): void {
-  for (const [size, list] of free) if (size > SMALL_BYTES) for (const address of list.splice(0)) kernels.mem_free({ address })
+  for (const [size, list] of free) if (size > SMALL_BYTES) for (const block of list.splice(0)) source.discard(block)
   cachedBytes = 0
   kernels.mem_trim({})
 }
 
 export interface MemoryStats {
-  /** Bytes of blocks in use, rounded up to their size classes. */
+  /** Bytes of blocks in use, rounded up to their size classes. What is collected counts until the event loop runs, and always in selective builds without the compiler. */
   readonly live: number
   /** Largest `live` so far. */
   readonly peak: number
@@ -116,7 +169,12 @@ export function memoryStats(): MemoryStats {
   return { live: liveBytes, peak: peakBytes, cached: cachedBytes }
 }
 
-function fromSystem(bytes: number): number {
-  // the kernel throws OUT_OF_MEMORY itself
-  return kernels.mem_alloc({ bytes })
+function fromSystem(bytes: number): Block {
+  const block = { ...source.take(bytes), bytes } as Block
+  if (HOLDS_OBSERVERS) {
+    block.slot = -1
+    block.account = { counter: { used: 0 } }
+    collected.register(block.account, block.account.counter)
+  }
+  return block
 }

@@ -42,7 +42,7 @@ export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
   const contiguous = isContiguous(t.shape, t.strides)
   const length = contiguous ? n : extentOf(t.shape, t.strides)
   const raw = new ArrayType(length)
-  if (length > 0) kernels.mem_read({ address: t.address, bytes: raw.byteLength }, raw)
+  if (length > 0) t.storage.read(t.offset * t.itemSize, raw)
   if (contiguous) return raw
   const out = new ArrayType(n)
   gather(t.shape, t.strides, raw, out)

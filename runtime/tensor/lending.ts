@@ -10,9 +10,9 @@ export function lease(storage: Storage): void {
 }
 
 export function endLease(storage: Storage): void {
-  if (--storage.leases > 0 || storage.doomed === 0) return
-  release(storage.doomed, storage.byteLength)
-  storage.doomed = 0
+  if (--storage.leases > 0 || storage.doomed === undefined) return
+  release(storage.doomed)
+  storage.doomed = undefined
 }
 
 /**

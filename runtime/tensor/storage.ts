@@ -1,9 +1,7 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
-import { mem_write } from '../native/generated/kernels.js'
-import { allocate, release } from '../native/memory.js'
-
-const abandoned = new FinalizationRegistry<{ address: number; bytes: number }>(({ address, bytes }) => release(address, bytes))
+import { mem_read, mem_write } from '../native/generated/kernels.js'
+import { allocate, type Block, letGo, release } from '../native/memory.js'
 
 /** Sees what a run does with memory. */
 export interface StorageObserver {
@@ -23,8 +21,9 @@ export function observeStorages(next: StorageObserver | null): StorageObserver |
 }
 
 /**
- * A block of 64-byte-aligned native memory. Counted by the tensors that view it; the last one to be
- * released gives it back at once. A storage that has left the library is also given back when it is collected.
+ * A block of 64-byte-aligned memory. Counted by the tensors that view it; the last one to be released gives it back at once. That of
+ * a storage that has left the library is V8's to give back, too, when the storage is collected: whoever uses its address has to
+ * hold the storage meanwhile.
  */
 export class Storage {
   /** Tensors that view this storage. */
@@ -37,21 +36,21 @@ export class Storage {
   varies = false
   /** Threads that use the memory (see lending.ts). */
   leases = 0
-  /** Address to be released when the last lease ends. */
-  doomed = 0
+  /** To be released when the last lease ends. */
+  doomed: Block | undefined
   private watched = false
 
   private constructor(
     private base: number,
     readonly byteLength: number,
-    /** False for memory that somebody else releases, such as a mapped file. */
-    readonly owned: boolean,
-    /** Keeps the owner of unowned memory alive. */
+    private block: Block | undefined,
+    /** Keeps the owner of borrowed memory alive. */
     readonly keep: unknown,
   ) {}
 
   static allocate(byteLength: number): Storage {
-    const storage = new Storage(allocate(byteLength), byteLength, true, undefined)
+    const block = allocate(byteLength)
+    const storage = new Storage(block.address, byteLength, block, undefined)
     if (HOLDS_OBSERVERS && observer !== null) observer.allocated(storage)
     return storage
   }
@@ -66,14 +65,30 @@ export class Storage {
 
   /** Memory inside something else, e.g. a mapped file; `keep` is held as long as the storage lives. */
   static borrow(address: number, byteLength: number, keep: unknown): Storage {
-    return new Storage(address, byteLength, false, keep)
+    return new Storage(address, byteLength, undefined, keep)
+  }
+
+  /** False for memory that somebody else releases, such as a mapped file, and after release. */
+  get owned(): boolean {
+    return this.block !== undefined
   }
 
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
-    if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
+    this.checkLive()
     if (HOLDS_OBSERVERS && observer !== null) observer.used(this)
     return this.base
+  }
+
+  /** Copies the bytes from `offset` on into an array, as many as it has. */
+  read(offset: number, to: ArrayBufferView): void {
+    mem_read({ address: this.address + offset, bytes: to.byteLength }, to)
+    // that it is looked at keeps the storage, which nobody else may hold, from being collected before
+    this.checkLive()
+  }
+
+  private checkLive(): void {
+    if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
   }
 
   /** Like `address`, but 0 after release, and no use of the memory. */
@@ -87,10 +102,9 @@ export class Storage {
 
   /** From here on the garbage collector may decide when the memory goes back. */
   watch(): void {
-    if (this.owned && !this.watched && this.base !== 0) {
-      this.watched = true
-      abandoned.register(this, { address: this.base, bytes: this.byteLength }, this)
-    }
+    if (this.block === undefined) return
+    this.watched = true
+    letGo(this.block)
   }
 
   /** True once the garbage collector may decide; nobody else should release it then. */
@@ -101,12 +115,13 @@ export class Storage {
   free(): void {
     if (this.base === 0) return
     if (HOLDS_OBSERVERS && observer !== null) observer.freed(this)
-    if (this.watched) abandoned.unregister(this)
     for (const d of this.derived ?? []) d.storage.free()
     this.derived = undefined
-    if (this.owned && this.leases > 0) this.doomed = this.base
-    else if (this.owned) release(this.base, this.byteLength)
     this.base = 0
+    if (this.block === undefined) return
+    if (HOLDS_OBSERVERS && this.leases > 0) this.doomed = this.block
+    else release(this.block)
+    this.block = undefined
   }
 }
 

@@ -167,6 +167,8 @@ export function become(t: Tensor, storage: Storage, offset: number, shape: reado
   if (HOLDS_QUANTIZED) checkParameters(t.type, shape, t.quant)
   if (storage !== t.storage) {
     storage.users++
+    // what the caller holds stays the garbage collector's
+    if (t.storage.isWatched) storage.watch()
     if (--t.storage.users === 0) t.storage.free()
     t.storage = storage
   }

@@ -15,7 +15,7 @@ import { Profiler } from '../../runtime/interpreter/profile.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
-import { trimMemory } from '../../runtime/native/memory.js'
+import { trimMemory, useMemory } from '../../runtime/native/memory.js'
 import { dropDerived } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -32,6 +32,7 @@ import {
   type RunRequest,
   type WorkerStart,
 } from './messages.js'
+import { nativeMemory } from './native-memory.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 
@@ -256,5 +257,6 @@ const start = workerData as WorkerStart | null
 if (parentPort !== null && start?.ptlite === 'background') {
   if (start.nativeLibrary !== undefined) setNativeLibrary(start.nativeLibrary)
   kernels.owner_enter({ owner: start.owner })
+  useMemory(nativeMemory)
   new Server(parentPort)
 }

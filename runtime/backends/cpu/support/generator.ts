@@ -28,7 +28,7 @@ export function generatorAddress(): number {
 
 /** Starts this thread's generator anew; as in PyTorch, the low 32 bits of the seed count. */
 export function seedGenerator(seed: Int): void {
-  if (state === 0) state = allocate(kernels.random_state_bytes({}))
+  if (state === 0) state = allocate(kernels.random_state_bytes({})).address
   kernels.random_seed({ state, seed: Number(BigInt.asIntN(32, BigInt(seed))) })
 }
 

@@ -1,9 +1,10 @@
 import { Storage } from '../../../tensor/storage.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { DType } from '../../../tensor/dtype.js'
+import { Tensor } from '../../../tensor/tensor.js'
 
 /**
  * What `make` derives from the contents of `t`, which are `bytes` long; kept with the storage where that is a module's, made anew
- * after a write, and otherwise left to the garbage collector.
+ * after a write, and otherwise released when the operator is done.
  */
 export function lastingDerived(t: Tensor, key: string, bytes: number, make: (out: number) => void): Storage {
   const { storage } = t
@@ -15,7 +16,10 @@ export function lastingDerived(t: Tensor, key: string, bytes: number, make: (out
   if (at >= 0) kept.splice(at, 1)[0]!.storage.free()
   const derived = Storage.allocate(bytes)
   make(derived.address)
-  if (lasting) kept.push({ key: full, version: storage.version, storage: derived })
-  else derived.watch()
+  if (lasting) {
+    kept.push({ key: full, version: storage.version, storage: derived })
+    // it goes with what it was derived from
+    derived.watch()
+  } else new Tensor(derived, 0, [bytes], [1], DType.uint8)
   return derived
 }

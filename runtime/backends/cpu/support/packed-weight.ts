@@ -67,5 +67,7 @@ export function packNow(weight: Tensor, side: number, groups: number, outer: num
   })
   const entry: DerivedData = { key, version: storage.version, storage: packed }
   kept.push(entry)
+  // it goes with the weight
+  packed.watch()
   return packed
 }

@@ -20,9 +20,16 @@ export type ErrorCode =
   | 'ABORTED'
   | 'INTERNAL'
 
-/** The only error type that leaves the library. `message` says what was expected and what was found. */
+/** By which copies of the library in one process know each other's errors. */
+const BRAND = Symbol.for('ptlite.error')
+
+/**
+ * The only error type that leaves the library. `message` says what was expected and what was found. `instanceof` holds for errors of
+ * other copies of the library, too: a test runner may load several.
+ */
 export class PtliteError extends Error {
   override readonly name = 'PtliteError'
+  readonly [BRAND] = true
 
   constructor(
     readonly code: ErrorCode,
@@ -30,6 +37,12 @@ export class PtliteError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options)
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    const isOne = typeof value === 'object' && value !== null && BRAND in value
+    // classes that others derive have this function, too
+    return isOne && (this === PtliteError || Function.prototype[Symbol.hasInstance].call(this, value))
   }
 }
 

@@ -5,6 +5,7 @@ import { kindOf } from '../runtime/tensor/describe.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { adopted } from './foreign.js'
 
 /**
  * What callers may pass. A plain number becomes what the schema asks for; where the schema takes any number, an
@@ -44,11 +45,33 @@ export function toValue(input: Input): Value {
   if (typeof input === 'bigint') return int(input)
   if (input === null || input === undefined) return null
   if (typeof input === 'string' || typeof input === 'boolean' || CLASSES.some((one) => input instanceof one)) return input as Value
+  if (Array.isArray(input)) return isOwn(input) ? (input as Value[]) : input.map(toValue)
+  if (input instanceof Map) return isOwn(input) ? input : mapOf(input as Map<unknown, unknown>)
+  const value = typeof input === 'object' ? adopted(input) : undefined
+  if (value !== undefined) return value
   throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
 }
 
-/** Of objects that callers may pass. */
-const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Tuple, Array, Map, Device, CustomObject, ScriptObject]
+/** A dict of the runtime's values. */
+export function mapOf(dict: ReadonlyMap<unknown, unknown>): Map<DictKey, Value> {
+  return new Map([...dict].map(([key, item]) => [toValue(key as Input) as DictKey, toValue(item as Input)]))
+}
+
+/** Of objects that callers may pass and that hold no others which they made themselves. */
+const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Tuple, Device, CustomObject, ScriptObject]
+
+/** Lists of lists that anybody means are less deep. */
+const MOST_NESTED = 100
+
+/** True for a value of the runtime whose items are some, too. Throws INVALID_ARGUMENT for lists that are in themselves. */
+function isOwn(value: unknown, depth = 0): value is Value {
+  if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
+  if (value === null || value instanceof Tensor || CLASSES.some((one) => value instanceof one)) return true
+  if (depth > MOST_NESTED)
+    throw new PtliteError('INVALID_ARGUMENT', `lists and dicts are nested more than ${MOST_NESTED} deep, or in themselves`)
+  if (Array.isArray(value)) return value.every((item) => isOwn(item, depth + 1))
+  return value instanceof Map && [...value].every(([key, item]) => isOwn(key, depth + 1) && isOwn(item, depth + 1))
+}
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
 export function toTyped(input: Input, type: TypeNode, where: string): Value {

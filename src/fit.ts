@@ -6,6 +6,7 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
 import { type Input, mismatch, toTyped } from './convert.js'
+import { adopted } from './foreign.js'
 
 /** Fits arguments to what a method declares. */
 export class Parameters {
@@ -38,6 +39,8 @@ export class Parameters {
 
   private tensorAt(i: number, arg: Input): Tensor {
     if (arg instanceof Tensor) return arg
+    const value = typeof arg === 'object' && arg !== null ? adopted(arg) : undefined
+    if (value instanceof Tensor) return value
     throw mismatch(this.place(i), 'Tensor', arg)
   }
 

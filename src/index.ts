@@ -1,5 +1,6 @@
 /** ptlite: runs PyTorch mobile modules. */
 import './names.js'
+import './brands.js'
 export type { ArenaBuffer, ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
 export { cpu } from './cpu.js'

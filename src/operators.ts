@@ -10,6 +10,7 @@ import { newStack } from '../runtime/tensor/stack.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Input, type Output, toOutput, toValue } from './convert.js'
+import { notWritten } from './foreign.js'
 
 /**
  * Calls one operator by its qualified name (`aten::add.Tensor`). Arguments are positional, in the schema's
@@ -21,7 +22,13 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   if (entry === undefined) throw missingOperators([name])
   const stack = newStack()
   const declared = entry.schema.arguments
-  args.forEach((arg, i) => (stack.values[stack.top++] = toArgument(arg, declared[i])))
+  args.forEach((arg, i) => {
+    const value = toArgument(arg, declared[i])
+    // a copy of an object that is not of this copy of the library
+    const isCopy = typeof arg === 'object' && value !== arg && value !== null
+    if (isCopy && declared[i]?.alias?.includes('!') === true) throw notWritten(name, declared[i].name, arg)
+    stack.values[stack.top++] = value
+  })
   const given = stack.values.slice()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)

@@ -1,8 +1,9 @@
 import { check, PtliteError } from '../runtime/error.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
-import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
+import { arrayName, arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
+import { kindOf } from '../runtime/tensor/describe.js'
 import { isHalf } from '../runtime/tensor/half.js'
-import { numelOf, sameShape, shapeText } from '../runtime/tensor/shape.js'
+import { numelOf, sameShape, shapeText, sizesOf } from '../runtime/tensor/shape.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
@@ -14,16 +15,19 @@ export type NestedArray = number | bigint | boolean | readonly NestedArray[]
  * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit.
  */
 export function tensor(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
-  const isTyped = ArrayBuffer.isView(data)
+  const kind = arrayName(data)
+  const isTyped = kind !== undefined
+  if (isTyped && (data as TypedArray).length === 0) checkAttached(data as TypedArray)
   const flat: Element[] = []
-  const nested = isTyped ? [data.length] : flatten(data, flat)
-  const elements = isTyped ? data : flat
-  const type = dtype !== undefined ? dtypeFromName(dtype) : isTyped ? dtypeOfArray(data) : dtypeOf(flat[0])
+  const nested = isTyped ? [(data as TypedArray).length] : flatten(data as NestedArray, flat, 0)
+  const elements = isTyped ? (data as TypedArray) : flat
+  const type = dtype !== undefined ? dtypeFromName(dtype) : isTyped ? dtypeOfArray(data as TypedArray) : dtypeOf(flat[0])
   if (type === undefined) {
-    throw new PtliteError('INVALID_ARGUMENT', `name the dtype of a ${(data as TypedArray).constructor.name}: float16 or bfloat16`)
+    const advice = kind === 'Uint16Array' ? 'name its dtype: float16 or bfloat16' : 'no dtype has such elements'
+    throw new PtliteError('INVALID_ARGUMENT', `data is a ${kind!}; ${advice}`)
   }
-  const array = elements instanceof arrayTypeOf(type) ? elements : converted(elements, type)
-  const sizes = shape ?? nested
+  const array = kind === arrayTypeOf(type).name ? (elements as TypedArray) : converted(elements, type, kind)
+  const sizes = shape === undefined ? nested : sizesOf(shape, 'shape')
   const [needed, found] = [numelOf(sizes), array.byteLength / itemSize(type)]
   check(needed === found, () => `shape ${shapeText(sizes)} needs ${needed} elements, found ${found}`)
   return Tensor.fromStorage(array, { dtype: dtypeName(type), shape: sizes })
@@ -35,11 +39,23 @@ function dtypeOf(element: Element | undefined): DType {
   return typeof element === 'boolean' ? DType.bool : typeof element === 'bigint' ? DType.int64 : DType.float32
 }
 
+/** Memory that was given to another thread has no elements left, as an array that never had any. */
+function checkAttached(data: TypedArray): void {
+  try {
+    new Uint8Array(data.buffer)
+  } catch (cause) {
+    throw new PtliteError('INVALID_ARGUMENT', `data is a ${arrayName(data)!} whose memory was transferred to another owner`, { cause })
+  }
+}
+
+/** PyTorch's limit. */
+const MAX_RANK = 64
+
 /** The elements as an array of this dtype. */
-function converted(elements: ArrayLike<Element>, type: DType): TypedArray {
+function converted(elements: ArrayLike<Element>, type: DType, kind: string | undefined): TypedArray {
   const ArrayType = arrayTypeOf(type)
   if (isHalf(type) || isQuantized(type)) {
-    const text = `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${elements.constructor.name}`
+    const text = `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${kind ?? 'nested arrays'}`
     throw new PtliteError('INVALID_ARGUMENT', text)
   }
   const array = new ArrayType(elements.length)
@@ -59,17 +75,18 @@ function toBit(x: Element): number {
 }
 
 /** Appends the numbers of `data` to `flat` and returns its shape. */
-function flatten(data: NestedArray, flat: Element[]): number[] {
+function flatten(data: NestedArray, flat: Element[], depth: number): number[] {
+  check(depth <= MAX_RANK, () => `nested arrays may be ${MAX_RANK} deep; these are deeper, or in themselves`)
   if (!Array.isArray(data)) {
     if (typeof data !== 'number' && typeof data !== 'bigint' && typeof data !== 'boolean') {
-      throw new PtliteError('INVALID_ARGUMENT', `expected numbers in nested arrays, found ${typeof data}`)
+      throw new PtliteError('INVALID_ARGUMENT', `expected numbers in nested arrays, found ${kindOf(data)}`)
     }
     flat.push(data)
     return []
   }
   let inner: number[] | null = null
   for (const item of data as readonly NestedArray[]) {
-    const shape = flatten(item, flat)
+    const shape = flatten(item, flat, depth + 1)
     inner ??= shape
     if (!sameShape(shape, inner)) {
       throw new PtliteError('INVALID_ARGUMENT', `nested arrays must all have one shape, found ${shapeText(inner)} and ${shapeText(shape)}`)

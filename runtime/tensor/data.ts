@@ -26,10 +26,16 @@ export function arrayTypeOf(type: DType): ArrayType {
   return ARRAY_TYPES[type]!
 }
 
+/** The name of a typed array's class, whichever realm that is of, and whatever class was derived from it; undefined for anything else. */
+export function arrayName(data: unknown): string | undefined {
+  return ArrayBuffer.isView(data) ? (data as Partial<Uint8Array>)[Symbol.toStringTag] : undefined
+}
+
 /** The dtype whose elements a typed array holds; undefined for Uint16Array, which may be float16 or bfloat16, and for foreign classes. */
 export function dtypeOfArray(data: TypedArray): DType | undefined {
-  if (data instanceof Uint8ClampedArray) return DType.uint8
-  const code = ARRAY_TYPES.indexOf(data.constructor as ArrayType)
+  const name = arrayName(data)
+  if (name === 'Uint8ClampedArray') return DType.uint8
+  const code = ARRAY_TYPES.findIndex((type) => type?.name === name)
   return code < 0 || code === DType.float16 ? undefined : (code as DType)
 }
 

@@ -8,9 +8,7 @@ const CLASSES = [
   [Tensor, 'Tensor'],
   [Float, 'float'],
   ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []),
-  [Array, 'list'],
   [Tuple, 'tuple'],
-  [Map, 'dict'],
   [Device, 'device'],
 ] as const
 
@@ -24,7 +22,20 @@ export function kindOf(value: unknown): string {
   if (value instanceof ScriptObject) return value.typeName
   if (value instanceof CustomObject) return value.className
   const found = CLASSES.find(([one]) => value instanceof one)
-  return found === undefined ? `an object of ${(value.constructor as { name?: string } | undefined)?.name ?? 'no class'}` : found[1]
+  if (found !== undefined) return found[1]
+  if (Array.isArray(value)) return 'list'
+  const name = classOf(value)
+  return name === 'Map' ? 'dict' : `an object of ${name}`
+}
+
+/** The name of an object's class. What others made of it may throw. */
+function classOf(value: object): string {
+  try {
+    const tag = Object.prototype.toString.call(value).slice(8, -1)
+    return tag === 'Object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'no class') : tag
+  } catch {
+    return 'no class'
+  }
 }
 
 /** A value's kind and, where short, the value itself, for error messages. */

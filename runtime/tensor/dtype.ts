@@ -48,9 +48,13 @@ export function dtypeFromCode(code: number): DType {
 }
 
 export function dtypeFromName(name: string): DType {
-  const code = (DType as Record<string, DType | undefined>)[name]
-  if (code === undefined || !Object.hasOwn(DType, name)) {
-    throw new PtliteError('INVALID_ARGUMENT', `unknown dtype '${name}'; expected one of ${Object.keys(DType).join(', ')}`)
+  // callers in JavaScript pass anything
+  const code = typeof name === 'string' && Object.hasOwn(DType, name) ? (DType as Record<string, DType>)[name] : undefined
+  if (code === undefined) {
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `unknown dtype ${typeof name === 'string' ? `'${name}'` : `(${typeof name})`}; expected one of ${Object.keys(DType).join(', ')}`,
+    )
   }
   return code
 }

@@ -1,4 +1,11 @@
-import { check } from '../error.js'
+import { check, PtliteError } from '../error.js'
+
+/** `sizes`, if that is a list of integers of at least 0. Throws INVALID_ARGUMENT with `what` they are otherwise. */
+export function sizesOf(sizes: unknown, what: string): readonly number[] {
+  const isOne = Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size) && size >= 0)
+  if (!isOne) throw new PtliteError('INVALID_ARGUMENT', `${what} must be an array of integers of at least 0`)
+  return sizes as number[]
+}
 
 /** Elements of a tensor of these sizes. */
 export function numelOf(shape: readonly number[]): number {

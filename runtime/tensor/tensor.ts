@@ -1,7 +1,7 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
 import { anyItemOf } from './complex-item.js'
-import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
+import { arrayName, arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
@@ -121,8 +121,11 @@ export class Tensor {
     const type = dtypeFromName(options.dtype)
     const { shape, offset = 0, quant = null } = options
     const strides = options.strides ?? contiguousStrides(shape)
-    if (!(data instanceof arrayTypeOf(type))) {
-      throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} data must be a ${arrayTypeOf(type).name}, found ${data.constructor.name}`)
+    if (arrayName(data) !== arrayTypeOf(type).name) {
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `${options.dtype} data must be a ${arrayTypeOf(type).name}, found ${arrayName(data) ?? typeof data}`,
+      )
     }
     checkView(data.byteLength / itemSize(type), shape, strides, offset)
     if (isQuantized(type) !== (quant !== null)) {

@@ -17,17 +17,21 @@ const SETTLED_MS = 2000
 const requireHere = createRequire(import.meta.url)
 const loaded = new Map<string, object>()
 const compiled: Compiled[] = []
+/** Not so where a test runner has the package in a context of its own, whose classes its code is to use. */
+const isMainRealm = runInThisContext('Array') === Array
 /** Where compiled code is kept; null where it is not. */
 let folder = cacheFolder()
 let isSaved = true
 
-/** What the part exports; `file` is './NAME.cjs'. */
+/**
+ * What the part exports; `file` is './NAME.cjs'. Parts are kept here and not by `require`: who loads the package anew gets parts of its own, and
+ * those that are loaded late find the others that they were loaded with, whatever became of the modules that Node or a test runner keeps.
+ */
 export function load(file: string): unknown {
-  if (folder === null) return requireHere(file)
   let exports = loaded.get(file)
   if (exports === undefined) {
     const path = join(__dirname, file)
-    const run = compile(path, file).runInThisContext() as Wrapper
+    const run = isMainRealm ? (compile(path, file).runInThisContext() as Wrapper) : compileHere(path)
     run((exports = {}), (id) => (id.startsWith('./') ? load(id) : requireHere(id)), path)
     // parts do not need each other in circles
     loaded.set(file, exports)
@@ -37,13 +41,20 @@ export function load(file: string): unknown {
 
 function cacheFolder(): string | null {
   const { PTLITE_CODE_CACHE: chosen, NODE_V8_COVERAGE: coverage } = process.env
-  // cached code is of the main realm, which test runners load packages outside of; it is not counted as covered
-  if (chosen === '0' || coverage || runInThisContext('Array') !== Array) return null
+  // cached code is not counted as covered
+  if (chosen === '0' || coverage || !isMainRealm) return null
   return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}`)
+}
+
+function compileHere(path: string): Wrapper {
+  // only the realm itself makes functions of its own
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval
+  return new Function('exports', 'require', '__filename', `${readFileSync(path, 'utf8')}\n//# sourceURL=${path}`) as Wrapper
 }
 
 function compile(path: string, file: string): Script {
   const source = `(function (exports, require, __filename) {\n${readFileSync(path, 'utf8')}\n})`
+  if (folder === null) return new Script(source, { filename: path, lineOffset: -1 })
   // V8 compares the length of the source alone
   const { mtimeMs } = statSync(path)
   const name = `${file}-${Math.floor(mtimeMs / 1000)}`

@@ -1,0 +1,71 @@
+import { types } from 'node:util'
+import { PtliteError } from '../runtime/error.js'
+import { mem_copy } from '../runtime/native/generated/kernels.js'
+import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
+import { kindOf } from '../runtime/tensor/describe.js'
+import { type DTypeName, dtypeFromName, itemSize } from '../runtime/tensor/dtype.js'
+import { Complex, Float } from '../runtime/tensor/scalar.js'
+import { extentOf } from '../runtime/tensor/shape.js'
+import { Storage } from '../runtime/tensor/storage.js'
+import { type Quant, Tensor } from '../runtime/tensor/tensor.js'
+import { Device, Tuple, type Value } from '../runtime/tensor/value.js'
+import { type Input, mapOf, toValue } from './convert.js'
+
+/**
+ * A copy, of this copy of the library, of an object that is none of its own: a tensor or other value of another copy, or a Map of another
+ * realm. undefined for anything else. Throws DISPOSED for a tensor that was disposed.
+ */
+export function adopted(object: object): Value | undefined {
+  const lent = lentBy<LentTensor>(object, TENSOR)
+  if (lent !== undefined) return tensorOf(lent, object as Tensor)
+  if (types.isMap(object)) return mapOf(object as Map<unknown, unknown>)
+  const value = lentBy<LentValue>(object, VALUE)
+  return value === undefined ? undefined : valueOf(value)
+}
+
+function lentBy<T>(object: object, symbol: symbol): T | undefined {
+  const method = (object as Record<symbol, unknown>)[symbol]
+  return typeof method === 'function' ? (method.call(object) as T) : undefined
+}
+
+/** Its memory is this process's, but its owner's to give back: what is read is copied at once. */
+function tensorOf([layout, dtype, shape, strides, quant, address]: LentTensor, theirs: Tensor): Tensor {
+  if (layout !== LAYOUT) {
+    const { dtype, shape, quant } = theirs
+    return Tensor.fromStorage(theirs.data(), { dtype, shape, quant })
+  }
+  const type = dtypeFromName(dtype as DTypeName)
+  const bytes = extentOf(shape, strides) * itemSize(type)
+  const storage = Storage.allocate(bytes)
+  mem_copy({ to: storage.address, from: address, bytes })
+  const own = new Tensor(storage, 0, [...shape], [...strides], type, quant as Quant | null)
+  own.pinned = true
+  storage.watch()
+  return own
+}
+
+function valueOf([kind, first, second]: LentValue): Value {
+  switch (kind) {
+    case 'float':
+      return new Float(first as number)
+    case 'complex':
+      return new Complex(first as number, second as number)
+    case 'tuple':
+      return new Tuple((first as Input[]).map(toValue), second as string[] | undefined)
+    case 'device':
+      return new Device(first as string, second as number | null)
+    default:
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `an object of ${String(first)} can be used with the copy of ptlite that it comes from, not with another`,
+      )
+  }
+}
+
+/** Error for an argument that an operator would write to, but is given a copy of. */
+export function notWritten(operator: string, name: string, found: unknown): PtliteError {
+  return new PtliteError(
+    'INVALID_ARGUMENT',
+    `${operator} writes to '${name}', which is of another copy of ptlite or another realm (${kindOf(found)}); give it one of this copy`,
+  )
+}

@@ -17,6 +17,9 @@ const LOOK = 16
 const FIRST_REST = 32
 const LONGEST_REST = 1024
 
+/** Of the calls during a rest, one in so many is compared with signatures that have an entry. */
+const GLANCE = 4
+
 /** Calls in a row that are left to the interpreter for good, after which the next so many are not looked at. */
 const FUTILE = 16
 const SKIPPED = 64
@@ -62,7 +65,14 @@ export class SignatureList<E extends Kept> {
   /** Makes an entry the most recently used one. `futile`: all that it says is that such calls can never be replayed. */
   touch(index: number, futile = false): void {
     if (futile) this.noteFutile()
-    else this.awake()
+    else {
+      this.futile = 0
+      this.skipping = 0
+      this.resting = 0
+      // where most calls are of other forms, one of a known form says nothing about those
+      if (this.misses > 0) this.misses = Math.max(0, this.misses - LOOK)
+      if (this.misses === 0) this.rest = FIRST_REST
+    }
     if (index > 0) this.entries.unshift(...this.entries.splice(index, 1))
   }
 
@@ -75,6 +85,13 @@ export class SignatureList<E extends Kept> {
   /** Notes a call whose signature has no entry. True where it is not worth while to ask `isDue`: signatures keep changing. */
   rests(): boolean {
     if (this.resting === 0) return false
+    this.resting--
+    return true
+  }
+
+  /** Notes a call. True where it is not even compared with signatures that have an entry: during a rest, three calls of four. */
+  dozes(): boolean {
+    if (this.resting % GLANCE === 0) return false
     this.resting--
     return true
   }

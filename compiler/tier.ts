@@ -90,12 +90,12 @@ export class TieredModule implements RegionHost {
     this.busy = true
     try {
       const plans = this.plansOf(fn)
-      if (this.mode === 'auto' && plans.skips()) return this.interpretCall(fn, args)
+      if (this.mode === 'auto' && (plans.skips() || plans.dozes())) return this.interpretCall(fn, args)
       // most often it is the one that was used last; a hash tells others apart faster than what it is made from
       let hash: number | undefined
       for (let i = 0; i < plans.entries.length; i++) {
         const entry = plans.entries[i]!
-        if (i > 0 && entry.signature.varying.length === 0 && entry.hash !== (hash ??= signatureHash(args))) continue
+        if (i > 1 && entry.signature.varying.length === 0 && entry.hash !== (hash ??= signatureHash(args))) continue
         const inputs = entry.signature.match(args)
         if (inputs === null) continue
         if (entry.regions !== null) {
@@ -334,9 +334,9 @@ export class TieredModule implements RegionHost {
   }
 
   private callNew(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[], hash?: number): Value {
+    if (this.mode !== 'eager' && plans.rests()) return this.interpretCall(fn, args)
     const other = this.mode === 'off' ? null : this.forOtherInts(fn, plans, args)
     if (other !== null) return other.regions!.record(args)
-    if (this.mode !== 'eager' && plans.rests()) return this.interpretCall(fn, args)
     // the first signature of a method is likely to come again; others have to show it
     const due = this.mode === 'eager' || (this.mode === 'auto' && (plans.entries.length === 0 || plans.isDue(hash ?? signatureHash(args))))
     const signature = due ? Signature.of(args) : null

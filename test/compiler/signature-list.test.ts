@@ -58,6 +58,31 @@ t.test('signatures that keep changing are looked at less and less, until one com
   t.end()
 })
 
+t.test('a form that comes back now and then does not wake it, one that stays does', (t) => {
+  const list = new SignatureList<Kept>()
+  list.add(entry(0))
+  let [looked, compared] = [0, 0]
+  const call = (hash: number): boolean => {
+    if (list.dozes()) return false
+    compared++
+    if (hash === 0) {
+      list.touch(0)
+      return true
+    }
+    if (list.rests()) return false
+    looked++
+    return list.isDue(hash)
+  }
+  for (let i = 0; i < 20_000; i++) call(i % 100 === 0 ? 0 : i)
+  t.ok(looked < 4000, `${looked} of 20,000 looked at`)
+  t.ok(compared < 10_000, `${compared} of 20,000 compared`)
+  let calls = 1
+  while (!call(0)) calls++
+  t.ok(calls <= 4, `found after ${calls} calls`)
+  t.ok(call(0) && call(0), 'and each time from then on')
+  t.end()
+})
+
 t.test('time lost on plans that do not pay stays a small part of all', (t) => {
   const list = new SignatureList<Kept>()
   let spent = 0

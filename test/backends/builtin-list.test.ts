@@ -23,6 +23,19 @@ t.test('lists are changed in place', (t) => {
   t.end()
 })
 
+t.test('tensors of one element are sorted by it', (t) => {
+  const [a, b, c] = [tensor([2], [1]), tensor([-1, 2], [2]), tensor([0.5], [])]
+  const list: Input[] = [a, c, a]
+  run('sort.Tensor', list, false)
+  t.strictSame(list, [c, a, a])
+  run('sort.Tensor', list, true)
+  t.strictSame(list, [a, a, c])
+  t.throws(() => run('sort.Tensor', [a, b], false), { code: 'INVALID_ARGUMENT' })
+  // nothing to compare
+  run('sort.Tensor', [b], false)
+  t.end()
+})
+
 t.test('slices', (t) => {
   const list = [0, 1, 2, 3, 4, 5]
   const MAX = int(2n ** 63n - 1n)

@@ -4,7 +4,7 @@ import { Tensor } from '../../tensor/tensor.js'
 import { Tuple, type Value } from '../../tensor/value.js'
 import { compareBytes } from './support/bytes.js'
 import { addInt, wrapInt32 } from './support/integer.js'
-import { tensorLess } from './support/equality.js'
+import { elementOf, tensorLess } from './support/equality.js'
 import { floatOf } from './support/scalar.js'
 
 /* Sorting, extremes and sums of lists. */
@@ -56,7 +56,11 @@ export function list_sort_str(self: Value[], reverse: boolean): void {
 
 /** Tensors of one element each. */
 export function list_sort_tensor(self: Tensor[], reverse: boolean): void {
-  sortBy(self, compareTensors, reverse)
+  // a single one is compared with nothing
+  if (self.length < 2) return
+  // each is read once
+  const elements = new Map(self.map((t) => [t, elementOf(t)]))
+  sortBy(self, (a, b) => compareNumbers(elements.get(a)!, elements.get(b)!), reverse)
 }
 
 /** Elements of one kind that have an order; class instances, whose order is a method, do not. */

@@ -20,7 +20,8 @@ export function sameFloats(a: readonly Value[], b: readonly Value[]): boolean {
   return true
 }
 
-function theElement(t: Tensor): number | bigint {
+/** The element of a one-element tensor, to be compared. Throws INVALID_ARGUMENT for other sizes. */
+export function elementOf(t: Tensor): number | bigint {
   check(numelOf(t.shape) === 1, () => `expected tensors of one element to compare in a list, found shape [${t.shape.join(', ')}]`)
   const item = itemOf(t)
   return typeof item === 'bigint' ? item : Number(item)
@@ -28,13 +29,13 @@ function theElement(t: Tensor): number | bigint {
 
 /** bool(a == b) of two one-element tensors. Throws INVALID_ARGUMENT for other sizes, whose truth value is ambiguous. */
 export function sameTensors(a: Tensor, b: Tensor): boolean {
-  const [x, y] = [theElement(a), theElement(b)]
+  const [x, y] = [elementOf(a), elementOf(b)]
   return x === y || (typeof x !== typeof y && Number(x) === Number(y))
 }
 
 /** bool(a < b) of two one-element tensors. Throws INVALID_ARGUMENT for other sizes. */
 export function tensorLess(a: Tensor, b: Tensor): boolean {
-  return theElement(a) < theElement(b)
+  return elementOf(a) < elementOf(b)
 }
 
 /** `is` of two values: numbers, strings, bools, None and devices by value, all else by identity. */

@@ -6,6 +6,8 @@ import { PtliteError } from '../runtime/error.js'
 import type { ByteSource } from '../runtime/module/bytes.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
+import { checkText } from '../runtime/tensor/check-arguments.js'
+import { profilerOf, signalOf } from './call-options.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { Parameters } from './fit.js'
 import type { InterpretedModule } from './interpreted-module.js'
@@ -73,18 +75,18 @@ export class CompiledModule extends Module {
     return this.model('its parameters are').parameters()
   }
 
-  call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
+  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
+    const profiler = profilerOf(options)
     const found = this.find(method, args)
     if (found === null) return this.modelFor(method, args).call(method, args, options)
     const { plan, inputs } = found
-    const { profiler } = options
     return toOutput(profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
   }
 
-  async run(method: string, args: readonly Input[] = [], options: RunOptions = {}): Promise<Output> {
+  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
+    const signal = signalOf(options)
     const found = this.find(method, args)
     if (found === null) return this.modelFor(method, args).run(method, args, options)
-    const { signal } = options
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
     this.uses++
     try {
@@ -161,6 +163,7 @@ export class CompiledModule extends Module {
   /** The plan for a call; null where the file has none. */
   private find(method: string, args: readonly Input[]): { plan: Plan; inputs: Tensor[] } | null {
     if (this.end.signal.aborted) throw this.end.signal.reason
+    checkText(method, 'the name of a method')
     this.source.checkUnchanged(true)
     const values = this.parameterLists.get(method)?.fit(args)
     if (values === undefined || this.hasChanged()) return null

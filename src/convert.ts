@@ -5,6 +5,7 @@ import { kindOf } from '../runtime/tensor/describe.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
 import { adopted } from './foreign.js'
 
 /**
@@ -35,7 +36,7 @@ export type Output =
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
   if (!HOLDS_ARGUMENTS) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
-  return new Tuple(items.map((item) => toValue(item)))
+  return reading(() => new Tuple(items.map((item) => toValue(item))))
 }
 
 /** The runtime's value of an argument whose type the operator itself will check. */

@@ -5,6 +5,7 @@ import { type NamedTuples, parseType, type TypeNode } from '../runtime/interpret
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
+import { checkList, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, mismatch, toTyped } from './convert.js'
 import { adopted } from './foreign.js'
 
@@ -22,6 +23,11 @@ export class Parameters {
 
   /** The values of a call, defaults included. Throws INVALID_ARGUMENT naming the argument. */
   fit(args: readonly Input[]): Value[] {
+    checkList(args, `the arguments of ${this.method}()`)
+    return reading(() => this.valuesOf(args))
+  }
+
+  private valuesOf(args: readonly Input[]): Value[] {
     const { method, parameters } = this
     if (args.length > parameters.length) {
       throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${parameters.length} arguments, found ${args.length}`)

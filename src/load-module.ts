@@ -1,11 +1,10 @@
-import { check } from '../runtime/error.js'
-import { kindOf } from '../runtime/tensor/describe.js'
 import { openSource } from '../runtime/module/bytes.js'
 import { fileKind } from '../runtime/module/file-kind.js'
-import { turnOfOthers } from './turn.js'
+import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
+import { turnOfOthers } from './turn.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
 const LARGE = 1 << 20
@@ -19,14 +18,17 @@ const LARGE = 1 << 20
  * lies beside it, and is refused otherwise.
  */
 export async function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
-  const { compile = 'auto', map = true } = options
-  check(['auto', 'off', 'eager'].includes(compile), () => `compile: expected 'auto', 'off' or 'eager', found ${JSON.stringify(compile)}`)
-  check(typeof map === 'boolean', () => `map: expected true or false, found ${kindOf(map)}`)
-  const bytes = openSource(source, map)
+  checkLoadOptions(options)
+  const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
   if (isLarge) await turnOfOthers()
   const module = fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes)
   if (isLarge) await turnOfOthers()
   return module
+}
+
+function checkLoadOptions(options: LoadOptions): void {
+  const tests = { compile: oneOf('auto', 'off', 'eager'), winograd: boolean, map: boolean, onWarning: callback, maxIterations: count }
+  reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, 'loadModule()'))
 }

@@ -9,6 +9,7 @@ import { enterScope, type Scope } from '../runtime/tensor/scope.js'
 import { newStack } from '../runtime/tensor/stack.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
+import { checkList, checkText, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, type Output, toOutput, toValue } from './convert.js'
 import { notWritten } from './foreign.js'
 
@@ -18,17 +19,21 @@ import { notWritten } from './foreign.js'
  * Several results come as an array, none as null. Throws PtliteError.
  */
 export function callOperator(name: string, args: readonly Input[]): Output {
+  checkText(name, 'the name of an operator')
   const entry = calledOperator(name)
   if (entry === undefined) throw missingOperators([name])
+  checkList(args, 'its arguments')
   const stack = newStack()
   const declared = entry.schema.arguments
-  args.forEach((arg, i) => {
-    const value = toArgument(arg, declared[i])
-    // a copy of an object that is not of this copy of the library
-    const isCopy = typeof arg === 'object' && value !== arg && value !== null
-    if (isCopy && declared[i]?.alias?.includes('!') === true) throw notWritten(name, declared[i].name, arg)
-    stack.values[stack.top++] = value
-  })
+  reading(() =>
+    args.forEach((arg, i) => {
+      const value = toArgument(arg, declared[i])
+      // a copy of an object that is not of this copy of the library
+      const isCopy = typeof arg === 'object' && value !== arg && value !== null
+      if (isCopy && declared[i]?.alias?.includes('!') === true) throw notWritten(name, declared[i].name, arg)
+      stack.values[stack.top++] = value
+    }),
+  )
   const given = stack.values.slice()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)

@@ -12,6 +12,7 @@ import { fillMarks } from './background/messages.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { InterpretedModule, parametersOf } from './interpreted-module.js'
 import type { CallOptions, LoadOptions, RunOptions } from './module.js'
+import { profilerOf, signalOf } from './call-options.js'
 import { passOptions } from './pass-options.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
@@ -40,15 +41,16 @@ export class ScriptedModule extends InterpretedModule {
     this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
   }
 
-  call(method: string, args: readonly Input[] = [], options: CallOptions = {}): Output {
+  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
     const fn = this.script.method(method)
     const values = this.fit(fn, args)
-    const { profiler } = options
+    const profiler = profilerOf(options)
     if (profiler?.kernels === true) return toOutput(this.tiers.callProfiled(fn, values, profiler))
     return toOutput(this.tiers.call(fn, values, profiler === undefined ? {} : { profiler }))
   }
 
-  async run(method: string, args: readonly Input[] = [], { signal }: RunOptions = {}): Promise<Output> {
+  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
+    const signal = signalOf(options)
     const fn = this.script.method(method)
     const values = this.fit(fn, args)
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])

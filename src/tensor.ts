@@ -5,6 +5,7 @@ import { kindOf } from '../runtime/tensor/describe.js'
 import { isHalf } from '../runtime/tensor/half.js'
 import { numelOf, sameShape, shapeText, sizesOf } from '../runtime/tensor/shape.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
 
 /** Nested arrays of numbers, bigints or booleans, all of one shape. */
 export type NestedArray = number | bigint | boolean | readonly NestedArray[]
@@ -15,6 +16,10 @@ export type NestedArray = number | bigint | boolean | readonly NestedArray[]
  * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit.
  */
 export function tensor(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
+  return reading(() => tensorOf(data, shape, dtype))
+}
+
+function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
   const kind = arrayName(data)
   const isTyped = kind !== undefined
   if (isTyped && (data as TypedArray).length === 0) checkAttached(data as TypedArray)
@@ -66,7 +71,9 @@ function converted(elements: ArrayLike<Element>, type: DType, kind: string | und
 
 function toBigInt(x: Element): bigint {
   if (typeof x === 'number' && !Number.isInteger(x)) throw new PtliteError('INVALID_ARGUMENT', `int64 data must be integers, found ${x}`)
-  return BigInt(x)
+  const value = BigInt(x)
+  check(BigInt.asIntN(64, value) === value, () => `int64 data must be integers of 64 bits, found ${value}`)
+  return value
 }
 
 /** NaN counts as true. */

@@ -1,3 +1,5 @@
+import { boolean, checkOptions, reading } from '../tensor/check-arguments.js'
+
 /** One operator or kernel call, in microseconds of `performance.now()` times 1000. */
 export interface ProfileEvent {
   readonly name: string
@@ -19,8 +21,10 @@ export class Profiler {
   readonly events: ProfileEvent[] = []
   readonly kernels: boolean
 
-  constructor({ kernels = false }: ProfilerOptions = {}) {
-    this.kernels = kernels
+  /** Throws INVALID_ARGUMENT for options that there are not. */
+  constructor(options: ProfilerOptions = {}) {
+    reading(() => checkOptions(options, { kernels: boolean } satisfies Record<keyof ProfilerOptions, unknown>, 'Profiler'))
+    this.kernels = options.kernels ?? false
   }
 
   now(): number {

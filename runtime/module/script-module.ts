@@ -6,6 +6,7 @@ import { runFunction, type RunOptions } from '../interpreter/run.js'
 import type { NamedTuples } from '../interpreter/types.js'
 import { verifyFunction } from '../interpreter/verifier.js'
 import { reachable } from '../interpreter/lifetime.js'
+import { kindOf } from '../tensor/describe.js'
 import { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
 import { openSource } from './bytes.js'
@@ -128,7 +129,7 @@ export class ScriptModule implements Program {
     const fn = this.methodsByName.get(name) ?? this.methods.find(({ source }) => source.method === name)
     if (fn === undefined) {
       const known = this.methods.map((m) => m.source.method).join(', ')
-      throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${name}'; it has ${known === '' ? 'none' : known}`)
+      throw new PtliteError('UNKNOWN_METHOD', `the module has no method ${nameText(name)}; it has ${known === '' ? 'none' : known}`)
     }
     this.methodsByName.set(name, fn)
     return fn
@@ -148,7 +149,7 @@ export class ScriptModule implements Program {
     this.checkAlive()
     const index = this.root.names.indexOf(name)
     if (index < 0) {
-      throw new PtliteError('UNKNOWN_ATTRIBUTE', `the module has no attribute '${name}'; it has ${this.root.names.join(', ')}`)
+      throw new PtliteError('UNKNOWN_ATTRIBUTE', `the module has no attribute ${nameText(name)}; it has ${this.root.names.join(', ')}`)
     }
     return this.root.slots[index] ?? null
   }
@@ -204,4 +205,9 @@ export class ScriptModule implements Program {
   private checkAlive(): void {
     if (this.disposed) throw new PtliteError('DISPOSED', 'the module was disposed')
   }
+}
+
+/** What callers in JavaScript ask for may be no text. */
+function nameText(name: unknown): string {
+  return typeof name === 'string' ? `'${name}'` : `of this name (${kindOf(name)})`
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { HOW_TO_GET_LIBRARY } from '../build.js'
-import { PtliteError } from '../error.js'
+import { check, PtliteError } from '../error.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
 import { checkWhole } from './library-file.js'
 import { chooseLibrary, findLibrary } from './library-path.js'
@@ -18,8 +18,12 @@ const KOFFI_VERSION = '3.3.4'
 
 let launchFunction: LibraryLaunch | undefined
 
-/** Uses the kernel library at `path` instead of the one beside this module. Must come before the first operator call. */
+/**
+ * Uses the kernel library at `path` instead of the one beside this module. Must come before the first operator call: throws NATIVE_LIBRARY
+ * after it, and INVALID_ARGUMENT for what is no path.
+ */
 export function setNativeLibrary(path: string): void {
+  check(typeof path === 'string' && path !== '', () => 'expected the path of a kernel library')
   if (launchFunction !== undefined)
     throw new PtliteError('NATIVE_LIBRARY', 'the native library is loaded already; call setNativeLibrary first')
   chooseLibrary(path)

@@ -9,7 +9,10 @@ const MOST = 256
  * INVALID_ARGUMENT for anything but a positive integer.
  */
 export function setNumThreads(count: number): void {
-  check(Number.isInteger(count) && count >= 1, () => `expected a number of threads of at least 1, found ${String(count)}`)
+  check(
+    Number.isInteger(count) && count >= 1,
+    () => `expected a number of threads of at least 1, found ${typeof count === 'number' ? count : typeof count}`,
+  )
   kernels.thread_limit({ wanted: Math.min(count, MOST) })
 }
 

@@ -1,3 +1,5 @@
+import { numberOf } from './number.js'
+
 /** A complex number of a program, in double precision. */
 export class Complex {
   constructor(
@@ -13,7 +15,7 @@ export class Complex {
   }
 }
 
-/** A complex number: the real part, and the imaginary one. */
+/** A complex number: the real part, and the imaginary one. Throws INVALID_ARGUMENT for what are no numbers. */
 export function complex(re: number, im = 0): Complex {
-  return new Complex(Number(re), Number(im))
+  return new Complex(numberOf(re), numberOf(im))
 }

@@ -4,13 +4,15 @@ import { shapeText } from './shape.js'
 import { Tensor } from './tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
-const CLASSES = [
-  [Tensor, 'Tensor'],
-  [Float, 'float'],
-  ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []),
-  [Tuple, 'tuple'],
-  [Device, 'device'],
-] as const
+/** Made when it is needed: the classes' own files come here with their errors. */
+const classes = () =>
+  [
+    [Tensor, 'Tensor'],
+    [Float, 'float'],
+    ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []),
+    [Tuple, 'tuple'],
+    [Device, 'device'],
+  ] as const
 
 const PRIMITIVES: Readonly<Record<string, string>> = { string: 'str', boolean: 'bool', bigint: 'int' }
 
@@ -19,23 +21,23 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float'
   if (typeof value !== 'object') return PRIMITIVES[typeof value] ?? typeof value
-  if (value instanceof ScriptObject) return value.typeName
-  if (value instanceof CustomObject) return value.className
-  const found = CLASSES.find(([one]) => value instanceof one)
-  if (found !== undefined) return found[1]
-  if (Array.isArray(value)) return 'list'
-  const name = classOf(value)
-  return name === 'Map' ? 'dict' : `an object of ${name}`
+  try {
+    return kindOfObject(value)
+  } catch {
+    // what others made may throw when it is looked at
+    return 'an object'
+  }
 }
 
-/** The name of an object's class. What others made of it may throw. */
-function classOf(value: object): string {
-  try {
-    const tag = Object.prototype.toString.call(value).slice(8, -1)
-    return tag === 'Object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'no class') : tag
-  } catch {
-    return 'no class'
-  }
+function kindOfObject(value: object): string {
+  if (value instanceof ScriptObject) return value.typeName
+  if (value instanceof CustomObject) return value.className
+  const found = classes().find(([one]) => value instanceof one)
+  if (found !== undefined) return found[1]
+  if (Array.isArray(value)) return 'list'
+  const tag = Object.prototype.toString.call(value).slice(8, -1)
+  if (tag === 'Map') return 'dict'
+  return `an object of ${tag === 'Object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'no class') : tag}`
 }
 
 /** A value's kind and, where short, the value itself, for error messages. */

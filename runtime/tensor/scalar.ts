@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import type { Complex } from './complex-number.js'
+import { numberOf } from './number.js'
 
 export { Complex, complex } from './complex-number.js'
 
@@ -42,13 +43,14 @@ export function int(value: number | bigint): Int {
     }
     return toInt(value)
   }
-  if (!Number.isInteger(value)) throw new PtliteError('INVALID_ARGUMENT', `expected an integer, found ${value}`)
+  if (!Number.isInteger(value))
+    throw new PtliteError('INVALID_ARGUMENT', `expected an integer, found ${typeof value === 'number' ? value : typeof value}`)
   return Number.isSafeInteger(value) ? value : int(BigInt(value))
 }
 
-/** Marks a floating-point number, integral ones included. */
+/** Marks a floating-point number, integral ones included. Throws INVALID_ARGUMENT for what is no number. */
 export function float(value: number): Float {
-  return new Float(Number(value))
+  return new Float(numberOf(value))
 }
 
 export function isFloatScalar(value: unknown): value is Float | number {

@@ -1,11 +1,12 @@
-import { PtliteError } from '../error.js'
+import { check, PtliteError } from '../error.js'
 import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
 import { anyItemOf } from './complex-item.js'
+import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayName, arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
-import { contiguousStrides, extentOf, isContiguous, numelOf } from './shape.js'
+import { contiguousStrides, extentOf, isContiguous, numelOf, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
 
 /** real = (integer - zeroPoint) * scale */
@@ -118,9 +119,15 @@ export class Tensor {
    * view inside it. Throws INVALID_ARGUMENT where the view leaves the storage or the array does not fit the dtype.
    */
   static fromStorage(data: TypedArray, options: StorageOptions): Tensor {
+    return reading(() => Tensor.checkedFromStorage(data, options))
+  }
+
+  private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
+    checkOptions(options, STORAGE_OPTIONS, 'Tensor.fromStorage()')
     const type = dtypeFromName(options.dtype)
-    const { shape, offset = 0, quant = null } = options
-    const strides = options.strides ?? contiguousStrides(shape)
+    const { offset = 0, quant = null } = options
+    const shape = sizesOf(options.shape, 'shape')
+    const strides = options.strides === undefined ? contiguousStrides(shape) : sizesOf(options.strides, 'strides')
     if (arrayName(data) !== arrayTypeOf(type).name) {
       throw new PtliteError(
         'INVALID_ARGUMENT',
@@ -131,6 +138,7 @@ export class Tensor {
     if (isQuantized(type) !== (quant !== null)) {
       throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
+    if (HOLDS_QUANTIZED && quant !== null) checkQuant(quant, shape)
     if (HOLDS_QUANTIZED && quant !== null && !holdsZeroPoint(quant, type)) {
       throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${options.dtype} can hold`)
     }
@@ -149,6 +157,23 @@ export class Tensor {
   get isReleased(): boolean {
     return this.released
   }
+}
+
+/** Throws INVALID_ARGUMENT unless these are quantization parameters of a tensor of this shape. */
+function checkQuant(quant: Quant, shape: readonly number[]): void {
+  const areNumbers = (list: unknown): boolean => Array.isArray(list) && list.every((x) => typeof x === 'number' && Number.isFinite(x))
+  const isOne =
+    typeof quant === 'object' &&
+    (!('axis' in quant) ? areNumbers([quant.scale, quant.zeroPoint]) : areNumbers(quant.scales) && areNumbers(quant.zeroPoints))
+  check(isOne, () => 'quant must be { scale, zeroPoint } or { axis, scales, zeroPoints }, of finite numbers')
+  if (!isPerChannel(quant)) return
+  const { axis, scales, zeroPoints } = quant
+  const channels = Number.isInteger(axis) ? shape[axis] : undefined
+  check(
+    scales.length === channels && zeroPoints.length === channels,
+    () =>
+      `a tensor of shape [${shape.join(', ')}] has ${scales.length} scales and ${zeroPoints.length} zero points on axis ${Number(axis)}`,
+  )
 }
 
 /** Throws unless tensors of a quantized dtype have parameters, and those quantized per channel as many as the shape has channels. */
@@ -201,6 +226,12 @@ export interface StorageOptions {
   /** Required for quantized dtypes. */
   readonly quant?: Quant | null | undefined
 }
+
+/** Each is looked at where it is used. */
+const STORAGE_OPTIONS = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything } satisfies Record<
+  keyof StorageOptions,
+  unknown
+>
 
 function checkView(length: number, shape: readonly number[], strides: readonly number[], offset: number): void {
   const natural = (x: number): boolean => Number.isSafeInteger(x) && x >= 0

@@ -1,0 +1,419 @@
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { compileAhead } from '../src/ahead.js'
+import * as ptlite from '../src/index.js'
+import { fixturePath } from './module/fixtures.js'
+
+const { Module, Profiler, PtliteError, Tensor, callOperator, loadModule, tensor } = ptlite
+
+/** Anything may be passed, as programs in JavaScript do. */
+type Loose = (...args: unknown[]) => unknown
+const loose = (f: unknown): Loose => f as Loose
+
+const detached = (): Float32Array => {
+  const array = new Float32Array(4)
+  structuredClone(array, { transfer: [array.buffer] })
+  return array
+}
+const cyclic = (): unknown[] => {
+  const list: unknown[] = []
+  list.push(list)
+  return list
+}
+const disposedTensor = (): ptlite.Tensor => {
+  const x = tensor([[1, 2, 3, 4]])
+  x.dispose()
+  return x
+}
+const throwing = (): object => {
+  const fail = (): never => {
+    throw new TypeError('a getter of the caller')
+  }
+  return new Proxy({}, { get: fail, has: fail, ownKeys: fail, getOwnPropertyDescriptor: fail, getPrototypeOf: fail })
+}
+
+/** Every kind of wrong value by name, made anew for each use. */
+const VALUES: Readonly<Record<string, () => unknown>> = {
+  undefined: () => undefined,
+  null: () => null,
+  NaN: () => NaN,
+  '-1': () => -1,
+  '1.5': () => 1.5,
+  '2**53': () => 2 ** 53,
+  Infinity: () => Infinity,
+  "''": () => '',
+  "'x'": () => 'x',
+  true: () => true,
+  '{}': () => ({}),
+  '[]': () => [],
+  function: () => () => undefined,
+  symbol: () => Symbol('s'),
+  bigint: () => 2n ** 80n,
+  date: () => new Date(0),
+  'no prototype': () => Object.create(null) as unknown,
+  'array without prototype': () => Object.setPrototypeOf([1], null) as unknown,
+  'typed array': () => new Float32Array([1, 2, 3, 4]),
+  'detached array': detached,
+  'shared array': () => new Float32Array(new SharedArrayBuffer(16)),
+  'big unsigned array': () => new BigUint64Array(2),
+  'data view': () => new DataView(new ArrayBuffer(8)),
+  'array of another realm': () => runInNewContext('new Float32Array([1, 2, 3, 4])') as unknown,
+  'list of another realm': () => runInNewContext('[1, 2]') as unknown,
+  'map of another realm': () => runInNewContext('new Map([["a", 1]])') as unknown,
+  'empty proxy': () => new Proxy({}, {}),
+  'proxy of a list': () => new Proxy([1, 2], {}),
+  'throwing proxy': throwing,
+  'throwing list': () => new Proxy([1, 2], { get: () => throwing()['x' as never] }),
+  'throwing getter': () => Object.defineProperty({}, 'x', { enumerable: true, get: () => throwing()['x' as never] }),
+  'revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable([], {})
+    revoke()
+    return proxy
+  },
+  'list in itself': cyclic,
+  'list of nothing': () => [undefined, Symbol('s')],
+  'ragged lists': () => [[1], [1, 2]],
+  promise: () => Promise.resolve(1),
+  'unknown options': () => ({ thread: 2 }),
+  'float64 tensor': () => tensor(new Float64Array(4), [1, 4]),
+  'quantized tensor': () => Tensor.fromStorage(new Uint8Array(4), { dtype: 'quint8', shape: [1, 4], quant: { scale: 1, zeroPoint: 0 } }),
+  'disposed tensor': disposedTensor,
+}
+
+const dir = t.testdir({})
+const model = join(dir, 'compile.ptl')
+copyFileSync(fixturePath('compile.ptl'), model)
+const row = (): ptlite.Tensor => tensor([[1, 2, 3, 4]])
+const plans = join(dir, 'compile.ptlc')
+writeFileSync(
+  plans,
+  compileAhead(model, () => [{ method: 'forward', args: [row()] }]),
+)
+const modules = { scripted: await loadModule(model), compiled: await loadModule(plans) }
+const disposed = { scripted: await loadModule(model), compiled: await loadModule(plans) }
+disposed.compiled.explain('forward', [row()])
+for (const module of Object.values(disposed)) module.dispose()
+
+/** Calls with one argument that is wrong; `works` names the values that are right there. */
+interface Row {
+  readonly call: Loose
+  readonly works?: readonly string[]
+}
+
+const NOTHING = ['undefined']
+const EVERYTHING = Object.keys(VALUES)
+/** Options objects without options. */
+const OPTIONS = [...NOTHING, '{}', 'no prototype', 'empty proxy']
+const NUMBERS = ['NaN', '-1', '1.5', '2**53', 'Infinity']
+const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
+  'cpu.vectorLength': [{ call: loose(ptlite.cpu.vectorLength) }],
+  'cpu.reportOf': [
+    { call: loose(ptlite.cpu.reportOf) },
+    { call: (x) => loose(ptlite.cpu.reportOf)(ptlite.cpu.dump(), x), works: [...NOTHING, "''"] },
+  ],
+  ...Object.fromEntries(
+    ['currentLevel', 'levelsInUse', 'highestCpuLevel', 'highestBinaryLevel', 'features', 'info', 'kernels', 'report', 'dump'].map(
+      (name) => [`cpu.${name}`, [{ call: loose(ptlite.cpu[name as 'dump']), works: EVERYTHING }]],
+    ),
+  ),
+  memoryStats: [{ call: loose(ptlite.memoryStats), works: EVERYTHING }],
+  trimMemory: [{ call: loose(ptlite.trimMemory), works: EVERYTHING }],
+  setNativeLibrary: [{ call: loose(ptlite.setNativeLibrary) }],
+  getNumThreads: [{ call: loose(ptlite.getNumThreads), works: EVERYTHING }],
+  setNumThreads: [{ call: loose(ptlite.setNumThreads), works: ['2**53'] }],
+  complex: [
+    { call: loose(ptlite.complex), works: [...NUMBERS, 'bigint'] },
+    { call: (x) => loose(ptlite.complex)(1, x), works: [...NOTHING, ...NUMBERS, 'bigint'] },
+  ],
+  float: [{ call: loose(ptlite.float), works: [...NUMBERS, 'bigint'] }],
+  int: [{ call: loose(ptlite.int), works: ['-1', '2**53'] }],
+  tuple: [
+    {
+      call: loose(ptlite.tuple),
+      works: [
+        ...[...NOTHING, 'null', 'NaN', '-1', '1.5', '2**53', 'Infinity', "''", "'x'", 'true', '[]', 'list of another realm'],
+        ...['map of another realm', 'proxy of a list', 'ragged lists', 'float64 tensor', 'quantized tensor', 'disposed tensor'],
+      ],
+    },
+  ],
+  tensor: [
+    {
+      call: loose(tensor),
+      works: [
+        ...[...NUMBERS, 'true', '[]', 'typed array', 'shared array', 'array of another realm', 'list of another realm'],
+        ...['proxy of a list'],
+      ],
+    },
+    { call: (x) => loose(tensor)(1, x), works: [...NOTHING, '[]'] },
+    { call: (x) => loose(tensor)([1], undefined, x), works: NOTHING },
+    { call: (x) => loose(tensor)(x, [2, 2], 'float32'), works: ['typed array', 'shared array', 'array of another realm'] },
+  ],
+  'Tensor.fromStorage': [
+    {
+      call: (x) => loose(Tensor.fromStorage)(x, { dtype: 'float32', shape: [4] }),
+      works: ['typed array', 'shared array', 'array of another realm'],
+    },
+    { call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), x) },
+    { call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: x, shape: [4] }) },
+    {
+      call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: x }),
+      works: ['[]', 'proxy of a list', 'list of another realm'],
+    },
+    {
+      call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: [2], strides: x }),
+      works: NOTHING,
+    },
+    { call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: [2], offset: x }), works: NOTHING },
+    {
+      call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: [2], quant: x }),
+      works: [...NOTHING, 'null'],
+    },
+    { call: (x) => loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [4], quant: x }) },
+    {
+      call: (x) => loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [4], quant: { scale: x, zeroPoint: 0 } }),
+      works: ['-1', '1.5', '2**53'],
+    },
+    { call: (x) => loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [4], quant: { scale: 1, zeroPoint: x } }) },
+    {
+      call: (x) =>
+        loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [1, 4], quant: { axis: x, scales: [1], zeroPoints: [0] } }),
+    },
+    {
+      call: (x) =>
+        loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [1, 4], quant: { axis: 0, scales: x, zeroPoints: [0] } }),
+    },
+  ],
+  loadModule: [
+    { call: loose(loadModule) },
+    { call: (x) => loose(loadModule)(model, x), works: OPTIONS },
+    ...['compile', 'winograd', 'map', 'onWarning', 'maxIterations'].map((name) => ({
+      call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
+      works: [
+        ...NOTHING,
+        ...(name === 'winograd' || name === 'map'
+          ? ['true']
+          : name === 'onWarning'
+            ? ['function']
+            : name === 'maxIterations'
+              ? ['Infinity']
+              : []),
+      ],
+    })),
+  ],
+  callOperator: [
+    { call: (x) => loose(callOperator)(x, []) },
+    { call: (x) => loose(callOperator)('aten::neg', x) },
+    { call: (x) => loose(callOperator)('aten::neg', [x]), works: ['float64 tensor'] },
+    { call: (x) => loose(callOperator)('aten::cat', [x, 0]) },
+    { call: (x) => loose(callOperator)('aten::cat', [[x], 0]), works: ['float64 tensor', 'quantized tensor'] },
+    { call: (x) => loose(callOperator)('aten::reshape', [row(), x]) },
+    { call: (x) => loose(callOperator)('aten::sum.dim_IntList', [row(), x, false, null]), works: [...NOTHING, 'null', '-1', '[]'] },
+    { call: (x) => loose(callOperator)('aten::mul.Scalar', [row(), x]), works: [...NUMBERS, 'true'] },
+  ],
+  operators: [{ call: loose(ptlite.operators), works: EVERYTHING }],
+  startTracing: [
+    {
+      call: (x) => {
+        loose(ptlite.startTracing)(x)
+        return loose(ptlite.stopTracing)(x)
+      },
+      works: EVERYTHING,
+    },
+  ],
+  stopTracing: [{ call: loose(ptlite.stopTracing) }],
+  Profiler: [
+    {
+      call: (x) => new (Profiler as unknown as new (x: unknown) => unknown)(x),
+      works: OPTIONS,
+    },
+    { call: (x) => new (Profiler as unknown as new (x: unknown) => unknown)({ kernels: x }), works: [...NOTHING, 'true'] },
+  ],
+  'Profiler.now': [{ call: () => new Profiler().now(), works: EVERYTHING }],
+  'Profiler.record': [{ call: () => new Profiler().record('name', 0), works: EVERYTHING }],
+  'Profiler.toChromeTrace': [{ call: () => new Profiler().toChromeTrace(), works: EVERYTHING }],
+  ...Object.fromEntries(
+    ['data', 'toArray', 'dispose', 'release', 'dtype', 'dim', 'numel', 'itemSize', 'isContiguous', 'isQuantized', 'isReleased'].map(
+      (name) => [
+        `Tensor.${name}`,
+        [
+          {
+            call: (x: unknown) => {
+              const member = row()[name as 'data'] as unknown
+              return typeof member === 'function' ? loose(member.bind(row()))(x) : member
+            },
+            works: EVERYTHING,
+          },
+        ],
+      ],
+    ),
+  ),
+  'Tensor.item': [{ call: (x) => loose(row().item.bind(row()))(x) }],
+  'Tensor.address': [{ call: () => disposedTensor().address }],
+}
+
+const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]>> = {
+  forward: (module) => [
+    { call: (x) => loose(module.forward.bind(module))(x), works: [] },
+    { call: (x) => loose(module.forward.bind(module))(row(), x) },
+  ],
+  call: (module) => [
+    { call: (x) => loose(module.call.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.call.bind(module))('forward', x) },
+    {
+      call: (x) => loose(module.call.bind(module))('forward', [row()], x),
+      works: OPTIONS,
+    },
+    { call: (x) => loose(module.call.bind(module))('forward', [row()], { profiler: x }), works: NOTHING },
+    { call: (x) => loose(module.call.bind(module))('scaled', [row(), x]), works: ['-1', '2**53'] },
+  ],
+  run: (module) => [
+    { call: (x) => loose(module.run.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.run.bind(module))('forward', x) },
+    {
+      call: (x) => loose(module.run.bind(module))('forward', [row()], x),
+      works: OPTIONS,
+    },
+    { call: (x) => loose(module.run.bind(module))('forward', [row()], { signal: x }), works: NOTHING },
+  ],
+  compile: (module) => [
+    { call: (x) => loose(module.compile.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.compile.bind(module))('forward', x) },
+  ],
+  explain: (module) => [
+    { call: (x) => loose(module.explain.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.explain.bind(module))('forward', x) },
+  ],
+  arena: (module) => [
+    { call: (x) => loose(module.arena.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.arena.bind(module))('forward', x) },
+  ],
+  getAttribute: (module) => [{ call: (x) => loose(module.getAttribute.bind(module))(x) }],
+  ...Object.fromEntries(
+    ['plans', 'parameters'].map((name) => [
+      name,
+      (module: ptlite.Module) => [{ call: loose(module[name as 'plans'].bind(module)), works: EVERYTHING }],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['methods', 'operators', 'bytecodeVersion', 'operatorVersion', 'extraFiles'].map((name) => [
+      name,
+      (module: ptlite.Module) => [{ call: () => module[name as 'methods'], works: EVERYTHING }],
+    ]),
+  ),
+}
+
+/** Not called with wrong arguments here, and why. */
+const EXEMPT: Readonly<Record<string, string>> = {
+  PtliteError: 'made by the library',
+  Complex: 'made by complex()',
+  Float: 'made by float()',
+  custom: 'what generated wrappers of custom operators call, with arguments that they have unboxed',
+  Module: 'made by loadModule()',
+  'Tensor.constructor': 'made by tensor() and Tensor.fromStorage()',
+  'Profiler.constructor': 'the row Profiler',
+  'Module.dispose': 'takes nothing and ends the module',
+}
+
+/** 'works', or how it failed. */
+async function outcomeOf(call: () => unknown): Promise<string> {
+  try {
+    await call()
+    return 'works'
+  } catch (error) {
+    if (!(error instanceof PtliteError))
+      return `raw: ${error instanceof Error ? (error.stack ?? '').split('\n', 3).join(' ') : String(error)}`
+    const { code, message } = error
+    if (code === 'INTERNAL' || message.length < 8) return `${code}: ${message}`
+    // what engines say of mistakes in code
+    const internal =
+      /Cannot (read|convert|mix|destructure|set)|is not (a function|iterable|defined|a constructor)|of undefined|\[object|Invalid (array|typed)/
+    return internal.test(message) ? `internals: ${message}` : 'refused'
+  }
+}
+
+async function checkRow(t: Test, name: string, { call, works = [] }: Row, at: number): Promise<void> {
+  const wrong: string[] = []
+  for (const [kind, make] of Object.entries(VALUES)) {
+    const outcome = await outcomeOf(() => call(make()))
+    const expected = works.includes(kind) ? 'works' : 'refused'
+    if (outcome !== expected) wrong.push(`${kind}: ${outcome}, expected ${expected}`)
+  }
+  t.strictSame(wrong, [], `${name} ${at}`)
+}
+
+t.test('every public function works or says what is wrong, whatever it is given', async (t) => {
+  for (const [name, rows] of Object.entries(FUNCTIONS)) for (const [i, row] of rows.entries()) await checkRow(t, name, row, i)
+})
+
+for (const [kind, module] of Object.entries(modules)) {
+  t.test(`every method of a ${kind} module, whatever it is given`, async (t) => {
+    for (const [name, rowsOf] of Object.entries(METHODS)) for (const [i, row] of rowsOf(module).entries()) await checkRow(t, name, row, i)
+  })
+}
+
+t.test('a disposed module says so', async (t) => {
+  for (const [kind, module] of Object.entries(disposed)) {
+    for (const name of ['forward', 'call', 'run', 'compile', 'explain', 'arena', 'getAttribute', 'parameters'] as const) {
+      const args = name === 'forward' ? [row()] : name === 'getAttribute' ? ['training'] : name === 'parameters' ? [] : ['forward', [row()]]
+      const error = await Promise.resolve()
+        .then(() => loose(module[name].bind(module))(...args))
+        .catch((error: unknown) => error)
+      t.match(error, { name: 'PtliteError', code: 'DISPOSED' }, `${kind} ${name}`)
+    }
+    module.dispose()
+  }
+})
+
+t.test('every export and method has a row', async (t) => {
+  const has = (name: string): boolean => name in FUNCTIONS || name in EXEMPT
+  const namesOf = (type: { prototype: object }): string[] => Object.getOwnPropertyNames(type.prototype)
+  const names = [
+    ...Object.keys(ptlite).filter((name) => name !== 'Tensor' && name !== 'cpu'),
+    ...Object.keys(ptlite.cpu).map((name) => `cpu.${name}`),
+    ...namesOf(Tensor).map((name) => `Tensor.${name}`),
+    'Tensor.fromStorage',
+    ...namesOf(Profiler).map((name) => `Profiler.${name}`),
+  ]
+  t.strictSame(
+    names.filter((name) => !has(name)),
+    [],
+  )
+  const methods = new Set<string>()
+  for (
+    let type: unknown = Object.getPrototypeOf(modules.scripted);
+    type !== null && type !== Object.prototype;
+    type = Object.getPrototypeOf(type)
+  )
+    for (const name of Object.getOwnPropertyNames(type)) if (name in Module.prototype || name in modules.compiled) methods.add(name)
+  t.strictSame(
+    [...methods].filter((name) => !(name in METHODS) && !(`Module.${name}` in EXEMPT) && name !== 'constructor'),
+    [],
+  )
+})
+
+t.test('options that there are not are refused with the nearest name', async (t) => {
+  const messageOf = (options: unknown): Promise<string> =>
+    loadModule(model, options as ptlite.LoadOptions).then(String, (error: Error) => error.message)
+  t.equal(await messageOf({ compiled: 'off' }), "loadModule() takes no option 'compiled'; did you mean 'compile'?")
+  t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
+  t.equal(
+    await messageOf({ thread: 2 }),
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, onWarning, maxIterations",
+  )
+  t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
+  const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)
+  t.throws(() => call({ profile: new Profiler() }), {
+    code: 'INVALID_ARGUMENT',
+    message: "call() takes no option 'profile'; did you mean 'profiler'?",
+  })
+})
+
+t.test('signals of other classes abort', async (t) => {
+  let listener: (() => void) | undefined
+  const signal = { aborted: false, reason: new Error('stop'), addEventListener: (_: string, f: () => void) => (listener = f) }
+  const run = modules.scripted.run('forward', [row()], { signal: signal as unknown as AbortSignal })
+  listener!()
+  await t.rejects(run, { message: 'stop' })
+})

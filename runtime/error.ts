@@ -29,7 +29,6 @@ const BRAND = Symbol.for('ptlite.error')
  */
 export class PtliteError extends Error {
   override readonly name = 'PtliteError'
-  readonly [BRAND] = true
 
   constructor(
     readonly code: ErrorCode,
@@ -37,6 +36,10 @@ export class PtliteError extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options)
+  }
+
+  get [BRAND](): true {
+    return true
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

@@ -2,9 +2,6 @@ import type { Profiler } from '../runtime/interpreter/profile.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import type { CallOptions, RunOptions } from './module.js'
 
-const CALL_OPTIONS = { profiler: isProfiler } satisfies Record<keyof CallOptions, unknown>
-const RUN_OPTIONS = { signal: isSignal } satisfies Record<keyof RunOptions, unknown>
-
 /** By what it does: it may be of another copy of the library. */
 function isProfiler(value: unknown): string | null {
   return callback((value as Partial<Profiler> | null)?.record) === null ? null : 'a Profiler'
@@ -19,14 +16,14 @@ function isSignal(value: unknown): string | null {
 /** Throws INVALID_ARGUMENT for options that there are not. */
 export function profilerOf(options: CallOptions | undefined): Profiler | undefined {
   if (options === undefined) return undefined
-  reading(() => checkOptions(options, CALL_OPTIONS, 'call()'))
+  reading(() => checkOptions(options, { profiler: isProfiler } satisfies Record<keyof CallOptions, unknown>, 'call()'))
   return options.profiler
 }
 
 /** A signal of Node, which follows one of another class. Throws INVALID_ARGUMENT for options that there are not. */
 export function signalOf(options: RunOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
-  reading(() => checkOptions(options, RUN_OPTIONS, 'run()'))
+  reading(() => checkOptions(options, { signal: isSignal } satisfies Record<keyof RunOptions, unknown>, 'run()'))
   const { signal } = options
   if (signal === undefined || signal instanceof AbortSignal) return signal
   const other: AbortSignal = signal

@@ -18,7 +18,7 @@ export function checkList(value: unknown, what: string): asserts value is readon
  * `options` must be an object with no other properties than these, each undefined or as its test says, which returns what it expects instead.
  * A name that is nearly one of them is said to be that.
  */
-export function checkOptions(options: unknown, tests: Readonly<Record<string, (value: unknown) => string | null>>, where: string): void {
+export function checkOptions(options: unknown, tests: Readonly<Record<string, Test>>, where: string): void {
   if (Object.prototype.toString.call(options) !== '[object Object]')
     throw new PtliteError('INVALID_ARGUMENT', `${where}: expected an object of options, found ${kindOf(options)}`)
   for (const [name, value] of Object.entries(options as object)) {
@@ -53,15 +53,31 @@ function distanceOf(a: string, b: string): number {
   return row[b.length]!
 }
 
-export const anything = (): null => null
-export const boolean = (value: unknown): string | null => (typeof value === 'boolean' ? null : 'true or false')
-export const callback = (value: unknown): string | null => (typeof value === 'function' ? null : 'a function')
-export const count = (value: unknown): string | null =>
-  typeof value === 'number' && value >= 1 && (Number.isSafeInteger(value) || value === Infinity) ? null : 'a whole number of at least 1'
-export const oneOf =
-  (...values: readonly string[]) =>
-  (value: unknown): string | null =>
-    values.includes(value as string) ? null : values.map((one) => `'${one}'`).join(' or ')
+type Test = (value: unknown) => string | null
+
+/** What is looked at where it is used. */
+export function anything(): null {
+  return null
+}
+
+export function boolean(value: unknown): string | null {
+  return typeof value === 'boolean' ? null : 'true or false'
+}
+
+export function callback(value: unknown): string | null {
+  return typeof value === 'function' ? null : 'a function'
+}
+
+/** Infinity is as good as none. */
+export function count(value: unknown): string | null {
+  return typeof value === 'number' && value >= 1 && (Number.isSafeInteger(value) || value === Infinity)
+    ? null
+    : 'a whole number of at least 1'
+}
+
+export function oneOf(...values: readonly string[]): Test {
+  return (value) => (values.includes(value as string) ? null : values.map((one) => `'${one}'`).join(' or '))
+}
 
 /** Runs `read`, which looks at what a caller passed: what that throws itself, a getter or a proxy, is an error of the library. */
 export function reading<T>(read: () => T): T {

@@ -123,7 +123,8 @@ export class Tensor {
   }
 
   private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
-    checkOptions(options, STORAGE_OPTIONS, 'Tensor.fromStorage()')
+    const tests = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything }
+    checkOptions(options, tests satisfies Record<keyof StorageOptions, unknown>, 'Tensor.fromStorage()')
     const type = dtypeFromName(options.dtype)
     const { offset = 0, quant = null } = options
     const shape = sizesOf(options.shape, 'shape')
@@ -172,7 +173,7 @@ function checkQuant(quant: Quant, shape: readonly number[]): void {
   check(
     scales.length === channels && zeroPoints.length === channels,
     () =>
-      `a tensor of shape [${shape.join(', ')}] has ${scales.length} scales and ${zeroPoints.length} zero points on axis ${Number(axis)}`,
+      `a tensor of shape [${shape.join(', ')}] has ${scales.length} scales and ${zeroPoints.length} zero points on axis ${typeof axis === 'number' ? axis : typeof axis}`,
   )
 }
 
@@ -226,12 +227,6 @@ export interface StorageOptions {
   /** Required for quantized dtypes. */
   readonly quant?: Quant | null | undefined
 }
-
-/** Each is looked at where it is used. */
-const STORAGE_OPTIONS = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything } satisfies Record<
-  keyof StorageOptions,
-  unknown
->
 
 function checkView(length: number, shape: readonly number[], strides: readonly number[], offset: number): void {
   const natural = (x: number): boolean => Number.isSafeInteger(x) && x >= 0

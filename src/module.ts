@@ -76,7 +76,8 @@ export abstract class Module {
 
   /**
    * Compiles a method ahead for arguments of the form of `args`; runs it with them. Where the method cannot be compiled
-   * `plans` says why, and calls are interpreted as before.
+   * `plans` says why, and calls are interpreted as before. A module with more than 64 kB of weights is compiled in a worker thread, as by
+   * `run`; what that cannot do, which is to make regions for `call`, follows on this thread.
    */
   abstract compile(method: string, args?: readonly Input[]): Promise<void>
 

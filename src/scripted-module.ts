@@ -16,7 +16,7 @@ import { profilerOf, signalOf } from './call-options.js'
 import { passOptions } from './pass-options.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
-const MOST_COMPILED_HERE = 1 << 20
+const MOST_COMPILED_HERE = 1 << 16
 
 /** A call that a plan is made for. */
 export interface PlannedCall {
@@ -105,7 +105,9 @@ export class ScriptedModule extends InterpretedModule {
 
   /** Compiling it takes so long that the event loop must not wait for it. */
   private isLarge(): boolean {
-    const storages = new Set([...reachable([this.script.root])].map(({ storage }) => storage))
+    const { root, functions } = this.script
+    const weights = reachable([root, ...functions.flatMap(({ source }) => source.constants)])
+    const storages = new Set([...weights].map(({ storage }) => storage))
     return [...storages].reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_COMPILED_HERE
   }
 

@@ -39,6 +39,29 @@ t.test('plans made in the background share weights, and give what the interprete
   off.dispose()
 })
 
+t.test('compile works in the background where the weights are large, and says the same as elsewhere', async (t) => {
+  const m = await loadModule(fixturePath('models/efficientnet.ptl'))
+  const x = image(2)
+  const want = (m.forward(x) as Tensor).data() as Float32Array
+  const compilation = m.compile('forward', [x])
+  let turns = 0
+  const ticks = setInterval(() => turns++, 1)
+  await compilation
+  clearInterval(ticks)
+  t.ok(turns > 3, 'the event loop goes on')
+  t.match(planOf(m, 'forward'), { state: 'plan', signature: m.plans()[0]!.signature })
+  const scale = Math.max(...want.map(Math.abs))
+  const got = (m.forward(x) as Tensor).data() as Float32Array
+  t.ok(want.every((v, k) => Math.abs(v - got[k]!) <= 1e-5 * scale))
+  // nothing is left to do
+  await m.compile('forward', [x])
+  t.equal(m.plans().length, 1)
+  await t.rejects(m.compile('forward', [matrix(1, 2, 3, 4)]), { code: 'INVALID_ARGUMENT' }, 'what the call throws')
+  const ended = m.compile('forward', [image(1)])
+  m.dispose()
+  await t.rejects(ended, { code: 'DISPOSED' })
+})
+
 t.test('attributes and weights that change while a plan is made, and afterwards', async (t) => {
   const m = await load('eager')
   const x = matrix(1, 2, 3, 4)

@@ -5,6 +5,8 @@
 // 4 MB and a collection before each figure they are those of the library.
 //
 //   node --expose-gc --max-semi-space-size=4 memory.mjs [FILE.ptl INPUT.npy [RUNS]]
+//
+// What is never disposed of: garbage.mjs.
 import { loadModule, memoryStats, Tensor } from '../dist/index.js'
 import { modelPath } from './lib/models.mjs'
 import { readNpy } from './lib/npy.mjs'

@@ -1,6 +1,7 @@
 /** ptlite: runs PyTorch mobile modules. */
 import './names.js'
 import './brands.js'
+import './tensor-methods.js'
 export type { ArenaBuffer, ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
 export { PtliteError, type ErrorCode } from '../runtime/error.js'
 export { cpu } from './cpu.js'
@@ -8,7 +9,9 @@ export { memoryStats, type MemoryStats, trimMemory } from '../runtime/native/mem
 export { setNativeLibrary } from '../runtime/native/library.js'
 export { getNumThreads, setNumThreads } from '../runtime/native/threads.js'
 export type { TypedArray } from '../runtime/tensor/data.js'
+export type { DetachedTensor } from '../runtime/tensor/detached.js'
 export type { DTypeName } from '../runtime/tensor/dtype.js'
+export type { TensorSummary } from '../runtime/tensor/summary.js'
 export { Complex, complex, Float, float, type Int, int, type Scalar } from '../runtime/tensor/scalar.js'
 export { type PerChannelQuant, type PerTensorQuant, type Quant, type StorageOptions, Tensor } from '../runtime/tensor/tensor.js'
 export * as custom from './custom.js'

@@ -11,6 +11,9 @@ export interface StorageObserver {
   freed(storage: Storage): void
 }
 
+/** The error of a structured clone names the value that has none. */
+const UNCLONEABLE = /* @__PURE__ */ Symbol('a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It')
+
 let observer: StorageObserver | null = null
 
 /** Makes `next` see the storages of this thread and returns who saw them before, to be put back when done. */
@@ -39,6 +42,8 @@ export class Storage {
   /** To be released when the last lease ends. */
   doomed: Block | undefined
   private watched = false
+  /** Structured clones would have the address and not the memory. */
+  declare private readonly uncloneable: symbol
 
   private constructor(
     private base: number,
@@ -46,7 +51,9 @@ export class Storage {
     private block: Block | undefined,
     /** Keeps the owner of borrowed memory alive. */
     readonly keep: unknown,
-  ) {}
+  ) {
+    if (HOLDS_OBSERVERS) this.uncloneable = UNCLONEABLE
+  }
 
   static allocate(byteLength: number): Storage {
     const block = allocate(byteLength)

@@ -4,10 +4,12 @@ import { anyItemOf } from './complex-item.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayName, arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
+import type { DetachedTensor } from './detached.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
+import type { TensorSummary } from './summary.js'
 
 /** real = (integer - zeroPoint) * scale */
 export interface PerTensorQuant {
@@ -40,6 +42,16 @@ export class Tensor {
   /** Held by something that is not counted (the caller, a module, a container): not released at its last use. */
   pinned = false
   private released = false
+
+  /**
+   * The elements as plain data for another thread, `port.postMessage(detached, [detached.buffer])`, which makes a tensor of it by
+   * `Tensor.from`. The tensor is disposed of. Throws DISPOSED. Not in selective builds.
+   */
+  declare readonly detach: () => DetachedTensor
+  /** dtype, shape and first elements: what JSON.stringify shows. Not in selective builds. */
+  declare readonly toJSON: () => TensorSummary
+  /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */
+  declare static readonly from: (detached: DetachedTensor) => Tensor
 
   constructor(
     public storage: Storage,

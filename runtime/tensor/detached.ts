@@ -1,0 +1,43 @@
+import { types } from 'node:util'
+import { PtliteError } from '../error.js'
+import { arrayTypeOf, readTensor, type TypedArray } from './data.js'
+import { type DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
+import { type Quant, Tensor } from './tensor.js'
+
+/** A tensor as plain data: `structuredClone` and `postMessage` take it, and its buffer in the list of what they transfer. */
+export interface DetachedTensor {
+  readonly dtype: DTypeName
+  readonly shape: readonly number[]
+  /** The elements in row-major order, as `data()` has them. */
+  readonly buffer: ArrayBuffer
+  readonly quant: Quant | null
+}
+
+/** Takes the elements out of a tensor, which is disposed of. Throws DISPOSED. */
+export function detach(t: Tensor): DetachedTensor {
+  if (t.isReleased) throw new PtliteError('DISPOSED', 'the tensor was disposed')
+  const { dtype, shape, quant } = t
+  const { buffer } = readTensor(t)
+  t.dispose()
+  return { dtype, shape: [...shape], buffer: buffer as ArrayBuffer, quant }
+}
+
+/** A tensor of what `detach` made. Throws INVALID_ARGUMENT for anything else, such as one whose buffer went to another thread. */
+export function attach(detached: DetachedTensor): Tensor {
+  // not instanceof: it may come from another realm
+  if (typeof detached !== 'object' || (detached as unknown) === null || !types.isArrayBuffer(detached.buffer))
+    throw new PtliteError('INVALID_ARGUMENT', 'expected what tensor.detach() returns: dtype, shape, buffer and quant')
+  const { dtype, shape, buffer, quant } = detached
+  const type = dtypeFromName(dtype)
+  if (buffer.byteLength % itemSize(type) !== 0)
+    throw new PtliteError('INVALID_ARGUMENT', `expected a buffer of whole ${dtype} elements, found ${buffer.byteLength} bytes`)
+  return Tensor.fromStorage(viewOn(buffer, type), { dtype, shape, quant })
+}
+
+function viewOn(buffer: ArrayBuffer, type: DType): TypedArray {
+  try {
+    return new (arrayTypeOf(type))(buffer)
+  } catch {
+    throw new PtliteError('INVALID_ARGUMENT', 'the buffer of this tensor was transferred: it is where it was sent to')
+  }
+}

@@ -15,6 +15,7 @@ import { elementwise } from './elementwise.js'
 import { functionalize } from './functionalize.js'
 import { gates } from './gates.js'
 import { gelu } from './gelu.js'
+import { idleTaps } from './idle-taps.js'
 import { identities } from './identities.js'
 import { layerNorm } from './layer-norm.js'
 import { linearRows } from './linear-rows.js'
@@ -52,6 +53,7 @@ export const PASSES: readonly Pass[] = [
   linearLayers,
   linearRows,
   batchNorm,
+  idleTaps,
   gelu,
   gates,
   softmax,

@@ -19,6 +19,17 @@ namespace {
 using namespace ptlite::blocked;
 using ptlite::Vec;
 
+/// Taps of one dimension of a filter that meet the input.
+struct Taps {
+  int64_t first, count;
+};
+
+Taps taps_inside(int64_t start, int64_t dilation, int64_t kernel, int64_t size) {
+  const int64_t first = start >= 0 ? 0 : std::min(kernel, (-start + dilation - 1) / dilation);
+  const int64_t end = start >= size ? 0 : std::min(kernel, (size - start + dilation - 1) / dilation);
+  return {first, std::max<int64_t>(0, end - first)};
+}
+
 /// How the slices of volumes meet; images have one.
 struct Depth {
   int64_t in, kernel, stride, padding, dilation, out;
@@ -51,15 +62,19 @@ struct Problem {
   int64_t plane_floats() const { return copied ? depth.kernel * slice_floats() : depth.in * in[0] * in[1] * unit; }
   int64_t strip_floats() const { return copied ? planes * plane_floats() : 0; }
 
-  /// Taps of the filter that meet slices of the input, and the slice that the first one meets.
+  /// Slices of the filter that meet the input, and the slice that the first one meets.
   struct Slices {
     int64_t tap, count, first;
   };
   Slices slices_of(int64_t out_slice) const {
-    const int64_t start = out_slice * depth.stride - depth.padding, step = depth.dilation;
-    const int64_t tap = start >= 0 ? 0 : std::min(depth.kernel, (-start + step - 1) / step);
-    const int64_t end = start >= depth.in ? 0 : std::min(depth.kernel, (depth.in - start + step - 1) / step);
-    return {tap, std::max<int64_t>(0, end - tap), start + tap * step};
+    const int64_t start = out_slice * depth.stride - depth.padding;
+    const Taps taps = taps_inside(start, depth.dilation, depth.kernel, depth.in);
+    return {taps.first, taps.count, start + taps.first * depth.dilation};
+  }
+  /// Rows of the filter that are read for a row of the output: of volumes all, as the taps of a slice come one after the other.
+  Taps rows_of(int64_t out_row) const {
+    if (depth.kernel > 1) return {0, kernel[0]};
+    return taps_inside(out_row * stride[0] - padding[0], dilation[0], kernel[0], in[0]);
   }
 
   /// The channels of the input that some channels of the output read.
@@ -175,8 +190,13 @@ void compute_strip(const Problem& q, const blocked_conv_frame& f, int64_t slice,
     const int64_t rows = q.pointwise ? 1 : count, width = q.pointwise ? count : q.out[1];
     for (int64_t r = 0; r < rows; r++) {
       const int64_t pixel = q.pointwise ? first : (first + r) * q.out[1], at = plane + pixel * kBlock;
-      run_row(a, q.unit == 1, filters, width, source + r * q.row_step * q.row_floats(), w, sums, residual == nullptr ? nullptr : residual + at,
-              output + at, {q.post, block, out_slice * pixels + pixel}, {following, r, rows});
+      const Taps inside = q.pointwise ? Taps{0, 1} : q.rows_of(first + r);
+      TileArgs row = a;
+      row.taps += a.tap_count / q.kernel[0] * inside.first;
+      row.tap_count = a.tap_count / q.kernel[0] * inside.count;
+      run_row(row, q.unit == 1, filters, width, source + r * q.row_step * q.row_floats(),
+              w + inside.first * q.kernel[1] * f.depth * kBlock, sums, residual == nullptr ? nullptr : residual + at, output + at,
+              {q.post, block, out_slice * pixels + pixel}, {following, r, rows});
     }
   }
 }

@@ -250,6 +250,7 @@ t.test('every pass has a case here', (t) => {
     'bottlenecks',
     'byte tables',
     'channel-wise steps',
+    'idle taps',
     'layout',
     'permuted steps',
     'scaled filters',

@@ -28,6 +28,7 @@ const UNSEEN = new Set([
   'bottlenecks',
   'byte tables',
   'channel-wise steps',
+  'idle taps',
   'layout',
   'squeeze and excitation',
   'scaled filters',

@@ -12,8 +12,8 @@
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Bytes of a huge page. Blocks of as many are made of them where the system has any: one page fault in place of 512, when a network
-// first runs or its weights are packed.
+// Bytes of a huge page. Blocks are made of them where the system has any: one page fault in place of 512, when a network first runs or its
+// weights are packed. What is left behind the last whole one gets one of its own where it takes half of it at least.
 constexpr size_t kHuge = size_t{1} << 21;
 
 template <class T = void>
@@ -29,6 +29,11 @@ void unmap_block(void* block, size_t bytes) { munmap(block, bytes); }
 void free_block(void* block, size_t) { free(block); }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
+
+/// Bytes of the pages for as many bytes.
+size_t in_pages(size_t bytes) {
+  return round_up(bytes, bytes % kHuge >= kHuge / 2 ? kHuge : static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+}
 
 /// Pages of their own, from a multiple of kHuge on where there are as many.
 void* map_block(size_t bytes) {
@@ -48,7 +53,7 @@ int32_t alloc(mem_alloc_frame* f) {
   // no process can address as much, and sums of it are no sizes any more
   if (wanted > SIZE_MAX / 2) return PTLITE_NO_MEMORY;
   const bool mapped = wanted >= kMapped;
-  const size_t bytes = mapped ? round_up(wanted, static_cast<size_t>(sysconf(_SC_PAGESIZE))) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
+  const size_t bytes = mapped ? in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
   void* const block = mapped ? map_block(bytes) : aligned_alloc(kAlignment, bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
   const ptlite::Destroy destroy = mapped ? unmap_block : free_block;

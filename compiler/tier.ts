@@ -1,3 +1,4 @@
+import { milliseconds } from '../runtime/clock.js'
 import { PtliteError } from '../runtime/error.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
@@ -288,11 +289,11 @@ export class TieredModule implements RegionHost {
   }
 
   private compileStep(fn: LinkedFunction, entry: Entry): BackgroundStep {
-    const begin = performance.now()
+    const begin = milliseconds()
     return {
       kind: 'compile',
       done: (outcome) => {
-        entry.cost += performance.now() - begin
+        entry.cost += milliseconds() - begin
         if (this.methods.get(fn)?.entries.includes(entry) === true) this.takeOver(fn, entry, outcome)
         else if (outcome.kind === 'plan') outcome.plan.plan.dispose()
       },
@@ -372,7 +373,7 @@ export class TieredModule implements RegionHost {
       entry.replays++
       return this.replay(fn, state.call, inputs, args)
     }
-    const begin = performance.now()
+    const begin = milliseconds()
     try {
       if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
       entry.release()
@@ -381,16 +382,16 @@ export class TieredModule implements RegionHost {
       entry.regions = methodRegions(this, entry, fn)
       return entry.regions.record(args)
     } finally {
-      entry.cost += performance.now() - begin
+      entry.cost += milliseconds() - begin
     }
   }
 
   private interpretOnly(fn: LinkedFunction, plans: SignatureList<Entry>, args: readonly Value[]): Value {
-    const begin = performance.now()
+    const begin = milliseconds()
     try {
       return this.interpretCall(fn, args)
     } finally {
-      plans.note(performance.now() - begin)
+      plans.note(milliseconds() - begin)
     }
   }
 

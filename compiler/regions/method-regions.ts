@@ -1,3 +1,4 @@
+import { milliseconds } from '../../runtime/clock.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -92,17 +93,17 @@ export class MethodRegions {
         throw error
       }
     }
-    const begin = performance.now()
+    const begin = milliseconds()
     if (trial.interprets) {
       if (parts !== null) releaseMade(parts)
       const value = host.interpretCall(fn, args)
-      trial.noteInterpreted(performance.now() - begin)
+      trial.noteInterpreted(milliseconds() - begin)
       return value
     }
     const run = new RegionRun(host, this.table, fn, args)
     const value = run.finish(state.kind === 'region' ? { entry, region: state.region, parts: parts! } : null)
     this.learns = run.learned
-    if (!run.learned) trial.noteRegions(performance.now() - begin)
+    if (!run.learned) trial.noteRegions(milliseconds() - begin)
     if (trial.isLost) this.giveUp()
     return value
   }

@@ -1,3 +1,4 @@
+import { milliseconds } from '../../runtime/clock.js'
 import { PtliteError } from '../../runtime/error.js'
 import { Activation } from '../../runtime/interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/program.js'
@@ -126,11 +127,11 @@ export class RegionRun {
         return advance(region, act, parts, outputs)
       }
       this.learned = true
-      const begin = performance.now()
+      const begin = milliseconds()
       const made = compileRegion(host, region, parts)
       entry.state = { kind: 'region', region, call: made.call }
       host.compiledRegion(region)
-      entry.cost += performance.now() - begin
+      entry.cost += milliseconds() - begin
       return advance(region, act, parts, made.outputs)
     } catch (error) {
       if (error instanceof PtliteError && (call === null || error.code !== 'OUT_OF_MEMORY')) {
@@ -264,9 +265,9 @@ export class RegionRun {
     host.noteChange()
     entry.attempts++
     entry.release()
-    const begin = performance.now()
+    const begin = milliseconds()
     const { returned, found } = this.recordFrom(act.values(), location.varying, (recorder, result) => recorder.finishRegion(result))
-    entry.cost += performance.now() - begin
+    entry.cost += milliseconds() - begin
     if (found === null) return returned
     if (!('graph' in found)) {
       entry.state = { kind: 'refused', reason: host.reasonText(found) }

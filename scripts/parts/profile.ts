@@ -1,5 +1,6 @@
 // Writes scripts/parts/common-functions.txt and common-operators.txt: what the programs of usual-programs.mjs run, which is what the first half
 // of each part holds. Needs dist/libptlite.so.
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -44,6 +45,15 @@ const bundle = await rollup({
 mkdirSync(folder, { recursive: true })
 await bundle.write({ file: `${folder}/library.mjs`, format: 'es' })
 
+// a file that is compiled ahead, by a library that notes nothing
+const [input, compiled] = [`${folder}/input.json`, `${folder}/usual.ptlc`]
+const zeros = (size: number, ...others: number[]): unknown =>
+  Array<unknown>(size).fill(others.length === 0 ? 0 : zeros(...(others as [number])))
+writeFileSync(input, JSON.stringify(zeros(1, 3, 384, 384)))
+const model = `${root}/test/fixtures/models/mobilenet_v2.ptl`
+process.env.PTLITE_NATIVE_LIBRARY ??= `${root}/dist/libptlite.so`
+execFileSync(process.execPath, ['--import', 'tsx', `${root}/src/cli/main.ts`, 'compile', model, '--input', input, '-o', compiled])
+
 const ran = new Map<string, Set<string>>()
 const operators = new Set<string>()
 function note(place: string, argument?: unknown): void {
@@ -52,11 +62,10 @@ function note(place: string, argument?: unknown): void {
   ran.set(file, (ran.get(file) ?? new Set()).add(name))
 }
 ;(globalThis as Notes).__ran = note
-process.env.PTLITE_NATIVE_LIBRARY ??= `${root}/dist/libptlite.so`
 const { runUsualPrograms } = (await import(new URL('usual-programs.mjs', import.meta.url).href)) as {
-  runUsualPrograms: (library: unknown) => Promise<void>
+  runUsualPrograms: (library: unknown, compiled: string) => Promise<void>
 }
-await runUsualPrograms(await import(pathToFileURL(`${folder}/library.mjs`).href))
+await runUsualPrograms(await import(pathToFileURL(`${folder}/library.mjs`).href), compiled)
 // a model that names an operator needs its function
 const sources = new Sources(root, () => null)
 for (const [module, name] of functionsOf(libraryTexts(root), operators)) {

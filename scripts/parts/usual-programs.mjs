@@ -1,7 +1,11 @@
-// What most programs do with the library: eager arithmetic, and networks on images, rows and text, interpreted and compiled.
+// What most programs do with the library: eager arithmetic, and networks on images, rows and text, interpreted, compiled and from files that
+// are compiled ahead.
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const FIXTURES = new URL('../../test/fixtures/', import.meta.url)
+const FOLDER = fileURLToPath(FIXTURES)
 const ARRAYS = { float32: Float32Array, int64: BigInt64Array }
 const NETWORKS = ['mobilenet_v2', 'mobilenet_v3', 'resnet18', 'resnet50', 'shufflenet_v2', 'squeezenet', 'efficientnet', 'vit', 'encoder']
 /** Operators, called with a matrix before other arguments: 'x' is it again, 'i' a matrix of indices, 'c' one of conditions. */
@@ -18,8 +22,8 @@ const EAGER = {
   '"c",0': 'masked_fill.Scalar',
 }
 
-/** Runs them in a build of the library. */
-export async function runUsualPrograms({ callOperator, loadModule, tensor, Tensor }) {
+/** Runs them in a build of the library. `compiled`: a `.ptlc` file for an image of 384x384. */
+export async function runUsualPrograms({ callOperator, loadModule, tensor, Tensor }, compiled) {
   const x = tensor([
     [1, 2],
     [3, 4],
@@ -50,6 +54,9 @@ export async function runUsualPrograms({ callOperator, loadModule, tensor, Tenso
     const { inputs } = JSON.parse(readFileSync(new URL(`models/${network}.json`, FIXTURES), 'utf8'))
     for (const kind of ['ptl', 'mobile.ptl']) await runModel(`models/${network}.${kind}`, inputs.map(inputOf))
   }
+  // what lies between the layers of large images is more than caches hold
+  for (const file of ['models/mobilenet_v2.ptl', compiled])
+    await runModel(file, [tensor(new Float32Array(3 * 384 * 384), [1, 3, 384, 384])])
   await runModel('linear.ptl', [tensor(new Float32Array(3).fill(1), [1, 3])])
 
   function show(y) {
@@ -57,7 +64,7 @@ export async function runUsualPrograms({ callOperator, loadModule, tensor, Tenso
   }
 
   async function runModel(file, inputs) {
-    const m = await loadModule(new URL(file, FIXTURES).pathname)
+    const m = await loadModule(resolve(FOLDER, file))
     // the third call is one of its plan
     for (let i = 0; i < 3; i++) {
       const y = m.forward(...inputs)

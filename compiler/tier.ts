@@ -49,6 +49,8 @@ export interface FoundPlan {
 export interface NoPlan {
   readonly signature: string
   readonly reason: string
+  /** Parts of the method have plans. */
+  readonly inRegions: boolean
 }
 
 /** How a call in the background goes on. */
@@ -178,7 +180,7 @@ export class TieredModule implements RegionHost {
 
   /** As planFor, but says why there can be no plan. Throws what the call throws. */
   findPlan(fn: LinkedFunction, args: readonly Value[]): FoundPlan | NoPlan {
-    if (Signature.of(args) === null) return { signature: 'objects', reason: 'an argument is an object' }
+    if (Signature.of(args) === null) return { signature: 'objects', reason: 'an argument is an object', inRegions: false }
     const { state } = this.find(fn, args) ?? {}
     // a call makes anew what does not hold any longer
     if (state?.kind === 'compiled' && !state.guards.hold()) this.discard(this.call(fn, args), Signature.of(args)!.match(args)!)
@@ -186,7 +188,8 @@ export class TieredModule implements RegionHost {
     const { operators, reason } = this.describe(fn, entry)
     const plan = entry.state.kind === 'compiled' ? entry.state.call.plan : null
     if (plan !== null) return { plan, operators }
-    return { signature: entry.signature.toString(), reason: reason ?? 'it is compiled in regions, or changes the module or its arguments' }
+    const why = reason ?? 'it is compiled in regions, or changes the module or its arguments'
+    return { signature: entry.signature.toString(), reason: why, inRegions: entry.regions !== null }
   }
 
   /** Calls a method by its plan, which is made where there is none, and notes each kernel call. Throws INVALID_ARGUMENT where there can be no plan. */

@@ -14,9 +14,9 @@ import type { PlannedCall } from './scripted-module.js'
 
 /**
  * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
- * level and version of the library. Calls that there can be no plan for are left to the interpreter, and so noted in the file.
- * Throws INVALID_ARGUMENT saying why where there can be a plan for none, INVALID_FILE where the model changed
- * meanwhile, and what a call throws.
+ * level and version of the library. Calls that there can be no plan for are left to the model, and so noted in the file: what is compiled
+ * in regions is so at its first calls, as it is without the file. Throws INVALID_ARGUMENT saying why where there can be a plan for none of
+ * the calls or their parts, INVALID_FILE where the model changed meanwhile, and what a call throws.
  */
 export function compileAhead(
   path: string,

@@ -114,13 +114,14 @@ export class ScriptedModule extends InterpretedModule {
   /**
    * Plans for calls with arguments of these forms, which it makes, and the methods that they are of: what a `.ptlc` file holds; with the
    * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
-   * plan for any of the calls, and what a call throws.
+   * plan for any of the calls or for parts of them, and what a call throws.
    */
   planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned'> {
     const methods = new Map<string, AheadMethod>()
     const constants = new SharedConstants()
     const plans: AheadPlan[] = []
     const unplanned: UnplannedCall[] = []
+    let divided = false
     for (const { method, args } of calls) {
       const fn = this.script.method(method)
       const example = this.fit(fn, args)
@@ -138,9 +139,10 @@ export class ScriptedModule extends InterpretedModule {
       } else {
         if (whyNoMethod(parameters) === null) methods.set(method, { name: method, arguments: parameters })
         unplanned.push({ method, signature, reason: fault! })
+        divided ||= 'inRegions' in found && found.inRegions
       }
     }
-    if (plans.length === 0 && unplanned.length > 0) {
+    if (plans.length === 0 && unplanned.length > 0 && !divided) {
       const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }

@@ -33,8 +33,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
     return sourceOf(file, descriptor, map)
   } catch (cause) {
     const { message } = cause as Error
-    // neither is a fault of the file
-    if (cause instanceof PtliteError && (cause.code === 'OUT_OF_MEMORY' || cause.code === 'NATIVE_LIBRARY')) throw cause
+    if (cause instanceof PtliteError && cause.code !== 'INVALID_FILE') throw cause
     throw new PtliteError('INVALID_FILE', `cannot read the model ${file}: ${message}`, { cause })
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)

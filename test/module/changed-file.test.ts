@@ -101,7 +101,7 @@ t.test('with map: false a file is read, and may change', async (t) => {
     read.dispose()
   }
   for (const map of [0, 'no', null] as unknown[])
-    await t.rejects(loadModule(model, { map } as LoadOptions), { code: 'INVALID_ARGUMENT', message: /map: expected true or false/ })
+    await t.rejects(loadModule(model, { map } as LoadOptions), { code: 'INVALID_ARGUMENT', message: /expected map to be true or false/ })
 })
 
 t.test('what is no regular file, or may not be read, is refused and not waited for', async (t) => {

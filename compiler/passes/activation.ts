@@ -12,7 +12,7 @@ interface Bounds {
 }
 
 /**
- * Moves relu, relu6, hardtanh and clamps into the convolution or linear layer before them, whose kernels clamp while
+ * Moves relu, relu6 and clamps into the convolution or linear layer before them, whose kernels clamp while
  * results are still in registers.
  *
  *     %3 = aten::conv2d(%0, %1, %2, [1, 1], ...)
@@ -54,8 +54,6 @@ function boundsOf(node: GraphNode): Bounds | null {
       return { min: 0, max: Infinity }
     case 'aten::relu6':
       return { min: 0, max: 6 }
-    case 'aten::hardtanh':
-      return range(numberArg(args[1]), numberArg(args[2]))
     case 'aten::clamp':
       return range(bound(args[1], -Infinity), bound(args[2], Infinity))
     case 'aten::clamp_min':

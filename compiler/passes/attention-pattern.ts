@@ -19,7 +19,6 @@ export interface Attention {
   readonly safe: boolean
 }
 
-const PRODUCTS = new Set(['aten::matmul', 'aten::bmm'])
 const OPERATOR = 'aten::scaled_dot_product_attention'
 
 /** The attention that a node ends, by the operator or spelled out; null where the kernel does not compute it. */
@@ -41,7 +40,7 @@ function operatorAttention({ args }: GraphNode, analysis: Analysis): Attention |
 }
 
 function spelledAttention(node: GraphNode, result: ValueId, analysis: Analysis): Attention | null {
-  if (!PRODUCTS.has(node.op)) return null
+  if (node.op !== 'aten::matmul') return null
   const weights = madeBy(node.args[0], analysis)
   const values = valueArg(node.args[1])
   if (weights?.op !== 'aten::softmax.int' || !isNone(weights.args[2]) || values === undefined) return null
@@ -91,7 +90,7 @@ function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
 function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: ValueId; scale: number } | null {
   const { scale, factors } = productOf(arg, analysis)
   const product = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
-  if (product === undefined || !PRODUCTS.has(product.op)) return null
+  if (product?.op !== 'aten::matmul') return null
   const [query, keys] = [valueArg(product.args[0]), valueArg(product.args[1])]
   return query === undefined || keys === undefined ? null : { query, keys, scale }
 }

@@ -12,7 +12,7 @@ export interface RowsCopied {
   readonly copies: readonly GraphNode[]
 }
 
-const COPYING = new Set(['aten::reshape', 'aten::contiguous', 'aten::clone'])
+const COPYING = new Set(['aten::reshape', 'aten::contiguous'])
 
 /** True for operators that copy what they do not show. */
 export function isCopying(node: GraphNode): boolean {

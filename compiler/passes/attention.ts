@@ -2,6 +2,7 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { exchangeOf } from './canonical/shapes.js'
 import { filledMask, maskForm } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
 import { copyOfRows, isCopying, writeRowsFirst } from './attention-rows.js'
@@ -15,7 +16,7 @@ import type { Pass } from './pass.js'
  *     %3 = aten::matmul(%query, %keyT)
  *     %4 = aten::mul.Scalar(%3, 0.125)
  *     %5 = aten::add.Tensor(%4, %mask, 1)
- *     %6 = aten::softmax.int(%5, -1, None)            %8 = aten::transpose.int(%keyT, -2, -1)
+ *     %6 = aten::softmax.int(%5, -1, None)            %8 = aten::permute(%keyT, [0, 1, 3, 2])
  *     %7 = aten::matmul(%6, %value)             →     %7 = ptlite::attention(%query, %8, %value, %mask, 0.125, False, False, False)
  *
  * and `aten::scaled_dot_product_attention`, of which a row that sees no key is 0.
@@ -48,6 +49,7 @@ export const attention: Pass = {
 function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: Editor): void {
   const result = onlyResult(node)!
   const rowsFirst = copyOfRows(result, analysis)
+  const rank = analysis.type(result).shape.length
   const before: GraphNode[] = []
   const viewed = (id: ValueId, op: string, args: readonly Arg[], change: (type: TensorType) => TensorType): ValueId => {
     const type = editor.typeOf(id)
@@ -56,7 +58,8 @@ function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: 
     return view
   }
   let { key, value: values } = found
-  if (found.turned) key = turnedBack(key, analysis) ?? viewed(key, 'aten::transpose.int', [constant(-2), constant(-1)], exchanged)
+  if (found.turned)
+    key = turnedBack(key, analysis) ?? viewed(key, 'aten::permute', [constant(exchangeOf(rank - 2, rank - 1, rank))], exchanged)
   const shared = [key, values].map((id) => sharedHeads(id, analysis))
   if (shared.every((id) => id !== null)) {
     const one = [constant(2), constant(0)]
@@ -89,7 +92,7 @@ function exchanged(type: TensorType): TensorType {
 function turnedBack(id: ValueId, analysis: Analysis): ValueId | null {
   const made = madeBy(value(id), analysis)
   const before = valueArg(made?.args[0])
-  if (made?.op !== 'aten::transpose.int' || before === undefined) return null
+  if (made?.op !== 'aten::permute' || before === undefined) return null
   const expected = exchanged(analysis.type(before))
   const { shape, strides, offset } = analysis.type(id)
   return sameShape(shape, expected.shape) && sameShape(strides, expected.strides) && offset === expected.offset ? before : null

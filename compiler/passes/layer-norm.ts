@@ -12,7 +12,7 @@ import type { Pass } from './pass.js'
  *
  *     %1 = aten::mean.dim(%0, [-1], True, None)
  *     %2 = aten::sub.Tensor(%0, %1, 1)
- *     %3 = aten::pow.Tensor_Scalar(%2, 2)
+ *     %3 = aten::square(%2)
  *     %4 = aten::mean.dim(%3, [-1], True, None)
  *     %5 = aten::add.Scalar(%4, 1e-05, 1)
  *     %6 = aten::sqrt(%5)
@@ -51,10 +51,10 @@ export const layerNorm: Pass = {
 /** (x - mean) / sqrt(var + eps), or times rsqrt. */
 function normOf(node: GraphNode, analysis: Analysis): Norm | null {
   if (onlyResult(node) === undefined) return null
-  if (node.op === 'aten::div.Tensor') return centredOver(node.args[0]!, rootArgument(node.args[1], ['aten::sqrt'], 0.5, analysis), analysis)
+  if (node.op === 'aten::div.Tensor') return centredOver(node.args[0]!, rootArgument(node.args[1], 'aten::sqrt', analysis), analysis)
   if (node.op !== 'aten::mul.Tensor') return null
   for (const [centred, inverse] of [node.args, [node.args[1]!, node.args[0]!]] as [Arg, Arg][]) {
-    const found = centredOver(centred, rootArgument(inverse, ['aten::rsqrt'], -0.5, analysis), analysis)
+    const found = centredOver(centred, rootArgument(inverse, 'aten::rsqrt', analysis), analysis)
     if (found !== null) return found
   }
   return null
@@ -79,10 +79,6 @@ function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis):
 /** The mean of squared distances from the mean, or `var` without Bessel's correction. */
 function isVariance(node: GraphNode, input: ValueId, difference: GraphNode, count: number, rank: number, analysis: Analysis): boolean {
   const { op, args } = node
-  if (op === 'aten::var.dim') {
-    const biased = args[2]?.kind === 'constant' && args[2].value === false
-    return biased && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
-  }
   if (op === 'aten::var.correction')
     return numberArg(args[2]) === 0 && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
   if (op !== 'aten::mean.dim' || !isNone(args[3]) || lastDims(args[1], args[2], rank) !== count) return false

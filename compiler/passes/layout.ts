@@ -143,7 +143,7 @@ class Rewriter {
     const shape = [...type.shape, 1]
     const plane = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) }, this.analysis.storage(id))
     const args = [value(id), constant(shape)]
-    before.push({ op: 'aten::view', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
+    before.push({ op: 'aten::reshape', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
     return plane
   }
 
@@ -163,7 +163,7 @@ class Rewriter {
     const flat = tokens === undefined ? rows : this.dense(tokens.shape, this.editor.storageOf(rows))
     if (tokens !== undefined) {
       const args = [value(rows), constant([...tokens.shape])]
-      made.push({ op: 'aten::view', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
+      made.push({ op: 'aten::reshape', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
     }
     for (const view of views) this.editor.replaceValue(view.value, view.shape.length === 3 ? flat : rows)
     for (const view of nodes) this.made.set(view, [])
@@ -192,7 +192,7 @@ class Rewriter {
     const shape = of.map((size, d) => (d < 2 ? size : 1))
     const whole = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) })
     this.editor.setType(result, type, this.editor.storageOf(whole))
-    const view = { ...node, op: 'aten::view', args: [value(whole), constant([...type.shape])] }
+    const view = { ...node, op: 'aten::reshape', args: [value(whole), constant([...type.shape])] }
     this.made.set(node, [...this.made.get(node)!.slice(0, -1), { ...made, results: [{ kind: 'value', id: whole }] }, view])
   }
 

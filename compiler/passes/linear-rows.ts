@@ -5,14 +5,12 @@ import { Editor } from './editor.js'
 import { viewedBy } from './expression.js'
 import type { Pass } from './pass.js'
 
-const VIEWS = new Set(['aten::view', 'aten::reshape', 'aten::_unsafe_view'])
-
 /**
  * Gives a linear layer the dimensions that its result is viewed under next, so that what follows finds the layer itself.
  *
- *     %1: float32[48, 256] @0 = aten::view(%0, [-1, 256])
+ *     %1: float32[48, 256] @0 = aten::reshape(%0, [48, 256])
  *     %2: float32[48, 64] @1 = aten::linear(%1, %weight, None)
- *     %3: float32[1, 48, 64] @1 = aten::view(%2, [1, 48, 64])        →   %3: float32[1, 48, 64] @1 = aten::linear(%0, %weight, None)
+ *     %3: float32[1, 48, 64] @1 = aten::reshape(%2, [1, 48, 64])     →   %3: float32[1, 48, 64] @1 = aten::linear(%0, %weight, None)
  *
  * Where the input was not viewed from tensors of these dimensions, it is now.
  */
@@ -46,7 +44,7 @@ function viewOfRows(node: GraphNode, analysis: Analysis): GraphNode | null {
   const input = valueArg(node.args[0])
   if (node.op !== 'aten::linear' || result === undefined || input === undefined || !analysis.isPure(node)) return null
   const next = analysis.onlyReader(result)
-  const seen = next === undefined || !VIEWS.has(next.op) ? undefined : onlyResult(next)
+  const seen = next?.op !== 'aten::reshape' ? undefined : onlyResult(next)
   if (seen === undefined || analysis.storage(seen) !== analysis.storage(result) || !analysis.isPure(next!)) return null
   const [x, from, to] = [input, result, seen].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType]
   const dense = [x, from, to].every(({ shape, strides }) => shape.length > 0 && !shape.includes(0) && isContiguous(shape, strides))
@@ -76,5 +74,8 @@ function inputOf(
   })
   if (known !== undefined) return { id: known, node: null }
   const view = editor.newValue({ ...type, shape: wanted, strides: contiguousStrides(wanted) }, analysis.storage(id))
-  return { id: view, node: { op: 'aten::view', args: [value(id), constant(wanted)], results: [{ kind: 'value', id: view }], writes: [] } }
+  return {
+    id: view,
+    node: { op: 'aten::reshape', args: [value(id), constant(wanted)], results: [{ kind: 'value', id: view }], writes: [] },
+  }
 }

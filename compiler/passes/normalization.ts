@@ -13,20 +13,17 @@ export interface Norm {
   readonly eps: number
 }
 
-/** What a root is taken of: sqrt(x) or pow(x, exponent), or the reciprocal of a square root. */
-export function rootArgument(arg: Arg | undefined, names: readonly string[], exponent: number, analysis: Analysis): Arg | undefined {
+/** What a root is taken of. */
+export function rootArgument(arg: Arg | undefined, op: 'aten::sqrt' | 'aten::rsqrt', analysis: Analysis): Arg | undefined {
   const node = madeBy(arg, analysis)
-  if (node === undefined) return undefined
-  if (names.includes(node.op)) return node.args[0]
-  if (node.op === 'aten::pow.Tensor_Scalar' && numberArg(node.args[1]) === exponent) return node.args[0]
-  return node.op === 'aten::reciprocal' && exponent < 0 ? rootArgument(node.args[0], ['aten::sqrt'], 0.5, analysis) : undefined
+  return node?.op === op ? node.args[0] : undefined
 }
 
 /** Both factors of a square. */
 export function squareOf(arg: Arg | undefined, analysis: Analysis): readonly [Arg, Arg] | null {
   const node = madeBy(arg, analysis)
   const [a, b] = (node?.args ?? []) as [Arg, Arg]
-  if (node?.op === 'aten::square' || (node?.op === 'aten::pow.Tensor_Scalar' && numberArg(b) === 2)) return [a, a]
+  if (node?.op === 'aten::square') return [a, a]
   return node?.op === 'aten::mul.Tensor' ? [a, b] : null
 }
 

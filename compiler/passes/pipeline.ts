@@ -5,16 +5,14 @@ import { batchNorm } from './batch-norm.js'
 import { blockSparse } from './block-sparse.js'
 import { bottlenecks } from './bottlenecks.js'
 import { byteTables } from './byte-tables.js'
-import { canonical } from './canonical.js'
+import { canonical } from './canonical/canonical.js'
+import { composed } from './canonical/composed.js'
 import { channelSteps } from './channel-steps.js'
 import { constantFolding } from './constant-folding.js'
 import { copies } from './copies.js'
 import { deadCode } from './dead-code.js'
-import { einsum } from './einsum.js'
 import { elementwise } from './elementwise.js'
 import { functionalize } from './functionalize.js'
-import { gates } from './gates.js'
-import { gelu } from './gelu.js'
 import { idleTaps } from './idle-taps.js'
 import { identities } from './identities.js'
 import { layerNorm } from './layer-norm.js'
@@ -32,7 +30,6 @@ import { rowMajor } from './row-major.js'
 import { scaledFilters } from './scaled-filters.js'
 import { signals } from './signals.js'
 import { singleWindows } from './single-windows.js'
-import { softmax } from './softmax.js'
 import { squeezeExcite } from './squeeze-excite.js'
 import { stackedChains } from './stacked-chains.js'
 import { stridedOperands } from './strided-operands.js'
@@ -43,20 +40,18 @@ export const PASSES: readonly Pass[] = [
   functionalize,
   deadCode,
   copies,
+  constantFolding,
+  canonical,
   views,
   identities,
   prepacked,
-  einsum,
   constantFolding,
-  canonical,
   byteTables,
+  composed,
   linearLayers,
   linearRows,
   batchNorm,
   idleTaps,
-  gelu,
-  gates,
-  softmax,
   layerNorm,
   rmsNorm,
   rotary,

@@ -92,8 +92,6 @@ const PRODUCERS: Readonly<Record<string, Producer>> = {
   'aten::conv2d': CONVOLUTION,
   'aten::conv3d': CONVOLUTION,
   'ptlite::convolution': CONVOLUTION,
-  'aten::mm': MATMUL,
-  'aten::bmm': MATMUL,
   'aten::matmul': MATMUL,
   'ptlite::sparse_linear': sparse('ptlite::sparse_linear', 'rows'),
   'ptlite::sparse_convolution': sparse('ptlite::sparse_convolution', 'channels'),

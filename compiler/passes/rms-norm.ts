@@ -12,7 +12,7 @@ import type { Pass } from './pass.js'
  * Recognises root mean square normalization written out (Zhang and Sennrich, "Root Mean Square Layer Normalization"), as Llama, T5 and
  * Gemma do it, with its weight where that follows.
  *
- *     %1 = aten::pow.Tensor_Scalar(%0, 2)
+ *     %1 = aten::square(%0)
  *     %2 = aten::mean.dim(%1, [-1], True, None)
  *     %3 = aten::add.Tensor(%2, 1e-06, 1)
  *     %4 = aten::rsqrt(%3)
@@ -82,12 +82,9 @@ function inOrderOfMemory(
 function normOf(node: GraphNode, analysis: Analysis): Norm | null {
   if (onlyResult(node) === undefined) return null
   const [a, b] = node.args as [Arg, Arg]
-  if (node.op === 'aten::div.Tensor') return over(a, rootArgument(b, ['aten::sqrt'], 0.5, analysis), analysis)
+  if (node.op === 'aten::div.Tensor') return over(a, rootArgument(b, 'aten::sqrt', analysis), analysis)
   if (node.op !== 'aten::mul.Tensor') return null
-  return (
-    over(a, rootArgument(b, ['aten::rsqrt'], -0.5, analysis), analysis) ??
-    over(b, rootArgument(a, ['aten::rsqrt'], -0.5, analysis), analysis)
-  )
+  return over(a, rootArgument(b, 'aten::rsqrt', analysis), analysis) ?? over(b, rootArgument(a, 'aten::rsqrt', analysis), analysis)
 }
 
 /** The norm of `x` whose root is taken of `spread`, the mean of its squares with a number added. */

@@ -103,7 +103,7 @@ function joinedOf(id: ValueId, analysis: Analysis): { parts: readonly [ValueId, 
     const parts = partsOf(made, rank - 1)
     return parts === null ? null : { parts, interleaved: false }
   }
-  if (made === undefined || !FLATTENING.has(made.op)) return null
+  if (made?.op !== 'aten::reshape') return null
   const stacked = madeBy(made.args[0], analysis)
   const parts = stacked?.op === 'aten::stack' ? partsOf(stacked, rank) : null
   // what was stacked along a last dimension of two becomes one row
@@ -113,8 +113,6 @@ function joinedOf(id: ValueId, analysis: Analysis): { parts: readonly [ValueId, 
   })
   return parts !== null && fits === true ? { parts, interleaved: true } : null
 }
-
-const FLATTENING = new Set(['aten::flatten.using_ints', 'aten::reshape', 'aten::view', 'aten::_unsafe_view'])
 
 /** Whether values show the first and the second ones of the pairs of each row of `x`. */
 function arePairs({ first, second, interleaved }: Pairs, x: ValueId, analysis: Analysis): boolean {

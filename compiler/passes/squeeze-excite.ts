@@ -68,7 +68,7 @@ export const GATES: Readonly<Record<string, number>> = {
   'aten::sigmoid': Gate.sigmoid,
   'aten::hardsigmoid': Gate.hardsigmoid,
 }
-const VIEWS = new Set(['view', 'reshape', 'flatten.using_ints', 'squeeze.dim', 'unsqueeze'].map((name) => `aten::${name}`))
+const VIEWS = new Set(['aten::reshape', 'aten::squeeze.dim', 'aten::unsqueeze'])
 
 /** Walks along the only readers of a value. */
 class Walk {

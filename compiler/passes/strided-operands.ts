@@ -1,5 +1,6 @@
 import type { GraphNode, ValueId } from '../graph/graph.js'
 import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { isCopying } from './attention-rows.js'
 import { hasViews } from './copies.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
@@ -10,12 +11,10 @@ const READ_BY_ROWS: Readonly<Record<string, readonly number[]>> = {
   'ptlite::rotary': [0],
 }
 
-const COPYING = new Set(['aten::contiguous', 'aten::clone', 'aten::reshape'])
-
 /**
  * Leaves out copies that give a permuted tensor a dense layout for a kernel that reads it where it lies.
  *
- *     %2: float32[1, 8, 100, 32] strides [25600, 32, 256, 1] @0 = aten::transpose.int(%1, 1, 2)
+ *     %2: float32[1, 8, 100, 32] strides [25600, 32, 256, 1] @0 = aten::permute(%1, [0, 2, 1, 3])
  *     %3: float32[1, 8, 100, 32] @3 = aten::contiguous(%2, 0)
  *     %6 = ptlite::attention(%3, %4, %5, ...)                        →   %6 = ptlite::attention(%2, %4, %5, ...)
  */
@@ -26,7 +25,7 @@ export const stridedOperands: Pass = {
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {
-      const source = COPYING.has(node.op) ? sourceOf(node, analysis) : undefined
+      const source = isCopying(node) ? sourceOf(node, analysis) : undefined
       if (source === undefined) continue
       editor.replaceValue(onlyResult(node)!, source)
       editor.replaceNode(node, [])

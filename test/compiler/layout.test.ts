@@ -5,7 +5,7 @@ import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { activation } from '../../compiler/passes/activation.js'
-import { canonical } from '../../compiler/passes/canonical.js'
+import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { channelSteps } from '../../compiler/passes/channel-steps.js'
 import { constantFolding } from '../../compiler/passes/constant-folding.js'
 import { convolutionStrategy } from '../../compiler/passes/convolution-strategy.js'
@@ -114,7 +114,7 @@ t.test('a network from image to means stays in blocks', (t) => {
       '%16: float32[1, 32] @16 = aten::mean.dim(%15, [2, 3], False, None)',
       'return %16',
     ],
-    ['blocked_convolution', 'blocked_depthwise', 'blocked_convolution', 'blocked_max_pool', 'blocked_mean', 'aten::view'],
+    ['blocked_convolution', 'blocked_depthwise', 'blocked_convolution', 'blocked_max_pool', 'blocked_mean', 'aten::reshape'],
   )
   t.end()
 })
@@ -204,7 +204,14 @@ t.test('element-wise steps go into the kernels', (t) => {
       '%18: float32[1, 32] @18 = aten::mean.dim(%17, [2, 3], False, None)',
       'return %18',
     ],
-    ['blocked_convolution_post', 'blocked_depthwise_post', 'blocked_convolution_post', 'blocked_convolution', 'blocked_mean', 'aten::view'],
+    [
+      'blocked_convolution_post',
+      'blocked_depthwise_post',
+      'blocked_convolution_post',
+      'blocked_convolution',
+      'blocked_mean',
+      'aten::reshape',
+    ],
     [elementwise, postOps],
   )
   t.end()
@@ -254,7 +261,7 @@ t.test('numbers for each channel, or each pixel, are operands of steps', (t) => 
       'to_blocked',
       'blocked_convolution_post',
       'blocked_depthwise_post',
-      'aten::view',
+      'aten::reshape',
       'blocked_convolution_post',
       'from_blocked',
     ],
@@ -283,7 +290,7 @@ t.test('rows of channels enter and leave the blocks without a turn through plane
   check(
     t,
     [input, last, conv(11, 10, 2), flat, tokens, '%14: float32[1, 256, 32] @14 = aten::contiguous(%13, 0)', normed, 'return %15'],
-    ['aten::permute', 'to_blocked', 'blocked_convolution', 'blocked_rows', 'aten::view', 'aten::layer_norm'],
+    ['aten::permute', 'to_blocked', 'blocked_convolution', 'blocked_rows', 'aten::reshape', 'aten::layer_norm'],
   )
   // planes are read, too
   check(

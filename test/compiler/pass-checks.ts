@@ -4,6 +4,7 @@ import type { Graph } from '../../compiler/graph/graph.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
+import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { deadCode } from '../../compiler/passes/dead-code.js'
 import type { Pass } from '../../compiler/passes/pass.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
@@ -25,6 +26,16 @@ export const operators = (graph: Graph): string[] => graph.nodes.map((node) => n
 
 /** Runs a pass and leaves out what it made superfluous, as the next ones do. */
 export const cleaned = (pass: Pass): Pass => ({ name: pass.name, run: (graph) => deadCode.run(pass.run(graph)) })
+
+/** Passes on canonical operators, as in the pipeline. */
+export const onCanonical = (pass: Pass, before?: Pass): Pass =>
+  cleaned({
+    name: pass.name,
+    run: (graph) => {
+      const started = canonical.run(graph)
+      return pass.run(before?.run(started) ?? started)
+    },
+  })
 
 /** A graph of operators on values of one shape: input %0, then a line for each call; the last one is returned. */
 export function chain(shape: string, calls: readonly string[], constants = ''): string {

@@ -236,7 +236,7 @@ t.test('products', (t) => {
       [30, 50],
       [50, 40],
     ],
-    'aten::mm(%0, %1)',
+    'aten::matmul(%0, %1)',
     [30, 40],
     [[40]],
     ['aten::mul.Scalar(%r, 0.125)', 'aten::add.Tensor(%s0, %o0, 1)'],
@@ -244,12 +244,12 @@ t.test('products', (t) => {
   )
   check(
     t,
-    'bmm',
+    'products of batches',
     [
       [3, 9, 20],
       [3, 20, 33],
     ],
-    'aten::bmm(%0, %1)',
+    'aten::matmul(%0, %1)',
     [3, 9, 33],
     [[3, 9, 33]],
     ['aten::mul.Scalar(%r, 0.125)', 'aten::add.Tensor(%s0, %o0, 1)'],

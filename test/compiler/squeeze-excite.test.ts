@@ -56,12 +56,12 @@ t.test('limits that a convolution applies itself', (t) => {
 })
 
 t.test('linear layers between views', (t) => {
-  const branch = `%11: float32[2, 24] @10 = aten::view(%10, [2, 24])
+  const branch = `%11: float32[2, 24] @10 = aten::reshape(%10, [2, 24])
 %12: float32[2, 6] @12 = aten::linear(%11, %1, None)
 %13: float32[2, 6] @13 = aten::relu(%12)
 %16: float32[2, 24] @16 = aten::linear(%13, %2, None)
 %17: float32[2, 24] @17 = aten::sigmoid(%16)
-%18: float32[2, 24, 1, 1] @17 = aten::view(%17, [2, 24, 1, 1])
+%18: float32[2, 24, 1, 1] @17 = aten::reshape(%17, [2, 24, 1, 1])
 %14: ${BLOCKS} @14 = ptlite::to_blocked(%18)
 `
   check(t, squeezeExcite, INPUT + LINEAR_LAYERS + MEAN + branch + ENDS, GATED, 1e-5)

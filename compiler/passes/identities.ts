@@ -1,13 +1,16 @@
 import { DType } from '../../runtime/tensor/dtype.js'
-import type { Graph, GraphNode, ValueId } from '../graph/graph.js'
-import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
+import { sameShape } from '../../runtime/tensor/shape.js'
+import { type Arg, type Graph, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, numberArg, onlyResult, valueArg } from './analysis.js'
 import { canStandFor } from './copies.js'
 import { Editor } from './editor.js'
+import { elementwiseSteps } from './elementwise-operators.js'
+import { madeBy } from './expression.js'
 import { type Pass, untilStable } from './pass.js'
 
 /**
- * Leaves out arithmetic that changes nothing: factors of one, zeros subtracted, relu of what is not negative, two negations, a cast
- * to a wider dtype and back.
+ * Leaves out what changes nothing: factors of one, zeros added or subtracted, relu of what is not negative, two negations, a cast
+ * to a wider dtype and back, a copy that turns a permuted copy back, an expansion for an operator that broadcasts.
  *
  *     %1 = aten::mul.Scalar(%0, 1)
  *     %2 = aten::to.dtype(%1, 7, ...)            (float64)
@@ -24,17 +27,25 @@ function removeOnce(graph: Graph): Graph {
   const editor = new Editor(graph)
   let changed = false
   for (const node of graph.nodes) {
-    const same = sameAs(node, analysis)
-    if (same === undefined || !canStandFor(same, node, analysis)) continue
-    editor.replaceValue(onlyResult(node)!, same)
-    editor.replaceNode(node, [])
+    const same = sameAs(node, analysis) ?? turnedBack(node, analysis)
+    if (same !== undefined && canStandFor(same, node, analysis)) {
+      editor.replaceValue(onlyResult(node)!, same)
+      editor.replaceNode(node, [])
+      changed = true
+      continue
+    }
+    const args = broadcastArgs(node, analysis)
+    if (args === null) continue
+    editor.replaceNode(node, [{ ...node, args }])
     changed = true
   }
   return changed ? editor.finish() : graph
 }
 
 /** Operators whose results relu leaves as they are, NaN included. */
-const NOT_NEGATIVE = new Set(['aten::relu', 'aten::relu6', 'aten::exp', 'aten::sigmoid', 'aten::abs', 'aten::softmax.int'])
+const NOT_NEGATIVE = new Set(
+  ['relu', 'relu6', 'exp', 'sigmoid', 'hardsigmoid', 'abs', 'square', 'sqrt', 'softmax.int'].map((name) => `aten::${name}`),
+)
 
 /** The dtypes that hold every value of another. */
 const WIDER: Readonly<Partial<Record<number, readonly number[]>>> = {
@@ -60,6 +71,7 @@ function sameAs(node: GraphNode, analysis: Analysis): ValueId | undefined {
     case 'aten::div.Scalar':
     case 'aten::pow.Tensor_Scalar':
       return numberArg(args[1]) === 1 ? input : undefined
+    case 'aten::add.Scalar':
     case 'aten::sub.Scalar':
       return numberArg(args[1]) === 0 ? input : undefined
     case 'aten::relu':
@@ -74,4 +86,45 @@ function sameAs(node: GraphNode, analysis: Analysis): ValueId | undefined {
     default:
       return undefined
   }
+}
+
+/** What a dense copy shows in the order of an earlier value, whose elements were permuted and copied in between. */
+function turnedBack(node: GraphNode, analysis: Analysis): ValueId | undefined {
+  const result = onlyResult(node)
+  if (node.op !== 'aten::contiguous' || result === undefined) return undefined
+  let order = analysis.type(result).shape.map((_, d) => d)
+  for (let made: GraphNode | undefined = node; made !== undefined;) {
+    const from = valueArg(made.args[0])
+    if (from === undefined || (made.op !== 'aten::contiguous' && made.op !== 'aten::permute')) return undefined
+    const permutation = made.op === 'aten::permute' ? integersArg(made.args[1]) : undefined
+    const rank = order.length
+    if (permutation !== undefined) order = order.map((d) => (permutation[d]! + rank) % rank)
+    if (made !== node && permutation !== undefined && order.every((d, i) => d === i) && canStandFor(from, node, analysis)) return from
+    made = madeBy(value(from), analysis)
+  }
+  return undefined
+}
+
+/** The arguments of an element-wise operator without expansions that broadcasting does too; null where there are none. */
+function broadcastArgs(node: GraphNode, analysis: Analysis): Arg[] | null {
+  const result = onlyResult(node)
+  const sources = node.args.map((arg) => expansionOf(arg, analysis))
+  if (result === undefined || sources.every((source) => source === undefined)) return null
+  if (!analysis.isPure(node) || elementwiseSteps(node, analysis) === null) return null
+  const { shape, strides } = analysis.type(result)
+  // another operand has to have the result's shape and layout
+  const isFull = (arg: Arg, i: number): boolean => {
+    const id = valueArg(arg)
+    if (id === undefined || sources[i] !== undefined) return false
+    const type = analysis.type(id)
+    return sameShape(type.shape, shape) && sameShape(type.strides, strides)
+  }
+  return node.args.some(isFull) ? node.args.map((arg, i) => (sources[i] === undefined ? arg : value(sources[i]))) : null
+}
+
+/** What an argument is an expansion of, but for values of no dimensions, which have no say in the dtype of a result. */
+function expansionOf(arg: Arg, analysis: Analysis): ValueId | undefined {
+  const made = madeBy(arg, analysis)
+  const source = made?.op === 'aten::expand' ? valueArg(made.args[0]) : undefined
+  return source !== undefined && analysis.type(source).shape.length > 0 ? source : undefined
 }

@@ -87,12 +87,16 @@ function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
   return null
 }
 
+/** The product of queries and keys, all of whose factors, which may be those of the operands, are its scale. */
 function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: ValueId; scale: number } | null {
   const { scale, factors } = productOf(arg, analysis)
   const product = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
-  if (product?.op !== 'aten::matmul') return null
-  const [query, keys] = [valueArg(product.args[0]), valueArg(product.args[1])]
-  return query === undefined || keys === undefined ? null : { query, keys, scale }
+  if (product?.op !== 'aten::matmul' || product.args.some((operand) => valueArg(operand) === undefined)) return null
+  const [query, keys] = product.args.map((operand) => {
+    const scaled = productOf(operand, analysis)
+    return scaled.factors.length === 1 ? { of: scaled.factors[0]!, by: scaled.scale } : { of: valueArg(operand)!, by: 1 }
+  })
+  return { query: query!.of, keys: keys!.of, scale: scale * query!.by * keys!.by }
 }
 
 function fits({ query, key, turned, value: values, mask, filled }: Attention, result: ValueId, analysis: Analysis): boolean {

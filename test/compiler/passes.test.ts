@@ -465,6 +465,15 @@ input %1: float32[${heads}] @1
   const whole = check(t, run, `${projected('1')}${scaled}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
   t.match(printGraph(whole), '0.35, False, False, True)')
   t.equal(whole.values.get(12)!.storage, whole.values.get(10)!.storage, 'the copy is a view')
+  const before = `%14: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @14 = aten::mul.Scalar(%3, 0.5)
+%15: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @15 = aten::div.Scalar(%4, 4)
+`
+  const operandsScaled = `${projected('1')}${scaled}${mixed}return %13\n`
+    .replace('%6:', `${before}%6:`)
+    .replace('strides [2664, 8, 1, 72] from 24 @0 = aten::transpose.int(%4,', 'strides [888, 8, 1, 24] @15 = aten::transpose.int(%15,')
+    .replace('matmul(%3,', 'matmul(%14,')
+  const left = ['aten::permute', 'aten::unbind.int', 'aten::div.Scalar', ...views.slice(2), 'aten::tanh']
+  t.match(printGraph(check(t, run, operandsScaled, left, 1e-6)), 'ptlite::attention(%3, %15, %5, None, 0.175,', 'of the queries')
   const returned = check(t, run, `${projected('1')}${scaled}${mixed}return %12\n`, views, 1e-6)
   t.match(printGraph(returned), '0.35, False, False, False)', 'an output has memory of its own')
   for (const shape of ['37, 37', '2, 1, 37, 37', '2, 1, 1, 37', '1']) {

@@ -70,11 +70,21 @@ function keepsStrides(op: string, { shape, strides }: TensorType): boolean {
   return isContiguous(shape, strides) || (POINTWISE.has(op) && isDense(shape, strides))
 }
 
+/** Operators in place whose functional overloads have other names. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'aten::pow_.Scalar': 'aten::pow.Tensor_Scalar',
+  'aten::pow_.Tensor': 'aten::pow.Tensor_Tensor',
+  'aten::float_power_.Scalar': 'aten::float_power.Tensor_Scalar',
+  'aten::float_power_.Tensor': 'aten::float_power.Tensor_Tensor',
+  'aten::floor_divide_.Tensor': 'aten::floor_divide',
+  'aten::ldexp_': 'aten::ldexp.Tensor',
+}
+
 /** `aten::add.Tensor` for `aten::add_.Tensor`, where it takes the same arguments. */
-function functionalName(op: string): string | null {
+export function functionalName(op: string): string | null {
   const [name, overload] = op.split('.') as [string, string | undefined]
   if (!name.endsWith('_') || name.endsWith('__')) return null
-  const functional = overload === undefined ? name.slice(0, -1) : `${name.slice(0, -1)}.${overload}`
+  const functional = RENAMED[op] ?? (overload === undefined ? name.slice(0, -1) : `${name.slice(0, -1)}.${overload}`)
   const found = calledOperator(functional)
   const given = findOperator(op)!.schema.arguments
   if (found === undefined || found.schema.returns.length !== 1) return null

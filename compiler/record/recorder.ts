@@ -307,6 +307,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       for (const t of reachable(args)) this.idOf(t)
       return false
     }
+    // numbers that are tensors of the module, like the scale of a quantization, are known from here on
+    for (const t of this.readData) if (!this.isVariable(t) && reachable(args).has(t)) this.idOf(t)
     for (const t of this.readData) {
       if (this.isVariable(t)) {
         this.stop(`${name} reads the contents of a tensor`, origin)

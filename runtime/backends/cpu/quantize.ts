@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { writeTensor } from '../../tensor/data.js'
+import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, emptyStrided, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
@@ -36,8 +36,11 @@ export function quantize_channels_last(x: Tensor, scale: number, zeroPoint: numb
 
 function single(t: Tensor, what: string): number {
   check(t.numel === 1, () => `${what}: expected one element, found ${t.numel}`)
-  return numbersOf(t)[0]!
+  // read as it is, without a cast, so that a recorder sees which tensor it was
+  return NUMBERS.has(t.type) ? Number(readTensor(t)[0]) : numbersOf(t)[0]!
 }
+
+const NUMBERS: ReadonlySet<DType> = new Set([DType.float32, DType.float64, DType.int32, DType.int64])
 
 export function quantize_per_tensor_tensor_qparams(x: Tensor, scale: Tensor, zeroPoint: Tensor, type: DType): Tensor {
   return quantize_per_tensor(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), type)

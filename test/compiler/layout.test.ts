@@ -181,7 +181,7 @@ t.test('a network of volumes stays in blocks', (t) => {
       'aten::cat',
       'blocked_mean',
       'blocked_mean',
-      'aten::view',
+      'aten::reshape',
     ],
     [elementwise, postOps],
   )

@@ -234,23 +234,48 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   'Profiler.record': [{ call: () => new Profiler().record('name', 0), works: EVERYTHING }],
   'Profiler.toChromeTrace': [{ call: () => new Profiler().toChromeTrace(), works: EVERYTHING }],
   ...Object.fromEntries(
-    ['data', 'toArray', 'dispose', 'release', 'dtype', 'dim', 'numel', 'itemSize', 'isContiguous', 'isQuantized', 'isReleased'].map(
-      (name) => [
-        `Tensor.${name}`,
-        [
-          {
-            call: (x: unknown) => {
-              const member = row()[name as 'data'] as unknown
-              return typeof member === 'function' ? loose(member.bind(row()))(x) : member
-            },
-            works: EVERYTHING,
+    [
+      'data',
+      'toArray',
+      'toJSON',
+      'detach',
+      'dispose',
+      'release',
+      'dtype',
+      'dim',
+      'numel',
+      'itemSize',
+      'isContiguous',
+      'isQuantized',
+      'isReleased',
+    ].map((name) => [
+      `Tensor.${name}`,
+      [
+        {
+          call: (x: unknown) => {
+            const member = row()[name as 'data'] as unknown
+            return typeof member === 'function' ? loose(member.bind(row()))(x) : member
           },
-        ],
+          works: EVERYTHING,
+        },
       ],
-    ),
+    ]),
   ),
   'Tensor.item': [{ call: (x) => loose(row().item.bind(row()))(x) }],
-  'Tensor.address': [{ call: () => disposedTensor().address }],
+  'Tensor.from': [
+    { call: loose(Tensor.from) },
+    { call: (x) => loose(Tensor.from)({ dtype: x, shape: [4], buffer: new ArrayBuffer(16), quant: null }) },
+    {
+      call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: x, buffer: new ArrayBuffer(16), quant: null }),
+      works: ['[]', 'list of another realm', 'proxy of a list'],
+    },
+    { call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: [4], buffer: x, quant: null }) },
+    {
+      call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: [4], buffer: new ArrayBuffer(16), quant: x }),
+      works: ['undefined', 'null'],
+    },
+  ],
+  'Tensor.address': [{ call: () => disposedTensor().address }, { call: () => disposedTensor().detach() }],
 }
 
 const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]>> = {
@@ -312,6 +337,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   custom: 'what generated wrappers of custom operators call, with arguments that they have unboxed',
   Module: 'made by loadModule()',
   'Tensor.constructor': 'made by tensor() and Tensor.fromStorage()',
+  'Tensor.checkedFromStorage': 'private: Tensor.fromStorage() calls it',
   'Profiler.constructor': 'the row Profiler',
   'Module.dispose': 'takes nothing and ends the module',
 }
@@ -373,7 +399,9 @@ t.test('every export and method has a row', async (t) => {
     ...Object.keys(ptlite).filter((name) => name !== 'Tensor' && name !== 'cpu'),
     ...Object.keys(ptlite.cpu).map((name) => `cpu.${name}`),
     ...namesOf(Tensor).map((name) => `Tensor.${name}`),
-    'Tensor.fromStorage',
+    ...Object.getOwnPropertyNames(Tensor)
+      .filter((name) => typeof Tensor[name as 'from'] === 'function')
+      .map((name) => `Tensor.${name}`),
     ...namesOf(Profiler).map((name) => `Profiler.${name}`),
   ]
   t.strictSame(

@@ -1,5 +1,6 @@
 import { types } from 'node:util'
 import { PtliteError } from '../error.js'
+import { reading } from './check-arguments.js'
 import { arrayTypeOf, readTensor, type TypedArray } from './data.js'
 import { type DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
 import { type Quant, Tensor } from './tensor.js'
@@ -24,14 +25,16 @@ export function detach(t: Tensor): DetachedTensor {
 
 /** A tensor of what `detach` made. Throws INVALID_ARGUMENT for anything else, such as one whose buffer went to another thread. */
 export function attach(detached: DetachedTensor): Tensor {
-  // not instanceof: it may come from another realm
-  if (typeof detached !== 'object' || (detached as unknown) === null || !types.isArrayBuffer(detached.buffer))
-    throw new PtliteError('INVALID_ARGUMENT', 'expected what tensor.detach() returns: dtype, shape, buffer and quant')
-  const { dtype, shape, buffer, quant } = detached
-  const type = dtypeFromName(dtype)
-  if (buffer.byteLength % itemSize(type) !== 0)
-    throw new PtliteError('INVALID_ARGUMENT', `expected a buffer of whole ${dtype} elements, found ${buffer.byteLength} bytes`)
-  return Tensor.fromStorage(viewOn(buffer, type), { dtype, shape, quant })
+  return reading(() => {
+    // not instanceof: it may come from another realm
+    if (typeof detached !== 'object' || (detached as unknown) === null || !types.isArrayBuffer(detached.buffer))
+      throw new PtliteError('INVALID_ARGUMENT', 'expected what tensor.detach() returns: dtype, shape, buffer and quant')
+    const { dtype, shape, buffer, quant } = detached
+    const type = dtypeFromName(dtype)
+    if (buffer.byteLength % itemSize(type) !== 0)
+      throw new PtliteError('INVALID_ARGUMENT', `expected a buffer of whole ${dtype} elements, found ${buffer.byteLength} bytes`)
+    return Tensor.fromStorage(viewOn(buffer, type), { dtype, shape, quant })
+  })
 }
 
 function viewOn(buffer: ArrayBuffer, type: DType): TypedArray {

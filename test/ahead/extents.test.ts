@@ -23,6 +23,7 @@ const UNDECLARED: Readonly<Record<string, string>> = {
   margin_loss: 'indices are data',
   masked_unpack: 'how much it reads depends on data',
   mem_discard: 'not captured',
+  mem_forget: 'not captured',
   mem_free: 'not captured',
   mem_trim: 'not captured',
   mem_unmap: 'not captured',

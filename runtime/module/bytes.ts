@@ -34,7 +34,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
   } catch (cause) {
     const { message } = cause as Error
     if (cause instanceof PtliteError && cause.code !== 'INVALID_FILE') throw cause
-    throw new PtliteError('INVALID_FILE', `cannot read the model ${file}: ${message}`, { cause })
+    throw new PtliteError('INVALID_FILE', `cannot read the model ${file.replaceAll('\0', '\\0')}: ${message}`, { cause })
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
   }

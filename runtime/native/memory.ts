@@ -35,7 +35,7 @@ export interface Block {
   bytes: number
   /** The memory is there as long as this object. */
   readonly owner: object
-  account: Account
+  readonly account: Account
   /** Position among the held blocks; -1 for one that is left to the garbage collector. */
   slot: number
 }
@@ -111,7 +111,7 @@ function take(size: number): Block {
   if (!(size <= SMALL_BYTES)) return takeLarger(size)
   if (slab.bytes < size) slab = fromSystem(SLAB_BYTES)
   slab.bytes -= size
-  return { ...slab, address: slab.address + slab.bytes, bytes: size }
+  return blockOf(slab.address + slab.bytes, size, slab.owner, slab.account)
 }
 
 /** The smallest larger block that was released and serves, or a new one. */
@@ -170,11 +170,13 @@ export function memoryStats(): MemoryStats {
 }
 
 function fromSystem(bytes: number): Block {
-  const block = { ...source.take(bytes), bytes } as Block
-  if (HOLDS_OBSERVERS) {
-    block.slot = -1
-    block.account = { counter: { used: 0 } }
-    collected.register(block.account, block.account.counter)
-  }
-  return block
+  const { address, owner } = source.take(bytes)
+  const account: Account = { counter: { used: 0 } }
+  if (HOLDS_OBSERVERS) collected.register(account, account.counter)
+  return blockOf(address, bytes, owner, account)
+}
+
+/** All blocks have one hidden class, whatever they are cut from: operators come by here for every result. */
+function blockOf(address: number, bytes: number, owner: object, account: Account): Block {
+  return { address, bytes, owner, account, slot: -1 }
 }

@@ -1,18 +1,9 @@
 import t from 'tap'
-import { loadModule, type Module, type Output, Tensor, tensor } from '../src/index.js'
+import { loadModule, type Module, tensor } from '../src/index.js'
+import { near, numbers, row, state } from './decoder-values.js'
 import { fixturePath } from './module/fixtures.js'
 
 const load = (compile: 'auto' | 'off'): Promise<Module> => loadModule(fixturePath('decoder.ptl'), { compile })
-const row = (i: number): Tensor =>
-  tensor(
-    Float32Array.from({ length: 16 }, (_, k) => Math.sin(3 * i + k)),
-    [1, 1, 16],
-  )
-const numbers = (output: Output): number[] => (output instanceof Tensor ? Array.from(output.data(), Number) : [output as number])
-const near = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-5 * Math.max(1, Math.abs(b[i]!)))
-const state = (m: Module): number[] => [...numbers(m.getAttribute('total')), ...numbers(m.getAttribute('pos'))]
-
 for (const method of ['running', 'scaled', 'masked', 'forward', 'count']) {
   t.test(`${method}: by regions in the background as interpreted here`, async (t) => {
     const [m, off] = [await load('auto'), await load('off')]

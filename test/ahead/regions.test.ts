@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { compileAhead } from '../../src/ahead.js'
-import { loadModule, type Module, type Output, Tensor, tensor } from '../../src/index.js'
+import { loadModule } from '../../src/index.js'
+import { near, numbers, row, state } from '../decoder-values.js'
 import { fixturePath } from '../module/fixtures.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'ptlite-regions-'))
@@ -12,16 +13,6 @@ t.teardown(() => {
 })
 const model = join(folder, 'decoder.ptl')
 copyFileSync(fixturePath('decoder.ptl'), model)
-
-const row = (i: number): Tensor =>
-  tensor(
-    Float32Array.from({ length: 16 }, (_, k) => Math.sin(3 * i + k)),
-    [1, 1, 16],
-  )
-const numbers = (output: Output): number[] => (output instanceof Tensor ? Array.from(output.data(), Number) : [output as number])
-const near = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-5 * Math.max(1, Math.abs(b[i]!)))
-const state = (m: Module): number[] => ['pos', 'total'].flatMap((name) => numbers(m.getAttribute(name)))
 
 t.test('methods in regions are the same called, run, and by way of a compiled file', async (t) => {
   const methods = ['masked', 'forward', 'ring', 'scaled', 'running']

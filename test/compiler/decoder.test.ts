@@ -1,20 +1,12 @@
 import t from 'tap'
-import { loadModule, memoryStats, type Module, type Output, PtliteError, Tensor, tensor } from '../../src/index.js'
+import { loadModule, memoryStats, type Module, PtliteError, type Tensor } from '../../src/index.js'
+import { near, numbers, row, state } from '../decoder-values.js'
 import { fixturePath } from '../module/fixtures.js'
 
-/** Of the caches of decoder.ptl, and of its rows. */
+/** Of the caches of decoder.ptl. */
 const LENGTH = 24
-const WIDTH = 16
 
 const load = (compile: 'auto' | 'off' | 'eager'): Promise<Module> => loadModule(fixturePath('decoder.ptl'), { compile })
-const row = (i: number): Tensor =>
-  tensor(
-    Float32Array.from({ length: WIDTH }, (_, k) => Math.sin(3 * i + k)),
-    [1, 1, WIDTH],
-  )
-const numbers = (output: Output): number[] => (output instanceof Tensor ? Array.from(output.data(), Number) : [output as number])
-const near = (a: readonly number[], b: readonly number[]): boolean =>
-  a.length === b.length && a.every((x, i) => Math.abs(x - b[i]!) <= 1e-5 * Math.max(1, Math.abs(b[i]!)))
 
 /** What a call gives, or why it fails, and everything that calls can change. */
 function after(m: Module, method: string, args: (Tensor | number)[]): { readonly numbers: number[]; readonly error: string } {
@@ -26,9 +18,8 @@ function after(m: Module, method: string, args: (Tensor | number)[]): { readonly
     if (!(cause instanceof PtliteError)) throw cause
     error = cause.message
   }
-  const state = ['pos', 'total'].flatMap((name) => numbers(m.getAttribute(name)))
   const caches = [...m.parameters()].filter(([name]) => /keys|values|places/.test(name)).flatMap(([, value]) => numbers(value))
-  return { numbers: [...found, ...state, ...caches], error }
+  return { numbers: [...found, ...state(m), ...caches], error }
 }
 
 const compiled = (m: Module, method: string) => m.plans().filter((p) => p.method === method && p.state === 'plan')

@@ -2,16 +2,19 @@ import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { newStack } from '../../runtime/tensor/stack.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import { callOf } from '../lower/calls.js'
 import { operatorOf, valueOf } from './execute.js'
-import { type Graph, type GraphNode, type Result, usesOf, type ValueId } from './graph.js'
+import type { Graph, GraphNode, Result, ValueId } from './graph.js'
+import { usesOf } from './node.js'
 import { sharedConstants } from './shared-constants.js'
 
 /** Runs one node on known tensors and returns what it defines; the tensors belong to the caller. */
 export function evaluateNode(node: GraphNode, graph: Graph, tensorOf: (id: ValueId) => Tensor): Map<ValueId, Tensor> {
   const env = new Map(usesOf(node).map((id) => [id, tensorOf(id)]))
+  const { op, args } = callOf(node)
   const results = callOnce(
-    node.op,
-    node.args.map((arg) => valueOf(arg, graph, env)),
+    op,
+    args.map((arg) => valueOf(arg, graph, env)),
   )
   const found = new Map<ValueId, Tensor>()
   const given = new Set(env.values())

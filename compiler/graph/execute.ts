@@ -5,11 +5,14 @@ import { sameShape } from '../../runtime/tensor/shape.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
-import { type Arg, definitionsOf, type Graph, type GraphNode, type Result, usesOf, type ValueId, visitArg } from './graph.js'
+import { callOf } from '../lower/calls.js'
+import { type Arg, definitionsOf, type Graph, type GraphNode, type Result, type ValueId, visitArg } from './graph.js'
+import { nameOf, usesOf } from './node.js'
 
 interface Step {
   readonly node: GraphNode
   readonly entry: OperatorEntry
+  readonly args: readonly Arg[]
   /** Values that nothing after this step reads. */
   readonly last: readonly ValueId[]
 }
@@ -27,7 +30,8 @@ export class GraphRunner {
     for (const node of [...graph.nodes].reverse()) {
       const last = [...new Set([...usesOf(node), ...definitionsOf(node)])].filter((id) => !seen.has(id))
       for (const id of last) seen.add(id)
-      steps.push({ node, entry: operatorOf(node.op), last })
+      const { op, args } = callOf(node)
+      steps.push({ node, entry: operatorOf(op), args, last })
     }
     this.steps = steps.reverse()
   }
@@ -37,7 +41,7 @@ export class GraphRunner {
     const { current } = this
     if (current === null) return undefined
     const values = definitionsOf(current).map((id) => `%${id}`)
-    return `${values.join(', ')}${values.length === 0 ? '' : ' = '}${current.op}`
+    return `${values.join(', ')}${values.length === 0 ? '' : ' = '}${nameOf(current)}`
   }
 
   /**
@@ -55,9 +59,9 @@ export class GraphRunner {
     const scope: Scope = { created: [] }
     const before = enterScope(scope)
     try {
-      for (const { node, entry, last } of this.steps) {
+      for (const { node, entry, args, last } of this.steps) {
         this.current = node
-        for (const arg of node.args) stack.values[stack.top++] = valueOf(arg, graph, env)
+        for (const arg of args) stack.values[stack.top++] = valueOf(arg, graph, env)
         entry.call(stack)
         takeResults(node, stack, env)
         if (check) for (const id of definitionsOf(node)) checkType(graph, node, id, env.get(id)!)
@@ -129,7 +133,8 @@ export function valueOf(arg: Arg, graph: Graph, env: ReadonlyMap<ValueId, Tensor
 
 function takeResults(node: GraphNode, stack: Stack, env: Map<ValueId, Tensor>): void {
   const { results } = node
-  if (stack.top !== results.length) throw new PtliteError('INTERNAL', `${node.op} left ${stack.top} results, expected ${results.length}`)
+  if (stack.top !== results.length)
+    throw new PtliteError('INTERNAL', `${nameOf(node)} left ${stack.top} results, expected ${results.length}`)
   results.forEach((result, i) => bind(result, stack.values[i]!, env))
   stack.top = 0
 }
@@ -159,7 +164,7 @@ function checkType(graph: Graph, node: GraphNode, id: ValueId, found: Tensor): v
   if (!same) {
     throw new PtliteError(
       'INTERNAL',
-      `%${id} of ${node.op}: the graph says ${typeName(type.shape, type.strides)}, found ${typeName(found.shape, found.strides)}`,
+      `%${id} of ${nameOf(node)}: the graph says ${typeName(type.shape, type.strides)}, found ${typeName(found.shape, found.strides)}`,
     )
   }
 }

@@ -1,6 +1,7 @@
 import type { Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import type { DType } from '../../runtime/tensor/dtype.js'
 import type { CustomObject, DictKey, Value } from '../../runtime/tensor/value.js'
+import type { CompiledNode } from './compiled.js'
 
 /** Number of a value; each is defined once. */
 export type ValueId = number
@@ -48,21 +49,29 @@ export interface Origin {
   readonly pc: number
 }
 
-/** One call of an operator. Nodes run in the order of `Graph.nodes`. */
-export interface GraphNode {
-  /** Qualified name: `aten::conv2d`. */
-  readonly op: string
-  /** One per argument of the schema. */
-  readonly args: readonly Arg[]
+/** What all nodes have. They run in the order of `Graph.nodes`. */
+export interface NodeBase {
   readonly results: readonly Result[]
   /** Values whose memory it writes to; empty for all but in-place and `out=` operators. */
   readonly writes: readonly ValueId[]
   readonly origin: Origin | null
   /** It draws random numbers: it stays, and in its place among others that do. */
   readonly draws?: true
-  /** Why a pass chose this operator, for people. */
+  /** Why a pass chose this node, for people. */
   readonly note?: string
 }
+
+/** One call of an operator of the table. */
+export interface OperatorNode extends NodeBase {
+  readonly kind: 'operator'
+  /** Qualified name: `aten::conv2d`. */
+  readonly op: string
+  /** One per argument of the schema. */
+  readonly args: readonly Arg[]
+}
+
+/** What a model calls, or what passes made of it. */
+export type GraphNode = OperatorNode | CompiledNode
 
 /** A tensor that is the same in every run. */
 export interface GraphConstant {
@@ -101,13 +110,6 @@ export function visitArg(arg: Arg, visit: (id: ValueId) => void): void {
     case 'dict':
       for (const [, item] of arg.entries) visitArg(item, visit)
   }
-}
-
-/** Values that a node reads, in the order of its arguments. */
-export function usesOf(node: GraphNode): ValueId[] {
-  const ids: ValueId[] = []
-  for (const arg of node.args) visitArg(arg, (id) => ids.push(id))
-  return ids
 }
 
 export function visitResult(result: Result, visit: (id: ValueId) => void): void {

@@ -5,7 +5,9 @@ import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import type { Quant, Tensor } from '../../runtime/tensor/tensor.js'
 import { type CustomObject, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import { type CompiledKind, compiledNode, isCompiledKind } from './compiled.js'
 import { type Arg, type Graph, type GraphConstant, type GraphNode, type GraphValue, type Result, type ValueId, visitArg } from './graph.js'
+import { operandsOf } from './node.js'
 
 /** What the text of a graph names but does not hold. */
 export interface ParseContext {
@@ -177,15 +179,34 @@ class LineParser {
       while (this.accept(', '))
       this.expect(' = ')
     }
-    const op = this.match(/\w+::\w+(?:\.\w+)?/, 'an operator')
-    if (findOperator(op) === undefined) this.fail(`no operator ${op}`)
+    const name = this.match(/\w+::\w+(?:\.\w+)?|\w+/, 'an operator')
+    const kind = isCompiledKind(name) ? name : null
+    if (kind === null && findOperator(name) === undefined) this.fail(`no operator ${name}`)
     this.expect('(')
     this.writes = []
     const defined = new Set<ValueId>()
     for (const result of results) collect(result, defined)
+    const node = kind === null ? this.operator(name, results) : this.compiled(kind, results)
+    for (const arg of operandsOf(node)) visitArg(arg, (id) => defined.has(id) && this.fail(`%${id} is used before it is defined`))
+    return node
+  }
+
+  private operator(op: string, results: readonly Result[]): GraphNode {
     const args = this.items(')', () => this.arg())
-    for (const arg of args) visitArg(arg, (id) => defined.has(id) && this.fail(`%${id} is used before it is defined`))
-    return { op, args, results, writes: this.writes, origin: null }
+    return { kind: 'operator', op, args, results, writes: this.writes, origin: null }
+  }
+
+  private compiled(kind: CompiledKind, results: readonly Result[]): GraphNode {
+    const args = this.items(')', () => {
+      const name = this.match(/\w+/, 'the name of a field')
+      this.expect('=')
+      return [name, this.arg()] as const
+    })
+    try {
+      return compiledNode(kind, new Map(args), { results, writes: this.writes, origin: null })
+    } catch (error) {
+      this.fail((error as Error).message)
+    }
   }
 
   private result(): Result {

@@ -3,7 +3,9 @@ import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
 import { isPerChannel, type Quant } from '../../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { namedArgs } from './compiled.js'
 import type { Arg, Graph, GraphNode, GraphValue, Origin, Result, ValueId } from './graph.js'
+import { nameOf } from './node.js'
 
 /** The source line of a place in the model, where it is known. */
 export type Describe = (origin: Origin) => string | undefined
@@ -17,7 +19,7 @@ export type Describe = (origin: Origin) => string | undefined
  *     %2: float32[1, 32, 112, 112] @2 = aten::conv2d(%0, %1, None, [2, 2], [1, 1], [1, 1], 1)
  *     return %2
  *
- * `!` marks an argument that is written to, `#0` is an object, `_` a result that nobody needs. Comments say why a
+ * What passes made has names for its arguments: `linear(input=%0, weight=%1)`. `!` marks an argument that is written to, `#0` is an object, `_` a result that nobody needs. Comments say why a
  * pass chose a node and, with `describe`, where in the model it comes from.
  */
 export function printGraph(graph: Graph, describe?: Describe): string {
@@ -43,7 +45,11 @@ const NO_WRITES: ReadonlySet<ValueId> = new Set()
 
 function nodeText(node: GraphNode, define: (id: ValueId) => string): string {
   const writes = new Set(node.writes)
-  const call = `${node.op}(${node.args.map((arg) => argText(arg, writes)).join(', ')})`
+  const args =
+    node.kind === 'operator'
+      ? node.args.map((arg) => argText(arg, writes))
+      : namedArgs(node).map(([name, arg]) => `${name}=${argText(arg, writes)}`)
+  const call = `${nameOf(node)}(${args.join(', ')})`
   return node.results.length === 0 ? call : `${node.results.map((r) => resultText(r, define)).join(', ')} = ${call}`
 }
 

@@ -1,7 +1,9 @@
 import { PtliteError } from '../../runtime/error.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
-import { definitionsOf, type Graph, usesOf, type ValueId, visitArg } from './graph.js'
+import { callOf } from '../lower/calls.js'
+import { definitionsOf, type Graph, type ValueId, visitArg } from './graph.js'
+import { nameOf, usesOf } from './node.js'
 
 /**
  * Checks what every pass relies on: each value is defined once and before its use, operators exist and have as many
@@ -45,16 +47,17 @@ export function verifyGraph(graph: Graph): void {
       fail(`constant ${name} leaves its storage`)
   }
   graph.nodes.forEach((node, i) => {
-    const where = `node ${i}, ${node.op}`
-    const { schema } = findOperator(node.op) ?? fail(`${where}: no such operator`)
-    if (schema.isVararg || schema.arguments.length !== node.args.length) {
-      fail(`${where}: expected ${schema.arguments.length} arguments, found ${node.args.length}`)
+    const where = `node ${i}, ${nameOf(node)}`
+    const { op, args } = callOf(node)
+    const { schema } = findOperator(op) ?? fail(`${where}: no such operator`)
+    if (schema.isVararg || schema.arguments.length !== args.length) {
+      fail(`${where}: expected ${schema.arguments.length} arguments, found ${args.length}`)
     }
     if (schema.returns.length !== node.results.length)
       fail(`${where}: expected ${schema.returns.length} results, found ${node.results.length}`)
     const uses = usesOf(node)
     for (const id of uses) use(id, where)
-    for (const arg of node.args) {
+    for (const arg of args) {
       if (arg.kind === 'object' && graph.objects[arg.index] === undefined) fail(`${where}: no object #${arg.index}`)
     }
     for (const id of node.writes) {

@@ -1,5 +1,15 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { type Arg, definitionsOf, type Graph, type GraphNode, type TensorType, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import {
+  type Arg,
+  definitionsOf,
+  type Graph,
+  type GraphNode,
+  type OperatorNode,
+  type TensorType,
+  type ValueId,
+  visitArg,
+} from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
 
@@ -81,6 +91,11 @@ export class Analysis {
     if (node.draws === true) return false
     return node.writes.length === 0 && usesOf(node).every((id) => this.isSteady(id)) && definitionsOf(node).every((id) => this.isSteady(id))
   }
+}
+
+/** The calls of operators among the nodes. */
+export function operatorsOf({ nodes }: Graph): OperatorNode[] {
+  return nodes.filter((node) => node.kind === 'operator')
 }
 
 /** Rows of float32, one behind the other. */

@@ -2,7 +2,7 @@ import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { type Arg, constant, type OperatorNode, value, type ValueId } from '../graph/graph.js'
 import { constantOf } from '../graph/shared-constants.js'
 import { type Analysis, valueArg } from './analysis.js'
 import type { Editor } from './editor.js'
@@ -26,10 +26,10 @@ export function maskForm(mask: Arg, rows: number, analysis: Analysis): 'none' | 
 }
 
 /** Zeros, and -inf where a mask is true. */
-export function filledMask({ origin }: GraphNode, mask: ValueId, analysis: Analysis, editor: Editor): GraphNode {
+export function filledMask({ origin }: OperatorNode, mask: ValueId, analysis: Analysis, editor: Editor): OperatorNode {
   const { shape } = analysis.type(mask)
   const zeros = editor.addConstant(constantOf(new Float32Array(numelOf(shape)), shape), 'zeros')
   const id = editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
   const args = [value(zeros), value(mask), constant(new Float(-Infinity))]
-  return { op: 'aten::masked_fill.Scalar', args, results: [{ kind: 'value', id }], writes: [], origin }
+  return { kind: 'operator', op: 'aten::masked_fill.Scalar', args, results: [{ kind: 'value', id }], writes: [], origin }
 }

@@ -1,6 +1,6 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
 import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { madeBy, productOf, sumOf } from './expression.js'
 
@@ -22,14 +22,14 @@ export interface Attention {
 const OPERATOR = 'aten::scaled_dot_product_attention'
 
 /** The attention that a node ends, by the operator or spelled out; null where the kernel does not compute it. */
-export function attentionOf(node: GraphNode, analysis: Analysis): Attention | null {
+export function attentionOf(node: OperatorNode, analysis: Analysis): Attention | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
   const found = node.op === OPERATOR ? operatorAttention(node, analysis) : spelledAttention(node, result, analysis)
   return found !== null && fits(found, result, analysis) ? found : null
 }
 
-function operatorAttention({ args }: GraphNode, analysis: Analysis): Attention | null {
+function operatorAttention({ args }: OperatorNode, analysis: Analysis): Attention | null {
   const [query, key, values] = args.map(valueArg)
   const [mask, dropout, causal, given] = args.slice(3) as [Arg, Arg, Arg, Arg]
   if (query === undefined || key === undefined || values === undefined || numberArg(dropout) !== 0) return null
@@ -39,7 +39,7 @@ function operatorAttention({ args }: GraphNode, analysis: Analysis): Attention |
   return { query, key, turned: false, value: values, mask, filled: false, scale, causal: causal.value === true, safe: true }
 }
 
-function spelledAttention(node: GraphNode, result: ValueId, analysis: Analysis): Attention | null {
+function spelledAttention(node: OperatorNode, result: ValueId, analysis: Analysis): Attention | null {
   if (node.op !== 'aten::matmul') return null
   const weights = madeBy(node.args[0], analysis)
   const values = valueArg(node.args[1])

@@ -1,6 +1,6 @@
 import { rowsFirstStrides } from '../../runtime/backends/cpu/support/attention-layout.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { GraphNode, ValueId } from '../graph/graph.js'
+import type { GraphNode, OperatorNode, ValueId } from '../graph/graph.js'
 import { type Analysis, onlyResult, valueArg } from './analysis.js'
 import type { Editor } from './editor.js'
 
@@ -9,14 +9,14 @@ export interface RowsCopied {
   /** The result with heads and rows exchanged. */
   readonly transposed: ValueId
   /** Dense copies of that, under any shape. */
-  readonly copies: readonly GraphNode[]
+  readonly copies: readonly OperatorNode[]
 }
 
 const COPYING = new Set(['aten::reshape', 'aten::contiguous'])
 
 /** True for operators that copy what they do not show. */
-export function isCopying(node: GraphNode): boolean {
-  return COPYING.has(node.op)
+export function isCopying(node: GraphNode): node is OperatorNode {
+  return node.kind === 'operator' && COPYING.has(node.op)
 }
 
 /** The transposition that is all that becomes of a result, if nothing but copies reads it. */
@@ -32,12 +32,13 @@ export function copyOfRows(result: ValueId, analysis: Analysis): RowsCopied | nu
   const exchanged = [...strides.slice(0, rank - 3), strides[rank - 2]!, strides[rank - 3]!, strides[rank - 1]!]
   const { shape: found, strides: foundStrides } = analysis.type(transposed)
   if (!sameShape(found, expected) || !sameShape(foundStrides, exchanged)) return null
-  const copies = analysis.readersOf(transposed)
-  return copies.length > 0 && copies.every((copy) => isCopy(copy, transposed, analysis)) ? { transposed, copies } : null
+  const readers = analysis.readersOf(transposed)
+  const copies = readers.filter((reader) => isCopy(reader, transposed, analysis))
+  return copies.length > 0 && copies.length === readers.length ? { transposed, copies } : null
 }
 
 /** True for a dense copy, or a view where there is nothing to copy, that can be read where it is. */
-function isCopy(node: GraphNode, of: ValueId, analysis: Analysis): boolean {
+function isCopy(node: GraphNode, of: ValueId, analysis: Analysis): node is OperatorNode {
   const id = onlyResult(node)
   if (!isCopying(node) || id === undefined || valueArg(node.args[0]) !== of || !analysis.isPure(node)) return false
   const { shape, strides, offset } = analysis.type(id)

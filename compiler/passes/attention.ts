@@ -1,7 +1,7 @@
-import { Float } from '../../runtime/tensor/scalar.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type GraphNode, NONE, type OperatorNode, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { exchangeOf } from './canonical/shapes.js'
 import { filledMask, maskForm } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
@@ -17,7 +17,7 @@ import type { Pass } from './pass.js'
  *     %4 = aten::mul.Scalar(%3, 0.125)
  *     %5 = aten::add.Tensor(%4, %mask, 1)
  *     %6 = aten::softmax.int(%5, -1, None)            %8 = aten::permute(%keyT, [0, 1, 3, 2])
- *     %7 = aten::matmul(%6, %value)             →     %7 = ptlite::attention(%query, %8, %value, %mask, 0.125, False, False, False)
+ *     %7 = aten::matmul(%6, %value)             →     %7 = attention(query=%query, key=%8, value=%value, mask=%mask, scale=0.125)
  *
  * and `aten::scaled_dot_product_attention`, of which a row that sees no key is 0.
  *
@@ -28,7 +28,7 @@ import type { Pass } from './pass.js'
  *
  * Heads of keys and values that were copied for several heads of queries are read where they were, a constant mask that hides what comes later
  * becomes the causal form, one that hides nothing goes. Where all that follows is a transposition of heads and rows that is then copied, the
- * kernel writes its rows in that order (`True` at the end), and the copy becomes a view.
+ * kernel writes its rows in that order (`rowsFirst`), and the copy becomes a view.
  */
 export const attention: Pass = {
   name: 'attention',
@@ -36,7 +36,7 @@ export const attention: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const found = attentionOf(node, analysis)
       if (found === null) continue
       replace(node, found, analysis, editor)
@@ -46,15 +46,16 @@ export const attention: Pass = {
   },
 }
 
-function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: Editor): void {
+function replace(node: OperatorNode, found: Attention, analysis: Analysis, editor: Editor): void {
   const result = onlyResult(node)!
   const rowsFirst = copyOfRows(result, analysis)
   const rank = analysis.type(result).shape.length
   const before: GraphNode[] = []
+  const base = baseOf(node)
   const viewed = (id: ValueId, op: string, args: readonly Arg[], change: (type: TensorType) => TensorType): ValueId => {
     const type = editor.typeOf(id)
     const view = editor.newValue(change(type), editor.storageOf(id))
-    before.push({ ...node, op, args: [value(id), ...args], results: [{ kind: 'value', id: view }], writes: [] })
+    before.push({ ...base, kind: 'operator', op, args: [value(id), ...args], results: [{ kind: 'value', id: view }], writes: [] })
     return view
   }
   let { key, value: values } = found
@@ -75,11 +76,9 @@ function replace(node: GraphNode, found: Attention, analysis: Analysis, editor: 
     mask = value(onlyResult(filled)!)
   }
   const causal = found.causal || form === 'causal'
-  const args = [value(found.query), value(key), value(values), mask, constant(new Float(found.scale))]
-  editor.replaceNode(node, [
-    ...before,
-    { ...node, op: 'ptlite::attention', args: [...args, constant(causal), constant(found.safe), constant(rowsFirst !== null)] },
-  ])
+  const { query, scale, safe } = found
+  const operands = { query, key, value: values, mask: valueArg(mask) ?? null }
+  editor.replaceNode(node, [...before, { ...base, kind: 'attention', ...operands, scale, causal, safe, rowsFirst: rowsFirst !== null }])
   if (rowsFirst !== null) writeRowsFirst(result, rowsFirst, analysis, editor)
 }
 

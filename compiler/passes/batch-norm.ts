@@ -2,7 +2,7 @@ import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { type Graph, type GraphNode, value } from '../graph/graph.js'
+import { type Graph, type OperatorNode, value } from '../graph/graph.js'
 import { constantOf } from '../graph/shared-constants.js'
 import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
@@ -41,11 +41,11 @@ export const batchNorm: Pass = {
   },
 }
 
-function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor): boolean {
+function fold(graph: Graph, norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const input = valueArg(norm.args[0])
   const product = input === undefined ? undefined : analysis.producer(input)
-  const slots = product === undefined ? undefined : PRODUCTS[product.op]
-  if (input === undefined || product === undefined || slots === undefined || analysis.onlyReader(input) !== norm) return false
+  const slots = product?.kind === 'operator' ? PRODUCTS[product.op] : undefined
+  if (input === undefined || product?.kind !== 'operator' || slots === undefined || analysis.onlyReader(input) !== norm) return false
   const training = norm.args[5]
   const eps = numberArg(norm.args[7])
   if (training?.kind !== 'constant' || training.value !== false || eps === undefined) return false
@@ -57,7 +57,7 @@ function fold(graph: Graph, norm: GraphNode, analysis: Analysis, editor: Editor)
     analysis.type(input).shape.length !== analysis.type(valueArg(product.args[slots.weight]) ?? input).shape.length
   )
     return false
-  const optional = (node: GraphNode, i: number): Tensor | null | undefined => {
+  const optional = (node: OperatorNode, i: number): Tensor | null | undefined => {
     const id = valueArg(node.args[i])
     return id === undefined ? (isNone(node.args[i]) ? null : undefined) : analysis.tensor(id)
   }

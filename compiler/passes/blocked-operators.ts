@@ -1,10 +1,13 @@
 import { BLOCK, isRows } from '../../runtime/backends/cpu/support/blocked.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Clamp } from '../graph/fields.js'
+import type { GraphNode, OperatorNode, TensorType, ValueId } from '../graph/graph.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
 import { elementwiseSteps } from './elementwise-operators.js'
+import { asConvolution } from './layers.js'
 import type { PassOptions } from './pass.js'
 
 /** A convolution that blocks of channels suit. */
@@ -13,8 +16,9 @@ export interface BlockedConvolution {
   readonly strategy: ConvolutionStrategy
   readonly problem: ConvolutionProblem
   readonly input: ValueId
-  readonly min: number
-  readonly max: number
+  readonly filter: Tensor
+  readonly bias: Tensor | null
+  readonly clamp: Clamp
 }
 
 /** A node that can work on blocks of channels. */
@@ -61,13 +65,16 @@ function isImage(type: TensorType): boolean {
 export function blockable(node: GraphNode, analysis: Analysis, options: PassOptions): Blockable | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
+  if (node.kind === 'convolution')
+    return isImage(analysis.type(node.input)) ? convolution(node, node.input, result, analysis, options) : null
+  if (node.kind !== 'operator') return null
   const input = valueArg(node.args[0])
   if (node.op === 'aten::cat') return join(node, analysis)
   if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
     return elementwise(node, result, analysis)
   if (input === undefined || !isImage(analysis.type(input))) return null
   const dims = analysis.type(input).shape.length - 2
-  if (node.op === `aten::conv${dims}d` || node.op === 'ptlite::convolution') return convolution(node, input, result, analysis, options)
+  if (node.op === `aten::conv${dims}d`) return convolution(node, input, result, analysis, options)
   const isAdaptive = node.op === `aten::adaptive_avg_pool${dims}d`
   if (isAdaptive || node.op === 'aten::mean.dim') {
     // a mean of rows may have strides of its own
@@ -82,7 +89,7 @@ export function blockable(node: GraphNode, analysis: Analysis, options: PassOpti
 }
 
 /** A step of a chain, with a full operand at least. */
-function elementwise(node: GraphNode, result: ValueId, analysis: Analysis): Blockable | null {
+function elementwise(node: OperatorNode, result: ValueId, analysis: Analysis): Blockable | null {
   const { shape } = analysis.type(result)
   const operands: BlockedOperand[] = []
   for (const [place, arg] of node.args.entries()) {
@@ -109,12 +116,12 @@ function operandForm(id: ValueId, whole: readonly number[], analysis: Analysis):
 }
 
 /** A mean over all of the `count` last dimensions. */
-function isSpatialMean(node: GraphNode, count: number): boolean {
+function isSpatialMean(node: OperatorNode, count: number): boolean {
   const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + count + 2 : d))
   return dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(node.args[3])
 }
 
-function join(node: GraphNode, analysis: Analysis): Blockable | null {
+function join(node: OperatorNode, analysis: Analysis): Blockable | null {
   const [list] = node.args
   const dim = numberArg(node.args[1])
   const rank = analysis.type(onlyResult(node)!).shape.length
@@ -130,27 +137,21 @@ function join(node: GraphNode, analysis: Analysis): Blockable | null {
 }
 
 function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis, options: PassOptions): Blockable | null {
-  const { args } = node
-  const weightId = valueArg(args[1])
-  const biasId = valueArg(args[2])
-  const weight = weightId === undefined ? undefined : analysis.tensor(weightId)
-  const bias = isNone(args[2]) ? null : biasId === undefined ? undefined : analysis.tensor(biasId)
+  const layer = asConvolution(node)
   const dims = analysis.type(input).shape.length - 2
-  const settings = [3, 4, 5].map((i) => {
-    const list = integersArg(args[i])
-    return list?.length === 1 ? new Array<number>(dims).fill(list[0]!) : list
-  })
-  const groups = numberArg(args[6])
-  if (weight?.dim !== dims + 2 || bias === undefined || settings.some((list) => list?.length !== dims)) return null
-  if (groups === undefined || weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
+  if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
+  const { stride, padding, dilation, groups, clamp } = layer
+  const weight = analysis.tensor(layer.filter)
+  const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
+  if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
+  if (weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
   const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
-  const lists = { kernel: weight.shape.slice(2), stride: settings[0]!, padding: settings[1]!, dilation: settings[2]! }
+  const lists = { kernel: weight.shape.slice(2), stride, padding, dilation }
   const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists }
   const strategy = convolutionStrategy(problem, options)
   if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
   // planes are read as they are, rows are not
   if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
-  const [min, max] = node.op === 'ptlite::convolution' ? [numberArg(args[7])!, numberArg(args[8])!] : [-Infinity, Infinity]
-  return { kind: 'convolution', strategy, problem, input, min, max }
+  return { kind: 'convolution', strategy, problem, input, filter: weight, bias, clamp }
 }

@@ -57,7 +57,7 @@ type Branch = Pick<RowReaders, 'views' | 'nodes'>
 /** The views that a view leads to, if all that becomes of it are rows. */
 function branchOf(node: GraphNode, from: ValueId, isRowsType: (type: TensorType) => boolean, analysis: Analysis): Branch | null {
   const value = onlyResult(node)
-  if (value === undefined || !analysis.isPure(node) || analysis.isReturned(value)) return null
+  if (node.kind !== 'operator' || value === undefined || !analysis.isPure(node) || analysis.isReturned(value)) return null
   if (analysis.storage(value) !== analysis.storage(from) || node.args.slice(1).some((arg) => arg.kind !== 'constant')) return null
   const readers = analysis.readersOf(value)
   if (readers.length === 0) return null
@@ -85,7 +85,7 @@ function denseCopy(node: GraphNode, from: ValueId, analysis: Analysis): ValueId 
 /** True where a node gives a result of the same type for a dense operand. */
 function acceptsDense(node: GraphNode, id: ValueId, analysis: Analysis): boolean {
   const result = onlyResult(node)
-  if (result === undefined || !analysis.isPure(node)) return false
+  if (result === undefined || !analysis.isPure(node) || node.kind !== 'operator') return false
   const isDense = (value: ValueId): boolean => isContiguous(analysis.type(value).shape, analysis.type(value).strides)
   if (analysis.storage(result) === analysis.storage(id) || !isDense(result)) return false
   const values = node.args.map(valueArg)

@@ -1,20 +1,24 @@
 import { cacheSizes, fitsBottleneck } from '../../runtime/backends/cpu/support/blocked-strip.js'
 import { Gate } from '../../runtime/native/generated/kernels.js'
-import { Float } from '../../runtime/tensor/scalar.js'
 import { numelOf } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type Graph, type GraphNode, NONE } from '../graph/graph.js'
-import { Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import type { ConvolutionNode } from '../graph/compiled.js'
+import type { Layer } from '../graph/fields.js'
+import type { Graph, GraphNode } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
-import { GATES } from './squeeze-excite.js'
+import { isPointwise } from './layers.js'
+import { gateOf } from './squeeze-excite.js'
 import type { Pass } from './pass.js'
 
 /**
  * Depthwise convolutions over blocks of channels take the pointwise ones around them in, where what they hand to one another would not
  * stay in the second-level cache: the kernel computes some rows at a time.
  *
- *     %3 = ptlite::blocked_convolution(%0, %a, ..., 0., 6.)
- *     %4 = ptlite::blocked_depthwise(%3, %b, ..., 0., 6.)
- *     %5 = ptlite::blocked_convolution(%4, %c, ..., %0, ...)      →   %5 = ptlite::blocked_bottleneck(%0, %a, ..., %b, ..., %c, ..., %0, ...)
+ *     %3 = convolution(input=%0, filter=%a, ..., clamp=[0., 6.])
+ *     %4 = convolution(input=%3, filter=%b, strategy="depthwise", ..., clamp=[0., 6.])
+ *     %5 = convolution(input=%4, filter=%c, residual=%0, ...)
+ *         →   %5 = bottleneck(input=%0, expand=(%a, ...), depthwise=(%b, ...), project=(%c, ...), residual=%0, ...)
  *
  * Sums are taken in the same order: same bits.
  */
@@ -22,7 +26,7 @@ export const bottlenecks: Pass = {
   name: 'bottlenecks',
   run(graph) {
     const analysis = new Analysis(graph)
-    const found = graph.nodes.flatMap((node) => (node.op === 'ptlite::blocked_depthwise' ? chainsAround(node, analysis) : []))
+    const found = graph.nodes.flatMap((node) => (isOf('depthwise', node) ? chainsAround(node, analysis) : []))
     return found.length === 0 ? graph : rewrite(graph, found)
   },
 }
@@ -30,25 +34,30 @@ export const bottlenecks: Pass = {
 /** Second-level caches that the elements of an image between two layers take: fewer are read about as fast from what cores have cached. */
 const MOST_CACHED = 1.5
 
+/** True for a convolution over blocks without steps. */
+function isOf(strategy: ConvolutionNode['strategy'], node: GraphNode | undefined): node is ConvolutionNode {
+  return node?.kind === 'convolution' && node.layout === 'blocks' && node.strategy === strategy && node.post === null
+}
+
 /** A convolution and the gate behind it. */
-interface Layer {
-  readonly node: GraphNode
+interface Gated {
+  readonly node: ConvolutionNode
   readonly gate: GraphNode | undefined
 }
 
 interface Chain {
-  readonly expand: Layer | undefined
-  readonly depthwise: Layer
-  readonly project: Layer | undefined
+  readonly expand: Gated | undefined
+  readonly depthwise: Gated
+  readonly project: Gated | undefined
   /** Bytes of tensors that need no memory any more. */
   readonly saved: number
 }
 
 const nodesOf = ({ expand, depthwise, project }: Chain): GraphNode[] =>
-  [expand, depthwise, project].flatMap((layer) => [layer?.node, layer?.gate]).filter((node) => node !== undefined)
+  [expand, depthwise, project].flatMap((layer) => [layer?.node, layer?.gate] as const).filter((node) => node !== undefined)
 
 /** The longer and the shorter chains that a depthwise convolution can be in. */
-function chainsAround(node: GraphNode, analysis: Analysis): Chain[] {
+function chainsAround(node: ConvolutionNode, analysis: Analysis): Chain[] {
   const depthwise = withGate(node, analysis)
   if (depthwise === null || !fits(node, analysis)) return []
   const expand = layerBefore(node, analysis)
@@ -66,54 +75,48 @@ function chainsAround(node: GraphNode, analysis: Analysis): Chain[] {
   })
 }
 
-function fits({ args }: GraphNode, analysis: Analysis): boolean {
-  const [input, filter] = [valueArg(args[0]), valueArg(args[1])]
-  const shape = filter === undefined ? undefined : analysis.tensor(filter)?.shape
-  const [stride, padding, dilation] = [3, 4, 5].map((i) => integersArg(args[i])) as number[][]
-  if (input === undefined || shape === undefined || [stride, padding, dilation].some((list) => list?.length !== 2 || list[0] !== list[1]))
-    return false
+function fits({ input, filter, stride, padding, dilation }: ConvolutionNode, analysis: Analysis): boolean {
+  const shape = analysis.tensor(filter)?.shape
+  if (shape === undefined || [stride, padding, dilation].some((list) => list.length !== 2 || list[0] !== list[1])) return false
   const [, kernel, width] = shape as [number, number, number]
-  const columns = Math.floor((analysis.type(input).shape[3]! + 2 * padding![0]! - kernel) / stride![0]!) + 1
-  return kernel === width && dilation![0] === 1 && fitsBottleneck(kernel, stride![0]!, padding![0]!, columns)
+  const columns = Math.floor((analysis.type(input).shape[3]! + 2 * padding[0]! - kernel) / stride[0]!) + 1
+  return kernel === width && dilation[0] === 1 && fitsBottleneck(kernel, stride[0]!, padding[0]!, columns)
 }
 
-const resultOf = ({ node, gate }: Layer): number => onlyResult(gate ?? node)!
+const resultOf = ({ node, gate }: Gated): number => onlyResult(gate ?? node)!
 
 /** A convolution with the gate that alone reads its result, if there is one; null where other memory is involved. */
-function withGate(node: GraphNode, analysis: Analysis): Layer | null {
+function withGate(node: ConvolutionNode, analysis: Analysis): Gated | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
   const next = analysis.onlyReader(result)
-  const gate = next !== undefined && next.op in GATES && onlyResult(next) !== undefined && analysis.isPure(next) ? next : undefined
-  return { node, gate }
+  const isGate = next !== undefined && gateOf(next) !== undefined && onlyResult(next) !== undefined && analysis.isPure(next)
+  return { node, gate: isGate ? next : undefined }
 }
 
 /** A pointwise convolution over blocks of channels. */
-function isPointwise({ op, args }: GraphNode, analysis: Analysis): boolean {
-  if (op !== 'ptlite::blocked_convolution') return false
-  const [input, filter] = [valueArg(args[0]), valueArg(args[1])]
-  if (input === undefined || filter === undefined || analysis.type(input).shape.length !== 5) return false
-  const settings = [4, 5].map((i) => integersArg(args[i])?.join()).join(' ')
-  return settings === '1,1 0,0' && analysis.type(filter).shape[1] === 1 && analysis.type(filter).shape[2] === 1
+function isPointwiseOverBlocks(node: GraphNode | undefined, analysis: Analysis): node is ConvolutionNode {
+  if (!isOf('direct', node) || analysis.type(node.input).shape.length !== 5) return false
+  return isPointwise(node, analysis.type(node.filter).shape.slice(1, 3))
 }
 
 /** The pointwise convolution whose result only the depthwise one reads. */
-function layerBefore(depthwise: GraphNode, analysis: Analysis): Layer | undefined {
-  const input = valueArg(depthwise.args[0])!
+function layerBefore(depthwise: ConvolutionNode, analysis: Analysis): Gated | undefined {
+  const { input } = depthwise
   if (analysis.onlyReader(input) !== depthwise) return undefined
   const last = analysis.producer(input)
-  const inner = last !== undefined && last.op in GATES ? analysis.producer(valueArg(last.args[0]) ?? -1) : last
-  if (inner === undefined || !isPointwise(inner, analysis) || !isNone(inner.args[3])) return undefined
+  const isGate = last?.kind === 'operator' && gateOf(last) !== undefined
+  const inner = isGate ? analysis.producer(valueArg(last.args[0]) ?? -1) : last
+  if (!isPointwiseOverBlocks(inner, analysis) || inner.residual !== null) return undefined
   const layer = withGate(inner, analysis)
   return layer !== null && resultOf(layer) === input ? layer : undefined
 }
 
 /** The pointwise convolution that alone reads what a layer makes. */
-function layerBehind(layer: Layer, analysis: Analysis): Layer | undefined {
+function layerBehind(layer: Gated, analysis: Analysis): Gated | undefined {
   const result = resultOf(layer)
   const next = analysis.onlyReader(result)
-  const reads = next !== undefined && valueArg(next.args[0]) === result && isPointwise(next, analysis)
-  return reads ? (withGate(next, analysis) ?? undefined) : undefined
+  return isPointwiseOverBlocks(next, analysis) && next.input === result ? (withGate(next, analysis) ?? undefined) : undefined
 }
 
 /** Chains that save most come first; each node is in one. */
@@ -133,18 +136,22 @@ function rewrite(graph: Graph, chains: readonly Chain[]): Graph {
 }
 
 function joined({ expand, depthwise, project }: Chain, last: GraphNode): GraphNode {
-  const weights = (layer: Layer | undefined): Arg[] => layer?.node.args.slice(1, 3) ?? [NONE, NONE]
-  const layers = [expand, depthwise, project]
-  const gates = layers.map((layer) => (layer?.gate === undefined ? Gate.none : GATES[layer.gate.op]!))
-  const limits = layers.flatMap((layer) => layer?.node.args.slice(-2).map((arg) => numberArg(arg)!) ?? [-Infinity, Infinity])
-  const { args } = depthwise.node
-  const setting = (i: number): Arg => constant(integersArg(args[i])![0]!)
+  const { node } = depthwise
   return {
-    ...last,
-    op: 'ptlite::blocked_bottleneck',
-    args: [
-      ...[(expand ?? depthwise).node.args[0]!, ...weights(expand), ...weights(depthwise), ...weights(project)],
-      ...[project?.node.args[3] ?? NONE, setting(3), setting(4), constant(gates), constant(limits.map((limit) => new Float(limit)))],
-    ],
+    ...baseOf(last),
+    kind: 'bottleneck',
+    input: (expand ?? depthwise).node.input,
+    expand: layerOf(expand),
+    depthwise: layerOf(depthwise)!,
+    project: layerOf(project),
+    residual: project?.node.residual ?? null,
+    stride: node.stride[0]!,
+    padding: node.padding[0]!,
   }
+}
+
+function layerOf(layer: Gated | undefined): Layer | null {
+  if (layer === undefined) return null
+  const { filter, bias, clamp } = layer.node
+  return { filter, bias, clamp, gate: layer.gate === undefined ? Gate.none : gateOf(layer.gate)! }
 }

@@ -4,8 +4,9 @@ import { isDense } from '../../runtime/tensor/iterator.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import { empty, isPerChannel, type Tensor } from '../../runtime/tensor/tensor.js'
 import { runGraph } from '../graph/execute.js'
-import { constant, type Graph, type GraphNode, usesOf, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult } from './analysis.js'
+import { type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { baseOf, usesOf } from '../graph/node.js'
+import { Analysis, numberArg, onlyResult, operatorsOf } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 import { POINTWISE } from './pointwise.js'
@@ -19,7 +20,7 @@ const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}
  *
  *     %2: float32[1, 8, 9, 9] @2 = aten::dequantize.self(%1)
  *     %3: float32[1, 8, 9, 9] @3 = aten::silu(%2)
- *     %4: quint8[1, 8, 9, 9] @4 = aten::quantize_per_tensor(%3, 0.02, 14, 13)   →   %4 = ptlite::quantized_table(%1, %5, ..., 0.02, 14, 13)
+ *     %4: quint8[1, 8, 9, 9] @4 = aten::quantize_per_tensor(%3, 0.02, 14, 13)   →   %4 = lookup(input=%1, table=%5, scale=0.02, zeroPoint=14, ...)
  *
  * Results have the same bits.
  */
@@ -29,13 +30,14 @@ export const byteTables: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const found = functionOf(node, analysis)
       if (found === null) continue
       const { strides, dtype } = analysis.type(onlyResult(node)!)
+      const [scale, zeroPoint] = [numberArg(node.args[1]), numberArg(node.args[2])]
+      if (scale === undefined || zeroPoint === undefined) continue
       const table = editor.addConstant(tableOf(found, onlyResult(node)!, analysis), 'table')
-      const args = [value(found.from), value(table), constant([...strides]), ...node.args.slice(1, 3), constant(dtype)]
-      editor.replaceNode(node, [{ ...node, op: 'ptlite::quantized_table', args }])
+      editor.replaceNode(node, [{ ...baseOf(node), kind: 'lookup', input: found.from, table, strides, scale, zeroPoint, dtype }])
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -48,13 +50,13 @@ interface ByteFunction {
   readonly nodes: readonly GraphNode[]
 }
 
-function functionOf(last: GraphNode, analysis: Analysis): ByteFunction | null {
+function functionOf(last: OperatorNode, analysis: Analysis): ByteFunction | null {
   const result = onlyResult(last)
   if (last.op !== 'aten::quantize_per_tensor' || result === undefined || !isBytes(result, analysis)) return null
   const { shape, strides } = analysis.type(result)
   const nodes = new Set<GraphNode>()
   const leaves = new Set<ValueId>()
-  const pending = [last]
+  const pending: GraphNode[] = [last]
   while (pending.length > 0) {
     const node = pending.pop()!
     if (nodes.has(node)) continue
@@ -79,6 +81,7 @@ function functionOf(last: GraphNode, analysis: Analysis): ByteFunction | null {
 }
 
 function isElementwise({ op }: GraphNode): boolean {
+  if (op === undefined) return false
   return op === 'aten::dequantize.self' || POINTWISE.has(op) || BINARY.has(op)
 }
 

@@ -2,9 +2,9 @@ import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { type Arg, constant, type OperatorNode, value, type ValueId } from '../graph/graph.js'
 import { constantOf } from '../graph/shared-constants.js'
-import { Analysis, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { Analysis, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -25,7 +25,7 @@ export const channelSteps: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const steps = new Steps(node, analysis, editor)
       const done = node.op === 'aten::batch_norm' ? batchNorm(node, steps) : node.op === 'aten::prelu' && prelu(node, steps)
       if (!done) continue
@@ -38,13 +38,13 @@ export const channelSteps: Pass = {
 
 /** The nodes that stand for one on dense float32 tensors [n, c, ...]. */
 class Steps {
-  readonly nodes: GraphNode[] = []
+  readonly nodes: OperatorNode[] = []
   readonly input: ValueId | null
   readonly channels: number
   private readonly result: ValueId
 
   constructor(
-    private readonly node: GraphNode,
+    private readonly node: OperatorNode,
     private readonly analysis: Analysis,
     private readonly editor: Editor,
   ) {
@@ -85,7 +85,7 @@ class Steps {
   }
 }
 
-function batchNorm(node: GraphNode, steps: Steps): boolean {
+function batchNorm(node: OperatorNode, steps: Steps): boolean {
   const [training, eps] = [node.args[5], numberArg(node.args[7])]
   if (steps.input === null || training?.kind !== 'constant' || training.value !== false || eps === undefined) return false
   const [gamma, beta, mean, variance] = [1, 2, 3, 4].map((i) => steps.numbers(node.args[i]))
@@ -97,7 +97,7 @@ function batchNorm(node: GraphNode, steps: Steps): boolean {
   return true
 }
 
-function prelu(node: GraphNode, steps: Steps): boolean {
+function prelu(node: OperatorNode, steps: Steps): boolean {
   const slopes = steps.input === null ? null : steps.numbers(node.args[1])
   if (steps.input === null || !slopes?.every(Number.isFinite)) return false
   const x = value(steps.input)

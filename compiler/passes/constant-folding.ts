@@ -1,7 +1,8 @@
 import { numelOf } from '../../runtime/tensor/shape.js'
 import { itemSize } from '../../runtime/tensor/dtype.js'
 import { evaluateNode } from '../graph/evaluate.js'
-import { definitionsOf, type Graph, type GraphNode, usesOf } from '../graph/graph.js'
+import { definitionsOf, type Graph, type GraphNode } from '../graph/graph.js'
+import { nameOf, usesOf } from '../graph/node.js'
 import { Analysis } from './analysis.js'
 import { Editor } from './editor.js'
 import { type Pass, untilStable } from './pass.js'
@@ -33,7 +34,7 @@ function foldOnce(graph: Graph): Graph {
   const editor = new Editor(graph)
   for (const node of foldable) {
     const tensors = evaluateNode(node, graph, (id) => analysis.tensor(id)!)
-    for (const [id, tensor] of tensors) editor.replaceValue(id, editor.addConstant(tensor, node.op))
+    for (const [id, tensor] of tensors) editor.replaceValue(id, editor.addConstant(tensor, nameOf(node)))
     editor.replaceNode(node, [])
   }
   return editor.finish()

@@ -1,6 +1,6 @@
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { GraphNode, TensorType, ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import type { OperatorNode, TensorType, ValueId } from '../graph/graph.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -37,7 +37,7 @@ export const copies: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       if (!isRedundant(node, analysis)) continue
       editor.replaceValue(onlyResult(node)!, valueArg(node.args[0])!)
       editor.replaceNode(node, [])
@@ -47,13 +47,13 @@ export const copies: Pass = {
   },
 }
 
-function isRedundant(node: GraphNode, analysis: Analysis): boolean {
+function isRedundant(node: OperatorNode, analysis: Analysis): boolean {
   const from = valueArg(node.args[0])
   return COPIES.has(node.op) && from !== undefined && canStandFor(from, node, analysis)
 }
 
 /** True where a value may be read in place of a node's result: that is no output, nor looked at through views, and has the same layout. */
-export function canStandFor(from: ValueId, node: GraphNode, analysis: Analysis): boolean {
+export function canStandFor(from: ValueId, node: OperatorNode, analysis: Analysis): boolean {
   const to = onlyResult(node)
   if (to === undefined || !analysis.isPure(node) || !analysis.isSteady(from)) return false
   // views made of the copy move to the memory of the original: neither may be what an output lies in

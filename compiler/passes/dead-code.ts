@@ -1,4 +1,5 @@
-import { definitionsOf, type Graph, type GraphNode, usesOf, type ValueId, visitArg } from '../graph/graph.js'
+import { definitionsOf, type Graph, type GraphNode, type ValueId, visitArg } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 

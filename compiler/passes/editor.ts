@@ -7,10 +7,10 @@ import {
   type GraphValue,
   mapArg,
   type TensorType,
-  usesOf,
   type ValueId,
   visitArg,
 } from '../graph/graph.js'
+import { mapUses, usesOf } from '../graph/node.js'
 import { typeOf } from '../record/recorder.js'
 
 /** Collects the changes of a pass and makes the new graph of them. */
@@ -101,10 +101,7 @@ export class Editor {
       while (this.replacements.has(to)) to = this.replacements.get(to)!
       return to
     }
-    const nodes =
-      this.replacements.size === 0
-        ? this.nodes
-        : this.nodes.map((node) => ({ ...node, args: node.args.map((arg) => mapArg(arg, replace)), writes: node.writes.map(replace) }))
+    const nodes = this.replacements.size === 0 ? this.nodes : this.nodes.map((node) => mapUses(node, replace))
     const graph = withoutUnused({
       ...this.graph,
       values: this.values,

@@ -2,7 +2,7 @@ import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { type Arg, constant, type GraphNode } from '../graph/graph.js'
+import { type Arg, constant, type GraphNode, type OperatorNode } from '../graph/graph.js'
 import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 
 /** What a step computes with: an argument of the operator, or the result of one of its steps before. */
@@ -94,7 +94,7 @@ const number = (x: number): Arg => constant(new Float(x))
  */
 export function elementwiseSteps(given: GraphNode, analysis: Analysis): ElementwiseSteps | null {
   const result = onlyResult(given)
-  if (result === undefined) return null
+  if (given.kind !== 'operator' || result === undefined) return null
   const { dtype } = analysis.type(result)
   const node = withNumbers(given, dtype, analysis)
   if (dtype === DType.bool) return boolSteps(node, analysis)
@@ -111,7 +111,7 @@ export function elementwiseSteps(given: GraphNode, analysis: Analysis): Elementw
 }
 
 /** The node with constants of no dimensions and another dtype, as tracing records numbers, as numbers. */
-function withNumbers(node: GraphNode, dtype: DType, analysis: Analysis): GraphNode {
+function withNumbers(node: OperatorNode, dtype: DType, analysis: Analysis): OperatorNode {
   const numberOf = (arg: Arg): Arg => {
     const id = valueArg(arg)
     const tensor = id === undefined ? undefined : analysis.tensor(id)
@@ -147,14 +147,14 @@ function holds(dtype: DType, x: number): boolean {
 }
 
 /** A cast between floats, or of a bool to ones and zeros. */
-function castSteps({ args }: GraphNode, analysis: Analysis): ElementwiseSteps | null {
+function castSteps({ args }: OperatorNode, analysis: Analysis): ElementwiseSteps | null {
   const from = dtypeOf(args[0], analysis)
   if (from === DType.bool) return [step(JitAlgorithm.bits_and, number(1), args[0])]
   return from === DType.float32 || ROUNDING[from!] !== undefined ? [] : null
 }
 
 /** One of two values by a bool. */
-function chosenSteps(node: GraphNode, dtype: DType, analysis: Analysis): ElementwiseSteps | null {
+function chosenSteps(node: OperatorNode, dtype: DType, analysis: Analysis): ElementwiseSteps | null {
   const { op, args } = node
   const [first, second, third] = args as [Arg, Arg | undefined, Arg | undefined]
   const choice =
@@ -170,7 +170,7 @@ function chosenSteps(node: GraphNode, dtype: DType, analysis: Analysis): Element
 }
 
 /** Comparisons of floats, and what is computed of bools. */
-function boolSteps({ op, args }: GraphNode, analysis: Analysis): ElementwiseSteps | null {
+function boolSteps({ op, args }: OperatorNode, analysis: Analysis): ElementwiseSteps | null {
   const [a, b] = args as [Arg, Arg | undefined]
   const logical = LOGICAL[op]
   const isBool = (arg: Arg | undefined): boolean => dtypeOf(arg, analysis) === DType.bool
@@ -184,7 +184,7 @@ function boolSteps({ op, args }: GraphNode, analysis: Analysis): ElementwiseStep
 }
 
 /** An operator from floats to floats. */
-function arithmeticSteps(node: GraphNode, dtype: DType, analysis: Analysis): ElementwiseSteps | null {
+function arithmeticSteps(node: OperatorNode, dtype: DType, analysis: Analysis): ElementwiseSteps | null {
   const { op, args } = node
   const [a] = args as [Arg]
   const power = op === 'aten::pow.Tensor_Scalar' ? powerSteps(a, numberArg(args[1])) : null
@@ -209,7 +209,7 @@ function powerSteps(x: Arg, exponent: number | undefined): ElementwiseSteps | nu
 }
 
 /** Operators that are one step. */
-function arithmeticStep({ op, args }: GraphNode): ElementwiseStep | null {
+function arithmeticStep({ op, args }: OperatorNode): ElementwiseStep | null {
   const unary = UNARY[op]
   if (unary !== undefined) return { op: unary, a: args[0]!, b: null, numbers: null }
   const binary = BINARY[op]

@@ -1,6 +1,8 @@
-import { Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, numelOf, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import type { ChainNode } from '../graph/compiled.js'
+import type { Steps } from '../graph/fields.js'
+import type { GraphNode, OperatorNode, ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { elementwiseSteps, type StepOperand } from './elementwise-operators.js'
@@ -15,7 +17,7 @@ const MAX_DIMS = 6
  * Makes one pass over memory of a chain of element-wise operators on floats of 32 or 16 bits and bools, broadcasting included.
  *
  *     %3: float32[1, 64, 56, 56] @3 = aten::add.Tensor(%1, %2, 1)
- *     %4: float32[1, 64, 56, 56] @4 = aten::relu(%3)               →   %4 = ptlite::fused([%1, %2], [1, 64, 56, 56], [0, 19], ...)
+ *     %4: float32[1, 64, 56, 56] @4 = aten::relu(%3)               →   %4 = chain(inputs=[%1, %2], size=[1, 64, 56, 56], ops=[0, 19], ...)
  *
  * A result stays in the chain where the next step is all that reads it and has the same shape. The steps use the same functions as
  * the operators: results have the same bits.
@@ -41,15 +43,15 @@ export const elementwise: Pass = {
 }
 
 /** Steps with a dense result that the kernel can write. */
-export function canStep(node: GraphNode, analysis: Analysis): boolean {
+export function canStep(node: GraphNode, analysis: Analysis): node is OperatorNode {
   const result = onlyResult(node)
-  if (result === undefined || !analysis.isPure(node) || elementwiseSteps(node, analysis) === null) return false
+  if (node.kind !== 'operator' || result === undefined || !analysis.isPure(node) || elementwiseSteps(node, analysis) === null) return false
   const { shape, strides } = analysis.type(result)
   return shape.length <= MAX_DIMS && numelOf(shape) > 0 && isContiguous(shape, strides)
 }
 
 /** The steps that end in `last`, in order. */
-function grow(last: GraphNode, analysis: Analysis, taken: ReadonlySet<GraphNode>): GraphNode[] {
+function grow(last: OperatorNode, analysis: Analysis, taken: ReadonlySet<GraphNode>): OperatorNode[] {
   const { nodes } = analysis.graph
   const shape = analysis.type(onlyResult(last)!).shape
   const chain = new Set([last])
@@ -58,9 +60,9 @@ function grow(last: GraphNode, analysis: Analysis, taken: ReadonlySet<GraphNode>
     for (const arg of pending.pop()!.args) {
       const id = valueArg(arg)
       const producer = id === undefined ? undefined : analysis.producer(id)
-      if (id === undefined || producer === undefined || chain.has(producer) || taken.has(producer)) continue
-      if (!canStep(producer, analysis) || !sameShape(analysis.type(id).shape, shape)) continue
-      if (analysis.isReturned(id) || !analysis.readersOf(id).every((reader) => chain.has(reader))) continue
+      if (id === undefined || producer === undefined || taken.has(producer)) continue
+      if (!canStep(producer, analysis) || chain.has(producer) || !sameShape(analysis.type(id).shape, shape)) continue
+      if (analysis.isReturned(id) || !analysis.readersOf(id).every((reader) => (chain as ReadonlySet<GraphNode>).has(reader))) continue
       chain.add(producer)
       if (countSteps(chain, analysis) > MAX_STEPS || inputsOf(chain, analysis).length > MAX_INPUTS) chain.delete(producer)
       else pending.push(producer)
@@ -69,14 +71,14 @@ function grow(last: GraphNode, analysis: Analysis, taken: ReadonlySet<GraphNode>
   return [...chain].sort((a, b) => nodes.indexOf(a) - nodes.indexOf(b))
 }
 
-function countSteps(chain: Iterable<GraphNode>, analysis: Analysis): number {
+function countSteps(chain: Iterable<OperatorNode>, analysis: Analysis): number {
   let count = 0
   for (const node of chain) count += elementwiseSteps(node, analysis)!.length
   return count
 }
 
 /** Tensors that come from outside of the chain. */
-function inputsOf(chain: Iterable<GraphNode>, analysis: Analysis): ValueId[] {
+function inputsOf(chain: Iterable<OperatorNode>, analysis: Analysis): ValueId[] {
   const inside = new Set([...chain].map((node) => onlyResult(node)!))
   const inputs = new Set<ValueId>()
   const note = (arg: StepOperand | null | undefined): void => {
@@ -90,59 +92,44 @@ function inputsOf(chain: Iterable<GraphNode>, analysis: Analysis): ValueId[] {
   return [...inputs]
 }
 
-/** Steps as the kernel numbers them: inputs first, then steps; -1 and -2 are a step's own numbers. */
-export interface Chain {
+/** Steps and what they read: values are inputs first, then results of steps. */
+export interface Chain extends Steps {
   readonly inputs: readonly ValueId[]
-  readonly ops: readonly number[]
-  /** Two per step. */
-  readonly operands: readonly number[]
-  readonly numbers: readonly number[]
 }
 
 /** The chain as one node. */
-export function fuse(chain: readonly GraphNode[], analysis: Analysis): GraphNode {
+export function fuse(chain: readonly OperatorNode[], analysis: Analysis): ChainNode {
   const last = chain.at(-1)!
   const { shape, dtype } = analysis.type(onlyResult(last)!)
-  const args = chainArgs(encode(chain, analysis), shape)
-  return { ...last, op: 'ptlite::fused', args: [...args, constant(dtype)] }
-}
-
-/** Arguments of ptlite::fused up to the numbers. */
-export function chainArgs({ inputs, ops, operands, numbers }: Chain, shape: readonly number[]): Arg[] {
-  return [
-    { kind: 'list', items: inputs.map(value) },
-    constant([...shape]),
-    constant([...ops]),
-    constant([...operands]),
-    constant(numbers.map((x) => new Float(x))),
-  ]
+  const steps = encode(chain, analysis)
+  return { ...baseOf(last), kind: 'chain', ...steps, size: shape, kept: [steps.ops.length - 1], dtypes: [dtype] }
 }
 
 /** The steps of nodes that follow each other. */
-export function encode(chain: readonly GraphNode[], analysis: Analysis): Chain {
+export function encode(chain: readonly OperatorNode[], analysis: Analysis): Chain {
   const inputs = inputsOf(chain, analysis)
   const places = new Map<ValueId, number>(inputs.map((id, i) => [id, i]))
   const ops: number[] = []
-  const operands: number[] = []
+  const values: number[] = []
   const numbers: number[] = []
   for (const node of chain) {
     const first = inputs.length + ops.length
     const steps = elementwiseSteps(node, analysis)!
     for (const { op, a, b, numbers: own } of steps) {
-      const values: [number, number] = own === null ? [0, 0] : [own[0], own[1]]
+      const pair: [number, number] = own === null ? [0, 0] : [own[0], own[1]]
       const code = (arg: StepOperand | null, i: 0 | 1): number => {
         if (arg?.kind === 'value') return places.get(arg.id)!
         if (arg?.kind === 'step') return first + arg.index
-        if (arg !== null) values[i] = numberArg(arg)!
+        if (arg !== null) pair[i] = numberArg(arg)!
         return -1 - i
       }
-      operands.push(code(a, 0), code(b, 1))
+      values.push(code(a, 0), code(b, 1))
       ops.push(op)
-      numbers.push(...values)
+      numbers.push(...pair)
     }
     // a cast that widens is its argument
     const result = onlyResult(node)!
     places.set(result, steps.length === 0 ? places.get(valueArg(node.args[0])!)! : inputs.length + ops.length - 1)
   }
-  return { inputs, ops, operands, numbers }
+  return { inputs, ops, values, numbers }
 }

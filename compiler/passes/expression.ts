@@ -1,7 +1,7 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../graph/graph.js'
 import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
 
 /** A number times values of one shape. */
@@ -19,11 +19,11 @@ export function scalarOf(arg: Arg | undefined, analysis: Analysis): number | und
   return Number(readTensor(tensor)[0])
 }
 
-/** The node without effects that makes a value. */
-export function madeBy(arg: Arg | undefined, analysis: Analysis): GraphNode | undefined {
+/** The call of an operator without effects that makes a value. */
+export function madeBy(arg: Arg | undefined, analysis: Analysis): OperatorNode | undefined {
   const id = valueArg(arg)
   const node = id === undefined ? undefined : analysis.producer(id)
-  return node !== undefined && analysis.isPure(node) ? node : undefined
+  return node?.kind === 'operator' && analysis.isPure(node) ? node : undefined
 }
 
 /** Takes apart products, quotients by numbers and whole powers: `x * 0.5 * x.pow(2)` is 0.5 times x, x and x. */

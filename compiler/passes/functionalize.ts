@@ -1,8 +1,9 @@
 import { calledOperator, findOperator } from '../../runtime/operators/registry.js'
 import { isDense } from '../../runtime/tensor/iterator.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
-import { definitionsOf, type Graph, type GraphNode, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { definitionsOf, type Graph, type OperatorNode, type TensorType, type ValueId } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 import { POINTWISE } from './pointwise.js'
@@ -20,17 +21,18 @@ export const functionalize: Pass = {
   name: 'functionalize',
   run(graph) {
     let current = graph
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       if (node.writes.length > 0) current = replaceInPlace(current, node) ?? current
     }
     return current
   },
 }
 
-function replaceInPlace(graph: Graph, original: GraphNode): Graph | null {
+function replaceInPlace(graph: Graph, original: OperatorNode): Graph | null {
   const index = graph.nodes.indexOf(original)
   if (index < 0) return null
   const node = graph.nodes[index]!
+  if (node.kind !== 'operator') return null
   const analysis = new Analysis(graph)
   const target = node.writes[0]!
   const result = onlyResult(node)

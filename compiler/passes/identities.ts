@@ -1,7 +1,7 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, type Graph, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Arg, type Graph, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { canStandFor } from './copies.js'
 import { Editor } from './editor.js'
 import { elementwiseSteps } from './elementwise-operators.js'
@@ -26,7 +26,7 @@ function removeOnce(graph: Graph): Graph {
   const analysis = new Analysis(graph)
   const editor = new Editor(graph)
   let changed = false
-  for (const node of graph.nodes) {
+  for (const node of operatorsOf(graph)) {
     const same = sameAs(node, analysis) ?? turnedBack(node, analysis)
     if (same !== undefined && canStandFor(same, node, analysis)) {
       editor.replaceValue(onlyResult(node)!, same)
@@ -60,12 +60,12 @@ const WIDER: Readonly<Partial<Record<number, readonly number[]>>> = {
 }
 
 /** The value that has the same elements as the node's result. */
-function sameAs(node: GraphNode, analysis: Analysis): ValueId | undefined {
+function sameAs(node: OperatorNode, analysis: Analysis): ValueId | undefined {
   const { op, args } = node
   const input = valueArg(args[0])
   if (input === undefined) return undefined
   const producer = analysis.producer(input)
-  const inner = producer === undefined || !analysis.isPure(producer) ? undefined : valueArg(producer.args[0])
+  const inner = producer?.kind === 'operator' && analysis.isPure(producer) ? valueArg(producer.args[0]) : undefined
   switch (op) {
     case 'aten::mul.Scalar':
     case 'aten::div.Scalar':
@@ -75,7 +75,7 @@ function sameAs(node: GraphNode, analysis: Analysis): ValueId | undefined {
     case 'aten::sub.Scalar':
       return numberArg(args[1]) === 0 ? input : undefined
     case 'aten::relu':
-      return producer !== undefined && NOT_NEGATIVE.has(producer.op) ? input : undefined
+      return producer?.kind === 'operator' && NOT_NEGATIVE.has(producer.op) ? input : undefined
     case 'aten::neg':
       return producer?.op === 'aten::neg' ? inner : undefined
     case 'aten::to.dtype': {
@@ -89,11 +89,11 @@ function sameAs(node: GraphNode, analysis: Analysis): ValueId | undefined {
 }
 
 /** What a dense copy shows in the order of an earlier value, whose elements were permuted and copied in between. */
-function turnedBack(node: GraphNode, analysis: Analysis): ValueId | undefined {
+function turnedBack(node: OperatorNode, analysis: Analysis): ValueId | undefined {
   const result = onlyResult(node)
   if (node.op !== 'aten::contiguous' || result === undefined) return undefined
   let order = analysis.type(result).shape.map((_, d) => d)
-  for (let made: GraphNode | undefined = node; made !== undefined;) {
+  for (let made: OperatorNode | undefined = node; made !== undefined;) {
     const from = valueArg(made.args[0])
     if (from === undefined || (made.op !== 'aten::contiguous' && made.op !== 'aten::permute')) return undefined
     const permutation = made.op === 'aten::permute' ? integersArg(made.args[1]) : undefined
@@ -106,7 +106,7 @@ function turnedBack(node: GraphNode, analysis: Analysis): ValueId | undefined {
 }
 
 /** The arguments of an element-wise operator without expansions that broadcasting does too; null where there are none. */
-function broadcastArgs(node: GraphNode, analysis: Analysis): Arg[] | null {
+function broadcastArgs(node: OperatorNode, analysis: Analysis): Arg[] | null {
   const result = onlyResult(node)
   const sources = node.args.map((arg) => expansionOf(arg, analysis))
   if (result === undefined || sources.every((source) => source === undefined)) return null

@@ -1,10 +1,10 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { convolutionSettings } from './activation.js'
-import { Analysis, integersArg, onlyResult, valueArg } from './analysis.js'
+import { constant, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
+import { convolutionSettings } from './layers.js'
 import type { Pass } from './pass.js'
 
 const CONVOLUTIONS = new Set(['aten::conv1d', 'aten::conv2d', 'aten::conv3d'])
@@ -22,7 +22,7 @@ export const idleTaps: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const idle = CONVOLUTIONS.has(node.op) ? idleOf(node, analysis) : null
       if (idle === null) continue
       const { taps, weight, stride, padding, dilation } = idle
@@ -53,17 +53,17 @@ interface Idle {
 }
 
 /** What a convolution with constant filters can leave out; null for nothing. */
-function idleOf(node: GraphNode, analysis: Analysis): Idle | null {
+function idleOf(node: OperatorNode, analysis: Analysis): Idle | null {
   const [input, result] = [valueArg(node.args[0]), onlyResult(node)]
   const weight = analysis.tensor(valueArg(node.args[1]) ?? -1)
-  const lists = convolutionSettings(node)?.map((arg) => integersArg(arg)!)
-  if (input === undefined || result === undefined || weight?.type !== DType.float32 || lists === undefined || !analysis.isPure(node))
+  const settings = convolutionSettings(node)
+  if (input === undefined || result === undefined || weight?.type !== DType.float32 || settings === null || !analysis.isPure(node))
     return null
   const dims = weight.dim - 2
   const sizesOf = (id: ValueId): readonly number[] => analysis.type(id).shape.slice(-dims)
   const [ins, outs] = [sizesOf(input), sizesOf(result)]
-  if (lists.some((list) => list.length !== dims) || [...ins, ...outs].includes(0)) return null
-  const [stride, padding, dilation] = lists as [number[], number[], number[]]
+  const { stride, padding, dilation } = settings
+  if ([stride, padding, dilation].some((list) => list.length !== dims) || [...ins, ...outs].includes(0)) return null
   const taps = ins.map((size, d) => {
     const isUsed = (tap: number): boolean => {
       const start = tap * dilation[d]! - padding[d]!

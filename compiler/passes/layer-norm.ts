@@ -1,7 +1,7 @@
 import { Float } from '../../runtime/tensor/scalar.js'
 import { numelOf } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
-import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../graph/graph.js'
+import { Analysis, isNone, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, plusNumber, replacesDense } from './expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -26,7 +26,7 @@ export const layerNorm: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const norm = normOf(node, analysis)
       if (norm === null || !replacesDense(node, norm.input, analysis)) continue
       const scaled = parameterStep('aten::mul.Tensor', node, norm.shape, analysis)
@@ -49,7 +49,7 @@ export const layerNorm: Pass = {
 }
 
 /** (x - mean) / sqrt(var + eps), or times rsqrt. */
-function normOf(node: GraphNode, analysis: Analysis): Norm | null {
+function normOf(node: OperatorNode, analysis: Analysis): Norm | null {
   if (onlyResult(node) === undefined) return null
   if (node.op === 'aten::div.Tensor') return centredOver(node.args[0]!, rootArgument(node.args[1], 'aten::sqrt', analysis), analysis)
   if (node.op !== 'aten::mul.Tensor') return null
@@ -77,7 +77,14 @@ function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis):
 }
 
 /** The mean of squared distances from the mean, or `var` without Bessel's correction. */
-function isVariance(node: GraphNode, input: ValueId, difference: GraphNode, count: number, rank: number, analysis: Analysis): boolean {
+function isVariance(
+  node: OperatorNode,
+  input: ValueId,
+  difference: OperatorNode,
+  count: number,
+  rank: number,
+  analysis: Analysis,
+): boolean {
   const { op, args } = node
   if (op === 'aten::var.correction')
     return numberArg(args[2]) === 0 && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count

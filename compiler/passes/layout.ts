@@ -1,16 +1,19 @@
 import { BLOCK, blocksOf } from '../../runtime/backends/cpu/support/blocked.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
-import { Float } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { constant, type Graph, type GraphNode, NONE, type TensorType, value, type ValueId } from '../graph/graph.js'
+import type { ConvolutionNode } from '../graph/compiled.js'
+import { type Arg, constant, type Graph, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
 import { constantOf } from '../graph/shared-constants.js'
-import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
+import { Analysis, integersArg, numberArg, onlyResult } from './analysis.js'
 import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
 import { rowReaders } from './blocked-rows.js'
+import type { ConvolutionKind } from './convolution-strategy.js'
 import { Editor } from './editor.js'
+import { asConvolution } from './layers.js'
 import { blockedInputs, blockedRegions } from './layout-regions.js'
 import { DEFAULT_OPTIONS, type Pass } from './pass.js'
 
@@ -19,9 +22,9 @@ import { DEFAULT_OPTIONS, type Pass } from './pass.js'
  * with a depth in front of the height, where what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of
  * two tensors becomes the residual of the convolution that makes one of them.
  *
- *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = ptlite::blocked_convolution(%0, %7, %8, None, [2, 2], ...)
- *     %4 = aten::max_pool2d(%3, [3, 3], ...)           →    %10 = ptlite::blocked_max_pool(%9, [3, 3], ...)
- *     %5 = aten::flatten(%4, 1)                             %4 = ptlite::from_blocked(%10, 32)
+ *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = convolution(input=%0, filter=%7, bias=%8, layout="blocks", ...)
+ *     %4 = aten::max_pool2d(%3, [3, 3], ...)           →    %10 = pool(input=%9, mode="max", kernel=[3, 3], ...)
+ *     %5 = aten::flatten(%4, 1)                             %4 = reorder(input=%10, to="planes", channels=32)
  *                                                           %5 = aten::flatten(%4, 1)
  *
  * Sums are taken in another order: results differ by roundings.
@@ -42,7 +45,7 @@ class Rewriter {
   /** What stands in place of each node. */
   private readonly made = new Map<GraphNode, GraphNode[]>()
   /** Convolutions that can still take a residual, by the value they make. */
-  private readonly open = new Map<ValueId, { node: GraphNode; result: GraphNode }>()
+  private readonly open = new Map<ValueId, { node: GraphNode; result: ConvolutionNode }>()
 
   constructor(
     private readonly graph: Graph,
@@ -71,21 +74,20 @@ class Rewriter {
       case 'convolution':
         return this.convolution(node, form, before)
       case 'pool': {
-        const op = node.op.startsWith('aten::max_pool') ? 'ptlite::blocked_max_pool' : 'ptlite::blocked_avg_pool'
-        return this.replace(node, { ...node, op, args: [value(input(form.input)), ...node.args.slice(1, 6)] })
+        return this.replace(node, poolOf(node as OperatorNode, input(form.input)))
       }
       case 'mean':
-        return { ...node, op: 'ptlite::blocked_mean', args: [value(input(form.input)), constant(this.channelsOf(form.input))] }
+        return { ...baseOf(node), kind: 'mean', input: input(form.input), channels: this.channelsOf(form.input) }
       case 'elementwise': {
-        const sum = this.residual(node, form.operands)
+        const sum = this.residual(node as OperatorNode, form.operands)
         if (sum !== null) return sum
-        const args = [...node.args]
+        const args = [...(node as OperatorNode).args]
         for (const operand of form.operands) args[operand.place] = value(this.operand(operand, node, before))
-        return this.replace(node, { ...node, args })
+        return this.replace(node, { ...(node as OperatorNode), args })
       }
       case 'join': {
-        const items = form.inputs.map((id) => value(input(id)))
-        return this.replace(node, { ...node, args: [{ kind: 'list', items }, constant(1)] })
+        const list: Arg = { kind: 'list', items: form.inputs.map((id) => value(input(id))) }
+        return this.replace(node, { ...(node as OperatorNode), args: [list, constant(1)] })
       }
     }
   }
@@ -120,8 +122,8 @@ class Rewriter {
     }
     const made = this.editor.newValue(this.typeInBlocks(id))
     this.blocked.set(id, made)
-    const args = [value(id)]
-    before.push({ op: 'ptlite::to_blocked', args, results: [{ kind: 'value', id: made }], writes: [], origin: reader.origin })
+    const base = { results: [{ kind: 'value', id: made }], writes: [], origin: reader.origin } as const
+    before.push({ ...base, kind: 'reorder', input: id, to: 'blocks', channels: this.channelsOf(id) })
     return made
   }
 
@@ -143,7 +145,7 @@ class Rewriter {
     const shape = [...type.shape, 1]
     const plane = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) }, this.analysis.storage(id))
     const args = [value(id), constant(shape)]
-    before.push({ op: 'aten::reshape', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
+    before.push({ kind: 'operator', op: 'aten::reshape', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
     return plane
   }
 
@@ -158,12 +160,12 @@ class Rewriter {
     if (views.length === 0) return made
     const [batch, channels, height, width] = this.analysis.type(id).shape as [number, number, number, number]
     const rows = this.dense([batch, height, width, channels])
-    made.push(this.outOfBlocks('ptlite::blocked_rows', id, rows, node))
+    made.push(this.outOfBlocks('rows', id, rows, node))
     const tokens = views.find(({ shape }) => shape.length === 3)
     const flat = tokens === undefined ? rows : this.dense(tokens.shape, this.editor.storageOf(rows))
     if (tokens !== undefined) {
       const args = [value(rows), constant([...tokens.shape])]
-      made.push({ op: 'aten::reshape', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
+      made.push({ kind: 'operator', op: 'aten::reshape', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
     }
     for (const view of views) this.editor.replaceValue(view.value, view.shape.length === 3 ? flat : rows)
     for (const view of nodes) this.made.set(view, [])
@@ -175,12 +177,12 @@ class Rewriter {
   }
 
   private fromBlocked(id: ValueId, node: GraphNode): GraphNode {
-    return this.outOfBlocks('ptlite::from_blocked', id, id, node)
+    return this.outOfBlocks('planes', id, id, node)
   }
 
-  private outOfBlocks(op: string, id: ValueId, to: ValueId, { origin }: GraphNode): GraphNode {
-    const args = [value(this.blocked.get(id)!), constant(this.channelsOf(id))]
-    return { op, args, results: [{ kind: 'value', id: to }], writes: [], origin }
+  private outOfBlocks(to: 'planes' | 'rows', id: ValueId, made: ValueId, { origin }: GraphNode): GraphNode {
+    const base = { results: [{ kind: 'value', id: made }], writes: [], origin } as const
+    return { ...base, kind: 'reorder', input: this.blocked.get(id)!, to, channels: this.channelsOf(id) }
   }
 
   /** The mean has the shape [n, c, 1, 1] or, of volumes, [n, c, 1, 1, 1]; where the dimensions were not kept, a view follows. */
@@ -192,45 +194,41 @@ class Rewriter {
     const shape = of.map((size, d) => (d < 2 ? size : 1))
     const whole = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) })
     this.editor.setType(result, type, this.editor.storageOf(whole))
-    const view = { ...node, op: 'aten::reshape', args: [value(whole), constant([...type.shape])] }
+    const args = [value(whole), constant([...type.shape])]
+    const view: GraphNode = { ...baseOf(node), kind: 'operator', op: 'aten::reshape', args }
     this.made.set(node, [...this.made.get(node)!.slice(0, -1), { ...made, results: [{ kind: 'value', id: whole }] }, view])
   }
 
   private convolution(node: GraphNode, form: BlockedConvolution, before: GraphNode[]): GraphNode {
-    const { problem, strategy } = form
-    const nameOf = (i: number): string => this.graph.constants.find((c) => c.id === valueArg(node.args[i]))!.name
-    const tensor = (i: number): Tensor | undefined => this.analysis.tensor(valueArg(node.args[i]) ?? -1)
-    const grouped = strategy.kind === 'grouped'
-    const transform = grouped ? 'grouped_filter' : 'filter'
-    const [filter] = callOnce(strategy.kind === 'winograd' ? 'ptlite::winograd_filter' : `ptlite::blocked_${transform}`, [
-      tensor(1)!,
-      ...(grouped ? [problem.groups] : []),
-    ]) as [Tensor]
-    const bias = tensor(2)
-    const filterArg = value(this.editor.addConstant(filter, `${nameOf(1)} in blocks`))
-    const biasArg = bias === undefined ? NONE : value(this.editor.addConstant(paddedVector(bias), `${nameOf(2)} in blocks`))
-    const settings = [problem.stride, problem.padding, problem.dilation].map((list) => constant([...list]))
-    const limits = [constant(new Float(form.min)), constant(new Float(form.max))]
-    const note = `${strategy.kind}: ${strategy.reason}`
-    if (strategy.kind === 'depthwise') {
-      const args = [value(this.inBlocks(form.input, node, before)), filterArg, biasArg, ...settings, ...limits]
-      return this.replace(node, { ...node, op: 'ptlite::blocked_depthwise', args, note })
+    const { problem, strategy, filter: weight, bias, clamp } = form
+    const { stride, padding, dilation, groups } = problem
+    const layer = asConvolution(node)!
+    const kind = KERNELS[strategy.kind]
+    const transform = kind === 'winograd' ? 'winograd_filter' : kind === 'grouped' ? 'blocked_grouped_filter' : 'blocked_filter'
+    const [inBlocks] = callOnce(`ptlite::${transform}`, [weight, ...(kind === 'grouped' ? [groups] : [])]) as [Tensor]
+    const filter = this.editor.addConstant(inBlocks, `${this.nameOf(layer.filter)} in blocks`)
+    const made: ConvolutionNode = {
+      ...baseOf(node),
+      kind: 'convolution',
+      input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
+      filter,
+      bias: bias === null ? null : this.editor.addConstant(paddedVector(bias), `${this.nameOf(layer.bias!)} in blocks`),
+      residual: null,
+      layout: 'blocks',
+      strategy: kind,
+      ...{ stride, padding, dilation, groups, clamp },
+      perGroup: kind === 'grouped' ? [problem.inChannels / groups, problem.outChannels / groups] : [],
+      post: null,
+      note: `${strategy.kind}: ${strategy.reason}`,
     }
-    const input = strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before)
-    const ofGroups = [problem.groups, problem.inChannels / problem.groups, problem.outChannels / problem.groups].map((n) => constant(n))
-    const [op, places] =
-      strategy.kind === 'winograd'
-        ? ['ptlite::winograd_convolution', [settings[1]!]]
-        : grouped
-          ? ['ptlite::blocked_grouped_convolution', [...settings, ...ofGroups]]
-          : ['ptlite::blocked_convolution', settings]
-    const made = this.replace(node, { ...node, op, args: [value(input), filterArg, biasArg, NONE, ...places, ...limits], note })
-    if (form.min === -Infinity && form.max === Infinity) this.open.set(onlyResult(node)!, { node, result: made })
-    return made
+    const result = this.replace(node, made) as ConvolutionNode
+    const isOpen = kind !== 'depthwise' && clamp.min === -Infinity && clamp.max === Infinity
+    if (isOpen) this.open.set(onlyResult(node)!, { node, result })
+    return result
   }
 
   /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
-  private residual(node: GraphNode, operands: readonly BlockedOperand[]): GraphNode | null {
+  private residual(node: OperatorNode, operands: readonly BlockedOperand[]): GraphNode | null {
     if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
     const inputs = operands.flatMap(({ id, as }) => (as === 'blocks' ? [id] : []))
     if (inputs.length !== 2 || inputs[0] === inputs[1]) return null
@@ -243,17 +241,38 @@ class Rewriter {
     candidates.sort((x, y) => order.indexOf(y) - order.indexOf(x))
     const [from] = candidates
     const other = from === a ? b : a
-    if (from === undefined || !this.blocked.has(other)) return null
+    const residual = this.blocked.get(other)
+    if (from === undefined || residual === undefined) return null
     const { node: producer, result } = this.open.get(from)!
     this.open.delete(from)
-    const args = [...result.args]
-    args[3] = value(this.blocked.get(other)!)
     this.made.set(
       producer,
       this.made.get(producer)!.filter((n) => n !== result),
     )
-    return this.replace(node, { ...result, args, note: `${result.note ?? ''}, with a residual` })
+    return this.replace(node, { ...result, residual, note: `${result.note ?? ''}, with a residual` })
   }
+}
+
+/** The kernel of a strategy over blocks. */
+const KERNELS: Readonly<Record<ConvolutionKind, ConvolutionNode['strategy']>> = {
+  'few channels': 'direct',
+  pointwise: 'direct',
+  direct: 'direct',
+  winograd: 'winograd',
+  grouped: 'grouped',
+  depthwise: 'depthwise',
+  product: 'product',
+}
+
+/** A pool over blocks. */
+function poolOf(node: OperatorNode, input: ValueId): GraphNode {
+  const isMax = node.op.startsWith('aten::max_pool')
+  const list = (i: number): readonly number[] => integersArg(node.args[i])!
+  const flag = (i: number): boolean => node.args[i]?.kind === 'constant' && node.args[i].value === true
+  const window = { kernel: list(1), stride: list(2), padding: list(3) }
+  return isMax
+    ? { ...baseOf(node), kind: 'pool', mode: 'max', input, ...window, dilation: list(4), ceil: flag(5), countPadding: false }
+    : { ...baseOf(node), kind: 'pool', mode: 'average', input, ...window, dilation: [], ceil: flag(4), countPadding: flag(5) }
 }
 
 /** The vector with zeros up to a whole number of blocks, as often as the shape has room for it. */

@@ -1,6 +1,6 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, type TensorType, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { viewedBy } from './expression.js'
 import type { Pass } from './pass.js'
@@ -21,7 +21,7 @@ export const linearRows: Pass = {
     const editor = new Editor(graph)
     /** Results under the dimensions that they had. */
     const replaced = new Set<ValueId>()
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const view = viewOfRows(node, analysis)
       if (view === null) continue
       const { shape } = analysis.type(onlyResult(view)!)
@@ -39,17 +39,18 @@ export const linearRows: Pass = {
 }
 
 /** The view that splits the rows of a layer's result in other dimensions, if it alone reads them. */
-function viewOfRows(node: GraphNode, analysis: Analysis): GraphNode | null {
+function viewOfRows(node: OperatorNode, analysis: Analysis): OperatorNode | null {
   const result = onlyResult(node)
   const input = valueArg(node.args[0])
   if (node.op !== 'aten::linear' || result === undefined || input === undefined || !analysis.isPure(node)) return null
   const next = analysis.onlyReader(result)
-  const seen = next?.op !== 'aten::reshape' ? undefined : onlyResult(next)
-  if (seen === undefined || analysis.storage(seen) !== analysis.storage(result) || !analysis.isPure(next!)) return null
+  if (next?.op !== 'aten::reshape') return null
+  const seen = onlyResult(next)
+  if (seen === undefined || analysis.storage(seen) !== analysis.storage(result) || !analysis.isPure(next)) return null
   const [x, from, to] = [input, result, seen].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType]
   const dense = [x, from, to].every(({ shape, strides }) => shape.length > 0 && !shape.includes(0) && isContiguous(shape, strides))
   // a layer of one row has a result without other dimensions
-  return dense && from.shape.length > 1 && to.shape.length > 1 && from.shape.at(-1) === to.shape.at(-1) ? next! : null
+  return dense && from.shape.length > 1 && to.shape.length > 1 && from.shape.at(-1) === to.shape.at(-1) ? next : null
 }
 
 /** The rows of the input under the dimensions of a result of this shape. */
@@ -59,7 +60,7 @@ function inputOf(
   replaced: ReadonlySet<ValueId>,
   analysis: Analysis,
   editor: Editor,
-): { id: ValueId; node: Omit<GraphNode, 'origin'> | null } {
+): { id: ValueId; node: Omit<OperatorNode, 'origin'> | null } {
   const type = analysis.type(id)
   const wanted = [...shape.slice(0, -1), type.shape.at(-1)!]
   const known = viewedBy(id, analysis).find((other) => {
@@ -76,6 +77,12 @@ function inputOf(
   const view = editor.newValue({ ...type, shape: wanted, strides: contiguousStrides(wanted) }, analysis.storage(id))
   return {
     id: view,
-    node: { op: 'aten::reshape', args: [value(id), constant(wanted)], results: [{ kind: 'value', id: view }], writes: [] },
+    node: {
+      kind: 'operator',
+      op: 'aten::reshape',
+      args: [value(id), constant(wanted)],
+      results: [{ kind: 'value', id: view }],
+      writes: [],
+    },
   }
 }

@@ -3,8 +3,8 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { type Arg, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
-import { Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Arg, type OperatorNode, NONE, value, type ValueId } from '../graph/graph.js'
+import { Analysis, isNone, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -27,7 +27,7 @@ export const linearLayers: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const product = productOf(node, analysis) ?? layerWithoutBias(node, analysis)
       if (product === null) continue
       const sum = product.bias === null ? biasAfter(node, product.columns, analysis) : null
@@ -68,7 +68,7 @@ interface Product {
 const WITH_BIAS = new Set(['aten::addmm', 'aten::baddbmm'])
 
 /** A float32 product of dense rows with a constant matrix, the same one for all batches. */
-function productOf(node: GraphNode, analysis: Analysis): Product | null {
+function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   const hasBias = WITH_BIAS.has(node.op)
   if (!hasBias && node.op !== 'aten::matmul') return null
   const [input, matrix] = node.args.slice(hasBias ? 1 : 0) as [Arg, Arg]
@@ -90,7 +90,7 @@ function productOf(node: GraphNode, analysis: Analysis): Product | null {
 }
 
 /** A linear layer to which a bias may be added. */
-function layerWithoutBias(node: GraphNode, analysis: Analysis): Product | null {
+function layerWithoutBias(node: OperatorNode, analysis: Analysis): Product | null {
   const [input, weight, bias] = node.args
   const w = valueArg(weight)
   if (node.op !== 'aten::linear' || w === undefined || !isNone(bias) || onlyResult(node) === undefined || !analysis.isPure(node))
@@ -107,12 +107,13 @@ function isRow(id: ValueId, columns: number, analysis: Analysis): boolean {
 }
 
 /** The addition of a bias that is all that becomes of a product. */
-function biasAfter(node: GraphNode, columns: number, analysis: Analysis): (Bias & { node: GraphNode }) | null {
+function biasAfter(node: OperatorNode, columns: number, analysis: Analysis): (Bias & { node: OperatorNode }) | null {
   const result = onlyResult(node)!
   const next = analysis.onlyReader(result)
-  const sum = next === undefined ? undefined : onlyResult(next)
-  const factor = numberArg(next?.args[2])
-  if (next?.op !== 'aten::add.Tensor' || sum === undefined || factor === undefined || !analysis.isPure(next)) return null
+  if (next?.op !== 'aten::add.Tensor') return null
+  const sum = onlyResult(next)
+  const factor = numberArg(next.args[2])
+  if (sum === undefined || factor === undefined || !analysis.isPure(next)) return null
   const [first, second] = next.args.map(valueArg)
   const row = first === result ? second : first
   // the factor is that of the second operand

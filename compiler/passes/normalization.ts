@@ -1,5 +1,5 @@
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
-import type { Arg, GraphNode, ValueId } from '../graph/graph.js'
+import type { Arg, OperatorNode, ValueId } from '../graph/graph.js'
 import { type Analysis, integersArg, numberArg, onlyResult, valueArg } from './analysis.js'
 import { madeBy } from './expression.js'
 
@@ -37,10 +37,10 @@ export function lastDims(list: Arg | undefined, keep: Arg | undefined, rank: num
 /** The product or sum with a constant over the normalized dimensions that is all that becomes of a node. */
 export function parameterStep(
   op: string,
-  node: GraphNode,
+  node: OperatorNode,
   shape: readonly number[],
   analysis: Analysis,
-): { node: GraphNode; operand: Arg } | null {
+): { node: OperatorNode; operand: Arg } | null {
   const result = onlyResult(node)!
   const next = analysis.onlyReader(result)
   if (next?.op !== op || onlyResult(next) === undefined || !analysis.isPure(next)) return null

@@ -1,8 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { elementwiseSteps } from './elementwise-operators.js'
 import type { Pass } from './pass.js'
@@ -23,7 +23,7 @@ export const permutedSteps: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const order = orderOf(node, analysis)
       if (order === null) continue
       editor.replaceNode(node, turned(node, order, analysis, editor))
@@ -34,7 +34,7 @@ export const permutedSteps: Pass = {
 }
 
 /** Dimensions in the order in which a permuted result of an element-wise operator lies in memory; null for other nodes. */
-function orderOf(node: GraphNode, analysis: Analysis): readonly number[] | null {
+function orderOf(node: OperatorNode, analysis: Analysis): readonly number[] | null {
   const result = onlyResult(node)
   if (elementwiseSteps(node, analysis) === null || result === undefined || !analysis.isPure(node)) return null
   const { dtype, shape, strides, offset } = analysis.type(result)
@@ -54,16 +54,17 @@ const isFull = (id: ValueId, shape: readonly number[], analysis: Analysis): bool
 const isLow = (id: ValueId, analysis: Analysis): boolean => analysis.tensor(id) !== undefined
 
 /** The operator on permuted operands, and the permutation of its result. */
-function turned(node: GraphNode, order: readonly number[], analysis: Analysis, editor: Editor): GraphNode[] {
+function turned(node: OperatorNode, order: readonly number[], analysis: Analysis, editor: Editor): OperatorNode[] {
   const result = onlyResult(node)!
   const type = analysis.type(result)
-  const nodes: GraphNode[] = []
+  const nodes: OperatorNode[] = []
   const permute = (id: ValueId): ValueId => {
     const { shape, strides, ...rest } = analysis.type(id)
     if (!isFull(id, type.shape, analysis)) return constantOfRank(id, order, analysis, editor)
     const [sizes, steps] = [order.map((d) => shape[d]!), order.map((d) => strides[d]!)]
     const to = editor.newValue({ ...rest, shape: sizes, strides: steps }, analysis.storage(id))
     nodes.push({
+      kind: 'operator',
       op: 'aten::permute',
       args: [value(id), constant([...order])],
       results: [{ kind: 'value', id: to }],

@@ -1,10 +1,11 @@
 import { prepackedConvolution, prepackedLinear } from '../../runtime/backends/cpu/prepacked.js'
 import { isContiguous } from '../../runtime/tensor/shape.js'
-import { Float } from '../../runtime/tensor/scalar.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../runtime/tensor/value.js'
-import { type Arg, constant, type GraphNode, NONE, value } from '../graph/graph.js'
-import { Analysis, valueArg } from './analysis.js'
+import { type Clamp, NO_CLAMP } from '../graph/fields.js'
+import type { GraphNode, OperatorNode, ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -13,7 +14,7 @@ import type { Pass } from './pass.js'
  * what they are.
  *
  *     object #0: xnnpack.LinearOpContext                 constant %2 = "packed0.weight"
- *     %1 = prepacked::linear_clamp_run(%0, #0)      →    %1 = ptlite::linear(%0, %2, %3, 0., inf)
+ *     %1 = prepacked::linear_clamp_run(%0, #0)      →    %1 = linear(input=%0, weight=%2, bias=%3, clamp=[0., inf])
  *
  * The kernels are the same, and read the same packed weights.
  */
@@ -23,7 +24,7 @@ export const prepacked: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const plain = unpacked(node, analysis, editor)
       if (plain === null) continue
       editor.replaceNode(node, [plain])
@@ -33,30 +34,36 @@ export const prepacked: Pass = {
   },
 }
 
-function unpacked(node: GraphNode, analysis: Analysis, editor: Editor): GraphNode | null {
+function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): GraphNode | null {
   const input = valueArg(node.args[0])
   const packed = node.args[1]
   if (input === undefined || packed?.kind !== 'object') return null
   const object = analysis.graph.objects[packed.index]!
-  const tensor = (t: Tensor | null, name: string): Arg =>
-    t === null ? NONE : value(editor.givenConstant(t, `packed${packed.index}.${name}`))
+  const given = (t: Tensor, name: string): ValueId => editor.givenConstant(t, `packed${packed.index}.${name}`)
+  const biasOf = (t: Tensor | null): ValueId | null => (t === null ? null : given(t, 'bias'))
   switch (node.op) {
     case 'prepacked::linear_clamp_run': {
       const { shape, strides } = analysis.type(input)
       const { weight, bias, clamp } = prepackedLinear(object)
       // the object keeps dense copies of other weights, which the guards do not know
       if (!isContiguous(shape, strides) || !holds(object, weight, bias)) return null
-      const args = [node.args[0]!, tensor(weight, 'weight'), tensor(bias, 'bias'), ...limits(clamp)]
-      return { ...node, op: 'ptlite::linear', args }
+      const operands = { input, weight: given(weight, 'weight'), bias: biasOf(bias) }
+      return { ...baseOf(node), kind: 'linear', ...operands, form: 'dense', clamp: boundsOf(clamp), post: null }
     }
     case 'prepacked::conv2d_clamp_run': {
       const { weight, bias, clamp, settings } = prepackedConvolution(object)
       const { stride, padding, dilation, groups } = settings
       const lists = [stride, padding, dilation]
       if (analysis.type(input).shape.length !== 4 || lists.some((list) => list.length !== 2) || !holds(object, weight, bias)) return null
-      const shapes = [...lists.map((list) => constant([...list])), constant(groups)]
-      const args = [node.args[0]!, tensor(weight, 'weight'), tensor(bias, 'bias'), ...shapes, ...limits(clamp)]
-      return { ...node, op: 'ptlite::convolution', args }
+      const operands = { input, filter: given(weight, 'weight'), bias: biasOf(bias), residual: null }
+      return {
+        ...baseOf(node),
+        kind: 'convolution',
+        ...operands,
+        ...{ layout: 'planes', strategy: 'product', stride, padding, dilation, groups, perGroup: [] },
+        clamp: boundsOf(clamp),
+        post: null,
+      }
     }
     default:
       return null
@@ -69,6 +76,6 @@ function holds({ state }: CustomObject, weight: Tensor, bias: Tensor | null): bo
   return items.includes(weight) && (bias === null || items.includes(bias))
 }
 
-function limits(clamp: { readonly lo: number; readonly hi: number } | null): Arg[] {
-  return [constant(new Float(clamp?.lo ?? -Infinity)), constant(new Float(clamp?.hi ?? Infinity))]
+function boundsOf(clamp: { readonly lo: number; readonly hi: number } | null): Clamp {
+  return clamp === null ? NO_CLAMP : { min: clamp.lo, max: clamp.hi }
 }

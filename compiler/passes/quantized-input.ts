@@ -1,6 +1,7 @@
 import { channelsLastStrides, isContiguous } from '../../runtime/tensor/shape.js'
-import type { GraphNode } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import type { OperatorNode } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
@@ -12,7 +13,7 @@ const READERS = new Set(
 /**
  * Quantizes the input of quantized convolutions right into the layout that they read.
  *
- *     %1 = aten::quantize_per_tensor(%0, 0.02, 114, quint8)       %1 = ptlite::quantize_channels_last(%0, 0.02, 114, quint8)
+ *     %1 = aten::quantize_per_tensor(%0, 0.02, 114, quint8)       %1 = quantize(input=%0, scale=0.02, zeroPoint=114, ...)
  *     %2 = quantized::conv2d.new(%1, #0, 0.05, 120)           →   %2 = quantized::conv2d.new(%1, #0, 0.05, 120)
  */
 export const quantizedInput: Pass = {
@@ -21,19 +22,20 @@ export const quantizedInput: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
-      if (!feedsConvolutions(node, analysis)) continue
+    for (const node of operatorsOf(graph)) {
+      const [scale, zeroPoint, dtype] = node.args.slice(1).map(numberArg)
+      if (!feedsConvolutions(node, analysis) || scale === undefined || zeroPoint === undefined || dtype === undefined) continue
       const result = onlyResult(node)!
       const type = analysis.type(result)
       editor.setType(result, { ...type, strides: channelsLastStrides(type.shape) }, editor.storageOf(result))
-      editor.replaceNode(node, [{ ...node, op: 'ptlite::quantize_channels_last' }])
+      editor.replaceNode(node, [{ ...baseOf(node), kind: 'quantize', input: valueArg(node.args[0])!, scale, zeroPoint, dtype }])
       changed = true
     }
     return changed ? editor.finish() : graph
   },
 }
 
-function feedsConvolutions(node: GraphNode, analysis: Analysis): boolean {
+function feedsConvolutions(node: OperatorNode, analysis: Analysis): boolean {
   const input = valueArg(node.args[0])
   const result = onlyResult(node)
   if (node.op !== 'aten::quantize_per_tensor' || input === undefined || result === undefined || !analysis.isPure(node)) return false
@@ -44,6 +46,6 @@ function feedsConvolutions(node: GraphNode, analysis: Analysis): boolean {
     isContiguous(shape, strides) &&
     !analysis.isReturned(result) &&
     readers.length > 0 &&
-    readers.every((reader) => READERS.has(reader.op))
+    readers.every((reader) => reader.kind === 'operator' && READERS.has(reader.op))
   )
 }

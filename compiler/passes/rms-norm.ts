@@ -1,8 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { contiguousStrides, numelOf, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, NONE, value, type ValueId } from '../graph/graph.js'
-import { Analysis, isNone, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../graph/graph.js'
+import { Analysis, isNone, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, near, plusNumber, productOf, replacesDense } from './expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -25,7 +25,7 @@ export const rmsNorm: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const norm = normOf(node, analysis)
       if (norm === null || !analysis.isPure(node) || !analysis.isSteady(norm.input)) continue
       const scaled = parameterStep('aten::mul.Tensor', node, norm.shape, analysis)
@@ -48,12 +48,12 @@ export const rmsNorm: Pass = {
  * permutation shows as before.
  */
 function inOrderOfMemory(
-  node: GraphNode,
+  node: OperatorNode,
   { input, shape }: Norm,
   args: readonly Arg[],
   analysis: Analysis,
   editor: Editor,
-): GraphNode[] | null {
+): OperatorNode[] | null {
   const result = onlyResult(node)!
   const [x, out] = [analysis.type(input), analysis.type(result)]
   const rank = out.shape.length
@@ -70,7 +70,12 @@ function inOrderOfMemory(
   const rows = editor.newValue({ ...x, shape: ordered, strides: permuted(x.strides) }, analysis.storage(input))
   const normed = editor.newValue({ ...out, shape: ordered, strides: contiguousStrides(ordered) }, analysis.storage(result))
   const back = order.map((_, d) => order.indexOf(d))
-  const made = (op: string, list: readonly Arg[], id: ValueId): GraphNode => ({ ...node, op, args: list, results: [{ kind: 'value', id }] })
+  const made = (op: string, list: readonly Arg[], id: ValueId): OperatorNode => ({
+    ...node,
+    op,
+    args: list,
+    results: [{ kind: 'value', id }],
+  })
   return [
     made('aten::permute', [value(input), constant(order)], rows),
     made('aten::rms_norm', [value(rows), ...args], normed),
@@ -79,7 +84,7 @@ function inOrderOfMemory(
 }
 
 /** x / sqrt(mean(x^2) + eps), or times rsqrt. */
-function normOf(node: GraphNode, analysis: Analysis): Norm | null {
+function normOf(node: OperatorNode, analysis: Analysis): Norm | null {
   if (onlyResult(node) === undefined) return null
   const [a, b] = node.args as [Arg, Arg]
   if (node.op === 'aten::div.Tensor') return over(a, rootArgument(b, 'aten::sqrt', analysis), analysis)

@@ -1,7 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { isDense } from '../../runtime/tensor/iterator.js'
 import { numelOf, sameShape } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
 import { Analysis, numberArg, onlyResult, valueArg } from './analysis.js'
 import { Editor } from './editor.js'
 import { madeBy, sumOf, viewedBy } from './expression.js'
@@ -20,7 +21,7 @@ const MAX_DIMS = 4
  *     %4 = aten::slice.Tensor(%0, 3, 0, 32, 1)
  *     %5 = aten::cat([%3, %4], -1)
  *     %6 = aten::mul.Tensor(%5, %sin)
- *     %7 = aten::add.Tensor(%1, %6, 1)            →   %7 = ptlite::rotary(%0, %cos, %sin, 64, False, [...])
+ *     %7 = aten::add.Tensor(%1, %6, 1)            →   %7 = rotary(input=%0, cos=%cos, sin=%sin, rotated=64, ...)
  *
  * Also where halves are turned one by one, with an angle per pair, and joined then; and where a row has more elements, to which `cat` joins
  * what was turned.
@@ -37,9 +38,8 @@ export const rotary: Pass = {
       const { node: last, input } = widened(turned, node, analysis)
       const { strides } = analysis.type(onlyResult(last)!)
       const { cos, sin, rotated, interleaved } = turned
-      const args = [value(input), value(cos), value(sin), constant(rotated), constant(interleaved), constant([...strides])]
       if (last !== node) editor.replaceNode(node, [])
-      editor.replaceNode(last, [{ ...last, op: 'ptlite::rotary', args }])
+      editor.replaceNode(last, [{ ...baseOf(last), kind: 'rotary', input, cos, sin, rotated, interleaved, strides }])
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -92,7 +92,7 @@ function exchangedOf(id: ValueId, analysis: Analysis): Pairs | null {
 function joinedOf(id: ValueId, analysis: Analysis): { parts: readonly [ValueId, ValueId]; interleaved: boolean } | null {
   const made = madeBy(value(id), analysis)
   const rank = analysis.type(id).shape.length
-  const partsOf = (node: GraphNode, along: number): readonly [ValueId, ValueId] | null => {
+  const partsOf = (node: OperatorNode, along: number): readonly [ValueId, ValueId] | null => {
     const [list, dim] = node.args as [Arg, Arg]
     const axis = numberArg(dim)
     const ids = list.kind === 'list' ? list.items.map(valueArg) : []

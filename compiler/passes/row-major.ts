@@ -1,7 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous } from '../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, type TensorType, usesOf, value, type ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type GraphNode, type OperatorNode, type TensorType, value, type ValueId } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { hasViews } from './copies.js'
 import { Editor } from './editor.js'
 import { elementwiseSteps } from './elementwise-operators.js'
@@ -31,9 +32,9 @@ export const rowMajor: Pass = {
       return isContiguous(shape, strides)
     }
     const copies = new Map<ValueId, ValueId>()
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       if (!sums.has(node)) continue
-      const made: GraphNode[] = []
+      const made: OperatorNode[] = []
       const rows = (arg: Arg): Arg => {
         const id = valueArg(arg)
         if (id === undefined || dense(id)) return arg
@@ -41,7 +42,7 @@ export const rowMajor: Pass = {
           const copy = editor.newValue(rowMajorType(editor.typeOf(id)))
           copies.set(id, copy)
           const results = [{ kind: 'value', id: copy }] as const
-          made.push({ op: 'aten::contiguous', args: [value(id), constant(0)], results, writes: [], origin: node.origin })
+          made.push({ kind: 'operator', op: 'aten::contiguous', args: [value(id), constant(0)], results, writes: [], origin: node.origin })
         }
         return value(copies.get(id)!)
       }
@@ -58,10 +59,10 @@ const rowMajorType = (type: TensorType): TensorType => ({ ...type, strides: cont
 
 /** Element-wise nodes with permuted results, which only one another and operators on rows read. */
 function permutedSums(analysis: Analysis): Set<GraphNode> {
-  const sums = new Set(analysis.graph.nodes.filter((node) => isPermutedSum(node, analysis)))
+  const sums = new Set<GraphNode>(operatorsOf(analysis.graph).filter((node) => isPermutedSum(node, analysis)))
   const wantsRows = (node: GraphNode): boolean => {
     const result = onlyResult(node)
-    if (!OF_ROWS.has(node.op) || result === undefined || !analysis.isPure(node)) return false
+    if (node.kind !== 'operator' || !OF_ROWS.has(node.op) || result === undefined || !analysis.isPure(node)) return false
     const { shape, strides } = analysis.type(result)
     return isContiguous(shape, strides)
   }
@@ -76,7 +77,7 @@ function permutedSums(analysis: Analysis): Set<GraphNode> {
   return new Set([...sums].filter((node) => analysis.readersOf(onlyResult(node)!).length > 0))
 }
 
-function isPermutedSum(node: GraphNode, analysis: Analysis): boolean {
+function isPermutedSum(node: OperatorNode, analysis: Analysis): boolean {
   const result = onlyResult(node)
   if (elementwiseSteps(node, analysis) === null || result === undefined || !analysis.isPure(node)) return false
   const { dtype, shape, strides } = analysis.type(result)

@@ -1,8 +1,8 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../runtime/tensor/shape.js'
 import { viewOf } from '../../runtime/tensor/tensor.js'
-import { type Arg, constant, type Graph, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../graph/graph.js'
+import { Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from './dead-code.js'
 import { Editor } from './editor.js'
@@ -35,10 +35,11 @@ interface ImageNode {
 }
 
 /** Convolutions that blocks of channels may suit, and what works on their results. */
-function imagesOf(graph: Graph, analysis: Analysis): Map<GraphNode, ImageNode> {
-  const images = new Map<GraphNode, ImageNode>()
-  const isKnown = (id: ValueId | undefined): boolean => id !== undefined && images.has(analysis.producer(id)!)
-  for (const node of graph.nodes) {
+function imagesOf(graph: Graph, analysis: Analysis): Map<OperatorNode, ImageNode> {
+  const images = new Map<OperatorNode, ImageNode>()
+  const isKnown = (id: ValueId | undefined): boolean =>
+    id !== undefined && (images as ReadonlyMap<unknown, ImageNode>).has(analysis.producer(id))
+  for (const node of operatorsOf(graph)) {
     const result = onlyResult(node)
     if (result === undefined || !analysis.isPure(node)) continue
     const input = valueArg(node.args[0])
@@ -66,7 +67,7 @@ const inFront = (arg: Arg | undefined, none: number): Arg | null => {
 
 const known = (args: readonly (Arg | null)[]): args is readonly Arg[] => !args.includes(null)
 
-function convolution(node: GraphNode, result: ValueId, analysis: Analysis): ImageNode | null {
+function convolution(node: OperatorNode, result: ValueId, analysis: Analysis): ImageNode | null {
   const [x, w] = [valueArg(node.args[0]), valueArg(node.args[1])]
   const weight = w === undefined ? undefined : analysis.tensor(w)
   const settings = [inFront(node.args[3], 1), inFront(node.args[4], 0), inFront(node.args[5], 1)]
@@ -87,7 +88,7 @@ function convolution(node: GraphNode, result: ValueId, analysis: Analysis): Imag
 }
 
 /** What reads one signal. */
-function ofSignal(node: GraphNode, result: ValueId, analysis: Analysis): ImageNode | null {
+function ofSignal(node: OperatorNode, result: ValueId, analysis: Analysis): ImageNode | null {
   const { op, args } = node
   const [input] = args as [Arg]
   switch (op) {
@@ -118,7 +119,12 @@ function ofSignal(node: GraphNode, result: ValueId, analysis: Analysis): ImageNo
 }
 
 /** What reads several, the first of which may not be one of a convolution. */
-function joinOrSum(node: GraphNode, result: ValueId, isKnown: (id: ValueId | undefined) => boolean, analysis: Analysis): ImageNode | null {
+function joinOrSum(
+  node: OperatorNode,
+  result: ValueId,
+  isKnown: (id: ValueId | undefined) => boolean,
+  analysis: Analysis,
+): ImageNode | null {
   const [first, dim] = node.args
   if (node.op === 'aten::cat') {
     const items = first?.kind === 'list' ? first.items.map(valueArg) : []
@@ -130,7 +136,7 @@ function joinOrSum(node: GraphNode, result: ValueId, isKnown: (id: ValueId | und
 }
 
 /** An element-wise step on signals and constants. */
-function steps(node: GraphNode, result: ValueId, analysis: Analysis): ImageNode | null {
+function steps(node: OperatorNode, result: ValueId, analysis: Analysis): ImageNode | null {
   if (elementwiseSteps(node, analysis) === null || !isSignal(result, analysis)) return null
   const fits = (arg: Arg): boolean => {
     const id = valueArg(arg)
@@ -147,14 +153,14 @@ class Rewriter {
   constructor(
     private readonly graph: Graph,
     private readonly analysis: Analysis,
-    private readonly images: ReadonlyMap<GraphNode, ImageNode>,
+    private readonly images: ReadonlyMap<OperatorNode, ImageNode>,
   ) {
     this.editor = new Editor(graph)
   }
 
   run(): Graph {
     for (const [node, image] of this.images) {
-      const nodes: GraphNode[] = []
+      const nodes: OperatorNode[] = []
       // weights and numbers for each channel of norms and prelu stay vectors
       const vectors = ['aten::batch_norm', 'aten::prelu'].includes(image.op)
       const args = image.args.map((arg, i) => (i > 0 && vectors ? arg : this.asImage(arg, node, nodes)))
@@ -167,13 +173,13 @@ class Rewriter {
       const [n, c, length] = type.shape as [number, number, number]
       const shape = [n, c, 1, length]
       const made = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) }, this.analysis.storage(result))
-      const back: GraphNode = { ...node, op: 'aten::squeeze.dim', args: [value(made), constant(2)] }
+      const back: OperatorNode = { ...node, op: 'aten::squeeze.dim', args: [value(made), constant(2)] }
       this.editor.replaceNode(node, [...nodes, { ...node, ...image, args, results: [{ kind: 'value', id: made }] }, back])
     }
     return this.editor.finish()
   }
 
-  private asImage(arg: Arg, node: GraphNode, nodes: GraphNode[]): Arg {
+  private asImage(arg: Arg, node: OperatorNode, nodes: OperatorNode[]): Arg {
     if (arg.kind === 'list') return { kind: 'list', items: arg.items.map((item) => this.asImage(item, node, nodes)) }
     const id = valueArg(arg)
     if (id === undefined) return arg
@@ -191,7 +197,7 @@ class Rewriter {
     }
     const image = this.editor.newValue({ ...type, shape, strides }, this.analysis.storage(id))
     const args = [value(id), constant(before)]
-    nodes.push({ op: 'aten::unsqueeze', args, results: [{ kind: 'value', id: image }], writes: [], origin: node.origin })
+    nodes.push({ kind: 'operator', op: 'aten::unsqueeze', args, results: [{ kind: 'value', id: image }], writes: [], origin: node.origin })
     return value(image)
   }
 }

@@ -1,23 +1,13 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { contiguousStrides, sameShape } from '../../runtime/tensor/shape.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, isDenseFloat, numberArg, onlyResult, valueArg } from './analysis.js'
+import type { ConvolutionNode } from '../graph/compiled.js'
+import { constant, type GraphNode, value, type ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis, isDenseFloat, onlyResult } from './analysis.js'
 import { Editor } from './editor.js'
+import { asConvolution } from './layers.js'
 import type { Pass } from './pass.js'
-
-/** Linear layers that do the same, by convolution. */
-const LINEAR: Readonly<Record<string, string>> = {
-  'aten::conv1d': 'aten::linear',
-  'aten::conv2d': 'aten::linear',
-  'aten::conv3d': 'aten::linear',
-  'ptlite::convolution': 'ptlite::linear',
-  'ptlite::convolution_post': 'ptlite::linear_post',
-}
-/** Arguments of a convolution up to its groups; limits and steps follow. */
-const SETTINGS = 7
-/** Where steps have their operands. */
-const OPERANDS = 9
 
 /**
  * A convolution whose filters are as large as the image is a linear layer of its elements, as in a classifier behind the mean over pixels:
@@ -34,9 +24,10 @@ export const singleWindows: Pass = {
     const editor = new Editor(graph)
     let changed = false
     for (const node of graph.nodes) {
-      const weight = node.op in LINEAR ? windowOf(node, analysis) : null
+      const layer = asConvolution(node)
+      const weight = layer === null ? null : windowOf(node, layer, analysis)
       if (weight === null) continue
-      rewrite(node, weight, analysis, editor)
+      rewrite(node, layer!, weight, analysis, editor)
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -44,45 +35,47 @@ export const singleWindows: Pass = {
 }
 
 /** The constant filters of a float32 convolution in one group that see the whole image; null for any other node. */
-function windowOf(node: GraphNode, analysis: Analysis): Tensor | null {
-  const { args } = node
-  const [input, result] = [valueArg(args[0]), onlyResult(node)]
-  const weight = analysis.tensor(valueArg(args[1]) ?? -1)
-  if (input === undefined || result === undefined || weight?.type !== DType.float32 || !weight.isContiguous || !analysis.isPure(node))
-    return null
+function windowOf(
+  node: GraphNode,
+  { input, filter, layout, strategy, groups, padding, post }: ConvolutionNode,
+  analysis: Analysis,
+): Tensor | null {
+  const result = onlyResult(node)
+  const weight = analysis.tensor(filter)
+  if (layout !== 'planes' || strategy !== 'product' || result === undefined || !analysis.isPure(node)) return null
+  if (weight?.type !== DType.float32 || !weight.isContiguous) return null
   const { shape } = analysis.type(input)
   const whole = shape.length >= weight.dim - 1 && sameShape(shape.slice(1 - weight.dim), weight.shape.slice(1))
-  const fits = whole && numberArg(args[6]) === 1 && integersArg(args[4])?.every((size) => size === 0) === true
+  const fits = whole && groups === 1 && padding.every((size) => size === 0)
   if (!fits || shape.includes(0) || weight.numel === 0 || ![input, result].every((id) => isDenseFloat(analysis.type(id)))) return null
   // operands of steps would need views, too
-  const operands = args[OPERANDS]
-  const count = operands?.kind === 'list' ? operands.items.length : (integersArg(operands)?.length ?? 0)
-  return count === 0 ? weight : null
+  return post === null || post.operands.length === 0 ? weight : null
 }
 
-function rewrite(node: GraphNode, weight: Tensor, analysis: Analysis, editor: Editor): void {
-  const [input, filter, bias] = node.args as [Arg, Arg, Arg]
-  const [x, w, result] = [valueArg(input)!, valueArg(filter)!, onlyResult(node)!]
+function rewrite(node: GraphNode, layer: ConvolutionNode, weight: Tensor, analysis: Analysis, editor: Editor): void {
+  const { input, filter, bias, clamp, post } = layer
+  const result = onlyResult(node)!
   const [outputs] = weight.shape as [number]
   const inputs = weight.numel / outputs
   const type = analysis.type(result)
   const batch = type.shape.length === weight.dim ? type.shape[0]! : 1
-  const { name } = analysis.graph.constants.find((c) => c.id === w)!
+  const { name } = analysis.graph.constants.find((c) => c.id === filter)!
   const matrix = editor.addConstant(viewOf(weight, [outputs, inputs], [inputs, 1]), `${name} as a matrix`)
   const rows = (of: ValueId, shape: number[]): ValueId =>
     editor.newValue({ ...analysis.type(of), shape, strides: contiguousStrides(shape) }, analysis.storage(of))
-  const flat = rows(x, [batch, inputs])
+  const flat = rows(input, [batch, inputs])
   const made = rows(result, [batch, outputs])
+  const base = baseOf(node)
   const view = (from: ValueId, to: ValueId, shape: readonly number[]): GraphNode => ({
-    ...node,
+    ...base,
+    kind: 'operator',
     op: 'aten::view',
     args: [value(from), constant([...shape])],
     results: [{ kind: 'value', id: to }],
   })
-  const args = [value(flat), value(matrix), bias, ...node.args.slice(SETTINGS)]
   editor.replaceNode(node, [
-    view(x, flat, [batch, inputs]),
-    { ...node, op: LINEAR[node.op]!, args, results: [{ kind: 'value', id: made }] },
+    view(input, flat, [batch, inputs]),
+    { ...base, kind: 'linear', input: flat, weight: matrix, bias, form: 'dense', clamp, post, results: [{ kind: 'value', id: made }] },
     view(made, result, type.shape),
   ])
 }

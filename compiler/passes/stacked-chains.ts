@@ -1,9 +1,10 @@
 import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
-import { constant, definitionsOf, type Graph, type GraphNode, type ValueId } from '../graph/graph.js'
-import { Analysis, integersArg, numberArg, valueArg } from './analysis.js'
+import { definitionsOf, type Graph, type GraphNode, type ValueId } from '../graph/graph.js'
+import { baseOf } from '../graph/node.js'
+import { Analysis } from './analysis.js'
 import { Editor } from './editor.js'
-import { canStep, type Chain, chainArgs, encode, MAX_INPUTS, MAX_STEPS } from './elementwise.js'
+import { canStep, type Chain, fuse, MAX_INPUTS, MAX_STEPS } from './elementwise.js'
 import { type Pass, untilStable } from './pass.js'
 
 /** Results of one node. */
@@ -17,7 +18,7 @@ const COMPILED_ONLY = new Set<number>([JitAlgorithm.sin, JitAlgorithm.cos])
  *
  *     %3: float32[8, 64] @3 = aten::add.Tensor(%0, %1, 1)
  *     %4: float32[8, 64] @4 = aten::sigmoid(%3)
- *     return (%3, %4)                            →   [%3, %4] = ptlite::fused_results([%0, %1], [8, 64], [28, 10], ..., [0, 1], [6, 6])
+ *     return (%3, %4)                            →   [%3, %4] = chain(inputs=[%0, %1], ops=[28, 10], ..., kept=[0, 1], dtypes=[6, 6])
  *
  * So the states of an LSTM cell that is spelled out, c = f c + i g and h = o tanh(c), are one loop over its gates.
  */
@@ -65,22 +66,11 @@ function stackOnce(graph: Graph): Graph {
 function stackOf(node: GraphNode, analysis: Analysis): Stack | null {
   const ids = definitionsOf(node)
   if (!analysis.isPure(node) || ids.length === 0) return null
-  if (!node.op.startsWith('ptlite::fused')) {
-    if (!canStep(node, analysis)) return null
-    const chain = encode([node], analysis)
-    const step = chain.ops.length - 1
-    return step < 0 || chain.ops.some((op) => COMPILED_ONLY.has(op)) ? null : { ...chain, node, results: [{ id: ids[0]!, step }] }
-  }
-  const [list, , ops, operands, numbers, steps] = node.args
-  const inputs = list?.kind === 'list' ? list.items.map(valueArg) : [undefined]
-  const [opNumbers, operandNumbers] = [integersArg(ops), integersArg(operands)]
-  if (inputs.includes(undefined) || opNumbers === undefined || operandNumbers === undefined || numbers?.kind !== 'constant') return null
-  if (opNumbers.some((op) => COMPILED_ONLY.has(op))) return null
-  const own = (numbers.value as readonly unknown[]).map((x) => numberArg(constant(x as number))!)
-  const kept = node.op === 'ptlite::fused_results' ? integersArg(steps) : [opNumbers.length - 1]
-  if (kept?.length !== ids.length) return null
-  const results = ids.map((id, i) => ({ id, step: kept[i]! }))
-  return { node, inputs: inputs as ValueId[], ops: opNumbers, operands: operandNumbers, numbers: own, results }
+  const chain = node.kind === 'chain' ? node : canStep(node, analysis) ? fuse([node], analysis) : null
+  if (chain === null || chain.ops.length === 0 || chain.ops.some((op) => COMPILED_ONLY.has(op)) || chain.kept.length !== ids.length)
+    return null
+  const { inputs, ops, values, numbers, kept } = chain
+  return { node, inputs, ops, values, numbers, results: ids.map((id, i) => ({ id, step: kept[i]! })) }
 }
 
 /** Both as one node; null where `second` reads nothing of `first` that stays a result, or there is no room for them. */
@@ -97,24 +87,22 @@ function join(first: Stack, second: Stack, analysis: Analysis): GraphNode | null
   if (ops.length > MAX_STEPS || results.length > MAX_RESULTS || inputs.length + results.length - 1 > MAX_INPUTS) return null
   // steps are numbered behind the inputs
   const renumber = (chain: Chain, before: number): number[] =>
-    chain.operands.map((operand) => {
-      if (operand < 0) return operand
-      if (operand >= chain.inputs.length) return operand - chain.inputs.length + inputs.length + before
-      const id = chain.inputs[operand]!
+    chain.values.map((of) => {
+      if (of < 0) return of
+      if (of >= chain.inputs.length) return of - chain.inputs.length + inputs.length + before
+      const id = chain.inputs[of]!
       const step = chain === second ? made.get(id) : undefined
       return step === undefined ? inputs.indexOf(id) : inputs.length + step
     })
-  const operands = [...renumber(first, 0), ...renumber(second, first.ops.length)]
-  const chain = { inputs, ops, operands, numbers: [...first.numbers, ...second.numbers] }
+  const values = [...renumber(first, 0), ...renumber(second, first.ops.length)]
+  const items = results.map(({ id }) => ({ kind: 'value', id }) as const)
   return {
-    ...second.node,
-    op: 'ptlite::fused_results',
-    args: [
-      ...chainArgs(chain, shape),
-      constant(results.map(({ step }) => step)),
-      constant(results.map(({ id }) => analysis.type(id).dtype)),
-    ],
-    results: [{ kind: 'list', items: results.map(({ id }) => ({ kind: 'value', id })) }],
+    ...baseOf(second.node),
+    kind: 'chain',
+    ...{ inputs, size: shape, ops, values, numbers: [...first.numbers, ...second.numbers] },
+    kept: results.map(({ step }) => step),
+    dtypes: results.map(({ id }) => analysis.type(id).dtype),
+    results: items.length === 1 ? items : [{ kind: 'list', items }],
   }
 }
 

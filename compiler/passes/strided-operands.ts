@@ -1,14 +1,15 @@
-import type { GraphNode, ValueId } from '../graph/graph.js'
-import { Analysis, onlyResult, valueArg } from './analysis.js'
+import type { GraphNode, OperatorNode, ValueId } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
+import { Analysis, onlyResult, operatorsOf, valueArg } from './analysis.js'
 import { isCopying } from './attention-rows.js'
 import { hasViews } from './copies.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'
 
 /** Operands that kernels read by rows which may lie anywhere, whatever layout they have; the result does not depend on it. */
-const READ_BY_ROWS: Readonly<Record<string, readonly number[]>> = {
-  'ptlite::attention': [0, 1, 2],
-  'ptlite::rotary': [0],
+function readByRows(node: GraphNode): readonly ValueId[] {
+  if (node.kind === 'attention') return [node.query, node.key, node.value]
+  return node.kind === 'rotary' ? [node.input] : []
 }
 
 /**
@@ -16,7 +17,7 @@ const READ_BY_ROWS: Readonly<Record<string, readonly number[]>> = {
  *
  *     %2: float32[1, 8, 100, 32] strides [25600, 32, 256, 1] @0 = aten::permute(%1, [0, 2, 1, 3])
  *     %3: float32[1, 8, 100, 32] @3 = aten::contiguous(%2, 0)
- *     %6 = ptlite::attention(%3, %4, %5, ...)                        →   %6 = ptlite::attention(%2, %4, %5, ...)
+ *     %6 = attention(query=%3, ...)                                  →   %6 = attention(query=%2, ...)
  */
 export const stridedOperands: Pass = {
   name: 'strided operands',
@@ -24,7 +25,7 @@ export const stridedOperands: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const source = isCopying(node) ? sourceOf(node, analysis) : undefined
       if (source === undefined) continue
       editor.replaceValue(onlyResult(node)!, source)
@@ -36,7 +37,7 @@ export const stridedOperands: Pass = {
 }
 
 /** What a copy may be replaced by for all that reads it. */
-function sourceOf(node: GraphNode, analysis: Analysis): ValueId | undefined {
+function sourceOf(node: OperatorNode, analysis: Analysis): ValueId | undefined {
   const [copy, source] = [onlyResult(node), valueArg(node.args[0])]
   if (copy === undefined || source === undefined || !analysis.isPure(node)) return undefined
   const storage = analysis.storage(copy)
@@ -44,8 +45,7 @@ function sourceOf(node: GraphNode, analysis: Analysis): ValueId | undefined {
   const [from, to] = [analysis.type(source), analysis.type(copy)]
   const sameElements = from.dtype === to.dtype && from.shape.length === to.shape.length && from.shape.every((n, d) => n === to.shape[d])
   const readers = analysis.readersOf(copy)
-  const byRows = readers.every((reader) =>
-    reader.args.every((arg, i) => valueArg(arg) !== copy || READ_BY_ROWS[reader.op]?.includes(i) === true),
-  )
+  const placesIn = (ids: readonly ValueId[]): number => ids.filter((id) => id === copy).length
+  const byRows = readers.every((reader) => placesIn(readByRows(reader)) === placesIn(usesOf(reader)))
   return sameElements && from.strides.at(-1) === 1 && readers.length > 0 && byRows ? source : undefined
 }

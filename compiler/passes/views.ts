@@ -1,5 +1,6 @@
 import { sameShape } from '../../runtime/tensor/shape.js'
-import { definitionsOf, type Graph, type GraphNode, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
+import { definitionsOf, type Graph, type GraphNode, type TensorType, type ValueId } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
 import { Analysis } from './analysis.js'
 import { Editor } from './editor.js'
 import type { Pass } from './pass.js'

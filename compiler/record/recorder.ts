@@ -243,6 +243,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       }
     }
     this.nodes.push({
+      kind: 'operator',
       op: entry.qualifiedName,
       args: recorded,
       results: results.map((r) => this.result(r, made, writes)),
@@ -276,7 +277,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     const target = args[0] as Tensor
     const recorded = args.map((arg) => this.argument(arg)!)
     const id = this.define(target)
-    this.nodes.push({ op, args: recorded, results: [{ kind: 'value', id }], writes: [], origin })
+    this.nodes.push({ kind: 'operator', op, args: recorded, results: [{ kind: 'value', id }], writes: [], origin })
   }
 
   /** The graph of the run, which has returned `result`; or why there is none. */

@@ -7,7 +7,8 @@ import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { definitionsOf, type Graph, type Origin, type TensorType, usesOf, type ValueId } from '../graph/graph.js'
+import { definitionsOf, type Graph, type Origin, type TensorType, type ValueId } from '../graph/graph.js'
+import { usesOf } from '../graph/node.js'
 import type { ModuleParts, Place } from './module-parts.js'
 import {
   collectContainers,

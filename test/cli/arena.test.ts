@@ -114,7 +114,7 @@ t.test('the graph after each pass, with how convolutions are computed', async (t
   const passes = stdout.match(/^# .*$/gm)!
   t.match(passes[0], /^# recorded: \d+ operators$/)
   t.ok(passes.some((line) => /^# after layout: \d+ operators$/.test(line)) && passes.some((line) => line.endsWith(': nothing to do')))
-  t.match(stdout, /ptlite::blocked_convolution\(.*\)  # (winograd|direct|pointwise|few channels): /)
+  t.match(stdout, / convolution\(.*layout="blocks".*\)  # (winograd|direct|pointwise|few channels): /)
 })
 
 t.test('wrong command lines', async (t) => {

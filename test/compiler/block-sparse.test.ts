@@ -11,6 +11,7 @@ import { type Estimate, estimate, type SparseProduct } from '../../compiler/pass
 import { DType } from '../../runtime/tensor/dtype.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { callOperator, float, type Tensor, tensor } from '../../src/index.js'
+import { operators } from './pass-checks.js'
 
 const generates = kernels.jit_info().state === kernels.JitState.ready
 
@@ -109,7 +110,7 @@ return %6
 input %3: float32[${m}, 64] @3
 constant %1: float32[64, 48] @1 = "weight"
 constant %2: float32[64] @2 = "bias"
-%4: float32[${m}, 64] @4 = ptlite::linear(%0, %1, %2, -0.25, inf)
+%4: float32[${m}, 64] @4 = linear(input=%0, weight=%1, bias=%2, clamp=[-0.25, inf])
 ${lines}`,
         { constant: (name) => (name === 'weight' ? weight : bias) },
       )
@@ -117,10 +118,7 @@ ${lines}`,
         const passes = [blockSparseBy(() => [{ strategy, milliseconds: 1 }]), elementwise, postOps]
         const after = passes.reduce((g, pass) => pass.run(g), graph)
         verifyGraph(after)
-        t.same(
-          after.nodes.map((node) => node.op),
-          left,
-        )
+        t.same(operators(after), left)
         const inputs = [tensor(floats(m * k), [m, k]), tensor(floats(m * n), [m, n])]
         const [want, got] = [graph, after].map((g) => new GraphRunner(g).run(inputs) as Tensor)
         t.ok(largestDifference(got!, want!) < 1e-5, `${strategy}, ${m} rows`)
@@ -149,7 +147,7 @@ constant %6: float32[3, 1, 1, 32, 16] @6 = "blocked"
 %7: float32[2, 48, 7, 9] @7 = aten::conv2d(%0, %4, %5, [1, 1], [0, 0], [1, 1], 1)
 %8: float32[2, 48, 7, 9] @8 = aten::add.Tensor(%7, %1, 1)
 %9: float32[2, 48, 7, 9] @9 = aten::relu(%8)
-%10: float32[2, 3, 7, 9, 16] @10 = ptlite::blocked_convolution(%2, %6, %5, %3, [1, 1], [0, 0], [1, 1], 0., inf)
+%10: float32[2, 3, 7, 9, 16] @10 = convolution(input=%2, filter=%6, bias=%5, residual=%3, layout="blocks", strategy="direct", stride=[1, 1], padding=[0, 0], dilation=[1, 1], clamp=[0., inf])
 %11: float32[2, 3, 7, 9, 16] @11 = aten::gelu(%10, "none")
 return [%9, %11]
 `,
@@ -160,10 +158,7 @@ return [%9, %11]
   const sparse = blockSparseBy((product) => [{ strategy: strategyFor(product), milliseconds: 1 }]).run(graph)
   const after = postOps.run(elementwise.run(sparse))
   verifyGraph(after)
-  t.same(
-    after.nodes.map((node) => node.op),
-    ['ptlite::sparse_convolution_post', 'ptlite::sparse_blocked_convolution_post'],
-  )
+  t.same(operators(after), ['ptlite::sparse_convolution_post', 'ptlite::sparse_blocked_convolution_post'])
   t.match(after.nodes[0]!.note, /^channels: 66\.\d % zero blocks/)
   t.match(after.nodes[1]!.note, /^vectors: 66\.\d % zero blocks/)
   const inputs = graph.inputs.map((id) => {
@@ -202,10 +197,7 @@ return %4
   }
   const after = [blockSparseBy(judge), elementwise, postOps].reduce((g, pass) => pass.run(g), graph)
   verifyGraph(after)
-  t.same(
-    after.nodes.map((node) => node.op),
-    ['ptlite::sparse_linear', 'aten::relu'],
-  )
+  t.same(operators(after), ['ptlite::sparse_linear', 'aten::relu'])
   t.same(
     seen.map(({ dtype, n, k }) => [dtype, n, k]),
     [[DType.bfloat16, 64, 48]],
@@ -270,10 +262,10 @@ constant %4: float32[256, 128, 1, 1] @4 = "filter"
 constant %10: float32[16, 1, 1, 128, 16] @10 = "blocked"
 %5: float32[64, 512] @5 = aten::linear(%0, %1, None)
 %6: float32[64, 512] @6 = aten::linear(%5, %2, None)
-%7: float32[64, 512] @7 = ptlite::linear(%6, %3, None, 0., inf)
-%8: float32[2, 256, 14, 14] @8 = ptlite::convolution(%9, %4, None, [1, 1], [0, 0], [1, 1], 1, 0., inf)
-%11: float32[2, 8, 14, 14, 16] @11 = ptlite::to_blocked(%9)
-%12: float32[2, 16, 14, 14, 16] @12 = ptlite::blocked_convolution(%11, %10, None, None, [1, 1], [0, 0], [1, 1], 0., inf)
+%7: float32[64, 512] @7 = linear(input=%6, weight=%3, clamp=[0., inf])
+%8: float32[2, 256, 14, 14] @8 = convolution(input=%9, filter=%4, layout="planes", strategy="product", stride=[1, 1], padding=[0, 0], dilation=[1, 1], clamp=[0., inf])
+%11: float32[2, 8, 14, 14, 16] @11 = reorder(input=%9, to="blocks", channels=256)
+%12: float32[2, 16, 14, 14, 16] @12 = convolution(input=%11, filter=%10, layout="blocks", strategy="direct", stride=[1, 1], padding=[0, 0], dilation=[1, 1], clamp=[0., inf])
 return [%7, %8, %12]
 `,
     { constant: (name) => weights[name] },
@@ -290,22 +282,19 @@ return [%7, %8, %12]
   }
   const after = blockSparseBy(judge).run(graph)
   verifyGraph(after)
-  t.same(
-    after.nodes.map((node) => node.op),
-    [
-      'ptlite::sparse_linear',
-      'aten::linear',
-      'ptlite::linear',
-      'ptlite::sparse_convolution',
-      'ptlite::to_blocked',
-      'ptlite::sparse_blocked_convolution',
-    ],
-  )
+  t.same(operators(after), [
+    'ptlite::sparse_linear',
+    'aten::linear',
+    'ptlite::linear',
+    'ptlite::sparse_convolution',
+    'ptlite::to_blocked',
+    'ptlite::sparse_blocked_convolution',
+  ])
   const [sparse, few, dense] = after.nodes.map((node) => node.note)
   t.match(sparse, /^vectors: 98\.0 % zero blocks \(\d+ of \d+ left\), 64 rows: expected .*dense [\d.e-]+ ms/)
   t.match(few, /^dense: 0\.0 % zero blocks/)
   t.equal(dense, undefined, 'nothing is said of a weight without zero blocks')
-  t.match(printGraph(after), /sparse_convolution\(.*\) {2}# channels: /)
+  t.match(printGraph(after), / convolution\(.*strategy="sparse".*\) {2}# channels: /)
   verifyGraph(parseGraph(printGraph(after), { constant: (name) => weights[name] }))
   const inputs = [tensor(floats(64 * 512), [64, 512]), tensor(floats(2 * 128 * 196), [2, 128, 14, 14])]
   const [want, got] = [graph, after].map((g) => new GraphRunner(g).run(inputs) as Tensor[])

@@ -20,7 +20,6 @@ constant %3: float32[2, 1, 1, 32, 16] @3 = "project"
 constant %4: float32[32] @4 = "bias"
 constant %5: float32[2, 4, 4, 1, 16] @5 = "wide"
 `
-const POINTWISE = '[1, 1], [0, 0], [1, 1]'
 
 /** Text of a graph: lines for values with channels in `blocks` and rows of the image, from %10 on, the last of which is returned. */
 function graph(rows: number, inputBlocks: number, lines: readonly (readonly [string, number, number?])[]): string {
@@ -31,13 +30,15 @@ function graph(rows: number, inputBlocks: number, lines: readonly (readonly [str
   return `input %0: float32[1, ${inputBlocks}, ${rows}, ${WIDTH}, 16] @0\n${CONSTANTS}${body.join('')}return %${9 + lines.length}\n`
 }
 
-const expand = (from: number): readonly [string, number] => [`ptlite::blocked_convolution(%${from}, %1, %4, None, ${POINTWISE}, 0., 6.)`, 2]
-const depthwise = (from: number): readonly [string, number] => [
-  `ptlite::blocked_depthwise(%${from}, %2, %4, [1, 1], [1, 1], [1, 1], 0., inf)`,
-  2,
-]
+const convolution = (from: number, filter: number, settings: string): string =>
+  `convolution(input=%${from}, filter=%${filter}, layout="blocks", dilation=[1, 1], ${settings})`
+const POINTWISE = 'strategy="direct", stride=[1, 1], padding=[0, 0]'
+const depthwiseBy = (from: number, filter: number, stride: number): string =>
+  convolution(from, filter, `bias=%4, strategy="depthwise", stride=[${stride}, ${stride}], padding=[1, 1], clamp=[0., inf]`)
+const expand = (from: number): readonly [string, number] => [convolution(from, 1, `bias=%4, ${POINTWISE}, clamp=[0., 6.]`), 2]
+const depthwise = (from: number): readonly [string, number] => [depthwiseBy(from, 2, 1), 2]
 const project = (from: number, residual = 'None', divided = 1): readonly [string, number, number] => [
-  `ptlite::blocked_convolution(%${from}, %3, None, ${residual}, ${POINTWISE}, -inf, inf)`,
+  convolution(from, 3, `residual=${residual}, ${POINTWISE}`),
   2,
   divided,
 ]
@@ -45,7 +46,7 @@ const step = (op: string, from: number): readonly [string, number] => [`aten::${
 
 t.test('layers between which much lies', (t) => {
   check(t, bottlenecks, graph(large, 1, [expand(0), depthwise(10), project(11)]), ['ptlite::blocked_bottleneck'])
-  const halved = 'ptlite::blocked_depthwise(%10, %2, %4, [2, 2], [1, 1], [1, 1], 0., inf)'
+  const halved = depthwiseBy(10, 2, 2)
   check(t, bottlenecks, graph(large, 1, [expand(0), [halved, 2, 2], project(11, 'None', 2)]), ['ptlite::blocked_bottleneck'])
   check(t, bottlenecks, graph(large, 1, [expand(0), depthwise(10)]), ['ptlite::blocked_bottleneck'])
   check(t, bottlenecks, graph(large, 2, [depthwise(0), project(10)]), ['ptlite::blocked_bottleneck'])
@@ -83,7 +84,7 @@ t.test('what stays', (t) => {
     'aten::add.Tensor',
   ])
   // no kernel of four
-  const four = 'ptlite::blocked_depthwise(%10, %5, %4, [2, 2], [1, 1], [1, 1], 0., inf)'
+  const four = depthwiseBy(10, 5, 2)
   check(t, bottlenecks, graph(large, 1, [expand(0), [four, 2, 2], project(11, 'None', 2)]), single)
   t.end()
 })

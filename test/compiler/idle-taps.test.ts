@@ -1,4 +1,5 @@
 import t from 'tap'
+import { operandsOf } from '../../compiler/graph/node.js'
 import { idleTaps } from '../../compiler/passes/idle-taps.js'
 import { passChecks, random } from './pass-checks.js'
 
@@ -17,7 +18,7 @@ constant %1: float32[${filter}] @1 = "${name}"
 return %2
 `
   const graph = check(t, idleTaps, text, [`aten::conv${dims}d`], 1e-6)
-  const [, weight] = graph.nodes[0]!.args
+  const [, weight] = operandsOf(graph.nodes[0]!)
   return weight?.kind === 'value' ? graph.values.get(weight.id)!.type.shape : []
 }
 

@@ -15,6 +15,7 @@ import type { Pass } from '../../compiler/passes/pass.js'
 import { postOps } from '../../compiler/passes/post-ops.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { Random, real } from '../backends/support/random.js'
+import { operators } from './pass-checks.js'
 
 const random = new Random(3)
 const sized = (shape: number[], from = random): Tensor => real(from.data(shape.reduce((a, b) => a * b, 1)), shape, 'float32')
@@ -74,7 +75,7 @@ function check(
   }, before)
   t.strictSame(
     // which of the two depends on the cache sizes of the CPU
-    final.nodes.map((node) => node.op.replace('ptlite::', '').replace('winograd_', 'blocked_')),
+    operators(final).map((op) => op.replace('ptlite::', '').replace('winograd_', 'blocked_')),
     left,
     printGraph(final),
   )

@@ -4,6 +4,7 @@ import type { Graph } from '../../compiler/graph/graph.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
+import { callOf } from '../../compiler/lower/calls.js'
 import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { deadCode } from '../../compiler/passes/dead-code.js'
 import type { Pass } from '../../compiler/passes/pass.js'
@@ -21,8 +22,8 @@ export function random(shape: number[]): Tensor {
   return tensor(data, shape)
 }
 
-/** Operators of the graph, in order. */
-export const operators = (graph: Graph): string[] => graph.nodes.map((node) => node.op)
+/** Operators that compute the graph's nodes, in order. */
+export const operators = (graph: Graph): string[] => graph.nodes.map((node) => callOf(node).op)
 
 /** Runs a pass and leaves out what it made superfluous, as the next ones do. */
 export const cleaned = (pass: Pass): Pass => ({ name: pass.name, run: (graph) => deadCode.run(pass.run(graph)) })

@@ -191,7 +191,7 @@ t.test('activation', (t) => {
     ['aten::clamp_min(%3, 0.25)', '0.25, inf'],
   ]) {
     const after = check(t, activation, `${CONV}%4: float32[1, 4, 6, 6] @4 = ${call!}\nreturn %4\n`, ['ptlite::convolution'])
-    t.match(printGraph(after), `${at!})`)
+    t.match(printGraph(after), `clamp=[${at!}])`)
   }
   const twice = `${CONV}%4: float32[1, 4, 6, 6] @4 = aten::relu(%3)\n%5: float32[1, 4, 6, 6] @5 = aten::clamp(%4, -1, 0.5)\nreturn %5\n`
   check(t, activation, twice, ['ptlite::convolution'])
@@ -374,7 +374,7 @@ object #0: xnnpack.LinearOpContext
 %1: float32[2, 4] @1 = prepacked::linear_clamp_run(%0, #0)
 return %1
 `
-  t.match(printGraph(check(t, prepacked, linear, ['ptlite::linear'], 1e-6)), '-inf, 1.)')
+  t.match(printGraph(check(t, prepacked, linear, ['ptlite::linear'], 1e-6)), 'clamp=[-inf, 1.])')
   check(t, prepacked, linear.replace('[2, 8]', '[2, 8] strides [1, 2]'), ['prepacked::linear_clamp_run'])
   const conv = `input %0: float32[1, 3, 6, 6] @0
 object #0: xnnpack.LinearOpContext
@@ -382,7 +382,7 @@ object #1: xnnpack.Conv2dOpContext
 %1: float32[1, 4, 6, 6] @1 = prepacked::conv2d_clamp_run(%0, #1)
 return %1
 `
-  t.match(printGraph(check(t, prepacked, conv, ['ptlite::convolution'], 1e-6)), '0., inf)')
+  t.match(printGraph(check(t, prepacked, conv, ['ptlite::convolution'], 1e-6)), 'clamp=[0., inf])')
   t.end()
 })
 
@@ -493,7 +493,7 @@ input %1: float32[${heads}] @1
 `
   const views = ['aten::permute', 'aten::unbind.int', 'ptlite::attention', 'aten::permute', 'aten::reshape']
   const whole = check(t, run, `${projected('1')}${scaled}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
-  t.match(printGraph(whole), '0.35, False, False, True)')
+  t.match(printGraph(whole), 'scale=0.35, rowsFirst=True)')
   t.equal(whole.values.get(12)!.storage, whole.values.get(10)!.storage, 'the copy is a view')
   const before = `%14: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @14 = aten::mul.Scalar(%3, 0.5)
 %15: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @15 = aten::div.Scalar(%4, 4)
@@ -503,15 +503,15 @@ input %1: float32[${heads}] @1
     .replace('strides [2664, 8, 1, 72] from 24 @0 = aten::transpose.int(%4,', 'strides [888, 8, 1, 24] @15 = aten::transpose.int(%15,')
     .replace('matmul(%3,', 'matmul(%14,')
   const left = ['aten::permute', 'aten::unbind.int', 'aten::div.Scalar', ...views.slice(2), 'aten::tanh']
-  t.match(printGraph(check(t, run, operandsScaled, left, 1e-6)), 'ptlite::attention(%3, %15, %5, None, 0.175,', 'of the queries')
+  t.match(printGraph(check(t, run, operandsScaled, left, 1e-6)), 'attention(query=%3, key=%15, value=%5, scale=0.175', 'of the queries')
   const returned = check(t, run, `${projected('1')}${scaled}${mixed}return %12\n`, views, 1e-6)
-  t.match(printGraph(returned), '0.35, False, False, False)', 'an output has memory of its own')
+  t.match(printGraph(returned), 'scale=0.35)', 'an output has memory of its own')
   for (const shape of ['37, 37', '2, 1, 37, 37', '2, 1, 1, 37', '1']) {
     const mask = `%20: float32[2, 3, 37, 37] @20 = aten::add.Tensor(%7, %1, 1)
 %9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%20, 3, None)
 `
     const after = check(t, run, `${projected(shape)}${mask}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
-    t.match(printGraph(after), '%1, 1., False, False, True)')
+    t.match(printGraph(after), 'mask=%1, scale=1., rowsFirst=True)')
   }
   for (const shape of ['37, 37', '2, 1, 1, 37', '37']) {
     const filled = (fill: string): string => `%21: bool[${shape}] @21 = aten::gt.Scalar(%1, 1)
@@ -559,18 +559,18 @@ return %10
   const left = ['ptlite::attention', 'aten::exp']
   const form = (text: string, operators = left): string => {
     const after = check(t, run, text, operators, 1e-6)
-    return /ptlite::attention\((.*)\)/.exec(printGraph(after))![1]!.replace(/%\d+, %\d+, %\d+, /, '')
+    return / attention\(query=%\d+, key=%\d+, value=%\d+, (.*)\)/.exec(printGraph(after))![1]!
   }
   const scale = String(1 / Math.sqrt(8))
-  t.equal(form(operands(4) + attended('None')), `None, ${scale}, False, True, False`)
-  t.equal(form(operands(2) + attended('None', '0., True, 0.5, True')), 'None, 0.5, True, True, False')
-  t.equal(form(`${operands(4)}input %3: float32[1, 9] @3\n${attended('%3')}`), `%3, ${scale}, False, True, False`)
+  t.equal(form(operands(4) + attended('None')), `scale=${scale}, safe=True`)
+  t.equal(form(operands(2) + attended('None', '0., True, 0.5, True')), 'scale=0.5, causal=True, safe=True')
+  t.equal(form(`${operands(4)}input %3: float32[1, 9] @3\n${attended('%3')}`), `mask=%3, scale=${scale}, safe=True`)
   const masked = (name: string, shape: string, dtype = 'float32'): string =>
     `${operands(4)}constant %3: ${dtype}[${shape}] @3 = "${name}"\n${attended('%3')}`
-  t.equal(form(masked('later', '1, 1, 9, 9')), `None, ${scale}, True, True, False`, 'a constant that hides what comes later')
-  t.equal(form(masked('earlier', '9, 9', 'bool')), `None, ${scale}, True, True, False`, 'the same as truth values')
-  t.equal(form(masked('nothing', '9, 9')), `None, ${scale}, False, True, False`, 'a constant that hides nothing')
-  t.equal(form(masked('window', '9, 9')), `%3, ${scale}, False, True, False`, 'anything else')
+  t.equal(form(masked('later', '1, 1, 9, 9')), `scale=${scale}, causal=True, safe=True`, 'a constant that hides what comes later')
+  t.equal(form(masked('earlier', '9, 9', 'bool')), `scale=${scale}, causal=True, safe=True`, 'the same as truth values')
+  t.equal(form(masked('nothing', '9, 9')), `scale=${scale}, safe=True`, 'a constant that hides nothing')
+  t.equal(form(masked('window', '9, 9')), `mask=%3, scale=${scale}, safe=True`, 'anything else')
 
   const copied = `input %0: float32[2, 4, 9, 8] @0
 input %3: float32[2, 2, 9, 8] @3
@@ -581,11 +581,7 @@ input %5: float32[2, 2, 9, 5] @5
 %2: float32[2, 4, 9, 5] @2 = aten::reshape(%6, [2, 4, 9, 5])
 `
   const views = ['aten::as_strided', 'aten::as_strided', 'aten::select.int', 'aten::select.int']
-  t.equal(
-    form(copied + attended('None'), [...views, ...left]),
-    `None, ${scale}, False, True, False`,
-    'copied heads are read where they were',
-  )
+  t.equal(form(copied + attended('None'), [...views, ...left]), `scale=${scale}, safe=True`, 'copied heads are read where they were')
   const random = parse(operands(4) + attended('None', '0.5, False, None, False'))
   t.equal(run.run(random).nodes.length, 2, 'random dropout stays')
   t.end()
@@ -601,6 +597,13 @@ t.test('broken graphs are found', (t) => {
   wrong('input %0: float32[4] @0\n%1: float32[4] @1 = aten::relu(%0, 1)\nreturn %1\n', /expected 1 arguments/)
   wrong('input %0: float32[4] @0\n%1: float32[4] @1 = aten::nothing(%0)\nreturn %1\n', /no operator/)
   wrong('input %0: float32[4] @0\n', /ends with what it returns/)
+  const row = (call: string): string => `input %0: float32[4, 4] @0\n%1: float32[4, 4] @1 = ${call}\nreturn %1\n`
+  wrong(row('linear(input=%0)'), /linear needs field weight/)
+  wrong(row('linear(input=%0, weight=%0, wieght=%0)'), /linear has no field wieght/)
+  wrong(row('linear(input=%0, weight=3)'), /expected a value/)
+  wrong(row('linear(input=%0, weight=%0, form="sparse")'), /expected one of "dense"/)
+  wrong(row('linear(input=%0, weight=%0, clamp=[0.])'), /a smallest and a largest number/)
+  wrong(row('linear(input=%0, weight=%1)'), /used before it is defined/)
   wrong('constant %0: float32[4, 4] @0 = "bias"\nreturn %0\n', /leaves its storage/)
   t.end()
 })

@@ -12,6 +12,7 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { setNumThreads, tensor } from '../../src/index.js'
 import { rerun } from '../native/jit-support.js'
+import { operators } from './pass-checks.js'
 
 const ready = kernels.jit_info().state === kernels.JitState.ready
 
@@ -56,12 +57,7 @@ function check(
   verifyGraph(graph)
   const after = postOps.run(elementwise.run(graph))
   verifyGraph(after)
-  if (left !== null)
-    t.strictSame(
-      after.nodes.map((node) => node.op),
-      left,
-      `${name}\n${printGraph(after)}`,
-    )
+  if (left !== null) t.strictSame(operators(after), left, `${name}\n${printGraph(after)}`)
   const tensors = shapes.map(random)
   // weights are packed when they are used again, and packed products add in another order
   const reference = new GraphRunner(graph)
@@ -184,39 +180,30 @@ t.test('convolutions', (t) => {
 })
 
 t.test('convolutions over channels in blocks', (t) => {
-  const convolution = (settings: string): string => `ptlite::blocked_convolution(%0, %1, %2, None, ${settings}, -inf, inf)`
-  const forms: readonly [string, string, number[], number[], number[]][] = [
-    ['pointwise', convolution('[1, 1], [0, 0], [1, 1]'), [1, 2, 9, 11, 16], [3, 1, 1, 20, 16], [1, 3, 9, 11, 16]],
-    ['in strips', convolution('[1, 1], [0, 0], [1, 1]'), [1, 1, 70, 71, 16], [3, 1, 1, 8, 16], [1, 3, 70, 71, 16]],
-    ['3 x 3', convolution('[1, 1], [1, 1], [1, 1]'), [1, 2, 5, 83, 16], [5, 3, 3, 24, 16], [1, 5, 5, 83, 16]],
-    ['strided, two images', convolution('[2, 2], [1, 1], [1, 1]'), [2, 1, 9, 12, 16], [2, 3, 3, 16, 16], [2, 2, 5, 6, 16]],
-    ['few channels', convolution('[2, 2], [1, 1], [1, 1]'), [1, 3, 21, 30], [2, 3, 3, 3, 16], [1, 2, 11, 15, 16]],
+  const convolution = (stride: number, padding: number, strategy = 'direct', more = ''): string =>
+    `convolution(input=%0, filter=%1, bias=%2, layout="blocks", strategy="${strategy}", ` +
+    `stride=[${stride}, ${stride}], padding=[${padding}, ${padding}], dilation=[1, 1]${more})`
+  const forms: readonly [string, string, number[], number[], number[], string?][] = [
+    ['pointwise', convolution(1, 0), [1, 2, 9, 11, 16], [3, 1, 1, 20, 16], [1, 3, 9, 11, 16]],
+    ['in strips', convolution(1, 0), [1, 1, 70, 71, 16], [3, 1, 1, 8, 16], [1, 3, 70, 71, 16]],
+    ['3 x 3', convolution(1, 1), [1, 2, 5, 83, 16], [5, 3, 3, 24, 16], [1, 5, 5, 83, 16]],
+    ['strided, two images', convolution(2, 1), [2, 1, 9, 12, 16], [2, 3, 3, 16, 16], [2, 2, 5, 6, 16]],
+    ['few channels', convolution(2, 1), [1, 3, 21, 30], [2, 3, 3, 3, 16], [1, 2, 11, 15, 16]],
     [
       'depthwise',
-      'ptlite::blocked_depthwise(%0, %1, %2, [1, 1], [1, 1], [1, 1], -1., inf)',
+      convolution(1, 1, 'depthwise', ', clamp=[-1., inf]'),
       [1, 2, 9, 70, 16],
       [2, 3, 3, 1, 16],
       [1, 2, 9, 70, 16],
+      'blocked_depthwise',
     ],
-    [
-      'depthwise, short rows',
-      'ptlite::blocked_depthwise(%0, %1, %2, [2, 2], [1, 1], [1, 1], -inf, inf)',
-      [2, 1, 7, 9, 16],
-      [1, 3, 3, 1, 16],
-      [2, 1, 4, 5, 16],
-    ],
-    [
-      'winograd',
-      'ptlite::winograd_convolution(%0, %1, %2, None, [1, 1], -inf, inf)',
-      [1, 2, 11, 18, 16],
-      [36, 3, 20, 16],
-      [1, 3, 11, 18, 16],
-    ],
+    ['depthwise, short rows', convolution(2, 1, 'depthwise'), [2, 1, 7, 9, 16], [1, 3, 3, 1, 16], [2, 1, 4, 5, 16], 'blocked_depthwise'],
+    ['winograd', convolution(1, 1, 'winograd'), [1, 2, 11, 18, 16], [36, 3, 20, 16], [1, 3, 11, 18, 16], 'winograd_convolution'],
   ]
-  for (const [name, dense, x, filter, out] of forms) {
+  for (const [name, dense, x, filter, out, kernel = 'blocked_convolution'] of forms) {
     const [batch, blocks] = out as [number, number]
     const inputs = [x, filter, [blocks * 16]]
-    const left = [`ptlite::${/ptlite::(\w+)/.exec(dense)![1]!}_post`]
+    const left = [`ptlite::${kernel}_post`]
     check(t, `${name}, gelu, residual`, inputs, dense, out, [out], GELU_RESIDUAL, left)
     for (const operand of [[batch, blocks, 1, 1, 16], [1], ...(batch === 1 ? [[blocks, 1, 1, 16]] : [])])
       check(t, `${name}, silu, ${list(operand)}`, inputs, dense, out, [operand], ['aten::silu(%r)', 'aten::mul.Tensor(%s0, %o0)'], left)
@@ -310,27 +297,27 @@ t.test('what others read stays', (t) => {
 input %1: float32[6, 8] @1
 %2: float32[4, 6] @2 = aten::linear(%0, %1, None)
 ${rest}`
-  const operators = (rest: string): string[] =>
-    postOps.run(parseGraph(text(rest), { constant: () => undefined, object: () => undefined })).nodes.map((node) => node.op)
-  t.same(operators('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn %3\n'), ['ptlite::linear_post'])
-  t.same(operators('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn (%2, %3)\n'), ['aten::linear', 'aten::tanh'], 'returned')
+  const left = (rest: string): string[] =>
+    operators(postOps.run(parseGraph(text(rest), { constant: () => undefined, object: () => undefined })))
+  t.same(left('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn %3\n'), ['ptlite::linear_post'])
+  t.same(left('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn (%2, %3)\n'), ['aten::linear', 'aten::tanh'], 'returned')
   t.same(
-    operators('%3: float32[4, 6] @3 = aten::mul.Tensor(%2, %2)\nreturn %3\n'),
+    left('%3: float32[4, 6] @3 = aten::mul.Tensor(%2, %2)\nreturn %3\n'),
     ['aten::linear', 'aten::mul.Tensor'],
     'read twice by one operator',
   )
   t.same(
-    operators('%3: float32[4, 6] @3 = aten::tanh(%2)\n%4: float32[6, 4] @2 = aten::t(%2)\nreturn (%3, %4)\n'),
+    left('%3: float32[4, 6] @3 = aten::tanh(%2)\n%4: float32[6, 4] @2 = aten::t(%2)\nreturn (%3, %4)\n'),
     ['aten::linear', 'aten::tanh', 'aten::t'],
     'a view of it',
   )
   t.same(
-    operators('%3: float32[4, 6] @2 = aten::relu_(%2!)\n%4: float32[4, 6] @4 = aten::tanh(%2)\nreturn (%3, %4)\n'),
+    left('%3: float32[4, 6] @2 = aten::relu_(%2!)\n%4: float32[4, 6] @4 = aten::tanh(%2)\nreturn (%3, %4)\n'),
     ['aten::linear', 'aten::relu_', 'aten::tanh'],
     'written to',
   )
   t.same(
-    operators('%3: float32[2, 4, 6] @3 = aten::add.Tensor(%2, %5, 1)\nreturn %3\n'.replace('%5', '%2').replace('[2, 4, 6]', '[4, 6]')),
+    left('%3: float32[2, 4, 6] @3 = aten::add.Tensor(%2, %5, 1)\nreturn %3\n'.replace('%5', '%2').replace('[2, 4, 6]', '[4, 6]')),
     ['aten::linear', 'aten::add.Tensor'],
     'added to itself',
   )
@@ -348,10 +335,7 @@ return %4
   const graph = parseGraph(text, { constant: () => undefined, object: () => undefined })
   const after = postOps.run(graph)
   verifyGraph(after)
-  t.same(
-    after.nodes.map((node) => node.op),
-    ['aten::linear', 'ptlite::linear_post'],
-  )
+  t.same(operators(after), ['aten::linear', 'ptlite::linear_post'])
   const inputs = [random([4, 8]), random([6, 8])]
   t.same(bits(new GraphRunner(after).run(inputs, true) as Tensor), bits(new GraphRunner(graph).run(inputs, true) as Tensor))
   t.end()

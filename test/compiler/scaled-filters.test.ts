@@ -17,7 +17,7 @@ function text(size: number, { batch = 1, filter = POINT, padding = 0, swapped = 
   return `input ${image(0)}
 input %2: float32[1, 2, 1, 1, 16] @2
 ${filter}${image(3)} = aten::mul.Tensor(${operands})
-${image(4)} = ptlite::blocked_convolution(%3, %1, None, None, [1, 1], [${padding}, ${padding}], [1, 1], 0., inf)
+${image(4)} = convolution(input=%3, filter=%1, layout="blocks", strategy="direct", stride=[1, 1], padding=[${padding}, ${padding}], dilation=[1, 1], clamp=[0., inf])
 ${rest === '' ? 'return %4' : rest}
 `
 }

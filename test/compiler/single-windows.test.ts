@@ -14,7 +14,7 @@ const constants = (name: string, shape: string): string =>
   `constant %1: float32[${shape}] @1 = "${name}"\nconstant %2: float32[24] @2 = "bias"\n`
 const POINTWISE = `input %0: float32[2, 20, 1, 1] @0\n${constants('pointwise', '24, 20, 1, 1')}`
 const RESULT = '%3: float32[2, 24, 1, 1] @3'
-const LINEAR = ['aten::view', 'aten::linear', 'aten::view']
+const LINEAR = ['aten::view', 'ptlite::linear', 'aten::view']
 
 t.test('a convolution of single pixels', (t) => {
   check(t, singleWindows, `${POINTWISE}${RESULT} = aten::conv2d(%0, %1, %2, [1, 1], [0, 0], [1, 1], 1)\nreturn %3\n`, LINEAR, 1e-6)
@@ -43,13 +43,15 @@ t.test('without a batch', (t) => {
 })
 
 t.test('limits and steps go along', (t) => {
-  const settings = '%0, %1, %2, [1, 1], [0, 0], [1, 1], 1, 0., 6.'
-  const limited = `${POINTWISE}${RESULT} = ptlite::convolution(${settings})\nreturn %3\n`
-  check(t, singleWindows, limited, ['aten::view', 'ptlite::linear', 'aten::view'], 1e-6)
-  const steps = `${POINTWISE}${RESULT} = ptlite::convolution_post(${settings}, [], [12], [0, -2], [0., 0.])\nreturn %3\n`
+  const lists = 'stride=[1, 1], padding=[0, 0], dilation=[1, 1]'
+  const convolution = (more = ''): string =>
+    `convolution(input=%0, filter=%1, bias=%2, layout="planes", strategy="product", ${lists}, clamp=[0., 6.]${more})`
+  const limited = `${POINTWISE}${RESULT} = ${convolution()}\nreturn %3\n`
+  check(t, singleWindows, limited, LINEAR, 1e-6)
+  const steps = `${POINTWISE}${RESULT} = ${convolution(', post=([], [12], [0, -2], [0., 0.])')}\nreturn %3\n`
   check(t, singleWindows, steps, ['aten::view', 'ptlite::linear_post', 'aten::view'], 1e-6)
   const operand = `input %0: float32[2, 20, 1, 1] @0\ninput %4: float32[2, 24, 1, 1] @4\n${constants('pointwise', '24, 20, 1, 1')}`
-  const sum = `${operand}${RESULT} = ptlite::convolution_post(${settings}, [%4], [29], [0, 1], [1., 1.])\nreturn %3\n`
+  const sum = `${operand}${RESULT} = ${convolution(', post=([%4], [29], [0, 1], [1., 1.])')}\nreturn %3\n`
   check(t, singleWindows, sum, ['ptlite::convolution_post'])
   t.end()
 })

@@ -22,12 +22,13 @@ const LINEAR_LAYERS = `constant %1: float32[6, 24] @1 = "down row"
 constant %2: float32[24, 6] @2 = "up row"
 `
 const POINTWISE = '[1, 1], [0, 0], [1, 1], 1'
-const MEAN = '%10: float32[2, 24, 1, 1] @10 = ptlite::blocked_mean(%0, 24)\n'
+const LISTS = 'stride=[1, 1], padding=[0, 0], dilation=[1, 1]'
+const MEAN = '%10: float32[2, 24, 1, 1] @10 = mean(input=%0, channels=24)\n'
 const DOWN = `%11: float32[2, 6, 1, 1] @11 = aten::conv2d(%10, %1, %3, ${POINTWISE})\n`
 const UP = `%13: float32[2, 24, 1, 1] @13 = aten::conv2d(%12, %2, %4, ${POINTWISE})\n`
 const BLOCKS = 'float32[2, 2, 1, 1, 16]'
 /** Lanes behind the last channel hold anything, so the result leaves them out. */
-const leave = '%20: float32[2, 24, 3, 5] @20 = ptlite::from_blocked(%15, 24)\nreturn %20\n'
+const leave = '%20: float32[2, 24, 3, 5] @20 = reorder(input=%15, to="planes", channels=24)\nreturn %20\n'
 const ENDS = `%15: float32[2, 2, 3, 5, 16] @15 = aten::mul.Tensor(%0, %14)\n${leave}`
 
 const GATED = ['ptlite::blocked_gates', 'aten::mul.Tensor', 'ptlite::from_blocked']
@@ -39,8 +40,8 @@ t.test('two pointwise convolutions', (t) => {
     ['hardswish', 'relu6'],
   ]) {
     const inner = `%12: float32[2, 6, 1, 1] @12 = aten::${activation}(%11)\n`
-    const inBlocks = `%16: ${BLOCKS} @16 = ptlite::to_blocked(%13)\n%14: ${BLOCKS} @14 = aten::${gate}(%16)\n`
-    const inPlanes = `%16: float32[2, 24, 1, 1] @16 = aten::${gate}(%13)\n%14: ${BLOCKS} @14 = ptlite::to_blocked(%16)\n`
+    const inBlocks = `%16: ${BLOCKS} @16 = reorder(input=%13, to="blocks", channels=24)\n%14: ${BLOCKS} @14 = aten::${gate}(%16)\n`
+    const inPlanes = `%16: float32[2, 24, 1, 1] @16 = aten::${gate}(%13)\n%14: ${BLOCKS} @14 = reorder(input=%16, to="blocks", channels=24)\n`
     for (const outer of [inBlocks, inPlanes]) {
       check(t, squeezeExcite, INPUT + CONVOLUTIONS + MEAN + DOWN + inner + UP + outer + ENDS, GATED, 1e-5)
     }
@@ -49,8 +50,8 @@ t.test('two pointwise convolutions', (t) => {
 })
 
 t.test('limits that a convolution applies itself', (t) => {
-  const down = `%12: float32[2, 6, 1, 1] @11 = ptlite::convolution(%10, %1, None, ${POINTWISE}, 0., inf)\n`
-  const outer = `%16: ${BLOCKS} @16 = ptlite::to_blocked(%13)\n%14: ${BLOCKS} @14 = aten::sigmoid(%16)\n`
+  const down = `%12: float32[2, 6, 1, 1] @11 = convolution(input=%10, filter=%1, layout="planes", strategy="product", ${LISTS}, clamp=[0., inf])\n`
+  const outer = `%16: ${BLOCKS} @16 = reorder(input=%13, to="blocks", channels=24)\n%14: ${BLOCKS} @14 = aten::sigmoid(%16)\n`
   check(t, squeezeExcite, INPUT + CONVOLUTIONS + MEAN + down + UP + outer + ENDS, GATED, 1e-5)
   t.end()
 })
@@ -62,7 +63,7 @@ t.test('linear layers between views', (t) => {
 %16: float32[2, 24] @16 = aten::linear(%13, %2, None)
 %17: float32[2, 24] @17 = aten::sigmoid(%16)
 %18: float32[2, 24, 1, 1] @17 = aten::reshape(%17, [2, 24, 1, 1])
-%14: ${BLOCKS} @14 = ptlite::to_blocked(%18)
+%14: ${BLOCKS} @14 = reorder(input=%18, to="blocks", channels=24)
 `
   check(t, squeezeExcite, INPUT + LINEAR_LAYERS + MEAN + branch + ENDS, GATED, 1e-5)
   t.end()
@@ -70,8 +71,8 @@ t.test('linear layers between views', (t) => {
 
 t.test('what else reads a part of the branch keeps it', (t) => {
   const inner = '%12: float32[2, 6, 1, 1] @12 = aten::relu(%11)\n'
-  const outer = `%16: ${BLOCKS} @16 = ptlite::to_blocked(%13)\n%14: ${BLOCKS} @14 = aten::sigmoid(%16)\n`
-  const sum = `%15: ${BLOCKS} @15 = aten::add.Tensor(%14, %16, 1)\n%17: float32[2, 24, 1, 1] @17 = ptlite::from_blocked(%15, 24)\nreturn %17\n`
+  const outer = `%16: ${BLOCKS} @16 = reorder(input=%13, to="blocks", channels=24)\n%14: ${BLOCKS} @14 = aten::sigmoid(%16)\n`
+  const sum = `%15: ${BLOCKS} @15 = aten::add.Tensor(%14, %16, 1)\n%17: float32[2, 24, 1, 1] @17 = reorder(input=%15, to="planes", channels=24)\nreturn %17\n`
   const text = INPUT + CONVOLUTIONS + MEAN + DOWN + inner + UP
   const left = ['ptlite::blocked_gates', 'aten::sigmoid', 'aten::add.Tensor', 'ptlite::from_blocked']
   check(t, squeezeExcite, text + outer + sum, left, 1e-5)

@@ -161,7 +161,7 @@ t.test('rotary embedding of whole rows', (t) => {
 return %11
 `
       const after = check(t, cleaned(rotary), text, [...VIEWS, 'ptlite::rotary'], 1e-6)
-      t.match(printGraph(after), `(%4, %1, %2, 8, ${interleaved},`)
+      t.match(printGraph(after), `(input=%4, cos=%1, sin=%2, rotated=8, ${interleaved === 'True' ? 'interleaved=True, ' : ''}strides=`)
     }
     const graph = parse(
       `${TABLES}${exchanged.replace('aten::cat([%6, %7]', 'aten::cat([%7, %6]').replace('stack([%6, %7]', 'stack([%7, %6]')}%9: ${HEADS} @9 = aten::mul.Tensor(%4, %1)
@@ -191,7 +191,10 @@ input %2: float32[5, 8] @2
 %12: float32[2, 3, 5, 14] @12 = aten::cat([%11, %4], -1)
 return %12
 `
-  t.match(printGraph(check(t, cleaned(rotary), text, ['ptlite::rotary'], 1e-6)), '(%0, %1, %2, 8, False, [210, 70, 14, 1])')
+  t.match(
+    printGraph(check(t, cleaned(rotary), text, ['ptlite::rotary'], 1e-6)),
+    '(input=%0, cos=%1, sin=%2, rotated=8, strides=[210, 70, 14, 1])',
+  )
   const swapped = text.replace('cat([%11, %4]', 'cat([%4, %11]')
   check(t, cleaned(rotary), swapped, ['aten::slice.Tensor', 'aten::slice.Tensor', 'ptlite::rotary', 'aten::cat'], 1e-6)
   const twice = text.replace('return %12', '%13: float32[2, 3, 5, 8] @13 = aten::exp(%11)\nreturn %13')
@@ -211,7 +214,7 @@ t.test('rotary embedding half by half', (t) => {
   const chunks = `[%5: ${part(0, 1)}, %6: ${part(4, 1)}] = aten::chunk(%4, 2, -1)\n`
   const joined = '%13: float32[2, 3, 5, 8] @13 = aten::cat([%9, %12], -1)\nreturn %13\n'
   const half = check(t, cleaned(rotary), angles(chunks + turned + joined), [...VIEWS, 'ptlite::rotary'], 1e-6)
-  t.match(printGraph(half), '(%4, %1, %2, 8, False,')
+  t.match(printGraph(half), '(input=%4, cos=%1, sin=%2, rotated=8, strides=')
   const pairs = `%14: float32[2, 3, 5, 4, 2] strides [120, 8, 24, 2, 1] @0 = aten::reshape(%4, [2, 3, 5, 4, 2])
 [%5: ${part(0, 2)}, %6: ${part(1, 2)}] = aten::unbind.int(%14, -1)
 `
@@ -220,7 +223,7 @@ t.test('rotary embedding half by half', (t) => {
 return %13
 `
   const neighbours = check(t, cleaned(rotary), angles(pairs + turned + stacked), [...VIEWS, 'ptlite::rotary'], 1e-6)
-  t.match(printGraph(neighbours), '(%4, %1, %2, 8, True,')
+  t.match(printGraph(neighbours), '(input=%4, cos=%1, sin=%2, rotated=8, interleaved=True, strides=')
   const mixed = parse(angles(pairs + turned + joined))
   t.equal(rotary.run(mixed), mixed, 'pairs of neighbours come back as halves')
   const other = parse(
@@ -314,7 +317,7 @@ t.test('strided operands', (t) => {
 input %1: ${heads} @1
 %2: ${heads} strides [120, 8, 24, 1] @0 = aten::transpose.int(%0, 1, 2)
 %3: ${heads} @3 = aten::contiguous(%2, 0)
-%4: ${heads} @4 = ptlite::attention(%3, %1, %3, None, 0.5, False, False, False)
+%4: ${heads} @4 = attention(query=%3, key=%1, value=%3, scale=0.5)
 return %4
 `
   check(t, stridedOperands, text, ['aten::transpose.int', 'ptlite::attention'], 1e-6)

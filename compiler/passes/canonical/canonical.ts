@@ -1,6 +1,6 @@
 import { findOperator } from '../../../runtime/operators/registry.js'
-import type { GraphNode } from '../../graph/graph.js'
-import { Analysis } from '../analysis.js'
+import type { OperatorNode } from '../../graph/graph.js'
+import { Analysis, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { CANONICAL_FORMS } from './table.js'
@@ -24,12 +24,12 @@ export const canonical: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const form = hasOneResult(node, analysis) ? CANONICAL_FORMS.get(node.op) : undefined
       const found = form?.(node, analysis, editor) ?? null
       if (found === null) continue
       const { op, args, before = [] } = found
-      const made: GraphNode = { ...node, op, args, results: [node.results[0]!] }
+      const made: OperatorNode = { ...node, op, args, results: [node.results[0]!] }
       if (![...before, made].every((part) => findOperator(part.op) !== undefined)) continue
       editor.replaceNode(node, [...before, made])
       changed = true
@@ -39,7 +39,7 @@ export const canonical: Pass = {
 }
 
 /** True where nothing is written and all results but the first are neither read nor returned. */
-function hasOneResult(node: GraphNode, analysis: Analysis): boolean {
+function hasOneResult(node: OperatorNode, analysis: Analysis): boolean {
   const [first, ...others] = node.results
   if (first === undefined || first.kind === 'ignored' || node.writes.length > 0) return false
   return others.every(

@@ -2,8 +2,8 @@ import { findOperator } from '../../../runtime/operators/registry.js'
 import { isDense } from '../../../runtime/tensor/iterator.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
-import { type GraphNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult } from '../analysis.js'
+import { type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { Analysis, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { COMPOSED_FORMS, type Composed } from './composed-table.js'
@@ -23,7 +23,7 @@ export const composed: Pass = {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
-    for (const node of graph.nodes) {
+    for (const node of operatorsOf(graph)) {
       const made = composedOf(node, analysis)
       if (made === null) continue
       editor.replaceNode(node, [made])
@@ -33,7 +33,7 @@ export const composed: Pass = {
   },
 }
 
-function composedOf(node: GraphNode, analysis: Analysis): GraphNode | null {
+function composedOf(node: OperatorNode, analysis: Analysis): OperatorNode | null {
   if (!analysis.isPure(node)) return null
   for (const form of COMPOSED_FORMS) {
     const match = matchOf(node, form.pattern, analysis)
@@ -45,7 +45,7 @@ function composedOf(node: GraphNode, analysis: Analysis): GraphNode | null {
 }
 
 /** True where an operator on the input gives float32 results of the shape and layout that the node has. */
-function canStandFor(input: ValueId, node: GraphNode, { pointwise }: Composed, analysis: Analysis): boolean {
+function canStandFor(input: ValueId, node: OperatorNode, { pointwise }: Composed, analysis: Analysis): boolean {
   const [a, b] = [analysis.type(input), analysis.type(onlyResult(node)!)]
   if (a.dtype !== DType.float32 || b.dtype !== DType.float32 || !sameShape(a.shape, b.shape) || !analysis.isSteady(input)) return false
   if ([a, b].every(({ shape, strides }) => isContiguous(shape, strides))) return true

@@ -1,5 +1,5 @@
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, value, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, integersArg, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import type { Canonical } from './form.js'
@@ -10,7 +10,7 @@ import type { Canonical } from './form.js'
 export const ONES = constant([1])
 
 /** Of batches: `conv1d` to `conv3d`, and `conv_transpose1d` to `conv_transpose3d`. */
-export function convolution({ args }: GraphNode, analysis: Analysis): Canonical | null {
+export function convolution({ args }: OperatorNode, analysis: Analysis): Canonical | null {
   const [input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups] = args as readonly Arg[] & { 8: Arg }
   const [x, w] = [valueArg(input), valueArg(weight)]
   if (x === undefined || w === undefined || transposed?.kind !== 'constant') return null
@@ -28,7 +28,7 @@ function transposedName(dims: number): string {
 }
 
 /** Padding 'valid' is none; 'same' is half of what a window is longer than 1, the odd one behind, which the input is padded with. */
-export function paddedByName({ args, origin }: GraphNode, dims: number, analysis: Analysis, editor: Editor): Canonical | null {
+export function paddedByName({ args, origin }: OperatorNode, dims: number, analysis: Analysis, editor: Editor): Canonical | null {
   const [input, weight, bias, stride, name, dilation, groups] = args as readonly [Arg, Arg, Arg, Arg, Arg, Arg, Arg]
   const [x, w] = [valueArg(input), valueArg(weight)]
   const steps = integersArg(dilation)
@@ -44,7 +44,8 @@ export function paddedByName({ args, origin }: GraphNode, dims: number, analysis
   if (behind.every((n) => n === 0)) return { op, args: [input, weight, bias, stride, padding, dilation, groups] }
   const padded = paddedBehind(x, behind, analysis, editor)
   const pads = constant(behind.toReversed().flatMap((n) => [0, n]))
-  const pad: GraphNode = {
+  const pad: OperatorNode = {
+    kind: 'operator',
     op: 'aten::constant_pad_nd',
     args: [input, pads, constant(0)],
     results: [{ kind: 'value', id: padded }],
@@ -55,7 +56,7 @@ export function paddedByName({ args, origin }: GraphNode, dims: number, analysis
 }
 
 /** The same, whose number of dimensions is that of the weight. */
-export function convolutionMode(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function convolutionMode(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const w = valueArg(node.args[1])
   const dims = w === undefined ? 0 : analysis.type(w).shape.length - 2
   return dims >= 1 && dims <= 3 ? paddedByName(node, dims, analysis, editor) : null
@@ -68,13 +69,13 @@ function paddedBehind(x: ValueId, behind: readonly number[], analysis: Analysis,
 }
 
 /** (input, weight, kernel size, bias, stride, padding). */
-export function ofKernelSize({ args }: GraphNode, dims: number, dilation: Arg): Canonical | null {
+export function ofKernelSize({ args }: OperatorNode, dims: number, dilation: Arg): Canonical | null {
   const [input, weight, , bias, stride, padding] = args as readonly [Arg, Arg, Arg, Arg, Arg, Arg]
   return { op: `aten::conv${dims}d`, args: [input, weight, bias, stride, padding, dilation, constant(1)] }
 }
 
 /** The same with a dilation, one filter or more for each channel. */
-export function depthwise(node: GraphNode, dims: number, analysis: Analysis): Canonical | null {
+export function depthwise(node: OperatorNode, dims: number, analysis: Analysis): Canonical | null {
   const x = valueArg(node.args[0])
   const channels = x === undefined ? undefined : analysis.type(x).shape[1]
   const form = ofKernelSize(node, dims, node.args[6]!)
@@ -83,13 +84,13 @@ export function depthwise(node: GraphNode, dims: number, analysis: Analysis): Ca
 }
 
 /** (input, weight, kernel size, bias, stride, padding, output padding, dilation). */
-export function transposedOfKernelSize({ args }: GraphNode, dims: number): Canonical | null {
+export function transposedOfKernelSize({ args }: OperatorNode, dims: number): Canonical | null {
   const [input, weight, , bias, stride, padding, outputPadding, dilation] = args as readonly [Arg, Arg, Arg, Arg, Arg, Arg, Arg, Arg]
   return { op: transposedName(dims), args: [input, weight, bias, stride, padding, outputPadding, constant(1), dilation] }
 }
 
 /** (input, weight, bias, padding, stride). */
-export function nnpack({ args }: GraphNode): Canonical | null {
+export function nnpack({ args }: OperatorNode): Canonical | null {
   const [input, weight, bias, padding, stride] = args as readonly [Arg, Arg, Arg, Arg, Arg]
   return { op: 'aten::conv2d', args: [input, weight, bias, stride, padding, ONES, constant(1)] }
 }

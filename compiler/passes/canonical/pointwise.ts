@@ -2,7 +2,7 @@ import { itemOf, readTensor } from '../../../runtime/tensor/data.js'
 import { DType, isComplex } from '../../../runtime/tensor/dtype.js'
 import { Float, scalarToNumber } from '../../../runtime/tensor/scalar.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
-import { type Arg, constant, type GraphNode, NONE, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, type OperatorNode, NONE, type ValueId } from '../../graph/graph.js'
 import { type Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import { type Canonical, firstResult, isDenseNode, number, NodesBefore, typesOf } from './form.js'
@@ -10,7 +10,7 @@ import { type Canonical, firstResult, isDenseNode, number, NodesBefore, typesOf 
 /* Element-wise operators. */
 
 /** prelu with one constant slope. */
-export function oneSlope({ args }: GraphNode, analysis: Analysis): Canonical | null {
+export function oneSlope({ args }: OperatorNode, analysis: Analysis): Canonical | null {
   const [x, slope] = args.map(valueArg)
   const tensor = slope === undefined ? undefined : analysis.tensor(slope)
   if (x === undefined || tensor?.numel !== 1 || tensor.type !== DType.float32) return null
@@ -19,7 +19,7 @@ export function oneSlope({ args }: GraphNode, analysis: Analysis): Canonical | n
 
 /** exp(x inputScale) - 1, times alpha, below 0; all times scale. In steps: x inputScale, elu, and a factor. */
 export function eluSteps(
-  node: GraphNode,
+  node: OperatorNode,
   [alpha, scale, inputScale]: readonly [number, number, number],
   analysis: Analysis,
   editor: Editor,
@@ -34,19 +34,19 @@ export function eluSteps(
   return { op: 'aten::mul.Scalar', args: [y, number(scale / inputScale)], before: steps.nodes }
 }
 
-export function celu(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function celu(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const alpha = numberArg(node.args[1])
   return alpha === undefined || !(alpha > 0) || !Number.isFinite(1 / alpha) ? null : eluSteps(node, [alpha, 1, 1 / alpha], analysis, editor)
 }
 
-export function elu(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function elu(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const numbers = [1, 2, 3].map((i) => numberArg(node.args[i]))
   const usual = numbers.every((v) => v !== undefined && v > 0 && Number.isFinite(v))
   return usual ? eluSteps(node, numbers as [number, number, number], analysis, editor) : null
 }
 
 /** -softplus(-x). */
-export function logSigmoid(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function logSigmoid(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   if (!isDenseNode(node, analysis)) return null
   const steps = new NodesBefore(node, editor)
   const type = analysis.type(firstResult(node)!)
@@ -56,7 +56,7 @@ export function logSigmoid(node: GraphNode, analysis: Analysis, editor: Editor):
 }
 
 /** x + value a b, or x + value a / b, where a product of this shape is dense, or lies in memory as the factor of this shape does. */
-export function productAdded(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function productAdded(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const [x, a, b, factor] = node.args as readonly [Arg, Arg, Arg, Arg]
   const type = analysis.type(firstResult(node)!)
   const full = [a, b].map(valueArg).filter((id) => id !== undefined && sameShape(analysis.type(id).shape, type.shape)) as ValueId[]
@@ -70,7 +70,7 @@ export function productAdded(node: GraphNode, analysis: Analysis, editor: Editor
 }
 
 /** Bounds on floats: relu and relu6 where they are those, else a clamp. */
-export function bounded(node: GraphNode, min: Arg, max: Arg, analysis: Analysis): Canonical | null {
+export function bounded(node: OperatorNode, min: Arg, max: Arg, analysis: Analysis): Canonical | null {
   const types = typesOf(node, analysis)
   if (types === null || types.some(({ dtype }) => dtype !== DType.float32)) return null
   const [low, high] = [min, max].map((arg) => (isNone(arg) ? null : numberArg(arg)))
@@ -81,7 +81,7 @@ export function bounded(node: GraphNode, min: Arg, max: Arg, analysis: Analysis)
 }
 
 /** threshold(x, 0, 0). */
-export function threshold(node: GraphNode, analysis: Analysis): Canonical | null {
+export function threshold(node: OperatorNode, analysis: Analysis): Canonical | null {
   const isZero = [1, 2].every((i) => numberArg(node.args[i]) === 0)
   return isZero ? bounded(node, constant(0), NONE, analysis) : null
 }
@@ -95,7 +95,7 @@ const POWERS: ReadonlyMap<number | undefined, string> = new Map([
 ])
 
 /** A power of floats by a number, which may be a constant tensor. */
-export function power({ args }: GraphNode, analysis: Analysis): Canonical | null {
+export function power({ args }: OperatorNode, analysis: Analysis): Canonical | null {
   const [x, exponent] = args as readonly [Arg, Arg]
   const id = valueArg(x)
   if (id === undefined || analysis.type(id).dtype !== DType.float32) return null
@@ -106,12 +106,12 @@ export function power({ args }: GraphNode, analysis: Analysis): Canonical | null
 }
 
 /** (b, a, alpha): b alpha is subtracted from a. */
-export function subtractedFrom({ args }: GraphNode): Canonical {
+export function subtractedFrom({ args }: OperatorNode): Canonical {
   return { op: 'aten::sub.Tensor', args: [args[1]!, args[0]!, args[2]!] }
 }
 
 /** Arithmetic with a constant of one element that has no say in dtype and shape. */
-export function withNumber(node: GraphNode, analysis: Analysis): Canonical | null {
+export function withNumber(node: OperatorNode, analysis: Analysis): Canonical | null {
   const { op, args } = node
   const result = onlyResult(node)
   const [a, b, alpha] = args as [Arg, Arg, Arg | undefined]
@@ -144,7 +144,7 @@ function numberOf(arg: Arg, other: number, analysis: Analysis): Float | null {
 }
 
 /** A fill with a constant tensor of no dimensions. */
-export function filled({ args }: GraphNode, analysis: Analysis): Canonical | null {
+export function filled({ args }: OperatorNode, analysis: Analysis): Canonical | null {
   const [x, mask, fill] = args as readonly [Arg, Arg, Arg]
   const id = valueArg(x)
   const found = id === undefined || analysis.type(id).dtype !== DType.float32 ? null : numberOf(fill, id, analysis)
@@ -152,7 +152,7 @@ export function filled({ args }: GraphNode, analysis: Analysis): Canonical | nul
 }
 
 /** -inf where a mask says so, else what a tensor of the result's shape has: scores of attention. */
-export function chosenScore(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function chosenScore(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const [mask, ...choices] = node.args as readonly [Arg, Arg, Arg]
   const [m, result] = [valueArg(mask), onlyResult(node)]
   if (m === undefined || result === undefined || analysis.type(m).dtype !== DType.bool) return null
@@ -173,7 +173,7 @@ export function chosenScore(node: GraphNode, analysis: Analysis, editor: Editor)
 }
 
 /** A cast, in the layout that its argument has; `copy` says whether a tensor of this dtype is copied, too. */
-export function cast(node: GraphNode, copy: Arg, memoryFormat: Arg | undefined, analysis: Analysis): Canonical | null {
+export function cast(node: OperatorNode, copy: Arg, memoryFormat: Arg | undefined, analysis: Analysis): Canonical | null {
   const types = typesOf(node, analysis)
   if (types === null || !(memoryFormat === undefined || isNone(memoryFormat))) return null
   const [from, to] = types
@@ -182,14 +182,14 @@ export function cast(node: GraphNode, copy: Arg, memoryFormat: Arg | undefined, 
 }
 
 /** A softmax or its logarithm that casts to the dtype it has. */
-export function withoutCast({ op, args }: GraphNode, analysis: Analysis): Canonical | null {
+export function withoutCast({ op, args }: OperatorNode, analysis: Analysis): Canonical | null {
   const id = valueArg(args[0])
   if (id === undefined || isNone(args[2]) || numberArg(args[2]) !== analysis.type(id).dtype) return null
   return { op, args: [args[0]!, args[1]!, NONE] }
 }
 
 /** Parameters of a quantization that are constant tensors, as numbers. */
-export function quantizedByNumbers({ args }: GraphNode, analysis: Analysis): Canonical | null {
+export function quantizedByNumbers({ args }: OperatorNode, analysis: Analysis): Canonical | null {
   const [x, scale, zeroPoint, dtype] = args as readonly [Arg, Arg, Arg, Arg]
   const [s, z] = [scale, zeroPoint].map((arg) => {
     const id = valueArg(arg)

@@ -1,7 +1,7 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides, isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { viewStrides } from '../../../runtime/tensor/view-strides.js'
-import { type Arg, constant, type GraphNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, isNone, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import { type Canonical, NodesBefore } from './form.js'
@@ -31,7 +31,7 @@ const HIDDEN = 'αβγδεζηθικλμ'
  *     %5: [b, n, h, d] = aten::reshape(%4, [b, n, h, d])
  *     %2: [b, h, n, d] = aten::permute(%5, [0, 2, 1, 3])
  */
-export function einsum(node: GraphNode, analysis: Analysis, editor: Editor): Canonical | null {
+export function einsum(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
   const equation = equationOf(node, analysis)
   const result = onlyResult(node)
   if (equation === null || result === undefined) return null
@@ -42,7 +42,7 @@ export function einsum(node: GraphNode, analysis: Analysis, editor: Editor): Can
   return made === null ? null : layout.finish(made, sizesOf(terms, analysis)!, out, result)
 }
 
-function equationOf({ args }: GraphNode, analysis: Analysis): Equation | null {
+function equationOf({ args }: OperatorNode, analysis: Analysis): Equation | null {
   const [equation, list, path] = args
   if (equation?.kind !== 'constant' || typeof equation.value !== 'string' || list?.kind !== 'list' || !isNone(path)) return null
   const ids = list.items.map(valueArg).filter((id) => id !== undefined)

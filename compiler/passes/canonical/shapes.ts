@@ -1,12 +1,12 @@
 import { contiguousStrides, isContiguous, sameShape, wrapDim } from '../../../runtime/tensor/shape.js'
-import { constant, type GraphNode, type Result } from '../../graph/graph.js'
+import { constant, type OperatorNode, type Result } from '../../graph/graph.js'
 import { type Analysis, integersArg, isDenseFloat, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { type Canonical, isReal, typesOf } from './form.js'
 
 /* Operators that show elements under other dimensions, or copy them. Whether memory is shared is the same before and after. */
 
 /** The same elements under other sizes, by rules that `reshape` has as well. */
-export function reshaped(node: GraphNode, analysis: Analysis): Canonical | null {
+export function reshaped(node: OperatorNode, analysis: Analysis): Canonical | null {
   const types = typesOf(node, analysis)
   if (types === null) return null
   const sizes = [...types[1].shape]
@@ -15,17 +15,17 @@ export function reshaped(node: GraphNode, analysis: Analysis): Canonical | null 
 }
 
 /** Dimensions of size 1 added or left out, of tensors that are dense: others have strides that `reshape` would choose otherwise. */
-export function reshapedDense(node: GraphNode, analysis: Analysis): Canonical | null {
+export function reshapedDense(node: OperatorNode, analysis: Analysis): Canonical | null {
   const dense = typesOf(node, analysis)?.every(({ shape, strides }) => isContiguous(shape, strides))
   return dense === true ? reshaped(node, analysis) : null
 }
 
 /** Which dimension of an argument of this rank comes where. */
-type Order = (args: GraphNode['args'], rank: number) => readonly number[] | null
+type Order = (args: OperatorNode['args'], rank: number) => readonly number[] | null
 
 export const permuted =
   (orderOf: Order) =>
-  (node: GraphNode, analysis: Analysis): Canonical | null => {
+  (node: OperatorNode, analysis: Analysis): Canonical | null => {
     const types = typesOf(node, analysis)
     if (types === null || !isReal(types[0].dtype)) return null
     const order = orderOf(node.args, types[0].shape.length)
@@ -59,14 +59,14 @@ export const moved: Order = (args, rank) => {
 }
 
 /** The sizes that a tensor is repeated to. */
-export function expanded(node: GraphNode, analysis: Analysis): Canonical | null {
+export function expanded(node: OperatorNode, analysis: Analysis): Canonical | null {
   const result = onlyResult(node)
   if (result === undefined) return null
   return { op: 'aten::expand', args: [node.args[0]!, constant([...analysis.type(result).shape]), constant(false)] }
 }
 
 /** (input, dimension, start, length). */
-export function narrowed(node: GraphNode, analysis: Analysis): Canonical | null {
+export function narrowed(node: OperatorNode, analysis: Analysis): Canonical | null {
   const [types, dim, start, length] = [typesOf(node, analysis), ...[1, 2, 3].map((i) => numberArg(node.args[i]))] as const
   if (types === null || dim === undefined || start === undefined || length === undefined) return null
   const first = start < 0 ? start + types[0].shape[wrapDim(dim, types[0].shape.length)]! : start
@@ -75,7 +75,7 @@ export function narrowed(node: GraphNode, analysis: Analysis): Canonical | null 
 }
 
 /** (input, how to cut, dimension): pieces of these sizes. */
-export function pieces({ args, results: [list] }: GraphNode, analysis: Analysis): Canonical | null {
+export function pieces({ args, results: [list] }: OperatorNode, analysis: Analysis): Canonical | null {
   const [x, dim] = [valueArg(args[0]), numberArg(args[2])]
   if (x === undefined || dim === undefined || list?.kind !== 'list') return null
   const axis = wrapDim(dim, analysis.type(x).shape.length)
@@ -86,7 +86,7 @@ export function pieces({ args, results: [list] }: GraphNode, analysis: Analysis)
 }
 
 /** A dense copy of what is not dense. */
-export function denseCopy(node: GraphNode, analysis: Analysis): Canonical | null {
+export function denseCopy(node: OperatorNode, analysis: Analysis): Canonical | null {
   const types = typesOf(node, analysis)
   if (types === null) return null
   const [from, to] = types
@@ -95,7 +95,7 @@ export function denseCopy(node: GraphNode, analysis: Analysis): Canonical | null
 }
 
 /** (input, window, ...) whose output is dense float32, without the places of the maxima. */
-export function maxPool({ op, args, results: [first] }: GraphNode, analysis: Analysis): Canonical | null {
+export function maxPool({ op, args, results: [first] }: OperatorNode, analysis: Analysis): Canonical | null {
   const isFloat = first?.kind === 'value' && isDenseFloat(analysis.type(first.id))
   return isFloat ? { op: op.replace('_with_indices', ''), args } : null
 }

@@ -23,11 +23,13 @@ const idOf = (id: ValueId | null): Arg => (id === null ? NONE : value(id))
 const bounds = ({ min, max }: Clamp): Arg[] => [constant(new Float(min)), constant(new Float(max))]
 const stepArgs = ({ ops, values, numbers }: Steps): Arg[] => [INTS.toArg(ops), INTS.toArg(values), FLOATS.toArg(numbers)]
 
-/** The operator itself, or the one that goes on with element-wise steps. */
-function withPost(op: string, args: readonly Arg[], post: PostOps | null): Call {
-  if (post === null) return { op, args }
-  return { op: `${op}_post`, args: [...args, VALUES.toArg(post.operands), ...stepArgs(post)] }
+/** Arguments for the steps that an operator goes on with. */
+function postArgs(post: PostOps | null): Arg[] {
+  const { operands, ...steps } = post ?? NO_POST
+  return [VALUES.toArg(operands), ...stepArgs(steps)]
 }
+
+const NO_POST: PostOps = { operands: [], ops: [], values: [], numbers: [] }
 
 /** Filter and bias. */
 const weights = (layer: Layer | null): Arg[] => [idOf(layer?.filter ?? null), idOf(layer?.bias ?? null)]
@@ -38,36 +40,35 @@ const CALLS: { readonly [K in CompiledKind]: (node: CompiledOf<K>) => Call } = {
     const operands = [value(node.input), value(node.filter), idOf(node.bias)]
     const settings = [node.stride, node.padding, node.dilation].map(INTS.toArg)
     const clamp = bounds(node.clamp)
+    const steps = postArgs(post)
     if (layout === 'planes') {
       return strategy === 'sparse'
-        ? withPost('ptlite::sparse_convolution', [...operands, ...clamp], post)
-        : withPost('ptlite::convolution', [...operands, ...settings, constant(groups), ...clamp], post)
+        ? { op: 'ptlite::sparse_convolution', args: [...operands, ...clamp, ...steps] }
+        : { op: 'ptlite::convolution', args: [...operands, ...settings, constant(groups), ...clamp, ...steps] }
     }
-    if (strategy === 'depthwise') return withPost('ptlite::blocked_depthwise', [...operands, ...settings, ...clamp], post)
+    if (strategy === 'depthwise') return { op: 'ptlite::blocked_depthwise', args: [...operands, ...settings, ...clamp, ...steps] }
     const summands = [...operands, idOf(node.residual)]
     switch (strategy) {
       case 'winograd':
-        return withPost('ptlite::winograd_convolution', [...summands, settings[1]!, ...clamp], post)
+        return { op: 'ptlite::winograd_convolution', args: [...summands, settings[1]!, ...clamp, ...steps] }
       case 'sparse':
-        return withPost('ptlite::sparse_blocked_convolution', [...summands, ...clamp], post)
+        return { op: 'ptlite::sparse_blocked_convolution', args: [...summands, ...clamp, ...steps] }
       case 'grouped': {
         const shape = [groups, ...perGroup].map((n) => constant(n))
-        return withPost('ptlite::blocked_grouped_convolution', [...summands, ...settings, ...shape, ...clamp], post)
+        return { op: 'ptlite::blocked_grouped_convolution', args: [...summands, ...settings, ...shape, ...clamp, ...steps] }
       }
       default:
-        return withPost('ptlite::blocked_convolution', [...summands, ...settings, ...clamp], post)
+        return { op: 'ptlite::blocked_convolution', args: [...summands, ...settings, ...clamp, ...steps] }
     }
   },
   linear: ({ input, weight, bias, form, clamp, post }) => {
     const operands = [value(input), value(weight), idOf(bias)]
+    const steps = postArgs(post)
     return form === 'dense'
-      ? withPost('ptlite::linear', [...operands, ...bounds(clamp)], post)
-      : withPost('ptlite::sparse_linear', [...operands, constant(form), ...bounds(clamp)], post)
+      ? { op: 'ptlite::linear', args: [...operands, ...bounds(clamp), ...steps] }
+      : { op: 'ptlite::sparse_linear', args: [...operands, constant(form), ...bounds(clamp), ...steps] }
   },
-  matmul: ({ left, right, post }) => {
-    const args = [value(left), value(right)]
-    return post === null ? { op: 'aten::matmul', args } : withPost('ptlite::matmul', args, post)
-  },
+  matmul: ({ left, right, post }) => ({ op: 'ptlite::matmul', args: [value(left), value(right), ...postArgs(post)] }),
   chain: (node) => {
     const { inputs, size, ops, kept, dtypes } = node
     const args = [VALUES.toArg(inputs), INTS.toArg(size), ...stepArgs(node)]

@@ -142,6 +142,8 @@ const SHAPES: Readonly<Record<Layer, (m: number, n: number, k: number) => [numbe
   ],
 }
 
+const NO_STEPS: [operands: Tensor[], ops: number[], values: number[], numbers: number[]] = [[], [], [], []]
+
 function run(strategy: Strategy, layer: Layer, x: Tensor, weight: Tensor): Tensor {
   const [min, max] = [-Infinity, Infinity]
   const [one, zero] = [
@@ -151,15 +153,17 @@ function run(strategy: Strategy, layer: Layer, x: Tensor, weight: Tensor): Tenso
   const dense = strategy === 'dense'
   switch (layer) {
     case 'linear':
-      return dense ? clamped_linear(x, weight, null, min, max) : sparse_linear(x, weight, null, strategy, min, max)
+      return dense
+        ? clamped_linear(x, weight, null, min, max, ...NO_STEPS)
+        : sparse_linear(x, weight, null, strategy, min, max, ...NO_STEPS)
     case 'convolution':
       return dense
-        ? clamped_convolution(x, weight, null, [...one], [...zero], [...one], 1, min, max)
-        : sparse_convolution(x, weight, null, min, max)
+        ? clamped_convolution(x, weight, null, [...one], [...zero], [...one], 1, min, max, ...NO_STEPS)
+        : sparse_convolution(x, weight, null, min, max, ...NO_STEPS)
     case 'blocked convolution':
       return dense
-        ? blocked_convolution(x, weight, null, null, [...one], [...zero], [...one], min, max)
-        : sparse_blocked_convolution(x, weight, null, null, min, max)
+        ? blocked_convolution(x, weight, null, null, [...one], [...zero], [...one], min, max, ...NO_STEPS)
+        : sparse_blocked_convolution(x, weight, null, null, min, max, ...NO_STEPS)
   }
 }
 

@@ -33,7 +33,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   // operators that only the compiler writes
-  ['compiled-layers', cpu('blocked*', 'compiled', 'post-ops', 'sparse-post', 'sparse-product')],
+  ['compiled-layers', cpu('blocked*', 'compiled', 'sparse-product')],
   [
     'layers',
     [

@@ -77,7 +77,7 @@ const PRODUCTS: Readonly<Record<string, () => readonly [Tensor, (x: Tensor) => V
         const [w, b, y] = [sparse(50, 37), filled(50), filled(50)]
         return [
           filled(9, 37),
-          (x: Tensor) => callOperator('ptlite::sparse_linear_post', [x, w, b, form, ...limits, ...steps(y)]) as Value,
+          (x: Tensor) => callOperator('ptlite::sparse_linear', [x, w, b, form, ...limits, ...steps(y)]) as Value,
         ] as const
       },
     ]),
@@ -91,7 +91,7 @@ const PRODUCTS: Readonly<Record<string, () => readonly [Tensor, (x: Tensor) => V
   },
   channels() {
     const [w, y] = [sparse(40, 20, 1, 1), filled(2, 40, 5, 7)]
-    return [filled(2, 20, 5, 7), (x) => callOperator('ptlite::sparse_convolution_post', [x, w, null, ...limits, ...steps(y)]) as Value]
+    return [filled(2, 20, 5, 7), (x) => callOperator('ptlite::sparse_convolution', [x, w, null, ...limits, ...steps(y)]) as Value]
   },
   'channels in blocks'() {
     const filter = callOperator('ptlite::blocked_filter', [sparse(48, 32, 1, 1)])

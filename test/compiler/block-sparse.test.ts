@@ -102,7 +102,7 @@ return %8
 return %6
 `
     for (const [lines, left] of [
-      [residual, ['ptlite::sparse_linear_post']],
+      [residual, ['ptlite::sparse_linear +']],
       [gate, ['ptlite::sparse_linear', 'ptlite::fused']],
     ] as const) {
       const graph = parseGraph(
@@ -158,7 +158,7 @@ return [%9, %11]
   const sparse = blockSparseBy((product) => [{ strategy: strategyFor(product), milliseconds: 1 }]).run(graph)
   const after = postOps.run(elementwise.run(sparse))
   verifyGraph(after)
-  t.same(operators(after), ['ptlite::sparse_convolution_post', 'ptlite::sparse_blocked_convolution_post'])
+  t.same(operators(after), ['ptlite::sparse_convolution +', 'ptlite::sparse_blocked_convolution +'])
   t.match(after.nodes[0]!.note, /^channels: 66\.\d % zero blocks/)
   t.match(after.nodes[1]!.note, /^vectors: 66\.\d % zero blocks/)
   const inputs = graph.inputs.map((id) => {

@@ -174,7 +174,7 @@ t.test('a network of volumes stays in blocks', (t) => {
     ],
     [
       'blocked_convolution',
-      'blocked_convolution_post',
+      'blocked_convolution +',
       'blocked_convolution',
       'from_blocked',
       'blocked_convolution',
@@ -205,14 +205,7 @@ t.test('element-wise steps go into the kernels', (t) => {
       '%18: float32[1, 32] @18 = aten::mean.dim(%17, [2, 3], False, None)',
       'return %18',
     ],
-    [
-      'blocked_convolution_post',
-      'blocked_depthwise_post',
-      'blocked_convolution_post',
-      'blocked_convolution',
-      'blocked_mean',
-      'aten::reshape',
-    ],
+    ['blocked_convolution +', 'blocked_depthwise +', 'blocked_convolution +', 'blocked_convolution', 'blocked_mean', 'aten::reshape'],
     [elementwise, postOps],
   )
   t.end()
@@ -227,10 +220,10 @@ t.test('every activation is a step of the kernel before it', (t) => {
     )
   for (const call of calls) {
     for (const [weight, padding, groups, kernel] of [
-      [2, 1, 1, 'blocked_convolution_post'],
-      [3, 0, 1, 'blocked_convolution_post'],
-      [4, 1, 32, 'blocked_depthwise_post'],
-      [8, 1, 4, 'blocked_grouped_convolution_post'],
+      [2, 1, 1, 'blocked_convolution +'],
+      [3, 0, 1, 'blocked_convolution +'],
+      [4, 1, 32, 'blocked_depthwise +'],
+      [8, 1, 4, 'blocked_grouped_convolution +'],
     ] as const) {
       const lines = [PLANES, conv(10, 0, weight, 1, padding, groups), `${planes(11)} = aten::${call}`, conv(12, 11, 2), 'return %12']
       check(t, lines, ['to_blocked', kernel, 'blocked_convolution', 'from_blocked'], [elementwise, postOps], [canonical, channelSteps])
@@ -260,10 +253,10 @@ t.test('numbers for each channel, or each pixel, are operands of steps', (t) => 
     [
       'aten::narrow',
       'to_blocked',
-      'blocked_convolution_post',
-      'blocked_depthwise_post',
+      'blocked_convolution +',
+      'blocked_depthwise +',
       'aten::reshape',
-      'blocked_convolution_post',
+      'blocked_convolution +',
       'from_blocked',
     ],
     [elementwise, postOps],

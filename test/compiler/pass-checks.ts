@@ -22,8 +22,9 @@ export function random(shape: number[]): Tensor {
   return tensor(data, shape)
 }
 
-/** Operators that compute the graph's nodes, in order. */
-export const operators = (graph: Graph): string[] => graph.nodes.map((node) => callOf(node).op)
+/** Operators that compute the graph's nodes, in order, with a `+` behind those that go on with steps. */
+export const operators = (graph: Graph): string[] =>
+  graph.nodes.map((node) => `${callOf(node).op}${'post' in node && node.post !== null ? ' +' : ''}`)
 
 /** Runs a pass and leaves out what it made superfluous, as the next ones do. */
 export const cleaned = (pass: Pass): Pass => ({ name: pass.name, run: (graph) => deadCode.run(pass.run(graph)) })

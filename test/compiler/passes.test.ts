@@ -227,7 +227,7 @@ return %5
 // all kernels and operands: post-ops.test.ts
 t.test('post-ops', (t) => {
   const silu = `${CONV}%4: float32[1, 4, 6, 6] @4 = aten::silu(%3)\n`
-  check(t, postOps, `${silu}return %4\n`, ['ptlite::convolution_post'])
+  check(t, postOps, `${silu}return %4\n`, ['ptlite::convolution +'])
   // what the product reads must be all that is read
   const square = `${silu}%5: float32[1, 4, 6, 6] @5 = aten::mul.Tensor(%4, %3)\nreturn %5\n`
   check(t, postOps, square, ['aten::conv2d', 'aten::silu', 'aten::mul.Tensor'])

@@ -93,7 +93,7 @@ t.test('linear layers of all sizes', (t) => {
     [17, 16, 1],
   ] as const) {
     const linear = 'aten::linear(%0, %1, %2)'
-    check(t, `${m} x ${n} x ${k}`, [[m, k], [n, k], [n]], linear, [m, n], [[m, n]], GELU_RESIDUAL, ['ptlite::linear_post'])
+    check(t, `${m} x ${n} x ${k}`, [[m, k], [n, k], [n]], linear, [m, n], [[m, n]], GELU_RESIDUAL, ['ptlite::linear +'])
   }
   t.end()
 })
@@ -110,16 +110,7 @@ t.test('operands by rows, columns, and one for all', (t) => {
       'maximum(%o0, %r)',
       'minimum(%r, %o0)',
     ])
-      check(
-        t,
-        `${op} ${list(operand)}`,
-        inputs,
-        'aten::linear(%0, %1, %2)',
-        [2, 9, 24],
-        [operand],
-        [`aten::${op}`],
-        ['ptlite::linear_post'],
-      )
+      check(t, `${op} ${list(operand)}`, inputs, 'aten::linear(%0, %1, %2)', [2, 9, 24], [operand], [`aten::${op}`], ['ptlite::linear +'])
   }
   // neither one row for all nor all of its own
   check(
@@ -149,7 +140,7 @@ t.test('convolutions', (t) => {
   for (const [name, x, w, settings, out] of CONVOLUTIONS) {
     const inputs = [x, w, [w[0]!]]
     const conv = `aten::conv2d(%0, %1, %2, ${settings})`
-    const left = ['ptlite::convolution_post']
+    const left = ['ptlite::convolution +']
     check(t, `${name}, gelu, residual`, inputs, conv, out, [out], GELU_RESIDUAL, left)
     // squeeze and excite, one value per channel, one image for all channels
     for (const operand of [[out[0]!, out[1]!, 1, 1], [out[1]!, 1, 1], [1]])
@@ -164,7 +155,7 @@ t.test('convolutions', (t) => {
     [6, 8, 8],
     [[6, 1, 1]],
     ['aten::hardswish(%r)', 'aten::add.Tensor(%s0, %o0, 1)'],
-    ['ptlite::convolution_post'],
+    ['ptlite::convolution +'],
   )
   check(
     t,
@@ -174,7 +165,7 @@ t.test('convolutions', (t) => {
     [2, 6, 30],
     [[2, 6, 30]],
     ['aten::tanh(%r)', 'aten::mul.Tensor(%s0, %o0)'],
-    ['ptlite::convolution_post'],
+    ['ptlite::convolution +'],
   )
   t.end()
 })
@@ -203,7 +194,7 @@ t.test('convolutions over channels in blocks', (t) => {
   for (const [name, dense, x, filter, out, kernel = 'blocked_convolution'] of forms) {
     const [batch, blocks] = out as [number, number]
     const inputs = [x, filter, [blocks * 16]]
-    const left = [`ptlite::${kernel}_post`]
+    const left = [`ptlite::${kernel} +`]
     check(t, `${name}, gelu, residual`, inputs, dense, out, [out], GELU_RESIDUAL, left)
     for (const operand of [[batch, blocks, 1, 1, 16], [1], ...(batch === 1 ? [[blocks, 1, 1, 16]] : [])])
       check(t, `${name}, silu, ${list(operand)}`, inputs, dense, out, [operand], ['aten::silu(%r)', 'aten::mul.Tensor(%s0, %o0)'], left)
@@ -227,7 +218,7 @@ t.test('products', (t) => {
     [30, 40],
     [[40]],
     ['aten::mul.Scalar(%r, 0.125)', 'aten::add.Tensor(%s0, %o0, 1)'],
-    ['ptlite::matmul_post'],
+    ['ptlite::matmul +'],
   )
   check(
     t,
@@ -240,7 +231,7 @@ t.test('products', (t) => {
     [3, 9, 33],
     [[3, 9, 33]],
     ['aten::mul.Scalar(%r, 0.125)', 'aten::add.Tensor(%s0, %o0, 1)'],
-    ['ptlite::matmul_post'],
+    ['ptlite::matmul +'],
   )
   check(
     t,
@@ -253,7 +244,7 @@ t.test('products', (t) => {
     [3, 9, 33],
     [[1, 9, 33]],
     ['aten::add.Tensor(%r, %o0, 1)'],
-    ['ptlite::matmul_post'],
+    ['ptlite::matmul +'],
   )
   t.end()
 })
@@ -269,7 +260,7 @@ t.test('graphs of steps', (t) => {
     [6, 40],
     [[40]],
     ['aten::sigmoid(%r)', 'aten::mul.Tensor(%s0, %r)', 'aten::add.Tensor(%s1, %o0, 1)'],
-    ['ptlite::linear_post'],
+    ['ptlite::linear +'],
   )
   check(
     t,
@@ -299,7 +290,7 @@ input %1: float32[6, 8] @1
 ${rest}`
   const left = (rest: string): string[] =>
     operators(postOps.run(parseGraph(text(rest), { constant: () => undefined, object: () => undefined })))
-  t.same(left('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn %3\n'), ['ptlite::linear_post'])
+  t.same(left('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn %3\n'), ['ptlite::linear +'])
   t.same(left('%3: float32[4, 6] @3 = aten::tanh(%2)\nreturn (%2, %3)\n'), ['aten::linear', 'aten::tanh'], 'returned')
   t.same(
     left('%3: float32[4, 6] @3 = aten::mul.Tensor(%2, %2)\nreturn %3\n'),
@@ -335,7 +326,7 @@ return %4
   const graph = parseGraph(text, { constant: () => undefined, object: () => undefined })
   const after = postOps.run(graph)
   verifyGraph(after)
-  t.same(operators(after), ['aten::linear', 'ptlite::linear_post'])
+  t.same(operators(after), ['aten::linear', 'ptlite::linear +'])
   const inputs = [random([4, 8]), random([6, 8])]
   t.same(bits(new GraphRunner(after).run(inputs, true) as Tensor), bits(new GraphRunner(graph).run(inputs, true) as Tensor))
   t.end()

@@ -78,8 +78,8 @@ t.test('a network from samples to means', (t) => {
     ],
     [
       'aten::unsqueeze',
-      'ptlite::blocked_convolution_post',
-      'ptlite::blocked_depthwise_post',
+      'ptlite::blocked_convolution +',
+      'ptlite::blocked_depthwise +',
       'ptlite::blocked_max_pool',
       'ptlite::blocked_avg_pool',
       'ptlite::blocked_convolution',

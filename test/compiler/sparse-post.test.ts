@@ -33,7 +33,7 @@ function weightOf(n: number, k: number, rest: readonly number[]): Tensor {
 }
 
 interface Layer {
-  /** Without the `_post`. */
+  /** Without steps. */
   readonly op: string
   readonly args: readonly Input[]
   readonly shape: readonly number[]
@@ -132,7 +132,7 @@ const floats = (list: readonly number[]): Input[] => list.map((x) => float(x))
 const fused = (x: Tensor, { operands, ops, values, numbers }: Steps): Tensor =>
   callOperator('ptlite::fused', [[x, ...operands], [...x.shape], ops, values, floats(numbers)]) as Tensor
 const together = ({ op, args }: Layer, { operands, ops, values, numbers }: Steps): Tensor =>
-  callOperator(`${op}_post`, [...args, operands, ops, values, floats(numbers)]) as Tensor
+  callOperator(op, [...args, operands, ops, values, floats(numbers)]) as Tensor
 const bytesOf = (x: Tensor): Buffer => Buffer.from((x.data() as Float32Array).slice().buffer)
 
 const digest = createHash('sha1')

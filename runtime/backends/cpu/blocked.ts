@@ -7,10 +7,10 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from './support/blocked.js'
 import { stripOf, winogradStrip } from './support/blocked-strip.js'
 import { contiguousOf } from './support/copy.js'
-import { applySteps } from './post-ops.js'
+import { applySteps } from './compiled.js'
 import { clampFields, limitsOf } from './support/limits.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
-import { type BlockAxes, postFields, type PostFields, type PostOps, takesPostOps } from './support/post-ops.js'
+import { type BlockAxes, postFields, type PostFields, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
 export function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
@@ -163,7 +163,8 @@ export function blocked_grouped_filter(weight: Tensor, groups: number): Tensor {
 
 /**
  * Convolution of [n, c / 16, h, w, 16], or of [n, c, h, w] as it is, or of volumes with a depth in front of the height, with bias, a residual that is added and limits; the filter
- * comes from `blocked_filter`, the bias has an element for each of its lanes. `post`: element-wise steps on the result.
+ * comes from `blocked_filter`, the bias has an element for each of its lanes. Steps work on rows of the result while they are in the caches; their operands
+ * are in blocks, too.
  */
 export function blocked_convolution(
   input: Tensor,
@@ -175,9 +176,14 @@ export function blocked_convolution(
   dilation: number[],
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
-  return convolve('ptlite::blocked_convolution', input, filter, bias, residual, stride, padding, dilation, null, min, max, post)
+  const operator = 'ptlite::blocked_convolution'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
+  return convolve(operator, input, filter, bias, residual, stride, padding, dilation, null, min, max, post)
 }
 
 /**
@@ -197,10 +203,15 @@ export function blocked_grouped_convolution(
   outputs: number,
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const shape = { count: groups, inputs, outputs }
-  return convolve('ptlite::blocked_grouped_convolution', input, filter, bias, residual, stride, padding, dilation, shape, min, max, post)
+  const operator = 'ptlite::blocked_grouped_convolution'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
+  return convolve(operator, input, filter, bias, residual, stride, padding, dilation, shape, min, max, post)
 }
 
 function convolve(
@@ -288,9 +299,13 @@ export function blocked_depthwise(
   dilation: number[],
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const operator = 'ptlite::blocked_depthwise'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
   const x = floats(operator, 'input', input, 5, BLOCK)
   const w = floats(operator, 'filter', filter, 5, BLOCK)
   const [batch, blocks, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
@@ -348,9 +363,13 @@ export function winograd_convolution(
   padding: number[],
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const operator = 'ptlite::winograd_convolution'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
   const x = inBlocks(operator, input)
   const w = floats(operator, 'filter', filter, x.dim - 1, BLOCK)
   const [batch, planes, ...spatial] = x.shape.slice(0, -1) as [number, number, ...number[]]

@@ -5,12 +5,14 @@ import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { clampedLinear, linear } from './matmul.js'
+import { clampedLinear, linear, linearInto, matmul } from './matmul.js'
 import { clamp_out } from './clamp.js'
-import { convolve } from './support/conv.js'
+import { CONV_AXES, convolve } from './support/conv.js'
+import { type ConvSettings, convSizes } from './support/conv-shape.js'
 import { coalesce } from './support/dims.js'
 import { limitsOf } from './support/limits.js'
-import { broadcastStrides, checkSteps } from './support/post-ops.js'
+import { broadcastStrides, checkSteps, postFields, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
+import { product } from './support/product.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
 export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6, results: 4 } as const
@@ -21,7 +23,15 @@ const FUSED_DTYPES: ReadonlySet<number> = new Set([DType.float32, DType.bfloat16
 /** Outputs of this many bytes are written past the caches, which would keep too little of them for their reader. */
 const STREAMING_BYTES = 32 * 2 ** 20
 
-/** Convolution of [n, c, ...] or [c, ...] with bias, clamped to [min, max], in one kernel call. */
+/** The steps on a finished tensor, in a pass of their own: where the kernel cannot take them. */
+export function applySteps(result: Tensor, { operands, ops, values, numbers }: PostOps): Tensor {
+  return fused([result, ...operands], [...result.shape], [...ops], [...values], [...numbers], null)
+}
+
+/**
+ * Convolution of [n, c, ...] or [c, ...] with bias, clamped to [min, max], in one kernel call. Steps work on blocks of a float32 result while
+ * these are in the caches.
+ */
 export function clamped_convolution(
   input: Tensor,
   weight: Tensor,
@@ -32,12 +42,26 @@ export function clamped_convolution(
   groups: number,
   min: number,
   max: number,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
+  const operator = 'ptlite::convolution'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
   const settings = { stride, padding, dilation, groups }
   const batched = input.dim === weight.dim
   const x = batched ? input : viewOf(input, [1, ...input.shape], [0, ...input.strides])
-  const result = convolve('ptlite::convolution', x, weight, bias, settings, padding, limitsOf(min, max))
-  return batched ? result : viewOf(result, result.shape.slice(1), result.strides.slice(1))
+  const fits = post !== null && takesSteps(operator, x, weight, settings, post)
+  const result = convolve(operator, x, weight, bias, settings, padding, limitsOf(min, max), 0, fits ? post : null)
+  const whole = post === null || fits ? result : applySteps(result, post)
+  return batched ? whole : viewOf(whole, whole.shape.slice(1), whole.strides.slice(1))
+}
+
+/** Operands line up with the last dimensions, so a batch that is put in front is none of theirs. */
+function takesSteps(operator: string, x: Tensor, weight: Tensor, settings: ConvSettings, post: PostOps): boolean {
+  const shape = [x.shape[0]!, weight.shape[0]!, ...convSizes(operator, x, weight, settings, settings.padding)]
+  return x.type === DType.float32 && takesPostOps(post, shape, CONV_AXES)
 }
 
 /** Whether kernel `linear` takes the tensors as they are. */
@@ -55,12 +79,51 @@ export function isDirectLinear(input: Tensor, weight: Tensor, bias: Tensor | nul
   )
 }
 
-/** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. */
-export function clamped_linear(input: Tensor, weight: Tensor, bias: Tensor | null, min: number, max: number): Tensor {
+/** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. Steps as those of `clamped_convolution`. */
+export function clamped_linear(
+  input: Tensor,
+  weight: Tensor,
+  bias: Tensor | null,
+  min: number,
+  max: number,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
+): Tensor {
+  const post = postOpsOf('ptlite::linear', operands, ops, values, numbers)
   const clamped = limitsOf(min, max) !== null
-  if (isDirectLinear(input, weight, bias)) return clampedLinear(input, weight, bias, clamped, min, max)
-  const result = linear(input, weight, bias)
-  return clamped ? clamp_out(result, float(min), float(max)) : result
+  if (!isDirectLinear(input, weight, bias)) {
+    const result = linear(input, weight, bias)
+    const bounded = clamped ? clamp_out(result, float(min), float(max)) : result
+    return post === null ? bounded : applySteps(bounded, post)
+  }
+  if (post === null) return clampedLinear(input, weight, bias, clamped, min, max)
+  const shape = [...input.shape.slice(0, -1), weight.shape[0]!]
+  const axes = { row: 0, column: shape.length - 1 }
+  if (input.type !== DType.float32 || !takesPostOps(post, shape, axes))
+    return applySteps(clampedLinear(input, weight, bias, clamped, min, max), post)
+  return linearInto(input, weight, bias, clamped, min, max, 0, (frame) => {
+    kernels.linear_post({ ...frame, ...postFields(post, shape, axes) })
+  })
+}
+
+/** A product of matrices, or of as many pairs of them, then steps as those of `clamped_convolution`. */
+export function matmul_steps(self: Tensor, other: Tensor, operands: Tensor[], ops: number[], values: number[], numbers: number[]): Tensor {
+  const operator = 'ptlite::matmul'
+  const post = postOpsOf(operator, operands, ops, values, numbers)
+  if (post === null) return matmul(self, other)
+  const rank = self.dim
+  const fits =
+    self.type === DType.float32 &&
+    other.type === DType.float32 &&
+    rank === other.dim &&
+    (rank === 2 || (rank === 3 && self.shape[0] === other.shape[0])) &&
+    self.shape[rank - 1] === other.shape[rank - 2]
+  const shape = [...self.shape.slice(0, -1), other.shape[other.dim - 1]!]
+  const axes = { row: rank - 2, column: rank - 1 }
+  if (!fits || !takesPostOps(post, shape, axes)) return applySteps(matmul(self, other), post)
+  return product(operator, shape, self, other, 1, null, undefined, postFields(post, shape, axes))
 }
 
 /**

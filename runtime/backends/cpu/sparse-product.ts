@@ -3,9 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { applySteps } from './post-ops.js'
+import { applySteps } from './compiled.js'
 import { castTo } from './support/copy.js'
-import type { PostOps } from './support/post-ops.js'
+import { type PostOps, postOpsOf } from './support/post-ops.js'
 import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from './support/sparse-steps.js'
 import { sizesOf, type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
@@ -14,7 +14,7 @@ const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
 /**
  * x weight^T + bias over the last dimension, clamped to [min, max], by the non-zero blocks of the weight. Contiguous float32
  * input [..., k], weight [n, k] and bias [n]; form is 'rows', 'unrolled' or 'vectors'. Sums run over k in order, as those of
- * the dense kernel within a part do not. `post`: element-wise steps on the result. With all of them in bfloat16, the sums are
+ * the dense kernel within a part do not. Steps are carried out in registers where they are a chain. With all of them in bfloat16, the sums are
  * float32 and rounded once, behind limits and steps.
  */
 export function sparse_linear(
@@ -24,9 +24,13 @@ export function sparse_linear(
   form: string,
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const name = 'ptlite::sparse_linear'
+  const post = postOpsOf(name, operands, ops, values, numbers)
   const type = input.type === DType.bfloat16 ? DType.bfloat16 : DType.float32
   checkOperands(name, input, weight, bias, 2, type)
   const known = LINEAR_FORMS.find((f) => f === form)
@@ -45,7 +49,7 @@ export function sparse_linear(
 
 /**
  * Convolution by a pointwise filter [n, k, 1, 1] with bias, clamped to [min, max], by the non-zero blocks of the filter. Contiguous
- * float32 input [batch, k, h, w]. `post`: element-wise steps on the result.
+ * float32 input [batch, k, h, w].
  */
 export function sparse_convolution(
   input: Tensor,
@@ -53,9 +57,13 @@ export function sparse_convolution(
   bias: Tensor | null,
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const name = 'ptlite::sparse_convolution'
+  const post = postOpsOf(name, operands, ops, values, numbers)
   checkOperands(name, input, weight, bias, 4)
   check(
     input.dim === 4 && input.shape[1] === weight.shape[1] && weight.shape[2] === 1 && weight.shape[3] === 1,
@@ -69,7 +77,7 @@ export function sparse_convolution(
 
 /**
  * The same for channels in blocks of 16: input [batch, k / 16, h, w, 16], filter [n / 16, 1, 1, k, 16], bias of n and, added before the
- * clamp, a residual of the result's shape. `post`: element-wise steps on the result, their operands in blocks, too.
+ * clamp, a residual of the result's shape. Operands of steps are in blocks, too.
  */
 export function sparse_blocked_convolution(
   input: Tensor,
@@ -78,9 +86,13 @@ export function sparse_blocked_convolution(
   residual: Tensor | null,
   min: number,
   max: number,
-  post: PostOps | null = null,
+  operands: Tensor[],
+  ops: number[],
+  values: number[],
+  numbers: number[],
 ): Tensor {
   const name = 'ptlite::sparse_blocked_convolution'
+  const post = postOpsOf(name, operands, ops, values, numbers)
   for (const t of [input, filter, bias, residual]) {
     check(t === null || (t.type === DType.float32 && t.isContiguous), () => `${name}: expected contiguous float32 tensors`)
   }

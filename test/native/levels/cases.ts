@@ -126,7 +126,7 @@ const LIMITS = [float(-Infinity), float(Infinity)]
 /** An operator on tensors in blocks with `steps` behind it, whose operand has the form of its result, or an element per channel. */
 function withSteps(d: Draw, operator: string, args: readonly Input[]): Tensor {
   const { shape } = callOperator(operator, args) as Tensor
-  return callOperator(`${operator}_post`, [...args, ...steps(d, d.of([shape, [shape[0]!, shape[1]!, 1, 1, 16]]))]) as Tensor
+  return callOperator(operator, [...args, ...steps(d, d.of([shape, [shape[0]!, shape[1]!, 1, 1, 16]]))]) as Tensor
 }
 
 function blockedFilter(d: Draw, ...shape: readonly number[]): Tensor {
@@ -420,13 +420,13 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row('linear_post', SUM, (d) => {
       const [m, n, k] = [d.of([1, 2, 9]), d.length(), d.length()]
       const layer = [d.dense([m, k]), d.dense([n, k]), d.dense([n]), ...LIMITS]
-      return callOperator('ptlite::linear_post', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
+      return callOperator('ptlite::linear', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
     }),
   ],
   gemm_post: [
     row('matmul_post', SUM, (d) => {
       const [m, n, k] = [d.length(), d.length(), d.length()]
-      return callOperator('ptlite::matmul_post', [d.dense([2, m, k]), d.dense([2, k, n]), ...steps(d, d.of([[2, m, n], [m, n], [n]]))])
+      return callOperator('ptlite::matmul', [d.dense([2, m, k]), d.dense([2, k, n]), ...steps(d, d.of([[2, m, n], [m, n], [n]]))])
     }),
   ],
   conv_post: [
@@ -435,7 +435,7 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       const [h, w] = x.shape.slice(2) as [number, number]
       const groups = d.of([1, 2, 4])
       const layer = [x, d.dense([8, 4 / groups, 3, 3]), d.dense([8]), [1, 1], [1, 1], [1, 1], int(groups), ...LIMITS]
-      return callOperator('ptlite::convolution_post', [
+      return callOperator('ptlite::convolution', [
         ...layer,
         ...steps(
           d,

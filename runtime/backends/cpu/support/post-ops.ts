@@ -63,8 +63,9 @@ export function broadcastStrides(
   return to.map((_, d) => (d < lead || shape[d - lead] === 1 ? 0 : strides[d - lead]!))
 }
 
-/** The steps behind an operator's own result, which is the first of their inputs; checked as `checkSteps` does. */
-export function postOpsOf(operator: string, operands: Tensor[], ops: number[], values: number[], numbers: number[]): PostOps {
+/** The steps behind an operator's own result, which is the first of their inputs, checked as `checkSteps` does; null for none. */
+export function postOpsOf(operator: string, operands: Tensor[], ops: number[], values: number[], numbers: number[]): PostOps | null {
+  if (ops.length === 0) return null
   const steps = { operands, ops, values, numbers }
   checkSteps(operator, 1 + operands.length, steps)
   return steps

@@ -1,7 +1,7 @@
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan } from '../../compiler/executor/plan.js'
 import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
-import { convolutionStrategy } from '../../compiler/passes/convolution-strategy.js'
+import { convolutionStrategy } from '../../compiler/passes/lower/convolution-strategy.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { callOperator, float, int, tensor } from '../../src/index.js'

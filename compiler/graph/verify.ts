@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
-import { callOf } from '../lower/calls.js'
+import { callOf } from './calls.js'
 import { definitionsOf, type Graph, type ValueId, visitArg } from './graph.js'
 import { nameOf, usesOf } from './node.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { bottlenecks } from '../../compiler/passes/bottlenecks.js'
+import { bottlenecks } from '../../compiler/passes/lower/bottlenecks.js'
 import { cacheSizes } from '../../runtime/backends/cpu/support/blocked-strip.js'
 import { passChecks, random } from './pass-checks.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { GraphRunner } from '../../compiler/graph/execute.js'
 import { printGraph } from '../../compiler/graph/print.js'
-import { batchNorm } from '../../compiler/passes/batch-norm.js'
+import { batchNorm } from '../../compiler/passes/fuse/batch-norm.js'
 import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { CANONICAL_FORMS } from '../../compiler/passes/canonical/table.js'
 import type { Pass } from '../../compiler/passes/pass.js'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { channelSteps } from '../../compiler/passes/channel-steps.js'
+import { channelSteps } from '../../compiler/passes/fuse/channel-steps.js'
 import { tensor } from '../../src/index.js'
 import { chain, passChecks, random } from './pass-checks.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { operandsOf } from '../../compiler/graph/node.js'
-import { idleTaps } from '../../compiler/passes/idle-taps.js'
+import { idleTaps } from '../../compiler/passes/canonical/idle-taps.js'
 import { passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({

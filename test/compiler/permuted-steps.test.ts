@@ -1,5 +1,5 @@
 import t from 'tap'
-import { permutedSteps } from '../../compiler/passes/permuted-steps.js'
+import { permutedSteps } from '../../compiler/passes/canonical/permuted-steps.js'
 import { cleaned, passChecks, random } from './pass-checks.js'
 
 const { parse, check } = passChecks({ scale: random([3, 1, 1]), row: random([5]), image: random([1, 3, 4, 5]) })

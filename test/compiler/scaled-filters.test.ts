@@ -1,5 +1,5 @@
 import t from 'tap'
-import { scaledFilters } from '../../compiler/passes/scaled-filters.js'
+import { scaledFilters } from '../../compiler/passes/lower/scaled-filters.js'
 import { callOperator, type Tensor } from '../../src/index.js'
 import { passChecks, random } from './pass-checks.js'
 

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Pass } from '../../compiler/passes/pass.js'
 import { PASSES } from '../../compiler/passes/pipeline.js'
-import { signals } from '../../compiler/passes/signals.js'
+import { signals } from '../../compiler/passes/lower/signals.js'
 import { tensor } from '../../src/index.js'
 import { passChecks, random } from './pass-checks.js'
 

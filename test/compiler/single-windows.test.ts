@@ -1,5 +1,5 @@
 import t from 'tap'
-import { singleWindows } from '../../compiler/passes/single-windows.js'
+import { singleWindows } from '../../compiler/passes/lower/single-windows.js'
 import { passChecks, random } from './pass-checks.js'
 
 const { check } = passChecks({

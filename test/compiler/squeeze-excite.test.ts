@@ -1,5 +1,5 @@
 import t from 'tap'
-import { squeezeExcite } from '../../compiler/passes/squeeze-excite.js'
+import { squeezeExcite } from '../../compiler/passes/lower/squeeze-excite.js'
 import { passChecks, random } from './pass-checks.js'
 
 /** 24 channels to 6 and back; the blocks of the input have 32 lanes. */

@@ -1,0 +1,35 @@
+import { readTensor } from '../../../runtime/tensor/data.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
+import { Float } from '../../../runtime/tensor/scalar.js'
+import { contiguousStrides, numelOf } from '../../../runtime/tensor/shape.js'
+import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { constantOf } from '../../graph/shared-constants.js'
+import { type Analysis, valueArg } from '../analysis.js'
+import type { Editor } from '../editor.js'
+
+/** What a mask of all scores does: nothing, hide the keys behind each query, or anything else. */
+export function maskForm(mask: Arg, rows: number, analysis: Analysis): 'none' | 'causal' | 'any' {
+  const id = valueArg(mask)
+  const tensor = id === undefined ? undefined : analysis.tensor(id)
+  if (tensor === undefined) return 'any'
+  const data = readTensor(tensor)
+  const isTruth = tensor.type === DType.bool
+  const sees = (v: unknown): boolean => (isTruth ? v !== 0 : v === 0)
+  if (data.every(sees)) return 'none'
+  const columns = tensor.shape.at(-1)!
+  // scores are nothing beside such numbers: what they are added to gets no weight, as the key at the query's own place is seen
+  const hides = (v: unknown): boolean => (isTruth ? v === 0 : Number(v) <= -1e30)
+  const later = (i: number): boolean => i % columns > Math.floor(i / columns) % rows
+  return tensor.dim >= 2 && tensor.shape.at(-2) === rows && data.every((v: unknown, i: number) => (later(i) ? hides(v) : sees(v)))
+    ? 'causal'
+    : 'any'
+}
+
+/** Zeros, and -inf where a mask is true. */
+export function filledMask({ origin }: OperatorNode, mask: ValueId, analysis: Analysis, editor: Editor): OperatorNode {
+  const { shape } = analysis.type(mask)
+  const zeros = editor.addConstant(constantOf(new Float32Array(numelOf(shape)), shape), 'zeros')
+  const id = editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null })
+  const args = [value(zeros), value(mask), constant(new Float(-Infinity))]
+  return { kind: 'operator', op: 'aten::masked_fill.Scalar', args, results: [{ kind: 'value', id }], writes: [], origin }
+}

@@ -1,0 +1,122 @@
+import { DType } from '../../../runtime/tensor/dtype.js'
+import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../../graph/graph.js'
+import { type Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { madeBy, productOf, sumOf } from '../expression.js'
+
+/** Attention as a program computes it. */
+export interface Attention {
+  readonly query: ValueId
+  /** [..., keys, depth], or with `turned` [..., depth, keys] */
+  readonly key: ValueId
+  readonly turned: boolean
+  readonly value: ValueId
+  readonly mask: Arg
+  /** The mask has truth values, true where a score becomes -inf. */
+  readonly filled: boolean
+  readonly scale: number
+  readonly causal: boolean
+  readonly safe: boolean
+}
+
+const OPERATOR = 'aten::scaled_dot_product_attention'
+
+/** The attention that a node ends, by the operator or spelled out; null where the kernel does not compute it. */
+export function attentionOf(node: OperatorNode, analysis: Analysis): Attention | null {
+  const result = onlyResult(node)
+  if (result === undefined || !analysis.isPure(node)) return null
+  const found = node.op === OPERATOR ? operatorAttention(node, analysis) : spelledAttention(node, result, analysis)
+  return found !== null && fits(found, result, analysis) ? found : null
+}
+
+function operatorAttention({ args }: OperatorNode, analysis: Analysis): Attention | null {
+  const [query, key, values] = args.map(valueArg)
+  const [mask, dropout, causal, given] = args.slice(3) as [Arg, Arg, Arg, Arg]
+  if (query === undefined || key === undefined || values === undefined || numberArg(dropout) !== 0) return null
+  if (causal.kind !== 'constant') return null
+  const scale = isNone(given) ? 1 / Math.sqrt(analysis.type(query).shape.at(-1) ?? 1) : numberArg(given)
+  if (scale === undefined) return null
+  return { query, key, turned: false, value: values, mask, filled: false, scale, causal: causal.value === true, safe: true }
+}
+
+function spelledAttention(node: OperatorNode, result: ValueId, analysis: Analysis): Attention | null {
+  if (node.op !== 'aten::matmul') return null
+  const weights = madeBy(node.args[0], analysis)
+  const values = valueArg(node.args[1])
+  if (weights?.op !== 'aten::softmax.int' || !isNone(weights.args[2]) || values === undefined) return null
+  const rank = analysis.type(result).shape.length
+  const dim = numberArg(weights.args[1])
+  if (dim !== -1 && dim !== rank - 1) return null
+  const scores = scoresOf(weights.args[0]!, analysis)
+  if (scores === null) return null
+  const { keys, ...others } = scores
+  return { ...others, key: keys, turned: true, value: values, causal: false, safe: false }
+}
+
+interface Scores {
+  readonly query: ValueId
+  /** [..., depth, keys] */
+  readonly keys: ValueId
+  readonly mask: Arg
+  readonly filled: boolean
+  readonly scale: number
+}
+
+/** query keys^T, scaled, and with a mask added. */
+function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
+  const made = madeBy(arg, analysis)
+  if (made?.op === 'aten::baddbmm') {
+    const [mask, a, b, beta, alpha] = made.args as [Arg, Arg, Arg, Arg, Arg]
+    const scale = numberArg(alpha)
+    const [query, keys] = [valueArg(a), valueArg(b)]
+    if (numberArg(beta) !== 1 || scale === undefined || query === undefined || keys === undefined) return null
+    return { query, keys, mask, filled: false, scale }
+  }
+  const plain = scaledProduct(arg, analysis)
+  if (plain !== null) return { ...plain, mask: NONE, filled: false }
+  if (made?.op === 'aten::masked_fill.Scalar' && numberArg(made.args[2]) === -Infinity) {
+    const found = valueArg(made.args[0]) === undefined ? null : scaledProduct(made.args[0]!, analysis)
+    return found === null ? null : { ...found, mask: made.args[1]!, filled: true }
+  }
+  const sum = sumOf(arg, analysis)
+  if (sum === null) return null
+  for (const [product, mask] of [sum, [sum[1], sum[0]]] as const) {
+    const found = valueArg(product) === undefined || valueArg(mask) === undefined ? null : scaledProduct(product, analysis)
+    if (found !== null) return { ...found, mask, filled: false }
+  }
+  return null
+}
+
+/** The product of queries and keys, all of whose factors, which may be those of the operands, are its scale. */
+function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: ValueId; scale: number } | null {
+  const { scale, factors } = productOf(arg, analysis)
+  const product = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
+  if (product?.op !== 'aten::matmul' || product.args.some((operand) => valueArg(operand) === undefined)) return null
+  const [query, keys] = product.args.map((operand) => {
+    const scaled = productOf(operand, analysis)
+    return scaled.factors.length === 1 ? { of: scaled.factors[0]!, by: scaled.scale } : { of: valueArg(operand)!, by: 1 }
+  })
+  return { query: query!.of, keys: keys!.of, scale: scale * query!.by * keys!.by }
+}
+
+function fits({ query, key, turned, value: values, mask, filled }: Attention, result: ValueId, analysis: Analysis): boolean {
+  const [q, k, v, out] = [query, key, values, result].map((id) => analysis.type(id)) as [TensorType, TensorType, TensorType, TensorType]
+  const rank = q.shape.length
+  if ([q, k, v, out].some((t) => t.dtype !== DType.float32 || t.shape.length !== rank || numelOf(t.shape) === 0)) return false
+  if (rank < 3 || rank > 4 || !isContiguous(out.shape, out.strides)) return false
+  const [lead, keyLead, valueLead] = [q, k, v].map((t) => t.shape.slice(0, -2)) as [number[], number[], number[]]
+  const keys = turned ? k.shape.at(-1)! : k.shape.at(-2)!
+  const depth = turned ? k.shape.at(-2)! : k.shape.at(-1)!
+  if (!sameShape(keyLead, valueLead) || v.shape.at(-2) !== keys || q.shape.at(-1) !== depth) return false
+  if (!sameShape(lead.slice(0, -1), keyLead.slice(0, -1)) || lead.at(-1)! % keyLead.at(-1)! !== 0) return false
+  const added = valueArg(mask)
+  if (added === undefined) return true
+  const { dtype, shape } = analysis.type(added)
+  const scores = [...lead, q.shape.at(-2)!, keys]
+  return (
+    (dtype === DType.bool || (dtype === DType.float32 && !filled)) &&
+    shape.length <= rank &&
+    shape.every((size, d) => size === 1 || size === scores[rank - shape.length + d]) &&
+    analysis.isSteady(added)
+  )
+}

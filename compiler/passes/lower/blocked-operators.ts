@@ -1,0 +1,157 @@
+import { BLOCK, isRows } from '../../../runtime/backends/cpu/support/blocked.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
+import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import type { Clamp } from '../../graph/fields.js'
+import type { GraphNode, OperatorNode, TensorType, ValueId } from '../../graph/graph.js'
+import { sameShape } from '../../../runtime/tensor/shape.js'
+import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
+import { elementwiseSteps } from '../fuse/elementwise-operators.js'
+import { asConvolution } from '../layers.js'
+import type { PassOptions } from '../pass.js'
+
+/** A convolution that blocks of channels suit. */
+export interface BlockedConvolution {
+  readonly kind: 'convolution'
+  readonly strategy: ConvolutionStrategy
+  readonly problem: ConvolutionProblem
+  readonly input: ValueId
+  readonly filter: Tensor
+  readonly bias: Tensor | null
+  readonly clamp: Clamp
+}
+
+/** A node that can work on blocks of channels. */
+export type Blockable =
+  | BlockedConvolution
+  /** Calls another operator in their place. */
+  | { readonly kind: 'pool'; readonly input: ValueId }
+  /** The same operator, with tensors in blocks. */
+  | { readonly kind: 'elementwise'; readonly operands: readonly BlockedOperand[] }
+  | { readonly kind: 'join'; readonly inputs: readonly ValueId[] }
+  /** Reads blocks, and gives one number per channel. */
+  | { readonly kind: 'mean'; readonly input: ValueId }
+
+/** What a chain has no single step for: sums with a factor. */
+const SUMS = new Set(['aten::add.Tensor', 'aten::sub.Tensor'])
+
+/**
+ * A tensor that an element-wise operator reads, and what it becomes:
+ * - `blocks`: [n, c, h, w], or the same broadcast along pixels, in blocks;
+ * - `channels`: a constant with a number for each channel, in blocks of [1, c / 16, 1, 1, 16];
+ * - `plane`: [n, 1, h, w], the same for all channels, seen as [n, 1, h, w, 1].
+ *
+ * Volumes have a depth in front of the height.
+ */
+export interface BlockedOperand {
+  readonly id: ValueId
+  /** Which argument it is. */
+  readonly place: number
+  readonly as: 'blocks' | 'channels' | 'plane'
+}
+
+/** A dense [n, c, h, w] or [n, c, d, h, w] of float32 with elements. */
+export function isPlanes(type: TensorType): boolean {
+  const rank = type.shape.length
+  return (rank === 4 || rank === 5) && !type.shape.includes(0) && isDenseFloat(type)
+}
+
+/** The same, or with channels last in memory: what `to_blocked` reads. */
+function isImage(type: TensorType): boolean {
+  return isPlanes(type) || (type.dtype === DType.float32 && !type.shape.includes(0) && isRows(type.shape, type.strides))
+}
+
+/** What a node does in terms of blocks of channels; null where it cannot work on them. */
+export function blockable(node: GraphNode, analysis: Analysis, options: PassOptions): Blockable | null {
+  const result = onlyResult(node)
+  if (result === undefined || !analysis.isPure(node)) return null
+  if (node.kind === 'convolution')
+    return isImage(analysis.type(node.input)) ? convolution(node, node.input, result, analysis, options) : null
+  if (node.kind !== 'operator') return null
+  const input = valueArg(node.args[0])
+  if (node.op === 'aten::cat') return join(node, analysis)
+  if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
+    return elementwise(node, result, analysis)
+  if (input === undefined || !isImage(analysis.type(input))) return null
+  const dims = analysis.type(input).shape.length - 2
+  if (node.op === `aten::conv${dims}d`) return convolution(node, input, result, analysis, options)
+  const isAdaptive = node.op === `aten::adaptive_avg_pool${dims}d`
+  if (isAdaptive || node.op === 'aten::mean.dim') {
+    // a mean of rows may have strides of its own
+    if (!isPlanes(analysis.type(input))) return null
+    const isMean = isAdaptive ? integersArg(node.args[1])?.every((size) => size === 1) === true : isSpatialMean(node, dims)
+    return isMean ? { kind: 'mean', input } : null
+  }
+  if (!isPlanes(analysis.type(result))) return null
+  const lists = { [`aten::max_pool${dims}d`]: 4, [`aten::avg_pool${dims}d`]: 3 }[node.op]
+  if (lists === undefined || (lists === 3 && !isNone(node.args[6]))) return null
+  return node.args.slice(1, 1 + lists).every((arg) => integersArg(arg) !== undefined) ? { kind: 'pool', input } : null
+}
+
+/** A step of a chain, with a full operand at least. */
+function elementwise(node: OperatorNode, result: ValueId, analysis: Analysis): Blockable | null {
+  const { shape } = analysis.type(result)
+  const operands: BlockedOperand[] = []
+  for (const [place, arg] of node.args.entries()) {
+    const id = valueArg(arg)
+    if (id === undefined && arg.kind !== 'constant') return null
+    if (id === undefined) continue
+    const as = operandForm(id, shape, analysis)
+    if (as === null) return null
+    operands.push({ id, place, as })
+  }
+  const isFull = ({ id, as }: BlockedOperand): boolean => as === 'blocks' && sameShape(analysis.type(id).shape, shape)
+  return operands.some(isFull) ? { kind: 'elementwise', operands } : null
+}
+
+function operandForm(id: ValueId, whole: readonly number[], analysis: Analysis): BlockedOperand['as'] | null {
+  const type = analysis.type(id)
+  const [rank, channels] = [whole.length, whole[1]!]
+  const { dtype, shape } = type
+  if (shape.length === rank && isImage(type) && shape[1] === channels) return 'blocks'
+  if (shape.length === rank && isPlanes(type) && shape[1] === 1) return 'plane'
+  const place = shape.length - (rank - 1)
+  const isRow = analysis.tensor(id) !== undefined && dtype === DType.float32 && shape.length <= rank && shape[place] === channels
+  return isRow && shape.every((size, d) => size === 1 || d === place) ? 'channels' : null
+}
+
+/** A mean over all of the `count` last dimensions. */
+function isSpatialMean(node: OperatorNode, count: number): boolean {
+  const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + count + 2 : d))
+  return dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(node.args[3])
+}
+
+function join(node: OperatorNode, analysis: Analysis): Blockable | null {
+  const [list] = node.args
+  const dim = numberArg(node.args[1])
+  const rank = analysis.type(onlyResult(node)!).shape.length
+  if (list?.kind !== 'list' || (dim !== 1 && dim !== 1 - rank)) return null
+  const inputs: ValueId[] = []
+  for (const item of list.items) {
+    const id = valueArg(item)
+    if (id === undefined || !isPlanes(analysis.type(id))) return null
+    inputs.push(id)
+  }
+  // only the last may end within a block
+  return inputs.slice(0, -1).every((id) => analysis.type(id).shape[1]! % BLOCK === 0) ? { kind: 'join', inputs } : null
+}
+
+function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis, options: PassOptions): Blockable | null {
+  const layer = asConvolution(node)
+  const dims = analysis.type(input).shape.length - 2
+  if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
+  const { stride, padding, dilation, groups, clamp } = layer
+  const weight = analysis.tensor(layer.filter)
+  const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
+  if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
+  if (weight.type !== DType.float32 || (bias !== null && bias.type !== DType.float32)) return null
+  const [batch, inChannels, ...inSizes] = analysis.type(input).shape as [number, number, ...number[]]
+  const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
+  const lists = { kernel: weight.shape.slice(2), stride, padding, dilation }
+  const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists }
+  const strategy = convolutionStrategy(problem, options)
+  if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
+  // planes are read as they are, rows are not
+  if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
+  return { kind: 'convolution', strategy, problem, input, filter: weight, bias, clamp }
+}

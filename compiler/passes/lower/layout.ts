@@ -1,0 +1,293 @@
+import { BLOCK, blocksOf } from '../../../runtime/backends/cpu/support/blocked.js'
+import { readTensor } from '../../../runtime/tensor/data.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
+import { contiguousStrides } from '../../../runtime/tensor/shape.js'
+import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { callOnce } from '../../graph/evaluate.js'
+import type { ConvolutionNode } from '../../graph/compiled.js'
+import {
+  type Arg,
+  constant,
+  type Graph,
+  type GraphNode,
+  type OperatorNode,
+  type TensorType,
+  value,
+  type ValueId,
+} from '../../graph/graph.js'
+import { baseOf } from '../../graph/node.js'
+import { constantOf } from '../../graph/shared-constants.js'
+import { Analysis, integersArg, numberArg, onlyResult } from '../analysis.js'
+import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
+import { rowReaders } from './blocked-rows.js'
+import type { ConvolutionKind } from './convolution-strategy.js'
+import { Editor } from '../editor.js'
+import { asConvolution } from '../layers.js'
+import { blockedInputs, blockedRegions } from './layout-regions.js'
+import { DEFAULT_OPTIONS, type Pass } from '../pass.js'
+
+/**
+ * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], volumes
+ * with a depth in front of the height, where what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of
+ * two tensors becomes the residual of the convolution that makes one of them.
+ *
+ *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = convolution(input=%0, filter=%7, bias=%8, layout="blocks", ...)
+ *     %4 = aten::max_pool2d(%3, [3, 3], ...)           →    %10 = pool(input=%9, mode="max", kernel=[3, 3], ...)
+ *     %5 = aten::flatten(%4, 1)                             %4 = reorder(input=%10, to="planes", channels=32)
+ *                                                           %5 = aten::flatten(%4, 1)
+ *
+ * Sums are taken in another order: results differ by roundings.
+ */
+export const layout: Pass = {
+  name: 'layout',
+  run(graph, options = DEFAULT_OPTIONS) {
+    const analysis = new Analysis(graph)
+    const regions = blockedRegions(graph, analysis, options)
+    return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions).run()
+  },
+}
+
+class Rewriter {
+  private readonly editor: Editor
+  /** Values in blocks by what they are elsewhere in the graph. */
+  private readonly blocked = new Map<ValueId, ValueId>()
+  /** What stands in place of each node. */
+  private readonly made = new Map<GraphNode, GraphNode[]>()
+  /** Convolutions that can still take a residual, by the value they make. */
+  private readonly open = new Map<ValueId, { node: GraphNode; result: ConvolutionNode }>()
+
+  constructor(
+    private readonly graph: Graph,
+    private readonly analysis: Analysis,
+    private readonly regions: ReadonlyMap<GraphNode, Blockable>,
+  ) {
+    this.editor = new Editor(graph)
+  }
+
+  run(): Graph {
+    for (const [node, form] of this.regions) {
+      const before: GraphNode[] = []
+      const result = onlyResult(node)!
+      const made = this.rewrite(node, form, before)
+      this.made.set(node, [...before, made])
+      if (form.kind === 'mean') this.finishMean(node, form.input, made)
+      else this.made.get(node)!.push(...this.leave(result, node))
+    }
+    for (const [node, by] of this.made) this.editor.replaceNode(node, by)
+    return this.editor.finish()
+  }
+
+  private rewrite(node: GraphNode, form: Blockable, before: GraphNode[]): GraphNode {
+    const input = (id: ValueId): ValueId => this.inBlocks(id, node, before)
+    switch (form.kind) {
+      case 'convolution':
+        return this.convolution(node, form, before)
+      case 'pool': {
+        return this.replace(node, poolOf(node as OperatorNode, input(form.input)))
+      }
+      case 'mean':
+        return { ...baseOf(node), kind: 'mean', input: input(form.input), channels: this.channelsOf(form.input) }
+      case 'elementwise': {
+        const sum = this.residual(node as OperatorNode, form.operands)
+        if (sum !== null) return sum
+        const args = [...(node as OperatorNode).args]
+        for (const operand of form.operands) args[operand.place] = value(this.operand(operand, node, before))
+        return this.replace(node, { ...(node as OperatorNode), args })
+      }
+      case 'join': {
+        const list: Arg = { kind: 'list', items: form.inputs.map((id) => value(input(id))) }
+        return this.replace(node, { ...(node as OperatorNode), args: [list, constant(1)] })
+      }
+    }
+  }
+
+  private channelsOf(id: ValueId): number {
+    return this.analysis.type(id).shape[1]!
+  }
+
+  private typeInBlocks(id: ValueId): TensorType {
+    const [batch, channels, ...spatial] = this.analysis.type(id).shape as [number, number, ...number[]]
+    const shape = [batch, blocksOf(channels), ...spatial, BLOCK]
+    return { dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
+  }
+
+  /** The node with a new result, which is the old one in blocks. */
+  private replace(node: GraphNode, by: GraphNode): GraphNode {
+    const old = onlyResult(node)!
+    const id = this.editor.newValue(this.typeInBlocks(old))
+    this.blocked.set(old, id)
+    return { ...by, results: [{ kind: 'value', id }] }
+  }
+
+  private inBlocks(id: ValueId, reader: GraphNode, before: GraphNode[]): ValueId {
+    const known = this.blocked.get(id)
+    if (known !== undefined) return known
+    const tensor = this.analysis.tensor(id)
+    if (tensor !== undefined) {
+      const [reordered] = callOnce('ptlite::to_blocked', [tensor]) as [Tensor]
+      const constantId = this.editor.addConstant(reordered, `${this.nameOf(id)} in blocks`)
+      this.blocked.set(id, constantId)
+      return constantId
+    }
+    const made = this.editor.newValue(this.typeInBlocks(id))
+    this.blocked.set(id, made)
+    const base = { results: [{ kind: 'value', id: made }], writes: [], origin: reader.origin } as const
+    before.push({ ...base, kind: 'reorder', input: id, to: 'blocks', channels: this.channelsOf(id) })
+    return made
+  }
+
+  private nameOf(id: ValueId): string {
+    return this.graph.constants.find((c) => c.id === id)!.name
+  }
+
+  /** What an element-wise operator reads in place of an operand. */
+  private operand({ id, as }: BlockedOperand, reader: GraphNode, before: GraphNode[]): ValueId {
+    if (as === 'blocks') return this.inBlocks(id, reader, before)
+    if (as === 'channels') {
+      const numbers = this.analysis.tensor(id)!
+      // kernels walk the planes of all images with one distance
+      const [batch, , ...spatial] = this.analysis.type(onlyResult(reader)!).shape as [number, number, ...number[]]
+      const tensor = paddedVector(numbers, [batch, blocksOf(numbers.numel), ...spatial.map(() => 1), BLOCK])
+      return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
+    }
+    const type = this.analysis.type(id)
+    const shape = [...type.shape, 1]
+    const plane = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) }, this.analysis.storage(id))
+    const args = [value(id), constant(shape)]
+    before.push({ kind: 'operator', op: 'aten::reshape', args, results: [{ kind: 'value', id: plane }], writes: [], origin: reader.origin })
+    return plane
+  }
+
+  /** What brings a value out of the blocks for all that stays as it is: as planes, or as rows of channels. */
+  private leave(id: ValueId, node: GraphNode): GraphNode[] {
+    const outside = this.analysis.readersOf(id).filter((reader) => {
+      const form = this.regions.get(reader)
+      return form === undefined || !blockedInputs(form).includes(id)
+    })
+    const { views, nodes, others } = rowReaders(id, outside, this.analysis)
+    const made = others ? [this.fromBlocked(id, node)] : []
+    if (views.length === 0) return made
+    const [batch, channels, height, width] = this.analysis.type(id).shape as [number, number, number, number]
+    const rows = this.dense([batch, height, width, channels])
+    made.push(this.outOfBlocks('rows', id, rows, node))
+    const tokens = views.find(({ shape }) => shape.length === 3)
+    const flat = tokens === undefined ? rows : this.dense(tokens.shape, this.editor.storageOf(rows))
+    if (tokens !== undefined) {
+      const args = [value(rows), constant([...tokens.shape])]
+      made.push({ kind: 'operator', op: 'aten::reshape', args, results: [{ kind: 'value', id: flat }], writes: [], origin: node.origin })
+    }
+    for (const view of views) this.editor.replaceValue(view.value, view.shape.length === 3 ? flat : rows)
+    for (const view of nodes) this.made.set(view, [])
+    return made
+  }
+
+  private dense(shape: readonly number[], storage?: number): ValueId {
+    return this.editor.newValue({ dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }, storage)
+  }
+
+  private fromBlocked(id: ValueId, node: GraphNode): GraphNode {
+    return this.outOfBlocks('planes', id, id, node)
+  }
+
+  private outOfBlocks(to: 'planes' | 'rows', id: ValueId, made: ValueId, { origin }: GraphNode): GraphNode {
+    const base = { results: [{ kind: 'value', id: made }], writes: [], origin } as const
+    return { ...base, kind: 'reorder', input: this.blocked.get(id)!, to, channels: this.channelsOf(id) }
+  }
+
+  /** The mean has the shape [n, c, 1, 1] or, of volumes, [n, c, 1, 1, 1]; where the dimensions were not kept, a view follows. */
+  private finishMean(node: GraphNode, input: ValueId, made: GraphNode): void {
+    const result = onlyResult(node)!
+    const type = this.analysis.type(result)
+    const { shape: of } = this.analysis.type(input)
+    if (type.shape.length === of.length) return
+    const shape = of.map((size, d) => (d < 2 ? size : 1))
+    const whole = this.editor.newValue({ ...type, shape, strides: contiguousStrides(shape) })
+    this.editor.setType(result, type, this.editor.storageOf(whole))
+    const args = [value(whole), constant([...type.shape])]
+    const view: GraphNode = { ...baseOf(node), kind: 'operator', op: 'aten::reshape', args }
+    this.made.set(node, [...this.made.get(node)!.slice(0, -1), { ...made, results: [{ kind: 'value', id: whole }] }, view])
+  }
+
+  private convolution(node: GraphNode, form: BlockedConvolution, before: GraphNode[]): GraphNode {
+    const { problem, strategy, filter: weight, bias, clamp } = form
+    const { stride, padding, dilation, groups } = problem
+    const layer = asConvolution(node)!
+    const kind = KERNELS[strategy.kind]
+    const transform = kind === 'winograd' ? 'winograd_filter' : kind === 'grouped' ? 'blocked_grouped_filter' : 'blocked_filter'
+    const [inBlocks] = callOnce(`ptlite::${transform}`, [weight, ...(kind === 'grouped' ? [groups] : [])]) as [Tensor]
+    const filter = this.editor.addConstant(inBlocks, `${this.nameOf(layer.filter)} in blocks`)
+    const made: ConvolutionNode = {
+      ...baseOf(node),
+      kind: 'convolution',
+      input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
+      filter,
+      bias: bias === null ? null : this.editor.addConstant(paddedVector(bias), `${this.nameOf(layer.bias!)} in blocks`),
+      residual: null,
+      layout: 'blocks',
+      strategy: kind,
+      ...{ stride, padding, dilation, groups, clamp },
+      perGroup: kind === 'grouped' ? [problem.inChannels / groups, problem.outChannels / groups] : [],
+      post: null,
+      note: `${strategy.kind}: ${strategy.reason}`,
+    }
+    const result = this.replace(node, made) as ConvolutionNode
+    const isOpen = kind !== 'depthwise' && clamp.min === -Infinity && clamp.max === Infinity
+    if (isOpen) this.open.set(onlyResult(node)!, { node, result })
+    return result
+  }
+
+  /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
+  private residual(node: OperatorNode, operands: readonly BlockedOperand[]): GraphNode | null {
+    if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
+    const inputs = operands.flatMap(({ id, as }) => (as === 'blocks' ? [id] : []))
+    if (inputs.length !== 2 || inputs[0] === inputs[1]) return null
+    const [a, b] = inputs as [ValueId, ValueId]
+    const sizes = (id: ValueId): string => this.analysis.type(id).shape.join()
+    if (sizes(a) !== sizes(b)) return null
+    // of two, the one that was made last: the other is there already
+    const order = [...this.open.keys()]
+    const candidates = [a, b].filter((id) => this.open.has(id) && this.analysis.onlyReader(id) === node)
+    candidates.sort((x, y) => order.indexOf(y) - order.indexOf(x))
+    const [from] = candidates
+    const other = from === a ? b : a
+    const residual = this.blocked.get(other)
+    if (from === undefined || residual === undefined) return null
+    const { node: producer, result } = this.open.get(from)!
+    this.open.delete(from)
+    this.made.set(
+      producer,
+      this.made.get(producer)!.filter((n) => n !== result),
+    )
+    return this.replace(node, { ...result, residual, note: `${result.note ?? ''}, with a residual` })
+  }
+}
+
+/** The kernel of a strategy over blocks. */
+const KERNELS: Readonly<Record<ConvolutionKind, ConvolutionNode['strategy']>> = {
+  'few channels': 'direct',
+  pointwise: 'direct',
+  direct: 'direct',
+  winograd: 'winograd',
+  grouped: 'grouped',
+  depthwise: 'depthwise',
+  product: 'product',
+}
+
+/** A pool over blocks. */
+function poolOf(node: OperatorNode, input: ValueId): GraphNode {
+  const isMax = node.op.startsWith('aten::max_pool')
+  const list = (i: number): readonly number[] => integersArg(node.args[i])!
+  const flag = (i: number): boolean => node.args[i]?.kind === 'constant' && node.args[i].value === true
+  const window = { kernel: list(1), stride: list(2), padding: list(3) }
+  return isMax
+    ? { ...baseOf(node), kind: 'pool', mode: 'max', input, ...window, dilation: list(4), ceil: flag(5), countPadding: false }
+    : { ...baseOf(node), kind: 'pool', mode: 'average', input, ...window, dilation: [], ceil: flag(4), countPadding: flag(5) }
+}
+
+/** The vector with zeros up to a whole number of blocks, as often as the shape has room for it. */
+export function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
+  const size = blocksOf(t.numel) * BLOCK
+  const data = new Float32Array(shape.reduce((a, b) => a * b, 1))
+  for (let at = 0; at < data.length; at += size) data.set(readTensor(t) as Float32Array, at)
+  return constantOf(data, shape)
+}

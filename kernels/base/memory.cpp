@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "frames/memory.h"
+#include "isa/guard.h"
 #include "isa/kernel.h"
 #include "isa/owner.h"
 
@@ -52,11 +53,11 @@ int32_t alloc(mem_alloc_frame* f) {
   const auto wanted = static_cast<size_t>(f->bytes);
   // no process can address as much, and sums of it are no sizes any more
   if (wanted > SIZE_MAX / 2) return PTLITE_NO_MEMORY;
-  const bool mapped = wanted >= kMapped;
-  const size_t bytes = mapped ? in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
-  void* const block = mapped ? map_block(bytes) : aligned_alloc(kAlignment, bytes);
+  const bool guarded = ptlite::guarded(), mapped = wanted >= kMapped;
+  const size_t bytes = guarded ? wanted : mapped ? in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
+  void* const block = guarded ? ptlite::take_guarded(bytes) : mapped ? map_block(bytes) : aligned_alloc(kAlignment, bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
-  const ptlite::Destroy destroy = mapped ? unmap_block : free_block;
+  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : mapped ? unmap_block : free_block;
   if (!ptlite::own(block, bytes, destroy)) {
     destroy(block, bytes);
     return PTLITE_NO_MEMORY;
@@ -125,23 +126,25 @@ bool read_whole(int fd, char* to, int64_t bytes) {
   return true;
 }
 
-// Private, so that operators that write in place change this process's view and never the file.
+// With guard pages a file is read too: it has none behind its last byte. Private, so that operators that write in place change this process's view and never the file.
 int32_t map(mem_map_frame* f) {
-  const bool copied = f->copied != 0;
+  const bool guarded = ptlite::guarded(), copied = f->copied != 0 || guarded;
   const size_t size = static_cast<size_t>(f->size);
   const int flags = MAP_PRIVATE | (copied ? MAP_ANONYMOUS : 0);
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, copied ? -1 : f->descriptor, 0);
-  if (memory == MAP_FAILED) {
+  void* memory = guarded ? ptlite::take_guarded(round_up(size, kAlignment))
+                         : mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, copied ? -1 : f->descriptor, 0);
+  if (memory == MAP_FAILED || memory == nullptr) {
     f->header.detail = errno;
     return errno == ENOMEM ? PTLITE_NO_MEMORY : PTLITE_FILE;
   }
+  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : unmap_block;
   if (copied && !read_whole(f->descriptor, static_cast<char*>(memory), f->size)) {
     f->header.detail = errno;
-    munmap(memory, size);
+    destroy(memory, size);
     return PTLITE_FILE;
   }
-  if (!ptlite::own(memory, size, unmap_block)) {
-    munmap(memory, size);
+  if (!ptlite::own(memory, size, destroy)) {
+    destroy(memory, size);
     return PTLITE_NO_MEMORY;
   }
   f->address = reinterpret_cast<uint64_t>(memory);

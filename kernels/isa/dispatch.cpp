@@ -1,10 +1,9 @@
-#include <stdlib.h>
-
 #include <atomic>
 
 #include "kernel.h"
 #include "kernel_list.h"
 #include "run_frame.h"
+#include "scratch.h"
 #include "stub.h"
 
 namespace ptlite {
@@ -51,23 +50,11 @@ constexpr const char* kNames[] = {
 #undef PTLITE_KERNEL_NAME
 };
 
-struct Scratch {
-  void* memory = nullptr;
-  size_t size = 0;
-  ~Scratch() { free(memory); }
-};
 thread_local Scratch scratch;
 
 }  // namespace
 
-void* ptlite_scratch(size_t bytes) {
-  if (bytes <= scratch.size) return scratch.memory;
-  const size_t size = (bytes + bytes / 2 + 4095) & ~size_t{4095};
-  free(scratch.memory);
-  scratch.memory = aligned_alloc(64, size);
-  scratch.size = scratch.memory == nullptr ? 0 : size;
-  return scratch.memory;
-}
+void* ptlite_scratch(size_t bytes) { return scratch.at_least(bytes); }
 
 int32_t ptlite_run_frame(void* frame) {
   const uint32_t id = static_cast<const ptlite_frame_header*>(frame)->kernel;

@@ -1,12 +1,12 @@
 #include "pool.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <atomic>
 
 #include "futex.h"
+#include "isa/scratch.h"
 
 namespace ptlite {
 namespace {
@@ -191,12 +191,7 @@ void run(int32_t helpers, int64_t units) {
   caller_sleeps.store(false, std::memory_order_relaxed);
 }
 
-struct RangeMemory {
-  void* memory = nullptr;
-  size_t size = 0;
-  ~RangeMemory() { free(memory); }
-};
-thread_local RangeMemory range_memory;
+thread_local Scratch range_memory;
 
 }  // namespace
 
@@ -228,13 +223,6 @@ void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* c
   taken.clear(std::memory_order_release);
 }
 
-void* range_scratch(size_t bytes) {
-  if (bytes <= range_memory.size) return range_memory.memory;
-  const size_t size = (bytes + bytes / 2 + 4095) & ~size_t{4095};
-  free(range_memory.memory);
-  range_memory.memory = aligned_alloc(64, size);
-  range_memory.size = range_memory.memory == nullptr ? 0 : size;
-  return range_memory.memory;
-}
+void* range_scratch(size_t bytes) { return range_memory.at_least(bytes); }
 
 }  // namespace ptlite

@@ -1,12 +1,15 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import * as kernels from './generated/kernels.js'
+import { discardGuarded, takeGuarded } from './guard.js'
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
  * when released, so that a model's second run asks the operating system for nothing. Classes step by an eighth
  * of a power of two; small blocks are cut from slabs. A large one may be a released block that is larger still: the first
  * use of a page costs more than what is computed in it.
+ *
+ * With PTLITE_GUARD every block is memory of its own between guard pages (guard.ts), of just the bytes that were asked for.
  *
  * The memory is that of array buffers, which V8 counts and gives back when they are collected, in the middle of a synchronous loop too.
  */
@@ -27,6 +30,13 @@ interface Counter {
 /** Collected some time after the memory, which it does not hold: what is registered for finalization survives V8's frequent collections of young objects. */
 interface Account {
   readonly counter: Counter
+}
+
+/** Guard pages (guard.ts), which selective builds do without. */
+const GUARDED = HOLDS_OBSERVERS && isGuarded(process.env.PTLITE_GUARD)
+
+function isGuarded(setting: string | undefined): boolean {
+  return setting !== undefined && setting !== '' && setting !== '0'
 }
 
 /** A piece of memory in use or kept for reuse. */
@@ -65,7 +75,7 @@ const arrayBuffers: MemorySource = {
   discard: kernels.mem_forget,
 }
 
-let source = arrayBuffers
+let source: MemorySource = GUARDED ? { take: takeGuarded, discard: discardGuarded } : arrayBuffers
 
 /** Takes memory from elsewhere from now on: for threads whose memory others use. */
 export function useMemory(other: MemorySource): void {
@@ -94,7 +104,7 @@ export function blockSize(bytes: number): number {
 
 /** A new block with undefined contents, which stays until it is released or left to the garbage collector. Throws OUT_OF_MEMORY. */
 export function allocate(bytes: number): Block {
-  const block = take(blockSize(bytes))
+  const block = GUARDED ? fromSystem(bytes) : take(blockSize(bytes))
   if (HOLDS_OBSERVERS) block.account.counter.used += block.bytes
   liveBytes += block.bytes
   if (liveBytes > peakBytes) peakBytes = liveBytes
@@ -137,8 +147,8 @@ export function release(block: Block): void {
   const size = block.bytes
   if (HOLDS_OBSERVERS) block.account.counter.used -= size
   liveBytes -= size
-  if (size > SMALL_BYTES) {
-    if (cachedBytes + size > CACHE_LIMIT) {
+  if (size > SMALL_BYTES || GUARDED) {
+    if (cachedBytes + size > CACHE_LIMIT || GUARDED) {
       source.discard(block)
       return
     }

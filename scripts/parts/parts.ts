@@ -123,6 +123,8 @@ export const PARTS: readonly Part[] = [
     needs: [],
   },
   ...FAMILIES.map(([name, files]) => ({ name, files, needs: ['operators'] })),
+  // debugging
+  { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
     name: 'runtime',
     files: ['interpreter/lifetime', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),

@@ -1,0 +1,94 @@
+#include "guard.h"
+
+#if defined(PTLITE_GUARDS)
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ptlite {
+namespace {
+
+/// Addresses that are reserved at a time. What was used once stays reserved, so that nothing gets it again.
+constexpr size_t kReserved = size_t{1} << 38;
+constexpr size_t kMostAlignment = 64;
+
+struct Settings {
+  bool on = false;
+  bool at_start = false;
+  /// 0: as the size allows.
+  size_t alignment = 0;
+
+  Settings() {
+    const char* const text = getenv("PTLITE_GUARD");
+    on = text != nullptr && *text != 0 && strcmp(text, "0") != 0;
+    if (!on) return;
+    at_start = strcmp(text, "start") == 0;
+    if (strncmp(text, "end:", 4) == 0) alignment = static_cast<size_t>(atoi(text + 4));
+    if ((alignment & (alignment - 1)) != 0 || alignment > kMostAlignment) alignment = kMostAlignment;
+  }
+};
+
+const Settings& settings() {
+  static const Settings read;
+  return read;
+}
+
+size_t page_size() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+size_t in_pages(size_t bytes) { return (bytes + page_size() - 1) & ~(page_size() - 1); }
+
+/// `bytes` reserved bytes, with one reserved page before and one behind them; 0 where there are no addresses left.
+uintptr_t reserve(size_t bytes) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static uintptr_t next = 0;
+  static size_t left = 0;
+  const size_t wanted = bytes + page_size();
+  pthread_mutex_lock(&mutex);
+  if (wanted > left) {
+    const size_t size = wanted + page_size() > kReserved ? wanted + page_size() : kReserved;
+    void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    next = memory == MAP_FAILED ? 0 : reinterpret_cast<uintptr_t>(memory) + page_size();
+    left = memory == MAP_FAILED ? 0 : size - page_size();
+  }
+  const uintptr_t found = left == 0 ? 0 : next;
+  if (found != 0) {
+    next += wanted;
+    left -= wanted;
+  }
+  pthread_mutex_unlock(&mutex);
+  return found;
+}
+
+bool remap(uintptr_t from, size_t bytes, int protection, int more) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | more;
+  return bytes == 0 || mmap(reinterpret_cast<void*>(from), bytes, protection, flags, -1, 0) != MAP_FAILED;
+}
+
+}  // namespace
+
+bool guarded() { return settings().on; }
+
+void* take_guarded(size_t bytes) {
+  const size_t pages = in_pages(bytes);
+  const uintptr_t from = reserve(pages);
+  if (from == 0 || !remap(from, pages, PROT_READ | PROT_WRITE, 0)) return nullptr;
+  uintptr_t block = from;
+  if (!settings().at_start) {
+    block = from + pages - bytes;
+    if (settings().alignment > 1) block &= ~(settings().alignment - 1);
+  }
+  memset(reinterpret_cast<void*>(block), 0xff, bytes);
+  return reinterpret_cast<void*>(block);
+}
+
+void return_guarded(void* block, size_t bytes) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(block), from = at & ~(page_size() - 1);
+  remap(from, in_pages(at + bytes - from), PROT_NONE, MAP_NORESERVE);
+}
+
+}  // namespace ptlite
+
+#endif

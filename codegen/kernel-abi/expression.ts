@@ -3,6 +3,12 @@ import type { FrameField } from './model.js'
 /** Functions that expressions may call (see runtime/native/extents.ts), with what each argument is: a number, or the name of an array. */
 const FUNCTIONS: Readonly<Record<string, readonly ('number' | 'array' | 'numbers')[]>> = {
   size: ['number'],
+  arithmetic: ['number'],
+  floating: ['number'],
+  real: ['number'],
+  index: ['number'],
+  quantized: ['number'],
+  item: ['number'],
   min: ['number', 'number'],
   max: ['number', 'number'],
   ceil: ['number'],
@@ -14,6 +20,7 @@ const FUNCTIONS: Readonly<Record<string, readonly ('number' | 'array' | 'numbers
   walk: ['number', 'array', 'array'],
   walk_from: ['number', 'array', 'array', 'number'],
   elements: ['number', 'number', 'array', 'array'],
+  distinct: ['number', 'array', 'array'],
   window: ['number', 'number', 'number', 'number', 'number', 'number'],
   windows: ['array', 'array', 'array', 'array', 'array', 'array'],
   pads: ['number', 'number', 'array', 'array', 'array'],

@@ -1,9 +1,16 @@
 import { KERNEL_EXTENTS } from '../../runtime/native/generated/extents.js'
 import type { CapturedFrame, Pointer, Target } from '../capture/captured.js'
+import { HOST_OFFSET } from '../capture/layout.js'
 import { CapturedFields, FrameError } from './frame-fields.js'
 
 /** Bytes of a piece of memory, from its start or, of an input, from the first element. */
 export type SizeOf = (target: Target) => number
+
+/** What an extent of no bytes may be if each of its counts is at least 1: loops around an empty one still count. */
+const MOST_EMPTY_BYTES = 2 ** 31
+/** Operations of a kernel on however little memory, and on a byte of it: what products and convolutions do is far less. */
+const MOST_FREE_FLOPS = 2 ** 32
+const MOST_FLOPS_OF_BYTE = 2 ** 18
 
 /** Some kernels say how far they reach; frames of the others cannot be checked, and so not be read from a file. */
 export function isCheckable(kernel: string): boolean {
@@ -17,43 +24,70 @@ export function isCheckable(kernel: string): boolean {
 export function checkFrame(frame: CapturedFrame, sizeOf: SizeOf): string | null {
   const { name } = frame.layout
   if (!isCheckable(name)) return `kernel ${name} declares no extents`
+  const reach = reachOf(frame)
+  if (typeof reach === 'string') return reach
+  const { pointers, host } = frame
+  const byPlace = new Map(pointers.map((p) => [p.at, p]))
+  for (const { field, at, bytes, below } of reach) {
+    const pointer = byPlace.get(at)
+    if (at === HOST_OFFSET) {
+      if (host === null || bytes > host.length) return `kernel ${name}: its data are incomplete`
+    } else if (bytes > 0 && (pointer === undefined || !holds(pointer, below, bytes, sizeOf))) {
+      return `kernel ${name}: it reaches outside of the memory of ${field}`
+    }
+  }
+  return null
+}
+
+/** What a kernel reaches from one of its addresses. */
+export interface Reach {
+  readonly field: string
+  /** Byte of the address in its frame. */
+  readonly at: number
+  readonly bytes: number
+  /** Bytes of them that lie in front of the address. */
+  readonly below: number
+}
+
+/** All that the kernel of a frame reaches, which declares its extents; or why its numbers make no sense to it. */
+export function reachOf(frame: CapturedFrame): readonly Reach[] | string {
   try {
-    return findFault(frame, sizeOf)
+    return findReach(frame)
   } catch (error) {
-    if (error instanceof FrameError) return `kernel ${name}: ${error.message}`
+    if (error instanceof FrameError) return `kernel ${frame.layout.name}: ${error.message}`
     throw error
   }
 }
 
-function findFault(frame: CapturedFrame, sizeOf: SizeOf): string | null {
-  const { layout, pointers, host } = frame
-  const { reach, enums = {}, require = [] } = KERNEL_EXTENTS[layout.name]!
+function findReach(frame: CapturedFrame): readonly Reach[] | string {
+  const { layout, pointers } = frame
+  const { reach, enums = {}, require = [], flops } = KERNEL_EXTENTS[layout.name]!
   const fields = new CapturedFields(frame)
   for (const [field, count] of Object.entries(enums)) {
     if (fields.n(field) >= count) return `kernel ${layout.name}: ${field} is ${fields.n(field)}, expected less than ${count}`
   }
   for (const [text, holds] of require) if (!holds(fields)) return `kernel ${layout.name}: expected ${text}`
-  const byPlace = new Map(pointers.map((p) => [p.at, p]))
+  const isSet = new Set(pointers.map((p) => p.at))
+  const found: Reach[] = []
   for (const [key, extent] of Object.entries(reach)) {
     const optional = key.endsWith('?')
     const field = optional ? key.slice(0, -1) : key
-    if (field === 'host') {
-      if (host === null || extent(fields, 0) > host.length) return `kernel ${layout.name}: its data are incomplete`
-      continue
-    }
-    const { offset, count } = layout.fields.get(field)!
+    const { offset, count } = field === 'host' ? { offset: HOST_OFFSET, count: 1 } : layout.fields.get(field)!
     for (let each = 0; each < count; each++) {
-      const pointer = byPlace.get(offset + 8 * each)
+      const at = offset + 8 * each
       fields.takeBelow()
-      const needed = pointer === undefined && optional ? 0 : extent(fields, each)
-      const below = fields.takeBelow() * needed
-      if (!(needed >= 0)) return `kernel ${layout.name}: ${field} has no extent`
-      if (needed > 0 && (pointer === undefined || !holds(pointer, below, needed, sizeOf))) {
-        return `kernel ${layout.name}: it reaches outside of the memory of ${field}`
-      }
+      const bytes = optional && !isSet.has(at) ? 0 : extent(fields, each)
+      if (!(bytes >= 0)) return `kernel ${layout.name}: ${field} has no extent`
+      const isEmpty = bytes === 0 && (!optional || isSet.has(at))
+      if (isEmpty && !(fields.filled(() => extent(fields, each)) <= MOST_EMPTY_BYTES))
+        return `kernel ${layout.name}: the loops over ${field} are too long`
+      found.push({ field, at, bytes, below: fields.takeBelow() * bytes })
     }
   }
-  return null
+  const total = found.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (flops !== undefined && !(flops(fields) <= Math.max(MOST_FREE_FLOPS, total * MOST_FLOPS_OF_BYTE)))
+    return `kernel ${layout.name}: it computes too long on ${total} bytes`
+  return found
 }
 
 /** True where `needed` bytes, `below` of which lie in front of the address, are inside of the memory. */

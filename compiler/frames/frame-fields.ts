@@ -1,5 +1,6 @@
 import type { FrameFields } from '../../runtime/native/extents.js'
 import { groupedFilter } from '../../runtime/backends/cpu/support/blocked.js'
+import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame } from '../capture/captured.js'
@@ -11,11 +12,29 @@ export class FrameError extends Error {}
 /** Strides and dilations up to this are allowed for however small an input. */
 const LEAST_STEP = 16
 const MOST_EMPTY_TURNS = 2 ** 24
+/** Steps of a walk: with strides of 0 it needs no memory. */
+const MOST_TURNS = 2 ** 32
+/** Numbers of dtypes with arithmetic (c10::ScalarType). */
+const ARITHMETIC: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 11, 15])
 /** Blocks of outputs of a grouped convolution. */
 const MOST_BLOCKS = 2 ** 16
 
+/** Bytes that a kernel says its packed operand has. */
+function packedSize(sizes: readonly number[], ask: () => number): number {
+  const elements = sizes.reduce((product, size) => product * Math.max(size, 1), 1)
+  if (sizes.every((size) => Number.isInteger(size) && size < 2 ** 31) && elements < 2 ** 48) {
+    try {
+      return ask()
+    } catch (error) {
+      if (!(error instanceof PtliteError)) throw error
+    }
+  }
+  throw new FrameError('its packed operand has no size')
+}
+
 /** Reads the fields of one captured frame for the expressions of its kernel's declaration. */
 export class CapturedFields implements FrameFields {
+  private least = 0
   private below: { readonly elements: number; readonly of: number } | null = null
 
   constructor(private readonly frame: CapturedFrame) {}
@@ -46,6 +65,30 @@ export class CapturedFields implements FrameFields {
     } catch {
       throw new FrameError(`it has elements of the unknown type ${dtype}`)
     }
+  }
+
+  arithmetic(dtype: number): number {
+    return ARITHMETIC.has(dtype) ? 1 : 0
+  }
+
+  floating(dtype: number): number {
+    return dtype === 5 || dtype === 15 ? 1 : this.real(dtype)
+  }
+
+  real(dtype: number): number {
+    return dtype === 6 || dtype === 7 ? 1 : 0
+  }
+
+  index(dtype: number): number {
+    return dtype === 3 || dtype === 4 ? 1 : 0
+  }
+
+  quantized(dtype: number): number {
+    return dtype >= 12 && dtype <= 14 ? 1 : 0
+  }
+
+  item(bytes: number): number {
+    return bytes === 1 || bytes === 2 || bytes === 4 || bytes === 8 ? 1 : 0
   }
 
   min(a: number, b: number): number {
@@ -108,17 +151,24 @@ export class CapturedFields implements FrameFields {
       last += Math.max(size - 1, 0) * strideOf(first + i)
     }
     // loops around an empty one still count
-    if (elements > (isEmpty ? MOST_EMPTY_TURNS : Number.MAX_SAFE_INTEGER)) throw new FrameError(`${sizes} is too large`)
+    if (elements > (isEmpty ? MOST_EMPTY_TURNS : MOST_TURNS)) throw new FrameError(`${sizes} is too large`)
     return isEmpty ? 0 : last + 1
   }
 
   elements(dims: number, n: number, sizes: string, strides: string): number {
     if (dims === 0) return n
+    // loops over dimensions run at least once, and some kernels go by the number of all elements
+    if (n === 0 || this.product_of(dims, sizes) !== n) throw new FrameError(`it has ${n} elements, which are not those of ${sizes}`)
     const of = this.walk(dims, sizes, strides, (stride) => Math.abs(this.integer(strides, stride)))
     let elements = 0
     for (let i = 0; i < dims; i++) elements += (this.count(sizes, i) - 1) * Math.max(-this.integer(strides, i), 0)
     if (of > 0 && elements > 0) this.below = { elements, of }
     return of
+  }
+
+  distinct(dims: number, sizes: string, strides: string): number {
+    const span = this.walk(dims, sizes, strides, (stride) => Math.abs(this.integer(strides, stride)))
+    return this.product_of(dims, sizes) <= span ? 1 : 0
   }
 
   window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number {
@@ -141,7 +191,7 @@ export class CapturedFields implements FrameFields {
     const { reflect, replicate, circular } = kernels.PadMode
     for (let i = 0; i < dims; i++) {
       const size = this.count(inSizes, i)
-      const low = -this.signed(before, i)
+      const low = -this.integer(before, i)
       const high = low + this.count(outSizes, i) - 1
       if (mode === reflect && (low <= -size || high > 2 * (size - 1))) return 0
       if (mode === replicate && size === 0) return 0
@@ -171,19 +221,28 @@ export class CapturedFields implements FrameFields {
   }
 
   pack(dtype: number, side: number, groups: number, outer: number, k: number): number {
-    for (const x of [groups, outer, k]) if (!(Number.isInteger(x) && x < 2 ** 31)) throw new FrameError('its packed operand has no size')
-    return kernels.gemm_pack_size({ dtype, side, groups, outer, k })
+    return packedSize([groups, outer, k], () => kernels.gemm_pack_size({ dtype, side, groups, outer, k }))
   }
 
   quantized_pack(n: number, k: number): number {
-    return kernels.quantized_gemm_pack_size({ n, k })
+    return packedSize([n, k], () => kernels.quantized_gemm_pack_size({ n, k }))
+  }
+
+  /** Takes every count of 0 for 1 while `run` runs: what an empty extent would be if it were not. */
+  filled<T>(run: () => T): T {
+    this.least = 1
+    try {
+      return run()
+    } finally {
+      this.least = 0
+    }
   }
 
   /** A count, size or stride. */
   private count(field: string, index: number): number {
     const value = this.integer(field, index)
     if (value < 0) throw new FrameError(`${field} is ${value}`)
-    return value
+    return Math.max(value, this.least)
   }
 
   private integer(field: string, index: number): number {

@@ -24,8 +24,7 @@ struct Taps {
 };
 
 void linear_taps(int64_t* index, float* weight, double x, int64_t in) {
-  int64_t i = int64_t(x > 0 ? x : 0);
-  if (i > in - 1) i = in - 1;
+  const int64_t i = x > 0 ? x < double(in - 1) ? int64_t(x) : in - 1 : 0;
   double part = x - double(i);
   part = part < 0 ? 0 : part > 1 ? 1 : part;
   index[0] = i;

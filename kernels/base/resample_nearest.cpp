@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -12,8 +13,9 @@ void fill(int64_t* index, bool exact, bool snap, int64_t in, int64_t out, float 
     return;
   }
   for (int64_t o = 0; o < out; o++) {
-    const int64_t i = int64_t(std::floor((float(o) + (exact ? 0.5f : 0.0f)) * scale));
-    index[o] = i > in - 1 ? in - 1 : i;
+    const float place = std::floor((float(o) + (exact ? 0.5f : 0.0f)) * scale);
+    // written so that NaN is 0, and nothing too large is converted
+    index[o] = place > 0 ? place < float(in) ? std::min(int64_t(place), in - 1) : in - 1 : 0;
   }
 }
 

@@ -13,7 +13,8 @@ void points(sobol_points_frame* f, T* out) {
   for (int64_t i = 0; i < f->count; ++i) {
     const int zero = __builtin_ctzll(~static_cast<uint64_t>(f->generated + i));
     for (int64_t d = 0; d < f->dimension; ++d) {
-      point[d] ^= directions[d * bits + zero];
+      // the last of 2^30 points has no next one
+      if (zero < bits) point[d] ^= directions[d * bits + zero];
       if (out != nullptr) *out++ = static_cast<T>(point[d]) * static_cast<T>(1.0 / (1 << bits));
     }
   }

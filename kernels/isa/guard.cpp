@@ -71,14 +71,14 @@ bool remap(uintptr_t from, size_t bytes, int protection, int more) {
 
 bool guarded() { return settings().on; }
 
-void* take_guarded(size_t bytes) {
+void* take_guarded(size_t bytes, size_t alignment) {
   const size_t pages = in_pages(bytes);
   const uintptr_t from = reserve(pages);
   if (from == 0 || !remap(from, pages, PROT_READ | PROT_WRITE, 0)) return nullptr;
   uintptr_t block = from;
   if (!settings().at_start) {
-    block = from + pages - bytes;
-    if (settings().alignment > 1) block &= ~(settings().alignment - 1);
+    const size_t most = alignment > settings().alignment ? alignment : settings().alignment;
+    block = (from + pages - bytes) & ~((most > 1 ? most : 1) - 1);
   }
   memset(reinterpret_cast<void*>(block), 0xff, bytes);
   return reinterpret_cast<void*>(block);

@@ -13,8 +13,9 @@ namespace ptlite {
 /// Whether PTLITE_GUARD is set.
 bool guarded();
 
-/// A block between guard pages, filled with 0xff: NaN, or -1. nullptr where the system has no more memory or mappings.
-void* take_guarded(size_t bytes);
+/// A block between guard pages at a multiple of `alignment`, filled with 0xff: NaN, or -1. nullptr where the system has no more memory or
+/// mappings.
+void* take_guarded(size_t bytes, size_t alignment = 1);
 
 /// Gives back what `take_guarded` gave. The address faults from now on.
 void return_guarded(void* block, size_t bytes);
@@ -22,7 +23,7 @@ void return_guarded(void* block, size_t bytes);
 #else
 
 constexpr bool guarded() { return false; }
-inline void* take_guarded(size_t) { return nullptr; }
+inline void* take_guarded(size_t, size_t = 1) { return nullptr; }
 inline void return_guarded(void*, size_t) {}
 
 #endif

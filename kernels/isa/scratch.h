@@ -26,7 +26,8 @@ class Scratch {
   __attribute__((noinline)) void* grow(size_t bytes) {
     give_back();
     if (guarded()) {
-      memory_ = take_guarded(bytes);
+      // vectors are loaded from it as from any that is aligned
+      memory_ = take_guarded(bytes, 64);
       guarded_size_ = bytes;
       return memory_;
     }

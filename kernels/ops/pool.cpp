@@ -36,7 +36,8 @@ struct Axis {
   int64_t divisor(int64_t o, bool with_padding) const {
     if (adaptive) return count(o);
     const int64_t s = start(o), end = std::min(s + window, in + padding);
-    return with_padding ? end - s : std::min(end, in) - std::max<int64_t>(s, 0);
+    // of no elements, as what hangs over the end may be, the sum is 0
+    return std::max<int64_t>(1, with_padding ? end - s : std::min(end, in) - std::max<int64_t>(s, 0));
   }
 };
 

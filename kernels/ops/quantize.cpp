@@ -62,9 +62,10 @@ void interleave_words(const float* in, int64_t step, int64_t count, const Quanti
     }
     word.store(reinterpret_cast<int32_t*>(words) + p);
   }
-  // each word but the last is written whole: the next pixel covers what is too much
-  for (int64_t p = 0; p + 1 < count; p++) memcpy(out + p * channels, words + p, 4);
-  memcpy(out + (count - 1) * channels, words + count - 1, static_cast<size_t>(channels));
+  // a word is written whole where the pixels behind it cover what is too much
+  int64_t p = 0;
+  for (; p * channels + 4 <= count * channels; p++) memcpy(out + p * channels, words + p, 4);
+  for (; p < count; p++) memcpy(out + p * channels, words + p, static_cast<size_t>(channels));
 }
 
 void interleave_bytes(const float* in, int64_t step, int64_t channels, int64_t count, const Quantizer& quantizer, uint8_t* out) {

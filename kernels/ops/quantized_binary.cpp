@@ -94,6 +94,7 @@ void rows(const quantized_binary_frame& f, int64_t begin, int64_t end) {
 template <class T>
 void binary(const quantized_binary_frame& f) {
   const int64_t count = f.sizes[1] * f.sizes[2];
+  if (count == 0 || f.sizes[0] == 0) return;
   if (count > 1 || f.a_strides[0] != 1 || f.b_strides[0] != 1) {
     ptlite::parallel_for(count, ptlite::grain_for(2 * f.sizes[0]), [&](int64_t begin, int64_t end) { rows<T>(f, begin, end); });
     return;

@@ -102,8 +102,7 @@ void fill(Taps<T> taps, int32_t mode, bool align, int64_t in, int64_t out, T sca
     if (mode == ResampleMode_linear && in == out) x = T(o);
     if (mode == ResampleMode_linear) {
       if (x < 0) x = 0;
-      int64_t i = int64_t(x);
-      if (i > in - 1) i = in - 1;
+      const int64_t i = std::min(within(x, in), in - 1);
       T part = x - T(i);
       part = part < 0 ? 0 : part > 1 ? 1 : part;
       index[0] = i;

@@ -11,6 +11,18 @@ export interface FrameFields {
   isSet(field: string): number
   /** Bytes of an element of this dtype (c10::ScalarType). */
   size(dtype: number): number
+  /** 1 where this is a dtype with arithmetic: integers, floats, bool. */
+  arithmetic(dtype: number): number
+  /** 1 for float16, bfloat16, float32 and float64. */
+  floating(dtype: number): number
+  /** 1 for float32 and float64. */
+  real(dtype: number): number
+  /** 1 for int32 and int64. */
+  index(dtype: number): number
+  /** 1 for qint8, quint8 and qint32. */
+  quantized(dtype: number): number
+  /** 1 where an element of so many bytes can be moved as an integer: 1, 2, 4 and 8. */
+  item(bytes: number): number
   min(a: number, b: number): number
   max(a: number, b: number): number
   ceil(x: number): number
@@ -28,8 +40,10 @@ export interface FrameFields {
   walk(dims: number, sizes: string, strides: string): number
   /** walk with strides from position `first` of their array on. */
   walk_from(dims: number, sizes: string, strides: string, first: number): number
-  /** `n` dense elements where `dims` is 0, else walk. */
+  /** `n` dense elements where `dims` is 0, else walk, backwards too; the product of the sizes is then `n`, and not 0. */
   elements(dims: number, n: number, sizes: string, strides: string): number
+  /** 1 where a walk leads to no element twice, of negative strides too. */
+  distinct(dims: number, sizes: string, strides: string): number
   /** 1 where a window has `out` positions, the last of which may hang over the padded end. */
   window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number
   /** window for each dimension. */

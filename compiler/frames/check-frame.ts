@@ -6,8 +6,8 @@ import { CapturedFields, FrameError } from './frame-fields.js'
 /** Bytes of a piece of memory, from its start or, of an input, from the first element. */
 export type SizeOf = (target: Target) => number
 
-/** What an extent of no bytes may be if each of its counts is at least 1: loops around an empty one still count. */
-const MOST_EMPTY_BYTES = 2 ** 31
+/** What an extent of no bytes may be if each of its counts is at least 1: loops around an empty one still count, and tables beside it. */
+const MOST_EMPTY_BYTES = 2 ** 26
 /** Operations of a kernel on however little memory, and on a byte of it: what products and convolutions do is far less. */
 const MOST_FREE_FLOPS = 2 ** 32
 const MOST_FLOPS_OF_BYTE = 2 ** 18

@@ -161,6 +161,12 @@ T plane_sum(const T* in, int64_t n) {
   }
 }
 
+/// By what T need not hold; 0 where that is a fraction below 1.
+template <class T>
+T divided(T sum, int64_t by) {
+  return by == 0 ? T(0) : T(by == -1 ? -sum : sum / by);
+}
+
 template <class T>
 void divide(const Axis* axis, const pool_frame& f, T* out) {
   const bool with_padding = f.count_include_pad != 0;
@@ -169,7 +175,9 @@ void divide(const Axis* axis, const pool_frame& f, T* out) {
     for (int64_t h = 0; h < axis[1].out; h++) {
       const int64_t nh = nd * axis[1].divisor(h, with_padding);
       for (int64_t w = 0; w < axis[2].out; w++, out++) {
-        *out = *out / (f.divisor != 0 ? T(f.divisor) : T(nh * axis[2].divisor(w, with_padding)));
+        const int64_t count = nh * axis[2].divisor(w, with_padding);
+        if constexpr (std::is_floating_point_v<T>) *out = *out / (f.divisor != 0 ? T(f.divisor) : T(count));
+        else *out = divided(*out, f.divisor != 0 ? int64_t(f.divisor) : count);
       }
     }
   }

@@ -18,7 +18,9 @@ constexpr int64_t kMostSamples = int64_t{1} << 26;
 // The image of a region; -1 where there is none of this number.
 template <class T>
 int64_t image_of(const T* roi, int64_t batch) {
-  return roi[0] > T(-1) && roi[0] < T(batch) ? int64_t(roi[0]) : -1;
+  const int64_t image = roi[0] > T(-1) && roi[0] < T(batch) ? int64_t(roi[0]) : -1;
+  // the batch may be empty, or no number of T
+  return image < batch ? image : -1;
 }
 
 // To the nearest integer, away from zero at halves; what is too large ends at 2^30, NaN is 0.

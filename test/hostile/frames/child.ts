@@ -2,6 +2,7 @@ import { openSync, writeSync } from 'node:fs'
 import { HOST_OFFSET } from '../../../compiler/capture/layout.js'
 import { PtliteError } from '../../../runtime/error.js'
 import * as kernels from '../../../runtime/native/generated/kernels.js'
+import { withLevels } from '../../../runtime/native/level-limit.js'
 import { allocate, type Block, release } from '../../../runtime/native/memory.js'
 import { setNumThreads } from '../../../runtime/native/threads.js'
 import { type Candidate, candidate } from './generate.js'
@@ -24,7 +25,8 @@ for (let round = task.from; round < task.to && Date.now() < end; round++) {
   if (task.skip.includes(kernel)) continue
   mark[0] = round
   writeSync(file, mark, 0, 8, 0)
-  const found = candidate(kernel, random)
+  // packed operands are of the level that a file was compiled for
+  const found = withLevels(levels, () => candidate(kernel, random))
   if (found === null) continue
   setNumThreads(threads)
   const status = launch(found, random, levels)

@@ -2,11 +2,13 @@ import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS, HOLDS_COMPLEX } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
 import { kindOf } from '../runtime/tensor/describe.js'
+import { PairMap } from '../runtime/tensor/pair-map.js'
+import { rebuild, type Rebuilding } from '../runtime/tensor/rebuild.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
-import { adopted } from './foreign.js'
+import { adopted, foreignContainer } from './foreign.js'
 
 /**
  * What callers may pass. A plain number becomes what the schema asks for; where the schema takes any number, an
@@ -39,39 +41,75 @@ export function tuple(...items: Input[]): Tuple {
   return reading(() => new Tuple(items.map((item) => toValue(item))))
 }
 
-/** The runtime's value of an argument whose type the operator itself will check. */
+/** The runtime's value of an argument whose type the operator itself will check. Throws INVALID_ARGUMENT for what is in itself. */
 export function toValue(input: Input): Value {
   if (input instanceof Tensor) return input
-  if (typeof input === 'number') return Number.isInteger(input) ? int(input) : new Float(input)
-  if (typeof input === 'bigint') return int(input)
-  if (input === null || input === undefined) return null
-  if (typeof input === 'string' || typeof input === 'boolean' || CLASSES.some((one) => input instanceof one)) return input as Value
-  if (Array.isArray(input)) return isOwn(input) ? (input as Value[]) : input.map(toValue)
-  if (input instanceof Map) return isOwn(input) ? input : mapOf(input as Map<unknown, unknown>)
-  const value = typeof input === 'object' ? adopted(input) : undefined
-  if (value !== undefined) return value
-  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
-}
-
-/** A dict of the runtime's values. */
-export function mapOf(dict: ReadonlyMap<unknown, unknown>): Map<DictKey, Value> {
-  return new Map([...dict].map(([key, item]) => [toValue(key as Input) as DictKey, toValue(item as Input)]))
+  if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
+  return (isFlat(input) ? input : rebuild<unknown, Value>(input, ARGUMENTS)) as Value
 }
 
 /** Of objects that callers may pass and that hold no others which they made themselves. */
-const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Tuple, Device, CustomObject, ScriptObject]
+const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Device, CustomObject, ScriptObject]
 
-/** Lists of lists that anybody means are less deep. */
-const MOST_NESTED = 100
-
-/** True for a value of the runtime whose items are some, too. Throws INVALID_ARGUMENT for lists that are in themselves. */
-function isOwn(value: unknown, depth = 0): value is Value {
+/** True for a value of the runtime that holds no others. */
+function isLeaf(value: unknown): value is Value {
   if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
-  if (value === null || value instanceof Tensor || CLASSES.some((one) => value instanceof one)) return true
-  if (depth > MOST_NESTED)
-    throw new PtliteError('INVALID_ARGUMENT', `lists and dicts are nested more than ${MOST_NESTED} deep, or in themselves`)
-  if (Array.isArray(value)) return value.every((item) => isOwn(item, depth + 1))
-  return value instanceof Map && [...value].every(([key, item]) => isOwn(key, depth + 1) && isOwn(item, depth + 1))
+  return value === null || value instanceof Tensor || CLASSES.some((one) => value instanceof one)
+}
+
+/** Lists of such values are taken as they are. */
+function isFlat(value: unknown): boolean {
+  if (!Array.isArray(value)) return false
+  for (let i = 0; i < value.length; i++) if (!isLeaf(value[i])) return false
+  return true
+}
+
+/** Arguments as values: arrays, dicts and tuples of which nothing needs conversion are taken as they are. */
+const ARGUMENTS: Rebuilding<unknown, Value> = {
+  itemsOf(value) {
+    if (typeof value !== 'object' || value === null || value instanceof Tensor) return null
+    if (Array.isArray(value)) return value
+    if (value instanceof Tuple) return value.items
+    return value instanceof Map ? [...(value as Map<unknown, unknown>)].flat() : (foreignContainer(value)?.items ?? null)
+  },
+  leaf: leafValue,
+  isForeign: (value) => !(Array.isArray(value) || value instanceof Tuple || value instanceof Map),
+  shell(value) {
+    if (Array.isArray(value)) return []
+    if (value instanceof Tuple) return new Tuple([], value.fields)
+    return value instanceof Map ? new Map() : foreignContainer(value as object)!.shell()
+  },
+  fill: fillContainer,
+  refuseCycle() {
+    throw new PtliteError('INVALID_ARGUMENT', 'a list, tuple or dict is in itself')
+  },
+}
+
+/** Puts items into a new container; those of a dict are its keys and values in turn. */
+function fillContainer(container: Value, items: readonly Value[]): void {
+  if (container instanceof Map) {
+    for (let i = 0; i < items.length; i += 2) container.set(items[i] as DictKey, wholeValue(items[i + 1]!))
+    return
+  }
+  const list = container instanceof Tuple ? container.items : (container as Value[])
+  for (const item of items) list.push(wholeValue(item))
+}
+
+/** A plain number of the caller has the type that it looks like. */
+function wholeValue(value: Value): Value {
+  return typeof value === 'number' || typeof value === 'bigint' ? valueOfNumber(value) : value
+}
+
+function valueOfNumber(x: number | bigint): Value {
+  return typeof x === 'bigint' || Number.isInteger(x) ? int(x) : new Float(x)
+}
+
+function leafValue(input: unknown): Value {
+  if (input === undefined) return null
+  if (isLeaf(input)) return input
+  const value = typeof input === 'object' ? adopted(input!) : undefined
+  if (value !== undefined) return value
+  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
 }
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
@@ -85,7 +123,10 @@ export function mismatch(where: string, expected: string, found: unknown): Ptlit
   return new PtliteError('INVALID_ARGUMENT', `${where}: expected ${expected}, found ${kindOf(found)}`)
 }
 
-function coerce(value: Value, type: TypeNode): Value {
+/** What values have become of which types: what is shared is converted once. */
+type Coerced = PairMap<Value, TypeNode, Value>
+
+function coerce(value: Value, type: TypeNode, done: Coerced = new PairMap()): Value {
   switch (type.name) {
     case 'float':
       return typeof value === 'number' ? new Float(value) : typeof value === 'bigint' ? new Float(Number(value)) : value
@@ -94,32 +135,38 @@ function coerce(value: Value, type: TypeNode): Value {
     case 'Device':
       return typeof value === 'string' ? new Device(value) : value
     case 'Optional':
-      return value === null ? null : coerce(value, type.args[0]!)
+      return value === null ? null : coerce(value, type.args[0]!, done)
     case 'List':
-      return Array.isArray(value) ? coerceItems(value, type.args[0]!) : value
-    case 'Tuple': {
-      const items = value instanceof Tuple ? value.items : Array.isArray(value) ? value : null
-      if (items === null || items.length !== type.args.length) return value
-      return new Tuple(
-        items.map((item, i) => coerce(toValue(item as Input), type.args[i]!)),
-        type.fields,
-      )
-    }
+    case 'Tuple':
     case 'Dict':
-      return value instanceof Map ? coerceEntries(value, type.args[1]!) : value
+      if (typeof value !== 'object' || value === null || value instanceof Tensor) return value
+      return done.get(value, type) ?? done.set(value, type, coerceContainer(value, type, done))
     default:
       return value
   }
 }
 
+function coerceContainer(value: Value, type: TypeNode, done: Coerced): Value {
+  if (type.name === 'Tuple') {
+    const items = value instanceof Tuple ? value.items : Array.isArray(value) ? value : null
+    if (items === null || items.length !== type.args.length) return value
+    return new Tuple(
+      items.map((item, i) => coerce(wholeValue(item), type.args[i]!, done)),
+      type.fields,
+    )
+  }
+  if (type.name === 'List') return Array.isArray(value) ? coerceItems(value, type.args[0]!, done) : value
+  return value instanceof Map ? coerceEntries(value, type.args[1]!, done) : value
+}
+
 /** The same array unless an element has to change, so that what the model appends is seen by the caller. */
-function coerceItems(list: Value[], element: TypeNode): Value[] {
-  const items = list.map((item) => coerce(toValue(item as Input), element))
+function coerceItems(list: Value[], element: TypeNode, done: Coerced): Value[] {
+  const items = list.map((item) => coerce(wholeValue(item), element, done))
   return items.every((item, i) => item === list[i]) ? list : items
 }
 
-function coerceEntries(dict: Map<DictKey, Value>, element: TypeNode): Map<DictKey, Value> {
-  const entries = [...dict].map(([k, v]) => [k, coerce(toValue(v as Input), element)] as const)
+function coerceEntries(dict: Map<DictKey, Value>, element: TypeNode, done: Coerced): Map<DictKey, Value> {
+  const entries = [...dict].map(([k, v]) => [k, coerce(wholeValue(v), element, done)] as const)
   return entries.every(([k, v]) => dict.get(k) === v) ? dict : new Map(entries)
 }
 
@@ -145,19 +192,28 @@ const KNOWN_TYPES = new Set([
   'None',
 ])
 
-/** The caller's form of a result. */
+/** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
-  if (typeof value !== 'object' || value === null) return value
-  if (value instanceof Float) return value.value
-  if (value instanceof Tuple) return value.items.map(toOutput)
-  if (Array.isArray(value)) return value.some(needsConversion) ? value.map(toOutput) : (value as Output[])
-  if (value instanceof Map) {
-    if (![...value.values()].some(needsConversion)) return value as Map<DictKey, Output>
-    return new Map([...value].map(([k, v]) => [k, toOutput(v)]))
-  }
-  return value instanceof Device ? value.toString() : value
+  if (typeof value !== 'object' || value === null || value instanceof Tensor) return value
+  return rebuild<Value, Output>(value, RESULTS) as Output
 }
 
-function needsConversion(value: Value): boolean {
-  return typeof value === 'object' && value !== null && toOutput(value) !== value
+/** Lists and dicts that hold nothing that needs conversion are given as they are. */
+const RESULTS: Rebuilding<Value, Output> = {
+  itemsOf(value) {
+    if (typeof value !== 'object' || value instanceof Tensor) return null
+    if (Array.isArray(value)) return value
+    if (value instanceof Tuple) return value.items
+    return value instanceof Map ? [...value].flat() : null
+  },
+  leaf(value) {
+    if (typeof value !== 'object') return value
+    return value instanceof Float ? value.value : value instanceof Device ? value.toString() : value
+  },
+  isForeign: (value) => value instanceof Tuple,
+  shell: (value) => (value instanceof Map ? new Map() : []),
+  fill(shell, items) {
+    if (shell instanceof Map) for (let i = 0; i < items.length; i += 2) shell.set(items[i] as DictKey, items[i + 1]!)
+    else for (const item of items) (shell as Output[]).push(item)
+  },
 }

@@ -9,18 +9,23 @@ import { extentOf } from '../runtime/tensor/shape.js'
 import { Storage } from '../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../runtime/tensor/tensor.js'
 import { Device, Tuple, type Value } from '../runtime/tensor/value.js'
-import { type Input, mapOf, toValue } from './convert.js'
 
 /**
- * A copy, of this copy of the library, of an object that is none of its own: a tensor or other value of another copy, or a Map of another
- * realm. undefined for anything else. Throws DISPOSED for a tensor that was disposed.
+ * A copy, of this copy of the library, of an object that is none of its own: a tensor or other value of another copy. undefined for anything
+ * else, containers among it. Throws DISPOSED for a tensor that was disposed.
  */
 export function adopted(object: object): Value | undefined {
   const lent = lentBy<LentTensor>(object, TENSOR)
   if (lent !== undefined) return tensorOf(lent, object as Tensor)
-  if (types.isMap(object)) return mapOf(object as Map<unknown, unknown>)
   const value = lentBy<LentValue>(object, VALUE)
   return value === undefined ? undefined : valueOf(value)
+}
+
+/** What is in a tuple of another copy of the library, or in a Map of another realm, and an own one to put it into. undefined for anything else. */
+export function foreignContainer(object: object): { readonly items: readonly unknown[]; shell(): Value } | undefined {
+  if (types.isMap(object)) return { items: [...(object as Map<unknown, unknown>)].flat(), shell: () => new Map() }
+  const [kind, items, fields] = lentBy<LentValue>(object, VALUE) ?? []
+  return kind === 'tuple' ? { items: items as unknown[], shell: () => new Tuple([], fields as string[] | undefined) } : undefined
 }
 
 function lentBy<T>(object: object, symbol: symbol): T | undefined {
@@ -44,14 +49,14 @@ function tensorOf([layout, dtype, shape, strides, quant, address]: LentTensor, t
   return own
 }
 
-function valueOf([kind, first, second]: LentValue): Value {
+function valueOf([kind, first, second]: LentValue): Value | undefined {
   switch (kind) {
     case 'float':
       return new Float(first as number)
     case 'complex':
       return new Complex(first as number, second as number)
     case 'tuple':
-      return new Tuple((first as Input[]).map(toValue), second as string[] | undefined)
+      return undefined
     case 'device':
       return new Device(first as string, second as number | null)
     default:

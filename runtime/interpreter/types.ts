@@ -1,7 +1,8 @@
 import { PtliteError } from '../error.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import { Tensor } from '../tensor/tensor.js'
-import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../tensor/value.js'
+import { PairMap } from '../tensor/pair-map.js'
+import { CustomObject, Device, type DictKey, listType, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 
 /** A parsed type text: `Dict[str, List[int]]`, a class name, or a NamedTuple with its fields. */
 export interface TypeNode {
@@ -14,6 +15,13 @@ export interface TypeNode {
 export type NamedTuples = Map<string, TypeNode>
 
 const MAX_NESTING = 64
+
+/** Of NamedTuples: how deep their types are nested. */
+const levelsOf = new WeakMap<TypeNode, number>()
+
+function levelsIn(type: TypeNode): number {
+  return levelsOf.get(type) ?? (type.args.length === 0 ? 0 : 1 + type.args.reduce((most, arg) => Math.max(most, levelsIn(arg)), 0))
+}
 
 /** Parses a type as TorchScript prints it. Unknown names are class names. Throws INVALID_FILE for text that is not a type. */
 export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
@@ -60,6 +68,10 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
     at++
     eat(']')
     const node = { name, args, fields }
+    // a type that is referred to by its name counts with all that is in it
+    const levels = 1 + args.reduce((most, arg) => Math.max(most, levelsIn(arg)), 0)
+    if (levels > MAX_NESTING) bad(`at most ${MAX_NESTING} levels`)
+    levelsOf.set(node, levels)
     namedTuples.set(name, node)
     return node
   }
@@ -79,6 +91,13 @@ export function typeText(type: TypeNode): string {
  * it was made with, or, if that is unknown, is a list of anything.
  */
 export function matchesType(value: Value, type: TypeNode): boolean {
+  return matches(value, type, null)
+}
+
+/** What is known of containers in containers: those that are shared are looked at once for each type. */
+type Known = PairMap<Value, TypeNode, boolean>
+
+function matches(value: Value, type: TypeNode, known: Known | null): boolean {
   switch (type.name) {
     case 'Any':
       return true
@@ -107,48 +126,56 @@ export function matchesType(value: Value, type: TypeNode): boolean {
     case 'tuple':
       return value instanceof Tuple
     case 'List':
-      return Array.isArray(value) && matchesList(value, type)
+      return Array.isArray(value) && once(value, type, known, matchesList)
     case 'Dict':
-      return value instanceof Map && matchesDict(value, type)
+      return value instanceof Map && once(value, type, known, matchesDict)
     case 'Tuple':
-      return value instanceof Tuple && matchesItems(value.items, type.args)
+      return value instanceof Tuple && once(value, type, known, matchesTuple)
     case 'Optional':
-      return value === null || type.args.some((arg) => matchesType(value, arg))
+      return value === null || type.args.some((arg) => matches(value, arg, known))
     case 'Union':
-      return type.args.some((arg) => matchesType(value, arg))
+      return type.args.some((arg) => matches(value, arg, known))
     default:
-      return matchesClass(value, type)
+      if (value instanceof ScriptObject) return value.typeName === type.name
+      if (value instanceof CustomObject) return type.name.endsWith(`.${value.className}`)
+      return value instanceof Tuple && type.fields !== undefined && once(value, type, known, matchesNamedTuple)
   }
 }
 
-function matchesItems(items: readonly Value[], types: readonly TypeNode[]): boolean {
-  return items.length === types.length && items.every((item, i) => matchesType(item, types[i]!))
+/** `test` of a container, unless the answer is known. The outermost ones need not be remembered. */
+function once<T extends Value>(
+  value: T,
+  type: TypeNode,
+  known: Known | null,
+  test: (value: T, type: TypeNode, known: Known) => boolean,
+): boolean {
+  if (known === null) return test(value, type, new PairMap())
+  return known.get(value, type) ?? known.set(value, type, test(value, type, known))
 }
 
-function matchesList(list: Value[], type: TypeNode): boolean {
+function matchesTuple({ items }: Tuple, { args }: TypeNode, known: Known): boolean {
+  return items.length === args.length && items.every((item, i) => matches(item, args[i]!, known))
+}
+
+function matchesNamedTuple(value: Tuple, type: TypeNode, known: Known): boolean {
+  return value.fields !== undefined && value.fields.join() === type.fields!.join() && matchesTuple(value, type, known)
+}
+
+function matchesList(list: Value[], type: TypeNode, seen: Known): boolean {
   const element = type.args[0]
   if (element === undefined) return true
-  if (list.length > 0) return list.every((item) => matchesType(item, element))
+  if (list.length > 0) return list.every((item) => matches(item, element, seen))
   const known = listType(list)
   return known === undefined || known === typeText(element)
 }
 
-function matchesDict(dict: Map<unknown, Value>, type: TypeNode): boolean {
+function matchesDict(dict: Map<DictKey, Value>, type: TypeNode, known: Known): boolean {
   const [key, item] = type.args
   if (key === undefined || item === undefined) return true
   for (const [k, v] of dict) {
     // float keys are plain numbers
-    if (key.name === 'float' ? typeof k !== 'number' : !matchesType(k as Value, key)) return false
-    if (!matchesType(v, item)) return false
+    if (key.name === 'float' ? typeof k !== 'number' : !matches(k, key, known)) return false
+    if (!matches(v, item, known)) return false
   }
   return true
-}
-
-function matchesClass(value: Value, type: TypeNode): boolean {
-  if (value instanceof ScriptObject) return value.typeName === type.name
-  if (value instanceof CustomObject) return type.name.endsWith(`.${value.className}`)
-  if (value instanceof Tuple && type.fields !== undefined) {
-    return value.fields !== undefined && value.fields.join() === type.fields.join() && matchesItems(value.items, type.args)
-  }
-  return false
 }

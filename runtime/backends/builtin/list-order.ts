@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { Float, type Int } from '../../tensor/scalar.js'
+import { PairMap } from '../../tensor/pair-map.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { Tuple, type Value } from '../../tensor/value.js'
 import { compareBytes } from './support/bytes.js'
@@ -16,11 +17,18 @@ const compareFloats: Compare<Value> = (a, b) => compareNumbers(floatOf(a), float
 const compareStrings: Compare<Value> = (a, b) => compareBytes(a as string, b as string)
 const compareTensors: Compare<Tensor> = (a, b) => (tensorLess(a, b) ? -1 : tensorLess(b, a) ? 1 : 0)
 
-/** Numbers, strings, one-element tensors, and tuples of them, element by element. Throws INVALID_ARGUMENT for other values. */
-function compareAny(a: Value, b: Value): number {
+/** Pairs of tuples that were found equal in a sort. */
+type Equal = PairMap<Tuple, Tuple, true>
+
+/** How to compare numbers, strings, one-element tensors, and tuples of them, element by element. Throws INVALID_ARGUMENT for other values. */
+function comparison(): Compare<Value> {
+  const equal: Equal = new PairMap()
+  return (a, b) => (a instanceof Tuple && b instanceof Tuple ? compareTuples(a, b, equal) : compareItems(a, b))
+}
+
+function compareItems(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') return compareBytes(a, b)
   if (a instanceof Tensor && b instanceof Tensor) return compareTensors(a, b)
-  if (a instanceof Tuple && b instanceof Tuple) return compareTuples(a, b)
   check(isNumber(a) && isNumber(b), () => 'expected numbers, strings, tensors or tuples of them to sort')
   return compareNumbers(a, b)
 }
@@ -29,12 +37,28 @@ function isNumber(v: Value): boolean {
   return v instanceof Float || typeof v === 'number' || typeof v === 'bigint' || typeof v === 'boolean'
 }
 
-function compareTuples(a: Tuple, b: Tuple): number {
-  for (let i = 0; i < Math.min(a.items.length, b.items.length); i++) {
-    const order = compareAny(a.items[i]!, b.items[i]!)
-    if (order !== 0) return order
+/** The first pair of items that differ decides. Pairs of tuples within are compared once, at any depth. */
+function compareTuples(a: Tuple, b: Tuple, equal: Equal): number {
+  const open = [{ a, b, next: 0 }]
+  for (;;) {
+    const top = open.at(-1)!
+    const [x, y] = [top.a.items, top.b.items]
+    if (top.next >= Math.min(x.length, y.length)) {
+      if (x.length !== y.length) return x.length - y.length
+      equal.set(top.a, top.b, true)
+      open.pop()
+      if (open.length === 0) return 0
+      continue
+    }
+    const [p, q] = [x[top.next]!, y[top.next]!]
+    top.next++
+    if (p instanceof Tuple && q instanceof Tuple) {
+      if (equal.get(p, q) === undefined) open.push({ a: p, b: q, next: 0 })
+    } else {
+      const order = compareItems(p, q)
+      if (order !== 0) return order
+    }
   }
-  return a.items.length - b.items.length
 }
 
 function sortBy<T>(list: T[], compare: Compare<T>, reverse: boolean): void {
@@ -65,11 +89,11 @@ export function list_sort_tensor(self: Tensor[], reverse: boolean): void {
 
 /** Elements of one kind that have an order; class instances, whose order is a method, do not. */
 export function list_sort_any(self: Value[], reverse: boolean): void {
-  sortBy(self, compareAny, reverse)
+  sortBy(self, comparison(), reverse)
 }
 
 export function list_sorted_any(self: Value[]): Value[] {
-  return self.slice().sort(compareAny)
+  return self.slice().sort(comparison())
 }
 
 export function list_sorted(input: Value[]): Value[] {

@@ -41,9 +41,36 @@ export function ignore_stat(_key: string, _val: Int): void {}
 
 /** The hash of a value, as PyTorch computes it on Linux. Throws MODEL_ERROR for lists and dicts. */
 export function hash(value: Value): Int {
-  return toInt(hashOf(value))
+  return toInt(value instanceof Tuple ? hashOfTuple(value) : hashOf(value))
 }
 
+/** Tuples in tuples are hashed once each, innermost first. */
+function hashOfTuple(root: Tuple): bigint {
+  const hashes = new Map<Tuple, bigint | null>([[root, null]])
+  const open = [{ tuple: root, next: 0, seed: 0n }]
+  for (;;) {
+    const top = open.at(-1)!
+    const { items } = top.tuple
+    if (top.next === items.length) {
+      hashes.set(top.tuple, top.seed)
+      open.pop()
+      if (open.length === 0) return top.seed
+      continue
+    }
+    const item = items[top.next]!
+    const hash = item instanceof Tuple ? hashes.get(item) : hashOf(item)
+    if (hash === null) throw new PtliteError('MODEL_ERROR', 'TypeError: a tuple in itself has no hash')
+    if (hash === undefined) {
+      hashes.set(item as Tuple, null)
+      open.push({ tuple: item as Tuple, next: 0, seed: 0n })
+    } else {
+      top.seed = combineHashes(top.seed, hash)
+      top.next++
+    }
+  }
+}
+
+/** Of a value that is no tuple. */
 function hashOf(value: Value): bigint {
   if (value === null) return 0n
   switch (typeof value) {
@@ -55,7 +82,6 @@ function hashOf(value: Value): bigint {
       return hashBytes(Buffer.from(encodeBytes(value), 'latin1'))
   }
   if (value instanceof Float) return hashDouble(value.value)
-  if (value instanceof Tuple) return value.items.reduce<bigint>((seed, item) => combineHashes(seed, hashOf(item)), 0n)
   if (value instanceof Device) return hashOf(value.type === 'cpu' ? (value.index ?? 255) & 255 : value.toString())
   if (value instanceof Tensor || value instanceof ScriptObject || value instanceof CustomObject) return BigInt(id(value))
   throw new PtliteError('MODEL_ERROR', `TypeError: unhashable type: ${kindOf(value)}`)

@@ -2,6 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
+import { checkValueCount } from '../../tensor/host-values.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { type Device, listType, type Value } from '../../tensor/value.js'
@@ -35,6 +36,9 @@ function build(items: readonly Item[], shape: readonly number[], initial: DType,
   return out
 }
 
+/** PyTorch's limit for tensors. */
+const MOST_DIMENSIONS = 64
+
 /** torch.tensor(list): the sizes are those of the first elements, and all others must agree. Throws INVALID_ARGUMENT. */
 export function tensor_of_list(data: Value[], type: DType | null, _device: Device | null, _requires_grad: boolean): Tensor {
   return as_tensor_of_list(data, type, _device)
@@ -42,7 +46,13 @@ export function tensor_of_list(data: Value[], type: DType | null, _device: Devic
 
 export function as_tensor_of_list(data: Value[], type: DType | null, _device: Device | null): Tensor {
   const shape: number[] = []
-  for (let level: Value = data; Array.isArray(level); level = level[0] ?? null) shape.push(level.length)
+  let lists = 1
+  for (let level: Value = data; Array.isArray(level); level = level[0] ?? null) {
+    check(shape.length < MOST_DIMENSIONS, () => `expected at most ${MOST_DIMENSIONS} levels of lists`)
+    shape.push(level.length)
+    // those that are shared count each time
+    lists = checkValueCount(lists * level.length)
+  }
   const items: Item[] = []
   flatten(data, shape, 0, items)
   const initial = items.length > 0 ? initialType(items[0]!) : emptyType(data, type)

@@ -3,6 +3,7 @@ import { DType } from '../../../tensor/dtype.js'
 import { contiguousStrides, numelOf } from '../../../tensor/shape.js'
 import { isPerChannel, type Quant, type Tensor } from '../../../tensor/tensor.js'
 import { fixed, general, scientific } from './number-text.js'
+import { newLength } from './sequence.js'
 
 /* Tensors as C++ streams print them: columns of equal width in lines of 80 characters, then the type and the sizes. */
 
@@ -34,7 +35,12 @@ interface Format {
   readonly text: (x: number) => string
 }
 
+/** Characters of an element at most, with what separates it from the next. */
+const ELEMENT = 16
+
+/** Throws OUT_OF_MEMORY where the text would be longer than strings may be. */
 export function tensorText(tensor: Tensor): string {
+  newLength(ELEMENT * numelOf(tensor.shape))
   const data = realValues(tensor)
   const { shape } = tensor
   const footer = footerText(tensor)

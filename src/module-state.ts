@@ -1,21 +1,24 @@
-import { ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { elementsOf } from '../runtime/interpreter/lifetime.js'
+import { CustomObject, type ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 
 /** What calls can change in a module, in order: values of attributes, entries of lists, tuples and dicts, and the contents of tensors by their version. */
 export function stateOf(root: ScriptObject): unknown[] {
   const state: unknown[] = []
   const seen = new Set<Value>()
-  const visit = (value: Value): void => {
-    state.push(value)
-    if (typeof value !== 'object' || value === null || seen.has(value)) return
-    seen.add(value)
-    if (value instanceof Tensor) state.push(value.storage.version)
-    else if (value instanceof ScriptObject) value.slots.forEach(visit)
-    else if (value instanceof Tuple) value.items.forEach(visit)
-    else if (Array.isArray(value)) value.forEach(visit)
-    else if (value instanceof Map) for (const [key, item] of value) [key, item].forEach(visit)
+  // breadth first: no depth is too great
+  const pending: (readonly Value[])[] = [[root]]
+  for (let i = 0; i < pending.length; i++) {
+    for (const value of pending[i]!) {
+      state.push(value)
+      if (typeof value !== 'object' || value === null || seen.has(value)) continue
+      seen.add(value)
+      if (value instanceof Tensor) state.push(value.storage.version)
+      // the state of an object of a C++ class stays what it is
+      else if (!(value instanceof CustomObject)) pending.push(elementsOf(value) ?? [])
+    }
+    pending[i] = []
   }
-  visit(root)
   return state
 }
 

@@ -126,7 +126,7 @@ function sameEntry(a: Value, b: Value): boolean {
   return Object.is(a, b)
 }
 
-/** True for values without tensors, objects or anything that can change. */
+/** True for values without tensors, objects or anything that can change. `hasFewPaths` holds of them. */
 export function isPlain(value: Value): boolean {
   if (Array.isArray(value)) return value.every(isPlain)
   if (value instanceof Tuple) return value.items.every(isPlain)

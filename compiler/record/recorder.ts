@@ -1,8 +1,9 @@
-import { reachable, someTensor } from '../../runtime/interpreter/lifetime.js'
+import { elementsOf, reachable, someTensor } from '../../runtime/interpreter/lifetime.js'
 import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
+import { hasFewPaths } from '../../runtime/tensor/paths.js'
 import { extentOf, sameShape } from '../../runtime/tensor/shape.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
@@ -154,7 +155,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     }
     const results = stack.values.slice(base, stack.top)
     const origin = originOf(fn, pc)
-    if (!this.takes(called, given, results, origin, stack, base)) this.note(called, given, results, origin)
+    if (!hasFewPaths(given) || !hasFewPaths(results)) this.stop(`${called.qualifiedName} works on ${TOO_NESTED}`, origin)
+    else if (!this.takes(called, given, results, origin, stack, base)) this.note(called, given, results, origin)
     const refusal = this.whyStopped()
     if (refusal === null) return
     // the arguments as the instruction found them, without defaults
@@ -287,6 +289,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       if (storage.version !== version) return refusalOf('writes to an argument')
     }
     if (!this.guards.hold()) return refusalOf('writes to an attribute')
+    if (!hasFewPaths([result])) return refusalOf(`returns ${TOO_NESTED}`)
     const outer = new Set<Value>()
     collectContainers([this.root, ...this.args], outer)
     const output = this.output(result, outer, new Set())
@@ -466,6 +469,8 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 }
 
+const TOO_NESTED = 'lists, tuples or dicts that are nested too deep, or too often in each other'
+
 /** Operators whose results hold whatever was in memory. */
 const UNINITIALIZED = /^aten::(new_)?empty/
 
@@ -497,9 +502,7 @@ export function collectContainers(roots: readonly Value[], found: Set<Value>): v
     const v = pending.pop()!
     if (typeof v !== 'object' || v === null || v instanceof Tensor || found.has(v)) continue
     found.add(v)
-    if (Array.isArray(v)) pending.push(...v)
-    else if (v instanceof Tuple) pending.push(...v.items)
-    else if (v instanceof Map) pending.push(...v.values())
-    else if (v instanceof ScriptObject) pending.push(...v.slots)
+    // not spread: a list may hold more than a call takes
+    for (const item of elementsOf(v) ?? []) if (typeof item === 'object') pending.push(item)
   }
 }

@@ -27,6 +27,7 @@ import { TracedInt } from './region-int.js'
 import { isFixable, type PrologueArg } from './region-prologue.js'
 import { RegionTrace, valueArg } from './region-trace.js'
 import { type Container, isContainer, itemsOf, keysOf, StateDescription } from './state-signature.js'
+import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { containerTemplate, type ContainerTemplate, type Template } from './template.js'
 
 /** Where the recording of a region begins, and when the run is left once it has ended. */
@@ -76,6 +77,8 @@ export class RegionRecorder extends GraphRecorder {
   /** Of the operator that is being called: the numbers among its arguments that may be others in later runs. */
   private tracedArgs: readonly (TracedInt | null)[] | null = null
   private readonly templates = new Map<Container, Template | null>()
+  /** Of containers whose templates are being made. */
+  private levels = 0
   private readonly outputs: ValueId[] = []
 
   constructor(
@@ -357,7 +360,7 @@ export class RegionRecorder extends GraphRecorder {
     return templates
   }
 
-  /** How a later run makes a value of this one. Null where it cannot. */
+  /** How a later run makes a value of this one. Null where it cannot, or where it is nested too deep to be worth while. */
   private template(value: Value): Template | null {
     if (typeof value !== 'object' || value === null) return { kind: 'value', value }
     if (value instanceof Tensor) return this.tensorTemplate(value)
@@ -372,7 +375,10 @@ export class RegionRecorder extends GraphRecorder {
     if (known !== undefined) return known
     // null until it is known: containers that hold themselves have no template
     this.templates.set(value, null)
+    if (this.levels === MOST_LEVELS) return null
+    this.levels++
     const template = containerTemplate(this.changing.get(value) ?? value, (item) => this.template(item))
+    this.levels--
     this.templates.set(value, template)
     return template
   }

@@ -103,16 +103,27 @@ function isSameArg(a: PrologueArg, b: PrologueArg): boolean {
 
 /** Replaces what stands for numbers in a container, and in those that it holds. Attributes of objects are not looked at. */
 function replaceIn(container: Container, by: (number: TracedInt) => number, seen: Set<object>): void {
-  if (seen.has(container)) return
-  seen.add(container)
+  const pending = [container]
+  while (pending.length > 0) {
+    const next = pending.pop()!
+    if (seen.has(next)) continue
+    seen.add(next)
+    for (const inner of replaceNumbers(next, by)) pending.push(inner)
+  }
+}
+
+/** Returns the containers that it holds. */
+function replaceNumbers(container: Container, by: (number: TracedInt) => number): Container[] {
+  const inner: Container[] = []
   const visit = (value: Value, put: (value: number) => void): void => {
     if (value instanceof TracedInt) put(by(value))
-    else if (Array.isArray(value) || value instanceof Tuple || value instanceof Map) replaceIn(value, by, seen)
+    else if (Array.isArray(value) || value instanceof Tuple || value instanceof Map) inner.push(value)
   }
   if (container instanceof Map) {
     for (const [key, value] of container) visit(value, (number) => container.set(key, number))
-    return
+    return inner
   }
   const items = container instanceof Tuple ? container.items : container
   for (const [i, value] of items.entries()) visit(value, (number) => (items[i] = number))
+  return inner
 }

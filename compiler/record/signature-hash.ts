@@ -8,7 +8,7 @@ import { Tuple, type Value } from '../../runtime/tensor/value.js'
  */
 export function signatureHash(args: readonly Value[]): number {
   let hash = args.length
-  for (const arg of args) hash = mix(hash, arg)
+  for (const arg of args) hash = mix(hash, arg, MOST_LEVELS)
   return hash
 }
 
@@ -19,7 +19,10 @@ export function formHash(values: readonly Value[]): number {
 
 const combine = (hash: number, n: number): number => Math.imul(hash ^ n, 0x9e3779b1) ^ (hash >>> 15)
 
-function mix(hash: number, value: Value): number {
+/** Only so many levels of lists count: what is shared is come to each time anew. */
+const MOST_LEVELS = 3
+
+function mix(hash: number, value: Value, levels: number): number {
   if (value instanceof Tensor) {
     let h = combine(hash, 0x100 + value.type)
     for (let d = 0; d < value.shape.length; d++) h = combine(combine(h, value.shape[d]!), value.strides[d]!)
@@ -33,6 +36,6 @@ function mix(hash: number, value: Value): number {
   if (items === null) return combine(hash, value === null ? 1 : value === true ? 2 : 3)
   let h = combine(hash, items.length)
   // lists may be long
-  for (let i = 0; i < items.length && i < 16; i++) h = mix(h, items[i]!)
+  if (levels > 0) for (let i = 0; i < items.length && i < 16; i++) h = mix(h, items[i]!, levels - 1)
   return h
 }

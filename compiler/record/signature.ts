@@ -1,4 +1,5 @@
 import { type DType, dtypeName } from '../../runtime/tensor/dtype.js'
+import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
 import { isPerChannel, type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -27,7 +28,7 @@ export interface TensorShape {
   readonly quant: Quant | null
 }
 
-/** The tensors of a call, or null where the arguments hold what has no signature: objects, complex numbers, tensors as keys. */
+/** The tensors of a call, or null where the arguments hold what has no signature: objects, complex numbers, tensors as keys, too many or too deep lists. */
 export class Signature {
   private constructor(
     private readonly args: readonly Shape[],
@@ -38,7 +39,7 @@ export class Signature {
   /** `varying`: arguments, ints themselves, that are no part of the form but for being ints. */
   static of(args: readonly Value[], varying: readonly number[] = []): Signature | null {
     const tensors: Tensor[] = []
-    const budget = { left: MAX_LEAVES }
+    const budget = { left: MAX_LEAVES, levels: MOST_LEVELS }
     const shapes: Shape[] = []
     for (const [i, arg] of args.entries()) {
       const shape = varying.includes(i) ? INT : shapeOf(arg, tensors, budget)
@@ -77,7 +78,7 @@ export class Signature {
 
 const INT: Shape = { kind: 'int' }
 
-function shapeOf(value: Value, tensors: Tensor[], budget: { left: number }): Shape | null {
+function shapeOf(value: Value, tensors: Tensor[], budget: { left: number; levels: number }): Shape | null {
   if (--budget.left < 0) return null
   if (value instanceof Tensor) {
     if (value.constructor !== Tensor) return null
@@ -93,11 +94,13 @@ function shapeOf(value: Value, tensors: Tensor[], budget: { left: number }): Sha
   const keys = dict ? [...value.keys()] : []
   if (keys.some((key) => typeof key === 'object')) return null
   const items: Shape[] = []
+  if (--budget.levels < 0) return null
   for (const item of dict ? value.values() : value instanceof Tuple ? value.items : value) {
     const shape = shapeOf(item, tensors, budget)
     if (shape === null) return null
     items.push(shape)
   }
+  budget.levels++
   if (dict) return { kind: 'dict', keys, items }
   return { kind: value instanceof Tuple ? 'tuple' : 'list', items }
 }

@@ -1,3 +1,4 @@
+import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -54,12 +55,13 @@ export class StateDescription {
   private readonly parts: Part[] = []
   readonly found = noParts()
   private left = MAX_LEAVES
+  private levels = 0
 
   /** `belongs` tells objects and tensors of the module, which are the same in each run. */
   constructor(private readonly belongs: (value: Tensor | ScriptObject | CustomObject) => boolean) {}
 
   /**
-   * False for what has no signature: objects that a run made, complex numbers, tensors as keys, and too many values. An int that `varies`
+   * False for what has no signature: objects that a run made, complex numbers, tensors as keys, and values that are too many or nested too deep. An int that `varies`
    * fits any other.
    */
   add(value: Value, varies = false): boolean {
@@ -99,11 +101,14 @@ export class StateDescription {
     const keys = keysOf(value)
     if (keys.some((key) => typeof key === 'object')) return null
     const items: Part[] = []
+    if (this.levels === MOST_LEVELS) return null
+    this.levels++
     for (const item of itemsOf(value)) {
       const part = this.describe(item)
       if (part === null) return null
       items.push(part)
     }
+    this.levels--
     return { kind: 'container', of: kindOf(value), keys, items }
   }
 }

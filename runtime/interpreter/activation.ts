@@ -99,14 +99,15 @@ export class Activation {
   /** Puts another state of the run in the place of the one there is. */
   move(frames: readonly Frame[], stack: readonly Value[]): void {
     const { run } = this
+    run.lifetimes.unsettle()
     for (const { registers } of frames) {
       for (const v of registers) {
         if (typeof v !== 'object' || v === null) continue
-        retain(v)
+        retain(v, run.lifetimes)
         if (Array.isArray(v) || v instanceof Tuple || v instanceof Map) run.lifetimes.pin(v)
       }
     }
-    for (const v of stack) retain(v)
+    for (const v of stack) retain(v, run.lifetimes)
     this.letGo()
     this.frames = frames
     stack.forEach((v, i) => {
@@ -143,9 +144,9 @@ export class Activation {
   }
 
   private letGo(): void {
-    const { stack } = this
-    for (const { registers } of this.frames) for (const v of registers) drop(v)
-    for (let i = 0; i < stack.top; i++) drop(stack.values[i]!)
+    const { stack, run } = this
+    for (const { registers } of this.frames) for (const v of registers) drop(v, run.lifetimes)
+    for (let i = 0; i < stack.top; i++) drop(stack.values[i]!, run.lifetimes)
     stack.top = 0
   }
 }

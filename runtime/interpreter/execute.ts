@@ -80,11 +80,11 @@ export function execute(
           pc += 3
           continue
         case 6: // DROP
-          drop(values[--stack.top]!)
+          drop(values[--stack.top]!, run.lifetimes)
           pc += 3
           continue
         case 7: // DROPR
-          drop(registers[x]!)
+          drop(registers[x]!, run.lifetimes)
           registers[x] = null
           pc += 3
           continue
@@ -116,7 +116,7 @@ export function execute(
         case 12: // RET
           for (let i = 1; i <= registerSize; i++) {
             const v = registers[i]!
-            if (typeof v === 'object' && v !== null) drop(v)
+            if (typeof v === 'object' && v !== null) drop(v, run.lifetimes)
           }
           run.frames.pop()
           return
@@ -184,7 +184,7 @@ export function execute(
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           const v = values[stack.top - 1]!
           const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
-          drop(v)
+          drop(v, run.lifetimes)
           values[stack.top - 1] = is
           pc += 3
           continue
@@ -215,8 +215,8 @@ export function execute(
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
           values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)
-          drop(a)
-          drop(b)
+          drop(a, run.lifetimes)
+          drop(b, run.lifetimes)
           pc += 3
           continue
         }
@@ -235,7 +235,7 @@ export function execute(
           // IS_CUDA
           const v = values[stack.top - 1]!
           values[stack.top - 1] = step.describeTensor(code[pc]!, v)
-          drop(v)
+          drop(v, run.lifetimes)
           pc += 3
           continue
         }
@@ -253,7 +253,7 @@ export function execute(
         }
         case 47: {
           // WARN
-          drop(values[--stack.top]!)
+          drop(values[--stack.top]!, run.lifetimes)
           run.program.warn(String(values[--stack.top]))
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
           pc += 3
@@ -293,7 +293,7 @@ function store(registers: Value[], index: number, value: Value, run: Run): void 
   // what objects hold is pinned: by their file, and by SET_ATTR
   if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject))
     run.lifetimes.pin(value)
-  if (typeof old === 'object' && old !== null) drop(old)
+  if (typeof old === 'object' && old !== null) drop(old, run.lifetimes)
 }
 
 function spend(run: Run): void {
@@ -325,7 +325,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
     for (let i = 0; i < argc; i++) {
       const v = held[i]!
       if (typeof v === 'object' && v !== null) {
-        drop(v)
+        drop(v, run.lifetimes)
         held[i] = null
       }
     }
@@ -343,7 +343,7 @@ function retainResult(value: object & Value, argc: number, run: Run): void {
     pinArguments(argc, run)
     for (const t of run.scope.created) run.lifetimes.pin(t)
     run.lifetimes.pin(value)
-  } else retain(value)
+  } else retain(value, run.lifetimes)
 }
 
 /** Pins containers among the arguments, and tensors that could end up inside one of them. */

@@ -13,6 +13,10 @@ export class Lifetimes {
   pinned: Tensor[] = []
   /** Bytes that may be pinned before `sweep` is worth while. */
   private left = COLLECT_BYTES
+  /** Containers that are not counted in others: all of their tensors are pinned. Null as long as there are none. */
+  private settled: WeakSet<object> | null = null
+  /** Items that may be counted at a time. */
+  private countable = 0
 
   get crowded(): boolean {
     return this.left < 0
@@ -21,7 +25,57 @@ export class Lifetimes {
   /** Stops counting every tensor in `value`. Stops at tensors that are pinned, not at containers: they may be cyclic. */
   pin(value: Value): void {
     if (value instanceof Tensor) this.pinTensor(value)
-    else if (typeof value === 'object' && value !== null) visitTensors(value, (t) => this.pinTensor(t))
+    else if (typeof value === 'object' && value !== null) this.pinContents(value, MOST_PINNED_AGAIN)
+  }
+
+  /** Settles the containers where they are more than `most`, so that they are not walked through time and again. */
+  private pinContents(value: object & Value, most: number): void {
+    const seen = new Set<object>()
+    const pending: Value[] = [value]
+    while (pending.length > 0) {
+      const v = pending.pop()!
+      if (v instanceof Tensor) this.pinTensor(v)
+      else if (typeof v === 'object' && v !== null && !seen.has(v) && (v === value || this.settled?.has(v) !== true)) {
+        const elements = elementsOf(v)
+        if (elements === null) continue
+        seen.add(v)
+        for (const item of elements) if (typeof item === 'object') pending.push(item)
+      }
+    }
+    if (seen.size <= most) return
+    const settled = (this.settled ??= new WeakSet())
+    for (const container of seen) settled.add(container)
+  }
+
+  /** One more holder of a list or tuple and of those in it (1), or one less (-1). Where they are too many they are pinned. */
+  count(container: object & Value, by: 1 | -1): void {
+    const items = countedItems(container)
+    if (items === null) return
+    this.countable = MOST_COUNTED
+    if (!this.countItems(items, by, MOST_LEVELS)) this.pinContents(container, 0)
+  }
+
+  /** False where there are too many. */
+  private countItems(items: readonly Value[], by: 1 | -1, levels: number): boolean {
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!
+      if (typeof item !== 'object' || item === null) continue
+      if (item instanceof Tensor) {
+        if (by > 0) item.uses++
+        else dropTensor(item)
+        continue
+      }
+      const inner = countedItems(item)
+      if (inner === null || this.settled?.has(item) === true) continue
+      this.countable -= inner.length + 1
+      if (levels === 0 || this.countable < 0 || !this.countItems(inner, by, levels - 1)) return false
+    }
+    return true
+  }
+
+  /** Containers hold other tensors now than those that were pinned. */
+  unsettle(): void {
+    this.settled = null
   }
 
   private pinTensor(tensor: Tensor): void {
@@ -45,26 +99,30 @@ export class Lifetimes {
 }
 
 const COLLECT_BYTES = 256 * 1024 * 1024
+/** Containers in one value that are looked at each time it is pinned. */
+const MOST_PINNED_AGAIN = 64
+/** Lists in lists whose tensors are counted: deeper ones, and those of which there are more items on all ways to them, are pinned. */
+const MOST_LEVELS = 32
+const MOST_COUNTED = 2 ** 16
 
 /** One more holder. Only tensors count; lists on the stack carry their elements' counts. */
-export function retain(value: Value): void {
+export function retain(value: Value, lifetimes: Lifetimes): void {
   if (value instanceof Tensor) value.uses++
-  else if (!HOLDS_CONTAINERS) return
-  else if (Array.isArray(value)) for (const item of value) retain(item)
-  else if (value instanceof Tuple) for (const item of value.items) retain(item)
+  else if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null) lifetimes.count(value, 1)
 }
 
 /** One holder less. Releases a tensor that nobody holds. */
-export function drop(value: Value): void {
-  if (value instanceof Tensor) {
-    if (!value.pinned && --value.uses <= 0) value.release()
-  } else if (!HOLDS_CONTAINERS) {
-    return
-  } else if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object') drop(item)
-  } else if (value instanceof Tuple) {
-    for (const item of value.items) drop(item)
-  }
+export function drop(value: Value, lifetimes: Lifetimes): void {
+  if (value instanceof Tensor) dropTensor(value)
+  else if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null) lifetimes.count(value, -1)
+}
+
+function dropTensor(tensor: Tensor): void {
+  if (!tensor.pinned && --tensor.uses <= 0) tensor.release()
+}
+
+function countedItems(value: object & Value): readonly Value[] | null {
+  return Array.isArray(value) ? value : value instanceof Tuple ? value.items : null
 }
 
 /** Every tensor that can be reached from `roots`. */

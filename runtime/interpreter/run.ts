@@ -72,8 +72,8 @@ export function takeResult(stack: Stack, run: Run): Value {
 
 /** Gives back what a run held when it failed. Returns the error with where in the model it happened. */
 export function abandonRun(error: unknown, run: Run): PtliteError {
-  for (const registers of run.frames) for (const v of registers) drop(v)
-  for (const v of run.held) if (v !== undefined) drop(v)
+  for (const registers of run.frames) for (const v of registers) drop(v, run.lifetimes)
+  for (const v of run.held) if (v !== undefined) drop(v, run.lifetimes)
   for (const t of run.scope.created) t.release()
   return withTrace(error, run)
 }

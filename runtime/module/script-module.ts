@@ -7,8 +7,9 @@ import type { NamedTuples } from '../interpreter/types.js'
 import { verifyFunction } from '../interpreter/verifier.js'
 import { reachable } from '../interpreter/lifetime.js'
 import { kindOf } from '../tensor/describe.js'
-import { Tensor } from '../tensor/tensor.js'
+import type { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
+import { tensorAttributes } from './attributes.js'
 import { openSource } from './bytes.js'
 import { loadModelFile } from './load.js'
 import type { ModelFile } from './model.js'
@@ -157,19 +158,7 @@ export class ScriptModule implements Program {
   /** Tensors among the attributes of the root and its submodules, by dotted name. */
   parameters(): Map<string, Tensor> {
     this.checkAlive()
-    const found = new Map<string, Tensor>()
-    const seen = new Set<ScriptObject>()
-    const visit = (object: ScriptObject, prefix: string): void => {
-      if (seen.has(object)) return
-      seen.add(object)
-      object.slots.forEach((value, i) => {
-        const name = prefix + (object.names[i] ?? `slot${i}`)
-        if (value instanceof Tensor) found.set(name, value)
-        else if (value instanceof ScriptObject) visit(value, `${name}.`)
-      })
-    }
-    visit(this.root, '')
-    return found
+    return new Map(tensorAttributes(this.root))
   }
 
   /**

@@ -4,6 +4,7 @@ import { memoryStats } from '../../runtime/native/memory.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { sharedTuples } from '../tensor/random-values.js'
 import { assemble, operator, programOf } from './assemble.js'
 
 const root = new ScriptObject('__torch__.M', ['state'], [null])
@@ -73,4 +74,43 @@ t.test('an error gives everything back', async (t) => {
     made.filter((x) => !x.isReleased),
     [],
   )
+})
+
+t.test('tensors in tuples that are shared on many ways, or nested deep, stay until the run ends', (t) => {
+  const useTuple = operator('use_tuple', 1, () => [1])
+  const pair = 'LOAD 1\nLOAD 1\nTUPLE_CONSTRUCT 2\nSTORE 1\nLOAD 1\nOP 2\nDROP\n'
+  const wrapped = 'MOVE 1\nTUPLE_CONSTRUCT 1\nSTORE 1\nLOAD 1\nOP 2\nDROP\n'
+  for (const [step, times] of [
+    [pair, 60],
+    [wrapped, 20_000],
+  ] as const) {
+    const code = `OP 0\nSTORE 1\n${step.repeat(times)}DROPR 1\nLOADC 0\nRET`
+    made.length = 0
+    const fn = assemble({ code, operators: [make, use, useTuple], constants: [null] })
+    runFunction(fn, [], { ...programOf(fn), root })
+    t.same(
+      made.filter((x) => !x.isReleased),
+      [],
+    )
+  }
+  t.end()
+})
+
+t.test('results and arguments on many ways', (t) => {
+  const shared = (): Value => sharedTuples(60, makeTensor())
+  const makeTensor = (): Tensor => {
+    made.push(empty([1024], DType.float32))
+    return made.at(-1)!
+  }
+  made.length = 0
+  const makeShared = operator('make_shared', 0, () => [shared()])
+  const fn = assemble({ code: 'OP 0\nOP 1\nDROP\nSTORE 1\nMOVE 1\nOP 1\nRET', operators: [makeShared, use] })
+  runFunction(fn, [shared()], { ...programOf(fn), root })
+  t.same(
+    made.map((x) => x.isReleased),
+    [false, true],
+    'what the caller gave stays',
+  )
+  made[0]!.dispose()
+  t.end()
 })

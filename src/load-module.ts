@@ -1,4 +1,5 @@
 import { openSource } from '../runtime/module/bytes.js'
+import type { ReadLimits } from '../runtime/module/read-options.js'
 import { fileKind } from '../runtime/module/file-kind.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { loadCompiled } from './load-compiled.js'
@@ -28,7 +29,21 @@ export async function loadModule(source: string | Uint8Array | ArrayBuffer, opti
   return module
 }
 
+/** `limits` of loadModule(). */
+function readLimits(value: unknown): string | null {
+  checkOptions(value, { objects: count } satisfies Record<keyof ReadLimits, unknown>, 'limits of loadModule()')
+  return null
+}
+
 function checkLoadOptions(options: LoadOptions): void {
-  const tests = { compile: oneOf('auto', 'off', 'eager'), winograd: boolean, map: boolean, onWarning: callback, maxIterations: count }
+  const tests = {
+    compile: oneOf('auto', 'off', 'eager'),
+    winograd: boolean,
+    map: boolean,
+    verify: boolean,
+    limits: readLimits,
+    onWarning: callback,
+    maxIterations: count,
+  }
   reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, 'loadModule()'))
 }

@@ -1,4 +1,5 @@
 import type { ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
+import type { ReadLimits } from '../runtime/module/read-options.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Input, Output } from './convert.js'
@@ -19,6 +20,13 @@ export interface LoadOptions {
    * its size in memory for each process. Without it weights are used in place, and processes share them.
    */
   readonly map?: boolean
+  /**
+   * true: the checksums of tensors in a `.ptl` file are checked, too: INVALID_FILE where they are damaged. It reads all of the file, which takes about
+   * a third of a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
+   */
+  readonly verify?: boolean
+  /** What loading may take; see docs/model-formats.md. */
+  readonly limits?: ReadLimits
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */

@@ -13,6 +13,8 @@ interface Mapping {
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
+const PEEKED_BYTES = 256
+
 /** Milliseconds between looks at a file that is in use. */
 const LOOK_AGAIN = 1000
 
@@ -73,6 +75,7 @@ function statsOf(path: string): Stats | undefined {
 export class ByteSource {
   readonly size: number
   private looked = 0
+  private peeked: Buffer | undefined
 
   constructor(
     /** How messages name the file. */
@@ -103,6 +106,15 @@ export class ByteSource {
     const bytes = Buffer.allocUnsafeSlow(length)
     if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
     return bytes
+  }
+
+  /** A few bytes for JavaScript to look at, which the next call of it overwrites. */
+  peek(offset: number, length: number): Buffer {
+    const memory = this.reach(offset, length)
+    if (memory instanceof Uint8Array || length > PEEKED_BYTES) return this.read(offset, length)
+    const peeked = (this.peeked ??= Buffer.allocUnsafeSlow(PEEKED_BYTES))
+    if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, peeked)
+    return peeked.subarray(0, length)
   }
 
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */

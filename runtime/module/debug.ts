@@ -6,6 +6,7 @@ import type { DebugInfo } from './model.js'
 import { LISTS_ONLY } from './pickle-lists.js'
 import { type SourceRange, sourceRangesOf } from './source-range.js'
 import { unpickle } from './unpickler.js'
+import { ValueBudget } from './value-budget.js'
 
 /** The debug records of an archive. */
 export interface DebugRecords {
@@ -13,6 +14,8 @@ export interface DebugRecords {
   readonly callStacks: Buffer
   /** The .debug_pkl records below code/. */
   readonly ranges: readonly Buffer[]
+  /** Of the file, for what its values may take. */
+  readonly bytes: number
 }
 
 /** One call that was inlined: where the call stands, and into which function it goes. */
@@ -24,8 +27,8 @@ interface InlinedCall {
 /** Where one instruction comes from. */
 interface Origin {
   readonly rangeTag: number
-  /** Outermost first. */
-  readonly calls: readonly InlinedCall[]
+  /** The calls that it is inlined by, as the file nests them: many origins may have one stack. */
+  readonly stack: Value
 }
 
 interface LoadedRecords {
@@ -36,14 +39,16 @@ interface LoadedRecords {
 const MAX_INLINED = 1000
 
 /** Handles per function of a `mobile_debug_handles.pkl`: (version, (name, (('function_debug_handles', (list,)),)), ...) */
-export function debugHandlesOf(bytes: Buffer): Map<string, Int32Array> {
-  const [, ...functions] = tupleOf(unpickle(bytes, LISTS_ONLY))
+export function debugHandlesOf(bytes: Buffer, budget?: ValueBudget): Map<string, Int32Array> {
+  const [, ...functions] = tupleOf(unpickle(bytes, LISTS_ONLY, budget))
   return new Map(
     functions.map((item) => {
       const [name, parts] = tupleOf(item, 2)
       const [pair] = tupleOf(parts, 1)
       const [handles] = tupleOf(tupleOf(pair, 2)[1], 1)
       if (!Array.isArray(handles)) throw unexpected('a list of debug handles', handles)
+      // functions may have one list
+      budget?.spend(handles.length)
       return [textOf(name), Int32Array.from(handles, (handle) => integerOf(handle))]
     }),
   )
@@ -78,29 +83,31 @@ export class PickledDebugInfo implements DebugInfo {
     const { origins, ranges } = (this.loaded ??= this.load())
     const origin = origins.get(handle)
     if (origin === undefined) return undefined
-    const places = [...origin.calls.map((call) => call.rangeTag), origin.rangeTag]
-    const names = [method, ...origin.calls.map((call) => call.functionName)]
+    const calls = callsOf(origin.stack)
+    const places = [...calls.map((call) => call.rangeTag), origin.rangeTag]
+    const names = [method, ...calls.map((call) => call.functionName)]
     const lines = places.flatMap((tag, i) => ranges.get(tag)?.describe(names[i]!) ?? [])
     return lines.length > 0 ? lines.join('\n') : undefined
   }
 
   private load(): LoadedRecords {
-    const { callStacks, ranges } = this.records()
-    return { origins: originsOf(callStacks), ranges: sourceRangesOf(ranges) }
+    const { callStacks, ranges, bytes } = this.records()
+    const budget = new ValueBudget(bytes)
+    return { origins: originsOf(callStacks, budget), ranges: sourceRangesOf(ranges, budget) }
   }
 }
 
 /** (handle, source range tag, node name, inlined call stack) each */
-function originsOf(bytes: Buffer): Map<number, Origin> {
+function originsOf(bytes: Buffer, budget: ValueBudget): Map<number, Origin> {
   const origins = new Map<number, Origin>()
-  for (const item of tupleOf(unpickle(bytes, LISTS_ONLY))) {
-    const [handle, rangeTag, , stack] = tupleOf(item, 4)
-    origins.set(integerOf(handle), { rangeTag: integerOf(rangeTag), calls: callsOf(stack) })
+  for (const item of tupleOf(unpickle(bytes, LISTS_ONLY, budget))) {
+    const [handle, rangeTag, , stack = null] = tupleOf(item, 4)
+    origins.set(integerOf(handle), { rangeTag: integerOf(rangeTag), stack })
   }
   return origins
 }
 
-/** ((class name, instance name), source range tag, callee or None, function name), nested */
+/** ((class name, instance name), source range tag, callee or None, function name), nested; outermost first. */
 function callsOf(stack: Value | undefined): InlinedCall[] {
   const calls: InlinedCall[] = []
   for (let next = stack; next !== null && next !== undefined;) {

@@ -6,12 +6,13 @@ import { FlatValues } from './ff-values.js'
 import { FlatReader, type FlatTable } from './flat-reader.js'
 import { Field } from './flat-schema.js'
 import { type ParsedModule, checkVersions } from './parsed.js'
+import type { ReadLimits } from './read-options.js'
 import { scalarTypeSize, type TensorPool } from './tensor-pool.js'
 
 /** Reads a flatbuffer module (module.fbs). */
-export function readFlatbuffer(source: ByteSource, pool: TensorPool): ParsedModule {
+export function readFlatbuffer(source: ByteSource, pool: TensorPool, limits: ReadLimits = {}): ParsedModule {
   const field = Field.module
-  const reader = new FlatReader(source)
+  const reader = new FlatReader(source, limits.objects)
   const module = reader.root()
   const bytecodeVersion = module.uint32(field.bytecodeVersion)
   const operatorVersion = module.uint32(field.operatorVersion)
@@ -44,6 +45,9 @@ function contentOf(file: FlatTable): Uint8Array {
   return file.reader.copy(start, length)
 }
 
+/** What elements of any type need: tensors of several may view one storage. */
+const ALIGNMENT = 8
+
 /** The storages of a flatbuffer: one that several tensors or tables refer to is one Storage. */
 class FlatStorages {
   private readonly known = new Map<string, Storage>()
@@ -65,7 +69,7 @@ class FlatStorages {
     let storage = this.known.get(key)
     if (storage === undefined) {
       this.reader.spend(length)
-      storage = this.source.storageAt(start, length, scalarTypeSize(scalarType) ?? 1)
+      storage = this.source.storageAt(start, length, ALIGNMENT)
       this.known.set(key, storage)
     }
     return storage

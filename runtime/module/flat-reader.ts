@@ -7,6 +7,8 @@ const PAGE_BYTES = 1 << 14
 const NUMBER_BYTES = 8
 /** Vectors may be shared, but no file decodes to more than this many times its size. */
 const MAX_GROWTH = 8
+/** Of the vector that refers to it. */
+const OBJECT_BYTES = 4
 
 /** A vector whose elements lie inside the file. */
 export interface FlatVector {
@@ -26,10 +28,14 @@ export class FlatReader {
   private readonly texts = new Map<number, string>()
   private budget: number
 
-  constructor(private readonly source: ByteSource) {
+  /** `objects`: how many there may be, in place of the number that goes with the size of the file. */
+  constructor(
+    private readonly source: ByteSource,
+    objects?: number,
+  ) {
     this.pageBytes = source.resident ? Infinity : PAGE_BYTES
     if (source.resident) this.pages.push(source.read(0, source.size))
-    this.budget = source.size * MAX_GROWTH + (1 << 20)
+    this.budget = objects === undefined ? source.size * MAX_GROWTH + (1 << 20) : objects * OBJECT_BYTES
   }
 
   root(): FlatTable {

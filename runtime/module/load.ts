@@ -7,21 +7,28 @@ import type { LoadHooks, ModelFile } from './model.js'
 import { checkNesting } from './nesting.js'
 import type { ParsedModule } from './parsed.js'
 import { readArchive } from './ptl.js'
+import type { ReadOptions } from './read-options.js'
 import { TensorPool } from './tensor-pool.js'
+import { ValueBudget } from './value-budget.js'
 
 /**
  * Reads a mobile module from a path or from bytes, or from a source, which it closes; what it is, its content says. Weights of a path are mapped and used
  * in place, those of bytes in memory are copied once. Throws INVALID_FILE for anything damaged or unknown,
  * UNSUPPORTED_FILE for what is whole but cannot be run.
  */
-export function loadModelFile(file: string | Uint8Array | ArrayBuffer | ByteSource, hooks: LoadHooks = {}): ModelFile {
+export function loadModelFile(
+  file: string | Uint8Array | ArrayBuffer | ByteSource,
+  hooks: LoadHooks = {},
+  options: ReadOptions = {},
+): ModelFile {
   const source = file instanceof ByteSource ? file : openSource(file)
-  const pool = new TensorPool(source)
+  const budget = new ValueBudget(source.size, options.limits?.objects)
+  const pool = new TensorPool(source, budget)
   // the file's tensors belong to no run
   const before = enterScope(null)
   try {
     return guarded(source.label, () => {
-      const parsed = parse(source, pool)
+      const parsed = parse(source, pool, budget, options)
       checkNesting(parsed.functions.flatMap((fn) => fn.constants))
       hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
       const { root, pending } = parsed.readState()
@@ -38,12 +45,12 @@ export function loadModelFile(file: string | Uint8Array | ArrayBuffer | ByteSour
   }
 }
 
-function parse(source: ByteSource, pool: TensorPool): ParsedModule {
+function parse(source: ByteSource, pool: TensorPool, budget: ValueBudget, options: ReadOptions): ParsedModule {
   switch (fileKind(source)) {
     case 'zip':
-      return readArchive(source, pool)
+      return readArchive(source, pool, budget, options)
     case 'flatbuffer':
-      return readFlatbuffer(source, pool)
+      return readFlatbuffer(source, pool, options.limits)
     case 'pickle':
       throw unsupported(
         'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',

@@ -10,6 +10,7 @@ import { PickleGlobal, SCHEME } from './pickle-global.js'
 import { quantOf } from './quantization.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
 import type { PickleMeaning } from './unpickler.js'
+import type { ValueBudget } from './value-budget.js'
 
 const MODULE_CLASS = '__torch__.'
 const CUSTOM_CLASS = '__torch__.torch.classes.'
@@ -48,6 +49,7 @@ export function moduleGlobals(
   pool: TensorPool,
   storageOf: (key: string, scalarType: number, count: number) => Storage,
   setStates: ReadonlyMap<string, FunctionCode>,
+  budget: ValueBudget,
 ): ModuleMeaning {
   const pending: PendingObject[] = []
   const memberOf = enumMembers()
@@ -82,6 +84,8 @@ export function moduleGlobals(
         const setState = setStates.get(instance.typeName)
         if (setState !== undefined) pending.push({ object: instance, state, setState })
         else if (state instanceof Map) {
+          // one state may be that of many objects
+          budget.spend(2 * state.size)
           for (const [name, value] of state) {
             instance.names.push(textOf(name))
             instance.slots.push(value)

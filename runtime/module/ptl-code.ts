@@ -6,13 +6,14 @@ import type { Value } from '../tensor/value.js'
 import { guarded, integerOf, textOf, tupleOf, unexpected } from './file-error.js'
 import { splitName } from './parsed.js'
 import { Instructions } from './unpickler.js'
+import type { ValueBudget } from './value-budget.js'
 
 const INT32_MIN = -(2 ** 31)
 const INT32_MAX = 2 ** 31 - 1
 const UINT16_MAX = 65535
 
 /** A function of `bytecode.pkl`: its name, its code and, in newer files, its schema. `handles` are those of files with debug information, by name. */
-export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Array>): FunctionCode {
+export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Array>, budget?: ValueBudget): FunctionCode {
   const [first, table, schema = null] = tupleOf(value, 2, 3)
   const name = textOf(first)
   return guarded(name, () => {
@@ -24,15 +25,19 @@ export function readFunction(value: Value, handles?: ReadonlyMap<string, Int32Ar
       'types',
       'register_size',
     )
+    // functions may have all of these in common, and a file the same function many times
+    for (const items of [operators, constants, types]) budget?.spend(4 * tupleOf(items).length)
+    const runs = tupleOf(instructions).map((item) => (item instanceof Instructions ? item.code : readInstruction(item)))
+    const code = joined(runs, budget)
     return {
       name,
       ...splitName(name),
-      code: joined(tupleOf(instructions).map((item) => (item instanceof Instructions ? item.code : readInstruction(item)))),
+      code,
       operators: tupleOf(operators).map(readOperator),
       constants: tupleOf(constants),
       types: tupleOf(types).map(textOf),
       registerSize: integerOf(registers, 0, UINT16_MAX),
-      schema: schema === null ? null : readSchema(schema),
+      schema: schema === null ? null : readSchema(schema, budget),
       debugHandles: handles?.get(name),
     }
   })
@@ -47,8 +52,10 @@ function named(value: Value | undefined, ...keys: readonly string[]): Value[] {
   })
 }
 
-function joined(runs: readonly (readonly number[])[]): Int32Array {
-  const code = new Int32Array(runs.reduce((length, run) => length + run.length, 0))
+function joined(runs: readonly (readonly number[])[], budget: ValueBudget | undefined): Int32Array {
+  const length = runs.reduce((sum, run) => sum + run.length, 0)
+  budget?.spend(length)
+  const code = new Int32Array(length)
   let at = 0
   for (const run of runs) {
     code.set(run, at)
@@ -71,8 +78,11 @@ function readOperator(value: Value): OperatorName {
   return { name: textOf(name), overload: textOf(overload), argCount: integerOf(argCount, -1, UINT16_MAX) }
 }
 
-function readSchema(value: Value): FunctionSchema {
-  const [args, returns] = named(value, 'arguments', 'returns').map((items) => tupleOf(items).map(readArgument))
+function readSchema(value: Value, budget: ValueBudget | undefined): FunctionSchema {
+  const [args, returns] = named(value, 'arguments', 'returns').map((items) => {
+    budget?.spend(4 * tupleOf(items).length)
+    return tupleOf(items).map(readArgument)
+  })
   return { args: args!, returns: returns!.map(({ type }) => ({ type })) }
 }
 

@@ -9,17 +9,21 @@ import { checkVersions, type ParsedModule } from './parsed.js'
 import { type ModuleMeaning, moduleGlobals } from './pickle-globals.js'
 import { readFunction } from './ptl-code.js'
 import { scalarTypeSize, type TensorPool } from './tensor-pool.js'
+import type { ReadOptions } from './read-options.js'
 import { unpickle } from './unpickler.js'
+import type { ValueBudget } from './value-budget.js'
 import { ZipArchive } from './zip.js'
 
 const BYTECODE = 'bytecode.pkl'
 const EXTRA = 'extra/'
 const DEBUG_HANDLES = 'mobile_debug_handles.pkl'
 const CALL_STACKS = 'callstack_debug_map.pkl'
+/** What elements of any type need: tensors of several may view one storage. */
+const ALIGNMENT = 8
 
 /** Reads a .ptl archive. Throws UNSUPPORTED_FILE for TorchScript archives without bytecode. */
-export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule {
-  const zip = new ZipArchive(source)
+export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueBudget, options: ReadOptions = {}): ParsedModule {
+  const zip = new ZipArchive(source, options.verify)
   const names = zip.recordNames()
   if (!zip.holds(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
   /** A short record that is text. */
@@ -32,8 +36,8 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   const storageOf = storagesOf(zip)
   const read = <T>(record: string, folder: string, use: (value: Value, meaning: ModuleMeaning) => T, opcodes?: typeof OPCODE_BY_NAME): T =>
     guarded(record, () => {
-      const meaning = moduleGlobals(pool, (key, scalarType, count) => storageOf(folder + key, scalarType, count), setStates)
-      return use(unpickle(zip.contentOf(record), { ...meaning, opcodes }), meaning)
+      const meaning = moduleGlobals(pool, (key, scalarType, count) => storageOf(folder + key, scalarType, count), setStates, budget)
+      return use(unpickle(zip.contentOf(record), { ...meaning, opcodes }, budget), meaning)
     })
 
   // constants share their storages with TorchScript, but in version 4, which has a folder of its own
@@ -45,8 +49,8 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
   const bytecodeVersion = version instanceof Tuple ? 3 : integerOf(version)
   const operatorVersion = Number(operators)
   checkVersions(bytecodeVersion, operatorVersion)
-  const handles = zip.holds(DEBUG_HANDLES) ? debugHandlesOf(zip.contentOf(DEBUG_HANDLES)) : undefined
-  const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles)))
+  const handles = zip.holds(DEBUG_HANDLES) ? debugHandlesOf(zip.contentOf(DEBUG_HANDLES), budget) : undefined
+  const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles, budget)))
   setStates = new Map(functions.filter((fn) => fn.method === '__setstate__').map((fn) => [fn.className, fn]))
   return {
     kind: 'ptl',
@@ -62,6 +66,7 @@ export function readArchive(source: ByteSource, pool: TensorPool): ParsedModule 
       ? new PickledDebugInfo(functions, () => ({
           callStacks: zip.contentOf(CALL_STACKS),
           ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.contentOf(name)),
+          bytes: source.size,
         }))
       : undefined,
     readState: () =>
@@ -92,7 +97,7 @@ function storagesOf(zip: ZipArchive): (record: string, scalarType: number, count
     let storage = known.get(record)
     if (storage === undefined) {
       // records of empty storages may be absent
-      storage = count === 0 && !zip.holds(record) ? Storage.holding(new Uint8Array(0)) : zip.storageAt(record, itemSize)
+      storage = count === 0 && !zip.holds(record) ? Storage.holding(new Uint8Array(0)) : zip.storageAt(record, ALIGNMENT)
       known.set(record, storage)
     }
     if (count * itemSize > storage.byteLength)

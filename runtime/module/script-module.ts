@@ -12,9 +12,10 @@ import { ScriptObject, type Value } from '../tensor/value.js'
 import { tensorAttributes } from './attributes.js'
 import { openSource } from './bytes.js'
 import { loadModelFile } from './load.js'
-import type { ModelFile } from './model.js'
+import type { LoadHooks, ModelFile } from './model.js'
+import type { ReadOptions } from './read-options.js'
 
-export interface LoadOptions extends RunOptions {
+export interface LoadOptions extends RunOptions, ReadOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** false: the file is read into memory; see openSource. */
@@ -66,7 +67,7 @@ export class ScriptModule implements Program {
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
   static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source, options.map)): ScriptModule {
     const module = new ScriptModule(options, source)
-    const file = loadModelFile(bytes, {
+    const hooks: LoadHooks = {
       onFunctions: (codes, operatorVersion) => {
         const functions = (module.functions = linkFunctions(codes, operatorVersion, module.namedTuples))
         for (const fn of functions) verifyFunction(fn, functions)
@@ -76,7 +77,8 @@ export class ScriptModule implements Program {
         const fn = module.functions.find((f) => f.source === code)!
         runFunction(fn, [object, state], module, options)
       },
-    })
+    }
+    const file = loadModelFile(bytes, hooks, options)
     module.hold(file)
     if (HOLDS_OBSERVERS) observer?.module(module)
     return module

@@ -2,6 +2,7 @@ import type { Value } from '../tensor/value.js'
 import { damaged, unexpected, integerOf, textOf, tupleOf } from './file-error.js'
 import { LISTS_ONLY } from './pickle-lists.js'
 import { unpickle } from './unpickler.js'
+import type { ValueBudget } from './value-budget.js'
 
 const STRING_TABLE = 'FORMAT_WITH_STRING_TABLE'
 /** Lines shown before and after the marked ones. */
@@ -58,15 +59,15 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The ranges of all `.debug_pkl` records by tag. */
-export function sourceRangesOf(records: readonly Buffer[]): Map<number, SourceRange> {
+export function sourceRangesOf(records: readonly Buffer[], budget?: ValueBudget): Map<number, SourceRange> {
   const ranges = new Map<number, SourceRange>()
-  for (const record of records) readRecord(record, ranges)
+  for (const record of records) readRecord(record, ranges, budget)
   return ranges
 }
 
 /** ('FORMAT_WITH_STRING_TABLE', texts, ranges), or in older files just ranges with the texts in them. */
-function readRecord(record: Buffer, ranges: Map<number, SourceRange>): void {
-  const root = tupleOf(unpickle(record, LISTS_ONLY))
+function readRecord(record: Buffer, ranges: Map<number, SourceRange>, budget: ValueBudget | undefined): void {
+  const root = tupleOf(unpickle(record, LISTS_ONLY, budget))
   const tabled = root.length === 3 && root[0] === STRING_TABLE
   const texts = tabled ? tupleOf(root[1]).map(textOf) : []
   for (const item of tabled ? tupleOf(root[2]) : root) {

@@ -8,12 +8,16 @@ import { CustomObject, type Value } from '../tensor/value.js'
 import type { ByteSource } from './bytes.js'
 import { damaged, MAX_RANK, unexpected } from './file-error.js'
 import { quantProblem } from './quantization.js'
+import { ValueBudget } from './value-budget.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
 const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
 const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(DType))
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
+
+/** What a tensor counts for, beside its sizes and strides. */
+const TENSOR = 8
 
 /** A view on a storage as a file describes it. */
 export interface TensorLayout {
@@ -54,7 +58,10 @@ export class TensorPool {
   private quantNumbers = 0
   private closed = false
 
-  constructor(private readonly source: ByteSource) {}
+  constructor(
+    private readonly source: ByteSource,
+    private readonly budget = new ValueBudget(source.size),
+  ) {}
 
   /**
    * A tensor on `storage`, or a stand-in where the dtype is one that this runtime lacks.
@@ -74,6 +81,8 @@ export class TensorPool {
     if (isQuantized(scalarType) && quant === null) throw damaged('a quantized tensor has no scale and zero point')
     const problem = quant === null ? undefined : quantProblem(quant, scalarType, sizes)
     if (problem !== undefined) throw damaged(problem)
+    this.budget.spend(TENSOR + 2 * sizes.length)
+    if (scalarType === DType.quint4x2 && storage.byteLength < elements) this.budget.spendBytes(elements)
     const own = scalarType === DType.quint4x2 ? widened(storage, elements) : storage
     const tensor = new Tensor(own, offset, sizes, strides, scalarType, isQuantized(scalarType) ? quant : null)
     tensor.pinned = true
@@ -90,6 +99,7 @@ export class TensorPool {
     if (!fits) throw unexpected('a 1-d tensor of int64, float32 or float64 as scales or zero points', tensor)
     this.quantNumbers += tensor.shape[0]!
     if (this.quantNumbers > MAX_QUANT_NUMBERS) throw damaged('more scales and zero points than any model has')
+    this.budget.spend(tensor.shape[0]!)
     return Array.from(readTensor(tensor), Number)
   }
 

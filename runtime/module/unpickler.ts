@@ -1,7 +1,9 @@
 import { Float, toInt } from '../tensor/scalar.js'
+import { isUtf8 } from 'node:buffer'
 import { CustomObject, Tuple, type Value } from '../tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from './file-error.js'
 import { PickleGlobal } from './pickle-global.js'
+import { ValueBudget } from './value-budget.js'
 
 /** What the globals and persistent ids of a pickle mean. */
 export interface PickleMeaning {
@@ -33,13 +35,20 @@ export const PickleOp = {
 /** Where a group of values begins on the stack. */
 const MARK = new CustomObject('the beginning of a group', null)
 
+/** What a dict or an object counts for, beside its items. */
+const LARGE = 4
+
 /**
  * Reads one pickle. Only what PyTorch writes is understood: any other opcode, global or nesting is an INVALID_FILE
- * error that names it. Values memoized once and fetched twice are the same object.
+ * error that names it. Values memoized once and fetched twice are the same object. `budget` is that of the file that the pickle is in.
  */
-export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
+export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new ValueBudget(bytes.length)): Value {
   const stack: Value[] = []
+  /** Where groups begin on it. */
+  const marks: number[] = []
   const memo: Value[] = []
+  /** Values with other numbers than the next one: an array with gaps could take much more memory than it has values. */
+  const elsewhere = new Map<number, Value>()
   let at = 0
   /** Within a tuple of instructions. */
   let inCode = false
@@ -55,7 +64,9 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
   const text = (length: number): string => {
     const start = next(length)
     if (at > bytes.length) throw new RangeError()
-    return bytes.toString('utf8', start, at)
+    const value = bytes.toString('utf8', start, at)
+    if (value.includes('\ufffd') && !isUtf8(bytes.subarray(start, at))) throw damaged(`the text before byte ${at} is not UTF-8`)
+    return value
   }
   const line = (): string => {
     const end = bytes.indexOf(0x0a, at)
@@ -69,13 +80,18 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
     return value
   }
   const popToMark = (): Value[] => {
-    const mark = stack.lastIndexOf(MARK)
-    if (mark < 0) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
+    const mark = marks.pop()
+    if (mark === undefined) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
     return stack.splice(mark).slice(1)
   }
-  const remember = (index: number): Value => (memo[index] = pop())
+  const remember = (index: number): Value => {
+    const value = pop()
+    if (index <= memo.length) memo[index] = value
+    else elsewhere.set(index, value)
+    return value
+  }
   const recall = (index: number): Value => {
-    const value = memo[index]
+    const value = index < memo.length ? memo[index] : elsewhere.get(index)
     if (value === undefined) throw damaged(`the pickle refers to value ${index}, which it has not made`)
     return value
   }
@@ -86,6 +102,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
     return dict
   }
   const call = (): Value => {
+    budget.spend(LARGE)
     const args = tupleOf(pop())
     const callee = pop()
     if (!(callee instanceof PickleGlobal)) throw unexpected('a function or class to call', callee)
@@ -96,7 +113,10 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
   const actions: Readonly<Record<number, (() => Value) | undefined>> = {
     [PickleOp.MARK]: () => {
       // the first part of the code of a function: only groups of the whole lie around it
-      inCode = meaning.opcodes !== undefined && stack.at(-1) === 'instructions' && stack.indexOf(MARK, 1) === stack.length - 2
+      const top = stack.length - 1
+      const isWithin = marks[0] === 0 ? marks.length === 2 : marks.length === 1
+      inCode = meaning.opcodes !== undefined && stack[top] === 'instructions' && isWithin && marks.at(-1) === top - 1
+      marks.push(stack.length)
       return MARK
     },
     [PickleOp.NONE]: () => null,
@@ -125,6 +145,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
       stack.push(tuple)
       const run = new Instructions([])
       at = readInstructions(bytes, at, memo, meaning.opcodes!, run.code)
+      budget.spend(run.code.length)
       return run
     },
     [PickleOp.EMPTY_LIST]: () => [],
@@ -136,7 +157,10 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
       for (const item of items) list.push(item)
       return list
     },
-    [PickleOp.EMPTY_DICT]: () => new Map(),
+    [PickleOp.EMPTY_DICT]: () => {
+      budget.spend(LARGE)
+      return new Map()
+    },
     [PickleOp.DICT]: () => fill(popToMark(), new Map()),
     [PickleOp.SETITEMS]: () => fill(popToMark(), pop()),
     [PickleOp.BINPUT]: () => remember(uint8()),
@@ -164,6 +188,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning): Value {
     for (;;) {
       const opcode = uint8()
       if (opcode === PickleOp.STOP) break
+      budget.spend(1)
       if (opcode === PickleOp.PROTO) {
         const version = uint8()
         if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)

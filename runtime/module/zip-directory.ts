@@ -4,8 +4,12 @@ import { damaged } from './file-error.js'
 /** One record of a zip, as the central directory tells. */
 export interface ZipEntry {
   readonly name: string
+  /** The name's bytes. */
+  readonly rawName: Buffer
   readonly flags: number
   readonly method: number
+  /** CRC-32 of the inflated bytes. */
+  readonly crc: number
   readonly compressedSize: number
   readonly size: number
   /** Of the local header. */
@@ -51,8 +55,19 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
     const sizes = [24, 20, 42].map((field) => directory.readUInt32LE(at + field))
     if (sizes.includes(ELSEWHERE32)) readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
     const [size, compressedSize, headerOffset] = sizes as [number, number, number]
-    const name = directory.toString('utf8', at + ENTRY_BYTES, nameEnd)
-    entries.push({ name, flags: uint16(8), method: uint16(10), compressedSize, size, headerOffset, entryOffset: offset + at, end: offset })
+    const rawName = directory.subarray(at + ENTRY_BYTES, nameEnd)
+    entries.push({
+      name: rawName.toString('utf8'),
+      rawName,
+      flags: uint16(8),
+      method: uint16(10),
+      crc: directory.readUInt32LE(at + 16),
+      compressedSize,
+      size,
+      headerOffset,
+      entryOffset: offset + at,
+      end: offset,
+    })
     at = extraEnd + uint16(32)
   }
   if (at > bytes) throw damaged('the last entry runs over the end of the zip directory')
@@ -73,20 +88,30 @@ function findDirectory(source: ByteSource): Place {
   if (at < 0) throw damaged('no end of a zip directory; the file is truncated or not a zip')
   const found = { count: tail.readUInt16LE(at + 10), bytes: tail.readUInt32LE(at + 12), offset: tail.readUInt32LE(at + 16) }
   const elsewhere = found.count === ELSEWHERE16 || found.bytes === ELSEWHERE32 || found.offset === ELSEWHERE32
-  return (elsewhere && readZip64End(source, tailOffset + at)) || found
+  const zip64 = elsewhere ? readZip64End(source, tailOffset + at) : null
+  const place = zip64 ?? found
+  const parts = [tail.readUInt16LE(at + 4), tail.readUInt16LE(at + 6)]
+  const here = tail.readUInt16LE(at + 8)
+  if (parts.some((part) => part !== 0 && part !== ELSEWHERE16) || (here !== found.count && here !== ELSEWHERE16))
+    throw damaged('the zip is one of several parts')
+  const end = zip64?.endOffset ?? tailOffset + at
+  if (!(place.offset + place.bytes <= end))
+    throw damaged(`the zip directory of ${place.bytes} bytes at ${place.offset} runs over its end at ${end}`)
+  return place
 }
 
-function readZip64End(source: ByteSource, endOffset: number): Place | false {
+function readZip64End(source: ByteSource, endOffset: number): (Place & { readonly endOffset: number }) | null {
   const locator = endOffset < ZIP64_LOCATOR_BYTES ? undefined : source.read(endOffset - ZIP64_LOCATOR_BYTES, ZIP64_LOCATOR_BYTES)
-  if (locator?.readUInt32LE(0) !== ZIP64_LOCATOR) return false
-  const end = source.read(Number(locator.readBigUInt64LE(8)), ZIP64_END_BYTES)
+  if (locator?.readUInt32LE(0) !== ZIP64_LOCATOR) return null
+  const place = Number(locator.readBigUInt64LE(8))
+  const end = source.read(place, ZIP64_END_BYTES)
   if (end.readUInt32LE(0) !== ZIP64_END) throw damaged('no zip64 directory record where its locator says')
   const number = (at: number): number => Number(end.readBigUInt64LE(at))
-  return { count: number(32), bytes: number(40), offset: number(48) }
+  return { count: number(32), bytes: number(40), offset: number(48), endOffset: place }
 }
 
 /** Numbers too large for 32 bits stand in an extra field, in this order, only those that are needed. */
-function readZip64Sizes(extra: Buffer, sizes: number[]): void {
+export function readZip64Sizes(extra: Buffer, sizes: number[]): void {
   const missing = sizes.flatMap((size, i) => (size === ELSEWHERE32 ? [i] : []))
   for (let at = 0; at + 4 <= extra.length; at += 4 + extra.readUInt16LE(at + 2)) {
     if (extra.readUInt16LE(at) !== ZIP64_EXTRA) continue

@@ -9,8 +9,9 @@ import { prune } from './prune.js'
 import { run } from './run.js'
 import { trace } from './trace.js'
 import type { Command } from './usage.js'
+import { verify } from './verify-files.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, verify, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

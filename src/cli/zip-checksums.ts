@@ -1,17 +1,6 @@
 import { openSource } from '../../runtime/module/bytes.js'
+import { crc32 } from '../../runtime/module/crc32.js'
 import { readDirectory } from '../../runtime/module/zip-directory.js'
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  for (let bit = 0; bit < 8; bit++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1
-  return n
-})
-
-/** CRC-32 as zip and zlib compute it. */
-export function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = TABLE[(crc ^ byte) & 255]! ^ (crc >>> 8)
-  return ~crc >>> 0
-}
 
 const DESCRIPTOR = 0x08074b50
 const HAS_DESCRIPTOR = 8

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { readNpy, writeNpy } from '../../src/cli/npy.js'
+import { openSource } from '../../runtime/module/bytes.js'
+import { readDirectory } from '../../runtime/module/zip-directory.js'
+import { findRecord } from '../../runtime/module/zip-local.js'
 import { tensor } from '../../src/index.js'
 import { ptlite } from './in-process.js'
 
@@ -205,4 +208,22 @@ t.test('help and version', async (t) => {
   t.match(await ptlite('run', '--help'), { status: 0, stdout: /--profile FILE/ })
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
   t.equal((await ptlite('--version')).stdout.trim(), manifest.version)
+})
+
+t.test('verify', async (t) => {
+  const path = digits('digits.ptl')
+  const whole = await ptlite('verify', path, digits('digits.ff'))
+  t.equal(whole.status, 0, whole.stderr)
+  t.match(whole.stdout, /digits\.ptl: whole; methods forward, logits\n.*digits\.ff: whole/)
+  const bytes = readFileSync(path)
+  // the last byte of a weight; nothing that loading reads otherwise
+  const entry = readDirectory(openSource(bytes)).find(({ name }) => name.includes('/data/0'))!
+  const copy = Buffer.from(bytes)
+  copy[findRecord(openSource(bytes), entry, entry.name) + entry.size - 1]! ^= 1
+  const damaged = join(t.testdir({ 'damaged.ptl': copy }), 'damaged.ptl')
+  const { status, stderr } = await ptlite('verify', damaged)
+  t.equal(status, 1)
+  t.match(stderr, /data\/0 is damaged/)
+  t.equal((await ptlite('inspect', damaged)).status, 0, 'weights are read where they are needed')
+  t.equal((await ptlite('verify')).status, 2)
 })

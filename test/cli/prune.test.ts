@@ -5,7 +5,7 @@ import { crc32 as reference } from 'node:zlib'
 import t from 'tap'
 import { openSource } from '../../runtime/module/bytes.js'
 import { readDirectory } from '../../runtime/module/zip-directory.js'
-import { crc32 } from '../../src/cli/zip-checksums.js'
+import { crc32 } from '../../runtime/module/crc32.js'
 import { loadModule } from '../../src/index.js'
 import { ptlite } from './in-process.js'
 

@@ -3,6 +3,7 @@ import { checkNesting } from '../../runtime/module/nesting.js'
 import { moduleGlobals } from '../../runtime/module/pickle-globals.js'
 import { TensorPool } from '../../runtime/module/tensor-pool.js'
 import { openSource } from '../../runtime/module/bytes.js'
+import { ValueBudget } from '../../runtime/module/value-budget.js'
 import { type PickleMeaning, unpickle } from '../../runtime/module/unpickler.js'
 import { complex, Float } from '../../runtime/tensor/scalar.js'
 import { Storage } from '../../runtime/tensor/storage.js'
@@ -14,7 +15,12 @@ import { p, pickle } from './pickle-writer.js'
 const source = openSource(new Uint8Array(0))
 
 function globals(): PickleMeaning {
-  return moduleGlobals(new TensorPool(source), () => Storage.holding(new Float32Array([0, 1, 2, 3, 4, 5])), new Map())
+  return moduleGlobals(
+    new TensorPool(source),
+    () => Storage.holding(new Float32Array([0, 1, 2, 3, 4, 5])),
+    new Map(),
+    new ValueBudget(10_000),
+  )
 }
 
 function read(...parts: readonly (readonly number[])[]): Value {
@@ -182,5 +188,36 @@ t.test('pickle bombs', (t) => {
   checkNesting([read(laughs)])
   t.ok(performance.now() - started < 2000, 'shared values are looked at once')
   t.equal(read(p.none, p.longPut(0xffffffff)), null, 'the memo is sparse')
+  const gaps = read(p.text('a'), p.longPut(7), p.none, p.put(0), p.tuple2, p.longPut(1), [0x6a, 7, 0, 0, 0], p.tuple2)
+  t.same(gaps, new Tuple([new Tuple(['a', null]), 'a']))
+  t.end()
+})
+
+t.test('a budget of objects', (t) => {
+  const of = (objects: number, ...parts: readonly (readonly number[])[]): string =>
+    errorOf(() => unpickle(pickle(...parts), globals(), new ValueBudget(0, objects))).message
+  t.match(of(9, p.mark, new Array<number>(10).fill(0x4e), p.tuple), /more than 9 objects.*limits\.objects/)
+  t.match(of(100, p.mark, new Array<number>(30).fill(0x7d), p.tuple), /more than 100 objects/, 'dicts count more')
+  // a dict that is the state of many objects
+  const entries = Array.from({ length: 100 }, (_, i) => [...p.text(`a${i}`), ...p.none]).flat()
+  const state = [p.emptyDict, p.put(0), p.mark, entries, p.setItems].flat()
+  const object = [p.global('__torch__', 'A'), p.emptyTuple, p.newObject, p.get(0), p.build].flat()
+  const meaning = moduleGlobals(new TensorPool(source), () => Storage.holding(new Uint8Array(0)), new Map(), new ValueBudget(0, 1000))
+  const many = pickle(p.mark, state, ...new Array<number[]>(20).fill(object), p.tuple)
+  t.match(errorOf(() => unpickle(many, meaning)).message, /more than 1000 objects/)
+  t.end()
+})
+
+t.test('texts that are not UTF-8', (t) => {
+  const text = (...bytes: number[]): number[] => [0x58, bytes.length, 0, 0, 0, ...bytes]
+  for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80]]) t.match(messageOf(text(...bytes)), /not UTF-8/)
+  t.equal(read(text(0xef, 0xbf, 0xbd)), '\ufffd')
+  t.end()
+})
+
+t.test('groups in groups take time in proportion to the file', (t) => {
+  const groups = new Array<number>(100_000).fill(0x28)
+  const value = read(p.none, groups, new Array<number>(100_000).fill(0x74), p.tuple2)
+  t.ok(value instanceof Tuple)
   t.end()
 })

@@ -1,4 +1,5 @@
 import { deflateRawSync } from 'node:zlib'
+import { crc32 } from '../../runtime/module/crc32.js'
 
 export interface ZipRecord {
   readonly name: string
@@ -14,7 +15,18 @@ export interface ZipRecord {
     readonly flags?: number
     readonly headerOffset?: number
     readonly stored?: number
+    readonly crc?: number
   }
+  /** What the local header says instead of what the directory does. */
+  readonly local?: {
+    readonly name?: string
+    readonly size?: number
+    readonly method?: number
+    readonly flags?: number
+    readonly crc?: number
+  }
+  /** Bytes behind the data in place of a descriptor. */
+  readonly behind?: Uint8Array
 }
 
 /** Writes a zip file of these records. */
@@ -33,31 +45,35 @@ export function zip(records: readonly ZipRecord[], options: { readonly zip64?: b
     const flags = record.claims?.flags ?? (record.descriptor === true ? 0x0808 : 0x0800)
     const headerOffset = offset
     const known = record.descriptor !== true
+    const crc = record.claims?.crc ?? crc32(record.data)
+    const { local = {} } = record
+    const localName = Buffer.from(local.name ?? record.name)
     push(
       fields(
         [4, 0x04034b50],
         [2, 20],
-        [2, flags],
-        [2, method],
+        [2, local.flags ?? flags],
+        [2, local.method ?? method],
         [4, 0],
-        [4, 0],
+        [4, local.crc ?? (known ? crc : 0)],
         [4, known ? data.length : 0],
-        [4, known ? record.data.length : 0],
-        [2, name.length],
+        [4, local.size ?? (known ? record.data.length : 0)],
+        [2, localName.length],
         [2, 3],
       ),
     )
-    push(name)
+    push(localName)
     push(Buffer.from('pad'))
     push(data)
-    if (!known) push(fields([4, 0x08074b50], [4, 0], [4, data.length], [4, record.data.length]))
+    if (record.behind !== undefined) push(Buffer.from(record.behind))
+    else if (!known) push(fields([4, 0x08074b50], [4, crc], [4, data.length], [4, record.data.length]))
     const size = record.claims?.size ?? record.data.length
     const stored = record.claims?.stored ?? data.length
     const at = record.claims?.headerOffset ?? headerOffset
     const extra = record.zip64 === true ? fields([2, 1], [2, 24], [8, size], [8, stored], [8, at]) : Buffer.alloc(0)
     const small = (value: number): number => (record.zip64 === true ? 0xffffffff : value)
     directory.push(
-      fields([4, 0x02014b50], [2, 20], [2, 20], [2, flags], [2, method], [4, 0], [4, 0], [4, small(stored)], [4, small(size)], [2, name.length], [2, extra.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, small(at)]),
+      fields([4, 0x02014b50], [2, 20], [2, 20], [2, flags], [2, method], [4, 0], [4, crc], [4, small(stored)], [4, small(size)], [2, name.length], [2, extra.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, small(at)]),
       name,
       extra,
     ) // prettier-ignore
@@ -80,7 +96,8 @@ export function zip(records: readonly ZipRecord[], options: { readonly zip64?: b
   return new Uint8Array(Buffer.concat(parts))
 }
 
-function fields(...values: readonly (readonly [bytes: number, value: number])[]): Buffer {
+/** Numbers of 2, 4 or 8 bytes, one behind the other. */
+export function fields(...values: readonly (readonly [bytes: number, value: number])[]): Buffer {
   return Buffer.concat(
     values.map(([bytes, value]) => {
       const buffer = Buffer.alloc(bytes)

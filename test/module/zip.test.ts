@@ -2,7 +2,8 @@ import t from 'tap'
 import { openSource } from '../../runtime/module/bytes.js'
 import { ZipArchive } from '../../runtime/module/zip.js'
 import { errorOf } from './fixtures.js'
-import { zip } from './zip-writer.js'
+import { crc32 } from '../../runtime/module/crc32.js'
+import { fields, zip, type ZipRecord } from './zip-writer.js'
 
 const HELLO = Buffer.from('hello')
 
@@ -84,7 +85,7 @@ t.test('damaged archives', (t) => {
   t.match(
     refused(
       zip([
-        { name: 'm/a', data: HELLO, claims: { stored: 30, size: 30 } },
+        { name: 'm/a', data: HELLO, claims: { stored: 40, size: 40 } },
         { name: 'm/b', data: HELLO },
       ]),
       'a',
@@ -102,9 +103,80 @@ t.test('damaged archives', (t) => {
 
 t.test('zip bombs', (t) => {
   const zeros = new Uint8Array(1 << 20)
-  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 } }]), 'a'), /the record a: the file is damaged/)
-  t.match(refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 2 ** 31 } }]), 'a'), /claims to inflate/)
+  t.match(
+    refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 1000 }, local: { size: 1000 } }]), 'a'),
+    /the record a: the file is damaged/,
+  )
+  t.match(
+    refused(zip([{ name: 'm/a', data: zeros, deflate: true, claims: { size: 2 ** 31 }, local: { size: 2 ** 31 } }]), 'a'),
+    /claims to inflate/,
+  )
   const many = Array.from({ length: 5 }, (_, i) => ({ name: `m/${i}`, data: zeros, deflate: true }))
   t.equal(open(zip(many)).contentOf('4').length, zeros.length)
+  t.end()
+})
+
+t.test('checksums', (t) => {
+  t.equal(crc32(Buffer.from('123456789')), 0xcbf43926)
+  t.equal(crc32(new Uint8Array(0)), 0)
+  const large = Uint8Array.from({ length: 300_001 }, (_, i) => (i * i) >> 3)
+  const parts = [large.subarray(0, 7), large.subarray(7, 100_000), large.subarray(100_000)]
+  t.equal(
+    parts.reduce((crc, part) => crc32(part, crc), 0),
+    crc32(large),
+    'in parts, by both ways to compute it',
+  )
+  for (const deflate of [false, true]) {
+    const wrong: ZipRecord = { name: 'm/a', data: HELLO, deflate, claims: { crc: 1 } }
+    t.match(refused(zip([wrong]), 'a'), /record a is damaged.*checksum/)
+    const storage = (verify: boolean): number => {
+      const found = new ZipArchive(openSource(zip([wrong])), verify).storageAt('a', 1)
+      const { byteLength } = found
+      found.free()
+      return byteLength
+    }
+    t.match(errorOf(() => storage(true)).message, /record a is damaged/)
+    if (!deflate) t.equal(storage(false), 5, 'of tensor data only where asked for')
+  }
+  t.end()
+})
+
+t.test('local headers must agree with the directory', (t) => {
+  const message = (record: Omit<ZipRecord, 'name' | 'data'>): string => refused(zip([{ name: 'm/a', data: HELLO, ...record }]), 'a')
+  t.match(message({ local: { name: 'm/b' } }), /another name/)
+  t.match(message({ local: { name: 'm/ab' } }), /another name/)
+  t.match(message({ local: { method: 8 } }), /another method/)
+  t.match(message({ local: { flags: 0x0801 } }), /another flags/)
+  t.match(message({ local: { crc: 7 } }), /another checksum/)
+  t.match(message({ local: { size: 4 } }), /another size/)
+  t.match(message({ local: { crc: 0 } }), /another checksum/)
+  const crc = crc32(HELLO)
+  const signature = [4, 0x08074b50] as const
+  for (const behind of [
+    fields(signature, [4, crc], [4, 5], [4, 5]),
+    fields([4, crc], [4, 5], [4, 5]),
+    fields(signature, [4, crc], [8, 5], [8, 5]),
+    fields([4, crc], [8, 5], [8, 5]),
+  ])
+    t.same(open(zip([{ name: 'm/a', data: HELLO, descriptor: true, behind }])).contentOf('a'), HELLO)
+  for (const behind of [fields(signature, [4, crc], [4, 5], [4, 6]), fields([4, crc]), fields(signature, [4, 1], [4, 5], [4, 5]), fields()])
+    t.match(message({ descriptor: true, behind }), /behind the record a/)
+  t.match(message({ descriptor: true, local: { size: 4 } }), /another size/)
+  t.end()
+})
+
+t.test('the directory lies before its end, in one part', (t) => {
+  const good = Buffer.from(zip([{ name: 'm/a', data: HELLO }]))
+  const end = good.length - 22
+  for (const [at, value, expected] of [
+    [end + 4, 1, /several parts/],
+    [end + 6, 1, /several parts/],
+    [end + 8, 2, /several parts/],
+    [end + 12, good.readUInt16LE(end + 12) + 1, /runs over its end/],
+  ] as const) {
+    const bytes = Buffer.from(good)
+    bytes.writeUInt16LE(value, at)
+    t.match(refused(bytes), expected)
+  }
   t.end()
 })

@@ -254,7 +254,7 @@ export function execute(
         case 47: {
           // WARN
           drop(values[--stack.top]!, run.lifetimes)
-          run.program.warn(String(values[--stack.top]))
+          run.program.warn(step.messageText(values[--stack.top]!))
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
           pc += 3
           continue

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { kindOf } from '../tensor/describe.js'
+import { describe, kindOf } from '../tensor/describe.js'
 import { Complex, Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
@@ -67,8 +67,8 @@ export function nextIteration(stack: Stack, n: number): boolean {
 
 export function findInterfaceMethod(program: Program, stack: Stack, name: Value, n: number): LinkedFunction {
   const object = toObject(stack.values[stack.top - n]!)
-  const fn = program.findMethod(object.typeName, String(name))
-  if (fn === undefined) return modelError(`${object.typeName} has no method '${String(name)}'`)
+  const fn = typeof name === 'string' ? program.findMethod(object.typeName, name) : undefined
+  if (fn === undefined) return modelError(`${object.typeName} has no method ${describe(name)}`)
   const expected = argumentCount(fn.source)
   if (n !== expected) return modelError(`${fn.source.name} takes ${expected} arguments, the call gives ${n}`)
   return fn
@@ -138,7 +138,7 @@ export function indexTuple(stack: Stack, lifetimes: Lifetimes): void {
   const index = stack.values[--stack.top]!
   const tuple = toTuple(stack.values[stack.top - 1]!)
   const n = tuple.items.length
-  if (typeof index !== 'number' || index < -n || index >= n) return modelError(`tuple of ${n} has no element ${String(index)}`)
+  if (typeof index !== 'number' || index < -n || index >= n) return modelError(`tuple of ${n} has no element ${describe(index)}`)
   lifetimes.pin(tuple)
   stack.values[stack.top - 1] = tuple.items[index < 0 ? index + n : index]!
 }
@@ -152,9 +152,14 @@ export function indexDict(stack: Stack): void {
   stack.values[stack.top - 1] = dict.get(key)!
 }
 
+/** What a program says; of anything but a text its kind. */
+export function messageText(message: Value): string {
+  return typeof message === 'string' ? message : kindOf(message)
+}
+
 /** Python's exception of the model: the message, after the class name where one is given. */
 export function raise(message: Value, className: Value): never {
-  const text = typeof message === 'string' ? message : kindOf(message)
+  const text = messageText(message)
   modelError(typeof className === 'string' ? `${className}: ${text}` : text)
 }
 

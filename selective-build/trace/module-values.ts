@@ -29,7 +29,7 @@ function visit(module: ScriptModule, see: (value: Value) => void): void {
     if (typeof value === 'object' && value !== null) {
       if (seen.has(value)) continue
       seen.add(value)
-      pending.push(...partsOf(value))
+      for (const part of partsOf(value)) pending.push(part)
     }
     see(value)
   }

@@ -22,6 +22,8 @@ export class ObjectTable {
   /** Shallow contents as the other side knows them. */
   private readonly known = new Map<number, readonly unknown[]>()
   private next: number
+  /** Objects that have a number and no node yet; null while none is being sent. */
+  private waiting: { readonly id: number; readonly object: Shared }[] | null = null
 
   /** `parent` has objects that outlive this table. */
   constructor(
@@ -132,16 +134,17 @@ export class ObjectTable {
   /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. */
   prune(roots: readonly Value[]): void {
     const reached = new Set<Shared>()
-    const visit = (item: unknown): void => {
-      if (typeof item !== 'object' || item === null || reached.has(item as Shared)) return
+    const pending: unknown[] = [...roots]
+    while (pending.length > 0) {
+      const item = pending.pop()
+      if (typeof item !== 'object' || item === null || reached.has(item as Shared)) continue
       const object = item as Shared
-      if (!this.ids.has(object)) return
+      if (!this.ids.has(object)) continue
       reached.add(object)
-      if (object instanceof CustomObject) visit(object.state)
-      if (object instanceof Storage) object.derived?.forEach((d) => visit(d.storage))
-      for (const inner of contentsOf(object)) visit(inner)
+      if (object instanceof CustomObject) pending.push(object.state)
+      if (object instanceof Storage) object.derived?.forEach((d) => pending.push(d.storage))
+      for (const inner of contentsOf(object)) if (typeof inner === 'object') pending.push(inner)
     }
-    roots.forEach(visit)
     for (const [id, object] of this.objects) {
       if (reached.has(object)) continue
       this.objects.delete(id)
@@ -168,8 +171,20 @@ export class ObjectTable {
     if (found !== undefined) return { ref: found }
     const id = this.sign * this.next++
     this.register(id, object)
-    nodes.push({ id, body: this.bodyOf(object, nodes) })
-    this.known.set(id, contentsOf(object))
+    const sending = this.waiting !== null
+    const waiting = (this.waiting ??= [])
+    waiting.push({ id, object })
+    // what an object holds waits until its own node is made: no depth is too great
+    if (!sending) {
+      try {
+        for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+          nodes.push({ id: next.id, body: this.bodyOf(next.object, nodes) })
+          this.known.set(next.id, contentsOf(next.object))
+        }
+      } finally {
+        this.waiting = null
+      }
+    }
     return { ref: id }
   }
 
@@ -257,20 +272,26 @@ export class ObjectTable {
         become(object, storage, body.offset, body.shape, body.strides)
       }
     } else if (body.kind === 'list' && Array.isArray(object)) {
-      object.splice(0, object.length, ...all(body.items))
+      replaceItems(object, all(body.items))
       if (body.elementType !== undefined) setListType(object, body.elementType)
     } else if (body.kind === 'tuple' && object instanceof Tuple) {
-      object.items.splice(0, object.items.length, ...all(body.items))
+      replaceItems(object.items, all(body.items))
     } else if (body.kind === 'map' && object instanceof Map) {
       object.clear()
       for (const [k, v] of body.entries) object.set(this.valueOf(k) as DictKey, this.valueOf(v))
     } else if (body.kind === 'object' && object instanceof ScriptObject) {
-      object.names.splice(0, object.names.length, ...body.names)
-      object.slots.splice(0, object.slots.length, ...all(body.slots))
+      replaceItems(object.names, body.names)
+      replaceItems(object.slots, all(body.slots))
     } else if (body.kind === 'custom' && object instanceof CustomObject) {
       Object.assign(object, { state: this.valueOf(body.state) })
     }
   }
+}
+
+/** One by one: there may be more than a function takes arguments. */
+function replaceItems<T>(list: T[], items: readonly T[]): void {
+  list.length = 0
+  for (const item of items) list.push(item)
 }
 
 function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {

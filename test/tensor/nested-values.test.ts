@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap'
 import { toOutput, toTyped, toValue, tuple, type Input, type Output } from '../../src/convert.js'
-import { list_sorted_any } from '../../runtime/backends/builtin/list-order.js'
+import * as order from '../../runtime/backends/builtin/list-order.js'
+import * as search from '../../runtime/backends/builtin/list-search.js'
+import { sameFloats } from '../../runtime/backends/builtin/support/equality.js'
 import { hash } from '../../runtime/backends/builtin/prim.js'
-import { tensor_of_list } from '../../runtime/backends/builtin/tensor-construct.js'
+import { list_to_tensor, tensor_of_list } from '../../runtime/backends/builtin/tensor-construct.js'
 import { matchesType, parseType } from '../../runtime/interpreter/types.js'
 import { valueText } from '../../runtime/backends/builtin/support/value-text.js'
 import { Float } from '../../runtime/tensor/scalar.js'
@@ -128,13 +130,13 @@ t.test('hashes', (t) => {
 
 t.test('order', (t) => {
   const [low, middle, high] = [1, 2, 3].map((x) => sharedTuples(60, x)) as [Value, Value, Value]
-  t.ok(list_sorted_any([high, low, middle, low]).every((value, i) => value === [low, low, middle, high][i]))
+  t.ok(order.list_sorted_any([high, low, middle, low]).every((value, i) => value === [low, low, middle, high][i]))
   const [one, two] = [1, 2].map((x) => {
     let deep: Value = x
     for (let i = 0; i < 100_000; i++) deep = new Tuple([deep])
     return deep
   }) as [Value, Value]
-  t.equal(list_sorted_any([two, one])[0], one)
+  t.equal(order.list_sorted_any([two, one])[0], one)
   t.end()
 })
 
@@ -147,5 +149,25 @@ t.test('tensors of lists', (t) => {
     for (let i = 0; i < 59; i++) lists = [lists, lists]
     t.throws(() => tensor_of_list(lists, null, null, false), { code: 'OUT_OF_MEMORY' })
   }
+  t.end()
+})
+
+t.test('lists of numbers that hold lists', (t) => {
+  const list = (): Value[] => {
+    let value: Value = [1]
+    for (let i = 0; i < 60; i++) value = [value, value]
+    return [value, value]
+  }
+  const deep = [deepList(100_000), deepList(100_000)]
+  const functions = [order.list_sort, order.list_sort_float, order.list_sort_any].map((sort) => (l: Value[]) => sort(l, false))
+  for (const of of [
+    ...functions,
+    ...[order.list_sorted, order.list_sorted_float, order.list_min_int, order.list_max_int, order.list_min_float],
+    ...[order.list_sum_int, order.list_sum_float, order.list_all, order.list_any, list_to_tensor],
+    (l: Value[]): unknown => order.list_min_of(l, l),
+    (l: Value[]): unknown => search.list_index_float(l, 1),
+    (l: Value[]): unknown => sameFloats(l, l),
+  ])
+    for (const value of [list(), deep]) t.throws(() => of(value), { code: 'INVALID_ARGUMENT' })
   t.end()
 })

@@ -129,7 +129,7 @@ export function polar_Scalar(a: AnyScalar, b: AnyScalar): Complex {
 }
 
 export function list_sum_complex(self: Value[]): Complex {
-  return self.reduce<Complex>((sum, z) => add_complex(sum, z as Complex), new Complex(0, 0))
+  return self.reduce<Complex>((sum, z) => add_complex(sum, z instanceof Complex ? z : floatOf(z)), new Complex(0, 0))
 }
 
 type Part = Tensor | boolean | number

@@ -9,6 +9,7 @@ import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Device, ScriptObject, type Value } from '../../tensor/value.js'
 import { isNonOverlappingAndDense } from './support/layout.js'
 import { enumSlot } from './support/equality.js'
+import { floatOf } from './support/scalar.js'
 
 /* What a program can ask of a tensor, a device or an object without looking at data. */
 
@@ -125,7 +126,7 @@ export function enum_value_int(enum_: Value): Int {
 }
 
 export function enum_value_float(enum_: Value): number {
-  return Number(enumSlot(enum_, 'value'))
+  return floatOf(enumSlot(enum_, 'value'))
 }
 
 export function enum_value_str(enum_: Value): string {

@@ -6,13 +6,16 @@ import { Tuple, type Value } from '../../tensor/value.js'
 import { compareBytes } from './support/bytes.js'
 import { addInt, wrapInt32 } from './support/integer.js'
 import { elementOf, tensorLess } from './support/equality.js'
-import { floatOf } from './support/scalar.js'
+import { floatOf, plainItem } from './support/scalar.js'
 
 /* Sorting, extremes and sums of lists. */
 
 type Compare<T> = (a: T, b: T) => number
 
-const compareNumbers: Compare<Value> = (a, b) => (a! < b! ? -1 : a! > b! ? 1 : 0)
+const compareNumbers: Compare<Value> = (a, b) => {
+  const [x, y] = [plainItem(a), plainItem(b)]
+  return x < y ? -1 : x > y ? 1 : 0
+}
 const compareFloats: Compare<Value> = (a, b) => compareNumbers(floatOf(a), floatOf(b))
 const compareStrings: Compare<Value> = (a, b) => compareBytes(a as string, b as string)
 const compareTensors: Compare<Tensor> = (a, b) => (tensorLess(a, b) ? -1 : tensorLess(b, a) ? 1 : 0)
@@ -120,11 +123,11 @@ function extreme(list: Value[], better: (a: Value, b: Value) => boolean, what: s
 }
 
 export function list_min_int(self: Value[]): Int {
-  return extreme(self, (a, b) => a! < b!, 'min') as Int
+  return extreme(self, (a, b) => plainItem(a) < plainItem(b), 'min') as Int
 }
 
 export function list_max_int(self: Value[]): Int {
-  return extreme(self, (a, b) => a! > b!, 'max') as Int
+  return extreme(self, (a, b) => plainItem(a) > plainItem(b), 'max') as Int
 }
 
 export function list_min_float(self: Value[]): number {
@@ -136,18 +139,18 @@ export function list_max_float(self: Value[]): number {
 }
 
 export function list_min_bool(self: Value[]): boolean {
-  return extreme(self, (a, b) => a! < b!, 'min') as boolean
+  return extreme(self, (a, b) => plainItem(a) < plainItem(b), 'min') as boolean
 }
 
 export function list_max_bool(self: Value[]): boolean {
-  return extreme(self, (a, b) => a! > b!, 'max') as boolean
+  return extreme(self, (a, b) => plainItem(a) > plainItem(b), 'max') as boolean
 }
 
 /** Compares element by element, then by length. */
 function compareLists(l: Value[], r: Value[]): number {
   const count = Math.min(l.length, r.length)
   for (let i = 0; i < count; i++) {
-    const [a, b] = [Number(l[i]), Number(r[i])]
+    const [a, b] = [floatOf(l[i]!), floatOf(r[i]!)]
     if (a !== b) return a < b ? -1 : 1
   }
   return l.length - r.length
@@ -165,7 +168,7 @@ export function list_max_of(l: Value[], r: Value[]): Value[] {
 /** Sum of ints, in 32 bits as PyTorch adds them. */
 export function list_sum_int(self: Value[]): Int {
   let sum: Int = 0
-  for (const v of self) sum = addInt(sum, v as Int)
+  for (const v of self) sum = addInt(sum, plainItem(v) as Int)
   return wrapInt32(sum)
 }
 
@@ -180,7 +183,7 @@ export function list_sum_bool(self: Value[]): number {
   return self.filter((v) => v === true).length
 }
 
-const isTrue = (v: Value): boolean => (typeof v === 'string' ? v !== '' : Number(v) !== 0)
+const isTrue = (v: Value): boolean => (typeof v === 'string' ? v !== '' : floatOf(v) !== 0)
 
 /** Ints, floats, bools or strings; a NaN counts as true. */
 export function list_any(self: Value[]): boolean {

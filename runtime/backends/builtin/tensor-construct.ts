@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.js'
+import { describe } from '../../tensor/describe.js'
 import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
 import { checkValueCount } from '../../tensor/host-values.js'
@@ -150,7 +151,7 @@ export function bool_to_tensor(a: boolean): Tensor {
 
 /** An int32 tensor of one dimension. */
 export function list_to_tensor(self: Value[]): Tensor {
-  for (const n of self) check(n === (Number(n) | 0), () => `expected integers of 32 bits, found ${String(n)}`)
+  for (const n of self) check(typeof n === 'number' && n === (n | 0), () => `expected integers of 32 bits, found ${describe(n)}`)
   return build(self as Int[], [self.length], DType.int64, DType.int32)
 }
 

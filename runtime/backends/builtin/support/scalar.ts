@@ -1,3 +1,5 @@
+import { check } from '../../../error.js'
+import { kindOf } from '../../../tensor/describe.js'
 import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../../tensor/scalar.js'
 import type { Value } from '../../../tensor/value.js'
 
@@ -18,9 +20,19 @@ export function operandOf(value: AnyScalar): Complex | Real {
   return value instanceof Complex ? value : isFloat(value) ? value.value : intOf(value)
 }
 
+/**
+ * An item of a list of numbers, bools or strings, to be compared or added; of a float its number. Throws INVALID_ARGUMENT for any other value:
+ * JavaScript would make a text of it first, with all that it holds.
+ */
+export function plainItem(value: Value): number | bigint | boolean | string {
+  if (value instanceof Float) return value.value
+  check(typeof value !== 'object', () => `expected a list of numbers, bools or strings, found ${kindOf(value)} in it`)
+  return value
+}
+
 /** The number in a list of floats. */
 export function floatOf(value: Value): number {
-  return Number(value)
+  return typeof value === 'number' ? value : Number(plainItem(value))
 }
 
 /** An operation on two numbers whose type is known only at run time: exact on two ints, in doubles as soon as one is a float. */

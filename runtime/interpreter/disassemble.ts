@@ -40,15 +40,22 @@ function explain(fn: FunctionCode, operand: Operand, pc: number, x: number, n: n
   }
 }
 
+/** Lists in lists that are shown. */
+const SHOWN_LEVELS = 4
+
 /** A constant in a few characters. */
-export function constantText(value: Value): string {
+export function constantText(value: Value, levels = SHOWN_LEVELS): string {
   if (value === null) return 'None'
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
   if (value instanceof Float) return Number.isInteger(value.value) ? value.value.toFixed(1) : String(value.value)
   if (value instanceof Complex) return String(value)
   if (value instanceof Tensor) return `${value.dtype}[${value.shape.join(', ')}]`
   if (Array.isArray(value)) {
-    const shown = value.slice(0, 8).map(constantText).join(', ')
+    if (levels === 0) return '[…]'
+    const shown = value
+      .slice(0, 8)
+      .map((item) => constantText(item, levels - 1))
+      .join(', ')
     return `[${shown}${value.length > 8 ? ', …' : ''}]`
   }
   return typeof value === 'object' ? kindOf(value) : String(value)

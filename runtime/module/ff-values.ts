@@ -1,5 +1,6 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { describe } from '../tensor/describe.js'
+import { PairMap } from '../tensor/pair-map.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import type { Quant } from '../tensor/tensor.js'
@@ -39,7 +40,7 @@ export class FlatValues {
   readonly pending: PendingObject[] = []
   private readonly values: Value[] = []
   private readonly types: readonly ObjectType[]
-  private readonly enums = new Map<string, ScriptObject>()
+  private readonly enums = new PairMap<string, number, ScriptObject>()
 
   constructor(
     private readonly reader: FlatReader,
@@ -219,10 +220,7 @@ export class FlatValues {
     const typeName = table.text(Field.enumValue.typeName)
     const index = table.uint32(Field.enumValue.value)
     const value = this.get(index)
-    const key = `${typeName} ${index}`
-    const member = this.enums.get(key) ?? new ScriptObject(typeName, ['value'], [value])
-    this.enums.set(key, member)
-    return member
+    return this.enums.get(typeName, index) ?? this.enums.set(typeName, index, new ScriptObject(typeName, ['value'], [value]))
   }
 
   private function(table: FlatTable): Value {

@@ -1,5 +1,6 @@
 import type { FunctionCode } from '../interpreter/code.js'
 import { describe } from '../tensor/describe.js'
+import { PairMap } from '../tensor/pair-map.js'
 import { Complex, Float } from '../tensor/scalar.js'
 import type { Storage } from '../tensor/storage.js'
 import { type Quant, Tensor } from '../tensor/tensor.js'
@@ -98,14 +99,15 @@ export function moduleGlobals(
 
 /** Members of an enum class are one object per value, since programs compare them by identity. */
 function enumMembers(): (className: string, value: Value) => Value {
-  const members = new Map<string, ScriptObject>()
+  // by value: a float is another one than an int or a text
+  const plain = new PairMap<string, number | string, ScriptObject>()
+  const floats = new PairMap<string, number, ScriptObject>()
   return (className, value) => {
     if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
       throw unexpected(`the value of a member of ${className}`, value)
-    const key = `${className} ${typeof value} ${String(value)}`
-    const member = members.get(key) ?? new ScriptObject(className, ['value'], [value])
-    members.set(key, member)
-    return member
+    const member = new ScriptObject(className, ['value'], [value])
+    if (value instanceof Float) return floats.get(className, value.value) ?? floats.set(className, value.value, member)
+    return plain.get(className, value) ?? plain.set(className, value, member)
   }
 }
 

@@ -8,10 +8,11 @@ import { dtypeTag } from '../../selective-build/trace/dtype-tags.js'
 import { KernelUses } from '../../selective-build/trace/kernel-uses.js'
 import { startRecording, stopRecording } from '../../selective-build/trace/recorder.js'
 import { EMPTY_TRACE, type KernelUse, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
-import { loadModule, type Output, PtliteError, Tensor } from '../index.js'
+import { loadModule, type Output, PtliteError } from '../index.js'
 import { type CompiledFile, whyUnusable } from './compiled-file.js'
 import { levelsOfPlans } from '../original.js'
 import { argumentsOf } from './example-inputs.js'
+import { tensorsIn } from './tensors-in.js'
 
 /** What is compiled once, whatever the levels, counts as this one. */
 const BASE = 'DEFAULT'
@@ -54,9 +55,7 @@ export async function traceOfCompiled(path: string, { about, plans }: CompiledFi
 
 /** Reads the tensors of a result, as an app would. */
 function read(output: Output): void {
-  if (output instanceof Tensor) output.data()
-  else if (Array.isArray(output)) output.forEach(read)
-  else if (output instanceof Map) for (const item of output.values()) read(item)
+  for (const tensor of tensorsIn(output)) tensor.data()
 }
 
 /** Kernels of the frames of a file, with the dtypes of what goes in and out. */

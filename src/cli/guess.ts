@@ -1,5 +1,6 @@
 import type { Module } from '../index.js'
 import { type Input, Tensor, tensor } from '../index.js'
+import { tensorsIn } from './tensors-in.js'
 
 /** What a benchmark calls a method with, and where that came from. */
 export interface BenchInputs {
@@ -66,7 +67,5 @@ function inputSizes(weights: readonly Tensor[], rank: number): number[] {
 
 /** Gives the tensors of a result back, so that timing does not wait for the garbage collector. */
 export function dispose(value: unknown): void {
-  if (value instanceof Tensor) value.dispose()
-  else if (Array.isArray(value)) value.forEach(dispose)
-  else if (value instanceof Map) for (const item of value.values()) dispose(item)
+  for (const tensor of tensorsIn(value)) tensor.dispose()
 }

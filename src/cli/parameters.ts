@@ -1,3 +1,5 @@
+import { LONGEST_NAME } from '../../runtime/module/attributes.js'
+import { damaged } from '../../runtime/module/file-error.js'
 import type { ModelFile } from '../../runtime/module/model.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { Tensor } from '../index.js'
@@ -23,6 +25,7 @@ export function listParameters(file: Pick<ModelFile, 'root' | 'functions'>): Par
       return
     }
     if (typeof value !== 'object' || value === null || seen.has(value)) return
+    if (name.length > LONGEST_NAME) throw damaged('the names of its attributes are too long')
     seen.add(value)
     if (value instanceof ScriptObject) {
       const { typeName } = value

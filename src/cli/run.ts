@@ -3,6 +3,7 @@ import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.
 import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
 import { exampleInputs } from './example-inputs.js'
 import { formatValue } from './format.js'
+import { checkPrintable } from './printable.js'
 import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
@@ -48,6 +49,7 @@ ${OPS_HELP}`,
     const result = module.call(values.method, call, profiler === undefined ? {} : { profiler })
     if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
     if (values.output !== undefined) await writeTensors(values.output, result)
+    checkPrintable(result)
     console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
     if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
     module.dispose()

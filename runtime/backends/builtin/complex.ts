@@ -7,7 +7,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import * as math from './support/complex-math.js'
 import { wrapInt32 } from './support/integer.js'
-import type { Real } from './support/scalar.js'
+import { floatOf, type Real } from './support/scalar.js'
 
 /*
  * Complex numbers: arithmetic, where one of two operands may be an int or a float, functions of the math module, and conversions from

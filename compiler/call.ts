@@ -1,3 +1,4 @@
+import type { Limits } from '../runtime/limits.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -19,7 +20,7 @@ export interface Call {
   accepts(inputs: readonly Tensor[]): boolean
   run(inputs: readonly Tensor[]): Value
   /** As `run`, on another native thread; null where no plan can take these inputs. */
-  runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null
+  runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null
   /** Gives back what was made for it. */
   dispose(): void
 }
@@ -46,8 +47,8 @@ export class DeliveredCall implements Call {
     return this.plan.run(inputs)
   }
 
-  runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
-    return this.plan.accepts(inputs) ? this.plan.runAsync(inputs, signal) : null
+  runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
+    return this.plan.accepts(inputs) ? this.plan.runAsync(inputs, signal, limits) : null
   }
 
   dispose(): void {

@@ -1,4 +1,6 @@
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
+import type { Limits } from '../runtime/limits.js'
+import { asCompilation, currentBudget } from '../runtime/native/budget.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -60,7 +62,9 @@ export class CompiledCall implements Call {
     const { plan } = this
     // arguments that share memory in another way than when the plan was made
     if (plan === null || !plan.accepts(inputs)) return this.guarded(inputs, this.changes, () => this.runner.run(inputs))
-    return this.guarded(inputs, this.riskyPlan, () => plan.run(inputs, outside))
+    // any kernel may be ended by a deadline
+    const risky = this.riskyPlan || (this.changes && currentBudget().clocked)
+    return this.guarded(inputs, risky, () => plan.run(inputs, outside))
   }
 
   private guarded(inputs: readonly Tensor[], risky: boolean, run: () => Value): Value {
@@ -77,9 +81,9 @@ export class CompiledCall implements Call {
     }
   }
 
-  runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> | null {
+  runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
     const { plan } = this
-    return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal) : null
+    return plan?.accepts(inputs) === true ? plan.runAsync(inputs, signal, limits) : null
   }
 
   dispose(): void {
@@ -97,6 +101,14 @@ export function compileCall(
   recorded: Graph,
   inputs: readonly Tensor[],
   options?: PassOptions,
+): { readonly call: CompiledCall; readonly result: Value } {
+  return asCompilation(() => compileGraph(recorded, inputs, options))
+}
+
+function compileGraph(
+  recorded: Graph,
+  inputs: readonly Tensor[],
+  options: PassOptions | undefined,
 ): { readonly call: CompiledCall; readonly result: Value } {
   const graph = optimize(recorded, undefined, options)
   const draws = drawsRandom(graph)

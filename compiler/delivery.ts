@@ -65,7 +65,7 @@ export function callAndCompile(
     call.dispose()
     return { value, outcome: { kind: 'operators', reason: reason!, recorded } }
   } catch (error) {
-    if (!(error instanceof PtliteError)) throw error
+    if (!(error instanceof PtliteError) || error.code === 'ABORTED') throw error
     return { value, outcome: { kind: 'refused', reason: `compilation failed: ${error.message}`, origin: null, temporary: false } }
   }
 }

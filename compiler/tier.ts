@@ -4,6 +4,7 @@ import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
 import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'
+import { endsCall, type Limits } from '../runtime/limits.js'
 import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
 import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -243,27 +244,27 @@ export class TieredModule implements RegionHost {
   }
 
   /** Starts a call on another native thread, where a plan is ready for arguments of this form; null elsewhere. */
-  replayAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): Promise<Value> | null {
+  replayAsync(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): Promise<Value> | null {
     if (this.busy || modulesObserved()) return null
     const plans = this.methods.get(fn)
     for (const [i, entry] of plans?.entries.entries() ?? []) {
       const inputs = entry.signature.match(args)
       if (inputs === null) continue
       plans!.touch(i)
-      return this.replayEntryAsync(entry, inputs, signal)
+      return this.replayEntryAsync(entry, inputs, signal, limits)
     }
     return null
   }
 
   /** What is to be done with a call whose turn in the background has come; a plan may have been made while it waited. */
-  backgroundStep(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal): BackgroundStep {
+  backgroundStep(fn: LinkedFunction, args: readonly Value[], signal?: AbortSignal, limits?: Limits): BackgroundStep {
     if (this.busy || modulesObserved() || (this.mode === 'off' && this.methods.size === 0)) return INTERPRET
     const plans = this.plansOf(fn)
     for (const [i, entry] of plans.entries.entries()) {
       const inputs = entry.signature.match(args)
       if (inputs === null) continue
       plans.touch(i)
-      const result = this.replayEntryAsync(entry, inputs, signal)
+      const result = this.replayEntryAsync(entry, inputs, signal, limits)
       if (result !== null) return { kind: 'replay', result }
       if (entry.withoutPlan || (entry.state.kind === 'compiled' && entry.state.guards.hold())) return INTERPRET
       return entry.regions !== null || entry.attempts >= MAX_ATTEMPTS ? IN_REGIONS : this.compileStep(fn, entry)
@@ -283,10 +284,15 @@ export class TieredModule implements RegionHost {
     return isDone ? null : this.compileStep(fn, entry)
   }
 
-  private replayEntryAsync(entry: Entry, inputs: readonly Tensor[], signal: AbortSignal | undefined): Promise<Value> | null {
+  private replayEntryAsync(
+    entry: Entry,
+    inputs: readonly Tensor[],
+    signal: AbortSignal | undefined,
+    limits: Limits | undefined,
+  ): Promise<Value> | null {
     const { state } = entry
     if (state.kind !== 'compiled' || !state.guards.hold()) return null
-    const result = state.call.runAsync(inputs, signal)
+    const result = state.call.runAsync(inputs, signal, limits)
     if (result !== null) entry.replays++
     return result
   }
@@ -404,7 +410,7 @@ export class TieredModule implements RegionHost {
       return call.run(inputs)
     } catch (error) {
       // nothing was changed yet: the interpreter repeats the error and says where in the model it is
-      if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return this.interpretCall(fn, args)
+      if (error instanceof PtliteError && !endsCall(error)) return this.interpretCall(fn, args)
       throw error
     }
   }
@@ -464,7 +470,7 @@ export class TieredModule implements RegionHost {
       letGoOfSources(guards, this.constantsInUse())
       return result
     } catch (error) {
-      if (!(error instanceof PtliteError)) throw error
+      if (!(error instanceof PtliteError) || error.code === 'ABORTED') throw error
       // where the arguments are at fault the interpreter says so, and the recording stays
       const result = this.interpretCall(fn, args)
       entry.state = { kind: 'refused', reason: `compilation failed: ${error.message}` }

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'OUT_OF_MEMORY'
   | 'NATIVE_LIBRARY' // the kernel library is absent or does not fit
   | 'WRITE_FAILED' // a file or stream that could not be written
+  | 'LIMIT_EXCEEDED' // a call or load took more than it may: docs/limits.md
   | 'ABORTED'
   | 'INTERNAL'
 

@@ -1,5 +1,6 @@
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
+import { limitsTest } from './limits-option.js'
 import type { CallOptions, RunOptions } from './module.js'
 
 /** By what it does: it may be of another copy of the library. */
@@ -16,14 +17,18 @@ function isSignal(value: unknown): string | null {
 /** Throws INVALID_ARGUMENT for options that there are not. */
 export function profilerOf(options: CallOptions | undefined): Profiler | undefined {
   if (options === undefined) return undefined
-  reading(() => checkOptions(options, { profiler: isProfiler } satisfies Record<keyof CallOptions, unknown>, 'call()'))
+  reading(() =>
+    checkOptions(options, { profiler: isProfiler, limits: limitsTest('call()') } satisfies Record<keyof CallOptions, unknown>, 'call()'),
+  )
   return options.profiler
 }
 
 /** A signal of Node, which follows one of another class. Throws INVALID_ARGUMENT for options that there are not. */
 export function signalOf(options: RunOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
-  reading(() => checkOptions(options, { signal: isSignal } satisfies Record<keyof RunOptions, unknown>, 'run()'))
+  reading(() =>
+    checkOptions(options, { signal: isSignal, limits: limitsTest('run()') } satisfies Record<keyof RunOptions, unknown>, 'run()'),
+  )
   const { signal } = options
   if (signal === undefined || signal instanceof AbortSignal) return signal
   const other: AbortSignal = signal

@@ -3,6 +3,8 @@ import type { AheadModule, AheadPlan } from '../compiler/ahead/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
+import { type Limits, limitsOver } from '../runtime/limits.js'
+import { withinLimits } from '../runtime/native/budget.js'
 import type { ByteSource } from '../runtime/module/bytes.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -45,6 +47,7 @@ export class CompiledModule extends Module {
     private readonly original: Original,
     /** Levels whose kernels run the plans, as bits by number; 0: all that are in use. */
     levels: number,
+    private readonly limits: Limits | undefined,
   ) {
     super()
     this.entries = ahead.plans.map((plan) => entryOf(plan, levels, source.label))
@@ -80,7 +83,9 @@ export class CompiledModule extends Module {
     const found = this.find(method, args)
     if (found === null) return this.modelFor(method, args).call(method, args, options)
     const { plan, inputs } = found
-    return toOutput(profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+    const limits = limitsOver(options?.limits, this.limits)
+    const run = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+    return toOutput(limits === undefined ? run() : withinLimits(limits, run))
   }
 
   async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
@@ -90,7 +95,7 @@ export class CompiledModule extends Module {
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
     this.uses++
     try {
-      return toOutput(await found.plan.runAsync(found.inputs, ended))
+      return toOutput(await found.plan.runAsync(found.inputs, ended, limitsOver(options?.limits, this.limits)))
     } finally {
       this.uses--
       if (this.uses === 0 && this.end.signal.aborted) this.free()

@@ -17,6 +17,7 @@ export { type PerChannelQuant, type PerTensorQuant, type Quant, type StorageOpti
 export * as custom from './custom.js'
 export { type Input, type Output, tuple } from './convert.js'
 export { loadModule } from './load-module.js'
+export type { Limits } from '../runtime/limits.js'
 export { type CallOptions, type LoadOptions, Module, type RunOptions } from './module.js'
 export { Profiler } from '../runtime/interpreter/profile.js'
 export { callOperator, type OperatorInfo, operators } from './operators.js'

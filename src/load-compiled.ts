@@ -35,7 +35,7 @@ export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
         const warning = original.warning()
         if (warning !== null) warn(warning)
         source.checkUnchanged()
-        return new CompiledModule(ahead, source, original, levels)
+        return new CompiledModule(ahead, source, original, levels, options.limits)
       }
     }
     const instead = original.insteadOf(reason)

@@ -1,7 +1,7 @@
 import { openSource } from '../runtime/module/bytes.js'
-import type { ReadLimits } from '../runtime/module/read-options.js'
 import { fileKind } from '../runtime/module/file-kind.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
+import { limitsTest } from './limits-option.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
@@ -29,19 +29,13 @@ export async function loadModule(source: string | Uint8Array | ArrayBuffer, opti
   return module
 }
 
-/** `limits` of loadModule(). */
-function readLimits(value: unknown): string | null {
-  checkOptions(value, { objects: count } satisfies Record<keyof ReadLimits, unknown>, 'limits of loadModule()')
-  return null
-}
-
 function checkLoadOptions(options: LoadOptions): void {
   const tests = {
     compile: oneOf('auto', 'off', 'eager'),
     winograd: boolean,
     map: boolean,
     verify: boolean,
-    limits: readLimits,
+    limits: limitsTest('loadModule()', { objects: count }),
     onWarning: callback,
     maxIterations: count,
   }

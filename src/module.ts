@@ -1,4 +1,5 @@
 import type { ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
+import type { Limits } from '../runtime/limits.js'
 import type { ReadLimits } from '../runtime/module/read-options.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -25,22 +26,29 @@ export interface LoadOptions {
    * a third of a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
    */
   readonly verify?: boolean
-  /** What loading may take; see docs/model-formats.md. */
-  readonly limits?: ReadLimits
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
-  /** Loop iterations and backward jumps after which a call is given up with an error; unlimited by default. */
+  /**
+   * What the code that loading runs may take, and each call of the module that does not say otherwise: LIMIT_EXCEEDED beyond. Loading has limits
+   * without, too (docs/limits.md), and one more, `objects`, for what the file's values take.
+   */
+  readonly limits?: Limits & ReadLimits
+  /** Loop iterations and backward jumps after which a call is given up with LIMIT_EXCEEDED; unlimited by default. */
   readonly maxIterations?: number
 }
 
 export interface CallOptions {
   /** Collects every operator call, which makes the call be interpreted, or every kernel call of its plan; of a `.ptlc` file always that. */
   readonly profiler?: Profiler
+  /** What the call may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. */
+  readonly limits?: Limits
 }
 
 export interface RunOptions {
-  /** Gives the run up once it is aborted: after the kernel, operator or compilation that runs then. */
+  /** Gives the run up once it is aborted: in the middle of loops and large kernels, too. */
   readonly signal?: AbortSignal
+  /** What the run may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. Time that it waits for its turn does not count. */
+  readonly limits?: Limits
 }
 
 /**

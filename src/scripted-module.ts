@@ -4,6 +4,8 @@ import { whyNoMethod, whyNoPlan } from '../compiler/ahead/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
 import { reachable } from '../runtime/interpreter/lifetime.js'
+import { type Limits, limitsOver } from '../runtime/limits.js'
+import { withinLimits } from '../runtime/native/budget.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -34,10 +36,12 @@ export class ScriptedModule extends InterpretedModule {
   private readonly end = new AbortController()
 
   private readonly passes: PassOptions
+  private readonly limits: Limits | undefined
 
   constructor(script: ScriptModule, options: LoadOptions) {
     super(script)
     this.passes = passOptions(options)
+    this.limits = options.limits
     this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
   }
 
@@ -45,8 +49,15 @@ export class ScriptedModule extends InterpretedModule {
     const fn = this.script.method(method)
     const values = this.fit(fn, args)
     const profiler = profilerOf(options)
-    if (profiler?.kernels === true) return toOutput(this.tiers.callProfiled(fn, values, profiler))
-    return toOutput(this.tiers.call(fn, values, profiler === undefined ? {} : { profiler }))
+    const limits = limitsOver(options?.limits, this.limits)
+    if (profiler === undefined && limits === undefined) return toOutput(this.tiers.call(fn, values))
+    return toOutput(
+      withinLimits(limits, () =>
+        profiler?.kernels === true
+          ? this.tiers.callProfiled(fn, values, profiler)
+          : this.tiers.call(fn, values, profiler === undefined ? {} : { profiler }),
+      ),
+    )
   }
 
   async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
@@ -54,21 +65,23 @@ export class ScriptedModule extends InterpretedModule {
     const fn = this.script.method(method)
     const values = this.fit(fn, args)
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    const limits = limitsOver(options?.limits, this.limits)
     ended.throwIfAborted()
     this.script.beginUse()
     try {
-      return toOutput(await (this.tiers.replayAsync(fn, values, ended) ?? this.interpretAside(fn, values, ended)))
+      return toOutput(await (this.tiers.replayAsync(fn, values, ended, limits) ?? this.interpretAside(fn, values, ended, limits)))
     } finally {
       this.script.endUse()
     }
   }
 
-  private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal): Promise<Value> {
+  private async interpretAside(fn: LinkedFunction, values: readonly Value[], signal: AbortSignal, limits?: Limits): Promise<Value> {
     try {
       this.background ??= interpretInBackground(this.script, this.passes)
-      return await this.background.call(fn, values, () => this.tiers.backgroundStep(fn, values, signal), signal)
+      const step = (): BackgroundStep => this.tiers.backgroundStep(fn, values, signal, limits)
+      return await this.background.call(fn, values, step, signal, limits)
     } catch (error) {
-      if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return this.tiers.call(fn, values)
+      if (error instanceof PtliteError && error.code === 'MISSING_OPERATOR') return withinLimits(limits, () => this.tiers.call(fn, values))
       throw error
     }
   }
@@ -86,7 +99,7 @@ export class ScriptedModule extends InterpretedModule {
       this.end.signal.throwIfAborted()
     }
     // what is small, and what the background thread cannot do
-    this.tiers.compile(fn, values)
+    withinLimits(this.limits, () => this.tiers.compile(fn, values))
   }
 
   private async compileAside(fn: LinkedFunction, values: readonly Value[]): Promise<void> {
@@ -96,7 +109,7 @@ export class ScriptedModule extends InterpretedModule {
         this.background ??= interpretInBackground(this.script, this.passes)
         // another call may have compiled it before the turn of this one comes
         const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
-        this.tiers.discard(await this.background.call(fn, values, turn, this.end.signal), [...reachable(values)])
+        this.tiers.discard(await this.background.call(fn, values, turn, this.end.signal, this.limits), [...reachable(values)])
       }
     } catch (error) {
       if (!(error instanceof PtliteError && error.code === 'MISSING_OPERATOR')) throw error
@@ -151,12 +164,14 @@ export class ScriptedModule extends InterpretedModule {
 
   arena(method: string, args: readonly Input[] = []): ArenaUse {
     const fn = this.script.method(method)
-    return this.tiers.planFor(fn, this.fit(fn, args)).plan.arena()
+    const values = this.fit(fn, args)
+    return withinLimits(this.limits, () => this.tiers.planFor(fn, values)).plan.arena()
   }
 
   explain(method: string, args: readonly Input[] = []): string {
     const fn = this.script.method(method)
-    return this.tiers.explain(fn, this.fit(fn, args))
+    const values = this.fit(fn, args)
+    return withinLimits(this.limits, () => this.tiers.explain(fn, values))
   }
 
   override plans(): PlanInfo[] {

@@ -12,6 +12,7 @@ export interface ReplayFrame {
   readonly offsets: number
   readonly patches: number
   readonly times: number
+  readonly nanoseconds: number
   readonly slots: number[]
 }
 
@@ -32,7 +33,12 @@ export class PlanInstance {
     const image = new Uint8Array(hostAt + hostData.length)
     this.code = Storage.allocate(image.length)
     // frames may name intermediates of no elements, which need an address even where they are all that there is
-    this.arena = fixed.some(({ base }) => base === ARENA) ? Storage.allocate(arenaBytes) : null
+    try {
+      this.arena = fixed.some(({ base }) => base === ARENA) ? Storage.allocate(arenaBytes) : null
+    } catch (error) {
+      this.code.free()
+      throw error
+    }
     // a module that nobody disposed takes them along when it is collected
     for (const storage of [this.code, this.arena]) storage?.watch()
     const address = this.code.address
@@ -58,6 +64,7 @@ export class PlanInstance {
       offsets: address + offsetsAt,
       patches: address + patchesAt,
       times: 0,
+      nanoseconds: 0,
       slots: [],
     }
   }

@@ -1,8 +1,11 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Profiler } from '../../runtime/interpreter/profile.js'
+import { type Limits, limitError } from '../../runtime/limits.js'
+import { nanosecondsOf } from '../../runtime/native/budget.js'
 import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { withLevels } from '../../runtime/native/level-limit.js'
+import { limitMemory, memoryStats } from '../../runtime/native/memory.js'
 import { endLease, lease } from '../../runtime/tensor/lending.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
@@ -152,9 +155,10 @@ export class Plan {
 
   /**
    * As `run`, on another native thread. Several runs may be under way, each with an arena of its own; inputs, constants and the
-   * plan may be disposed meanwhile. Rejects with the signal's reason once it is aborted, at the end of the kernel that runs then.
+   * plan may be disposed meanwhile. Rejects with the signal's reason once it is aborted, and with LIMIT_EXCEEDED where it takes more
+   * than `limits` allow: kernels look at both between blocks of their work.
    */
-  async runAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<Value> {
+  async runAsync(inputs: readonly Tensor[], signal?: AbortSignal, limits: Limits = {}): Promise<Value> {
     signal?.throwIfAborted()
     // from here on, whatever is disposed stays until this run is over
     const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
@@ -163,7 +167,7 @@ export class Plan {
     try {
       await this.turn()
       try {
-        return await this.replayAsync(inputs, addresses, signal)
+        return await this.replayAsync(inputs, addresses, signal, limits)
       } finally {
         this.running--
         this.queue.shift()?.()
@@ -179,14 +183,17 @@ export class Plan {
     this.running++
   }
 
-  private async replayAsync(inputs: readonly Tensor[], addresses: readonly number[], signal: AbortSignal | undefined): Promise<Value> {
+  private async replayAsync(
+    inputs: readonly Tensor[],
+    addresses: readonly number[],
+    signal: AbortSignal | undefined,
+    limits: Limits,
+  ): Promise<Value> {
     signal?.throwIfAborted()
-    const instance = this.take()
-    const { slots } = instance.frame
-    for (const [i, address] of addresses.entries()) slots[i] = address
-    const outputs = this.makeOutputs(slots, addresses.length)
+    const { instance, outputs } = withinMemory(limits.bytes, () => this.prepare(addresses))
+    const nanoseconds = nanosecondsOf(limits.milliseconds ?? Infinity)
     const frame = frameOf(() => {
-      kernels.plan_run(instance.frame)
+      kernels.plan_run({ ...instance.frame, nanoseconds })
     })
     const words = new Int32Array(frame.buffer)
     const cancel = (): void => {
@@ -200,10 +207,27 @@ export class Plan {
     } catch (error) {
       for (const storage of outputs) storage.free()
       signal?.throwIfAborted()
-      throw this.explain(error, words[DETAIL_WORD]!)
+      const failed = words[DETAIL_WORD]!
+      // the call that is under way now is another one
+      if (error instanceof PtliteError && error.code === 'LIMIT_EXCEEDED')
+        throw limitError('the call', 'milliseconds', limits.milliseconds!, `kernel ${this.layouts[failed]?.name ?? 'plan_run'}`)
+      throw this.explain(error, failed)
     } finally {
       signal?.removeEventListener('abort', cancel)
       this.giveBack(instance)
+    }
+  }
+
+  /** An arena whose frame has the addresses of inputs and new outputs. */
+  private prepare(addresses: readonly number[]): { readonly instance: PlanInstance; readonly outputs: Storage[] } {
+    const instance = this.take()
+    try {
+      const { slots } = instance.frame
+      for (const [i, address] of addresses.entries()) slots[i] = address
+      return { instance, outputs: this.makeOutputs(slots, addresses.length) }
+    } catch (error) {
+      this.giveBack(instance)
+      throw error
     }
   }
 
@@ -229,9 +253,13 @@ export class Plan {
   }
 
   private take(): PlanInstance {
-    const instance = this.idle.pop() ?? this.create()
     this.taken++
-    return instance
+    try {
+      return this.idle.pop() ?? this.create()
+    } catch (error) {
+      this.taken--
+      throw error
+    }
   }
 
   private giveBack(instance: PlanInstance): void {
@@ -254,10 +282,15 @@ export class Plan {
   private makeOutputs(slots: number[], n: number): Storage[] {
     const { outputs: sizes } = this.program
     const outputs: Storage[] = []
-    for (let i = 0; i < sizes.length; i++) {
-      const storage = Storage.allocate(sizes[i]!)
-      outputs.push(storage)
-      slots[n + i] = storage.address
+    try {
+      for (let i = 0; i < sizes.length; i++) {
+        const storage = Storage.allocate(sizes[i]!)
+        outputs.push(storage)
+        slots[n + i] = storage.address
+      }
+    } catch (error) {
+      for (const storage of outputs) storage.free()
+      throw error
     }
     return outputs
   }
@@ -303,6 +336,17 @@ export class Plan {
     if (!(error instanceof PtliteError)) return error
     const { name } = this.layouts[frame] ?? { name: 'plan_run' }
     return new PtliteError(error.code, error.message.replace('plan_run', name), { cause: error })
+  }
+}
+
+/** Carries `run` out with no more than so many bytes for what it makes. */
+function withinMemory<T>(bytes: number | undefined, run: () => T): T {
+  if (bytes === undefined) return run()
+  const before = limitMemory({ who: 'the call', limit: bytes, ceiling: memoryStats().live + bytes })
+  try {
+    return run()
+  } finally {
+    limitMemory(before)
   }
 }
 

@@ -382,12 +382,29 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   private collectNew(result: Value, made: Set<Tensor>): void {
-    if (result instanceof Tensor) {
-      // attributes and elements of containers come from reads, which make nothing
-      if (!this.ids.has(result) && !result.pinned) made.add(result)
-    } else if (Array.isArray(result)) for (const item of result) this.collectNew(item, made)
-    else if (result instanceof Tuple) for (const item of result.items) this.collectNew(item, made)
-    else if (result instanceof Map) for (const item of result.values()) this.collectNew(item, made)
+    if (result instanceof Tensor) this.collectMade(result, made)
+    else if (typeof result === 'object' && result !== null) this.collectInside(result, made)
+  }
+
+  private collectInside(container: Value, made: Set<Tensor>): void {
+    const seen = new Set<Value>()
+    const pending = [container]
+    while (pending.length > 0) {
+      const value = pending.pop() ?? null
+      if (value instanceof Tensor) this.collectMade(value, made)
+      // a list may hold itself
+      else if (typeof value === 'object' && !seen.has(value)) {
+        seen.add(value)
+        if (Array.isArray(value)) for (const item of value) pending.push(item)
+        else if (value instanceof Tuple) for (const item of value.items) pending.push(item)
+        else if (value instanceof Map) for (const item of value.values()) pending.push(item)
+      }
+    }
+  }
+
+  private collectMade(tensor: Tensor, made: Set<Tensor>): void {
+    // attributes and elements of containers come from reads, which make nothing
+    if (!this.ids.has(tensor) && !tensor.pinned) made.add(tensor)
   }
 
   /** The value of a tensor; a new constant for one that the run has not made. */

@@ -1,5 +1,6 @@
 import { milliseconds } from '../../runtime/clock.js'
 import { PtliteError } from '../../runtime/error.js'
+import { endsCall } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { type Entry, MAX_ATTEMPTS } from '../entry.js'
@@ -89,7 +90,7 @@ export class MethodRegions {
         entry.replays++
         return runWhole(state.region, state.call, parts!)
       } catch (error) {
-        if (error instanceof PtliteError && error.code !== 'OUT_OF_MEMORY') return host.interpretCall(fn, args)
+        if (error instanceof PtliteError && !endsCall(error)) return host.interpretCall(fn, args)
         throw error
       }
     }

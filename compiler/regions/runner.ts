@@ -1,5 +1,7 @@
 import { milliseconds } from '../../runtime/clock.js'
 import { PtliteError } from '../../runtime/error.js'
+import { endsCall } from '../../runtime/limits.js'
+import { currentBudget } from '../../runtime/native/budget.js'
 import { Activation } from '../../runtime/interpreter/activation.js'
 import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/program.js'
 import type { RunOptions } from '../../runtime/interpreter/run.js'
@@ -26,7 +28,7 @@ import { endOf, type Instruction, type Location, type RegionEntry, type RegionTa
 export interface RegionHost {
   readonly script: ScriptModule
   readonly parts: ModuleParts
-  /** Of every interpreted call. A profiler among them is asked for the time before each region too. */
+  /** Of every interpreted call. */
   readonly runOptions: RunOptions
   interpretCall(fn: LinkedFunction, args: readonly Value[]): Value
   /** What tools show of the module has changed. */
@@ -134,7 +136,7 @@ export class RegionRun {
       entry.cost += milliseconds() - begin
       return advance(region, act, parts, made.outputs)
     } catch (error) {
-      if (error instanceof PtliteError && (call === null || error.code !== 'OUT_OF_MEMORY')) {
+      if (error instanceof PtliteError && (call === null ? error.code !== 'ABORTED' : !endsCall(error))) {
         this.failure = error
         return null
       }
@@ -150,7 +152,7 @@ export class RegionRun {
   /** Whoever waits for the run may have given it up. */
   private mayGoOn(): void {
     try {
-      this.host.runOptions.profiler?.now()
+      currentBudget().check()
     } catch (error) {
       this.act.abandon()
       throw error

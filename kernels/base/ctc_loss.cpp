@@ -4,6 +4,7 @@
 
 #include "frames/loss.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -20,6 +21,7 @@ struct Forward {
 
   int32_t run() {
     const int64_t states = 2 * f->longest + 1;
+    ptlite::Pace pace;
     for (int64_t n = 0; n < f->batch; n++) {
       const int64_t time = ((const int64_t*)f->input_lengths)[n], length = ((const int64_t*)f->target_lengths)[n];
       const int64_t first = ((const int64_t*)f->target_offsets)[n];
@@ -40,6 +42,7 @@ struct Forward {
       }
       for (int64_t s = 0; s < 2 && s < used; s++) alpha[s] = in[class_of(s) * f->class_stride];
       for (int64_t t = 1; t < time; t++) {
+        pace.after(16 * used);
         const T* before = alpha + (t - 1) * states;
         T* now = alpha + t * states;
         const T* x = in + t * f->time_stride;

@@ -6,6 +6,7 @@
 
 #include "frames/decompose.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 
 namespace {
 
@@ -14,6 +15,7 @@ constexpr double kTiny = 1e-300;
 
 /// Reflects column k of a below row k to zero; the reflector v (v[0] = 1) replaces it, its factor is returned.
 double reflect(double* a, int64_t rows, int64_t cols, int64_t k) {
+  ptlite::Pace pace;
   double below = 0;
   for (int64_t r = k + 1; r < rows; r++) below = std::hypot(below, a[r * cols + k]);
   const double alpha = a[k * cols + k];
@@ -22,6 +24,7 @@ double reflect(double* a, int64_t rows, int64_t cols, int64_t k) {
   const double tau = (beta - alpha) / beta;
   for (int64_t r = k + 1; r < rows; r++) a[r * cols + k] /= alpha - beta;
   for (int64_t c = k + 1; c < cols; c++) {
+    pace.after(2 * (rows - k));
     double dot = a[k * cols + c];
     for (int64_t r = k + 1; r < rows; r++) dot += a[r * cols + k] * a[r * cols + c];
     a[k * cols + c] -= tau * dot;
@@ -35,6 +38,7 @@ int32_t householder_qr_run(householder_qr_frame* f) {
   const int64_t rows = f->rows, cols = f->cols, width = f->q_cols, steps = std::min(rows, cols);
   auto* tau = static_cast<double*>(ptlite_scratch(size_t(steps + 1) * sizeof(double)));
   if (!tau) return PTLITE_NO_MEMORY;
+  ptlite::Pace pace;
   for (int64_t b = 0; b < f->batch; b++) {
     double* a = reinterpret_cast<double*>(f->a) + b * rows * cols;
     for (int64_t k = 0; k < steps; k++) tau[k] = reflect(a, rows, cols, k);
@@ -42,6 +46,7 @@ int32_t householder_qr_run(householder_qr_frame* f) {
     for (int64_t i = 0; i < rows * width; i++) q[i] = i / width == i % width;
     for (int64_t k = steps - 1; k >= 0 && width > 0; k--) {
       for (int64_t c = k; c < width; c++) {
+        pace.after(2 * (rows - k));
         double dot = q[k * width + c];
         for (int64_t r = k + 1; r < rows; r++) dot += a[r * cols + k] * q[r * width + c];
         q[k * width + c] -= tau[k] * dot;
@@ -85,6 +90,7 @@ void sort_columns(double* values, int64_t n, Before before, double* first, int64
 
 int32_t symmetric_eigen_run(symmetric_eigen_frame* f) {
   const int64_t n = f->n;
+  ptlite::Pace pace;
   for (int64_t b = 0; b < f->batch; b++) {
     double* a = reinterpret_cast<double*>(f->a) + b * n * n;
     double* values = reinterpret_cast<double*>(f->values) + b * n;
@@ -95,6 +101,7 @@ int32_t symmetric_eigen_run(symmetric_eigen_frame* f) {
       for (int64_t p = 0; p < n; p++) {
         for (int64_t q = p + 1; q < n; q++) {
           const double between = a[p * n + q];
+          pace.after(3 * n);
           if (std::fabs(between) <= 1e-17 * std::sqrt(std::fabs(a[p * n + p] * a[q * n + q])) + kTiny) continue;
           rotated = true;
           const Rotation turn(a[p * n + p], a[q * n + q], between);
@@ -114,12 +121,14 @@ int32_t symmetric_eigen_run(symmetric_eigen_frame* f) {
 /// Makes columns from `known` on orthonormal to all before them, out of unit vectors.
 void complete(double* u, int64_t rows, int64_t cols, int64_t known) {
   int64_t unit = 0;
+  ptlite::Pace pace;
   for (int64_t c = known; c < cols; c++) {
     for (; unit < rows; unit++) {
       for (int64_t r = 0; r < rows; r++) u[r * cols + c] = r == unit;
       double norm = 0;
       for (int pass = 0; pass < 2; pass++) {
         for (int64_t k = 0; k < c; k++) {
+          pace.after(2 * rows);
           double dot = 0;
           for (int64_t r = 0; r < rows; r++) dot += u[r * cols + k] * u[r * cols + c];
           for (int64_t r = 0; r < rows; r++) u[r * cols + c] -= dot * u[r * cols + k];
@@ -137,6 +146,7 @@ void complete(double* u, int64_t rows, int64_t cols, int64_t known) {
 
 int32_t singular_values_run(singular_values_frame* f) {
   const int64_t rows = f->rows, cols = f->cols, width = f->u_cols;
+  ptlite::Pace pace;
   for (int64_t b = 0; b < f->batch; b++) {
     double* a = reinterpret_cast<double*>(f->a) + b * rows * cols;
     double* u = reinterpret_cast<double*>(f->u) + b * rows * width;
@@ -148,6 +158,7 @@ int32_t singular_values_run(singular_values_frame* f) {
       for (int64_t p = 0; p < cols; p++) {
         for (int64_t q = p + 1; q < cols; q++) {
           double pp = 0, qq = 0, pq = 0;
+          pace.after(2 * rows + cols);
           for (int64_t r = 0; r < rows; r++) {
             pp += a[r * cols + p] * a[r * cols + p];
             qq += a[r * cols + q] * a[r * cols + q];
@@ -180,6 +191,7 @@ int32_t singular_values_run(singular_values_frame* f) {
 
 int32_t lu_factor_run(lu_factor_frame* f) {
   const int64_t rows = f->rows, cols = f->cols, steps = std::min(rows, cols);
+  ptlite::Pace pace;
   for (int64_t b = 0; b < f->batch; b++) {
     double* a = reinterpret_cast<double*>(f->a) + b * rows * cols;
     int32_t* pivots = reinterpret_cast<int32_t*>(f->pivots) + b * steps;
@@ -196,6 +208,7 @@ int32_t lu_factor_run(lu_factor_frame* f) {
       }
       if (pivot != k) std::swap_ranges(a + k * cols, a + (k + 1) * cols, a + pivot * cols);
       for (int64_t r = k + 1; r < rows; r++) {
+        pace.after(cols - k);
         const double m = a[r * cols + k] /= a[k * cols + k];
         for (int64_t c = k + 1; c < cols; c++) a[r * cols + c] -= m * a[k * cols + c];
       }

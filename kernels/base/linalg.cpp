@@ -1,6 +1,7 @@
 // Dense decompositions: LU with row pivoting, Cholesky, triangular substitution.
 #include "frames/linalg.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 
 #include <cmath>
 #include <utility>
@@ -13,6 +14,7 @@ template <class T>
 int factor(T* a, int64_t n, T* b, int64_t columns) {
   int sign = 1;
   bool singular = false;
+  ptlite::Pace pace;
   for (int64_t k = 0; k < n; k++) {
     int64_t pivot = k;
     for (int64_t r = k + 1; r < n; r++) {
@@ -29,6 +31,7 @@ int factor(T* a, int64_t n, T* b, int64_t columns) {
     }
     const T inverse = T(1) / a[k * n + k];
     for (int64_t r = k + 1; r < n; r++) {
+      pace.after(n - k + columns);
       const T m = a[r * n + k] * inverse;
       if (m == 0) continue;
       for (int64_t c = k + 1; c < n; c++) a[r * n + c] -= m * a[k * n + c];
@@ -40,8 +43,10 @@ int factor(T* a, int64_t n, T* b, int64_t columns) {
 
 template <class T>
 void back_substitute(const T* a, int64_t n, T* b, int64_t columns, bool unit) {
+  ptlite::Pace pace;
   for (int64_t r = n - 1; r >= 0; r--) {
     for (int64_t k = r + 1; k < n; k++) {
+      pace.after(columns);
       const T m = a[r * n + k];
       for (int64_t c = 0; c < columns; c++) b[r * columns + c] -= m * b[k * columns + c];
     }
@@ -52,8 +57,10 @@ void back_substitute(const T* a, int64_t n, T* b, int64_t columns, bool unit) {
 
 template <class T>
 void forward_substitute(const T* a, int64_t n, T* b, int64_t columns, bool unit) {
+  ptlite::Pace pace;
   for (int64_t r = 0; r < n; r++) {
     for (int64_t k = 0; k < r; k++) {
+      pace.after(columns);
       const T m = a[r * n + k];
       for (int64_t c = 0; c < columns; c++) b[r * columns + c] -= m * b[k * columns + c];
     }
@@ -94,6 +101,7 @@ int32_t linalg_slogdet(const linalg_slogdet_frame& f) {
 template <class T>
 int32_t linalg_cholesky(const linalg_cholesky_frame& f) {
   const int64_t n = f.n;
+  ptlite::Pace pace;
   for (int64_t i = 0; i < f.batch; i++) {
     T* a = reinterpret_cast<T*>(f.a) + i * n * n;
     // the triangle that is not asked for is not read
@@ -105,6 +113,7 @@ int32_t linalg_cholesky(const linalg_cholesky_frame& f) {
       const T root = std::sqrt(d);
       at(c, c) = root;
       for (int64_t r = c + 1; r < n; r++) {
+        pace.after(c);
         T v = at(r, c);
         for (int64_t k = 0; k < c; k++) v -= at(r, k) * at(c, k);
         at(r, c) = v / root;

@@ -5,6 +5,7 @@
 
 #include "frames/loss.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -54,6 +55,7 @@ int32_t nll_loss_run(nll_loss_frame* f) {
 template <class S, class C>
 int32_t margins(margin_loss_frame* f) {
   const int64_t classes = f->classes;
+  ptlite::Pace pace;
   for (int64_t n = 0; n < f->batch; n++) {
     const S* x = (const S*)f->in + n * classes;
     const S* weight = (const S*)f->weight;
@@ -67,6 +69,7 @@ int32_t margins(margin_loss_frame* f) {
       for (int64_t c = 0; c < classes; c++) {
         bool wanted = c == t;
         for (int64_t k = 0; f->multilabel && !wanted && k < classes && target[k] >= 0; k++) wanted = target[k] == c;
+        pace.after(f->multilabel ? classes : 1);
         if (wanted) continue;
         const double z = f->margin - elem::cast<double>(x[t]) + elem::cast<double>(x[c]);
         if (z > 0) sum += (f->p == 1 ? z : std::pow(z, f->p)) * (weight ? elem::cast<double>(weight[t]) : 1.0);

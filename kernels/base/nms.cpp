@@ -3,6 +3,7 @@
 
 #include "frames/detection.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -26,10 +27,12 @@ int64_t suppress(nms_frame* f, int64_t* order, char* gone, T* areas) {
     return a < b;
   });
   int64_t kept = 0;
+  ptlite::Pace pace;
   for (int64_t at = 0; at < f->count; at++) {
     const int64_t i = order[at];
     if (gone[i]) continue;
     keep[kept++] = i;
+    pace.after(f->count - at);
     const T* a = boxes + 4 * i;
     for (int64_t next = at + 1; next < f->count; next++) {
       const int64_t j = order[next];

@@ -1,21 +1,25 @@
-#include <time.h>
-
 #include "frames/plan.h"
 #include "isa/kernel.h"
 #include "isa/run_frame.h"
+#include "pool/budget.h"
 
 namespace {
-
-constexpr int32_t kCancelled = 8;
 
 struct Patch {
   int64_t at, slot, offset;
 };
 
-int64_t now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
+struct Step {
+  void* frame;
+  uint32_t levels;
+
+  int32_t run() const { return levels == 0 ? ptlite::ptlite_run_frame(frame) : ptlite::ptlite_run_frame_at(frame, levels); }
+};
+
+int32_t run_step(void* step) {
+  // before each kernel, however small
+  ptlite::poll();
+  return static_cast<const Step*>(step)->run();
 }
 
 template <bool kTimed>
@@ -24,19 +28,17 @@ int32_t replay(plan_run_frame* f) {
   const auto* offsets = reinterpret_cast<const uint32_t*>(f->offsets);
   auto* times = reinterpret_cast<int64_t*>(f->times);
   const auto levels = static_cast<uint32_t>(f->levels);
-  // another thread sets it while the run goes on
-  const volatile int32_t& cancel = f->cancel;
+  const bool guarded = ptlite::guarded();
   for (int32_t i = 0; i < f->count; i++) {
-    if (cancel != 0) return kCancelled;
-    if (kTimed) times[i] = now();
-    void* frame = frames + offsets[i];
-    const int32_t status = levels == 0 ? ptlite::ptlite_run_frame(frame) : ptlite::ptlite_run_frame_at(frame, levels);
+    if (kTimed) times[i] = ptlite::clock_nanoseconds();
+    Step step{frames + offsets[i], levels};
+    const int32_t status = guarded ? ptlite::within_budget(run_step, &step) : step.run();
     if (status != PTLITE_OK) {
       f->header.detail = i;
       return status;
     }
   }
-  if (kTimed) times[f->count] = now();
+  if (kTimed) times[f->count] = ptlite::clock_nanoseconds();
   return PTLITE_OK;
 }
 
@@ -46,7 +48,17 @@ int32_t run(plan_run_frame* f) {
     const Patch& p = patches[i];
     *reinterpret_cast<int64_t*>(f->frames + p.at) = f->slots[p.slot] + p.offset;
   }
-  return f->times != 0 ? replay<true>(f) : replay<false>(f);
+  const auto replay_all = [f] { return f->times != 0 ? replay<true>(f) : replay<false>(f); };
+  if (f->nanoseconds == 0) return replay_all();
+  ptlite::Budget budget;
+  budget.deadline = ptlite::deadline_after(f->nanoseconds);
+  budget.cancel = &f->cancel;
+  ptlite::Guard& guard = ptlite::guard;
+  const ptlite::Guard before = guard;
+  guard = {&budget, nullptr, 0};
+  const int32_t status = replay_all();
+  guard = before;
+  return status;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "frames/polynomial.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -40,6 +41,7 @@ T by_angle(int kind, T u, int64_t n, bool upper_end) {
 template <class T, class Step>
 T recur(int64_t n, T first, const Step& step, int32_t& status) {
   if (n == 0) return 1;
+  ptlite::poll();
   T before = 1, now = first;
   for (int64_t k = 1; k < n && now == now; k++) {
     if (k > kMostSteps) {

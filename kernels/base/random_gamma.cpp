@@ -3,6 +3,7 @@
 
 #include "frames/random-gamma.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "vec/random.h"
 
 namespace {
@@ -65,7 +66,10 @@ double stirling_tail(double k) {
 double by_gaps(Generator& g, double trials, double p) {
   const double log_failure = ::log1p(-p);
   double position = 0;
+  ptlite::Pace pace;
   for (double successes = 0;; successes += 1) {
+    // as many as the data ask for
+    pace.after(16);
     position += ::ceil(::log(uniform53(g)) / log_failure);
     if (!(position <= trials)) return successes;
   }

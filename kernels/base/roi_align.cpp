@@ -51,9 +51,11 @@ struct Align {
 
   void average(const T* planes, T* out, const Sample<T>* samples, int64_t per_bin) const {
     const T count = T(std::max(per_bin, int64_t(1)));
+    Pace pace;
     for (int64_t c = 0; c < f->channels; c++) {
       const Sample<T>* s = samples;
       for (int64_t bin = 0; bin < bins; bin++) {
+        pace.after(per_bin);
         T sum = 0;
         for (int64_t i = 0; i < per_bin; i++, s++) sum += s->of(planes + c * plane);
         out[c * bins + bin] = sum / count;
@@ -90,7 +92,9 @@ struct PositionSensitive {
     auto* mapping = (int32_t*)f->mapping + k * f->channels;
     // without samples in a reversed region or an empty one: negative, or 0
     const T count = f->sampling > 0 ? T(grid.per_bin()) : std::ceil(bin_h) * std::ceil(bin_w);
+    Pace pace;
     for (int64_t c = 0; c < f->channels; c++) {
+      pace.after(grid.per_bin());
       const Sample<T>* s = samples + c % bins * grid.per_bin();
       T sum = 0;
       for (int64_t i = 0; i < grid.per_bin(); i++) sum += s[i].of(planes + c * plane);

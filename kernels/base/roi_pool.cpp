@@ -46,6 +46,7 @@ int32_t pool_region(const roi_pool_frame* f, int64_t k) {
   for (int64_t c = 0; c < f->channels; c++) {
     const T* plane = (const T*)f->in + (image * f->channels + c) * f->height * f->width;
     for (int64_t y = 0; y < f->out_height; y++) {
+      poll();
       const Span rows = bin_of(y, edges.bin_h, edges.top, f->height);
       for (int64_t x = 0; x < f->out_width; x++) {
         const Span columns = bin_of(x, edges.bin_w, edges.left, f->width);

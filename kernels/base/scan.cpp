@@ -5,6 +5,7 @@
 
 #include "frames/scan.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -24,8 +25,10 @@ void scan_line(const scan_frame* f, const char* in, char* out, int64_t* indices)
   int64_t where[kBlock];
   T acc{};
   int64_t best = 0;
+  ptlite::Pace pace;
   for (int64_t first = 0; first < f->count; first += kBlock) {
     const int64_t n = f->count - first < kBlock ? f->count - first : kBlock;
+    pace.after(n);
     elem::load<T>(buffer, f->in_dtype, elem::at(in, f->in_dtype, first * f->in_step), f->in_step, n);
     int64_t i = 0;
     if (first == 0) {
@@ -76,7 +79,9 @@ void scan_line(const scan_frame* f, const char* in, char* out, int64_t* indices)
 int32_t scan_run(scan_frame* f) {
   Odometer lines(f->ndim, f->sizes, f->in_strides, f->out_strides);
   const int64_t n = f->count > 0 ? lines.count() : 0;
+  ptlite::Pace pace;
   for (int64_t i = 0; i < n; i++, lines.next()) {
+    pace.after(f->count);
     const char* in = elem::at((const void*)f->in, f->in_dtype, lines.offset[0]);
     char* out = elem::at((void*)f->out, f->out_dtype, lines.offset[1]);
     int64_t* indices = f->indices_out ? (int64_t*)f->indices_out + lines.offset[1] : nullptr;

@@ -5,6 +5,7 @@
 
 #include "frames/sort.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/order.h"
 
@@ -29,7 +30,10 @@ void top(Item* items, int64_t n, int64_t k, bool sorted, Before before) {
 /// Puts the k-th smallest at items[k] (Sedgewick's variant: pivot is the median of first, middle and last).
 void partition_kth(Item* items, int64_t n, int64_t k) {
   int64_t left = 0, right = n - 1;
+  ptlite::Pace pace;
   while (right > left) {
+    // an order that its author has chosen makes as many partitions as there are elements
+    pace.after(right - left);
     if (right == left + 1) {
       if (greater(items[left], items[right])) std::swap(items[left], items[right]);
       return;
@@ -97,7 +101,9 @@ int32_t select_run(select_frame* f) {
   if (total == 0) return PTLITE_OK;
   auto* items = static_cast<Item*>(ptlite_scratch(size_t(n) * sizeof(Item)));
   if (!items) return PTLITE_NO_MEMORY;
+  ptlite::Pace pace;
   for (int64_t l = 0; l < total; l++, lines.next()) {
+    pace.after(n);
     const char* in = elem::at((const void*)f->in, f->dtype, lines.offset[0]);
     order::load_items(items, f->dtype, in, f->in_step, n);
     int64_t results = 1;

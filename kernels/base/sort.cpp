@@ -4,6 +4,7 @@
 
 #include "frames/sort.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/order.h"
 
@@ -24,7 +25,9 @@ int32_t sort_run(sort_frame* f) {
   auto* items = static_cast<order::Item*>(ptlite_scratch(size_t(n) * 2 * sizeof(order::Item)));
   if (!items) return PTLITE_NO_MEMORY;
   const int bytes = order::key_bytes(f->dtype);
+  ptlite::Pace pace;
   for (int64_t l = 0; l < total; l++, lines.next()) {
+    pace.after(n);
     const char* in = elem::at((const void*)f->in, f->dtype, lines.offset[0]);
     order::load_items(items, f->dtype, in, f->in_step, n);
     // the complement reverses the order and leaves equal elements in place

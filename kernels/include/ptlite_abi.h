@@ -26,9 +26,11 @@ enum {
   PTLITE_SINGULAR = 5,     // a matrix is singular or not positive definite
   PTLITE_NO_KERNEL = 6,    // the library holds no kernel of this id
   PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
+  PTLITE_CANCELLED = 8,      // another thread ended the work
   PTLITE_NOT_SELECTED = 9,   // a selective build left this operation or dtype of the kernel out
   PTLITE_NOT_FINITE = 10,    // data whose range is needed hold an infinity or NaN
   PTLITE_NOT_OWNED = 11,     // the thread has no block, mapping or handle at this address
+  PTLITE_TIME_LIMIT = 12,    // the thread's deadline has passed
 };
 
 // Element types, numbered as c10::ScalarType.

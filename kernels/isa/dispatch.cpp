@@ -2,6 +2,7 @@
 
 #include "kernel.h"
 #include "kernel_list.h"
+#include "pool/budget.h"
 #include "run_frame.h"
 #include "scratch.h"
 #include "stub.h"
@@ -69,6 +70,14 @@ int32_t ptlite_run_frame_at(void* frame, uint32_t levels) {
   return level < 0 ? PTLITE_NO_KERNEL : implementations[id][level](frame);
 }
 
+namespace {
+
+inline int32_t launch_at_level(void* frame) {
+  const uint32_t limit = level_limit();
+  return limit == 0 ? ptlite_run_frame(frame) : ptlite_run_frame_at(frame, limit);
+}
+
+}  // namespace
 }  // namespace ptlite
 
 extern "C" {
@@ -81,8 +90,8 @@ int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
 
 int32_t ptlite_launch(void* frame, void* host) {
   static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
-  const uint32_t limit = ptlite::level_limit();
-  return limit == 0 ? ptlite::ptlite_run_frame(frame) : ptlite::ptlite_run_frame_at(frame, limit);
+  if (__builtin_expect(ptlite::guarded(), 0)) return ptlite::within_budget(ptlite::launch_at_level, frame);
+  return ptlite::launch_at_level(frame);
 }
 
 uint32_t ptlite_abi_hash(void) { return PTLITE_KERNEL_ABI_HASH; }

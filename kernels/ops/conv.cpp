@@ -91,6 +91,7 @@ void conv_part(const Problem<T>& q, const T* base, const T* weight, T* output, c
   const int64_t depth = gemm::even_depth(k);
   Run runs[gemm::kCols<T>];
   for (int64_t j = from; j < to; j += gemm::kWidth<T>) {
+    ptlite::poll();
     const int64_t nn = std::min(gemm::kWidth<T>, to - j);
     for (int64_t p = 0; p < k; p += depth) {
       const int64_t kk = std::min(depth, k - p);
@@ -148,6 +149,7 @@ void depthwise_plane(const Window& w, const T* in, const T* filter, const int64_
   const int64_t group = piece < cols ? 1 : std::max<int64_t>(1, kBuffer / pitch);
   for (int64_t d = 0; d < w.dim[0].out; d++) {
     for (int64_t r = 0; r < rows; r += group) {
+      ptlite::poll();
       const int64_t some = std::min(group, rows - r);
       for (int64_t c = 0; c < cols; c += piece) {
         const int64_t width = std::min(piece, cols - c);

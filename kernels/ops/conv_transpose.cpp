@@ -2,6 +2,7 @@
 // output (col2im), some output channels at a time.
 #include "frames/conv.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 
 #include <algorithm>
 
@@ -79,6 +80,7 @@ int32_t convolve_transposed(const conv_transpose_frame& f) {
         gemm::multiply<T>(count * taps, in_pixels, in_channels, {packed_a, 0, 0, true}, {packed_b, 0, 0, true}, columns, in_pixels,
                           gemm::Epilogue<T>{});
         for (int64_t q = 0; q < count; q++) {
+          ptlite::poll();
           const int64_t channel = g * out_channels + c + q;
           T* out = reinterpret_cast<T*>(f.output) + (i * f.out_channels + channel) * out_pixels;
           const T start = bias == nullptr ? T(0) : bias[channel];

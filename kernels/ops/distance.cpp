@@ -1,6 +1,7 @@
 // Pairwise distances of any order, and cross products.
 #include "frames/linalg.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 
 #include <cmath>
 #include <limits>
@@ -52,9 +53,13 @@ int32_t cdist(const cdist_frame& f) {
   const T* a = reinterpret_cast<const T*>(f.a);
   const T* b = reinterpret_cast<const T*>(f.b);
   T* out = reinterpret_cast<T*>(f.output);
+  ptlite::Pace pace;
   for (int64_t i = 0; i < f.batch; i++, a += f.m * f.size, b += f.n * f.size) {
     for (int64_t r = 0; r < f.m; r++) {
-      for (int64_t c = 0; c < f.n; c++) *out++ = distance<T>(a + r * f.size, b + c * f.size, f.size, f.order);
+      for (int64_t c = 0; c < f.n; c++) {
+        *out++ = distance<T>(a + r * f.size, b + c * f.size, f.size, f.order);
+        pace.after(f.size);
+      }
     }
   }
   return PTLITE_OK;

@@ -2,6 +2,7 @@
 
 #include "frames/index.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -18,6 +19,7 @@ struct Bag {
 
   int32_t run() {
     const int64_t size = elem::size_of(f->dtype);
+    ptlite::Pace pace;
     for (int64_t bag = 0; bag < f->bags; bag++) {
       const int64_t first = index((const void*)f->offsets, bag);
       const int64_t last = bag + 1 < f->bags || f->include_last ? index((const void*)f->offsets, bag + 1) : f->count;
@@ -28,6 +30,7 @@ struct Bag {
         for (int64_t c = 0; c < f->width; c++) best[c] = 0;
       int64_t members = 0;
       for (int64_t i = first; i < last; i++) {
+        pace.after(f->width);
         const int64_t r = index((const void*)f->indices, i);
         if (f->bag_of) ((int64_t*)f->bag_of)[i] = bag;
         if (r < 0 || r >= f->rows) return PTLITE_INDEX_RANGE;

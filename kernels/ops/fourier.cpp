@@ -91,6 +91,7 @@ struct Transform {
     for (int64_t r = 0; r < p; r++) spare[r] = times(at[r * m], roots[r * angle]);
     const int64_t unit = turns / p;
     for (int64_t q = 0; q < p; q++) {
+      if (p > 1 << 10) ptlite::poll();
       Complex<V> sum = spare[0];
       for (int64_t r = 1; r < p; r++) sum = sum + times(spare[r], roots[r * q % p * unit]);
       at[q * m] = sum;

@@ -461,6 +461,7 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
   };
   if (m * k * int64_t(sizeof(T)) <= kStreamed && !few_products) {
     for (int64_t j = 0; j < n; j += kCols<T>) {
+      poll();
       const int64_t next = j + kCols<T>, width = round_up(std::min<int64_t>(kCols<T>, n - next), Vec<T>::size);
       const T* panel = b + next * b_depth + k0_b * width;
       const bool far = next < n && n * b_depth * int64_t(sizeof(T)) > kFar;
@@ -468,6 +469,7 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     }
   } else {
     for (int64_t i = 0; i < m; i += kRows) {
+      poll();
       const T* panel = a + (i + kRows) * a_depth;
       const bool far = i + kRows < m && m * a_depth * int64_t(sizeof(T)) > kFar;
       for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j, part_of(panel, k * kRows, far, j / kCols<T>));

@@ -99,6 +99,7 @@ void pool_plane(const Axis* axis, const T* in, T* out, T* buffer, int64_t length
     int64_t d0, d1;
     D.inside(od, d0, d1);
     for (int64_t oh = 0; oh < H.out; oh++, out += W.out) {
+      ptlite::poll();
       int64_t h0, h1;
       H.inside(oh, h0, h1);
       for (int64_t i = 0; i < length; i++) buffer[i] = Combine::neutral();
@@ -113,6 +114,7 @@ void pool_plane(const Axis* axis, const T* in, T* out, T* buffer, int64_t length
 
 template <class T>
 void max_with_indices(const Axis* axis, const T* in, T* out, int64_t* indices) {
+  ptlite::Pace pace;
   const Axis &D = axis[0], &H = axis[1], &W = axis[2];
   for (int64_t od = 0; od < D.out; od++) {
     int64_t d0, d1;
@@ -121,6 +123,7 @@ void max_with_indices(const Axis* axis, const T* in, T* out, int64_t* indices) {
       int64_t h0, h1;
       H.inside(oh, h0, h1);
       for (int64_t ow = 0; ow < W.out; ow++) {
+        pace.after((d1 - d0) * (h1 - h0));
         int64_t w0, w1;
         W.inside(ow, w0, w1);
         const int64_t first = ((D.start(od) + d0 * D.step()) * H.in + H.start(oh) + h0 * H.step()) * W.in + W.start(ow) + w0 * W.step();

@@ -3,6 +3,7 @@
 
 #include "frames/quantized_spatial.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "vec/vec.h"
 
 namespace {
@@ -112,6 +113,7 @@ void position(const quantized_pool_frame* f, const T* in, T* out, const Span* s)
 
 template <class T>
 void pool(const quantized_pool_frame* f) {
+  ptlite::Pace pace;
   for (int64_t n = 0; n < f->batch; n++) {
     const T* in = reinterpret_cast<const T*>(f->in) + n * f->in_strides[0];
     T* image = reinterpret_cast<T*>(f->out) + n * f->out_strides[0];
@@ -122,6 +124,7 @@ void pool(const quantized_pool_frame* f) {
         s[1] = span_of(f, 1, h);
         for (int64_t w = 0; w < f->out_size[2]; w++) {
           s[2] = span_of(f, 2, w);
+          pace.after(s[0].count * s[1].count * s[2].count * f->channels);
           position(f, in, image + d * f->out_strides[2] + h * f->out_strides[3] + w * f->out_strides[4], s);
         }
       }

@@ -6,6 +6,7 @@
 
 #include "frames/reduce.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/lanes.h"
 
@@ -177,7 +178,9 @@ void reduce_inner(const reduce_frame* f, Prepare<T> prepare) {
   Odometer red(f->red_ndim > 0 ? f->red_ndim - 1 : 0, f->red_sizes + 1, f->red_in + 1);
   const int64_t outputs = kept.count(), rows = inner > 0 ? red.count() : 0;
   alignas(64) T buffer[kBlock];
+  ptlite::Pace pace;
   for (int64_t o = 0; o < outputs; o++, kept.next()) {
+    pace.after(1);
     W total = Fold<W>::identity();
     const char* base = elem::at((const void*)f->in, f->in_dtype, kept.offset[0]);
     if (rows > 1 && inner * rows <= kBlock) {
@@ -189,11 +192,13 @@ void reduce_inner(const reduce_frame* f, Prepare<T> prepare) {
       total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(buffer, rows * inner)));
     } else {
       for (int64_t r = 0; r < rows; r++) {
+        pace.after(1);
         const char* row = elem::at(base, f->in_dtype, red.offset[0]);
         for (int64_t i = 0; i < inner; i += kBlock) {
           const int64_t n = inner - i < kBlock ? inner - i : kBlock;
           const T* x = block<T>(f, prepare, buffer, elem::at(row, f->in_dtype, i * step), step, n);
           total = Fold<W>::combine(total, W(fold_run<T, Map, Fold>(x, n)));
+          pace.after(n);
         }
         red.next();
       }
@@ -216,12 +221,14 @@ void reduce_columns(const reduce_frame* f, Prepare<T> prepare) {
   alignas(64) T buffer[kLanes];
   alignas(64) T part[kLanes];
   alignas(64) W total[kLanes];
+  ptlite::Pace pace;
   for (int64_t o = 0; o < outer; o++, kept.next()) {
     for (int64_t first = 0; first < width; first += kLanes) {
       const int64_t n = width - first < kLanes ? width - first : kLanes;
       const char* base = elem::at((const void*)f->in, f->in_dtype, kept.offset[0] + first);
       for (int64_t i = 0; i < n; i++) total[i] = Fold<W>::identity();
       for (int64_t r = 0; r < rows;) {
+        pace.after(kRows * n);
         for (int64_t i = 0; i < n; i++) part[i] = Fold<T>::identity();
         const int64_t end = rows - r < kRows ? rows : r + kRows;
         for (; r < end; r++, red.next()) {

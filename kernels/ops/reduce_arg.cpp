@@ -5,6 +5,7 @@
 
 #include "frames/reduce.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/lanes.h"
 
@@ -53,8 +54,10 @@ template <class T, bool kMax>
 int64_t position_in_run(const reduce_arg_frame* f, const char* row, T* buffer) {
   T best{};
   int64_t position = -1;
+  ptlite::Pace pace;
   for (int64_t first = 0; first < f->count; first += kBlock) {
     const int64_t n = f->count - first < kBlock ? f->count - first : kBlock;
+    pace.after(n);
     const T* x = elem::view<T>(buffer, f->dtype, elem::at(row, f->dtype, first * f->stride), f->stride, n);
     const T found = best_of<T, kMax>(x, n);
     if (position >= 0 && !better<T, kMax>(found, best) && found == found) continue;
@@ -88,11 +91,13 @@ void arg_columns(const reduce_arg_frame* f) {
   alignas(64) T buffer[kLanes];
   alignas(64) T best[kLanes];
   alignas(64) Position where[kLanes];
+  ptlite::Pace pace;
   for (int64_t o = 0; o < outer; o++, kept.next()) {
     for (int64_t first = 0; first < width; first += kLanes) {
       const int64_t n = width - first < kLanes ? width - first : kLanes;
       const char* base = elem::at((const void*)f->in, f->dtype, kept.offset[0] + first);
       for (int64_t r = 0; r < f->count; r++) {
+        pace.after(n);
         const T* x = elem::view<T>(buffer, f->dtype, elem::at(base, f->dtype, r * f->stride), 1, n);
         if (r == 0) {
           for (int64_t i = 0; i < n; i++) best[i] = x[i], where[i] = 0;

@@ -5,6 +5,7 @@
 
 #include "frames/reduce.h"
 #include "isa/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/lanes.h"
 
@@ -56,17 +57,20 @@ void var_inner(const reduce_var_frame* f) {
   Odometer red(f->red_ndim > 0 ? f->red_ndim - 1 : 0, f->red_sizes + 1, f->red_in + 1);
   const int64_t outputs = kept.count(), rows = inner > 0 ? red.count() : 0;
   alignas(64) T buffer[kBlock];
+  ptlite::Pace pace;
   for (int64_t o = 0; o < outputs; o++, kept.next()) {
     const char* base = elem::at((const void*)f->in, f->in_dtype, kept.offset[0]);
     double mean = 0, sum = 0, squares = 0;
     for (int pass = 0; pass < 2; pass++) {
       sum = squares = 0;
       for (int64_t r = 0; r < rows; r++, red.next()) {
+        pace.after(1);
         const char* row = elem::at(base, f->in_dtype, red.offset[0]);
         for (int64_t i = 0; i < inner; i += kBlock) {
           const int64_t n = inner - i < kBlock ? inner - i : kBlock;
           const T* x = elem::view<T>(buffer, f->in_dtype, elem::at(row, f->in_dtype, i * step), step, n);
           sum_run<T>(x, n, T(mean), sum, squares);
+          pace.after(n);
         }
       }
       red.reset();
@@ -84,6 +88,7 @@ void var_columns(const reduce_var_frame* f) {
   const int64_t outer = kept.count(), rows = red.count();
   alignas(64) T buffer[kLanes], mean[kLanes], s[kLanes], q[kLanes];
   alignas(64) double sum[kLanes], squares[kLanes];
+  ptlite::Pace pace;
   for (int64_t o = 0; o < outer; o++, kept.next()) {
     for (int64_t first = 0; first < width; first += kLanes) {
       const int64_t n = width - first < kLanes ? width - first : kLanes;
@@ -92,6 +97,7 @@ void var_columns(const reduce_var_frame* f) {
       for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < n; i++) sum[i] = squares[i] = 0;
         for (int64_t r = 0; r < rows;) {
+          pace.after(kRows * n);
           for (int64_t i = 0; i < n; i++) s[i] = q[i] = 0;
           const int64_t end = rows - r < kRows ? rows : r + kRows;
           for (; r < end; r++, red.next()) {

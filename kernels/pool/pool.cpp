@@ -2,11 +2,13 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <x86intrin.h>
 
 #include <atomic>
 
 #include "futex.h"
 #include "isa/scratch.h"
+#include "ptlite_abi.h"
 
 namespace ptlite {
 namespace {
@@ -27,6 +29,7 @@ struct alignas(kLine) Job {
   int64_t count;
   int64_t grain;
   int32_t helpers;  // how many may join
+  Budget* budget;   // of the caller; nullptr where it has none
 };
 
 /// A thread's share of a job, in units of its grain. Its owner takes the first half of it, then halves of what is left, as does whoever has
@@ -55,27 +58,82 @@ std::atomic<bool> caller_sleeps{false};
 std::atomic<int32_t> started{0};  // helpers that have not ended
 bool fork_handled = false;
 
-int64_t now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
-}
-
 /// Spins until done() or the time is over; whether it is done.
 template <class F>
 bool spin(const F& done) {
-  const int64_t end = now() + kSpinNanoseconds;
+  const int64_t end = clock_nanoseconds() + kSpinNanoseconds;
   do {
     for (int i = 0; i < 32; i++) {
       if (done()) return true;
       __builtin_ia32_pause();
     }
-  } while (now() < end);
+  } while (clock_nanoseconds() < end);
   return done();
+}
+
+/// Ranges between two looks at a budget: twice as many units as long as they take less than half a millisecond or so.
+class Stride {
+ public:
+  explicit Stride(int64_t units) : units_(units) {}
+
+  int64_t units() const { return units_; }
+
+  template <class F>
+  void time(const F& range) {
+    poll();
+    const uint64_t begin = __rdtsc();
+    range();
+    if (__rdtsc() - begin < kCycles && units_ < kMost) units_ *= 2;
+  }
+
+ private:
+  static constexpr uint64_t kCycles = 1 << 20;
+  static constexpr int64_t kMost = int64_t{1} << 40;
+  int64_t units_;
+};
+
+/// The whole of a job on this thread, which has a budget.
+void run_alone(int64_t count, int64_t grain, RangeTask task, const void* context) {
+  Stride stride(1);
+  for (int64_t begin = 0; begin < count;) {
+    const int64_t size = stride.units() < (count - begin) / grain ? stride.units() * grain : count - begin;
+    stride.time([&] { task(context, begin, begin + size); });
+    begin += size;
+  }
+}
+
+/// As work(), below, where the caller has a budget. Always PTLITE_OK.
+int32_t work_in_strides(void* at) {
+  const int32_t self = *static_cast<const int32_t*>(at);
+  const int64_t grain = job.grain, count = job.count;
+  const int32_t threads = job.helpers + 1;
+  Stride stride(1);
+  for (int32_t i = 0; i < threads; i++) {
+    Share& share = shares[self + i < threads ? self + i : self + i - threads];
+    int64_t begin = share.next.load(std::memory_order_relaxed);
+    while (begin < share.end) {
+      const int64_t left = share.end - begin;
+      const int64_t end = begin + (left < stride.units() ? left : stride.units());
+      if (!share.next.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+      stride.time([&] { job.task(job.context, begin * grain, end * grain < count ? end * grain : count); });
+      begin = share.next.load(std::memory_order_relaxed);
+    }
+  }
+  return PTLITE_OK;
+}
+
+void work_within_budget(int32_t self) {
+  Guard& own = guard;
+  Budget* const before = own.budget;
+  own.budget = job.budget;
+  // what others have taken of the job ends at their own next look
+  within_budget(work_in_strides, &self);
+  own.budget = before;
 }
 
 /// Works on the share of thread `self`, then on what the others have left.
 void work(int32_t self) {
+  if (job.budget != nullptr) return work_within_budget(self);
   const int64_t grain = job.grain, count = job.count;
   const int32_t threads = job.helpers + 1;
   for (int32_t i = 0; i < threads; i++) {
@@ -206,21 +264,26 @@ void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* c
   if (grain < 1) grain = 1;
   const int64_t units = (count + grain - 1) / grain;
   const int64_t threads = thread_limit() < units ? thread_limit() : units;
-  if (threads <= 1 || taken.test_and_set(std::memory_order_acquire)) {
-    task(context, 0, count);
-    return;
-  }
+  Budget* const budget = guard.budget;
+  const auto alone = [=] {
+    if (budget == nullptr) task(context, 0, count);
+    else run_alone(count, grain, task, context);
+  };
+  if (threads <= 1 || taken.test_and_set(std::memory_order_acquire)) return alone();
   const int32_t helpers = start(static_cast<int32_t>(threads - 1));
   if (helpers == 0) {
-    task(context, 0, count);
-  } else {
-    job.task = task;
-    job.context = context;
-    job.count = count;
-    job.grain = grain;
-    run(static_cast<int32_t>(threads - 1 < helpers ? threads - 1 : helpers), units);
+    taken.clear(std::memory_order_release);
+    return alone();
   }
+  job.task = task;
+  job.context = context;
+  job.count = count;
+  job.grain = grain;
+  job.budget = budget;
+  run(static_cast<int32_t>(threads - 1 < helpers ? threads - 1 : helpers), units);
   taken.clear(std::memory_order_release);
+  // a part of the work may have been left out
+  poll();
 }
 
 void* range_scratch(size_t bytes) { return range_memory.at_least(bytes); }

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "budget.h"
+
 namespace ptlite {
 
 /// The most threads that one call may use, the caller included; 1 at the start.
@@ -20,13 +22,14 @@ using RangeTask = void (*)(const void* context, int64_t begin, int64_t end);
 
 /// Calls task(context, begin, end) for ranges that together are [0, count), on the calling thread and on helpers. All but the
 /// last range are multiples of `grain`; no range is smaller than that unless it is the last. Returns when all are done.
-/// A call from inside a task runs on the thread it comes from.
+/// A call from inside a task runs on the thread it comes from. Where the calling thread has a budget, ranges are short, and it is looked at
+/// between them.
 void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* context);
 
 /// parallel_ranges for a function object f(begin, end).
 template <class F>
 inline void parallel_for(int64_t count, int64_t grain, const F& f) {
-  if (count <= grain || thread_limit() == 1) {
+  if ((count <= grain || thread_limit() == 1) && !guarded()) {
     if (count > 0) f(int64_t{0}, count);
     return;
   }

@@ -1,3 +1,4 @@
+import { enterCensus } from '../tensor/growth.js'
 import { enterScope } from '../tensor/scope.js'
 import { newStack, type Stack } from '../tensor/stack.js'
 import { Tuple, type Value } from '../tensor/value.js'
@@ -48,6 +49,7 @@ export class Activation {
     run.frames.length = run.trace.length = 0
     for (let i = 0; i < depth; i++) run.frames.push(frames[i]!.registers)
     const before = enterScope(run.scope)
+    const outer = enterCensus(run.census)
     try {
       for (; depth >= 0; depth--) {
         const { fn, pc, registers } = frames[depth]!
@@ -73,6 +75,7 @@ export class Activation {
       return false
     } finally {
       enterScope(before)
+      enterCensus(outer)
     }
   }
 

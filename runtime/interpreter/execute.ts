@@ -1,5 +1,6 @@
 import { absent, PtliteError } from '../error.js'
 import { HOLDS_ALL_INSTRUCTIONS, HOLDS_CONTAINERS, HOLDS_DEFAULTS, HOLDS_OBSERVERS } from '../held.js'
+import { growBy } from '../tensor/growth.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
@@ -10,7 +11,7 @@ import { drop, retain } from './lifetime.js'
 import { OPCODE_NAMES } from './opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
 
-/** Calls of functions inside functions; deeper recursion is an error of the model. */
+/** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
 const MAX_DEPTH = 1000
 
 /**
@@ -42,6 +43,8 @@ export function execute(
   const { operators } = fn
   const values = stack.values
   run.frames.push(registers)
+  // the words from here to `pc` are those that were carried out and are not counted yet, however it got there
+  let from = pc
   try {
     for (;;) {
       const x = code[pc + 1]!
@@ -95,25 +98,39 @@ export function execute(
         case 9: // JF
           if (step.toBool(values[--stack.top]!)) pc += 3
           else {
-            if (x < 0) spend(run)
             pc += 3 * x
+            if (x > 0) from += 3 * x - 3
+            else {
+              spend(run, pc - from - 3 * x + 3)
+              from = pc
+            }
           }
           continue
         case 10: // JMP
-          if (x <= 0) spend(run)
           pc += 3 * x
+          if (x > 0) from += 3 * x - 3
+          else {
+            spend(run, pc - from - 3 * x + 3)
+            from = pc
+          }
           continue
         case 11: {
           // LOOP
           const n = code[pc + 2]!
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, n + 1)
           if (step.nextIteration(stack, n)) {
-            spend(run)
             pc += 3
-          } else pc += 3 * x
+            spend(run, pc - from)
+            from = pc
+          } else {
+            pc += 3 * x
+            from += 3 * x - 3
+          }
           continue
         }
         case 12: // RET
+          use(run, pc + 3 - from)
+          from = pc
           for (let i = 1; i <= registerSize; i++) {
             const v = registers[i]!
             if (typeof v === 'object' && v !== null) drop(v, run.lifetimes)
@@ -121,10 +138,14 @@ export function execute(
           run.frames.pop()
           return
         case 14: // CALL
+          use(run, pc + 3 - from)
+          from = pc + 3
           call(run.program.functions[x]!, stack, run, fn, pc)
           pc += 3
           continue
         case 20: // INTERFACE_CALL
+          use(run, pc + 3 - from)
+          from = pc + 3
           call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
           pc += 3
           continue
@@ -175,6 +196,7 @@ export function execute(
           continue
         }
         case 28: // CREATE_OBJECT
+          growBy(0)
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
           pc += 3
@@ -268,6 +290,7 @@ export function execute(
       }
     }
   } catch (error) {
+    run.budget.fuel -= pc + 3 - from
     run.trace.push({ fn, pc: pc / 3 })
     throw error
   }
@@ -296,14 +319,23 @@ function store(registers: Value[], index: number, value: Value, run: Run): void 
   if (typeof old === 'object' && old !== null) drop(old, run.lifetimes)
 }
 
-function spend(run: Run): void {
-  if (--run.budget < 0) throw new PtliteError('MODEL_ERROR', 'the run took more loop iterations than it was allowed')
+/** Counts an iteration and what it carried out. */
+function spend(run: Run, words: number): void {
+  if (--run.iterations < 0) throw new PtliteError('LIMIT_EXCEEDED', 'the call took more loop iterations than maxIterations allows')
+  use(run, words)
+}
+
+/** Counts instructions, by their words. */
+function use(run: Run, words: number): void {
+  const { budget } = run
+  if ((budget.fuel -= words) < 0) budget.refuel()
 }
 
 /** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
 function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
   const { values } = stack
   if (HOLDS_OBSERVERS && run.recorder !== null && run.recorder.leavesBefore(op, fn, pc)) throw LEFT
+  if (run.budget.clocked) run.budget.check()
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
   const base = stack.top - argc

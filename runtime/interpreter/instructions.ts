@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import { describe, kindOf } from '../tensor/describe.js'
+import { grow, growBy } from '../tensor/growth.js'
 import { Complex, Float, scalarToBigInt, toInt } from '../tensor/scalar.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
@@ -32,6 +33,7 @@ export function noSlot(object: ScriptObject, slot: number): never {
 /** SET_ATTR: attributes of an object that was just made come one by one. */
 export function setAttribute(program: Program, object: ScriptObject, slot: number, value: Value): void {
   program.attributeWrites++
+  if (slot >= object.slots.length) grow(slot + 1 - object.slots.length)
   while (object.slots.length < slot) object.slots.push(null)
   object.slots[slot] = value
 }
@@ -89,12 +91,14 @@ export function unpackList(stack: Stack, n: number): void {
 
 /** Replaces the `n` topmost values with what `make` builds of them; their counts move into it. */
 export function construct(stack: Stack, n: number, make: (items: Value[]) => Value): void {
+  growBy(n)
   const base = stack.top - n
   stack.values[base] = make(stack.values.slice(base, stack.top))
   stack.top = base + 1
 }
 
 export function constructList(stack: Stack, type: TypeNode, n: number): void {
+  growBy(n)
   const base = stack.top - n
   const items = stack.values.slice(base, stack.top)
   if (n === 0 && type.args.length > 0) setListType(items, typeText(type.args[0]!))
@@ -112,6 +116,7 @@ export function dictKey(value: Value): DictKey {
 
 export function constructDict(stack: Stack, n: number): Map<DictKey, Value> {
   if (n % 2 !== 0) return modelError(`a dict needs keys and values in pairs, found ${n} values`)
+  growBy(n)
   const dict = new Map<DictKey, Value>()
   const base = stack.top - n
   for (let i = base; i < stack.top; i += 2) dict.set(keyIn(dict, dictKey(stack.values[i]!)), stack.values[i + 1]!)
@@ -130,6 +135,7 @@ export function sliceTuple(stack: Stack, start: number, count: number, lifetimes
   if (start < 0 || start + count > tuple.items.length) {
     return modelError(`tuple of ${tuple.items.length} has no elements ${start} to ${start + count - 1}`)
   }
+  growBy(count)
   lifetimes.pin(tuple)
   stack.values[stack.top - 1] = new Tuple(tuple.items.slice(start, start + count))
 }

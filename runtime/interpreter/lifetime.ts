@@ -1,4 +1,5 @@
 import { HOLDS_CONTAINERS } from '../held.js'
+import { CONTAINER_ELEMENTS, TENSOR_ELEMENTS } from '../limits.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../tensor/value.js'
 
@@ -20,6 +21,11 @@ export class Lifetimes {
 
   get crowded(): boolean {
     return this.left < 0
+  }
+
+  /** Has `sweep` called at the next occasion: there may be many tensors that are small. */
+  crowd(): void {
+    this.left = -1
   }
 
   /** Stops counting every tensor in `value`. Stops at tensors that are pinned, not at containers: they may be cyclic. */
@@ -132,6 +138,29 @@ export function reachable(roots: Iterable<Value>): Set<Tensor> {
   for (const root of roots) visitTensors(root, (t) => tensors.add(t), seen)
   return tensors
 }
+
+/** Elements of everything that can be reached from `roots`, as `Limits` counts them, or more than `most`. */
+export function elementsIn(roots: Iterable<Value>, most: number): number {
+  const seen = new Set<object>()
+  const pending: Value[] = [...roots]
+  let count = 0
+  while (pending.length > 0 && count <= most) {
+    const v = pending.pop()!
+    if (typeof v === 'string') count += v.length
+    else if (v instanceof Tensor) count += seen.has(v) ? 1 : TENSOR_ELEMENTS
+    if (typeof v !== 'object' || v === null || seen.has(v)) continue
+    // a set has room for no more
+    if (seen.size >= MOST_SEEN) return Infinity
+    seen.add(v)
+    const items = elementsOf(v)
+    if (items === null) continue
+    count += CONTAINER_ELEMENTS + items.length
+    for (const item of items) if (typeof item === 'object' || typeof item === 'string') pending.push(item)
+  }
+  return count
+}
+
+const MOST_SEEN = 2 ** 24 - 1
 
 /** Whether a tensor among the values, or inside of them, passes the test. Lists of numbers cost next to nothing. */
 export function someTensor(values: readonly Value[], test: (tensor: Tensor) => boolean): boolean {

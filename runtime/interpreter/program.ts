@@ -7,6 +7,8 @@ import type { Lifetimes } from './lifetime.js'
 import type { Profiler } from './profile.js'
 import type { RunRecorder } from './recorder.js'
 import type { TypeNode } from './types.js'
+import type { Budget } from '../native/budget.js'
+import type { Census } from '../tensor/growth.js'
 import type { Scope } from '../tensor/scope.js'
 
 /** How the interpreter treats the arguments of an operator when it returns. */
@@ -92,8 +94,12 @@ export interface Run {
   readonly profiler: Profiler | null
   /** Watches the run for a compiler; null almost always. */
   recorder: RunRecorder | null
-  /** Backward jumps left before the run is given up. */
-  budget: number
+  /** Loop iterations and backward jumps left before the run is given up. */
+  iterations: number
+  /** What it may take. */
+  readonly budget: Budget
+  /** Counts the elements that it has. */
+  readonly census: Census
   /** Where an error passed through, innermost first. */
   readonly trace: { readonly fn: LinkedFunction; readonly pc: number }[]
 }

@@ -1,11 +1,14 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_CONTAINERS, HOLDS_OBSERVERS } from '../held.js'
+import { TENSOR_ELEMENTS } from '../limits.js'
+import { currentBudget } from '../native/budget.js'
+import { enterCensus } from '../tensor/growth.js'
 import { enterScope } from '../tensor/scope.js'
 import { newStack, type Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { Value } from '../tensor/value.js'
 import { execute } from './execute.js'
-import { drop, Lifetimes, reachable } from './lifetime.js'
+import { drop, elementsIn, Lifetimes, reachable } from './lifetime.js'
 import type { Profiler } from './profile.js'
 import type { RunRecorder } from './recorder.js'
 import type { LinkedFunction, Program, Run } from './program.js'
@@ -28,6 +31,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
   const stack = newStack()
   const run = beginRun(args, program, stack, options)
   const before = enterScope(run.scope)
+  const outer = enterCensus(run.census)
   let result: Value = null
   try {
     execute(fn, stack, run)
@@ -37,6 +41,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
     throw abandonRun(error, run)
   } finally {
     enterScope(before)
+    enterCensus(outer)
     finishRun(run, result, args)
   }
 }
@@ -48,7 +53,8 @@ export function beginRun(args: readonly Value[], program: Program, stack: Stack,
     if (arg instanceof Tensor && !arg.pinned) arg.pinned = true
     stack.values[stack.top++] = arg
   }
-  return {
+  const budget = currentBudget()
+  const run: Run = {
     program,
     lifetimes: HOLDS_CONTAINERS ? new Lifetimes() : NOTHING_PINNED,
     scope: { created: [] },
@@ -57,9 +63,21 @@ export function beginRun(args: readonly Value[], program: Program, stack: Stack,
     held: [],
     profiler: HOLDS_OBSERVERS ? (options.profiler ?? null) : null,
     recorder: HOLDS_OBSERVERS ? (options.recorder ?? null) : null,
-    budget: options.maxIterations ?? Infinity,
+    iterations: options.maxIterations ?? Infinity,
+    budget,
+    census: { room: budget.elements, limit: budget.elements, who: budget.who, count: (most) => countElements(run, stack, most) },
     trace: [],
   }
+  return run
+}
+
+/** What is alive of lists and their kind. In the middle of an operator: what it makes itself is counted by whoever makes it. */
+function countElements({ lifetimes, frames, roots, held, scope }: Run, stack: Stack, most: number): number {
+  // tensors that a container held, and that are too small to be looked for otherwise
+  if (HOLDS_CONTAINERS) lifetimes.crowd()
+  return (
+    elementsIn([...stack.values.slice(0, stack.top), ...frames.flat(), ...roots, ...held], most) + TENSOR_ELEMENTS * scope.created.length
+  )
 }
 
 /** The result of a run that has returned. */

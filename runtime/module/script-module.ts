@@ -9,17 +9,26 @@ import { reachable } from '../interpreter/lifetime.js'
 import { kindOf } from '../tensor/describe.js'
 import type { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
+import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../limits.js'
+import { Budget } from '../native/budget.js'
 import { tensorAttributes } from './attributes.js'
 import { openSource } from './bytes.js'
 import { loadModelFile } from './load.js'
 import type { LoadHooks, ModelFile } from './model.js'
-import type { ReadOptions } from './read-options.js'
+import type { ReadLimits, ReadOptions } from './read-options.js'
 
 export interface LoadOptions extends RunOptions, ReadOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /** false: the file is read into memory; see openSource. */
   readonly map?: boolean
+  /** What the code that loading runs may take, where that is not as by default. */
+  readonly limits?: Limits & ReadLimits
+}
+
+/** What the code that loading a file of so many bytes runs may take: far more than any that has to set up its objects. */
+export function loadingLimits(fileBytes: number): Limits {
+  return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
 }
 
 /** Is told of every module that is loaded or called. */
@@ -67,6 +76,7 @@ export class ScriptModule implements Program {
   /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
   static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source, options.map)): ScriptModule {
     const module = new ScriptModule(options, source)
+    const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(bytes.size)))
     const hooks: LoadHooks = {
       onFunctions: (codes, operatorVersion) => {
         const functions = (module.functions = linkFunctions(codes, operatorVersion, module.namedTuples))
@@ -75,7 +85,7 @@ export class ScriptModule implements Program {
       },
       runSetState: (code, object, state) => {
         const fn = module.functions.find((f) => f.source === code)!
-        runFunction(fn, [object, state], module, options)
+        budget.run(() => runFunction(fn, [object, state], module, options))
       },
     }
     const file = loadModelFile(bytes, hooks, options)

@@ -1,5 +1,6 @@
 import { absent, PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
+import { kernelTimeError } from './budget.js'
 import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
 
 /**
@@ -115,6 +116,8 @@ function fail(name: string, status: number): never {
       throw new PtliteError('ABORTED', `kernel ${name}: the run was given up`)
     case 10:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: expected finite numbers to quantize, found an infinity or NaN`)
+    case 12:
+      throw kernelTimeError(name)
     default:
       throw new PtliteError('INTERNAL', `kernel ${name}: status ${status}`)
   }

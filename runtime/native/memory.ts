@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
+import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
 
@@ -96,15 +97,37 @@ let cachedBytes = 0
 let liveBytes = 0
 let peakBytes = 0
 
+/** What holds for bytes in use while a call runs. */
+export interface MemoryLimit {
+  readonly who: Limited
+  /** What the call may have. */
+  readonly limit: number
+  /** What `live` may be. */
+  readonly ceiling: number
+}
+
+let limitOfCall: MemoryLimit | null = null
+let ceiling = Infinity
+
+/** From now on `allocate` refuses what would be too much; null: nothing. Returns what held before, to be put back when done. */
+export function limitMemory(limit: MemoryLimit | null): MemoryLimit | null {
+  const before = limitOfCall
+  limitOfCall = limit
+  ceiling = limit?.ceiling ?? Infinity
+  return before
+}
+
 /** Bytes that a request of `bytes` occupies. */
 export function blockSize(bytes: number): number {
   const step = bytes <= 512 ? 64 : 2 ** (Math.floor(Math.log2(bytes - 1)) - 3)
   return Math.ceil((bytes || 1) / step) * step
 }
 
-/** A new block with undefined contents, which stays until it is released or left to the garbage collector. Throws OUT_OF_MEMORY. */
+/** A new block with undefined contents, which stays until it is released or left to the garbage collector. Throws OUT_OF_MEMORY, and LIMIT_EXCEEDED. */
 export function allocate(bytes: number): Block {
-  const block = GUARDED ? fromSystem(bytes) : take(blockSize(bytes))
+  const size = blockSize(bytes)
+  if (liveBytes + size > ceiling) throw limitError(limitOfCall!.who, 'bytes', limitOfCall!.limit)
+  const block = GUARDED ? fromSystem(bytes) : take(size)
   if (HOLDS_OBSERVERS) block.account.counter.used += block.bytes
   liveBytes += block.bytes
   if (liveBytes > peakBytes) peakBytes = liveBytes

@@ -75,6 +75,11 @@ export function count(value: unknown): string | null {
     : 'a whole number of at least 1'
 }
 
+/** A number above 0. */
+export function positive(value: unknown): string | null {
+  return typeof value === 'number' && value > 0 ? null : 'a number above 0'
+}
+
 export function oneOf(...values: readonly string[]): Test {
   return (value) => (values.includes(value as string) ? null : values.map((one) => `'${one}'`).join(' or '))
 }

@@ -1,3 +1,5 @@
+import { TENSOR_ELEMENTS } from '../limits.js'
+import { grow } from './growth.js'
 import type { Tensor } from './tensor.js'
 
 /**
@@ -23,5 +25,8 @@ export function enterScope(scope: Scope | null): Scope | null {
 
 /** Called by every new tensor. */
 export function noteCreated(tensor: Tensor): void {
-  if (current !== null) current.created.push(tensor)
+  if (current === null) return
+  // first, so that one that is too many is released with the others
+  current.created.push(tensor)
+  grow(TENSOR_ELEMENTS)
 }

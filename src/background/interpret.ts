@@ -1,6 +1,7 @@
 import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
 import { reachable } from '../../runtime/interpreter/lifetime.js'
+import type { Limits } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
@@ -56,16 +57,16 @@ export class BackgroundInterpreter {
 
   /**
    * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
-   * the signal's reason once that is aborted, after the operator or the compilation that runs then. `step` is asked when it is the call's
-   * turn.
+   * the signal's reason once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then. `step` is asked when it is the
+   * call's turn.
    */
-  call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal): Promise<Value> {
+  call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal, limits?: Limits): Promise<Value> {
     const letGo = hold(args)
     const turn = this.last
       .then(() => {
         signal?.throwIfAborted()
         const next = step()
-        return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal)
+        return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal, limits)
       })
       .finally(letGo)
     this.last = turn.catch(() => undefined)
@@ -90,11 +91,12 @@ export class BackgroundInterpreter {
     args: readonly Value[],
     step: Exclude<BackgroundStep, { kind: 'replay' }>,
     signal: AbortSignal | undefined,
+    limits: Limits | undefined,
   ): Promise<Value> {
     const thread = currentThread()
     const leave = thread.use()
     try {
-      return await this.runIn(await this.load(thread), fn, args, step, signal)
+      return await this.runIn(await this.load(thread), fn, args, step, signal, limits)
     } finally {
       leave()
     }
@@ -106,6 +108,7 @@ export class BackgroundInterpreter {
     args: readonly Value[],
     step: Exclude<BackgroundStep, { kind: 'replay' }>,
     signal: AbortSignal | undefined,
+    limits: Limits | undefined,
   ): Promise<Value> {
     const { thread, module, state, moved } = shared
     const stateNodes: Node[] = []
@@ -116,8 +119,13 @@ export class BackgroundInterpreter {
     const used = [...state.storages(), ...run.storages()]
     for (const storage of used) lease(storage)
     const cancel = new SharedArrayBuffer(4)
+    // what kernels look at
+    const word = Storage.allocate(4)
+    const { address: cancelAddress } = word
+    kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
     const onAbort = (): void => {
       Atomics.store(new Int32Array(cancel), 0, 1)
+      kernels.mem_write({ address: cancelAddress, bytes: 4 }, Int32Array.of(1))
     }
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
@@ -131,6 +139,8 @@ export class BackgroundInterpreter {
         nodes,
         args: encoded,
         cancel,
+        cancelAddress,
+        limits,
         how: step.kind,
       })
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
@@ -149,6 +159,7 @@ export class BackgroundInterpreter {
       return run.valueOf(reply.value)
     } finally {
       signal?.removeEventListener('abort', onAbort)
+      word.free()
       for (const storage of used) endLease(storage)
       const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
       for (const [id] of fresh) moved.add(id)

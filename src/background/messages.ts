@@ -1,5 +1,6 @@
 import type { Outcome, PassOptions, PlanInfo } from '../../compiler/index.js'
 import type { ErrorCode } from '../../runtime/error.js'
+import type { Limits } from '../../runtime/limits.js'
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import type { SentPlan } from './deliver.js'
 import type { Encoded, Node } from './nodes.js'
@@ -39,6 +40,9 @@ export interface RunRequest {
   readonly args: readonly Encoded[]
   /** One int32 that the main thread sets to give the run up. */
   readonly cancel: SharedArrayBuffer
+  /** Another one, in native memory, for kernels. */
+  readonly cancelAddress: number
+  readonly limits: Limits | undefined
   /** 'compile': interpreted, and compiled too. 'regions': by regions that the worker makes and keeps. */
   readonly how: 'interpret' | 'compile' | 'regions'
 }

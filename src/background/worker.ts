@@ -11,7 +11,7 @@ import {
   TieredModule,
 } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
-import { Profiler } from '../../runtime/interpreter/profile.js'
+import { withinLimits } from '../../runtime/native/budget.js'
 import { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { setNativeLibrary } from '../../runtime/native/library.js'
@@ -48,7 +48,6 @@ interface Loaded {
   /** What the compiler made of its weights. */
   readonly constants: SharedConstants
   readonly passes: PassOptions
-  readonly probe: CancelProbe
   /** Methods that have no plan as a whole. */
   readonly regions: RegionsOfModule
   /** Plans that the main thread has, by number. */
@@ -58,21 +57,6 @@ interface Loaded {
 }
 
 const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, null)
-
-/** Asked before each operator whether the run goes on. */
-class CancelProbe extends Profiler {
-  /** Of the run that is under way. */
-  flag: Int32Array | null = null
-
-  override now(): number {
-    if (this.flag !== null && Atomics.load(this.flag, 0) !== 0) throw new PtliteError('ABORTED', 'the run was given up')
-    return 0
-  }
-
-  override record(): void {
-    // nothing is measured
-  }
-}
 
 /** The worker has no debug information: the main thread says where in the model a place is. */
 class RegionsOfModule extends TieredModule {
@@ -181,14 +165,14 @@ class Server {
         },
       },
     )
-    const [shared, probe] = [new SharedConstants(), new CancelProbe()]
-    const regions = new RegionsOfModule(script, 'auto', passes, shared, { profiler: probe })
-    this.modules.set(module, { script, state, run: null, constants: shared, passes, probe, regions, plans: new Map(), unloaded: false })
+    const shared = new SharedConstants()
+    const regions = new RegionsOfModule(script, 'auto', passes, shared)
+    this.modules.set(module, { script, state, run: null, constants: shared, passes, regions, plans: new Map(), unloaded: false })
   }
 
   private run(request: RunRequest): Reply {
     const loaded = this.modules.get(request.module)!
-    const { script, state, passes, probe, regions } = loaded
+    const { script, state, passes, regions } = loaded
     state.receive(request.stateNodes)
     if (request.stateNodes.length > 0) script.attributeWrites++
     const run = new ObjectTable(-1, borrow, state)
@@ -199,11 +183,12 @@ class Server {
       run.receive(request.nodes)
       const fn = script.functions.find((f) => f.source.name === request.method)!
       const args = request.args.map((arg) => run.valueOf(arg))
-      probe.flag = new Int32Array(request.cancel)
-      const options = { profiler: probe }
-      if (request.how === 'interpret') value = script.call(fn, args, options)
-      else if (request.how === 'regions') value = regions.call(fn, args)
-      else ({ value, outcome } = callAndCompile(script, fn, args, options, passes, loaded.constants))
+      const carryOut = (): void => {
+        if (request.how === 'interpret') value = script.call(fn, args)
+        else if (request.how === 'regions') value = regions.call(fn, args)
+        else ({ value, outcome } = callAndCompile(script, fn, args, {}, passes, loaded.constants))
+      }
+      withinLimits(request.limits, carryOut, { flag: new Int32Array(request.cancel), address: request.cancelAddress })
     })
     const stateNodes: Node[] = []
     state.changes(stateNodes)

@@ -1,4 +1,6 @@
 import { check, PtliteError } from '../../error.js'
+import { CONTAINER_ELEMENTS } from '../../limits.js'
+import { grow, growBy } from '../../tensor/growth.js'
 import { Complex, Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { type DictKey, keyIn, Tuple, type Value } from '../../tensor/value.js'
@@ -7,6 +9,10 @@ import { type DictKey, keyIn, Tuple, type Value } from '../../tensor/value.js'
  * Operators of every dict, in insertion order. One function serves all key types; where keys become values, float keys
  * have functions of their own, since a Map holds them as plain numbers.
  */
+
+/** Elements of an entry, and of a list of what entries hold. */
+const ENTRY = 2
+const ITEM = 2 + CONTAINER_ELEMENTS
 
 type Dict = Map<DictKey, Value>
 
@@ -48,11 +54,13 @@ export function dict_get_default(self: Dict, key: DictKey, default_value: Value)
 export function dict_setdefault(self: Dict, key: DictKey, default_value: Value): Value {
   const value = self.get(keyIn(self, key))
   if (value !== undefined) return value
+  grow(ENTRY)
   self.set(key, default_value)
   return default_value
 }
 
 export function dict_set_item(l: Dict, idx: DictKey, v: Value): void {
+  grow(ENTRY)
   l.set(keyIn(l, idx), v)
 }
 
@@ -97,45 +105,54 @@ export function dict_update(self: Dict, to_add: Dict): void {
 }
 
 export function dict_keys(self: Dict): Value[] {
+  growBy(self.size)
   return [...self.keys()]
 }
 
 export function dict_keys_float(self: Dict): Value[] {
+  growBy(self.size)
   return Array.from(self.keys(), floatKey)
 }
 
 export function dict_keys_complex(self: Dict): Complex[] {
+  growBy(self.size)
   return [...self.keys()] as Complex[]
 }
 
 export function dict_keys_tensor(self: Dict): Tensor[] {
+  growBy(self.size)
   return [...self.keys()] as Tensor[]
 }
 
 export function dict_values(self: Dict): Value[] {
+  growBy(self.size)
   return [...self.values()]
 }
 
 export function dict_items(self: Dict): Value[] {
+  growBy(ITEM * self.size)
   return Array.from(self, ([key, value]) => new Tuple([key, value]))
 }
 
 export function dict_items_float(self: Dict): Value[] {
+  growBy(ITEM * self.size)
   return Array.from(self, ([key, value]) => new Tuple([floatKey(key), value]))
 }
 
 /** A new dict with the same entries. */
 export function dict_copy(self: Dict): Dict {
+  growBy(ENTRY * self.size)
   return new Map(self)
 }
 
 export function dict_new(): Dict {
+  growBy(0)
   return new Map()
 }
 
 /** A dict of (key, value) tuples; of equal keys the last one wins. */
 export function dict_from_list(inputs: Value[]): Dict {
-  const dict: Dict = new Map()
+  const dict: Dict = dict_new()
   for (const entry of inputs) {
     check(entry instanceof Tuple && entry.items.length === 2, () => 'expected (key, value) tuples to make a dict of')
     const [key, value] = entry.items as [Value, Value]

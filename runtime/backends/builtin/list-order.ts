@@ -1,4 +1,5 @@
 import { check, PtliteError } from '../../error.js'
+import { growBy } from '../../tensor/growth.js'
 import { Float, type Int } from '../../tensor/scalar.js'
 import { PairMap } from '../../tensor/pair-map.js'
 import { Tensor } from '../../tensor/tensor.js'
@@ -95,24 +96,29 @@ export function list_sort_any(self: Value[], reverse: boolean): void {
   sortBy(self, comparison(), reverse)
 }
 
+function copyOf<T extends Value>(list: T[]): T[] {
+  growBy(list.length)
+  return list.slice()
+}
+
 export function list_sorted_any(self: Value[]): Value[] {
-  return self.slice().sort(comparison())
+  return copyOf(self).sort(comparison())
 }
 
 export function list_sorted(input: Value[]): Value[] {
-  return input.slice().sort(compareNumbers)
+  return copyOf(input).sort(compareNumbers)
 }
 
 export function list_sorted_float(input: Value[]): Value[] {
-  return input.slice().sort(compareFloats)
+  return copyOf(input).sort(compareFloats)
 }
 
 export function list_sorted_str(input: Value[]): Value[] {
-  return input.slice().sort(compareStrings)
+  return copyOf(input).sort(compareStrings)
 }
 
 export function list_sorted_tensor(input: Tensor[]): Tensor[] {
-  return input.slice().sort(compareTensors)
+  return copyOf(input).sort(compareTensors)
 }
 
 function extreme(list: Value[], better: (a: Value, b: Value) => boolean, what: string): Value {

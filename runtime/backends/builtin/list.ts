@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { grow, growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import { listType, setListType, type Value } from '../../tensor/value.js'
 import { newLength, sequenceIndex, sliceRange } from './support/sequence.js'
@@ -29,17 +30,20 @@ export function list_set_item(l: Value[], idx: Int, el: Value): Value[] {
 }
 
 export function list_append(self: Value[], el: Value): Value[] {
+  grow(1)
   self.push(el)
   return self
 }
 
 export function list_extend(self: Value[], other: Value[]): void {
   const count = other.length // a list may be appended to itself
+  grow(count)
   for (let i = 0; i < count; i++) self.push(other[i]!)
 }
 
 /** Before the element at `idx`; indices beyond the ends are the ends. */
 export function list_insert(self: Value[], idx: Int, el: Value): void {
+  grow(1)
   self.splice(Number(idx), 0, el)
 }
 
@@ -63,10 +67,12 @@ export function list_reverse(self: Value[]): void {
 
 /** A new list with the same elements. */
 export function list_copy(self: Value[]): Value[] {
+  growBy(self.length)
   return likeList(self.slice(), self)
 }
 
 export function list_add(a: Value[], b: Value[]): Value[] {
+  growBy(a.length + b.length)
   return likeList(a.concat(b), a)
 }
 
@@ -98,6 +104,7 @@ export function list_mul_(l: Value[], n: Int): Value[] {
 
 export function list_slice(l: Value[], start: Int | null, end: Int | null, step: Int): Value[] {
   const range = sliceRange(l.length, start, end, step)
+  growBy(range.count)
   if (range.step === 1) return likeList(l.slice(range.start, range.start + range.count), l)
   return likeList(
     Array.from({ length: range.count }, (_, i) => l[range.start + i * range.step]!),

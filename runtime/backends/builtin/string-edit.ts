@@ -46,6 +46,7 @@ export function str_replace(self: string, old: string, new_: string, max: Int): 
     return decodeBytes(to.repeat(Number(max)) + bytes)
   }
   const parts = bytes.split(from)
+  newLength(Math.min(parts.length - 1, max < 0 ? Infinity : Number(max)) * to.length)
   const limit = max < 0 ? parts.length : Number(max)
   const rest = parts.slice(limit).join(from)
   return decodeBytes(parts.length <= limit ? parts.join(to) : [...parts.slice(0, limit), rest].join(to))

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import { decodeBytes, encodeBytes } from './support/bytes.js'
@@ -98,6 +99,7 @@ export function str_split(self: string, separator: string | null, max: Int): Val
       .map(decodeBytes)
   const wanted = encodeBytes(separator)
   if (wanted === '') throw new PtliteError('MODEL_ERROR', 'ValueError: empty separator')
+  growBy(bytes.length)
   const parts = bytes.split(wanted)
   const limit = max < 0 ? parts.length : Number(max)
   const whole = parts.length > limit + 1 ? [...parts.slice(0, limit), parts.slice(limit).join(wanted)] : parts
@@ -110,6 +112,7 @@ export function rsplit(self: string, separator: string, max: Int): Value[] {
   if (wanted === '') throw new PtliteError('MODEL_ERROR', 'ValueError: empty separator')
   const parts: string[] = []
   let rest = encodeBytes(self)
+  growBy(rest.length)
   for (let n = max < 0 ? Infinity : Number(max); n > 0; n--) {
     const at = rest.lastIndexOf(wanted)
     if (at < 0) break
@@ -120,6 +123,7 @@ export function rsplit(self: string, separator: string, max: Int): Value[] {
 }
 
 function splitAny(bytes: string, separators: string): string[] {
+  growBy(bytes.length)
   const parts: string[] = []
   let begin = 0
   for (let i = 0; i < bytes.length; i++) {

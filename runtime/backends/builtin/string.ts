@@ -1,4 +1,5 @@
 import { check, PtliteError } from '../../error.js'
+import { grow, growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import {
@@ -41,7 +42,9 @@ export function str_slice(string: string, start: Int | null, end: Int | null, st
 
 /** The bytes of a string, each a string of its own. */
 export function str_list(t: string): Value[] {
-  return Array.from(encodeBytes(t), decodeBytes)
+  const bytes = encodeBytes(t)
+  growBy(bytes.length)
+  return Array.from(bytes, decodeBytes)
 }
 
 /** The only byte of a string of length 1. */
@@ -58,6 +61,7 @@ export function chr(i: Int): string {
 }
 
 export function str_add(a: string, b: string): string {
+  grow(a.length + b.length)
   // two halves of a character are one character when joined
   return /[\udc80-\udcff]$/.test(a) && /^[\udc80-\udcff]/.test(b) ? decodeBytes(encodeBytes(a) + encodeBytes(b)) : a + b
 }
@@ -67,7 +71,10 @@ export function str_join(self: string, values: Value[]): string {
     check(typeof v === 'string', () => 'join: expected a list of strings')
     return encodeBytes(v)
   })
-  return decodeBytes(parts.join(encodeBytes(self)))
+  const between = encodeBytes(self)
+  // before it is made, since the engine makes no string of any length
+  growBy(parts.reduce((sum, part) => sum + part.length + between.length, 0))
+  return decodeBytes(parts.join(between))
 }
 
 export function upper(self: string): string {

@@ -3,6 +3,7 @@ import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.
 import { describe } from '../../tensor/describe.js'
 import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
+import { growBy } from '../../tensor/growth.js'
 import { checkValueCount } from '../../tensor/host-values.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -49,11 +50,12 @@ export function as_tensor_of_list(data: Value[], type: DType | null, _device: De
   const shape: number[] = []
   let lists = 1
   for (let level: Value = data; Array.isArray(level); level = level[0] ?? null) {
-    check(shape.length < MOST_DIMENSIONS, () => `expected at most ${MOST_DIMENSIONS} levels of lists`)
+    check(shape.length < MOST_DIMENSIONS, () => `expected lists at most ${MOST_DIMENSIONS} deep, found one that is deeper or holds itself`)
     shape.push(level.length)
     // those that are shared count each time
     lists = checkValueCount(lists * level.length)
   }
+  growBy(numelOf(shape))
   const items: Item[] = []
   flatten(data, shape, 0, items)
   const initial = items.length > 0 ? initialType(items[0]!) : emptyType(data, type)
@@ -161,6 +163,7 @@ export function tensor_to_list(self: Tensor): Value[] {
     self.type === DType.int32 && self.dim === 1,
     () => `expected an int32 tensor of one dimension, found ${self.dtype} with ${self.dim}`,
   )
+  growBy(numelOf(self.shape))
   return Array.from(readTensor(self), Number)
 }
 
@@ -176,6 +179,8 @@ export function to_list(self: Tensor, dim: Int, element_type: Int): Value {
   check(fits, () => `tolist() is declared to give ${kind}s, found a tensor of ${self.dtype}`)
   check(self.dim === Number(dim), () => `tolist() is declared to give lists of depth ${dim}, found a tensor with ${self.dim} dimensions`)
   if (self.dim === 0) return itemOf(self)
+  // each level copies the elements of the one below
+  for (let d = 0; d < self.dim; d++) growBy(numelOf(self.shape))
   const read = elementReader(self.type)
   return nested(Array.from<number | bigint, Value>(readTensor(self), read), self.shape)
 }

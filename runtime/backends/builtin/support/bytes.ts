@@ -1,3 +1,5 @@
+import { grow } from '../../../tensor/growth.js'
+
 /**
  * PyTorch's strings are byte strings: lengths, indices and searches count UTF-8 bytes. A string of the program is kept as text;
  * where bytes matter it is turned into a byte string, one character (U+0000 to U+00FF) per byte, on which JavaScript's own string
@@ -26,8 +28,9 @@ export function encodeBytes(text: string): string {
   return bytes
 }
 
-/** The text of a byte string. */
+/** The text of a byte string: what an operator makes. */
 export function decodeBytes(bytes: string): string {
+  grow(bytes.length)
   if (isAscii(bytes)) return bytes
   let text = ''
   for (let i = 0; i < bytes.length;) {

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../../error.js'
+import { growBy } from '../../../tensor/growth.js'
 import type { Int } from '../../../tensor/scalar.js'
 
 /** A list or string index in 0..length-1; negative ones count from the end. Throws MODEL_ERROR (an IndexError) outside. */
@@ -10,11 +11,9 @@ export function sequenceIndex(index: Int, length: number, what: string): number 
   return i
 }
 
-const LONGEST = 2 ** 28
-
-/** A length that a list or string may grow to. Throws OUT_OF_MEMORY beyond 2^28. */
+/** The length of a list or string that is about to be made. Throws LIMIT_EXCEEDED where it is too much for the call. */
 export function newLength(length: number): number {
-  if (!(length <= LONGEST)) throw new PtliteError('OUT_OF_MEMORY', `a list or string of length ${length} is longer than ${LONGEST}`)
+  if (!(length <= 0)) growBy(length)
   return length
 }
 

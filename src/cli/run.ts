@@ -8,13 +8,14 @@ import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
+import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile } from './write-file.js'
 
 export const run: Command = {
   usage:
-    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--ops FILE.js ...]',
+    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]',
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, or JSON (nested numbers, or {"dtype", "shape", "data"},
@@ -27,6 +28,7 @@ export const run: Command = {
       --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
                       table too, but for --json
 ${WINOGRAD_HELP}
+${LIMIT_HELP}
 ${OPS_HELP}`,
 
   async run(args) {
@@ -37,12 +39,13 @@ ${OPS_HELP}`,
       profile: { type: 'string' },
       kernels: { type: 'boolean', default: false },
       ...WINOGRAD_OPTION,
+      ...LIMIT_OPTION,
       ...OPS_OPTION,
     })
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
     checkOutput(values.output)
     await loadOperators(values.ops)
-    const module = await loadModule(model, winogradOf(values))
+    const module = await loadModule(model, { ...winogradOf(values), ...limitsFrom(values) })
     const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
     const { args: call, source } = runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)

@@ -70,4 +70,3 @@ t.test('a call that is compiled has its time without that', async (t) => {
   t.equal(module.plans().find((plan) => plan.method === 'forward')?.state, 'plan')
   module.dispose()
 })
-

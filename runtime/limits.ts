@@ -56,3 +56,11 @@ export function endsCall(error: unknown): boolean {
 }
 
 const FINAL: ReadonlySet<string> = new Set(['OUT_OF_MEMORY', 'LIMIT_EXCEEDED', 'ABORTED'])
+
+/** Longer than any process runs, in nanoseconds. */
+const FOREVER = 2 ** 62
+
+/** A time for kernels, which is not 0. */
+export function nanosecondsOf(milliseconds: number): number {
+  return Math.max(1, Math.min(Math.floor(milliseconds * 1e6), FOREVER))
+}

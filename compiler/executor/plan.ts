@@ -1,7 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Profiler } from '../../runtime/interpreter/profile.js'
-import { type Limits, limitError } from '../../runtime/limits.js'
-import { nanosecondsOf } from '../../runtime/native/budget.js'
+import { type Limits, limitError, nanosecondsOf } from '../../runtime/limits.js'
 import { frameOf, i32, launchAsync } from '../../runtime/native/frame.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { withLevels } from '../../runtime/native/level-limit.js'

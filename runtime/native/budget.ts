@@ -1,6 +1,6 @@
 import { milliseconds } from '../clock.js'
 import { PtliteError } from '../error.js'
-import { DEFAULT_ELEMENTS, type Limited, limitError, type Limits } from '../limits.js'
+import { DEFAULT_ELEMENTS, type Limited, limitError, type Limits, nanosecondsOf } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { limitMemory, memoryStats } from './memory.js'
 
@@ -10,8 +10,6 @@ const WORDS = 3
 const QUANTUM = WORDS << 10
 /** How much longer than a call its compilation may take. */
 const COMPILATION = 10
-/** Longer than any process runs, in nanoseconds. */
-const FOREVER = 2 ** 62
 
 /** How another thread ends what this one does. */
 export interface Cancellation {
@@ -156,11 +154,6 @@ export class Budget {
     const left = nanosecondsOf(this.deadline - milliseconds())
     kernels.budget_enter({ nanoseconds: left, cancel: this.cancellation?.address ?? 0 })
   }
-}
-
-/** A time for kernels, which is not 0. */
-export function nanosecondsOf(milliseconds: number): number {
-  return Math.max(1, Math.min(Math.floor(milliseconds * 1e6), FOREVER))
 }
 
 const UNLIMITED = new Budget('the call', {})

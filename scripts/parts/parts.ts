@@ -157,7 +157,7 @@ export const PARTS: readonly Part[] = [
     // loading, interpreting, and what there is of a method's compilation
     name: 'model',
     files: [
-      ...['runtime/module/*', 'runtime/interpreter/*'],
+      ...['runtime/module/*', 'runtime/interpreter/*', 'runtime/native/budget.ts'],
       ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'graph/shared-constants', 'passes/pass'),
       ...['interpreted-module', 'load-scripted', 'scripted-module'].map((name) => `src/${name}.ts`),
     ],

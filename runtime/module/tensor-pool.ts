@@ -73,6 +73,8 @@ export class TensorPool {
     if (!isKnown(scalarType)) throw damaged(`the scalar type number ${scalarType} means nothing`)
     if (sizes.length !== strides.length || sizes.length > MAX_RANK)
       throw damaged(`a tensor has ${sizes.length} sizes and ${strides.length} strides; expected as many of both, at most ${MAX_RANK}`)
+    if (![...sizes, ...strides].every((n) => n >= 0))
+      throw damaged(`a tensor has the sizes [${sizes.join(', ')}] and strides [${strides.join(', ')}]; expected numbers of at least 0`)
     const extent = extentOf(sizes, strides)
     const elements = extent === 0 ? 0 : offset + extent
     const bytes = scalarType === DType.quint4x2 ? Math.ceil(elements / 2) : elements * itemSize(scalarType)

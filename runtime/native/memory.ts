@@ -125,6 +125,8 @@ export function blockSize(bytes: number): number {
 
 /** A new block with undefined contents, which stays until it is released or left to the garbage collector. Throws OUT_OF_MEMORY, and LIMIT_EXCEEDED. */
 export function allocate(bytes: number): Block {
+  // a negative size would give room in a slab back that others have
+  if (!(bytes >= 0 && bytes <= Number.MAX_SAFE_INTEGER)) refuseSize(bytes)
   const size = blockSize(bytes)
   if (liveBytes + size > ceiling) throw limitError(limitOfCall!.who, 'bytes', limitOfCall!.limit)
   const block = GUARDED ? fromSystem(bytes) : take(size)
@@ -133,6 +135,11 @@ export function allocate(bytes: number): Block {
   if (liveBytes > peakBytes) peakBytes = liveBytes
   if (HOLDS_OBSERVERS) held[(block.slot = freeSlots.pop() ?? held.length)] = block
   return block
+}
+
+function refuseSize(bytes: number): never {
+  if (bytes > 0) throw new PtliteError('OUT_OF_MEMORY', `no system has ${bytes} bytes of memory; check the sizes that were asked for`)
+  throw new PtliteError('INVALID_ARGUMENT', `expected a size of at least 0 bytes, found ${bytes}`)
 }
 
 function take(size: number): Block {

@@ -47,12 +47,21 @@ export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
   const n = numelOf(t.shape)
   const contiguous = isContiguous(t.shape, t.strides)
   const length = contiguous ? n : extentOf(t.shape, t.strides)
-  const raw = new ArrayType(length)
+  const raw = arrayOf(ArrayType, length, t)
   if (length > 0) t.storage.read(t.offset * t.itemSize, raw)
   if (contiguous) return raw
-  const out = new ArrayType(n)
+  const out = arrayOf(ArrayType, n, t)
   gather(t.shape, t.strides, raw, out)
   return out
+}
+
+/** Throws OUT_OF_MEMORY where JavaScript has no array of that length: a tensor may have more elements than there is memory. */
+function arrayOf<T>(ArrayType: new (length: number) => T, length: number, t: Tensor): T {
+  try {
+    return new ArrayType(length)
+  } catch {
+    throw new PtliteError('OUT_OF_MEMORY', `no array has the ${length} elements of a ${t.dtype} tensor of shape ${shapeText(t.shape)}`)
+  }
 }
 
 function gather(shape: readonly number[], strides: readonly number[], from: TypedArray, to: TypedArray): void {

@@ -2,9 +2,9 @@ import { check, PtliteError } from '../error.js'
 import { HOLDS_WRITES } from '../held.js'
 import { noteUse } from '../used.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
-import { contiguousStrides, extentOf, shapeText, numelOf, sameShape } from './shape.js'
+import { contiguousStrides, extentOf, shapeText, sameShape } from './shape.js'
 import { Storage } from './storage.js'
-import { become, emptyStrided, type Tensor } from './tensor.js'
+import { become, bytesFor, emptyStrided, type Tensor } from './tensor.js'
 import { absentWrite } from './write.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
@@ -164,7 +164,7 @@ export function isDense(shape: readonly number[], strides: readonly number[]): b
 /** Gives `out` the shape of a result; its storage is replaced where it is too small. */
 export function resizeOut(out: Tensor, shape: readonly number[]): void {
   if (sameShape(out.shape, shape)) return
-  const bytes = numelOf(shape) * out.itemSize
+  const bytes = bytesFor(shape, out.type)
   const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
   become(out, fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
 }

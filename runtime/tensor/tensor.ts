@@ -33,7 +33,39 @@ export function isPerChannel(quant: Quant): quant is PerChannelQuant {
 }
 
 /**
- * A strided view on a storage. Sizes and strides are in elements; a view shares its storage with the tensor it
+ * Throws INVALID_ARGUMENT unless sizes and offset are at least 0 and every element of the view lies in the storage. Every tensor
+ * comes by here, however its view was reckoned: kernels rely on it. Strides below 0 are those of operators' own views (`flip`). A storage without memory gives nobody an address.
+ */
+function checkWalk(storage: Storage, offset: number, shape: readonly number[], strides: readonly number[], type: DType): void {
+  const rank = shape.length
+  let sound = strides.length === rank && offset >= 0
+  let numel = 1
+  let first = offset
+  let last = offset
+  for (let d = 0; d < rank; d++) {
+    const size = shape[d]!
+    const reach = (size - 1) * strides[d]!
+    sound &&= size >= 0 && size <= Number.MAX_SAFE_INTEGER
+    numel *= size
+    if (reach < 0) first += reach
+    else last += reach
+  }
+  const inside = numel === 0 || (first >= 0 && (last + 1) * itemSize(type) <= storage.byteLength) || !storage.live
+  if (!(sound && inside && numel <= Number.MAX_SAFE_INTEGER)) refuseWalk(storage, offset, shape, strides, type)
+}
+
+function refuseWalk(storage: Storage, offset: number, shape: readonly number[], strides: readonly number[], type: DType): never {
+  const view = `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset}`
+  if (strides.length !== shape.length || ![...shape, offset].every((n) => n >= 0))
+    throw new PtliteError('INVALID_ARGUMENT', `expected sizes and an offset of at least 0, one stride per size, found ${view}`)
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `a ${dtypeName(type)} view of ${view} leaves its storage of ${storage.byteLength} bytes, or has more than 2^53 - 1 elements`,
+  )
+}
+
+/**
+ * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`.
  */
 export class Tensor {
@@ -62,6 +94,7 @@ export class Tensor {
     public type: DType,
     public quant: Quant | null = null,
   ) {
+    checkWalk(storage, offset, shape, strides, type)
     storage.users++
     noteCreated(this)
   }
@@ -206,6 +239,7 @@ function checkParameters(type: DType, shape: readonly number[], quant: Quant | n
 /** Makes a tensor another view (`set_data`, `resize_`): counts move from the old storage to the new one. */
 export function become(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
   if (HOLDS_QUANTIZED) checkParameters(t.type, shape, t.quant)
+  checkWalk(storage, offset, shape, strides, t.type)
   if (storage !== t.storage) {
     storage.users++
     // what the caller holds stays the garbage collector's
@@ -262,10 +296,23 @@ export function empty(shape: readonly number[], type: DType, quant: Quant | null
  */
 export function emptyStrided(shape: readonly number[], strides: readonly number[], type: DType, quant: Quant | null = null): Tensor {
   if (HOLDS_QUANTIZED) checkParameters(type, shape, quant)
-  return new Tensor(Storage.allocate(numelOf(shape) * itemSize(type)), 0, shape, strides, type, quant)
+  return new Tensor(Storage.allocate(bytesFor(shape, type)), 0, shape, strides, type, quant)
 }
 
-/** Another view on the storage of `base`, quantized in the same way. The caller has checked that it stays inside. */
+/** Bytes of a dense tensor. Throws INVALID_ARGUMENT for negative sizes, OUT_OF_MEMORY for more than any machine has. */
+export function bytesFor(shape: readonly number[], type: DType): number {
+  let bytes = itemSize(type)
+  let least = 0
+  for (let d = 0; d < shape.length; d++) {
+    bytes *= shape[d]!
+    least = Math.min(least, shape[d]!)
+  }
+  check(least >= 0, () => `expected sizes of at least 0, found [${shape.join(', ')}]`)
+  if (bytes <= Number.MAX_SAFE_INTEGER) return bytes
+  throw new PtliteError('OUT_OF_MEMORY', `no system has the memory for a ${dtypeName(type)} tensor of shape [${shape.join(', ')}]`)
+}
+
+/** Another view on the storage of `base`, quantized in the same way. Throws INVALID_ARGUMENT where it would leave the storage. */
 export function viewOf(base: Tensor, shape: readonly number[], strides: readonly number[], offset = base.offset): Tensor {
   if (HOLDS_QUANTIZED) checkParameters(base.type, shape, base.quant)
   return new Tensor(base.storage, offset, shape, strides, base.type, base.quant)

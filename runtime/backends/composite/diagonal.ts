@@ -74,16 +74,25 @@ export function diag_embed(self: Tensor, offset: number, dim1: number, dim2: num
   return out
 }
 
+/**
+ * With `wrap`, the diagonal of a matrix with more rows than columns begins anew after each row that it leaves out: on rows 0, c + 1, 2 (c + 1)
+ * and so on for c columns.
+ */
 export function fill_diagonal_(self: Tensor, value: Scalar, wrap: boolean): Tensor {
   const { shape, strides } = self
   check(shape.length >= 2, () => `fill_diagonal_ expects at least two dimensions, found shape [${shape.join(', ')}]`)
   check(shape.length === 2 || shape.every((n) => n === shape[0]), () => `fill_diagonal_ expects equal sizes, found [${shape.join(', ')}]`)
   const step = strides.reduce((sum, n) => sum + n, 0)
   const size = Math.min(...shape)
-  fillScalar(viewOf(self, [size], [step]), value)
-  if (wrap && shape.length === 2 && shape[0]! > shape[1]! + 1) {
-    const rest = Math.ceil(self.numel / (shape[1]! + 1)) - size
-    fillScalar(viewOf(self, [rest], [step], self.offset + strides[0]! * (shape[1]! + 1)), value)
+  const [rows, columns] = shape as [number, number]
+  if (!wrap || shape.length !== 2 || rows <= columns) {
+    fillScalar(viewOf(self, [size], [step]), value)
+    return self
   }
+  const period = columns + 1
+  const whole = Math.floor((rows + 1) / period)
+  fillScalar(viewOf(self, [whole, columns], [strides[0]! * period, step]), value)
+  const start = whole * period
+  if (start < rows) fillScalar(viewOf(self, [Math.min(rows - start, columns)], [step], self.offset + start * strides[0]!), value)
   return self
 }

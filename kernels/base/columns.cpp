@@ -4,6 +4,7 @@
 #include "frames/columns.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/pair.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ template <class S>
 void unfold(const windows_to_columns_frame* f) {
   const S* image = (const S*)f->image;
   S* columns = (S*)f->columns;
-  walk(f, [&](int64_t column, int64_t at) { columns[column] = at < 0 ? S(0) : image[at]; });
+  walk(f, [&](int64_t column, int64_t at) { columns[column] = at < 0 ? S{} : image[at]; });
 }
 
 int32_t windows_to_columns_run(windows_to_columns_frame* f) {
@@ -36,7 +37,9 @@ int32_t windows_to_columns_run(windows_to_columns_frame* f) {
     case 1: unfold<uint8_t>(f); break;
     case 2: unfold<uint16_t>(f); break;
     case 4: unfold<uint32_t>(f); break;
-    default: unfold<uint64_t>(f); break;
+    case 8: unfold<uint64_t>(f); break;
+    case 16: unfold<Pair>(f); break;
+    default: return PTLITE_NO_DTYPE;
   }
   return PTLITE_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "frames/index.h"
 #include "isa/kernel.h"
+#include "support/pair.h"
 #include "support/walk.h"
 
 namespace {
@@ -44,7 +45,9 @@ int32_t index_get_run(index_get_frame* f) {
     case 1: return get<uint8_t>(f);
     case 2: return get<uint16_t>(f);
     case 4: return get<uint32_t>(f);
-    default: return get<uint64_t>(f);
+    case 8: return get<uint64_t>(f);
+    case 16: return get<Pair>(f);
+    default: return PTLITE_NO_DTYPE;
   }
 }
 

@@ -4,6 +4,7 @@
 #include "frames/elementwise.h"
 #include "frames/index.h"
 #include "isa/kernel.h"
+#include "support/pair.h"
 #include "support/walk.h"
 
 namespace {
@@ -110,6 +111,7 @@ PutRow copy_row(int64_t size) {
     case 1: return put_row<uint8_t, Copy>;
     case 2: return put_row<uint16_t, Copy>;
     case 4: return put_row<uint32_t, Copy>;
+    case 16: return put_row<Pair, Copy>;
     default: return put_row<uint64_t, Copy>;
   }
 }

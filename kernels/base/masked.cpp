@@ -5,16 +5,18 @@
 #include "frames/index.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/pair.h"
 
 namespace {
 
-/// Calls f with a null pointer to an unsigned integer of this width.
+/// Calls f with a null pointer to an unsigned integer of this width, of 8 bytes where it is none of the others, or to a pair of 16.
 template <class F>
 void by_width(int32_t size, F&& f) {
   switch (size) {
     case 1: f(static_cast<uint8_t*>(nullptr)); break;
     case 2: f(static_cast<uint16_t*>(nullptr)); break;
     case 4: f(static_cast<uint32_t*>(nullptr)); break;
+    case 16: f(static_cast<Pair*>(nullptr)); break;
     default: f(static_cast<uint64_t*>(nullptr)); break;
   }
 }

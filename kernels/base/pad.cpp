@@ -4,6 +4,7 @@
 #include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/pair.h"
 
 namespace {
 
@@ -64,7 +65,9 @@ int32_t pad_run(pad_frame* f) {
     case 1: pad_rows<uint8_t>(f); break;
     case 2: pad_rows<uint16_t>(f); break;
     case 4: pad_rows<uint32_t>(f); break;
-    default: pad_rows<uint64_t>(f); break;
+    case 8: pad_rows<uint64_t>(f); break;
+    case 16: pad_rows<Pair>(f); break;
+    default: return PTLITE_NO_DTYPE;
   }
   return PTLITE_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "frames/resample.h"
 #include "isa/kernel.h"
+#include "support/pair.h"
 
 namespace {
 
@@ -52,7 +53,9 @@ int32_t resample_nearest_run(resample_nearest_frame* f) {
     case 1: move<uint8_t>(f, tables[0], tables[1], tables[2]); break;
     case 2: move<uint16_t>(f, tables[0], tables[1], tables[2]); break;
     case 4: move<uint32_t>(f, tables[0], tables[1], tables[2]); break;
-    default: move<uint64_t>(f, tables[0], tables[1], tables[2]); break;
+    case 8: move<uint64_t>(f, tables[0], tables[1], tables[2]); break;
+    case 16: move<Pair>(f, tables[0], tables[1], tables[2]); break;
+    default: return PTLITE_NO_DTYPE;
   }
   return PTLITE_OK;
 }

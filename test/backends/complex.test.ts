@@ -30,6 +30,43 @@ t.test('elements are put by index', (t) => {
   t.end()
 })
 
+/** Of these dtypes and values, which count up. */
+const counted = (shape: number[], part: 'float32' | 'float64'): Tensor => {
+  const values = Array.from({ length: 2 * shape.reduce((a, b) => a * b, 1) }, (_, i) => i + 1)
+  return callOperator('aten::view_as_complex', [tensor(values, [...shape, 2], part)]) as Tensor
+}
+
+t.test('operators that move elements move both parts', (t) => {
+  const mask = tensor([1, 0, 1], [3], 'bool')
+  const index = tensor([1n, 0n], [2], 'int64')
+  const calls: [string, (z: (shape: number[]) => Tensor) => Input[], number[]][] = [
+    ['aten::masked_fill.Scalar', (z) => [z([3]), mask, 7], [7, 0, 3, 4, 7, 0]],
+    ['aten::masked_select', (z) => [z([3]), mask], [1, 2, 5, 6]],
+    ['aten::masked_scatter', (z) => [z([3]), mask, z([3])], [1, 2, 3, 4, 3, 4]],
+    ['aten::index_select', (z) => [z([3]), 0, index], [3, 4, 1, 2]],
+    ['aten::gather', (z) => [z([3]), 0, index], [3, 4, 1, 2]],
+    ['aten::index_fill.int_Scalar', (z) => [z([3]), 0, tensor([1n], [1], 'int64'), 7], [1, 2, 7, 0, 5, 6]],
+    ['aten::scatter.value', (z) => [z([3]), 0, tensor([1n], [1], 'int64'), 7], [1, 2, 7, 0, 5, 6]],
+    ['aten::scatter.src', (z) => [z([3]), 0, index, z([2])], [3, 4, 1, 2, 5, 6]],
+    ['aten::index_copy', (z) => [z([3]), 0, index, z([2])], [3, 4, 1, 2, 5, 6]],
+    ['aten::index_put', (z) => [z([3]), [index], z([2])], [3, 4, 1, 2, 5, 6]],
+    ['aten::replication_pad1d', (z) => [z([1, 3]), [1, 2]], [1, 2, 1, 2, 3, 4, 5, 6, 5, 6, 5, 6]],
+    ['aten::constant_pad_nd', (z) => [z([1, 3]), [1, 1], 3], [3, 0, 1, 2, 3, 4, 5, 6, 3, 0]],
+    ['aten::upsample_nearest1d', (z) => [z([1, 1, 2]), [4]], [1, 2, 1, 2, 3, 4, 3, 4]],
+    ['aten::flip', (z) => [z([3]), [0]], [5, 6, 3, 4, 1, 2]],
+  ]
+  for (const part of ['float32', 'float64'] as const) {
+    for (const [name, args, want] of calls) {
+      const got = callOperator(
+        name,
+        args((shape) => counted(shape, part)),
+      ) as Tensor
+      t.strictSame(Array.from(got.data(), Number), want, `${name} of ${got.dtype}`)
+    }
+  }
+  t.end()
+})
+
 t.test('kernels of real numbers refuse complex ones', (t) => {
   const calls: [string, Input[]][] = [
     ['aten::max', [z]],
@@ -42,7 +79,6 @@ t.test('kernels of real numbers refuse complex ones', (t) => {
     ['aten::softmax.int', [z, 0]],
     ['aten::unique_dim', [z, 0]],
     ['aten::relu', [z]],
-    ['aten::masked_fill.Scalar', [z, tensor([1, 0], [2], 'bool'), 1]],
     ['aten::searchsorted.Tensor', [z, z]],
   ]
   for (const [name, args] of calls) t.throws(() => callOperator(name, args), { name: 'PtliteError' }, name)

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.js'
 import { describe } from '../../tensor/describe.js'
-import { DType, dtypeName, isFloating, isQuantized } from '../../tensor/dtype.js'
+import { DType, dtypeName, isComplex, isFloating, isQuantized, realOf } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
 import { growBy } from '../../tensor/growth.js'
 import { checkValueCount } from '../../tensor/host-values.js'
@@ -27,6 +27,7 @@ function initialType(item: Item): DType {
 function build(items: readonly Item[], shape: readonly number[], initial: DType, type: DType | null): Tensor {
   const target = type ?? initial
   check(!isQuantized(target), () => `expected a dtype of plain numbers, found ${dtypeName(target)}`)
+  if (isComplex(target)) return castTo(build(items, shape, initial, realOf(target)), target)
   const out = empty(shape, target)
   const data = new (arrayTypeOf(target))(items.length)
   const slots: Record<number, number | bigint> = data

@@ -1,7 +1,7 @@
 import { check } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { arrayTypeOf, writeTensor } from '../../../tensor/data.js'
-import { DType, isFloating } from '../../../tensor/dtype.js'
+import { DType, isComplex, isFloating, realOf } from '../../../tensor/dtype.js'
 import { stridesAs } from '../../../tensor/iterator.js'
 import { type Scalar, scalarToBigInt, scalarToNumber } from '../../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, sameShape } from '../../../tensor/shape.js'
@@ -11,6 +11,7 @@ import { castTo, contiguousOf, copyInto } from './copy.js'
 /** A 0-d tensor of this scalar. Integers wrap, as in a C cast. */
 export function scalarTensor(value: Scalar, type: DType): Tensor {
   if (type === DType.float16 || type === DType.bfloat16) return castTo(scalarTensor(value, DType.float32), type)
+  if (isComplex(type)) return castTo(scalarTensor(value, realOf(type)), type)
   const t = empty([], type)
   const raw = new (arrayTypeOf(type))(1)
   if (type === DType.bool) raw[0] = Number(scalarToNumber(value) !== 0)

@@ -1,4 +1,5 @@
 import { check, PtliteError } from '../../error.js'
+import { kindOf } from '../../tensor/describe.js'
 import { growBy } from '../../tensor/growth.js'
 import { Float, type Int } from '../../tensor/scalar.js'
 import { PairMap } from '../../tensor/pair-map.js'
@@ -171,10 +172,16 @@ export function list_max_of(l: Value[], r: Value[]): Value[] {
   return compareLists(l, r) > 0 ? l : r
 }
 
+/** An item of a list of ints, which holds whatever a program has put there. */
+function intItem(v: Value): Int {
+  check(typeof v === 'number' || typeof v === 'bigint' || typeof v === 'boolean', () => `expected a list of ints, found ${kindOf(v)} in it`)
+  return Number(v) === v || typeof v === 'bigint' ? v : Number(v)
+}
+
 /** Sum of ints, in 32 bits as PyTorch adds them. */
 export function list_sum_int(self: Value[]): Int {
   let sum: Int = 0
-  for (const v of self) sum = addInt(sum, plainItem(v) as Int)
+  for (const v of self) sum = addInt(sum, intItem(v))
   return wrapInt32(sum)
 }
 

@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../../../error.js'
 import { readTensor, writeTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
-import { sameShape, shapeText } from '../../../tensor/shape.js'
+import { numelOf, sameShape, shapeText } from '../../../tensor/shape.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo } from '../../cpu/support/copy.js'
@@ -60,6 +60,10 @@ export function packRows(weight: Tensor, bits: TableBits, search: Search | null,
   check(weight.dim >= 2 && width % perByte === 0, () => {
     return `${what}: expected rows of a multiple of ${perByte} values, found shape [${weight.shape.join(', ')}]`
   })
+  check(
+    width > 0 || weight.numel === numelOf(weight.shape.slice(0, -1)),
+    () => `${what}: expected rows of at least one value, found shape ${shapeText(weight.shape)}`,
+  )
   const data = floatRows(weight, what)
   const rows = width === 0 ? 0 : data.length / width
   const body = width / perByte

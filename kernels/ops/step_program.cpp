@@ -104,6 +104,9 @@ bool StepProgram::valid() const {
   if (inputs < 0 || inputs > kMostInputs || steps < 1 || steps > kMostSteps) return false;
   for (int s = 0; s < steps; s++) {
     if (!is_float_algorithm(op[s])) return false;
+    // a step of one operand has a block of it, never a number
+    const bool both = is_binary_post_op(op[s]);
+    if (a[s] < (both ? -2 : 0) || a[s] >= inputs + s || (both && (b[s] < -2 || b[s] >= inputs + s))) return false;
   }
   return true;
 }

@@ -44,6 +44,13 @@ t.test('a block that was given back is a guard itself', (t) => {
   t.end()
 })
 
+t.test('images of any number of channels are quantized within their memory', (t) => {
+  const program = nodeArguments(fileURLToPath(new URL('guard-quantize-child.ts', import.meta.url)))
+  const { stdout, signal } = spawnSync(process.execPath, program, { encoding: 'utf8', env: { ...process.env, PTLITE_GUARD: '1' } })
+  t.strictSame({ out: stdout.trim(), signal }, { out: 'done', signal: null })
+  t.end()
+})
+
 t.test('other settings', (t) => {
   for (const guard of ['', '0']) t.strictSame(write(guard, 100, 0, 128).lines.at(-1), 'written', 'none')
   for (const guard of ['2', 'end:3', 'end:128', 'middle'])

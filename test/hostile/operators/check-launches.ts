@@ -1,0 +1,75 @@
+import { checkFrame } from '../../../compiler/frames/check-frame.js'
+import { isCheckable, workOf } from '../../../compiler/frames/check-frame.js'
+import type { CapturedFrame, Pointer } from '../../../compiler/capture/captured.js'
+import { layoutOf } from '../../../compiler/capture/layout.js'
+import { frameBytes, getI64, observeLaunches } from '../../../runtime/native/frame.js'
+import { PtliteError } from '../../../runtime/error.js'
+import { observeStorages, type Storage } from '../../../runtime/tensor/storage.js'
+
+/** A kernel was about to leave the memory that it was given. */
+export class ReachError extends Error {
+  override readonly name = 'ReachError'
+}
+
+/** Bytes and operations of one launch from which on it is not run: until a budget can end it, it would only take long. */
+export const EXPECTED_LONG = 2 ** 31
+
+/** Not run, since it would take long. */
+export class LongLaunch extends PtliteError {
+  constructor(kernel: string) {
+    super('ABORTED', `kernel ${kernel} would take long`)
+  }
+}
+
+/** Kernels of the allocator, of files and of code: their addresses are none of tensors. */
+const OTHER_KERNELS = /^(mem_(?!copy|read|write)|file_|map_|jit_|owner_|pool_|thread|cpu_|code_)/
+
+/**
+ * Calls `run` with every launch looked at first: each address of its frame must lie in a storage whose address was asked for, and what the kernel is declared
+ * to reach from there inside of it. Throws ReachError in place of the launch.
+ */
+export function withCheckedLaunches<T>(run: () => T): T {
+  const storages = new Set<Storage>()
+  const known = (storage: Storage): void => void storages.add(storage)
+  const before = observeStorages({ used: known, allocated: known, freed: (storage) => void storages.delete(storage) })
+  const launches = observeLaunches((id, name, host, own) => {
+    if (own && isCheckable(name) && !OTHER_KERNELS.test(name)) checkLaunch(id, host, [...storages])
+  })
+  try {
+    return run()
+  } finally {
+    observeLaunches(launches)
+    observeStorages(before)
+  }
+}
+
+function checkLaunch(id: number, host: ArrayBufferView | null, storages: readonly Storage[]): void {
+  const layout = layoutOf(id)
+  const pointers: Pointer[] = []
+  for (const at of layout.pointers) {
+    const address = getI64(at / 4)
+    const index = placeOf(address, storages)
+    if (index >= 0) pointers.push({ at, target: { kind: 'buffer', index }, offset: address - storages[index]!.startAddress })
+  }
+  const bytes = frameBytes.slice(0, layout.size)
+  const hostBytes = host === null ? null : new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
+  const frame: CapturedFrame = { layout, bytes, host: hostBytes, pointers }
+  const fault = checkFrame(frame, ({ index }) => storages[index]!.byteLength)
+  // what files may hold is narrower than what operators may ask for
+  if (fault !== null && !/ expected /.test(fault) && !isIndexIntoNothing(layout.name, frame, storages)) throw new ReachError(fault)
+  const work = workOf(frame)
+  if (work !== null && !(work.flops < EXPECTED_LONG && work.bytes < EXPECTED_LONG)) throw new LongLaunch(layout.name)
+}
+
+/** Kernels that find their indices out of range read nothing. */
+function isIndexIntoNothing(kernel: string, { pointers }: CapturedFrame, storages: readonly Storage[]): boolean {
+  return kernel.startsWith('index_') && pointers.some(({ target }) => storages[target.index]!.byteLength === 0)
+}
+
+/** The storage that an address lies in; a view of no elements may begin where its storage ends. */
+function placeOf(address: number, storages: readonly Storage[]): number {
+  const inside = storages.findIndex(
+    ({ startAddress: start, byteLength }) => start !== 0 && address >= start && address < start + byteLength,
+  )
+  return inside >= 0 ? inside : storages.findIndex(({ startAddress: start, byteLength }) => start !== 0 && address === start + byteLength)
+}

@@ -1,0 +1,47 @@
+import { openSync, writeSync } from 'node:fs'
+import { useMemory } from '../../../runtime/native/memory.js'
+import * as kernels from '../../../runtime/native/generated/kernels.js'
+import { discardGuarded, takeGuarded } from '../../../runtime/native/guard.js'
+import { PtliteError } from '../../../runtime/error.js'
+import { setNumThreads } from '../../../src/index.js'
+import { callOf, operatorsLike } from './generate.js'
+import { runCall } from './run-call.js'
+
+/*
+ * child.ts FILE FROM TO [OPERATORS]: makes the calls FROM, FROM + 1, ... below TO, of all operators or of those whose names match. Before each its number is written to FILE, so that the
+ * parent knows which one crashed or hangs; findings go to stdout as they are found, counts at the end.
+ */
+
+/** A tensor that is larger is refused as if the system had no more memory: the fuzzer shares its machine. */
+const MOST_BYTES = 2 ** 26
+
+const GUARDED = ![undefined, '', '0'].includes(process.env['PTLITE_GUARD'])
+
+useMemory({
+  take(bytes) {
+    if (!(bytes <= MOST_BYTES)) throw new PtliteError('OUT_OF_MEMORY', `the fuzzer has no memory for ${bytes} bytes`)
+    if (GUARDED) return takeGuarded(bytes)
+    const host = Buffer.allocUnsafeSlow(bytes + 64)
+    return { owner: host.buffer, address: kernels.mem_place({ bytes }, host) }
+  },
+  discard: GUARDED ? discardGuarded : kernels.mem_forget,
+})
+setNumThreads(1)
+
+const [path, from, to, only] = process.argv.slice(2)
+const numbers = only === undefined ? undefined : operatorsLike(only)
+const file = openSync(path!, 'w')
+const counts: Record<string, number> = {}
+const place = Buffer.alloc(8)
+// what operators print is nothing to the parent
+const print = (line: unknown): void => void writeSync(1, `\x1e${JSON.stringify(line)}\n`)
+
+for (let seed = Number(from); seed < Number(to); seed++) {
+  place.writeDoubleLE(seed)
+  writeSync(file, place, 0, 8, 0)
+  const call = callOf(seed, numbers)
+  const { kind, fault } = runCall(call, process.env['PTLITE_FUZZ_UNCHECKED'] === undefined)
+  counts[kind] = (counts[kind] ?? 0) + 1
+  if (fault !== undefined) print({ seed, kind, fault, call })
+}
+print({ counts })

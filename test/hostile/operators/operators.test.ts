@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { fuzz } from './parent.js'
+import { runCall } from './run-call.js'
+import type { CallSpec } from './spec.js'
+
+/*
+ * Whatever arguments an operator is called with, it gives tensors or a PtliteError, stays inside of its memory and changes nothing else.
+ * `npm run fuzz:operators -- --minutes 30 --from SEED` goes on from here.
+ */
+
+const CALLS = 50_000
+
+t.test('calls that went wrong once', (t) => {
+  const lines = readFileSync(new URL('findings.jsonl', import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+  for (const line of lines) {
+    const { why, ...call } = JSON.parse(line) as CallSpec & { readonly why: string }
+    const { fault } = runCall(call)
+    t.equal(fault, undefined, `${call.op}: ${why}`)
+  }
+  t.end()
+})
+
+t.test(`${CALLS} calls with made-up arguments`, async (t) => {
+  const { counts, findings } = await fuzz(0, CALLS)
+  const texts = findings.map(({ seed, kind, fault, call }) => `${kind} ${seed} ${call.op} ${fault}`)
+  t.strictSame(texts, [], 'every call ends in a result or a PtliteError')
+  const made = Object.values(counts).reduce((a, b) => a + b, 0)
+  t.equal(made, CALLS)
+  t.ok(counts['ok']! > 0.3 * CALLS, `${counts['ok']} calls succeed`)
+  t.comment(JSON.stringify(counts))
+})

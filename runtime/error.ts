@@ -50,6 +50,14 @@ export class PtliteError extends Error {
   }
 }
 
+/** V8 refuses arrays, buffers and strings that are too long, and lists that are too long as arguments, by RangeErrors: they are the caller's sizes. */
+export function sizeError(error: unknown): unknown {
+  if (!(error instanceof RangeError)) return error
+  return new PtliteError('OUT_OF_MEMORY', `JavaScript has no room for this many elements (${error.message}); use smaller sizes`, {
+    cause: error,
+  })
+}
+
 /** Throws INVALID_ARGUMENT unless `condition` holds; `message` is only built on failure. */
 export function check(condition: boolean, message: () => string): asserts condition {
   if (!condition) throw new PtliteError('INVALID_ARGUMENT', message())

@@ -1,3 +1,4 @@
+import { sizeError } from '../runtime/error.js'
 import { fillDefaults } from '../runtime/operators/fill-defaults.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
 import { calledOperator, entryAt, operatorCount } from '../runtime/operators/registry.js'
@@ -43,6 +44,8 @@ export function callOperator(name: string, args: readonly Input[]): Output {
     else fillDefaults(stack, entry, args.length)
     entry.call(stack)
     results = stack.values.slice(0, stack.top)
+  } catch (error) {
+    throw sizeError(error)
   } finally {
     enterScope(before)
     settle(scope.created, results, given, before)

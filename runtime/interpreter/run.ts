@@ -1,4 +1,4 @@
-import { PtliteError } from '../error.js'
+import { PtliteError, sizeError } from '../error.js'
 import { HOLDS_CONTAINERS, HOLDS_OBSERVERS } from '../held.js'
 import { TENSOR_ELEMENTS } from '../limits.js'
 import { currentBudget } from '../native/budget.js'
@@ -89,7 +89,8 @@ export function takeResult(stack: Stack, run: Run): Value {
 }
 
 /** Gives back what a run held when it failed. Returns the error with where in the model it happened. */
-export function abandonRun(error: unknown, run: Run): PtliteError {
+export function abandonRun(cause: unknown, run: Run): PtliteError {
+  const error = sizeError(cause)
   for (const registers of run.frames) for (const v of registers) drop(v, run.lifetimes)
   for (const v of run.held) if (v !== undefined) drop(v, run.lifetimes)
   for (const t of run.scope.created) t.release()

@@ -222,12 +222,13 @@ function checkQuant(quant: Quant, shape: readonly number[]): void {
   )
 }
 
-/** Throws unless tensors of a quantized dtype have parameters, and those quantized per channel as many as the shape has channels. */
+/** Throws unless tensors of a quantized dtype, and only these, have parameters, and those quantized per channel as many as the shape has channels. */
 function checkParameters(type: DType, shape: readonly number[], quant: Quant | null): void {
   if (quant === null) {
     if (!isQuantized(type)) return
     throw new PtliteError('INVALID_DTYPE', `a ${dtypeName(type)} tensor needs a scale and a zero point; use _empty_affine_quantized`)
   }
+  if (!isQuantized(type)) throw new PtliteError('INVALID_DTYPE', `expected a quantized dtype, found ${dtypeName(type)}`)
   if (!isPerChannel(quant) || shape[quant.axis] === quant.scales.length) return
   const { axis, scales } = quant
   throw new PtliteError(

@@ -99,6 +99,7 @@ export function histogramdd(self: Tensor, bins: number[], range: number[] | null
 /** As many bins in every dimension. */
 export function histogramdd_int_bins(self: Tensor, bins: number, range: number[] | null, weight: Tensor | null, density: boolean): Result {
   const dims = self.shape[self.dim - 1] ?? 0
+  v.checkParts(dims)
   return histogramdd(self, new Array<number>(dims).fill(bins), range, weight, density)
 }
 

@@ -226,7 +226,10 @@ export function _ctc_loss(
   const [time, batch, classes] = logProbs.shape as [number, number, number]
   check(blank >= 0 && blank < classes, () => `ctc_loss: blank ${blank} is not among ${classes} classes`)
   check(inputLengths.length === batch && targetLengths.length === batch, () => `ctc_loss: expected ${batch} input and target lengths`)
-  check(inputLengths.every((n) => n >= 0 && n <= time), () => `ctc_loss: expected input lengths of at most ${time}, found [${inputLengths.join(', ')}]`) // prettier-ignore
+  check(inputLengths.every((n) => Number.isSafeInteger(n) && n >= 0 && n <= time), () => `ctc_loss: expected input lengths of at most ${time}, found [${inputLengths.join(', ')}]`) // prettier-ignore
+  check(targetLengths.every((n) => Number.isSafeInteger(n) && n >= 0), () => `ctc_loss: expected target lengths of at least 0, found [${targetLengths.join(', ')}]`) // prettier-ignore
+  if (targets.type !== DType.int32 && targets.type !== DType.int64)
+    throw new PtliteError('INVALID_DTYPE', `ctc_loss: expected int32 or int64 targets, found ${targets.dtype}`)
   const longest = Math.max(0, ...targetLengths)
   const padded = targets.dim === 2
   const total = targetLengths.reduce((a, b) => a + b, 0)

@@ -61,7 +61,8 @@ export function stft(
     length: padded,
     frames,
     n_fft: nFft,
-    hop,
+    // of one frame it may be any number
+    hop: Math.min(hop, padded),
     frequencies,
     scale: normalized ? 1 / Math.sqrt(nFft) : 1,
     in: data.address,

@@ -14,6 +14,9 @@ export class ReachError extends Error {
 /** Bytes and operations of one launch from which on it is not run: until a budget can end it, it would only take long. */
 export const EXPECTED_LONG = 2 ** 31
 
+/** Launches of one call; some operators make as many as a number says. */
+export const MOST_LAUNCHES = 20_000
+
 /** Not run, since it would take long. */
 export class LongLaunch extends PtliteError {
   constructor(kernel: string) {
@@ -32,7 +35,9 @@ export function withCheckedLaunches<T>(run: () => T): T {
   const storages = new Set<Storage>()
   const known = (storage: Storage): void => void storages.add(storage)
   const before = observeStorages({ used: known, allocated: known, freed: (storage) => void storages.delete(storage) })
+  let count = 0
   const launches = observeLaunches((id, name, host, own) => {
+    if (++count > MOST_LAUNCHES) throw new LongLaunch(name)
     if (own && isCheckable(name) && !OTHER_KERNELS.test(name)) checkLaunch(id, host, [...storages])
   })
   try {

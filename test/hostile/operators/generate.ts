@@ -127,6 +127,8 @@ interface Context {
   readonly shape: readonly number[]
   readonly dtype: TensorSpec['tensor']
   readonly tensors: TensorSpec[]
+  /** Share of extreme integers among all. */
+  readonly extremes: number
 }
 
 function makeTensor(c: Context): Spec {
@@ -149,8 +151,8 @@ function broadcastOf(dice: Dice, shape: readonly number[]): number[] {
   return dice.chance(0.2) ? sizes.map((n) => (dice.chance(0.4) ? 1 : n)) : sizes
 }
 
-function makeInt({ dice, shape }: Context, name: string): Spec {
-  if (dice.chance(0.06)) return dice.pick(WILD_INTS)
+function makeInt({ dice, shape, extremes }: Context, name: string): Spec {
+  if (dice.chance(extremes)) return dice.pick(WILD_INTS)
   if (/dim|axis/.test(name)) return { int: dice.below(2 * shape.length + 3) - shape.length - 1 }
   if (/dtype/.test(name)) return { int: dice.below(19) }
   return { int: dice.chance(0.8) ? dice.below(5) : dice.pick([-1, -2, 6, 10, 63, 100, 1000, 65536]) }
@@ -277,7 +279,7 @@ function mutate(c: Context, spec: Spec, arg: SchemaArgument | undefined): Spec {
     return mutateTensor(dice, spec)
   }
   if ('int' in spec) {
-    if (dice.chance(0.4)) return dice.chance(0.3) ? dice.pick(WILD_INTS) : fresh()
+    if (dice.chance(0.4)) return dice.chance(0.2 + c.extremes) ? dice.pick(WILD_INTS) : fresh()
     return { int: Number(spec.int) + dice.pick([-1, 1, 2, -2, -5, 7]) }
   }
   if ('list' in spec && spec.list.length > 0 && !dice.chance(0.15)) {
@@ -325,7 +327,7 @@ export function callOf(seed: number, numbers?: readonly number[]): CallSpec {
   const { qualifiedName: op, schema } = entryAt(numbers === undefined ? turn % operatorCount() : numbers[turn % numbers.length]!)
   const declared = schema.arguments
   const shape = dice.times(dice.pick([0, 1, 2, 2, 3, 4, 5]), () => dice.pick([0, 1, 2, 3, 3, 4, 5]))
-  const c: Context = { dice, shape, dtype: randomDtype(dice), tensors: [] }
+  const c: Context = { dice, shape, dtype: randomDtype(dice), tensors: [], extremes: dice.chance(0.12) ? 0.4 : 0.05 }
   const own = byOperator.get(op)
   const kin = own ?? byKin.get(kinOf(op))
   if (kin === undefined || dice.chance(0.25)) {

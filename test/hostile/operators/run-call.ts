@@ -88,8 +88,11 @@ function judged(op: string, args: CallSpec['args'], checked: boolean, own: Set<T
   for (const t of tensors) own.add(t)
   const { schema } = calledOperator(op)!
   const written = new Set<unknown>()
+  // tensors to write to are the last ones, whichever arguments before them are left out
+  const outs = schema.arguments.filter(({ isOut }) => isOut).length
+  const omitted = Math.max(schema.arguments.length - inputs.length, 0)
   inputs.forEach((input, i) => {
-    if (schema.arguments[i]?.alias?.includes('!') !== true) return
+    if (schema.arguments[i < inputs.length - outs ? i : i + omitted]?.alias?.includes('!') !== true) return
     for (const t of tensorsIn(input)) written.add(t.storage)
   })
   // lists and dicts that are written have tensors of their own

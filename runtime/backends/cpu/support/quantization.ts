@@ -119,6 +119,7 @@ function levelsOf(type: DType): readonly [number, number] {
 
 /** round(x / scale + zero point) with fractions as zero points, for weights of embeddings; 4-bit values go two to a byte, low first. */
 function quantizeFractional(x: Tensor, quant: PerChannelQuant, out: Tensor): void {
+  if (x.numel === 0) return
   const data = readTensor(x) as Float32Array
   const [low, high] = levelsOf(out.type)
   const nibbles = out.type === DType.quint4x2

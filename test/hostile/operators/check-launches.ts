@@ -4,6 +4,7 @@ import type { CapturedFrame, Pointer } from '../../../compiler/capture/captured.
 import { layoutOf } from '../../../compiler/capture/layout.js'
 import { frameBytes, getI64, observeLaunches } from '../../../runtime/native/frame.js'
 import { PtliteError } from '../../../runtime/error.js'
+import { EXPECTED_LONG } from './endless.js'
 import { observeStorages, type Storage } from '../../../runtime/tensor/storage.js'
 
 /** A kernel was about to leave the memory that it was given. */
@@ -11,11 +12,8 @@ export class ReachError extends Error {
   override readonly name = 'ReachError'
 }
 
-/** Bytes and operations of one launch from which on it is not run: until a budget can end it, it would only take long. */
-export const EXPECTED_LONG = 2 ** 31
-
 /** Launches of one call; some operators make as many as a number says. */
-export const MOST_LAUNCHES = 20_000
+export const MOST_LAUNCHES = 2_000
 
 /** Not run, since it would take long. */
 export class LongLaunch extends PtliteError {

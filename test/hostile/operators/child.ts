@@ -4,14 +4,13 @@ import * as kernels from '../../../runtime/native/generated/kernels.js'
 import { discardGuarded, takeGuarded } from '../../../runtime/native/guard.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { setNumThreads } from '../../../src/index.js'
-import { EXPECTED_LONG } from './check-launches.js'
-import type { Spec } from './spec.js'
+import { isEndless } from './endless.js'
 import { callOf, operatorsLike } from './generate.js'
 import { type Outcome, runCall } from './run-call.js'
 
 /*
- * child.ts FILE FROM TO [OPERATORS]: makes the calls FROM, FROM + 1, ... below TO, of all operators or of those whose names match. Before each its number is written to FILE, so that the
- * parent knows which one crashed or hangs; findings go to stdout as they are found, counts at the end.
+ * child.ts FILE FROM TO [OPERATORS]: makes the calls FROM, FROM + 1, ... below TO, of all operators or of those whose names match. Before each its
+ * number is written to FILE, so that the parent knows which one crashed or hangs; findings and counts go to stdout.
  */
 
 /** A tensor that is larger is refused as if the system had no more memory: the fuzzer shares its machine. */
@@ -32,15 +31,13 @@ setNumThreads(1)
 
 /** Without a look at each launch, what would take long is known by its arguments alone. */
 const UNCHECKED = process.env['PTLITE_FUZZ_UNCHECKED'] !== undefined
-const isEndless = (args: readonly Spec[]): boolean => {
-  const shapes = [...JSON.stringify(args).matchAll(/"shape":\[([\d,]*)\]/g)].map(([, sizes]) => sizes!.split(',').map(Number))
-  return shapes.some((shape) => shape.reduce((a, b) => a * Math.max(b, 1), 1) > EXPECTED_LONG)
-}
 
 const [path, from, to, only] = process.argv.slice(2)
 const numbers = only === undefined ? undefined : operatorsLike(only)
 const file = openSync(path!, 'w')
-const counts: Record<string, number> = {}
+let counts: Record<string, number> = {}
+/** Calls between two reports of counts: those after the last one are lost with a crash. */
+const REPORTED = 200
 const place = Buffer.alloc(8)
 // what operators print is nothing to the parent
 const print = (line: unknown): void => void writeSync(1, `\x1e${JSON.stringify(line)}\n`)
@@ -52,5 +49,9 @@ for (let seed = Number(from); seed < Number(to); seed++) {
   const { kind, fault }: Outcome = UNCHECKED && isEndless(call.args) ? { kind: 'long' } : runCall(call, !UNCHECKED)
   counts[kind] = (counts[kind] ?? 0) + 1
   if (fault !== undefined) print({ seed, kind, fault, call })
+  if ((seed + 1) % REPORTED === 0) {
+    print({ counts })
+    counts = {}
+  }
 }
-print({ counts })
+print({ counts, done: true })

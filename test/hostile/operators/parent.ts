@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeArguments } from '../../support/node.js'
+import { isEndless } from './endless.js'
 import { callOf, operatorsLike } from './generate.js'
 import type { CallSpec } from './spec.js'
 
@@ -58,7 +59,9 @@ export async function fuzz(
     for (let seed = from; seed < to;) {
       const ended = await runChild(join(folder, String(seed)), seed, to, only, report, found)
       if (ended === null) break
-      found({ ...ended, call: callOf(ended.seed, numbers) })
+      const call = callOf(ended.seed, numbers)
+      if (ended.kind === 'hang' && isEndless(call.args)) report.counts['long'] = (report.counts['long'] ?? 0) + 1
+      else found({ ...ended, call })
       seed = ended.seed + 1
     }
   } finally {
@@ -106,9 +109,9 @@ function runChild(
     for (const line of lines) {
       const start = line.indexOf('\x1e')
       if (start < 0) continue
-      const message = JSON.parse(line.slice(start + 1)) as Finding | { counts: Record<string, number> }
+      const message = JSON.parse(line.slice(start + 1)) as Finding | { counts: Record<string, number>; done?: true }
       if ('counts' in message) {
-        done = true
+        done = message.done === true
         for (const [kind, n] of Object.entries(message.counts)) report.counts[kind] = (report.counts[kind] ?? 0) + n
       } else found(message)
     }

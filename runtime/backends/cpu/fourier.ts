@@ -1,6 +1,6 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { complexOf, isComplex, realOf } from '../../tensor/dtype.js'
+import { complexOf, DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { narrow, transpose } from '../../tensor/view.js'
@@ -63,7 +63,9 @@ export function _fft_c2c(self: Tensor, dims: number[], normalization: number, fo
 
 /** Real to complex along `dims`; `onesided` leaves out the half of the last one that the other half tells. */
 export function _fft_r2c(self: Tensor, dims: number[], normalization: number, onesided: boolean): Tensor {
-  if (isComplex(self.type)) throw new PtliteError('INVALID_DTYPE', `_fft_r2c: expected a real dtype, found ${self.dtype}`)
+  // the kernel writes pairs of the signal's dtype, and there are none of others
+  if (self.type !== DType.float32 && self.type !== DType.float64)
+    throw new PtliteError('INVALID_DTYPE', `_fft_r2c: expected a float32 or float64 signal, found ${self.dtype}`)
   if (!onesided) return _fft_c2c(castTo(self, complexOf(self.type)), dims, normalization, true)
   const wrapped = checkDims(dims, self.dim)
   const last = wrapped.pop()

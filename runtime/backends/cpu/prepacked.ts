@@ -83,8 +83,15 @@ export function prepackedLinear(object: CustomObject): Context {
   const [w, b, lo, hi] = stateItems(object, 4) as [Value, Value, Value, Value]
   const weight = kept(tensorOf(object, w))
   check(weight.dim === 2, () => `${object.className}: expected a weight with 2 dimensions, found ${weight.dim}`)
+  const bias = keptOrNull(object, b)
+  const fits = bias === null || (bias.type === DType.float32 && bias.dim === 1 && bias.numel === weight.shape[0])
+  check(
+    weight.type === DType.float32 && fits,
+    () =>
+      `${object.className}: expected a float32 weight and ${weight.shape[0]} float32 biases, found ${weight.dtype}[${weight.shape.join(', ')}] and ${bias?.dtype}[${bias?.shape.join(', ')}]`,
+  )
   const packing = new Packing(() => packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!))
-  const context: Context = { weight, bias: keptOrNull(object, b), clamp: clampOf(lo, hi), packing }
+  const context: Context = { weight, bias, clamp: clampOf(lo, hi), packing }
   object.cache = context
   return context
 }

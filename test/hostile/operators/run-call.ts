@@ -36,8 +36,9 @@ function problemOf(t: Tensor): string | undefined {
   const { shape, strides, offset, storage, quant } = t
   if (t instanceof SparseTensor) return undefined
   const text = `${t.dtype}[${shape.join()}] with strides [${strides.join()}] at ${offset} of ${storage.byteLength} bytes`
-  // strides of an empty tensor lead nowhere, however large they are
-  const natural = (x: number): boolean => x >= 0 && (Number.isSafeInteger(x) || shape.includes(0))
+  // strides of no elements, or of one, lead nowhere, however large they are
+  const natural = (x: number, d: number): boolean =>
+    x >= 0 && (Number.isSafeInteger(x) || shape.includes(0) || shape[d - shape.length] === 1)
   if (shape.length !== strides.length || ![...shape, ...strides, offset].every(natural)) return text
   const extent = extentOf(shape, strides)
   if (extent > 0 && (offset + extent) * t.itemSize > storage.byteLength) return `it reaches outside of its storage: ${text}`

@@ -3,13 +3,11 @@
  * Each process loads one bundle and the chunks it shares with others: compiling some hundred modules one by one takes longer than most tests.
  * `npx tap FILE` runs a file from its source.
  */
-import { build } from 'esbuild'
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { bundle, root } from './bundle.mjs'
 
-const root = fileURLToPath(new URL('../', import.meta.url))
 const bundles = join(root, 'build/bundles')
 
 /** Started by tests through test/support/node.ts. */
@@ -30,34 +28,7 @@ if (unknown.length > 0) {
 const tests =
   named.length > 0 ? named : sources.filter((name) => name.endsWith('.test.ts')).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 
-/** A module finds its files from where its source stands. */
-const sourceUrls = {
-  name: 'source-urls',
-  setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const url = JSON.stringify(pathToFileURL(path).href)
-      return { contents: readFileSync(path, 'utf8').replaceAll(/(?<=[(, ])import\.meta\.url(?=[),])/g, url), loader: 'ts' }
-    })
-  },
-}
-
-rmSync(bundles, { recursive: true, force: true })
-await build({
-  entryPoints: [...sources, ...PROGRAMS],
-  absWorkingDir: root,
-  outbase: '.',
-  outdir: bundles,
-  chunkNames: 'chunks/[name]-[hash]',
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  packages: 'external',
-  sourcemap: 'linked',
-  logLevel: 'warning',
-  plugins: [sourceUrls],
-})
+await bundle([...sources, ...PROGRAMS], bundles)
 
 const bundleOf = (name) => join('build/bundles', name.replace(/\.ts$/, '.js'))
 const { status } = spawnSync(join(root, 'node_modules/.bin/tap'), ['--node-arg=--enable-source-maps', ...tests.map(bundleOf)], {

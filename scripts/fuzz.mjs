@@ -1,0 +1,34 @@
+/**
+ * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts and what it starts in processes of its own, and runs it with the options.
+ * Blocks of the readers are marked, so that mutants that reach new ones can be told (`--guided`).
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { blockMarks } from './block-marks.mjs'
+import { bundle, root } from './bundle.mjs'
+
+const hostile = 'test/hostile'
+const [name = '', ...options] = process.argv.slice(2)
+const main = join(hostile, name, 'main.ts')
+if (!/^[\w-]+$/.test(name) || !existsSync(join(root, main))) {
+  const names = readdirSync(join(root, hostile)).filter((folder) => existsSync(join(root, hostile, folder, 'main.ts')))
+  console.error(`usage: npm run fuzz -- NAME [OPTIONS], with one of these names: ${names.join(', ')}`)
+  process.exit(2)
+}
+
+const READERS = /\/(runtime\/(module|interpreter)|compiler\/(ahead|frames|executor))\/|\/src\/(load|original|compiled-module|fingerprint)/
+/** Programs that are started by themselves. */
+const children = readdirSync(join(root, hostile), { recursive: true })
+  .filter((path) => /child[\w-]*\.ts$/.test(path))
+  .map((path) => join(hostile, path))
+
+// one folder each, so that several can run at a time
+const bundles = join(root, 'build/fuzz', `${name}-${process.pid}`)
+await bundle([main, ...children], bundles, options.includes('--guided') ? blockMarks((path) => READERS.test(path)) : undefined)
+const { status } = spawnSync(process.execPath, ['--enable-source-maps', join(bundles, main.replace(/\.ts$/, '.js')), ...options], {
+  cwd: root,
+  stdio: 'inherit',
+  env: { ...process.env, PTLITE_TEST_BUNDLES: bundles },
+})
+process.exit(status ?? 1)

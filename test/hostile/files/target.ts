@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { operators } from '../../../src/index.js'
+import type { Base, Target } from '../harness/target.js'
+import { type KnownOperator, mutateBytecode } from '../mutate/bytecode.js'
+import { mutateBytes } from '../mutate/bytes.js'
+import { mutateSites, mutateTree } from '../mutate/flat.js'
+import { MODULE_FORMAT, moduleChanges } from '../mutate/module-fbs.js'
+import { mutatePickle } from '../mutate/pickle.js'
+import { mutateZip, partsOf, type ZipPart, zipOf } from '../mutate/zip.js'
+import type { Random } from '../random.js'
+import { runModule } from './run-module.js'
+
+/** Larger files say nothing that smaller ones do not, and take longer. */
+const MAX_BYTES = 13_000
+const FOLDER = fileURLToPath(new URL('../../fixtures/', import.meta.url))
+
+function fixtures(): Base[] {
+  return ['', 'old/', 'complex/'].flatMap((folder) =>
+    readdirSync(FOLDER + folder)
+      .filter((name) => /\.(ptl|ff|pt)$/.test(name))
+      .sort()
+      .map((name) => ({ name: folder + name, bytes: readFileSync(FOLDER + folder + name) }))
+      .filter(({ bytes }) => bytes.length <= MAX_BYTES),
+  )
+}
+
+/** Model files: archives with their pickles and code, and flatbuffers. */
+export function filesTarget(): Target {
+  const bases = fixtures()
+  const table: KnownOperator[] = operators().map(({ name, overload, schema }) => ({ name, overload, ...countsOf(schema) }))
+  const changes = moduleChanges(table)
+  const other = (random: Random): Buffer => random.pick(bases).bytes
+
+  const changedZip = (parts: ZipPart[], random: Random): Buffer => {
+    const code = parts.find(({ name }) => name.toString().endsWith('/bytecode.pkl'))
+    if (code !== undefined && code.method === 0 && random.below(5) < 2) {
+      const content = mutateBytecode(code.content, random, table)
+      if (content !== null) return zipOf(parts.map((part) => (part === code ? { ...part, content } : part)))
+    }
+    if (random.once(4)) return mutateZip(parts, random)
+    const pickles = parts.filter(({ name, method }) => method === 0 && /pkl$/.test(name.toString()))
+    const one = pickles.length > 0 && !random.once(12) ? random.pick(pickles) : random.pick(parts)
+    const content = pickles.includes(one)
+      ? random.once(10)
+        ? mutateBytes(one.content, random, random.pick(pickles).content)
+        : mutatePickle(one.content, random)
+      : mutateBytes(one.content, random, random.pick(parts).content)
+    return zipOf(parts.map((part) => (part === one ? { ...part, content } : part)))
+  }
+
+  return {
+    bases,
+    mutate(bytes, random) {
+      if (random.once(10)) return mutateBytes(bytes, random, other(random))
+      if (bytes.toString('latin1', 4, 8) === 'PTMF') {
+        const changed = random.below(5) < 2 ? mutateSites(bytes, MODULE_FORMAT, random) : mutateTree(bytes, MODULE_FORMAT, random, changes)
+        if (changed !== null) return changed
+      } else {
+        const parts = partsOf(bytes)
+        if (parts !== null && parts.length > 0) return changedZip(parts, random)
+      }
+      return mutateBytes(bytes, random, other(random))
+    },
+    run: runModule,
+  }
+}
+
+/** Numbers of arguments and results of a schema, by its text. */
+function countsOf(schema: string): { args: number; returns: number } {
+  const arrow = schema.lastIndexOf(' -> ')
+  const returns = schema.slice(arrow + 4)
+  const list = schema.slice(schema.indexOf('(') + 1, arrow - 1)
+  return { args: parts(list), returns: returns === '()' ? 0 : returns.startsWith('(') ? parts(returns) : 1 }
+}
+
+function parts(list: string): number {
+  return list.trim() === '' ? 0 : list.split(', ').filter((part) => part !== '*').length
+}

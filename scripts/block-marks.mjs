@@ -23,7 +23,10 @@ export function blockMarks(isMarked) {
 
 function marker(next) {
   const mark = () =>
-    factory.createAssignment(factory.createElementAccessExpression(factory.createIdentifier('ptliteBlocks'), next()), factory.createNumericLiteral(1))
+    factory.createAssignment(
+      factory.createElementAccessExpression(factory.createIdentifier('ptliteBlocks'), next()),
+      factory.createNumericLiteral(1),
+    )
   const statement = () => factory.createExpressionStatement(mark())
   const marked = (expression) => factory.createParenthesizedExpression(factory.createComma(mark(), expression))
   return (context) => {
@@ -34,16 +37,34 @@ function marker(next) {
       if (ts.isIfStatement(node)) {
         const then = ts.isBlock(node.thenStatement) ? node.thenStatement : factory.createBlock([statement(), node.thenStatement], true)
         const other = node.elseStatement
-        const otherwise = other === undefined || ts.isBlock(other) || ts.isIfStatement(other) ? other : inBlock(factory.createBlock([statement(), other], true))
+        const otherwise =
+          other === undefined || ts.isBlock(other) || ts.isIfStatement(other)
+            ? other
+            : inBlock(factory.createBlock([statement(), other], true))
         return factory.updateIfStatement(node, node.expression, then, otherwise)
       }
       if (ts.isConditionalExpression(node))
-        return factory.updateConditionalExpression(node, node.condition, node.questionToken, marked(node.whenTrue), node.colonToken, marked(node.whenFalse))
+        return factory.updateConditionalExpression(
+          node,
+          node.condition,
+          node.questionToken,
+          marked(node.whenTrue),
+          node.colonToken,
+          marked(node.whenFalse),
+        )
       if (ts.isBinaryExpression(node) && ['&&', '||', '??'].includes(ts.tokenToString(node.operatorToken.kind)))
         return factory.updateBinaryExpression(node, node.left, node.operatorToken, marked(node.right))
       if (ts.isCaseClause(node)) return factory.updateCaseClause(node, node.expression, [statement(), ...node.statements])
       if (ts.isArrowFunction(node) && !ts.isBlock(node.body))
-        return factory.updateArrowFunction(node, node.modifiers, node.typeParameters, node.parameters, node.type, node.equalsGreaterThanToken, marked(node.body))
+        return factory.updateArrowFunction(
+          node,
+          node.modifiers,
+          node.typeParameters,
+          node.parameters,
+          node.type,
+          node.equalsGreaterThanToken,
+          marked(node.body),
+        )
       return node
     }
     return (source) => ts.visitEachChild(source, visit, context)

@@ -93,6 +93,31 @@ t.test('dimensions that are walked backwards', (t) => {
   t.end()
 })
 
+t.test('sizes that do not give the elements that are counted', (t) => {
+  const x = tensor(new Float32Array(12), [3, 4])
+  const { frames, buffers } = framesOf(() => callOperator('aten::flip', [x, [1]]) as Tensor, [x])
+  const [copy] = frames
+  const { layout, bytes } = copy!
+  const { offset } = layout.fields.get('sizes')!
+  const sized = (...sizes: readonly number[]) => {
+    const changed = bytes.slice()
+    const view = new DataView(changed.buffer)
+    sizes.forEach((size, i) => view.setBigInt64(offset + 8 * i, BigInt(size), true))
+    return checkFrame({ ...copy!, bytes: changed }, ({ kind, index }) => (kind === 'input' ? 48 : buffers[index]!.bytes))
+  }
+  t.equal(sized(4, 3), null)
+  // a kernel would count to a size of 0 for ever, or divide by it, and read on where sizes give less than n
+  for (const sizes of [
+    [0, 0],
+    [4, 0],
+    [0, 3],
+    [4, 2],
+    [1, 1],
+  ])
+    t.match(sized(...sizes), /sizes do not give 12 elements/, sizes.join())
+  t.end()
+})
+
 t.test('dense decompositions stay within their matrices', (t) => {
   const a = tensor([4, 1, 0, 1, 5, 2, 0, 2, 6], [3, 3])
   const b = tensor([1, 2, 3, 4, 5, 6], [3, 2])

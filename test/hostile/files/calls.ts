@@ -12,7 +12,11 @@ const floats = (...shape: number[]): Tensor =>
     Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.sin(i + 1)),
     shape,
   )
-const ints = (...shape: number[]): Tensor => tensor(BigInt64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => BigInt(i % 4)), shape)
+const ints = (...shape: number[]): Tensor =>
+  tensor(
+    BigInt64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => BigInt(i % 4)),
+    shape,
+  )
 
 /** Arguments that methods of small models take, the likelier ones first. */
 const ARGUMENTS: readonly (() => Input[])[] = [
@@ -47,7 +51,10 @@ async function findCalls({ bytes }: Base): Promise<readonly Call[]> {
     throw error
   }
   try {
-    return module.methods.map((method) => ({ method, args: ARGUMENTS.find((args) => isTaken(module, method, args())) ?? (() => [floats(2, 3)]) }))
+    return module.methods.map((method) => ({
+      method,
+      args: ARGUMENTS.find((args) => isTaken(module, method, args())) ?? (() => [floats(2, 3)]),
+    }))
   } finally {
     module.dispose()
   }

@@ -2,7 +2,18 @@
 import { appendFileSync, copyFileSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Coverage } from './coverage.js'
-import { BROKEN, type Current, CURRENT, CURRENT_BYTES, CURRENT_LENGTH, type Fault, FAULTS, type Job, STATISTICS, type Statistics } from './job.js'
+import {
+  BROKEN,
+  type Current,
+  CURRENT,
+  CURRENT_BYTES,
+  CURRENT_LENGTH,
+  type Fault,
+  FAULTS,
+  type Job,
+  STATISTICS,
+  type Statistics,
+} from './job.js'
 import { type Mutant, mutantOf } from './mutant.js'
 import type { Base } from './target.js'
 import { TARGETS } from './targets.js'
@@ -64,7 +75,8 @@ for (let index = from; index < to; index++) {
     outcome = await target.run(bytes, base, choice)
   } catch (error) {
     outcome = 'FAULT'
-    const text = error instanceof Error ? `${error.stack}${error.cause instanceof Error ? `\ncause: ${error.cause.stack}` : ''}` : String(error)
+    const text =
+      error instanceof Error ? `${error.stack}${error.cause instanceof Error ? `\ncause: ${error.cause.stack}` : ''}` : String(error)
     const fault: Fault = { ...current, kind: 'error', signature: signatureOf(error), text }
     copyFileSync(join(folder, CURRENT_BYTES), join(folder, `fault-${index}.bin`))
     appendFileSync(join(folder, FAULTS), `${JSON.stringify(fault)}\n`)

@@ -41,7 +41,9 @@ export async function fuzzCommand(target: string): Promise<void> {
   const [milliseconds, , slow] = report.slowest
   console.log(`the slowest took ${milliseconds} ms: number ${slow}`)
   for (const { fault, mask, times } of report.findings.values())
-    console.log(`\n${fault.kind}, ${times} times; seed ${seed}, number ${fault.index}, changes ${mask.toString(2)}, of ${fault.base}\n${fault.text}`)
+    console.log(
+      `\n${fault.kind}, ${times} times; seed ${seed}, number ${fault.index}, changes ${mask.toString(2)}, of ${fault.base}\n${fault.text}`,
+    )
   if (report.findings.size > 0) {
     console.log(`\nfiles of the findings: ${join(FINDINGS, target)}`)
     process.exitCode = 1

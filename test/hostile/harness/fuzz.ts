@@ -63,7 +63,9 @@ async function runChild(job: Job): Promise<Ending> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, PTLITE_CODE_CACHE: '0' } })
   let stderr = ''
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
-  const ended = new Promise<string>((resolve) => child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `status ${code}`}`)))
+  const ended = new Promise<string>((resolve) =>
+    child.once('close', (code, signal) => resolve(code === 0 ? '' : `${signal ?? `status ${code}`}`)),
+  )
   const killed = await watch(child, ended, folder)
   const how = await ended
   const read = (name: string): string => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8') : '')
@@ -114,7 +116,9 @@ function readCurrent(folder: string): string {
 
 function usageOf(pid: number): { seconds: number; resident: number } | null {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
     const resident = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE
     return { seconds: (Number(fields[11]) + Number(fields[12])) / TICKS, resident }
   } catch {
@@ -167,7 +171,8 @@ class Run {
   /** Counts what a child did. Returns where to go on. */
   private async settle(ending: Ending, folder: string, from: number, to: number): Promise<number> {
     const { kind, current, statistics, faults, text } = ending
-    for (const [outcome, times] of Object.entries(statistics.outcomes)) this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + times)
+    for (const [outcome, times] of Object.entries(statistics.outcomes))
+      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + times)
     this.blocks = Math.max(this.blocks, statistics.blocks)
     this.kept = Math.max(this.kept, statistics.kept)
     if (statistics.slowest[0] > this.slowest[0]) this.slowest = [statistics.slowest[0], this.options.seed, statistics.slowest[1]]
@@ -179,7 +184,10 @@ class Run {
     if (current === null) throw new Error(`a child did not start: ${text}`)
     this.mutants += current.index + 1 - from
     this.outcomes.set(kind.toUpperCase(), (this.outcomes.get(kind.toUpperCase()) ?? 0) + 1)
-    await this.note({ ...current, kind, signature: `${kind} ${current.base} ${text.split('\n', 1)[0]!}`, text }, join(folder, CURRENT_BYTES))
+    await this.note(
+      { ...current, kind, signature: `${kind} ${current.base} ${text.split('\n', 1)[0]!}`, text },
+      join(folder, CURRENT_BYTES),
+    )
     return current.index + 1
   }
 

@@ -22,6 +22,7 @@ export function mutantOf(target: Target, seed: number, index: number, mask = ALL
   const choice = random.bits()
   const start = from ?? base
   let bytes = start.bytes
-  for (let step = 0; step < steps; step++) if ((mask & (1 << step)) !== 0) bytes = target.mutate(bytes, new Random(mix(seed, index, step + 1)))
+  for (let step = 0; step < steps; step++)
+    if ((mask & (1 << step)) !== 0) bytes = target.mutate(bytes, new Random(mix(seed, index, step + 1)))
   return { bytes, base: start, steps, choice }
 }

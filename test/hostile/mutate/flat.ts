@@ -62,7 +62,8 @@ function changeNode(node: FlatNode, random: Random, all: readonly FlatNode[], sc
     const old = node.fields[at] ?? null
     const like = all.filter((each) => (type?.kind === 'union' ? 'fields' in each : each.type.kind === type?.kind))
     if (random.once(4)) node.fields[at] = null
-    else if (old !== null && 'bytes' in old && old.bytes !== null && old.type.kind === 'bytes') node.fields[at] = { ...old, bytes: changedNumber(old.bytes, random) }
+    else if (old !== null && 'bytes' in old && old.bytes !== null && old.type.kind === 'bytes')
+      node.fields[at] = { ...old, bytes: changedNumber(old.bytes, random) }
     else if (type?.kind === 'bytes') node.fields[at] = { type, bytes: changedNumber(Buffer.alloc(type.width), random) }
     else if (like.length > 0) node.fields[at] = random.pick(like)
   } else if ('items' in node) changeVector(node, random, all)

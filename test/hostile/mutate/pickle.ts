@@ -63,7 +63,11 @@ export function mutateOpcodes(bytes: Buffer, random: Random): Buffer {
         break
       case 5:
         // many groups or values, one within the other
-        tokens.splice(at, 0, ...Array.from({ length: 2 ** random.between(2, 12) }, () => tokenOf(random, tokens)).map((_, __, all) => all[0]!))
+        tokens.splice(
+          at,
+          0,
+          ...Array.from({ length: 2 ** random.between(2, 12) }, () => tokenOf(random, tokens)).map((_, __, all) => all[0]!),
+        )
         break
       case 6:
         tokens.splice(at, 0, ...doubled(random))

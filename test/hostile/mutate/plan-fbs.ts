@@ -33,13 +33,17 @@ export const PLAN_FORMAT: FlatFormat = {
 /** The numbers of a vector field, to be written to; null where it has none. */
 function numbersOf(node: FlatTableNode, field: number): Buffer | null {
   const vector = node.fields[field]
-  return vector !== null && vector !== undefined && 'items' in vector && vector.bytes !== null && vector.bytes.length > 0 ? vector.bytes : null
+  return vector !== null && vector !== undefined && 'items' in vector && vector.bytes !== null && vector.bytes.length > 0
+    ? vector.bytes
+    : null
 }
 
 /** The tables of a vector field. */
 function tablesOf(node: FlatTableNode, field: number): FlatTableNode[] {
   const vector = node.fields[field]
-  return vector !== null && vector !== undefined && 'items' in vector && vector.items !== null ? vector.items.filter((item) => 'fields' in item) : []
+  return vector !== null && vector !== undefined && 'items' in vector && vector.items !== null
+    ? vector.items.filter((item) => 'fields' in item)
+    : []
 }
 
 function pickPlan(root: FlatTableNode, random: Random): FlatTableNode | null {
@@ -53,7 +57,16 @@ function changeRow(bytes: Buffer, row: number, places: readonly number[], random
   if (rows === 0) return
   const at = 8 * (row * random.below(rows) + random.pick(places))
   const old = bytes.readBigInt64LE(at)
-  const steps = [old + 64n, old - 64n, old * 2n, old / 2n, old + 8n, old + 1n, 0n, bytes.readBigInt64LE(8 * (row * random.below(rows)) + (at % (8 * row)))]
+  const steps = [
+    old + 64n,
+    old - 64n,
+    old * 2n,
+    old / 2n,
+    old + 8n,
+    old + 1n,
+    0n,
+    bytes.readBigInt64LE(8 * (row * random.below(rows)) + (at % (8 * row))),
+  ]
   bytes.writeBigInt64LE(BigInt.asIntN(64, random.once(4) ? random.edge64(old) : random.pick(steps)), at)
 }
 
@@ -79,7 +92,11 @@ const changeFrame: FlatChange = (root, random) => {
   const at = start + offset + width * random.below(count)
   if (at + width > frames.length) return false
   if (kind === 'i32') frames.writeInt32LE(stepped(frames.readInt32LE(at), random) | 0, at)
-  else if (kind === 'i64') frames.writeBigInt64LE(BigInt.asIntN(64, random.once(4) ? random.edge64() : BigInt(stepped(Number(frames.readBigInt64LE(at)), random))), at)
+  else if (kind === 'i64')
+    frames.writeBigInt64LE(
+      BigInt.asIntN(64, random.once(4) ? random.edge64() : BigInt(stepped(Number(frames.readBigInt64LE(at)), random))),
+      at,
+    )
   else if (kind === 'f32') frames.writeFloatLE(random.double(), at)
   else frames.writeDoubleLE(random.double(), at)
   return true
@@ -87,7 +104,9 @@ const changeFrame: FlatChange = (root, random) => {
 
 /** A number near another one, or twice or half of it: what checks are most likely to let through. */
 function stepped(old: number, random: Random): number {
-  return random.once(4) ? random.edge(old) : random.pick([old + 1, old - 1, Math.trunc(old / 2), 2 * old, 0, 1, -old, old + 8, old - 8, random.below(16)])
+  return random.once(4)
+    ? random.edge(old)
+    : random.pick([old + 1, old - 1, Math.trunc(old / 2), 2 * old, 0, 1, -old, old + 8, old - 8, random.below(16)])
 }
 
 /** Changes to what plans, and the constants that they use, are made of. */
@@ -117,7 +136,10 @@ export const PLAN_CHANGES: readonly FlatChange[] = [
   (root, random) => {
     const plan = pickPlan(root, random)
     if (plan === null) return false
-    const numbers = numbersOf(plan, random.pick([Field.plan.kernels, Field.plan.hostFrames, Field.plan.hostSizes, Field.plan.written, Field.plan.sparse]))
+    const numbers = numbersOf(
+      plan,
+      random.pick([Field.plan.kernels, Field.plan.hostFrames, Field.plan.hostSizes, Field.plan.written, Field.plan.sparse]),
+    )
     if (numbers === null) return false
     numbers.writeUInt32LE(stepped(numbers.readUInt32LE(0), random) >>> 0, 4 * random.below(numbers.length / 4))
     return true

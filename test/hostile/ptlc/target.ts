@@ -58,8 +58,7 @@ function changedParts({ header, data }: Container, random: Random): Container {
   const which = random.below(20)
   if (which === 0) return { header, data: mutateBytes(data, random, header) }
   if (which === 1) return { header: mutateBytes(header, random, data), data }
-  const changed =
-    which < 6 ? mutateSites(header, PLAN_FORMAT, random) : mutateTree(header, PLAN_FORMAT, random, PLAN_CHANGES)
+  const changed = which < 6 ? mutateSites(header, PLAN_FORMAT, random) : mutateTree(header, PLAN_FORMAT, random, PLAN_CHANGES)
   return { header: changed ?? mutateBytes(header, random, data), data }
 }
 

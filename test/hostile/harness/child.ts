@@ -64,8 +64,8 @@ function made(index: number, old: Base | undefined): Mutant {
 for (let index = from; index < to; index++) {
   const random = new Random(mix(seed, index, -1))
   const old = kept.length > 0 && random.once(2) ? random.pick(kept) : undefined
-  const { bytes, base, choice } = made(index, old)
-  const current: Current = { index, base: base.name, choice }
+  const { bytes, base, choice, steps } = made(index, old)
+  const current: Current = { index, base: base.name, choice, steps }
   writeSync(bytesFile, bytes, 0, bytes.length, 0)
   ftruncateSync(bytesFile, bytes.length)
   writeSync(currentFile, JSON.stringify(current).padEnd(CURRENT_LENGTH), 0)

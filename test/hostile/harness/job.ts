@@ -18,6 +18,8 @@ export interface Current {
   readonly index: number
   readonly base: string
   readonly choice: number
+  /** Changes that it was made with. */
+  readonly steps: number
 }
 
 /** Files of a child: what it is at, and what became of the mutants before. */

@@ -94,23 +94,31 @@ function changeInstruction({ instructions, operators, constants, registers }: Fu
 
 function moveInstructions({ instructions }: FunctionParts, random: Random): void {
   const at = random.below(instructions.length)
-  const random_ = (): Pickled => tupleOf(textOf(random.pick(NAMES)), intOf(random.below(6)), intOf(random.below(4)))
-  if (random.once(3)) instructions.splice(at, 0, random_())
-  else mutateItems(instructions, random, () => (instructions.length > 0 && random.once(2) ? random.pick(instructions) : random_()))
+  const instruction = (): Pickled => tupleOf(textOf(random.pick(NAMES)), intOf(random.below(6)), intOf(random.below(4)))
+  if (random.once(3)) instructions.splice(at, 0, instruction())
+  else mutateItems(instructions, random, () => (instructions.length > 0 && random.once(2) ? random.pick(instructions) : instruction()))
+}
+
+function plainText(value: Pickled | undefined): string | null {
+  return value?.kind === 'text' ? value.value.toString() : null
 }
 
 function changeOperator({ operators }: FunctionParts, random: Random, around: Surroundings): void {
   if (operators.length === 0) return
   const at = random.below(operators.length)
   const [name, overload, given] = partsOf(operators[at]!)
-  const known = around.operators.find((each) => name?.kind === 'text' && overload?.kind === 'text' && each.name === name.value.toString() && each.overload === overload.value.toString()) // prettier-ignore
+  const [oldName, oldOverload] = [plainText(name), plainText(overload)]
+  const known = around.operators.find((each) => each.name === oldName && each.overload === oldOverload)
   if (random.once(4)) {
     const count = random.once(2) ? intOf(random.below(8)) : intOf(random.edge())
     operators[at] = tupleOf(name ?? textOf(''), overload ?? textOf(''), ...(random.once(6) ? [] : [count]))
     return
   }
-  // one that leaves as many values on the stack gets further
-  const fitting = around.operators.filter((each) => each.returns === (known?.returns ?? 1))
+  // one that takes and leaves as many values gets further
+  const takes = given?.kind === 'int' ? Number(given.value) : known?.args
+  const leaving = around.operators.filter((each) => each.returns === (known?.returns ?? 1))
+  const taking = leaving.filter((each) => each.args === takes)
+  const fitting = taking.length > 0 && !random.once(4) ? taking : leaving
   const other = random.pick(random.once(8) ? around.operators : fitting)
   const count = given ?? intOf(other.args)
   operators[at] = tupleOf(textOf(other.name), textOf(other.overload), random.once(4) ? intOf(other.args) : count)

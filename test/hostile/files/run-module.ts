@@ -1,7 +1,7 @@
 import { unlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadModule, PtliteError } from '../../../src/index.js'
+import { loadModule, type Module, PtliteError } from '../../../src/index.js'
 import { ptlite } from '../../cli/in-process.js'
 import type { Base } from '../harness/target.js'
 import { callsOf, disposeAll } from './calls.js'
@@ -33,6 +33,23 @@ export function codeOf(error: unknown): string {
   throw error
 }
 
+/** Asks a module what can be asked of it. */
+function look(module: Module, choice: number): void {
+  module.parameters()
+  void [module.operators, module.extraFiles, module.plans()]
+  try {
+    for (const name of ['training', 'weight', 'state', 'items', 'x', 'names']) module.getAttribute(name)
+  } catch (error) {
+    codeOf(error)
+  }
+  if ((choice & 0x7000) !== 0) return
+  try {
+    module.call(module.methods[0] ?? '', [])
+  } catch (error) {
+    codeOf(error)
+  }
+}
+
 /** Loads a file, by path or as bytes, calls its methods, once interpreted or until they are compiled, and shows it as `inspect` does. */
 export async function runModule(bytes: Buffer, base: Base, choice: number): Promise<string> {
   const calls = await callsOf(base)
@@ -53,6 +70,7 @@ export async function runModule(bytes: Buffer, base: Base, choice: number): Prom
     })
     try {
       const methods = module.methods
+      look(module, choice)
       for (const { method, args } of calls.filter((call) => methods.includes(call.method)).slice(0, MAX_CALLS)) {
         for (let call = isCompiled ? 2 : 1; call > 0; call--) {
           const values = args()

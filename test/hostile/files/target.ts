@@ -9,10 +9,11 @@ import { MODULE_FORMAT, moduleChanges } from '../mutate/module-fbs.js'
 import { mutatePickle } from '../mutate/pickle.js'
 import { mutateZip, partsOf, type ZipPart, zipOf } from '../mutate/zip.js'
 import type { Random } from '../random.js'
+import { instructionsModel } from './instructions.js'
 import { runModule } from './run-module.js'
 
 /** Larger files say nothing that smaller ones do not, and take longer. */
-const MAX_BYTES = 13_000
+const MAX_BYTES = 19_000
 const FOLDER = fileURLToPath(new URL('../../fixtures/', import.meta.url))
 
 function fixtures(): Base[] {
@@ -27,7 +28,7 @@ function fixtures(): Base[] {
 
 /** Model files: archives with their pickles and code, and flatbuffers. */
 export function filesTarget(): Target {
-  const bases = fixtures()
+  const bases = [...fixtures(), { name: 'instructions', bytes: instructionsModel() }]
   const table: KnownOperator[] = operators().map(({ name, overload, schema }) => ({ name, overload, ...countsOf(schema) }))
   const changes = moduleChanges(table)
   const other = (random: Random): Buffer => random.pick(bases).bytes

@@ -61,7 +61,7 @@ function made(index: number, old: Base | undefined): Mutant {
   }
 }
 
-for (let index = from; index < to; index++) {
+for (let index = from; index < to && Date.now() < (job.until ?? Infinity); index++) {
   const random = new Random(mix(seed, index, -1))
   const old = kept.length > 0 && random.once(2) ? random.pick(kept) : undefined
   const { bytes, base, choice, steps } = made(index, old)

@@ -44,6 +44,8 @@ const POLL = 50
 /** Ticks of a second in /proc. */
 const TICKS = 100
 const PAGE = 4096
+/** Findings of processes that ended, which may all be of one kind. */
+const MAX_UNTOLD = 100
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -159,7 +161,16 @@ class Run {
       this.next = to
       for (let from = first; from < to && Date.now() < this.end;) {
         const folder = join(this.folder, `job-${number}`)
-        const ending = await runChild({ target, seed, from, to, guided, mask: ALL, folder })
+        const ending = await runChild({
+          target,
+          seed,
+          from,
+          to,
+          until: Number.isFinite(this.end) ? this.end : null,
+          guided,
+          mask: ALL,
+          folder,
+        })
         from = await this.settle(ending, folder, from, to)
         this.options.onProgress?.(this.report)
       }
@@ -180,16 +191,16 @@ class Run {
     if (statistics.slowest[0] > this.slowest[0]) this.slowest = [statistics.slowest[0], this.options.seed, statistics.slowest[1]]
     for (const fault of faults) await this.note(fault, join(folder, `fault-${fault.index}.bin`))
     if (kind === 'done') {
-      this.mutants += to - from
+      this.mutants += statistics.done
       return to
     }
     if (current === null) throw new Error(`a child did not start: ${text}`)
     this.mutants += current.index + 1 - from
     this.outcomes.set(kind.toUpperCase(), (this.outcomes.get(kind.toUpperCase()) ?? 0) + 1)
-    await this.note(
-      { ...current, kind, signature: `${kind} ${current.base} ${text.split('\n', 1)[0]!}`, text },
-      join(folder, CURRENT_BYTES),
-    )
+    if (kind === 'memory' && IS_FILLED) return current.index + 1
+    // nothing tells one from another
+    const signature = `${kind} ${this.findings.size < MAX_UNTOLD ? current.index : ''} ${text.split('\n', 1)[0]!}`
+    await this.note({ ...current, kind, signature, text }, join(folder, CURRENT_BYTES))
     return current.index + 1
   }
 
@@ -219,7 +230,16 @@ class Run {
     let mask = (1 << fault.steps) - 1
     for (let step = 0; step < fault.steps; step++) {
       const less = mask & ~(1 << step)
-      const ending = await runChild({ target, seed, from: fault.index, to: fault.index + 1, guided: false, mask: less, folder })
+      const ending = await runChild({
+        target,
+        seed,
+        from: fault.index,
+        to: fault.index + 1,
+        until: null,
+        guided: false,
+        mask: less,
+        folder,
+      })
       const isSame = ending.kind === fault.kind || ending.faults.some(({ signature }) => signature === fault.signature)
       if (!isSame) continue
       mask = less

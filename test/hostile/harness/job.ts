@@ -5,6 +5,8 @@ export interface Job {
   /** Numbers of mutants: the first, and the one behind the last. */
   readonly from: number
   readonly to: number
+  /** When to stop, whether or not all are done; null for never. */
+  readonly until: number | null
   /** Mutants that reach new code become files that others are made of. */
   readonly guided: boolean
   /** Changes that are made, as bits. */

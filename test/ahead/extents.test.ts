@@ -114,7 +114,7 @@ t.test('sizes that do not give the elements that are counted', (t) => {
     [4, 2],
     [1, 1],
   ])
-    t.match(sized(...sizes), /it has 12 elements, which are not those of sizes/, sizes.join())
+    t.match(sized(...sizes), /12 elements/, sizes.join())
   t.end()
 })
 

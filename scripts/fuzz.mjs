@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts and what it starts in processes of its own, and runs it with the options.
+ * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts (or fuzz.ts) and what it starts in processes of its own, and runs it with the options.
  * Blocks of the readers are marked, so that mutants that reach new ones can be told (`--guided`).
  */
 import { spawnSync } from 'node:child_process'
@@ -10,9 +10,11 @@ import { bundle, root } from './bundle.mjs'
 
 const hostile = 'test/hostile'
 const [name = '', ...options] = process.argv.slice(2)
-const main = join(hostile, name, 'main.ts')
-if (!/^[\w-]+$/.test(name) || !existsSync(join(root, main))) {
-  const names = readdirSync(join(root, hostile)).filter((folder) => existsSync(join(root, hostile, folder, 'main.ts')))
+/** The program of a folder, if there is one. */
+const programOf = (folder) => ['main.ts', 'fuzz.ts'].map((file) => join(hostile, folder, file)).find((file) => existsSync(join(root, file)))
+const main = /^[\w-]+$/.test(name) ? programOf(name) : undefined
+if (main === undefined) {
+  const names = readdirSync(join(root, hostile)).filter((folder) => folder !== 'harness' && programOf(folder) !== undefined)
   console.error(`usage: npm run fuzz -- NAME [OPTIONS], with one of these names: ${names.join(', ')}`)
   process.exit(2)
 }

@@ -12,7 +12,7 @@ const hostile = 'test/hostile'
 const [name = '', ...options] = process.argv.slice(2)
 /** The program of a folder, if there is one. */
 const programOf = (folder) => ['main.ts', 'fuzz.ts'].map((file) => join(hostile, folder, file)).find((file) => existsSync(join(root, file)))
-const main = /^[\w-]+$/.test(name) ? programOf(name) : undefined
+const main = /^(?!harness$)[\w-]+$/.test(name) ? programOf(name) : undefined
 if (main === undefined) {
   const names = readdirSync(join(root, hostile)).filter((folder) => folder !== 'harness' && programOf(folder) !== undefined)
   console.error(`usage: npm run fuzz -- NAME [OPTIONS], with one of these names: ${names.join(', ')}`)

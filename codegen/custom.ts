@@ -3,12 +3,13 @@ import { customBanner, type CustomFile, emitCustomKernels, emitCustomOperators }
 import { emitCustomKernelsHeader } from './emit/kernels-header.js'
 import { at, CodegenError, failAt } from './error.js'
 import { parseKernels } from './kernel-abi/parse.js'
+import { checkDispatch } from './model/check-dispatch.js'
 import type { Operator } from './model/operator.js'
 import { parseEntry } from './model/parse-entry.js'
 import { resolveOperators } from './model/resolve.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything } from './options.js'
 import type { GeneratedFiles } from './generate.js'
-import { defaultLiteral } from './emit/default-value.js'
+import { defaultLiteral } from './types/default-value.js'
 import type { FunctionSchema } from './schema/model.js'
 import { parseSchema } from './schema/parser.js'
 import { printSchema, printType } from './schema/printer.js'
@@ -34,7 +35,9 @@ export function generateCustom(request: CustomRequest): GeneratedFiles {
   const entries = request.paths.flatMap((path) => parseEntries(readFileSync(path, 'utf8'), path))
   const input = request.paths.join(', ')
   const isKernel = (entry: Entry): boolean => entry.fields.some((f) => f.key === 'kernel' || f.key === 'enum')
-  const operators = resolveOperators(entries.filter((e) => !isKernel(e)).map(parseEntry))
+  const natives = entries.filter((e) => !isKernel(e)).map(parseEntry)
+  checkDispatch(natives)
+  const operators = resolveOperators(natives)
   const abi = parseKernels(entries.filter(isKernel))
   if (operators.length === 0 && abi.kernels.length === 0) throw new CodegenError(`${input}: declares neither operators nor kernels`)
   for (const operator of operators) checkReplacement(operator, request)

@@ -14,6 +14,7 @@ import { emitSchemas } from './emit/schemas.js'
 import { emitFunctions, emitTable } from './emit/table.js'
 import type { KernelAbi } from './kernel-abi/model.js'
 import { parseKernels } from './kernel-abi/parse.js'
+import { checkDispatch } from './model/check-dispatch.js'
 import type { Operator } from './model/operator.js'
 import { parseEntry } from './model/parse-entry.js'
 import { resolveOperators } from './model/resolve.js'
@@ -32,7 +33,9 @@ export function readFolder(folder: string, root: string): Entry[] {
 }
 
 export function readOperators(folder: string, root: string): Operator[] {
-  return resolveOperators(expandTemplates(readFolder(folder, root)).map(parseEntry))
+  const natives = expandTemplates(readFolder(folder, root)).map(parseEntry)
+  checkDispatch(natives)
+  return resolveOperators(natives)
 }
 
 export function readKernels(folder: string, root: string): KernelAbi {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isMap, isPair, isScalar, isSeq, LineCounter, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Pair, parseDocument, visit, type YAMLMap } from 'yaml'
 import { CodegenError, failAt, type Source } from './error.js'
 
 /** One `key: value` of an entry. */
@@ -27,8 +27,11 @@ export function parseEntries(text: string, file: string): Entry[] {
     const range = (node as { range?: [number, number, number] | null } | null)?.range
     return range ? lines.linePos(range[0]).line : 1
   }
-  const [error] = document.errors
+  const [error] = [...document.errors, ...document.warnings]
   if (error !== undefined) throw new CodegenError(`${file}:${lines.linePos(error.pos[0]).line}: ${error.message}`)
+  visit(document, (_, node) => {
+    if (isAlias(node)) throw new CodegenError(`${file}:${lineOf(node)}: an entry is written out: no '*${node.source}'`)
+  })
   const root = document.contents
   if (root === null) return []
   if (!isSeq(root)) throw new CodegenError(`${file}:${lineOf(root)}: expected a list of entries`)
@@ -44,8 +47,8 @@ function fieldsOf(map: YAMLMap, file: string, lineOf: (node: unknown) => number)
     if (!isPair(pair)) throw new CodegenError(`${file}: expected key: value`)
     const { key, value } = pair as Pair
     const source = { file, line: lineOf(key) }
-    if (!isScalar(key)) failAt(source, 'entry', 'expected a plain key')
+    if (!isScalar(key) || typeof key.value !== 'string') failAt(source, 'entry', 'expected a plain key')
     const plain = isScalar(value) ? value.value : value === null ? null : (value as { toJSON(): unknown }).toJSON()
-    return { key: String(key.value), value: plain, source }
+    return { key: key.value, value: plain, source }
   })
 }

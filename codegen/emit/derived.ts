@@ -3,7 +3,7 @@ import { type Derivation, isInplace, type Operator, outNames, type Parameter } f
 import type { BuildOptions } from '../options.js'
 import { isWritten, type SchemaType } from '../schema/model.js'
 import { printSchema } from '../schema/printer.js'
-import { defaultLiteral } from './default-value.js'
+import { defaultLiteral } from '../types/default-value.js'
 import { moduleImports, unboxedCall } from './dispatch.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { parameterList, returnType } from './signature.js'

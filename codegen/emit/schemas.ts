@@ -3,7 +3,7 @@ import type { Operator } from '../model/operator.js'
 import { aliasOf, type Argument, type FunctionSchema, isOutArgument, type SchemaType } from '../schema/model.js'
 import { printAlias, printType } from '../schema/printer.js'
 import { banner, OPERATOR_INPUTS } from './file.js'
-import { defaultLiteral } from './default-value.js'
+import { defaultLiteral } from '../types/default-value.js'
 import { packedLiteral, packNumber, packNumbers } from './packed.js'
 
 /** Flags of an item. */

@@ -54,7 +54,7 @@ class Translator {
     while (TOKEN.lastIndex < text.trimEnd().length) {
       const start = TOKEN.lastIndex
       const match = TOKEN.exec(text)
-      if (match === null) throw new Error(`'${text.slice(start)}' cannot be read`)
+      if (match === null) throw new Error(`'${text.slice(start).trim()}' cannot be read`)
       this.tokens.push(match[1] ?? match[2] ?? match[3]!)
     }
   }
@@ -107,7 +107,7 @@ class Translator {
   }
 
   private call(name: string): string {
-    const parameters = FUNCTIONS[name]
+    const parameters = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
     if (parameters === undefined) throw new Error(`no function '${name}'; expected ${Object.keys(FUNCTIONS).join(', ')}`)
     const args = parameters.map((kind, i) => {
       if (i > 0) this.need(',')

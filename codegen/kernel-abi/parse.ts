@@ -1,6 +1,7 @@
 import { at, failAt } from '../error.js'
 import type { Entry, Field } from '../yaml-file.js'
 import { translate } from './expression.js'
+import { isReserved, isReservedMember } from './reserved.js'
 import {
   type Extent,
   type FrameField,
@@ -23,24 +24,41 @@ export function parseKernels(entries: readonly Entry[]): KernelAbi {
   for (const entry of entries) if (entry.fields[0]?.key === 'enum') addEnum(enums, entry)
   const kernels = new Map<string, Kernel>()
   for (const entry of entries) {
+    const func = entry.fields.find((f) => f.key === 'func')
+    if (func !== undefined) failAt(func.source, String(func.value).split('(')[0]!, 'an operator among declarations of kernels')
     if (entry.fields[0]?.key === 'enum') continue
     const kernel = parseKernel(entry, enums, baseOf(entry, entries))
     const other = kernels.get(kernel.name)
     if (other !== undefined) failAt(entry.source, kernel.name, `declared twice; the other declaration is at ${at(other.source)}`)
+    const namesake = enums.get(kernel.name)
+    if (namesake !== undefined) failAt(entry.source, kernel.name, `an enum has this name, too, at ${at(namesake.source)}`)
     kernels.set(kernel.name, kernel)
   }
   const byName = <T extends { name: string }>(a: T, b: T): number => (a.name < b.name ? -1 : 1)
   return { enums: [...enums.values()].sort(byName), kernels: [...kernels.values()].sort(byName) }
 }
 
+/** The text stands in a comment of the generated files. */
+function checkDoc(entry: Entry, name: string): void {
+  const doc = entry.fields.find((f) => f.key === 'doc')
+  if (doc === undefined) return
+  if (typeof doc.value !== 'string' || doc.value.trim() === '') failAt(doc.source, name, "'doc' must be a text")
+  if (doc.value.includes('*/') || doc.value.trimEnd().endsWith('\\'))
+    failAt(doc.source, name, "'doc' stands in a comment: it cannot have '*/' nor end in a backslash")
+}
+
+const isScalarKind = (name: string): name is ScalarKind => Object.hasOwn(SIZE_OF, name)
+
 function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
   const name = String(entry.fields[0]!.value)
   const values = entry.fields.find((f) => f.key === 'values')?.value
+  checkDoc(entry, name)
   const unknown = entry.fields.find((f) => f.key !== 'enum' && f.key !== 'values' && f.key !== 'doc')
   if (unknown !== undefined) failAt(unknown.source, name, `unknown key '${unknown.key}'`)
   if (!NAME.test(name) || !Array.isArray(values) || values.length === 0)
     failAt(entry.source, name, 'an enum needs a name and a list of values')
-  const names = values.map(String)
+  if (isReserved(name) || isScalarKind(name)) failAt(entry.source, name, 'this name means something else in C++ or TypeScript')
+  const names = values.map((value) => (typeof value === 'string' ? value : `${String(value)}, which is no text,`))
   for (const value of names) if (!NAME.test(value)) failAt(entry.source, name, `'${value}' is no identifier`)
   if (new Set(names).size !== names.length) failAt(entry.source, name, 'a value is listed twice')
   const other = enums.get(name)
@@ -53,9 +71,9 @@ function addEnum(enums: Map<string, KernelEnum>, entry: Entry): void {
 /** The kernel whose fields come first in the frame of one that extends it, so that the one frame starts as the other. */
 function baseOf(entry: Entry, entries: readonly Entry[]): Entry | null {
   const field = entry.fields.find((f) => f.key === 'extends')
-  if (field === undefined) return null
+  if (field === undefined || field.value === null) return null
   const of = (e: Entry, key: string): unknown => e.fields.find((f) => f.key === key)?.value
-  const base = entries.find((e) => of(e, 'kernel') === field.value)
+  const base = typeof field.value === 'string' ? entries.find((e) => of(e, 'kernel') === field.value) : undefined
   if (base === undefined || of(base, 'extends') !== undefined || of(base, 'results') !== undefined)
     failAt(field.source, String(of(entry, 'kernel')), `'extends' must name a kernel without results that extends none`)
   return base
@@ -69,18 +87,25 @@ function parseKernel(entry: Entry, enums: ReadonlyMap<string, KernelEnum>, base:
   }
   const name = text('kernel')
   if (!NAME.test(name)) failAt(entry.source, name || 'entry', "expected 'kernel: name' or 'enum: Name'")
-  for (const field of entry.fields) if (!KEYS.has(field.key)) failAt(field.source, name, `unknown key '${field.key}'`)
-  const flag = (key: string): boolean => {
-    const value = get(key)?.value ?? false
-    if (typeof value !== 'boolean') failAt(get(key)!.source, name, `'${key}' must be true or false`)
-    return value
+  if (isReserved(name)) failAt(entry.source, name, 'this name means something else in C++ or TypeScript')
+  for (const field of entry.fields) {
+    if (!KEYS.has(field.key)) failAt(field.source, name, `unknown key '${field.key}'`)
+    if (field.value === null) failAt(field.source, name, `'${field.key}' has no value`)
   }
+  checkDoc(entry, name)
+  const flag = (key: string): boolean => {
+    const field = get(key)
+    if (field !== undefined && typeof field.value !== 'boolean') failAt(field.source, name, `'${key}' must be true or false`)
+    return field?.value === true
+  }
+  const host = flag('host')
   const layout = new Layout(name, entry, enums)
   const fields = [...layout.members(base?.fields.find((f) => f.key === 'fields')), ...layout.members(get('fields'))]
   const results = layout.members(get('results'))
+  for (const member of [...fields, ...results])
+    if (host && member.name === 'host') failAt(entry.source, name, "'host' is the JavaScript memory of this kernel")
   for (const result of results) if (result.length !== null) failAt(entry.source, name, `result '${result.name}' cannot be an array`)
   const size = layout.finish()
-  const host = flag('host')
   const inherited = (key: string): Field | undefined => base?.fields.find((f) => f.key === key)
   const flops = get('flops') ?? inherited('flops')
   const reach = {
@@ -103,11 +128,14 @@ function extentsOf(
   if (last === undefined) return null
   const extents = new Map<string, Extent>()
   for (const field of present) {
-    if (typeof field.value !== 'object' || field.value === null)
-      failAt(field.source, kernel, "'extents' must be a map of names to expressions")
+    if (!isMap(field.value)) failAt(field.source, kernel, "'extents' must be a map of names to expressions")
+    const own = new Set<string>()
     for (const [key, value] of Object.entries(field.value)) {
       const optional = key.endsWith('?')
-      extents.set(optional ? key.slice(0, -1) : key, { bytes: expression(kernel, field, value, fields), optional })
+      const name = optional ? key.slice(0, -1) : key
+      if (own.has(name)) failAt(field.source, kernel, `two extents for '${name}'`)
+      own.add(name)
+      extents.set(name, { bytes: expression(kernel, field, value, fields), optional })
     }
   }
   const addresses = [...fields.filter((f) => f.kind === 'ptr').map((f) => f.name), ...(host ? ['host'] : [])]
@@ -125,6 +153,7 @@ function conditionsOf(kernel: string, field: Field | undefined, fields: readonly
 }
 
 function expression(kernel: string, field: Field, value: unknown, fields: readonly FrameField[]): string {
+  if (typeof value !== 'string' && typeof value !== 'number') failAt(field.source, kernel, `'${field.key}' needs expressions`)
   const text = String(value)
   try {
     translate(text, fields)
@@ -133,6 +162,9 @@ function expression(kernel: string, field: Field, value: unknown, fields: readon
   }
   return text
 }
+
+const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Places members in declared order at their natural alignment, as C does. */
 class Layout {
@@ -146,23 +178,28 @@ class Layout {
   ) {}
 
   members(field: Field | undefined): FrameField[] {
-    if (field === undefined || field.value === null) return []
-    if (typeof field.value !== 'object') failAt(field.source, this.kernel, `'${field.key}' must be a map of names to types`)
-    return Object.entries(field.value).map(([name, type]) => this.member(name, String(type), field))
+    if (field === undefined) return []
+    if (!isMap(field.value)) failAt(field.source, this.kernel, `'${field.key}' must be a map of names to types`)
+    return Object.entries(field.value).map(([name, type]) => {
+      if (typeof type !== 'string') failAt(field.source, this.kernel, `'${name}' needs the name of a type`)
+      return this.member(name, type, field)
+    })
   }
 
   private member(name: string, type: string, field: Field): FrameField {
     const match = TYPE.exec(type)
     if (!NAME.test(name) || this.names.has(name)) failAt(field.source, this.kernel, `'${name}' is no name or used twice`)
+    if (isReservedMember(name)) failAt(field.source, this.kernel, `'${name}' is a word of C++`)
     if (match === null) failAt(field.source, this.kernel, `'${name}' has no type of frames: '${type}'`)
     this.names.add(name)
     const base = match[1]!
     const isEnum = this.enums.has(base)
-    if (!isEnum && !(base in SIZE_OF)) {
+    if (!isEnum && !isScalarKind(base)) {
       failAt(field.source, this.kernel, `'${name}' has unknown type '${base}', expected ${Object.keys(SIZE_OF).join(', ')} or an enum`)
     }
     const kind = isEnum ? 'i32' : (base as ScalarKind)
     const length = match[2] === undefined ? null : Number(match[2])
+    if (length === 0) failAt(field.source, this.kernel, `'${name}' has no elements`)
     const size = SIZE_OF[kind]
     const offset = Math.ceil(this.offset / size) * size
     this.offset = offset + size * (length ?? 1)

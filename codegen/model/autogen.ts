@@ -23,7 +23,7 @@ export function deriveVariants(operators: readonly Operator[]): Operator[] {
 
 function derive(from: Operator, name: string): Operator {
   const [base, overload = ''] = split(name)
-  const kind = /(^|_)out$/.test(overload) ? 'out' : 'functional'
+  const kind = kindOf(from, name)
   const shape = kind === 'out' ? outSchema(from.schema) : functionalSchema(from.schema)
   const schema: FunctionSchema = { ...shape, namespace: from.schema.namespace, name: base, overload }
   return {
@@ -36,6 +36,19 @@ function derive(from: Operator, name: string): Operator {
     branches: [],
     derivation: from.derivation?.kind === 'each' ? from.derivation : { from, kind },
   }
+}
+
+/** What the name of a variant says it is. Throws CodegenError for names that no variant of the operator has. */
+function kindOf(from: Operator, name: string): 'out' | 'functional' {
+  const { schema, native } = from
+  const dot = (text: string): string => (text === '' ? '' : `.${text}`)
+  const base = isInplace(schema) ? schema.name.replace(/^__i(\w+__)$/, '__$1').replace(/([^_])_$/, '$1') : schema.name
+  const out = `${base}.${schema.overload === '' ? 'out' : `${schema.overload}_out`}`
+  const functional = `${isInplace(schema) ? base : `${base}_functional`}${dot(schema.overload)}`
+  const writes = schema.arguments.some((a) => isWritten(a.type))
+  if (name === functional && writes) return 'functional'
+  if (name === out || name === `${base}.out`) return 'out'
+  failAt(native.source, from.qualifiedName, `no variant is called '${name}', expected ${writes ? `${functional} or ` : ''}${out}`)
 }
 
 function split(name: string): [string, string?] {

@@ -95,14 +95,17 @@ export function isInplace(schema: FunctionSchema): boolean {
   return self !== undefined && self.name === 'self' && isWritten(self.type) && /^(?:.*[^_]_|__i\w+__)$/.test(schema.name)
 }
 
-const BACKEND_OF_KEY: Record<string, Backend> = {
-  CPU: 'CPU',
-  QuantizedCPU: 'QuantizedCPU',
-  Builtin: 'Builtin',
-  CompositeImplicitAutograd: 'Composite',
-  CompositeExplicitAutograd: 'Composite',
-  CompositeExplicitAutogradNonFunctional: 'Composite',
-}
+/** The backend that serves a dispatch key. */
+export const BACKEND_OF_KEY: ReadonlyMap<string, Backend> = new Map(
+  Object.entries({
+    CPU: 'CPU',
+    QuantizedCPU: 'QuantizedCPU',
+    Builtin: 'Builtin',
+    CompositeImplicitAutograd: 'Composite',
+    CompositeExplicitAutograd: 'Composite',
+    CompositeExplicitAutogradNonFunctional: 'Composite',
+  } as const),
+)
 
 /** The branches that an entry's own dispatch table gives; without a table it is composite. */
 export function ownBranches(native: NativeFunction): Branch[] {
@@ -115,7 +118,7 @@ export function ownBranches(native: NativeFunction): Branch[] {
         : [{ key: 'CompositeImplicitAutograd', kernel: defaultKernelName(native.schema) }]
   const branches: Branch[] = []
   for (const row of rows) {
-    const backend = BACKEND_OF_KEY[row.key]
+    const backend = BACKEND_OF_KEY.get(row.key)
     if (backend === undefined || branches.some((b) => b.backend === backend)) continue
     branches.push({ backend, kernel: identifier(row.kernel.split('::').pop()!), outs, structured: native.structured })
   }

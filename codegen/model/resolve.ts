@@ -17,8 +17,19 @@ export function resolveOperators(natives: readonly NativeFunction[]): Operator[]
   const resolved = natives.map((native) => resolve(native, byName))
   const operatorOf = new Map(resolved.map((o) => [o.qualifiedName, o]))
   const operators = resolved.map((o) => (o.native.foreach === null ? o : appliedToEach(o, o.native.foreach, operatorOf)))
-  const derived = deriveVariants(operators)
-  return [...operators, ...derived].sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
+  const all = [...operators, ...deriveVariants(operators)]
+  const functions = new Map<string, Operator>()
+  for (const operator of all) {
+    const other = functions.get(operator.unboxedName)
+    if (other !== undefined)
+      failAt(
+        operator.native.source,
+        operator.qualifiedName,
+        `its function would be called '${operator.unboxedName}' as that of ${other.qualifiedName} (${at(other.native.source)})`,
+      )
+    functions.set(operator.unboxedName, operator)
+  }
+  return all.sort((a, b) => (a.qualifiedName < b.qualifiedName ? -1 : 1))
 }
 
 function resolve(native: NativeFunction, byName: ReadonlyMap<string, NativeFunction>): Operator {
@@ -59,5 +70,12 @@ function delegatedBranches(native: NativeFunction, delegate: string, byName: Rea
   if (shape(native) !== shape(target)) {
     failAt(native.source, name, `its arguments (${shape(native)}) differ from those of '${delegate}' (${shape(target)})`)
   }
+  const changed = native.schema.arguments.find(
+    (a, i) => !(i === 0 && isInplace(native.schema)) && printType(a.type) !== printType(target.schema.arguments[i]!.type),
+  )
+  if (changed !== undefined) failAt(native.source, name, `the alias annotation of '${changed.name}' differs from that in '${delegate}'`)
+  const results = (f: NativeFunction): string => f.schema.returns.map((r) => printType(r.type, false)).join(', ')
+  if (results(native) !== results(target))
+    failAt(native.source, name, `its results (${results(native)}) differ from those of '${delegate}' (${results(target)})`)
   return ownBranches(target).map((b) => ({ ...b, outs: isInplace(native.schema) ? ['self'] : [] }))
 }

@@ -10,22 +10,24 @@ export function expandTemplates(entries: readonly Entry[]): Entry[] {
 }
 
 function expand(entry: Entry): Entry[] {
-  const names = listOf(entry, 'names')
-  const templates = listOf(entry, 'entries')
   const other = entry.fields.find((f) => f.key !== 'names' && f.key !== 'entries')
   if (other !== undefined) failAt(other.source, 'entry', `unknown key '${other.key}' beside 'names'`)
+  const names = listOf(entry, 'names')
+  const templates = listOf(entry, 'entries')
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) failAt(entry.source, 'entry', `'names' has '${String(twice)}' twice`)
   return names.flatMap((name) => templates.map((template) => instance(entry, template, name)))
 }
 
 function listOf(entry: Entry, key: string): unknown[] {
   const value = entry.fields.find((f) => f.key === key)?.value
-  return Array.isArray(value) ? (value as unknown[]) : failAt(entry.source, 'entry', `'${key}' must be a list`)
+  return Array.isArray(value) && value.length > 0 ? (value as unknown[]) : failAt(entry.source, 'entry', `'${key}' must be a list`)
 }
 
 function instance(entry: Entry, template: unknown, name: unknown): Entry {
   const { source } = entry
   if (typeof name !== 'string') failAt(source, 'entry', "'names' must be texts")
-  if (typeof template !== 'object' || template === null) failAt(source, 'entry', "'entries' must be maps")
+  if (typeof template !== 'object' || template === null || Array.isArray(template)) failAt(source, 'entry', "'entries' must be maps")
   const fields = Object.entries(template).map(([key, value]): Field => ({ key, value: filled(value, name), source }))
   return { source, fields }
 }

@@ -58,6 +58,7 @@ class Parser {
       if (this.accept('*')) {
         if (kwargOnly) this.fail("a second '*'")
         kwargOnly = true
+        if (this.peek().text === ')' || this.tokens[this.at + 1]?.text === '...') this.fail("arguments behind '*' expected")
       } else args.push(this.argument(kwargOnly, args))
       if (this.accept(')')) break
       this.expect(',')

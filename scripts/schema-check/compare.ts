@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { defaultLiteral } from '../../codegen/emit/default-value.js'
+import { defaultLiteral } from '../../codegen/types/default-value.js'
 import { type Argument, type FunctionSchema, isOutArgument, isWritten, qualifiedName, type SchemaType } from '../../codegen/schema/model.js'
 import { parseSchema } from '../../codegen/schema/parser.js'
 import { printArgument, printSchema, printType } from '../../codegen/schema/printer.js'

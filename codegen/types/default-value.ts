@@ -1,16 +1,30 @@
 import type { DefaultValue, SchemaType } from '../schema/model.js'
 
-/** Enumerators that schemas use as defaults: at::Reduction, c10::ScalarType, MemoryFormat and Layout numbers. */
-const SYMBOLS: Record<string, number> = {
-  Mean: 1,
-  Sum: 2,
-  long: 4,
-  float: 6,
-  double: 7,
-  contiguous_format: 0,
-  preserve_format: 1,
-  strided: 0,
-}
+/** Enumerators that schemas use as defaults, by the type they belong to: at::Reduction, c10::ScalarType, MemoryFormat and Layout numbers. */
+const REDUCTION = new Map([
+  ['Mean', 1],
+  ['Sum', 2],
+])
+const SYMBOLS: ReadonlyMap<string, ReadonlyMap<string, number>> = new Map([
+  ['int', REDUCTION],
+  ['SymInt', REDUCTION],
+  [
+    'ScalarType',
+    new Map([
+      ['long', 4],
+      ['float', 6],
+      ['double', 7],
+    ]),
+  ],
+  [
+    'MemoryFormat',
+    new Map([
+      ['contiguous_format', 0],
+      ['preserve_format', 1],
+    ]),
+  ],
+  ['Layout', new Map([['strided', 0]])],
+])
 
 /** A default as the text of a stack value; null where it does not fit the type. */
 export function defaultLiteral(value: DefaultValue, type: SchemaType): string | null {
@@ -44,7 +58,7 @@ function baseLiteral(value: DefaultValue, type: string): string | null {
     case 'str':
       return type === 'str' ? JSON.stringify(value.value) : null
     case 'symbol':
-      return SYMBOLS[value.name] === undefined ? null : String(SYMBOLS[value.name])
+      return SYMBOLS.get(type)?.get(value.name)?.toString() ?? null
     case 'none':
       return type === 'Any' || type === 'Generator' ? 'null' : null
     case 'list':

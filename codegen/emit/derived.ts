@@ -2,9 +2,8 @@ import { failAt } from '../error.js'
 import { type Derivation, isInplace, type Operator, outNames, type Parameter } from '../model/operator.js'
 import type { BuildOptions } from '../options.js'
 import { isWritten, type SchemaType } from '../schema/model.js'
-import { printSchema } from '../schema/printer.js'
 import { defaultLiteral } from '../types/default-value.js'
-import { moduleImports, unboxedCall } from './dispatch.js'
+import { moduleImports, schemaComment, unboxedCall } from './dispatch.js'
 import { banner, importOf, OPERATOR_INPUTS, typeImports, usesModule } from './file.js'
 import { parameterList, returnType } from './signature.js'
 
@@ -31,7 +30,7 @@ export function derivedFunction(operator: Operator, { from, kind }: Derivation, 
         ? functionalBody(from, call)
         : outBody(operator, from, call)
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
-  return `/** ${printSchema(operator.schema)} */\n${head}${body.map((line) => `  ${line}\n`).join('')}}\n`
+  return `${schemaComment(operator)}${head}${body.map((line) => `  ${line}\n`).join('')}}\n`
 }
 
 /** Calls the operator that a variant derives from, given the text of each of its parameters. */

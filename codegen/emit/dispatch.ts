@@ -77,11 +77,15 @@ export function moduleImports(code: string, backends: string): string {
   return modules.map((name) => `import * as ${name} from '${backends}/${FOLDER_OF[name]!}/index.js'\n`).join('')
 }
 
+/** The schema as a comment, which no text in it ends. */
+export function schemaComment({ schema }: Operator): string {
+  return `/** ${printSchema(schema).replaceAll('*/', '*\\/')} */\n`
+}
+
 /** The unboxed function of one operator, with its dispatch; `first` stands before it. */
 export function unboxedFunction(operator: Operator, options: BuildOptions, first = ''): string {
-  const comment = `/** ${printSchema(operator.schema)} */\n`
   const head = `export function ${operator.unboxedName}(${parameterList(operator)}): ${returnType(operator)} {\n`
-  return `${comment}${head}${first}${dispatchBody(operator, options)}}\n`
+  return `${schemaComment(operator)}${head}${first}${dispatchBody(operator, options)}}\n`
 }
 
 function dispatchBody(operator: Operator, options: BuildOptions): string {

@@ -53,6 +53,12 @@ await t.test('what is generated from a custom_ops.yaml', async (t) => {
     t.end()
   })
 
+  await t.test('no text of a schema ends the comment that it stands in', (t) => {
+    const text = generate(`- func: "my::f(Tensor self, str s='*/ now() /*') -> Tensor"\n  dispatch:\n    CPU: f\n    QuantizedCPU: g\n`)
+    t.match(text.get('operators.ts'), String.raw`/** my::f(Tensor self, str s='*\/ now() /*') -> Tensor */`)
+    t.end()
+  })
+
   await t.test('mistakes name file and line', (t) => {
     const replaced = '  dispatch:\n    CPU: f\n'
     const cases: [string | string[], string][] = [

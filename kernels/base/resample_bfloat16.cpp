@@ -3,6 +3,7 @@
 
 #include "frames/resample.h"
 #include "isa/kernel.h"
+#include "support/truncated.h"
 #include "support/bfloat16_bits.h"
 
 namespace {
@@ -24,7 +25,7 @@ struct Taps {
 };
 
 void linear_taps(int64_t* index, float* weight, double x, int64_t in) {
-  const int64_t i = x > 0 ? x < double(in - 1) ? int64_t(x) : in - 1 : 0;
+  const int64_t i = ptlite::truncated_between(x, 0, in - 1);
   double part = x - double(i);
   part = part < 0 ? 0 : part > 1 ? 1 : part;
   index[0] = i;
@@ -41,8 +42,10 @@ void cubic_taps(int64_t* index, float* weight, double x, int64_t in) {
   const double low = std::floor(x);
   const Rounded t = x - low, rest = Rounded(1) - t;
   const Rounded weights[4] = {cubic_far(t + 1), cubic_near(t), cubic_near(rest), cubic_far(rest + 1)};
+  // from 4 elements outside on, all that is read is the one at the edge
+  const int64_t i = ptlite::truncated_between(low, -4, in + 4);
   for (int k = 0; k < 4; k++) {
-    const int64_t at = int64_t(low) - 1 + k;
+    const int64_t at = i - 1 + k;
     index[k] = at < 0 ? 0 : at > in - 1 ? in - 1 : at;
     weight[k] = weights[k].value;
   }

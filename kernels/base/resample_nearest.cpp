@@ -5,6 +5,7 @@
 #include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/pair.h"
+#include "support/truncated.h"
 
 namespace {
 
@@ -14,9 +15,7 @@ void fill(int64_t* index, bool exact, bool snap, int64_t in, int64_t out, float 
     return;
   }
   for (int64_t o = 0; o < out; o++) {
-    const float place = std::floor((float(o) + (exact ? 0.5f : 0.0f)) * scale);
-    // written so that NaN is 0, and nothing too large is converted
-    index[o] = place > 0 ? place < float(in) ? std::min(int64_t(place), in - 1) : in - 1 : 0;
+    index[o] = ptlite::truncated_between((float(o) + (exact ? 0.5f : 0.0f)) * scale, 0, in - 1);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "frames/sequence.h"
 #include "isa/kernel.h"
+#include "support/truncated.h"
 
 namespace {
 
@@ -16,7 +17,7 @@ void fill(const sequence_frame* f) {
   const S start = static_cast<S>(f->start);
   const S end = static_cast<S>(f->end);
   if (f->op == SequenceOp_arithmetic) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(f->start + f->step * static_cast<double>(i));
+    for (int64_t i = 0; i < n; ++i) out[i] = ptlite::truncated<T>(f->start + f->step * static_cast<double>(i));
     return;
   }
   const S step = n > 1 ? (end - start) / static_cast<S>(n - 1) : S{0};
@@ -31,11 +32,11 @@ void fill(const sequence_frame* f) {
     // whole pairs of vectors step on from their first element, which was truncated
     const int64_t vectors = n - n % (2 * f->lanes);
     for (; i < vectors; i += f->lanes) {
-      const S first = static_cast<S>(static_cast<T>(along(i)));
-      for (int64_t k = 0; k < f->lanes; ++k) out[i + k] = static_cast<T>(fma(static_cast<S>(k), step, first));
+      const S first = static_cast<S>(ptlite::truncated<T>(along(i)));
+      for (int64_t k = 0; k < f->lanes; ++k) out[i + k] = ptlite::truncated<T>(fma(static_cast<S>(k), step, first));
     }
   }
-  for (; i < n; ++i) out[i] = static_cast<T>(f->op == SequenceOp_spaced ? along(i) : pow(static_cast<S>(f->base), along(i)));
+  for (; i < n; ++i) out[i] = ptlite::truncated<T>(f->op == SequenceOp_spaced ? along(i) : pow(static_cast<S>(f->base), along(i)));
 }
 
 int32_t sequence(sequence_frame* f) {

@@ -10,14 +10,17 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace lanes {
 
+// The least number is its own negative, as everywhere in 64 bits that wrap around.
+inline int64_t negative(int64_t a) { return static_cast<int64_t>(0 - static_cast<uint64_t>(a)); }
+
 // Quotient rounded down.
 inline int64_t div_floor(int64_t a, int64_t b) {
-  if (b == -1) return -a;
+  if (b == -1) return negative(a);
   const int64_t quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-inline int64_t div_trunc(int64_t a, int64_t b) { return b == -1 ? -a : a / b; }
+inline int64_t div_trunc(int64_t a, int64_t b) { return b == -1 ? negative(a) : a / b; }
 
 // Takes the sign of the divisor.
 inline int64_t remainder(int64_t a, int64_t b) {
@@ -53,8 +56,8 @@ inline int64_t gcd(int64_t a, int64_t b) {
 inline int64_t lcm(int64_t a, int64_t b) {
   const int64_t divisor = gcd(a, b);
   if (divisor == 0) return 0;
-  const int64_t product = a / divisor * b;
-  return product < 0 ? -product : product;
+  const int64_t product = static_cast<int64_t>(static_cast<uint64_t>(a / divisor) * static_cast<uint64_t>(b));
+  return product < 0 ? negative(product) : product;
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/truncated.h"
 
 namespace {
 
@@ -22,7 +23,7 @@ struct Sampler {
     const T least = T(low) / 2, span = T(high - low) / 2;
     x = std::fabs(x - least);
     const T extra = std::fmod(x, span);
-    const int64_t flips = int64_t(std::floor(x / span));
+    const int64_t flips = ptlite::truncated<int64_t>(std::floor(x / span));
     return flips % 2 == 0 ? extra + least : span - extra + least;
   }
 

@@ -54,7 +54,10 @@ struct Max {
 template <class T>
 struct Sum {
   static constexpr T neutral() { return T(0); }
-  static void take(T& sum, T v) { sum += v; }
+  static void take(T& sum, T v) {
+    if constexpr (std::is_same_v<T, int64_t>) sum = static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(v));
+    else sum += v;
+  }
 };
 
 /// Combines `count` rows `step` elements apart into `out`.

@@ -73,7 +73,7 @@ class Block {
     gather_weights(reinterpret_cast<const char*>(f->w) + first / kGroup * quads * kGroupBytes, (n + kGroup - 1) / kGroup, quads);
     gather(reinterpret_cast<const float*>(f->scales) + first, n, scales_);
     gather(reinterpret_cast<const int32_t*>(f->bias) + first, n, offsets_);
-    const Reg zero = broadcast((f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0)) * 0x01010101);
+    const Reg zero = broadcast(static_cast<int32_t>(static_cast<uint32_t>(f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0)) * 0x01010101u));
     for (int j = 0; j < 4; j++) {
       Reg sum = none();
       for (int64_t q = 0; q < quads; q++) sum = dot<form>(sum, zero, weights + q * quad_regs(form) + j);

@@ -227,11 +227,13 @@ int64_t epilogue_bytes(const Layout& layout) { return round_up(layout.columns * 
 int32_t multiply(const quantized_gemm_frame* f, const Layout& layout, float scale, char* memory) {
   const Weights weights(layout, f->w);
   const Epilogue epilogue{reinterpret_cast<int32_t*>(memory), reinterpret_cast<float*>(memory + 4 * layout.columns)};
-  const int32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
+  // 32 bits that wrap around, as the sums themselves
+  const uint32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
   for (int64_t n = 0; n < f->n; n++) {
-    const int32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
-    epilogue.offsets[n] = a_zero * (static_cast<int32_t>(f->k) * zero - weights.sums[n]);
-    if (f->out_dtype != kFloat32 && f->out_dtype != PTLITE_INT32) epilogue.offsets[n] += reinterpret_cast<const int32_t*>(f->bias)[n];
+    const uint32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
+    uint32_t offset = a_zero * (static_cast<uint32_t>(f->k) * zero - static_cast<uint32_t>(weights.sums[n]));
+    if (f->out_dtype != kFloat32 && f->out_dtype != PTLITE_INT32) offset += reinterpret_cast<const uint32_t*>(f->bias)[n];
+    epilogue.offsets[n] = static_cast<int32_t>(offset);
     epilogue.scales[n] = scale * reinterpret_cast<const float*>(f->scales)[n];
   }
   for (int64_t n = f->n; n < layout.columns; n++) {

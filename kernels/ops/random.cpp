@@ -3,6 +3,7 @@
 
 #include "frames/random.h"
 #include "isa/kernel.h"
+#include "support/truncated.h"
 #include "vec/normal16.h"
 #include "vec/random.h"
 
@@ -56,7 +57,7 @@ void normal(Generator& g, double* out, int64_t n, const random_fill_frame* f) {
 
 template <class T, class Sample>
 void each(T* out, int64_t n, Sample sample) {
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(sample());
+  for (int64_t i = 0; i < n; ++i) out[i] = truncated<T>(sample());
 }
 
 // Distributions that are computed in double whatever the element type is.

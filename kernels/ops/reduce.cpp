@@ -21,12 +21,22 @@ constexpr int64_t kRows = 32;
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
+/// What sums and products of int64, alone (X is int64_t) or as vectors of them, are computed in: they wrap around.
+template <class X>
+struct Unsigned {
+  typedef uint64_t type __attribute__((vector_size(sizeof(X))));
+};
+template <>
+struct Unsigned<int64_t> {
+  using type = uint64_t;
+};
+
 /// Works alike on scalars and vectors of T: `x != x` etc. give masks for the vectors.
 template <class T>
 struct Add {
   template <class X>
   static X combine(X a, X b) {
-    if constexpr (std::is_same_v<X, int64_t>) return int64_t(uint64_t(a) + uint64_t(b));
+    if constexpr (std::is_same_v<T, int64_t>) return (X)((typename Unsigned<X>::type)a + (typename Unsigned<X>::type)b);
     else return a + b;
   }
   static constexpr T identity() { return T(0); }
@@ -35,7 +45,7 @@ template <class T>
 struct Multiply {
   template <class X>
   static X combine(X a, X b) {
-    if constexpr (std::is_same_v<X, int64_t>) return int64_t(uint64_t(a) * uint64_t(b));
+    if constexpr (std::is_same_v<T, int64_t>) return (X)((typename Unsigned<X>::type)a * (typename Unsigned<X>::type)b);
     else return a * b;
   }
   static constexpr T identity() { return T(1); }

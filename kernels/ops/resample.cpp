@@ -7,6 +7,7 @@
 #include "frames/resample.h"
 #include "isa/kernel.h"
 #include "support/element.h"
+#include "support/truncated.h"
 
 namespace {
 
@@ -101,8 +102,8 @@ void fill(Taps<T> taps, int32_t mode, bool align, int64_t in, int64_t out, T sca
     // a size that stays is not resampled, whatever scale the caller gave
     if (mode == ResampleMode_linear && in == out) x = T(o);
     if (mode == ResampleMode_linear) {
-      if (x < 0) x = 0;
-      const int64_t i = std::min(within(x, in), in - 1);
+      if (!(x > 0)) x = 0;
+      const int64_t i = ptlite::truncated_between(x, 0, in - 1);
       T part = x - T(i);
       part = part < 0 ? 0 : part > 1 ? 1 : part;
       index[0] = i;
@@ -111,8 +112,9 @@ void fill(Taps<T> taps, int32_t mode, bool align, int64_t in, int64_t out, T sca
       weight[1] = part;
       continue;
     }
-    const int64_t i = int64_t(std::floor(x));
-    const T t = x - T(i), a = T(-0.75);
+    // from 4 elements outside on, all that is read is the one at the edge
+    const T low = std::floor(x), t = x - low, a = T(-0.75);
+    const int64_t i = ptlite::truncated_between(low, -4, in + 4);
     weight[0] = cubic_far<T>(t + 1, a);
     weight[1] = cubic_near<T>(t, a);
     weight[2] = cubic_near<T>(1 - t, a);

@@ -35,7 +35,7 @@ template <class T>
 int64_t samples_of(int64_t wanted, T bin) {
   if (wanted > 0) return wanted <= kMostSamples ? wanted : -1;
   const T count = std::ceil(bin);
-  return count <= T(kMostSamples) ? std::max(int64_t(count), int64_t{0}) : -1;
+  return count <= T(kMostSamples) ? int64_t(std::max(count, T(0))) : -1;
 }
 
 // Four neighbours of a sample and their weights; a sample outside the image has weights of zero.

@@ -5,6 +5,7 @@
 #include "ptlite_abi.h"
 #include "selection.h"
 #include "support/bfloat16.h"
+#include "support/truncated.h"
 #include "vec/half.h"
 #include "vec/vec.h"
 
@@ -128,9 +129,9 @@ PTLITE_INLINE D convert_element(S s) {
   } else if constexpr (detail::Same<D, bfloat16>::value) {
     return to_bfloat16(static_cast<float>(x));
   } else if constexpr (detail::IsReal<X>::value && !detail::IsReal<D>::value) {
-    // out of range is undefined in C++; these are the widths PyTorch goes through on x86
-    if constexpr (sizeof(D) == 8 || detail::Same<D, uint8_t>::value) return static_cast<D>(static_cast<int64_t>(x));
-    return static_cast<D>(static_cast<int32_t>(x));
+    // these are the widths PyTorch goes through on x86
+    if constexpr (sizeof(D) == 8 || detail::Same<D, uint8_t>::value) return static_cast<D>(truncated<int64_t>(x));
+    return static_cast<D>(truncated<int32_t>(x));
   } else {
     return static_cast<D>(x);
   }

@@ -36,18 +36,22 @@ struct SignedOf;
 template <>
 struct SignedOf<1> {
   using type = int8_t;
+  using unsigned_type = uint8_t;
 };
 template <>
 struct SignedOf<2> {
   using type = int16_t;
+  using unsigned_type = uint16_t;
 };
 template <>
 struct SignedOf<4> {
   using type = int32_t;
+  using unsigned_type = uint32_t;
 };
 template <>
 struct SignedOf<8> {
   using type = int64_t;
+  using unsigned_type = uint64_t;
 };
 
 // `lanes` elements of T as one GCC vector.
@@ -59,6 +63,16 @@ struct Raw {
 
 template <class T>
 constexpr bool is_real = T(0.5) != T(0);
+
+// What sums and products of T are computed in: T itself, or unsigned integers of its width, which wrap around as tensors' integers do.
+template <class T, bool real = is_real<T>>
+struct Wrapping {
+  using type = T;
+};
+template <class T>
+struct Wrapping<T, false> {
+  using type = typename SignedOf<sizeof(T)>::unsigned_type;
+};
 }  // namespace detail
 
 template <class T>
@@ -66,6 +80,7 @@ struct Vec {
   static constexpr int size = PTLITE_VEC_BYTES / sizeof(T);
   using Scalar = T;
   using Raw = typename detail::Raw<T, size>::type;
+  using Wrap = typename detail::Raw<typename detail::Wrapping<T>::type, size>::type;
   // Comparisons give integers of T's width: all bits set where true.
   using Mask = Vec<typename detail::SignedOf<sizeof(T)>::type>;
 
@@ -140,11 +155,11 @@ struct Vec {
 
   PTLITE_INLINE T operator[](int lane) const { return v[lane]; }
 
-  friend PTLITE_INLINE Vec operator+(Vec a, Vec b) { return Vec(Raw(a.v + b.v)); }
-  friend PTLITE_INLINE Vec operator-(Vec a, Vec b) { return Vec(Raw(a.v - b.v)); }
-  friend PTLITE_INLINE Vec operator*(Vec a, Vec b) { return Vec(Raw(a.v * b.v)); }
+  friend PTLITE_INLINE Vec operator+(Vec a, Vec b) { return Vec(Raw((Wrap)a.v + (Wrap)b.v)); }
+  friend PTLITE_INLINE Vec operator-(Vec a, Vec b) { return Vec(Raw((Wrap)a.v - (Wrap)b.v)); }
+  friend PTLITE_INLINE Vec operator*(Vec a, Vec b) { return Vec(Raw((Wrap)a.v * (Wrap)b.v)); }
   friend PTLITE_INLINE Vec operator/(Vec a, Vec b) { return Vec(Raw(a.v / b.v)); }
-  friend PTLITE_INLINE Vec operator-(Vec a) { return Vec(Raw(-a.v)); }
+  friend PTLITE_INLINE Vec operator-(Vec a) { return Vec(Raw(-(Wrap)a.v)); }
   PTLITE_INLINE Vec& operator+=(Vec b) { return *this = *this + b; }
   PTLITE_INLINE Vec& operator-=(Vec b) { return *this = *this - b; }
   PTLITE_INLINE Vec& operator*=(Vec b) { return *this = *this * b; }
@@ -154,7 +169,7 @@ struct Vec {
   friend PTLITE_INLINE Vec operator|(Vec a, Vec b) { return Vec(Raw(a.v | b.v)); }
   friend PTLITE_INLINE Vec operator^(Vec a, Vec b) { return Vec(Raw(a.v ^ b.v)); }
   friend PTLITE_INLINE Vec operator~(Vec a) { return Vec(Raw(~a.v)); }
-  friend PTLITE_INLINE Vec operator<<(Vec a, int n) { return Vec(Raw(a.v << n)); }
+  friend PTLITE_INLINE Vec operator<<(Vec a, int n) { return Vec(Raw((Wrap)a.v << n)); }
   friend PTLITE_INLINE Vec operator>>(Vec a, int n) { return Vec(Raw(a.v >> n)); }
 
   // comparisons with NaN are false, != is true

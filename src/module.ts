@@ -23,7 +23,7 @@ export interface LoadOptions {
   readonly map?: boolean
   /**
    * true: the checksums of tensors in a `.ptl` file are checked, too: INVALID_FILE where they are damaged. It reads all of the file, which takes about
-   * a third of a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
+   * half a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
    */
   readonly verify?: boolean
   /** Receives what the model warns about; the console by default. */

@@ -108,13 +108,13 @@ export class ByteSource {
     return bytes
   }
 
-  /** A few bytes for JavaScript to look at, which the next call of it overwrites. */
+  /** A few bytes for JavaScript to look at, which the next call of it overwrites. Others may follow them. */
   peek(offset: number, length: number): Buffer {
     const memory = this.reach(offset, length)
     if (memory instanceof Uint8Array || length > PEEKED_BYTES) return this.read(offset, length)
     const peeked = (this.peeked ??= Buffer.allocUnsafeSlow(PEEKED_BYTES))
     if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, peeked)
-    return peeked.subarray(0, length)
+    return peeked
   }
 
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */

@@ -11,8 +11,8 @@ export function crc32(bytes: Uint8Array, before = 0): number {
   return bytes.length < LARGE ? shortCrc32(bytes, before) : longCrc32(bytes, before)
 }
 
-/** A function by itself, so that zlib is loaded with the first record that needs it. Versions of Node before 20.15 and 22.2 have no crc32. */
-function longCrc32(bytes: Uint8Array, before: number): number {
+/** As crc32, for much data in all. A function by itself, so that zlib is loaded with the first record that needs it. Versions of Node before 20.15 and 22.2 have no crc32. */
+export function longCrc32(bytes: Uint8Array, before: number): number {
   const { crc32: own } = zlib as Partial<typeof zlib>
   return own === undefined ? shortCrc32(bytes, before) : own(bytes, before)
 }

@@ -37,6 +37,8 @@ const MARK = new CustomObject('the beginning of a group', null)
 
 /** What a dict or an object counts for, beside its items. */
 const LARGE = 4
+/** Objects that are spent at a time. */
+const AT_ONCE = 64
 
 /**
  * Reads one pickle. Only what PyTorch writes is understood: any other opcode, global or nesting is an INVALID_FILE
@@ -114,8 +116,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     [PickleOp.MARK]: () => {
       // the first part of the code of a function: only groups of the whole lie around it
       const top = stack.length - 1
-      const isWithin = marks[0] === 0 ? marks.length === 2 : marks.length === 1
-      inCode = meaning.opcodes !== undefined && stack[top] === 'instructions' && isWithin && marks.at(-1) === top - 1
+      inCode = meaning.opcodes !== undefined && stack[top] === 'instructions' && isOutermost(marks, top - 1)
       marks.push(stack.length)
       return MARK
     },
@@ -184,11 +185,14 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     },
   }
 
+  // objects that were spent and not made yet: a call for each would take time
+  let taken = 0
   try {
     for (;;) {
       const opcode = uint8()
       if (opcode === PickleOp.STOP) break
-      budget.spend(1)
+      if (taken === 0) taken = budget.take(AT_ONCE)
+      taken--
       if (opcode === PickleOp.PROTO) {
         const version = uint8()
         if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)
@@ -203,9 +207,15 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     // of the reads
     throw error instanceof RangeError ? damaged('the pickle ends in the middle') : error
   }
+  budget.spend(-taken)
   const value = pop()
   if (stack.length > 0) throw damaged(`expected one value at the end of the pickle, found ${stack.length + 1}`)
   return value
+}
+
+/** Whether a group that begins at `place` is the only one, or the only one in that of the whole pickle. */
+function isOutermost(marks: readonly number[], place: number): boolean {
+  return marks.at(-1) === place && marks.length === (marks[0] === 0 ? 2 : 1)
 }
 
 /**

@@ -28,6 +28,13 @@ export class ValueBudget {
       )
   }
 
+  /** Spends up to `most`, at least one, and says how many. */
+  take(most: number): number {
+    const count = Math.max(Math.min(most, this.left), 1)
+    this.spend(count)
+    return count
+  }
+
   /** For bytes of copies. */
   spendBytes(count: number): void {
     this.spend(Math.ceil(count / 8))

@@ -4,8 +4,10 @@ import { damaged } from './file-error.js'
 /** One record of a zip, as the central directory tells. */
 export interface ZipEntry {
   readonly name: string
-  /** The name's bytes. */
-  readonly rawName: Buffer
+  /** The bytes of the directory, and where in them the name stands. */
+  readonly directory: Buffer
+  readonly nameStart: number
+  readonly nameEnd: number
   readonly flags: number
   readonly method: number
   /** CRC-32 of the inflated bytes. */
@@ -55,10 +57,11 @@ export function readDirectory(source: ByteSource): ZipEntry[] {
     const sizes = [24, 20, 42].map((field) => directory.readUInt32LE(at + field))
     if (sizes.includes(ELSEWHERE32)) readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
     const [size, compressedSize, headerOffset] = sizes as [number, number, number]
-    const rawName = directory.subarray(at + ENTRY_BYTES, nameEnd)
     entries.push({
-      name: rawName.toString('utf8'),
-      rawName,
+      name: directory.toString('utf8', at + ENTRY_BYTES, nameEnd),
+      directory,
+      nameStart: at + ENTRY_BYTES,
+      nameEnd,
       flags: uint16(8),
       method: uint16(10),
       crc: directory.readUInt32LE(at + 16),

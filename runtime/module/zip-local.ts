@@ -18,8 +18,8 @@ const MEANING = 0x2869
  * what messages call it. Throws INVALID_FILE.
  */
 export function findRecord(source: ByteSource, entry: ZipEntry, name: string): number {
-  const { rawName, flags, method, compressedSize, headerOffset, end } = entry
-  const header = source.peek(headerOffset, LOCAL_HEADER_BYTES + rawName.length)
+  const { directory, nameStart, nameEnd, flags, method, compressedSize, headerOffset, end } = entry
+  const header = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
   if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damaged(`no local header of ${name} at ${headerOffset}`)
   const nameLength = header.readUInt16LE(26)
   const extraLength = header.readUInt16LE(28)
@@ -27,32 +27,43 @@ export function findRecord(source: ByteSource, entry: ZipEntry, name: string): n
   const offset = extraOffset + extraLength
   if (offset + compressedSize > end)
     throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
-  if (nameLength !== rawName.length || rawName.compare(header, LOCAL_HEADER_BYTES, LOCAL_HEADER_BYTES + nameLength) !== 0)
-    throw differs(name, 'name')
+  const isNamed =
+    nameLength === nameEnd - nameStart &&
+    header.compare(directory, nameStart, nameEnd, LOCAL_HEADER_BYTES, LOCAL_HEADER_BYTES + nameLength) === 0
+  if (!isNamed) throw differs(name, 'name')
   if (((header.readUInt16LE(6) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
   if (header.readUInt16LE(8) !== method) throw differs(name, 'method')
   const crc = header.readUInt32LE(14)
-  const sizes = [header.readUInt32LE(22), header.readUInt32LE(18)]
-  if (sizes.includes(ELSEWHERE32)) readZip64Sizes(source.read(extraOffset, extraLength), sizes)
+  let stored = header.readUInt32LE(18)
+  let size = header.readUInt32LE(22)
+  if (stored === ELSEWHERE32 || size === ELSEWHERE32) {
+    const sizes = [size, stored]
+    readZip64Sizes(source.read(extraOffset, extraLength), sizes)
+    ;[size, stored] = sizes as [number, number]
+  }
   const follows = (flags & HAS_DESCRIPTOR) !== 0
-  const agrees = (found: number, stated: number): boolean => found === stated || (follows && found === 0)
-  if (!agrees(crc, entry.crc)) throw differs(name, 'checksum')
-  if (!agrees(sizes[0]!, entry.size) || !agrees(sizes[1]!, compressedSize)) throw differs(name, 'size')
+  if (crc !== entry.crc && !(follows && crc === 0)) throw differs(name, 'checksum')
+  if ((size !== entry.size && !(follows && size === 0)) || (stored !== compressedSize && !(follows && stored === 0)))
+    throw differs(name, 'size')
   if (follows) checkDescriptor(source, entry, name, offset + compressedSize)
   return offset
 }
 
 /** Behind the data: perhaps a signature, then checksum and sizes, of 4 or of 8 bytes each. */
 function checkDescriptor(source: ByteSource, entry: ZipEntry, name: string, at: number): void {
-  const bytes = source.peek(at, Math.min(MOST_DESCRIPTOR_BYTES, entry.end - at))
+  const { crc, compressedSize, size, end } = entry
+  const room = Math.min(MOST_DESCRIPTOR_BYTES, end - at)
+  const bytes = source.peek(at, room)
+  const first = room >= 4 ? bytes.readUInt32LE(0) : -1
+  // what PyTorch writes
+  if (first === DESCRIPTOR && room >= 16 && bytes.readUInt32LE(4) === crc && bytes.readUInt32LE(8) === compressedSize && bytes.readUInt32LE(12) === size) return // prettier-ignore
   const isAt = (from: number, width: 4 | 8): boolean => {
-    if (from + 4 + 2 * width > bytes.length || bytes.readUInt32LE(from) !== entry.crc) return false
+    if (from + 4 + 2 * width > room || bytes.readUInt32LE(from) !== crc) return false
     const number = (i: number): number => (width === 4 ? bytes.readUInt32LE(i) : Number(bytes.readBigUInt64LE(i)))
-    return number(from + 4) === entry.compressedSize && number(from + 4 + width) === entry.size
+    return number(from + 4) === compressedSize && number(from + 4 + width) === size
   }
-  const isSigned = bytes.length >= 4 && bytes.readUInt32LE(0) === DESCRIPTOR
-  const isThere = (isSigned && (isAt(4, 4) || isAt(4, 8))) || isAt(0, 4) || isAt(0, 8)
-  if (!isThere) throw damaged(`behind the record ${name} are not the checksum and sizes that the zip directory has of it`)
+  if (!((first === DESCRIPTOR && isAt(4, 8)) || isAt(0, 4) || isAt(0, 8)))
+    throw damaged(`behind the record ${name} are not the checksum and sizes that the zip directory has of it`)
 }
 
 function differs(name: string, what: string): Error {

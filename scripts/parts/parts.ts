@@ -136,7 +136,7 @@ export const PARTS: readonly Part[] = [
     // what all loaded models need
     name: 'files',
     files: [
-      ...['bytes', 'file-error', 'nesting', 'zip*'].map((name) => `runtime/module/${name}.ts`),
+      ...['bytes', 'crc32', 'file-error', 'nesting', 'value-budget', 'zip*'].map((name) => `runtime/module/${name}.ts`),
       ...['compiler/record/signature.ts', 'src/fit.ts', 'src/pass-options.ts'],
     ],
     needs: [],

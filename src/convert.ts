@@ -68,7 +68,7 @@ function isFlat(value: unknown): boolean {
 const ARGUMENTS: Rebuilding<unknown, Value> = {
   itemsOf(value) {
     if (typeof value !== 'object' || value === null || value instanceof Tensor) return null
-    if (Array.isArray(value)) return value
+    if (Array.isArray(value)) return value as unknown[]
     if (value instanceof Tuple) return value.items
     return value instanceof Map ? [...(value as Map<unknown, unknown>)].flat() : (foreignContainer(value)?.items ?? null)
   },

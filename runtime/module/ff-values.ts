@@ -46,7 +46,7 @@ export class FlatValues {
     private readonly reader: FlatReader,
     module: FlatTable,
     private readonly pool: TensorPool,
-    private readonly storage: (index: number, scalarType: number) => Storage,
+    private readonly storage: (index: number) => Storage,
   ) {
     const { objectType } = Field
     this.types = module.tables(Field.module.objectTypes).map((type) => ({
@@ -154,7 +154,7 @@ export class FlatValues {
   private tensor(table: FlatTable): Value {
     const field = Field.tensor
     const scalarType = table.int8(field.scalarType)
-    return this.pool.build(this.storage(table.uint32(field.storage), scalarType), {
+    return this.pool.build(this.storage(table.uint32(field.storage)), {
       scalarType,
       offset: table.int32(field.offset),
       sizes: this.sizes(table, field.sizes),

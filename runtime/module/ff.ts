@@ -7,7 +7,7 @@ import { FlatReader, type FlatTable } from './flat-reader.js'
 import { Field } from './flat-schema.js'
 import { type ParsedModule, checkVersions } from './parsed.js'
 import type { ReadLimits } from './read-options.js'
-import { scalarTypeSize, type TensorPool } from './tensor-pool.js'
+import type { TensorPool } from './tensor-pool.js'
 
 /** Reads a flatbuffer module (module.fbs). */
 export function readFlatbuffer(source: ByteSource, pool: TensorPool, limits: ReadLimits = {}): ParsedModule {
@@ -18,7 +18,7 @@ export function readFlatbuffer(source: ByteSource, pool: TensorPool, limits: Rea
   const operatorVersion = module.uint32(field.operatorVersion)
   checkVersions(bytecodeVersion, operatorVersion)
   const storages = new FlatStorages(reader, module, source)
-  const values = new FlatValues(reader, module, pool, (index, scalarType) => storages.get(index, scalarType))
+  const values = new FlatValues(reader, module, pool, (index) => storages.get(index))
   if (values.functions.length === 0 && module.vector(field.jitSources, 4).length > 0) {
     throw unsupported(
       'this is a full TorchScript flatbuffer without mobile functions; export the module again with _save_for_lite_interpreter',
@@ -61,7 +61,7 @@ class FlatStorages {
     this.tables = module.tables(Field.module.storages)
   }
 
-  get(index: number, scalarType: number): Storage {
+  get(index: number): Storage {
     const table = this.tables[index]
     if (table === undefined) throw this.reader.error(`a tensor is on storage ${index}; there are ${this.tables.length}`)
     const { start, length } = table.vector(Field.storage.data, 1)

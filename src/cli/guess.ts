@@ -1,5 +1,5 @@
 import type { Module } from '../index.js'
-import { type Input, Tensor, tensor } from '../index.js'
+import { type Input, type Tensor, tensor } from '../index.js'
 import { tensorsIn } from './tensors-in.js'
 
 /** What a benchmark calls a method with, and where that came from. */

@@ -5,7 +5,7 @@ import * as search from '../../runtime/backends/builtin/list-search.js'
 import { sameFloats } from '../../runtime/backends/builtin/support/equality.js'
 import { hash } from '../../runtime/backends/builtin/prim.js'
 import { list_to_tensor, tensor_of_list } from '../../runtime/backends/builtin/tensor-construct.js'
-import { matchesType, parseType } from '../../runtime/interpreter/types.js'
+import { matchesType, type NamedTuples, parseType } from '../../runtime/interpreter/types.js'
 import { valueText } from '../../runtime/backends/builtin/support/value-text.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -91,7 +91,7 @@ t.test('types of shared values', (t) => {
   for (let i = 1; i < levels; i++) value = (value as Value[])[i % 2]!
   t.strictSame(value, [new Float(1)])
   // classes of tuples that name each other nest no deeper than types that say it all
-  const names = new Map()
+  const names: NamedTuples = new Map()
   t.throws(
     () => {
       for (let i = 0; i < 100; i++) parseType(`T${i}[NamedTuple, [[a, ${i === 0 ? 'int' : `T${i - 1}`}], [b, int]]]`, names)

@@ -12,7 +12,6 @@ const common: Options = {
   sourcemap: false,
   treeshake: true,
   splitting: false,
-  external: ['koffi'],
   // one of its classes is used: bundled, it costs 2 kB instead of a package to resolve at start-up
   noExternal: ['flatbuffers'],
   outExtension: ({ format }) => ({ js: format === 'cjs' ? '.cjs' : '.js' }),
@@ -32,7 +31,7 @@ export default defineConfig([
     ...common,
     entry: { 'selective-build': 'src/cli/selective-build-main.ts' },
     format: ['esm'],
-    external: ['koffi', 'esbuild', 'terser', 'typescript'],
+    external: ['esbuild', 'terser', 'typescript'],
   },
   // the library in one file, for bundlers
   { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'] },

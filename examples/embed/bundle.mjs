@@ -11,7 +11,5 @@ await build({
   platform: 'node',
   format: 'esm',
   outfile,
-  // koffi loads a file of its own, so it stays a package
-  external: ['koffi'],
   alias: { 'selected-ptlite': resolve(selected, 'index.js') },
 })

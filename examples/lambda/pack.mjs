@@ -1,6 +1,5 @@
-// node pack.mjs SELECTED OUT.zip: the handler with a selective build in it, the kernel library, the model and koffi, as one zip to upload.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+// node pack.mjs SELECTED OUT.zip: the handler with a selective build in it, the kernel library and the model, as one zip to upload.
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,32 +15,16 @@ try {
     encoding: 'utf8',
   })
   if (bundle.status !== 0) throw new Error(bundle.stderr)
-  const koffi = packageOf(createRequire(import.meta.url).resolve('koffi'))
   const files = [
     ['handler.mjs', handler],
     ['libptlite.so', join(selected, 'libptlite.so')],
     ['messages.json', join(selected, 'messages.json')],
     ['model.ptl', join(here, '../embed/model.ptl')],
-    ...filesBelow(koffi, /^(package\.json|\w+\.c?js|src\/.*\.c?js)$/, 'node_modules/koffi'),
-    ...filesBelow(join(koffi, '../@koromix/koffi-linux-x64'), /^(?!musl|README)/, 'node_modules/@koromix/koffi-linux-x64'),
   ]
   writeFileSync(out, zip(files.map(([name, path]) => [name, readFileSync(path)])))
   console.log(`${out}: ${files.length} files, ${statSync(out).size} bytes`)
 } finally {
   rmSync(folder, { recursive: true })
-}
-
-/** The folder of the package that a file belongs to. */
-function packageOf(file) {
-  const folder = dirname(file)
-  return existsSync(join(folder, 'package.json')) ? folder : packageOf(folder)
-}
-
-/** Files of a folder whose relative paths fit the pattern, as rows of name in the zip and path. */
-function filesBelow(root, pattern, target) {
-  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const paths = files.map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
-  return paths.filter((path) => pattern.test(path)).map((path) => [join(target, path), join(root, path)])
 }
 
 /** A zip file of (name, bytes). */

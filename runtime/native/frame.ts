@@ -1,18 +1,11 @@
 import { absent, PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import { kernelTimeError } from './budget.js'
-import { type Launch, nativeLaunch, nativeLaunchAsync } from './library.js'
+import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
+import type { Launch } from './host.js'
+import { nativeLaunch, nativeLaunchAsync } from './library.js'
 
-/**
- * The one frame of this thread. A kernel takes a pointer to a plain struct; generated writers fill it in place
- * and `launch` hands it over. It belongs to JavaScript: nothing here views native memory.
- */
-export const FRAME_BYTES = 4096
-const frame = new ArrayBuffer(FRAME_BYTES)
-export const frameBytes = new Uint8Array(frame)
-export const i32 = new Int32Array(frame)
-export const f32 = new Float32Array(frame)
-export const f64 = new Float64Array(frame)
+export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 
 /** Writes an int64 or address (an integer number) at 32-bit word `word`. */
 export function putI64(word: number, value: number): void {
@@ -91,7 +84,7 @@ export function observeLaunches(next: LaunchObserver | null): LaunchObserver | n
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   i32[0] = id
   if (HOLDS_OBSERVERS && observer !== null) observer(id, name, host, call === nativeLaunch)
-  const status = call(frameBytes, host)
+  const status = call(host)
   if (status !== 0) fail(name, status)
 }
 

@@ -52,7 +52,7 @@ const { plugin, chunkOf } = divide(
 const faults: string[] = []
 const bundle = await rollup({
   input: ENTRIES,
-  external: [/^node:/, 'koffi'],
+  external: [/^node:/],
   plugins: [plugin, typescript, minified],
   treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names|brands)\.ts$/.test(id) },
   // reported below, all of them

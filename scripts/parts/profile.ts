@@ -36,7 +36,7 @@ const noting: Plugin = {
 
 const bundle = await rollup({
   input: `${root}/src/index.ts`,
-  external: [/^node:/, 'koffi', 'flatbuffers'],
+  external: [/^node:/, 'flatbuffers'],
   plugins: [noting],
   onLog(level, log) {
     if (level === 'warn' && log.code !== 'CIRCULAR_DEPENDENCY') console.error(log.message)

@@ -206,10 +206,7 @@ function keyOf(headers: GeneratedFiles, kernels: ReadonlySet<string>, levels: re
 
 /** The folder is a package, so that its files mean the same wherever it stands. */
 function manifest(root: string): string {
-  const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    version: string
-    dependencies: Record<string, string>
-  }
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   const types = { import: { types: './index.d.ts', default: './index.js' }, require: { types: './index.d.cts', default: './index.cjs' } }
   const fields = {
     name: 'ptlite-selected',
@@ -220,7 +217,7 @@ function manifest(root: string): string {
     main: './index.cjs',
     types: './index.d.ts',
   }
-  return `${JSON.stringify({ ...fields, exports: { '.': types, './package.json': './package.json' }, dependencies }, null, 2)}\n`
+  return `${JSON.stringify({ ...fields, exports: { '.': types, './package.json': './package.json' } }, null, 2)}\n`
 }
 
 /** Throws INTERNAL where a build is larger than the whole library. */

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Declarations of everything that the runtime is written against: the language, Node and its one package. */
+/** Declarations of everything that the runtime is written against: the language, Node and the kernel library. */
 const DECLARATIONS = [
-  { folder: 'typescript/lib', files: /^lib\.(?:es|decorators).*\.d\.ts$/ },
-  { folder: '@types/node', files: /\.d\.ts$/ },
-  { folder: 'koffi', files: /^index\.d\.ts$/ },
+  { folder: 'node_modules/typescript/lib', files: /^lib\.(?:es|decorators).*\.d\.ts$/ },
+  { folder: 'node_modules/@types/node', files: /\.d\.ts$/ },
+  { folder: 'runtime/native', files: /^addon\.ts$/ },
 ]
 
 const COMMENT = /\/\*[^]*?\*\/|\/\/.*/g
@@ -17,7 +17,7 @@ const DECLARED =
 export function foreignNames(root: string): Set<string> {
   const names = new Set<string>()
   for (const { folder, files } of DECLARATIONS) {
-    const path = join(root, 'node_modules', folder)
+    const path = join(root, folder)
     for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
       if (!files.test(file)) continue
       const text = readFileSync(join(path, file), 'utf8').replace(COMMENT, '')

@@ -21,7 +21,6 @@ export const bundling = {
   write: false,
   platform: 'node',
   target: 'node20',
-  external: ['koffi'],
   logLevel: 'silent',
   legalComments: 'none',
 } as const satisfies BuildOptions

@@ -11,7 +11,6 @@ export type Exercise = (folder: string, observer: Observer) => Promise<void>
 
 /** What models enter of a marked bundle. */
 export async function observe(root: string, marked: string, library: string, exercise: Exercise): Promise<Observation> {
-  // within the project, so that the module finds koffi there
   mkdirSync(join(root, 'build'), { recursive: true })
   const folder = mkdtempSync(join(root, 'build/selective-observe-'))
   try {

@@ -76,7 +76,7 @@ export async function makeReport(input: ReportInput): Promise<Report> {
 async function wholeBundle(root: string): Promise<Uint8Array> {
   const { outputFiles } = await build({
     ...{ entryPoints: [join(root, 'src/index.ts')], bundle: true, minify: true, write: false, platform: 'node', format: 'esm' },
-    ...{ target: 'node20', external: ['koffi'], mainFields: ['module', 'main'], logLevel: 'silent' },
+    ...{ target: 'node20', mainFields: ['module', 'main'], logLevel: 'silent' },
   })
   return outputFiles[0]!.contents
 }

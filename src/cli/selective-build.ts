@@ -61,8 +61,8 @@ export const selectiveBuild: Command = {
     for (const file of values.model ?? []) traces.push(await traceIn(file, values['verify-only'], traceOfModel))
     if (traces.length === 0) throw new UsageError('say what to build: --trace, --model, --ops or --all')
     const trace = mergeTraces(traces)
+    if (values['verify-only']) return verifyTrace(trace, values.out, values['with-compiler'])
     const root = findCheckout(values.sources)
-    if (values['verify-only']) return verifyTrace(trace, values.out, root, values['with-compiler'])
     const report = await buildSelected({
       root,
       trace,

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { PtliteError } from '../../runtime/error.js'
 import type { Trace } from '../../selective-build/trace/trace.js'
@@ -27,7 +26,7 @@ export type Runtime = typeof whole
  * one that both hold.
  */
 export async function verifyRuns(runtime: Runtime, folder: string, runs: readonly VerifiedRun[], compiled = false): Promise<void> {
-  const selected = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
+  const selected = (await import(pathToFileURL(resolve(folder, 'index.js')).href)) as Runtime
   // not the library that PTLITE_NATIVE_LIBRARY names
   selected.setNativeLibrary(join(folder, 'libptlite.so'))
   for (const { model, method, args } of runs) {
@@ -142,7 +141,7 @@ async function argumentLists(model: string, method: string): Promise<full.Input[
 }
 
 /** Compares the runs of a trace at the level that the process has. */
-export async function verifyTrace(trace: Trace, folder: string, root: string, compiled: boolean): Promise<void> {
+export async function verifyTrace(trace: Trace, folder: string, compiled: boolean): Promise<void> {
   const level = process.env['ATEN_CPU_CAPABILITY']
   if (level !== undefined && full.cpu.currentLevel() !== level) {
     console.log(`level ${level}: not compared, this machine or the whole library has not got it`)
@@ -153,14 +152,7 @@ export async function verifyTrace(trace: Trace, folder: string, root: string, co
     return
   }
   const runs = await runsOf(trace)
-  // within the project, so that the module finds koffi there wherever the output folder is
-  const copy = mkdtempSync(join(root, 'build/selective-verify-'))
-  try {
-    for (const name of ['index.js', 'package.json', 'libptlite.so', 'messages.json']) copyFileSync(join(folder, name), join(copy, name))
-    await verifyRuns(full, copy, runs, compiled)
-  } finally {
-    rmSync(copy, { recursive: true })
-  }
+  await verifyRuns(full, folder, runs, compiled)
   console.log(
     `level ${full.cpu.currentLevel()}: ${runs.length} runs give the same bits as the whole runtime${compiled ? ', as plans' : ''}`,
   )

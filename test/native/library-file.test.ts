@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, copyFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import type { KernelAddon } from '../../runtime/native/addon.js'
+import { KERNEL_ABI_HASH } from '../../runtime/native/generated/kernels.js'
 import { findLibrary } from '../../runtime/native/library-path.js'
 import { fixturePath } from '../module/fixtures.js'
 import { nodeArguments } from '../support/node.js'
@@ -10,13 +12,14 @@ import { nodeArguments } from '../support/node.js'
 const child = nodeArguments(fileURLToPath(new URL('library-child.ts', import.meta.url)))
 const library = findLibrary()
 const dist = fileURLToPath(new URL('../../dist', import.meta.url))
+const compiler = spawnSync('g++', ['--version']).error === undefined ? 'g++' : undefined
 
 /** Lines that a program prints which calls an operator and loads a model. */
-function linesOf(flags: readonly string[], env: Record<string, string> = {}, program: readonly string[] = child): string[] {
+function linesOf(flags: readonly string[], env: Record<string, string> = {}, program: readonly string[] = child, cwd = '.'): string[] {
   // tap would load something of its own in it
   const clean = { NODE_OPTIONS: '', NODE_V8_COVERAGE: '', ...env }
   const words = [...Object.entries(clean).map(([name, value]) => `${name}=${value}`), process.execPath, ...flags, ...program]
-  const result = spawnSync('env', [...words, fixturePath('compile.ptl')], { encoding: 'utf8' })
+  const result = spawnSync('env', [...words, fixturePath('compile.ptl')], { encoding: 'utf8', cwd })
   if (result.status !== 0) throw new Error(`${result.status} ${result.signal}: ${result.stderr}`)
   return result.stdout.trim().split('\n')
 }
@@ -38,32 +41,68 @@ t.test('a kernel library that was cut off is refused, and does not end the proce
 
 t.test('without addons the error says what to start Node with', async (t) => {
   for (const line of linesOf(['--no-addons']))
-    t.match(line, /^NATIVE_LIBRARY: cannot load koffi, .*loading addons is disabled.*; .* without --no-addons/)
+    t.match(line, /^NATIVE_LIBRARY: cannot load .*libptlite\.so.*loading addons is disabled.*; .* without --no-addons/)
 })
 
 t.test("under Node's permission model errors are PtliteErrors", async (t) => {
   const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
   const everything = [flag, '--allow-fs-read=*']
-  for (const line of linesOf(everything)) t.match(line, /^NATIVE_LIBRARY: cannot load koffi, .*--allow-addons/)
+  for (const line of linesOf(everything)) t.match(line, /^NATIVE_LIBRARY: cannot load .*libptlite\.so.*--allow-addons/)
   t.strictSame(linesOf([...everything, '--allow-addons']).length, 2)
   t.equal(linesOf([...everything, '--allow-addons'])[1], 'loaded')
 })
 
-t.test('without koffi the error says so', { skip: existsSync(join(dist, 'index.js')) ? false : 'not built' }, async (t) => {
-  // outside of the project, whose packages it would find
-  const folder = join('/tmp', `ptlite-no-koffi-${process.pid}`)
-  t.teardown(() => spawnSync('rm', ['-r', folder]))
-  mkdirSync(folder)
-  for (const name of readdirSync(dist)) if (/\.c?js$/.test(name)) copyFileSync(join(dist, name), join(folder, name))
+t.test('other libraries are refused', { skip: compiler === undefined ? 'no g++ here' : false }, async (t) => {
+  const folder = t.testdir({
+    'plain.cpp': 'extern "C" int answer() { return 42; }',
+    // another version of the library: what it exports differs
+    'other.cpp': 'extern "C" void* napi_register_module_v1(void*, void* exports) { return exports; }',
+    'unresolved.cpp': 'extern "C" int missing_function(); int used = missing_function();',
+  })
+  const expected = {
+    plain: /^NATIVE_LIBRARY: cannot load .*plain\.so.*: it is no kernel library/,
+    other: /^NATIVE_LIBRARY: cannot load .*other\.so.*: it was built for another version of ptlite; /,
+    unresolved: /^NATIVE_LIBRARY: cannot load .*unresolved\.so.*undefined symbol: missing_function/,
+  }
+  for (const [name, message] of Object.entries(expected)) {
+    const path = join(folder, `${name}.so`)
+    execFileSync('g++', ['-shared', '-fPIC', join(folder, `${name}.cpp`), '-o', path])
+    for (const line of linesOf([], { PTLITE_NATIVE_LIBRARY: path })) t.match(line, message)
+  }
+})
+
+t.test('a library is found by a path relative to the working directory, without a folder too', async (t) => {
+  const folder = t.testdir({})
   copyFileSync(library, join(folder, 'libptlite.so'))
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  const program = `import { callOperator, PtliteError } from './index.js'
-try { callOperator('aten::neg', [1]) } catch (error) { console.log(error instanceof PtliteError, error.code) }
-try { (await import('./index.js')).getNumThreads() } catch (error) { console.log(error instanceof PtliteError, error.code + ': ' + error.message) }`
-  writeFileSync(join(folder, 'program.js'), program)
-  const lines = linesOf([], {}, [join(folder, 'program.js')])
-  t.match(
-    lines[1],
-    /^true NATIVE_LIBRARY: cannot load koffi, which calls the kernel library: Cannot find module 'koffi'; install the packages/,
-  )
+  for (const path of ['libptlite.so', './libptlite.so'])
+    t.equal(linesOf([], { PTLITE_NATIVE_LIBRARY: path }, child, folder)[1], 'loaded', path)
+})
+
+t.test('the library can be loaded several times in a thread: each has its own frame', async (t) => {
+  const addons = [1, 2].map(() => {
+    const module = { exports: {} as KernelAddon }
+    process.dlopen(module, library)
+    return module.exports
+  })
+  t.equal(addons[0]!.abiHash, KERNEL_ABI_HASH)
+  const NO_KERNEL = 6
+  for (const { bind, launchAsync } of addons) {
+    const frame = new Uint8Array(4096).fill(0xff)
+    const launch = bind(frame)
+    t.equal(launch(), NO_KERNEL)
+    t.equal(new BigUint64Array(frame.buffer)[1], 0n, 'no memory of the caller')
+    t.equal(launch(new Float32Array(4)), NO_KERNEL)
+    t.not(new BigUint64Array(frame.buffer)[1], 0n, 'its address')
+    t.equal(launch(new DataView(new ArrayBuffer(8))), NO_KERNEL)
+    t.equal(await new Promise((done) => launchAsync(frame, done)), NO_KERNEL)
+  }
+  const { bind, launchAsync, open } = addons[0]! as unknown as Record<string, (...values: unknown[]) => unknown>
+  for (const value of [undefined, null, 1, {}, new ArrayBuffer(4096), new Float32Array(1024), new Uint8Array(15)]) {
+    t.throws(() => bind!(value), { message: 'expected a frame' })
+    t.throws(() => launchAsync!(value, () => 0), { message: 'expected a frame' })
+  }
+  const launch = bind!(new Uint8Array(16).fill(0xff)) as (host: unknown) => number
+  for (const value of [undefined, null, 1, {}, new ArrayBuffer(8)])
+    t.throws(() => launch(value), { message: 'expected an ArrayBufferView' })
+  for (const value of [undefined, 1, 'x'.repeat(5000)]) t.throws(() => open!(value), { message: 'expected a path' })
 })

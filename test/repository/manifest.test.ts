@@ -26,9 +26,17 @@ t.test('lockfiles name no download address', (t) => {
   t.end()
 })
 
-t.test('the library looks for the koffi that it depends on', (t) => {
-  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
-  t.match(read('runtime/native/library.ts'), `KOFFI_VERSION = '${dependencies.koffi}'`)
+t.test('the package needs no other one', (t) => {
+  const fields = ['dependencies', 'optionalDependencies', 'peerDependencies', 'bundleDependencies']
+  for (const name of ['package.json', 'package-lock.json']) {
+    const manifest = JSON.parse(read(name)) as { packages?: Record<string, Record<string, unknown>> } & Record<string, unknown>
+    const own = manifest.packages?.[''] ?? manifest
+    t.strictSame(
+      fields.filter((field) => own[field] !== undefined),
+      [],
+      name,
+    )
+  }
   t.end()
 })
 

@@ -1,0 +1,71 @@
+import { resolve } from 'node:path'
+import { PtliteError } from '../error.js'
+import type { KernelAddon } from './addon.js'
+import { checkWhole } from './library-file.js'
+
+/** Runs the kernel that the frame of this thread names; `host` is JavaScript memory that it reads or writes. Returns the kernel's status. */
+export type Launch = (host: ArrayBufferView | null) => number
+
+/** A native library that runs kernels. */
+export interface Host {
+  readonly launch: Launch
+  /** Runs the kernel of another frame on another native thread; fulfils with its status. The frame must not be transferred until then. */
+  launchAsync(frame: Uint8Array): Promise<number>
+  /** Loads a library of custom kernels, which run on the frame of this thread. Throws as loadHost does. */
+  open(path: string, abiHash: number, mismatch: string): Launch
+}
+
+/** Of Linux: what is missing is found here, and not when it is called, which would end the process. */
+const RTLD_NOW = 2
+
+const ADDONS = 'the kernel library is an addon: start Node without --no-addons, and with --allow-addons where it asks for permissions'
+
+/**
+ * Loads a kernel library, whose kernels take `frame`. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, is no kernel library, or was
+ * built from declarations with another hash, which `mismatch` is told for.
+ */
+export function loadHost(path: string, frame: Uint8Array, abiHash: number, mismatch: string): Host {
+  const addon = loadAddon(path)
+  if (addon.abiHash !== abiHash) throw notLoaded(path, mismatch)
+  const launch = addon.bind(frame)
+  return {
+    launch: (host) => (host === null ? launch() : launch(host)),
+    launchAsync: (other) => new Promise((done) => addon.launchAsync(other, done)),
+    open(other, hash, otherMismatch) {
+      const library = openCustom(addon, other)
+      if (library.abiHash !== hash) throw notLoaded(other, otherMismatch)
+      return (host) => (host === null ? library.launch(frame) : library.launch(frame, host))
+    },
+  }
+}
+
+function loadAddon(path: string): KernelAddon {
+  const module = { exports: {} as KernelAddon }
+  try {
+    checkWhole(path)
+    // a name alone is looked for in other folders
+    process.dlopen(module, resolve(path), RTLD_NOW)
+  } catch (cause) {
+    throw notLoaded(path, reasonOf(cause as NodeJS.ErrnoException), cause)
+  }
+  return module.exports
+}
+
+function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['open']> {
+  try {
+    checkWhole(path)
+    return addon.open(resolve(path))
+  } catch (cause) {
+    throw notLoaded(path, (cause as Error).message, cause)
+  }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ERR_DLOPEN_DISABLED') return `${message}; ${ADDONS}`
+  // what Node says of a library without an entry
+  return message.includes('did not self-register') ? 'it is no kernel library of this version of ptlite' : message
+}
+
+function notLoaded(path: string, reason: string, cause?: unknown): PtliteError {
+  return new PtliteError('NATIVE_LIBRARY', `cannot load ${path}, which is for Linux on x86-64: ${reason}`, { cause })
+}

@@ -159,7 +159,7 @@ const { workerData } = require('node:worker_threads')
 
 /** A worker that computes a few results and ends in one of three ways, leaving everything behind. */
 function runWorker(model, variant) {
-  const end = oneOf(['natural', 'exit', 'terminate'])
+  const end = oneOf(['natural', 'exit', 'terminate', 'terminate early'])
   const stopAfter = 1 + Math.floor(random() * 3)
   let results = 0
   return new Promise((resolve) => {
@@ -169,9 +169,10 @@ function runWorker(model, variant) {
     })
     worker.on('message', (numbers) => {
       judge(model, variant, numbers, `a worker (${end})`)
-      // not while koffi is loaded there, which would end the process: docs/reliability.md
       if (++results === stopAfter && end === 'terminate') void worker.terminate()
     })
+    // at any moment from the start of the thread on
+    if (end === 'terminate early') void setTimeout(100 * random()).then(() => worker.terminate())
     worker.on('error', (error) => fault(`${model.name}: a worker failed: ${error.stack}`))
     worker.on('exit', resolve)
   })

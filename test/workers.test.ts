@@ -59,6 +59,47 @@ for (const end of Object.keys(ends) as (keyof typeof ends)[]) {
   })
 }
 
+/** What a worker says before each step; it is terminated so many milliseconds after it has come to one. */
+const STEPS = ['import', 'tensor', 'load', 'call', 'again']
+const DELAYS = [0, 3, 12]
+
+function terminateAt(step: string, delay: number): Promise<void> {
+  const code = `
+    const { parentPort, workerData: { library, model } } = require('node:worker_threads')
+    const step = (name) => parentPort.postMessage(name)
+    async function main() {
+      step('import')
+      const p = await import(library)
+      step('tensor')
+      const x = p.tensor(new Float32Array(3 * 32 * 32), [1, 3, 32, 32])
+      step('load')
+      const m = await p.loadModule(model, { compile: 'eager' })
+      step('call')
+      for (;;) {
+        m.forward(x)
+        await m.run('forward', [x])
+        step('again')
+      }
+    }
+    main()`
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(code, { eval: true, workerData: { library, model }, execArgv: ['--enable-source-maps=false'] })
+    worker.on('message', (name) => {
+      if (name === step) setTimeout(() => void worker.terminate(), delay)
+    })
+    worker.on('error', reject)
+    worker.on('exit', () => resolve())
+  })
+}
+
+// a fault would end this process
+t.test('a worker can be terminated at any moment', async (t) => {
+  for (const step of STEPS) {
+    for (const delay of DELAYS) await terminateAt(step, delay)
+    t.equal(mapped(), 0, `${step}: no mapping is left`)
+  }
+})
+
 t.test('the background thread ends when it has nothing to do, and another one is started; plans stay', async (t) => {
   process.env['PTLITE_BACKGROUND_IDLE'] = '20'
   t.teardown(() => delete process.env['PTLITE_BACKGROUND_IDLE'])

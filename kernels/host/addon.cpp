@@ -29,24 +29,19 @@ napi_value bind(napi_env env, napi_callback_info info) {
   return made ? function : nullptr;
 }
 
-/// Whether the process has all that is called.
-bool has_node_api() {
-  return napi_get_cb_info && napi_create_function && napi_call_function && napi_throw_error && napi_create_int32 && napi_create_uint32 &&
-         napi_create_string_utf8 && napi_get_value_string_utf8 && napi_create_object && napi_set_named_property &&
-         napi_get_typedarray_info && napi_get_dataview_info && napi_create_reference && napi_get_reference_value && napi_delete_reference &&
-         napi_add_env_cleanup_hook && napi_create_async_work && napi_queue_async_work && napi_delete_async_work;
-}
-
 }  // namespace
 }  // namespace ptlite
 
 /// Called once per environment and copy of the library's JavaScript in it. The exports are declared in runtime/native/addon.ts.
 extern "C" PTLITE_EXPORT napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   using namespace ptlite;
-  if (!has_node_api()) return nullptr;
-  AsyncLaunches* const launches = async_launches_of(env);
-  const bool made = launches != nullptr && add_hash(env, exports, ptlite_abi_hash()) && add_function(env, exports, "bind", bind) &&
-                    add_function(env, exports, "launchAsync", launch_async, launches) &&
-                    add_function(env, exports, "open", open_custom_library);
+  bool made = add_hash(env, exports, ptlite_abi_hash()) && add_function(env, exports, "bind", bind);
+#ifdef PTLITE_ASYNC_LAUNCHES
+  AsyncLaunches* const launches = made ? async_launches_of(env) : nullptr;
+  made = launches != nullptr && add_function(env, exports, "launchAsync", launch_async, launches);
+#endif
+#ifdef PTLITE_CUSTOM_LIBRARIES
+  made = made && add_function(env, exports, "open", open_custom_library);
+#endif
   return made ? exports : nullptr;
 }

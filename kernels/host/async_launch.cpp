@@ -1,53 +1,38 @@
 #include "async_launch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
+#include "pool/futex.h"
 #include "values.h"
 
 namespace ptlite {
 
 /// Held by the environment, until it ends, and by each of its launches.
 struct AsyncLaunches {
-  pthread_mutex_t mutex;
-  /// None runs any more.
-  pthread_cond_t idle;
-  int32_t holders, running;
-  bool closed;
-
-  void hold() {
-    pthread_mutex_lock(&mutex);
-    holders++;
-    pthread_mutex_unlock(&mutex);
-  }
+  std::atomic<uint32_t> holders;
+  /// How many run, and whether no other may begin.
+  std::atomic<uint32_t> running;
+  static constexpr uint32_t kClosed = 1u << 31;
 
   void release() {
-    pthread_mutex_lock(&mutex);
-    const bool last = --holders == 0;
-    pthread_mutex_unlock(&mutex);
-    if (last) free(this);
+    if (holders.fetch_sub(1, std::memory_order_acq_rel) == 1) free(this);
   }
 
   bool begin() {
-    pthread_mutex_lock(&mutex);
-    const bool open = !closed;
-    running += open;
-    pthread_mutex_unlock(&mutex);
-    return open;
+    uint32_t now = running.load(std::memory_order_relaxed);
+    while ((now & kClosed) == 0)
+      if (running.compare_exchange_weak(now, now + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    return false;
   }
 
   void end() {
-    pthread_mutex_lock(&mutex);
-    if (--running == 0) pthread_cond_signal(&idle);
-    pthread_mutex_unlock(&mutex);
+    if (running.fetch_sub(1, std::memory_order_release) == kClosed + 1) wake(running, 1);
   }
 
   /// Frames, and the memory that they name, go with the environment.
   void close() {
-    pthread_mutex_lock(&mutex);
-    closed = true;
-    while (running > 0) pthread_cond_wait(&idle, &mutex);
-    pthread_mutex_unlock(&mutex);
+    for (uint32_t now = running.fetch_or(kClosed) | kClosed; now != kClosed; now = running.load(std::memory_order_acquire))
+      sleep_while(running, now);
     release();
   }
 };
@@ -92,9 +77,7 @@ void complete(napi_env env, napi_status, void* data) {
 AsyncLaunches* async_launches_of(napi_env env) {
   auto* const launches = static_cast<AsyncLaunches*>(calloc(1, sizeof(AsyncLaunches)));
   if (launches == nullptr) return nullptr;
-  pthread_mutex_init(&launches->mutex, nullptr);
-  pthread_cond_init(&launches->idle, nullptr);
-  launches->holders = 1;
+  launches->holders.store(1, std::memory_order_relaxed);
   const auto close = [](void* data) { static_cast<AsyncLaunches*>(data)->close(); };
   if (napi_add_env_cleanup_hook(env, close, launches) == napi_ok) return launches;
   free(launches);
@@ -110,7 +93,7 @@ napi_value launch_async(napi_env env, napi_callback_info info) {
   auto* const launch = static_cast<AsyncLaunch*>(calloc(1, sizeof(AsyncLaunch)));
   if (launch == nullptr) return refuse(env, "no memory is left");
   launch->launches = static_cast<AsyncLaunches*>(launches);
-  launch->launches->hold();
+  launch->launches->holders.fetch_add(1, std::memory_order_relaxed);
   launch->frame = frame;
   // of a launch that never came to run
   launch->status = PTLITE_NO_MEMORY;

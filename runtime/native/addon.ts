@@ -7,8 +7,8 @@ export interface KernelAddon {
   readonly abiHash: number
   /** Runs the kernel that the frame names at each call, with the memory of `host`; returns its status. The frame must not be transferred. */
   bind(frame: Uint8Array): (host?: ArrayBufferView) => number
-  /** The same on another native thread, without `host`. The frame is kept until `done` is called. */
+  /** The same on another native thread, without `host`. The frame is kept until `done` is called. Not in selective builds without plans. */
   launchAsync(frame: Uint8Array, done: (status: number) => void): void
-  /** Loads a library of custom kernels, for which `launch` is what a bound one is here. */
+  /** Loads a library of custom kernels, for which `launch` is what a bound one is here. Not in selective builds. */
   open(path: string): { readonly abiHash: number; launch(frame: Uint8Array, host?: ArrayBufferView): number }
 }

@@ -1,6 +1,6 @@
 // What workers leave behind: worker threads that load a model, use it and end, one after the other, in every way that one can end. The
-// resident set after each, beside that of workers that import nothing, or that run plain JavaScript of the library's size. Each leaves memory
-// that V8 and the C library give back some workers later, so medians count: that of the last tenth of the workers has to be within 10 % of that of
+// resident set after each, beside that of workers that import nothing, or that run plain JavaScript of the library's size. It goes up and
+// down from worker to worker, so medians count: that of the last tenth of the workers has to be within 10 % of that of
 // the second one. Exits 1 where it is not.
 //
 //   node bench/workers.mjs [--model mobilenet_v2] [--workers 200] [--uses load,forward,run] [--ends natural,terminate,exit]

@@ -35,5 +35,5 @@ export default defineConfig([
   },
   // the library in one file, for bundlers
   { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'] },
-  { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true } },
+  { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true, compilerOptions: { stripInternal: true } } },
 ])

@@ -1,4 +1,5 @@
 import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
+import { readExtent } from '../runtime/tensor/data.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, Tuple } from '../runtime/tensor/value.js'
@@ -12,7 +13,7 @@ function brand<T extends object>(type: { readonly prototype: T }, symbol: symbol
   })
 }
 
-brand(Tensor, TENSOR, (t) => [LAYOUT, t.dtype, t.shape, t.strides, t.quant, t.address])
+brand(Tensor, TENSOR, (t) => [LAYOUT, t.dtype, t.shape, t.strides, t.quant, readExtent(Tensor.own(t))])
 brand(Float, VALUE, (x) => ['float', x.value])
 brand(Complex, VALUE, (x) => ['complex', x.re, x.im])
 brand(Tuple, VALUE, (x) => ['tuple', x.items, x.fields])

@@ -1,6 +1,7 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS, HOLDS_COMPLEX } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
+import { visitTensors } from '../runtime/interpreter/lifetime.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'
 import { rebuild, type Rebuilding } from '../runtime/tensor/rebuild.js'
@@ -43,7 +44,7 @@ export function tuple(...items: Input[]): Tuple {
 
 /** The runtime's value of an argument whose type the operator itself will check. Throws INVALID_ARGUMENT for what is in itself. */
 export function toValue(input: Input): Value {
-  if (input instanceof Tensor) return input
+  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
   return (isFlat(input) ? input : rebuild<unknown, Value>(input, ARGUMENTS)) as Value
 }
@@ -54,7 +55,9 @@ const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Device, CustomObjec
 /** True for a value of the runtime that holds no others. */
 function isLeaf(value: unknown): value is Value {
   if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
-  return value === null || value instanceof Tensor || CLASSES.some((one) => value instanceof one)
+  if (value === null) return true
+  if (value instanceof Tensor) return Tensor.isOne(value) && Tensor.own(value) === value
+  return CLASSES.some((one) => value instanceof one)
 }
 
 /** Lists of such values are taken as they are. */
@@ -107,6 +110,7 @@ function valueOfNumber(x: number | bigint): Value {
 function leafValue(input: unknown): Value {
   if (input === undefined) return null
   if (isLeaf(input)) return input
+  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   const value = typeof input === 'object' ? adopted(input!) : undefined
   if (value !== undefined) return value
   throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
@@ -194,7 +198,7 @@ const KNOWN_TYPES = new Set([
 
 /** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
-  if (typeof value !== 'object' || value === null || value instanceof Tensor) return value
+  if (typeof value !== 'object' || value === null) return value
   return rebuild<Value, Output>(value, RESULTS) as Output
 }
 
@@ -207,8 +211,16 @@ const RESULTS: Rebuilding<Value, Output> = {
     return value instanceof Map ? [...value].flat() : null
   },
   leaf(value) {
-    if (typeof value !== 'object') return value
-    return value instanceof Float ? value.value : value instanceof Device ? value.toString() : value
+    if (typeof value !== 'object' || value === null) return value
+    if (value instanceof Tensor) {
+      if (!Tensor.isHanded(value)) Tensor.expose(value)
+      return value
+    }
+    if (value instanceof Float) return value.value
+    if (value instanceof Device) return value.toString()
+    // callers can reach what it holds
+    visitTensors(value, Tensor.expose)
+    return value
   },
   isForeign: (value) => value instanceof Tuple,
   shell: (value) => (value instanceof Map ? new Map() : []),

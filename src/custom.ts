@@ -1,4 +1,6 @@
+import { asStorage as storageOf } from '../runtime/operators/unbox.js'
 import { DType as dtypeNumbers } from '../runtime/tensor/dtype.js'
+import type { Stack } from '../runtime/tensor/stack.js'
 
 /**
  * What custom operators are made of: the files that `ptlite codegen --ops` writes use it, and native functions can.
@@ -13,18 +15,20 @@ export * from '../runtime/operators/pack.js'
 export { callBuiltin, type CustomOperator, registerOperators } from '../runtime/operators/registry.js'
 export type { BoxedFunction, OperatorSchema, SchemaArgument, SchemaReturn } from '../runtime/operators/schema.js'
 export * from '../runtime/operators/unbox.js'
-export { readTensor, writeTensor } from '../runtime/tensor/data.js'
+export * from './custom-tensors.js'
 export { canCast, type DType, isFloating, isIntegral, isQuantized, itemSize, promoteTypes } from '../runtime/tensor/dtype.js'
 export { RandomGenerator } from '../runtime/tensor/generator.js'
 export { Layout, MemoryFormat, type TensorOptions } from '../runtime/tensor/options.js'
-export { outputFor, resize } from '../runtime/tensor/resize.js'
 export { type AnyScalar, Complex, Float, type Int, type Scalar } from '../runtime/tensor/scalar.js'
 export { broadcastShapes, contiguousStrides, numelOf, sameShape, wrapDim } from '../runtime/tensor/shape.js'
 export type { Stack } from '../runtime/tensor/stack.js'
-export type { Storage } from '../runtime/tensor/storage.js'
-export { empty, emptyStrided, Tensor, viewOf } from '../runtime/tensor/tensor.js'
+export { Tensor } from './tensor-type.js'
 export { CustomObject, Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
-export { noteWrite } from '../runtime/tensor/write.js'
+
+/** Memory of a tensor, which only the library knows the inside of. */
+export function asStorage(s: Stack, arg: number): { readonly byteLength: number } {
+  return storageOf(s, arg)
+}
 
 /** Numbers of the dtypes, as in `tensor.type` and kernel frames: `dtypes.float32`. */
 export const dtypes = dtypeNumbers

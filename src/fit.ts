@@ -44,7 +44,7 @@ export class Parameters {
   }
 
   private tensorAt(i: number, arg: Input): Tensor {
-    if (arg instanceof Tensor) return arg
+    if (arg instanceof Tensor && Tensor.isOne(arg)) return Tensor.own(arg)
     const value = typeof arg === 'object' && arg !== null ? adopted(arg) : undefined
     if (value instanceof Tensor) return value
     throw mismatch(this.place(i), 'Tensor', arg)

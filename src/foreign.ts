@@ -1,12 +1,9 @@
 import { types } from 'node:util'
-import { PtliteError } from '../runtime/error.js'
-import { mem_copy } from '../runtime/native/generated/kernels.js'
+import { check, PtliteError } from '../runtime/error.js'
 import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
 import { kindOf } from '../runtime/tensor/describe.js'
-import { type DTypeName, dtypeFromName, itemSize } from '../runtime/tensor/dtype.js'
+import type { DTypeName } from '../runtime/tensor/dtype.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
-import { extentOf } from '../runtime/tensor/shape.js'
-import { Storage } from '../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../runtime/tensor/tensor.js'
 import { Device, Tuple, type Value } from '../runtime/tensor/value.js'
 
@@ -29,24 +26,20 @@ export function foreignContainer(object: object): { readonly items: readonly unk
 }
 
 function lentBy<T>(object: object, symbol: symbol): T | undefined {
+  // this copy's own method, of an object that only looks like a tensor
+  if (object instanceof Tensor) return undefined
   const method = (object as Record<symbol, unknown>)[symbol]
-  return typeof method === 'function' ? (method.call(object) as T) : undefined
+  if (typeof method !== 'function') return undefined
+  const parts: unknown = method.call(object)
+  check(Array.isArray(parts), () => `expected an object of another copy of ptlite, found ${kindOf(object)}`)
+  return parts as T
 }
 
-/** Its memory is this process's, but its owner's to give back: what is read is copied at once. */
-function tensorOf([layout, dtype, shape, strides, quant, address]: LentTensor, theirs: Tensor): Tensor {
-  if (layout !== LAYOUT) {
-    const { dtype, shape, quant } = theirs
-    return Tensor.fromStorage(theirs.data(), { dtype, shape, quant })
-  }
-  const type = dtypeFromName(dtype as DTypeName)
-  const bytes = extentOf(shape, strides) * itemSize(type)
-  const storage = Storage.allocate(bytes)
-  mem_copy({ to: storage.address, from: address, bytes })
-  const own = new Tensor(storage, 0, [...shape], [...strides], type, quant as Quant | null)
-  own.pinned = true
-  storage.watch()
-  return own
+/** Its elements are copied: memory is its owner's to give back. Throws INVALID_ARGUMENT where they do not fit what else it says. */
+function tensorOf([layout, dtype, shape, strides, quant, elements]: LentTensor, theirs: Tensor): Tensor {
+  if (layout === LAYOUT) return Tensor.fromStorage(elements, { dtype: dtype as DTypeName, shape, strides, quant: quant as Quant | null })
+  // of an older version, or a newer one
+  return Tensor.fromStorage(theirs.data(), { dtype: theirs.dtype, shape: theirs.shape, quant: theirs.quant })
 }
 
 function valueOf([kind, first, second]: LentValue): Value | undefined {

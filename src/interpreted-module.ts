@@ -3,7 +3,7 @@ import type { FunctionArgument } from '../runtime/interpreter/code.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { argumentCount } from '../runtime/interpreter/verifier.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { Parameters } from './fit.js'
@@ -46,7 +46,9 @@ export abstract class InterpretedModule extends Module {
   }
 
   parameters(): Map<string, Tensor> {
-    return this.script.parameters()
+    const parameters = this.script.parameters()
+    for (const t of parameters.values()) Tensor.expose(t)
+    return parameters
   }
 
   getAttribute(name: string): Output {

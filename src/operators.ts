@@ -6,9 +6,10 @@ import type { SchemaArgument } from '../runtime/operators/schema.js'
 import { schemaText } from '../runtime/operators/schema-text.js'
 import { visitTensors } from '../runtime/interpreter/lifetime.js'
 import { dtypeFromName } from '../runtime/tensor/dtype.js'
+import { Storage } from '../runtime/tensor/storage.js'
 import { enterScope, type Scope } from '../runtime/tensor/scope.js'
 import { newStack } from '../runtime/tensor/stack.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { checkList, checkText, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, type Output, toOutput, toValue } from './convert.js'
@@ -79,6 +80,8 @@ function settle(created: readonly Tensor[], results: readonly Value[], args: rea
     else if (kept.has(t) || t.pinned) {
       t.pinned = true
       t.storage.watch()
+      if (Storage.isShared(t.storage)) Tensor.expose(t)
+      else Tensor.hand(t, false)
     } else t.release()
   }
 }

@@ -1,4 +1,5 @@
 import { attach, detach, type DetachedTensor } from '../runtime/tensor/detached.js'
+import { PublicTensor } from '../runtime/tensor/public-tensor.js'
 import { inspectTensor, summaryOf } from '../runtime/tensor/summary.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 
@@ -6,12 +7,12 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 Object.defineProperties(Tensor.prototype, {
   detach: {
     value(this: Tensor) {
-      return detach(this)
+      return detach(Tensor.own(this))
     },
   },
   toJSON: {
     value(this: Tensor) {
-      return summaryOf(this)
+      return summaryOf(Tensor.own(this))
     },
   },
   [Symbol.for('nodejs.util.inspect.custom')]: {
@@ -20,4 +21,4 @@ Object.defineProperties(Tensor.prototype, {
     },
   },
 })
-Object.defineProperty(Tensor, 'from', { value: (detached: DetachedTensor) => attach(detached) })
+for (const type of [Tensor, PublicTensor]) Object.defineProperty(type, 'from', { value: (detached: DetachedTensor) => attach(detached) })

@@ -1,8 +1,9 @@
 import { check, PtliteError } from '../runtime/error.js'
-import { DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
-import { arrayName, arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
+import { DType, dtypeFromName, dtypeName, type DTypeName, isFloating, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
+import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { isHalf } from '../runtime/tensor/half.js'
+import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../runtime/tensor/typed-array.js'
 import { numelOf, sameShape, shapeText, sizesOf } from '../runtime/tensor/shape.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
@@ -13,7 +14,8 @@ export type NestedArray = number | bigint | boolean | readonly NestedArray[]
 /**
  * A new tensor with a copy of `data`: a typed array, or numbers in nested arrays. Without `dtype` a typed array
  * keeps its own (Uint16Array has none: name float16 or bfloat16); numbers become float32, bigints int64, booleans
- * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit.
+ * bool. Without `shape` it is the nesting, or one dimension. Throws INVALID_ARGUMENT where lengths do not fit, and for numbers that an integer
+ * dtype cannot hold. As in PyTorch fractions are cut off, and negative integers wrap where the dtype has no sign.
  */
 export function tensor(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
   return reading(() => tensorOf(data, shape, dtype))
@@ -22,9 +24,9 @@ export function tensor(data: TypedArray | NestedArray, shape?: readonly number[]
 function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dtype?: DTypeName): Tensor {
   const kind = arrayName(data)
   const isTyped = kind !== undefined
-  if (isTyped && (data as TypedArray).length === 0) checkAttached(data as TypedArray)
+  if (isTyped && lengthOf(data as TypedArray) === 0) checkAttached(data as TypedArray)
   const flat: Element[] = []
-  const nested = isTyped ? [(data as TypedArray).length] : flatten(data as NestedArray, flat, 0)
+  const nested = isTyped ? [lengthOf(data as TypedArray)] : flatten(data as NestedArray, flat, 0)
   const elements = isTyped ? (data as TypedArray) : flat
   const type = dtype !== undefined ? dtypeFromName(dtype) : isTyped ? dtypeOfArray(data as TypedArray) : dtypeOf(flat[0])
   if (type === undefined) {
@@ -33,7 +35,7 @@ function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dty
   }
   const array = kind === arrayTypeOf(type).name ? (elements as TypedArray) : converted(elements, type, kind)
   const sizes = shape === undefined ? nested : sizesOf(shape, 'shape')
-  const [needed, found] = [numelOf(sizes), array.byteLength / itemSize(type)]
+  const [needed, found] = [numelOf(sizes), byteLengthOf(array) / itemSize(type)]
   check(needed === found, () => `shape ${shapeText(sizes)} needs ${needed} elements, found ${found}`)
   return Tensor.fromStorage(array, { dtype: dtypeName(type), shape: sizes })
 }
@@ -47,7 +49,7 @@ function dtypeOf(element: Element | undefined): DType {
 /** Memory that was given to another thread has no elements left, as an array that never had any. */
 function checkAttached(data: TypedArray): void {
   try {
-    new Uint8Array(data.buffer)
+    new Uint8Array(bufferOf(data))
   } catch (cause) {
     throw new PtliteError('INVALID_ARGUMENT', `data is a ${arrayName(data)!} whose memory was transferred to another owner`, { cause })
   }
@@ -57,14 +59,14 @@ function checkAttached(data: TypedArray): void {
 const MAX_RANK = 64
 
 /** The elements as an array of this dtype. */
-function converted(elements: ArrayLike<Element>, type: DType, kind: string | undefined): TypedArray {
+function converted(elements: TypedArray | readonly Element[], type: DType, kind: string | undefined): TypedArray {
   const ArrayType = arrayTypeOf(type)
   if (isHalf(type) || isQuantized(type)) {
     const text = `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${kind ?? 'nested arrays'}`
     throw new PtliteError('INVALID_ARGUMENT', text)
   }
-  const array = new ArrayType(elements.length)
-  const convert = type === DType.int64 ? toBigInt : type === DType.bool ? toBit : Number
+  const array = new ArrayType(ArrayBuffer.isView(elements) ? lengthOf(elements) : elements.length)
+  const convert = type === DType.int64 ? toBigInt : type === DType.bool ? toBit : isFloating(type) ? Number : toIntegerOf(type)
   for (let i = 0; i < array.length; i++) array[i] = convert(elements[i]!)
   return array
 }
@@ -74,6 +76,20 @@ function toBigInt(x: Element): bigint {
   const value = BigInt(x)
   check(BigInt.asIntN(64, value) === value, () => `int64 data must be integers of 64 bits, found ${value}`)
   return value
+}
+
+/** Numbers as integers of 8 to 32 bits. */
+function toIntegerOf(type: DType): (x: Element) => number {
+  const bits = 8 * itemSize(type)
+  const isUnsigned = type === DType.uint8
+  const most = isUnsigned ? 2 ** bits - 1 : 2 ** (bits - 1) - 1
+  const least = isUnsigned ? 0 : -most - 1
+  return (x) => {
+    const value = Number(x)
+    const wraps = isUnsigned && value >= -most && Number.isInteger(value)
+    check((value >= least || wraps) && value <= most, () => `${dtypeName(type)} data must be from ${least} to ${most}, found ${value}`)
+    return value
+  }
 }
 
 /** NaN counts as true. */

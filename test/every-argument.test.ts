@@ -146,7 +146,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
         ...['proxy of a list'],
       ],
     },
-    { call: (x) => loose(tensor)(1, x), works: [...NOTHING, '[]'] },
+    { call: (x) => loose(tensor)(1, x), works: [...NOTHING, '[]', 'array without prototype'] },
     { call: (x) => loose(tensor)([1], undefined, x), works: NOTHING },
     { call: (x) => loose(tensor)(x, [2, 2], 'float32'), works: ['typed array', 'shared array', 'array of another realm'] },
   ],
@@ -159,11 +159,11 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: x, shape: [4] }) },
     {
       call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: x }),
-      works: ['[]', 'proxy of a list', 'list of another realm'],
+      works: ['[]', 'proxy of a list', 'list of another realm', 'array without prototype'],
     },
     {
       call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: [2], strides: x }),
-      works: NOTHING,
+      works: [...NOTHING, 'array without prototype'],
     },
     { call: (x) => loose(Tensor.fromStorage)(new Float32Array(4), { dtype: 'float32', shape: [2], offset: x }), works: NOTHING },
     {
@@ -183,6 +183,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     {
       call: (x) =>
         loose(Tensor.fromStorage)(new Uint8Array(4), { dtype: 'quint8', shape: [1, 4], quant: { axis: 0, scales: x, zeroPoints: [0] } }),
+      works: ['array without prototype'],
     },
   ],
   loadModule: [
@@ -250,6 +251,13 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       'isContiguous',
       'isQuantized',
       'isReleased',
+      'isSparse',
+      'shape',
+      'strides',
+      'offset',
+      'storage',
+      'type',
+      'quant',
     ].map((name) => [
       `Tensor.${name}`,
       [
@@ -269,7 +277,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => loose(Tensor.from)({ dtype: x, shape: [4], buffer: new ArrayBuffer(16), quant: null }) },
     {
       call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: x, buffer: new ArrayBuffer(16), quant: null }),
-      works: ['[]', 'list of another realm', 'proxy of a list'],
+      works: ['[]', 'list of another realm', 'proxy of a list', 'array without prototype'],
     },
     { call: (x) => loose(Tensor.from)({ dtype: 'float32', shape: [4], buffer: x, quant: null }) },
     {

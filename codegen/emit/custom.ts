@@ -38,7 +38,6 @@ const TYPES = [
   'RandomGenerator',
   'Scalar',
   'Stack',
-  'Storage',
   'Tensor',
   'TensorOptions',
   'Tuple',
@@ -53,6 +52,8 @@ export function emitCustomOperators(operators: readonly Operator[], options: Bui
   const helpers = new Set(functions.match(/(?<![.\w])(?:as[A-Z]|give|take|key|highest|no[A-Z]|rest|write|copyOf|optionsOf)\w*(?=\()/g))
   const values = [...helpers, ...used(functions, VALUES)].sort()
   const types = used(`${functions}\n${members}`, TYPES).map((name) => `type ${name} = custom.${name}\n`)
+  // what the library alone knows the inside of
+  if (used(`${functions}\n${members}`, ['Storage']).length > 0) types.push(`type Storage = ReturnType<typeof custom.asStorage>\n`)
   return `${customBanner(file)}import { custom } from 'ptlite'
 import * as natives from '${file.natives}'
 

@@ -57,7 +57,9 @@ function classOf(v: ScriptObject | CustomObject): string {
 function describeTensor(t: Tensor, inputs: readonly Tensor[], find: FindTarget): TensorTemplate | string {
   const target = find(t.storage)
   if (target === undefined) return 'it returns a tensor whose memory is of unknown origin'
-  const { shape, strides, type, quant } = t
+  const { type, quant } = t
+  // the lists may be a caller's
+  const [shape, strides] = [[...t.shape], [...t.strides]]
   if (target.kind !== 'input') return { target, offset: t.offset, shape, strides, type, quant, same: target.kind === 'constant' ? t : null }
   const itself = inputs.indexOf(t)
   if (itself >= 0) return { target: { kind: 'input', index: itself }, offset: 0, shape, strides, type, quant, same: t }

@@ -52,6 +52,8 @@ export class Plan {
     /** Levels whose kernels run its frames, a set of bits by level; 0: all that are in use. */
     private readonly levels = 0,
   ) {
+    // results have these lists, call after call
+    for (const { shape, strides } of captured.result.tensors.values()) [shape, strides].forEach(Object.freeze)
     this.program = buildProgram(captured, placement)
     this.layouts = captured.frames.map((f) => f.layout)
     this.sparse = withLevels(levels, () => new SparseHandles(captured))
@@ -326,6 +328,7 @@ export class Plan {
     if (outside) {
       t.pinned = true
       t.storage.watch()
+      if (target.kind === 'buffer') Tensor.hand(t, true)
     }
     return t
   }

@@ -85,7 +85,7 @@ export class SharedConstants {
   /** Null for values that have no text. */
   private textOf(value: Value): string | null {
     if (value instanceof Tensor) {
-      if (value.constructor !== Tensor) return null
+      if (value.isSparse) return null
       const { storage, offset, shape, strides, type, quant } = value
       let name = this.names.get(storage)
       if (name === undefined) this.names.set(storage, (name = `storage ${this.nextName++}`))

@@ -223,7 +223,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     origin: Origin,
   ): void {
     for (const t of [...args, ...made])
-      if (t instanceof Tensor && t.constructor !== Tensor) return this.stop(`${entry.qualifiedName} works on sparse tensors`, origin)
+      if (t instanceof Tensor && t.isSparse) return this.stop(`${entry.qualifiedName} works on sparse tensors`, origin)
     const recorded: Arg[] = []
     for (const arg of args) {
       const a = this.argument(arg)
@@ -464,7 +464,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   }
 
   private output(result: Value, outer: ReadonlySet<Value>, seen: Set<Value>): Arg | null {
-    if (result instanceof Tensor) return result.constructor === Tensor ? { kind: 'value', id: this.idOf(result) } : null
+    if (result instanceof Tensor) return !result.isSparse ? { kind: 'value', id: this.idOf(result) } : null
     if (typeof result !== 'object' || result === null) return { kind: 'constant', value: result }
     if (result instanceof ScriptObject || result instanceof CustomObject) return null
     if (Array.isArray(result) || result instanceof Map) {

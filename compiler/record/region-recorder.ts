@@ -198,7 +198,7 @@ export class RegionRecorder extends GraphRecorder {
     if (made >= 0) return { kind: 'made', index: made }
     const view = this.views.get(t)
     if (view !== undefined) {
-      const ordinary = view.op.entry !== null && isOrdinary(view.op.entry) && t.constructor === Tensor && t.quant === null
+      const ordinary = view.op.entry !== null && isOrdinary(view.op.entry) && !t.isSparse && t.quant === null
       const steps = ordinary ? this.stepArgs(view.args, []) : null
       return steps !== null && this.trace.makes(view.op, steps, t) ? { kind: 'made', index: this.trace.made.length - 1 } : null
     }
@@ -214,7 +214,7 @@ export class RegionRecorder extends GraphRecorder {
   private hoist(op: LinkedOperator, args: readonly Value[], traced: readonly (TracedInt | null)[], result: Tensor): boolean {
     const sources = args.filter((arg) => arg instanceof Tensor)
     const isView = sources.length === 1 && sources[0]!.storage === result.storage
-    if (result.constructor !== Tensor || result.quant !== null || args.includes(result) || this.ids.has(result)) return false
+    if (result.isSparse || result.quant !== null || args.includes(result) || this.ids.has(result)) return false
     if (!isView && sources.length > 0) return false
     const undo = this.trace.mark()
     const steps = this.stepArgs(args, traced)
@@ -387,7 +387,7 @@ export class RegionRecorder extends GraphRecorder {
     const id = this.ids.get(t)
     const index = this.given.findIndex((other) => other === t || (this.hoisted.has(other) && this.ids.get(other) === id))
     if (id === undefined || this.constants.some((c) => c.id === id)) return t.pinned && !t.isReleased ? { kind: 'value', value: t } : null
-    if (!sameType(this.values.get(id)!.type, typeOf(t)) || t.constructor !== Tensor) return null
+    if (!sameType(this.values.get(id)!.type, typeOf(t)) || t.isSparse) return null
     if (index >= 0) return { kind: 'input', index: this.placeOf(this.given[index]!, index) }
     const at = this.outputs.indexOf(id)
     return { kind: 'output', index: at >= 0 ? at : this.outputs.push(id) - 1 }

@@ -81,7 +81,7 @@ const INT: Shape = { kind: 'int' }
 function shapeOf(value: Value, tensors: Tensor[], budget: { left: number; levels: number }): Shape | null {
   if (--budget.left < 0) return null
   if (value instanceof Tensor) {
-    if (value.constructor !== Tensor) return null
+    if (value.isSparse) return null
     const sameAs = tensors.indexOf(value)
     tensors.push(value)
     return { kind: 'tensor', like: tensorShape(value), sameAs }

@@ -85,7 +85,7 @@ export class StateDescription {
     const { tensors, containers } = this.found
     if (value instanceof Tensor) {
       if (this.belongs(value)) return { kind: 'same', value }
-      if (value.constructor !== Tensor) return null
+      if (value.isSparse) return null
       const again = tensors.indexOf(value)
       const memory = tensors.findIndex((t) => t.storage === value.storage)
       tensors.push(value)
@@ -184,7 +184,7 @@ function fits(value: Value, part: Part, found: StateParts): boolean {
     case 'device':
       return value instanceof Device && value.toString() === part.text
     case 'tensor':
-      return value instanceof Tensor && value.constructor === Tensor && fitsPlace(value, part, found.tensors)
+      return value instanceof Tensor && !value.isSparse && fitsPlace(value, part, found.tensors)
     case 'again':
       return value === found.containers[part.index]
     case 'container': {

@@ -111,6 +111,8 @@ export function finishRun({ program, lifetimes, roots }: Run, result: Value, arg
   const inArguments = reachable(args.filter((v) => v !== root))
   const stored = lifetimes.pinned.filter((t) => {
     if (inArguments.has(t)) t.storage.watch()
+    // its lists may be those of an argument
+    Tensor.expose(t)
     return !inArguments.has(t) && !outputs.has(t)
   })
   if (root === undefined || program.stored.length + stored.length === 0) return

@@ -1,5 +1,6 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
+import { guarded } from './guard.js'
 import { functionOf, nameOf, numberOf, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
 import { setOperatorNames } from './names.js'
 import type { BoxedFunction, OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
@@ -97,13 +98,9 @@ export function registerOperators(operators: readonly CustomOperator[]): number[
     const known = numberOf(qualifiedName)
     const index = known < 0 ? operatorCount() : known
     if (known < 0) added.set(qualifiedName, index)
-    entries[index] = new OperatorEntry(index, qualifiedName, callBoxed, call, schema, source)
+    entries[index] = new OperatorEntry(index, qualifiedName, guarded(qualifiedName, schema), call, schema, source)
     return index
   })
-}
-
-function callBoxed(stack: Stack, f: BoxedFunction): void {
-  f(stack)
 }
 
 function checkNew({ qualifiedName, schema, source }: CustomOperator, other: string | null): void {

@@ -1,3 +1,5 @@
+import type { TypedArray } from './data.js'
+
 /**
  * Objects are known to other copies of the library by symbols that all copies in a process share, not by classes: a test runner loads the
  * library anew for each file, a program may have two versions of it, and the bundle for bundlers is another copy than dist/index.js.
@@ -9,15 +11,18 @@ export const TENSOR = Symbol.for('ptlite.tensor')
 export const VALUE = Symbol.for('ptlite.value')
 
 /** Says what the array that a TENSOR method returns means. */
-export const LAYOUT = 1
+export const LAYOUT = 2
 
-/** Arrays, as builds may rename fields. Of layout 1: dtype by name, shape, strides, quantization and the address of the first element. */
+/**
+ * Arrays, as builds may rename fields. Of layout 2: dtype by name, shape, strides, quantization and a copy of the elements from the first to
+ * the last in memory. Not their address: anybody can make an object with such a method.
+ */
 export type LentTensor = readonly [
   layout: number,
   dtype: string,
   shape: readonly number[],
   strides: readonly number[],
   quant: unknown,
-  address: number,
+  elements: TypedArray,
 ]
 export type LentValue = readonly [kind: string, ...parts: unknown[]]

@@ -8,6 +8,7 @@ import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf, shapeText } from './shape.js'
 import type { Tensor } from './tensor.js'
+import { arrayName, byteLengthOf, lengthOf, steady } from './typed-array.js'
 
 /** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =
@@ -24,11 +25,6 @@ const ARRAY_TYPES: readonly (ArrayType | undefined)[] = [
 /** The typed array class that holds data of this dtype. */
 export function arrayTypeOf(type: DType): ArrayType {
   return ARRAY_TYPES[type]!
-}
-
-/** The name of a typed array's class, whichever realm that is of, and whatever class was derived from it; undefined for anything else. */
-export function arrayName(data: unknown): string | undefined {
-  return ArrayBuffer.isView(data) ? (data as Partial<Uint8Array>)[Symbol.toStringTag] : undefined
 }
 
 /** The dtype whose elements a typed array holds; undefined for Uint16Array, which may be float16 or bfloat16, and for foreign classes. */
@@ -64,6 +60,16 @@ function arrayOf<T>(ArrayType: new (length: number) => T, length: number, t: Ten
   }
 }
 
+/** A copy of the elements from the first to the last one in memory, with what lies between; complex ones as pairs. */
+export function readExtent(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
+  noteRead(t)
+  const ArrayType = arrayTypeOf(t.type)
+  const bytes = extentOf(t.shape, t.strides) * t.itemSize
+  const raw = arrayOf(ArrayType, bytes / new ArrayType(0).BYTES_PER_ELEMENT, t)
+  if (bytes > 0) t.storage.read(t.offset * t.itemSize, raw)
+  return raw
+}
+
 function gather(shape: readonly number[], strides: readonly number[], from: TypedArray, to: TypedArray): void {
   let at = 0
   const walk = (dim: number, offset: number): void => {
@@ -80,13 +86,13 @@ function gather(shape: readonly number[], strides: readonly number[], from: Type
 
 /** Fills a contiguous tensor from an array of its own element type and length: the way in. */
 export function writeTensor(t: Tensor, data: TypedArray): void {
-  if (data.length !== numelOf(t.shape) || data.BYTES_PER_ELEMENT !== t.itemSize || !t.isContiguous) {
-    throw new PtliteError(
-      'INTERNAL',
-      `cannot write ${data.length} elements of ${data.BYTES_PER_ELEMENT} bytes into ${t.dtype}${shapeText(t.shape)}`,
-    )
+  const host = steady(data)
+  const bytes = byteLengthOf(host)
+  const n = lengthOf(data)
+  if (n !== numelOf(t.shape) || bytes !== n * t.itemSize || !t.isContiguous) {
+    throw new PtliteError('INTERNAL', `cannot write ${n} elements, ${bytes} bytes, into ${t.dtype}${shapeText(t.shape)}`)
   }
-  if (data.length > 0) kernels.mem_write({ address: t.address, bytes: data.byteLength }, data)
+  if (n > 0) kernels.mem_write({ address: t.address, bytes }, host)
   t.storage.version++
 }
 

@@ -6,13 +6,7 @@ import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
 /** Made when it is needed: the classes' own files come here with their errors. */
 const classes = () =>
-  [
-    [Tensor, 'Tensor'],
-    [Float, 'float'],
-    ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []),
-    [Tuple, 'tuple'],
-    [Device, 'device'],
-  ] as const
+  [[Float, 'float'], ...(HOLDS_COMPLEX ? [[Complex, 'complex'] as const] : []), [Tuple, 'tuple'], [Device, 'device']] as const
 
 const PRIMITIVES: Readonly<Record<string, string>> = { string: 'str', boolean: 'bool', bigint: 'int' }
 
@@ -32,6 +26,7 @@ export function kindOf(value: unknown): string {
 function kindOfObject(value: object): string {
   if (value instanceof ScriptObject) return value.typeName
   if (value instanceof CustomObject) return value.className
+  if (value instanceof Tensor) return Tensor.isOne(value) ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
   const found = classes().find(([one]) => value instanceof one)
   if (found !== undefined) return found[1]
   if (Array.isArray(value)) return 'list'
@@ -43,7 +38,7 @@ function kindOfObject(value: object): string {
 /** A value's kind and, where short, the value itself, for error messages. */
 export function describe(value: unknown): string {
   const kind = kindOf(value)
-  if (value instanceof Tensor) return `a ${value.dtype} tensor of shape ${shapeText(value.shape)}`
+  if (value instanceof Tensor && Tensor.isOne(value)) return `a ${value.dtype} tensor of shape ${shapeText(value.shape)}`
   if (Array.isArray(value)) return `${kind} of ${value.length}`
   if (value instanceof Tuple) return `${kind} of ${value.items.length}`
   if (value instanceof Map) return `${kind} of ${value.size}`

@@ -2,8 +2,9 @@ import { types } from 'node:util'
 import { PtliteError } from '../error.js'
 import { reading } from './check-arguments.js'
 import { arrayTypeOf, readTensor, type TypedArray } from './data.js'
-import { type DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
+import { DType, type DTypeName, dtypeFromName, itemSize } from './dtype.js'
 import { type Quant, Tensor } from './tensor.js'
+import { byteLengthOf } from './typed-array.js'
 
 /** A tensor as plain data: `structuredClone` and `postMessage` take it, and its buffer in the list of what they transfer. */
 export interface DetachedTensor {
@@ -27,12 +28,13 @@ export function detach(t: Tensor): DetachedTensor {
 export function attach(detached: DetachedTensor): Tensor {
   return reading(() => {
     // not instanceof: it may come from another realm
-    if (typeof detached !== 'object' || (detached as unknown) === null || !types.isArrayBuffer(detached.buffer))
+    const { dtype, shape, buffer, quant } = (detached as Partial<DetachedTensor> | null) ?? {}
+    if (typeof detached !== 'object' || !types.isArrayBuffer(buffer) || dtype === undefined || shape === undefined)
       throw new PtliteError('INVALID_ARGUMENT', 'expected what tensor.detach() returns: dtype, shape, buffer and quant')
-    const { dtype, shape, buffer, quant } = detached
     const type = dtypeFromName(dtype)
-    if (buffer.byteLength % itemSize(type) !== 0)
-      throw new PtliteError('INVALID_ARGUMENT', `expected a buffer of whole ${dtype} elements, found ${buffer.byteLength} bytes`)
+    const length = byteLengthOf(viewOn(buffer, DType.uint8))
+    if (length % itemSize(type) !== 0)
+      throw new PtliteError('INVALID_ARGUMENT', `expected a buffer of whole ${dtype} elements, found ${length} bytes`)
     return Tensor.fromStorage(viewOn(buffer, type), { dtype, shape, quant })
   })
 }

@@ -1,18 +1,17 @@
 import * as kernels from '../native/generated/kernels.js'
 import { release } from '../native/memory.js'
-import type { Storage } from './storage.js'
+import { Storage } from './storage.js'
 
 /** What plans and other threads do with storages beside the tensors that view them. */
 
 /** Another thread starts to use the memory: `free` takes effect when the last such lease has ended. */
 export function lease(storage: Storage): void {
-  storage.leases++
+  Storage.addLease(storage, 1)
 }
 
 export function endLease(storage: Storage): void {
-  if (--storage.leases > 0 || storage.doomed === undefined) return
-  release(storage.doomed)
-  storage.doomed = undefined
+  const doomed = Storage.addLease(storage, -1)
+  if (doomed !== undefined) release(doomed)
 }
 
 /**
@@ -21,14 +20,15 @@ export function endLease(storage: Storage): void {
  */
 export function discardPages(storage: Storage): void {
   const { startAddress, byteLength } = storage
-  if (!storage.owned && startAddress !== 0 && storage.leases === 0) kernels.mem_discard({ address: startAddress, bytes: byteLength })
+  if (!storage.owned && startAddress !== 0 && !Storage.isLeased(storage)) kernels.mem_discard({ address: startAddress, bytes: byteLength })
 }
 
 /** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */
 export function dropDerived(storage: Storage, kept: ReadonlySet<Storage>): void {
-  storage.derived = storage.derived?.filter((d) => {
+  const left = Storage.derivedOf(storage)?.filter((d) => {
     const stays = d.lent === true || kept.has(d.storage)
     if (!stays) d.storage.free()
     return stays
   })
+  Storage.setDerived(storage, left)
 }

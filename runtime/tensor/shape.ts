@@ -1,10 +1,10 @@
 import { check, PtliteError } from '../error.js'
 
-/** `sizes`, if that is a list of integers of at least 0. Throws INVALID_ARGUMENT with `what` they are otherwise. */
+/** A copy of `sizes`, if that is a list of integers of at least 0. Throws INVALID_ARGUMENT with `what` they are otherwise. */
 export function sizesOf(sizes: unknown, what: string): readonly number[] {
-  const isOne = Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size) && size >= 0)
-  if (!isOne) throw new PtliteError('INVALID_ARGUMENT', `${what} must be an array of integers of at least 0`)
-  return sizes as number[]
+  const copy: unknown[] = Array.isArray(sizes) ? Array.from(sizes as unknown[]) : [-1]
+  if (copy.every((size) => Number.isSafeInteger(size) && (size as number) >= 0)) return copy as number[]
+  throw new PtliteError('INVALID_ARGUMENT', `${what} must be an array of integers of at least 0`)
 }
 
 /** Elements of a tensor of these sizes. */

@@ -1,4 +1,5 @@
 import { PtliteError } from '../error.js'
+import { hide } from './public-tensor.js'
 import { contiguousStrides } from './shape.js'
 import { Storage } from './storage.js'
 import { Tensor, viewOf } from './tensor.js'
@@ -9,21 +10,39 @@ import { Tensor, viewOf } from './tensor.js'
  * tensor fail where they ask for its address.
  */
 export class SparseTensor extends Tensor {
-  /** int64, [sparse dimensions, count] */
-  indices: Tensor
-  /** [count, ...dense dimensions] */
-  values: Tensor
+  #indices: Tensor
+  #values: Tensor
+  #coalesced: boolean
 
-  constructor(
-    indices: Tensor,
-    values: Tensor,
-    shape: readonly number[],
-    /** Coordinates are unique and in row-major order. */
-    public coalesced: boolean,
-  ) {
+  constructor(indices: Tensor, values: Tensor, shape: readonly number[], coalesced: boolean) {
     super(Storage.borrow(0, 0, undefined), 0, shape, contiguousStrides(shape), values.type)
-    this.indices = kept(indices)
-    this.values = kept(values)
+    this.#indices = kept(indices)
+    this.#values = kept(values)
+    this.#coalesced = coalesced
+    hide(SparseTensor)
+  }
+
+  override get isSparse(): boolean {
+    return true
+  }
+
+  /** int64, [sparse dimensions, count] */
+  get indices(): Tensor {
+    return this.#indices
+  }
+
+  /** [count, ...dense dimensions] */
+  get values(): Tensor {
+    return this.#values
+  }
+
+  /** Coordinates are unique and in row-major order. */
+  get coalesced(): boolean {
+    return this.#coalesced
+  }
+
+  set coalesced(value: boolean) {
+    this.#coalesced = value
   }
 
   get sparseDim(): number {
@@ -40,18 +59,17 @@ export class SparseTensor extends Tensor {
   }
 
   replace(indices: Tensor, values: Tensor, shape: readonly number[]): void {
-    this.indices.release()
-    this.values.release()
-    this.indices = kept(indices)
-    this.values = kept(values)
-    this.shape = shape
-    this.strides = contiguousStrides(shape)
+    this.#indices.release()
+    this.#values.release()
+    this.#indices = kept(indices)
+    this.#values = kept(values)
+    Tensor.place(this, this.storage, 0, shape, contiguousStrides(shape))
   }
 
   override release(): void {
     super.release()
-    this.indices.release()
-    this.values.release()
+    this.#indices.release()
+    this.#values.release()
   }
 }
 

@@ -2,6 +2,7 @@ import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
 import { mem_read, mem_write } from '../native/generated/kernels.js'
 import { allocate, type Block, letGo, release } from '../native/memory.js'
+import { byteLengthOf, steady } from './typed-array.js'
 
 /** Sees what a run does with memory. */
 export interface StorageObserver {
@@ -10,9 +11,6 @@ export interface StorageObserver {
   allocated(storage: Storage): void
   freed(storage: Storage): void
 }
-
-/** The error of a structured clone names the value that has none. */
-const UNCLONEABLE = /* @__PURE__ */ Symbol('a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It')
 
 let observer: StorageObserver | null = null
 
@@ -29,30 +27,28 @@ export function observeStorages(next: StorageObserver | null): StorageObserver |
  * hold the storage meanwhile.
  */
 export class Storage {
-  /** Tensors that view this storage. */
-  users = 0
   /** Bumped by every write, so that whatever was derived from the contents can be checked. */
   version = 0
-  /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
-  derived: DerivedData[] | undefined
   /** A run is being captured that will be repeated with other contents: nothing that it keeps may be derived from these. */
   varies = false
-  /** Threads that use the memory (see lending.ts). */
-  leases = 0
+  // callers can reach a storage: what addresses depend on is out of their reach
+  #base: number
+  #byteLength: number
+  #block: Block | undefined
+  #users = 0
+  #derived: DerivedData[] | undefined
+  #leases = 0
   /** To be released when the last lease ends. */
-  doomed: Block | undefined
-  private watched = false
-  /** Structured clones would have the address and not the memory. */
-  declare private readonly uncloneable: symbol
+  #doomed: Block | undefined
+  #watched = false
+  /** Keeps the owner of borrowed memory alive. */
+  #keep: unknown
 
-  private constructor(
-    private base: number,
-    readonly byteLength: number,
-    private block: Block | undefined,
-    /** Keeps the owner of borrowed memory alive. */
-    readonly keep: unknown,
-  ) {
-    if (HOLDS_OBSERVERS) this.uncloneable = UNCLONEABLE
+  private constructor(base: number, byteLength: number, block: Block | undefined, keep: unknown) {
+    this.#base = base
+    this.#byteLength = byteLength
+    this.#block = block
+    this.#keep = keep
   }
 
   static allocate(byteLength: number): Storage {
@@ -62,10 +58,12 @@ export class Storage {
     return storage
   }
 
-  /** New memory with a copy of `data`, which the garbage collector may give back. */
+  /** New memory with a copy of a typed array's bytes, which the garbage collector may give back. */
   static holding(data: ArrayBufferView): Storage {
-    const storage = Storage.allocate(data.byteLength)
-    if (data.byteLength > 0) mem_write({ address: storage.address, bytes: data.byteLength }, data)
+    const host = steady(data)
+    const bytes = byteLengthOf(host)
+    const storage = Storage.allocate(bytes)
+    if (bytes > 0) mem_write({ address: storage.address, bytes }, host)
     storage.watch()
     return storage
   }
@@ -75,60 +73,109 @@ export class Storage {
     return new Storage(address, byteLength, undefined, keep)
   }
 
+  /** What was given to `borrow` to be held. */
+  static keptBy(storage: Storage): unknown {
+    return storage.#keep
+  }
+
+  /** One more tensor views this storage. */
+  static addUser(storage: Storage): void {
+    storage.#users++
+  }
+
+  /** False where only one tensor views this storage. */
+  static isShared(storage: Storage): boolean {
+    return storage.#users > 1
+  }
+
+  /** One tensor less; the last one gives the memory back. */
+  static dropUser(storage: Storage): void {
+    if (--storage.#users === 0) storage.free()
+  }
+
+  /** What kernels derived from the contents (packed weights), for storages that last as long as a module. */
+  static derivedOf(storage: Storage): DerivedData[] | undefined {
+    return storage.#derived
+  }
+
+  static setDerived(storage: Storage, derived: DerivedData[] | undefined): void {
+    storage.#derived = derived
+  }
+
+  /** Threads that use the memory change by `by` (see lending.ts). Returns the block to be released where that was the last one of freed memory. */
+  static addLease(storage: Storage, by: 1 | -1): Block | undefined {
+    storage.#leases += by
+    if (storage.#leases > 0) return undefined
+    const doomed = storage.#doomed
+    storage.#doomed = undefined
+    return doomed
+  }
+
+  static isLeased(storage: Storage): boolean {
+    return storage.#leases > 0
+  }
+
+  get byteLength(): number {
+    return this.#byteLength
+  }
+
   /** False for memory that somebody else releases, such as a mapped file, and after release. */
   get owned(): boolean {
-    return this.block !== undefined
+    return this.#block !== undefined
   }
 
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
     this.checkLive()
     if (HOLDS_OBSERVERS && observer !== null) observer.used(this)
-    return this.base
+    return this.#base
   }
 
-  /** Copies the bytes from `offset` on into an array, as many as it has. */
+  /** Copies the bytes from `offset` on into an array, as many as it has. Throws INTERNAL where there are less. */
   read(offset: number, to: ArrayBufferView): void {
-    mem_read({ address: this.address + offset, bytes: to.byteLength }, to)
+    const bytes = byteLengthOf(to)
+    if (!(offset >= 0 && offset + bytes <= this.#byteLength))
+      throw new PtliteError('INTERNAL', `bytes ${offset} to ${offset + bytes} are not in a storage of ${this.#byteLength}`)
+    mem_read({ address: this.address + offset, bytes }, to)
     // that it is looked at keeps the storage, which nobody else may hold, from being collected before
     this.checkLive()
   }
 
   private checkLive(): void {
-    if (this.base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
+    if (this.#base === 0) throw new PtliteError('DISPOSED', 'the storage of this tensor was disposed')
   }
 
   /** Like `address`, but 0 after release, and no use of the memory. */
   get startAddress(): number {
-    return this.base
+    return this.#base
   }
 
   get live(): boolean {
-    return this.base !== 0
+    return this.#base !== 0
   }
 
   /** From here on the garbage collector may decide when the memory goes back. */
   watch(): void {
-    if (this.block === undefined) return
-    this.watched = true
-    letGo(this.block)
+    if (this.#block === undefined) return
+    this.#watched = true
+    letGo(this.#block)
   }
 
   /** True once the garbage collector may decide; nobody else should release it then. */
   get isWatched(): boolean {
-    return this.watched
+    return this.#watched
   }
 
   free(): void {
-    if (this.base === 0) return
+    if (this.#base === 0) return
     if (HOLDS_OBSERVERS && observer !== null) observer.freed(this)
-    for (const d of this.derived ?? []) d.storage.free()
-    this.derived = undefined
-    this.base = 0
-    if (this.block === undefined) return
-    if (HOLDS_OBSERVERS && this.leases > 0) this.doomed = this.block
-    else release(this.block)
-    this.block = undefined
+    for (const d of this.#derived ?? []) d.storage.free()
+    this.#derived = undefined
+    this.#base = 0
+    if (this.#block === undefined) return
+    if (HOLDS_OBSERVERS && this.#leases > 0) this.#doomed = this.#block
+    else release(this.#block)
+    this.#block = undefined
   }
 }
 
@@ -138,4 +185,11 @@ export interface DerivedData {
   readonly storage: Storage
   /** It is another thread's, or another thread was given the address. */
   lent?: true
+}
+
+/** What is kept with a storage, to be added to. */
+export function derivedOf(storage: Storage): DerivedData[] {
+  let kept = Storage.derivedOf(storage)
+  if (kept === undefined) Storage.setDerived(storage, (kept = []))
+  return kept
 }

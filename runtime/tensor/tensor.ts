@@ -1,15 +1,17 @@
 import { check, PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
+import { HOLDS_COMPLEX, HOLDS_OBSERVERS, HOLDS_QUANTIZED } from '../held.js'
 import { anyItemOf } from './complex-item.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
-import { arrayName, arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
+import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
+import { kindOf } from './describe.js'
 import type { DetachedTensor } from './detached.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
-import { contiguousStrides, extentOf, isContiguous, numelOf, sizesOf } from './shape.js'
+import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
 import type { TensorSummary } from './summary.js'
+import { arrayName } from './typed-array.js'
 
 /** real = (integer - zeroPoint) * scale */
 export interface PerTensorQuant {
@@ -31,6 +33,13 @@ export type Quant = PerTensorQuant | PerChannelQuant
 export function isPerChannel(quant: Quant): quant is PerChannelQuant {
   return 'axis' in quant
 }
+
+/** What callers know of a tensor: nothing; the tensor, but the library does not; the tensor, which is fixed. */
+const Known = { never: 0, handed: 1, fixed: 2 } as const
+type Known = (typeof Known)[keyof typeof Known]
+
+/** The error of a structured clone names the value that has none. */
+const UNCLONEABLE = /* @__PURE__ */ Symbol('a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It')
 
 /**
  * Throws INVALID_ARGUMENT unless sizes and offset are at least 0 and every element of the view lies in the storage. Every tensor
@@ -67,13 +76,31 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
 /**
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`.
+ *
+ * What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
+ * one, an object with this prototype or a proxy, has none of it.
  */
 export class Tensor {
-  /** Holders that the interpreter counts: registers, stack slots and lists on the stack. */
+  /**
+   * Holders that the interpreter counts: registers, stack slots and lists on the stack.
+   * @internal
+   */
   uses = 0
-  /** Held by something that is not counted (the caller, a module, a container): not released at its last use. */
+  /**
+   * Held by something that is not counted (the caller, a module, a container): not released at its last use.
+   * @internal
+   */
   pinned = false
-  private released = false
+  #storage: Storage
+  #offset: number
+  #shape: readonly number[]
+  #strides: readonly number[]
+  #type: DType
+  #quant: Quant | null
+  #released = false
+  #known: Known = Known.never
+  /** Structured clones would have nothing of the above. */
+  declare private readonly uncloneable: symbol
 
   /**
    * The elements as plain data for another thread, `port.postMessage(detached, [detached.buffer])`, which makes a tensor of it by
@@ -85,22 +112,154 @@ export class Tensor {
   /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */
   declare static readonly from: (detached: DetachedTensor) => Tensor
 
+  /**
+   * `offset`: the first element, counted from the start of the storage in elements.
+   * @internal
+   */
   constructor(
-    public storage: Storage,
-    /** First element, counted from the start of the storage in elements. */
-    public offset: number,
-    public shape: readonly number[],
-    public strides: readonly number[],
-    public type: DType,
-    public quant: Quant | null = null,
+    storage: Storage,
+    offset: number,
+    shape: readonly number[],
+    strides: readonly number[],
+    type: DType,
+    quant: Quant | null = null,
   ) {
     checkWalk(storage, offset, shape, strides, type)
-    storage.users++
+    this.#storage = storage
+    this.#offset = offset
+    this.#shape = shape
+    this.#strides = strides
+    this.#type = type
+    this.#quant = quant
+    if (HOLDS_OBSERVERS) this.uncloneable = UNCLONEABLE
+    Storage.addUser(storage)
     noteCreated(this)
   }
 
+  /**
+   * True for what the constructor made, and for nothing else.
+   * @internal
+   */
+  static isOne(value: object): value is Tensor {
+    return #storage in value
+  }
+
+  /**
+   * `t`, which a caller passed or called a method on: to be called for each one that comes in. Throws INVALID_ARGUMENT for what is no tensor,
+   * and for one that the caller gave other properties.
+   * @internal
+   */
+  static own(t: Tensor): Tensor {
+    if (typeof t === 'object' && (t as unknown) !== null && #storage in t) {
+      if (t.#known !== Known.fixed) Tensor.expose(t)
+      return t
+    }
+    throw new PtliteError('INVALID_ARGUMENT', `expected a Tensor, found ${kindOf(t)}`)
+  }
+
+  /**
+   * To be called for a tensor that a caller gets and the library forgets, memory included: its lists are frozen, and the rest when it comes back.
+   * Lists that are not `frozen` are copied, since the caller may know them, too.
+   * @internal
+   */
+  static hand(t: Tensor, frozen: boolean): void {
+    if (t.#known !== Known.never) return
+    if (t.isSparse) return Tensor.expose(t)
+    t.#known = Known.handed
+    if (!frozen) t.#freeze()
+    if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
+  }
+
+  /**
+   * Makes nothing of a tensor changeable by those who know it: to be called for each one that a caller and the library have.
+   * @internal
+   */
+  static expose(this: void, t: Tensor): void {
+    if (t.#known === Known.fixed) return
+    if (t.#known === Known.never) {
+      t.#freeze()
+      if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
+    } else if (!isAsMade(t, Tensor, HOLDS_OBSERVERS ? 3 : 2) || !isAsMade(t.#storage, Storage, 2))
+      throw new PtliteError('INVALID_ARGUMENT', 'a tensor was given properties of its own or another class; operators alone change tensors')
+    t.#known = Known.fixed
+    Object.preventExtensions(t)
+    Object.preventExtensions(t.#storage)
+  }
+
+  /**
+   * True where callers know the tensor, whatever the library does with it.
+   * @internal
+   */
+  static isHanded(t: Tensor): boolean {
+    return t.#known !== Known.never
+  }
+
+  /**
+   * Makes `t` another view. The caller has checked that it stays inside, and counted.
+   * @internal
+   */
+  static place(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
+    t.#storage = storage
+    t.#offset = offset
+    t.#shape = shape
+    t.#strides = strides
+    if (t.#known === Known.never) return
+    t.#freeze()
+    if (t.#known === Known.fixed) Object.preventExtensions(storage)
+  }
+
+  /**
+   * Gives the elements another meaning. The caller has checked that they have as many bytes.
+   * @internal
+   */
+  static retype(t: Tensor, type: DType, quant: Quant | null): void {
+    t.#type = type
+    t.#quant = quant !== null && t.#known !== Known.never ? frozenQuant(quant) : quant
+  }
+
+  #freeze(): void {
+    this.#shape = frozenList(this.#shape)
+    this.#strides = frozenList(this.#strides)
+  }
+
+  /** @internal */
+  get storage(): Storage {
+    return this.#storage
+  }
+
+  /** First element, counted from the start of the storage in elements. */
+  get offset(): number {
+    return this.#offset
+  }
+
+  get shape(): readonly number[] {
+    return this.#shape
+  }
+
+  /** In elements. */
+  get strides(): readonly number[] {
+    return this.#strides
+  }
+
+  /** The number of the dtype. */
+  get type(): DType {
+    return this.#type
+  }
+
+  get quant(): Quant | null {
+    return this.#quant
+  }
+
+  /**
+   * In coordinate form (sparse.ts), without memory of its own.
+   * @internal
+   */
+  get isSparse(): boolean {
+    return false
+  }
+
   get dtype(): DTypeName {
-    return dtypeName(this.type)
+    return dtypeName(this.#type)
   }
 
   get dim(): number {
@@ -108,7 +267,7 @@ export class Tensor {
   }
 
   get numel(): number {
-    return numelOf(this.shape)
+    return numelOf(this.#shape)
   }
 
   get itemSize(): number {
@@ -116,7 +275,7 @@ export class Tensor {
   }
 
   get isContiguous(): boolean {
-    return isContiguous(this.shape, this.strides)
+    return isContiguous(this.#shape, this.#strides)
   }
 
   get isQuantized(): boolean {
@@ -125,7 +284,7 @@ export class Tensor {
 
   /** Native address of the first element. Throws DISPOSED after release. */
   get address(): number {
-    return this.storage.address + this.offset * this.itemSize
+    return this.#storage.address + this.#offset * itemSize(this.#type)
   }
 
   /**
@@ -133,18 +292,18 @@ export class Tensor {
    * integers for quantized tensors. Throws DISPOSED.
    */
   data(): Exclude<TypedArray, Uint8ClampedArray> {
-    return readTensor(this)
+    return readTensor(Tensor.own(this))
   }
 
   /** The only element as a number, boolean, bigint past 2^53, or Complex. Throws INVALID_ARGUMENT for other sizes. */
   item(): number | bigint | boolean | Complex {
-    const value = HOLDS_COMPLEX ? anyItemOf(this) : itemOf(this)
+    const value = HOLDS_COMPLEX ? anyItemOf(Tensor.own(this)) : itemOf(Tensor.own(this))
     return value instanceof Float ? value.value : value
   }
 
   /** The elements as numbers (bigints for int64, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor. */
   toArray(): NestedNumbers {
-    const data = readTensor(this)
+    const data = readTensor(Tensor.own(this))
     let at = 0
     const build = (dim: number): NestedNumbers => {
       if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
@@ -156,6 +315,7 @@ export class Tensor {
 
   /** Gives the memory back now rather than when the tensor is collected. Views on it are dead then. */
   dispose(): void {
+    if (!Tensor.isOne(this)) Tensor.own(this)
     this.release()
   }
 
@@ -170,39 +330,72 @@ export class Tensor {
   private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
     const tests = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything }
     checkOptions(options, tests satisfies Record<keyof StorageOptions, unknown>, 'Tensor.fromStorage()')
-    const type = dtypeFromName(options.dtype)
-    const { offset = 0, quant = null } = options
-    const shape = sizesOf(options.shape, 'shape')
-    const strides = options.strides === undefined ? contiguousStrides(shape) : sizesOf(options.strides, 'strides')
-    if (arrayName(data) !== arrayTypeOf(type).name) {
-      throw new PtliteError(
-        'INVALID_ARGUMENT',
-        `${options.dtype} data must be a ${arrayTypeOf(type).name}, found ${arrayName(data) ?? typeof data}`,
-      )
+    // each is read once: what is checked is what is used
+    const { dtype, shape: sizes, strides: steps, offset = 0, quant: parameters } = options
+    const type = dtypeFromName(dtype)
+    const shape = sizesOf(sizes, 'shape')
+    const strides = steps === undefined ? contiguousStrides(shape) : sizesOf(steps, 'strides')
+    const quant = HOLDS_QUANTIZED && parameters !== undefined && parameters !== null ? quantOf(parameters) : null
+    const found = arrayName(data)
+    if (found !== arrayTypeOf(type).name) {
+      throw new PtliteError('INVALID_ARGUMENT', `${dtype} data must be a ${arrayTypeOf(type).name}, found ${found ?? typeof data}`)
     }
-    checkView(data.byteLength / itemSize(type), shape, strides, offset)
     if (isQuantized(type) !== (quant !== null)) {
-      throw new PtliteError('INVALID_ARGUMENT', `${options.dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
+      throw new PtliteError('INVALID_ARGUMENT', `${dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
     if (HOLDS_QUANTIZED && quant !== null) checkQuant(quant, shape)
     if (HOLDS_QUANTIZED && quant !== null && !holdsZeroPoint(quant, type)) {
-      throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${options.dtype} can hold`)
+      throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${dtype} can hold`)
     }
-    const t = new Tensor(Storage.holding(data), offset, [...shape], [...strides], type, quant)
+    const storage = Storage.holding(data)
+    // of the memory itself, as nothing that the array says of its length counts
+    checkView(storage.byteLength / itemSize(type), shape, strides, offset)
+    const t = new Tensor(storage, offset, shape, strides, type, quant)
     t.pinned = true
+    Tensor.hand(t, false)
     return t
   }
 
   /** Gives up this tensor's share of its storage; the last share frees it. Harmless the second time. */
   release(): void {
-    if (this.released) return
-    this.released = true
-    if (--this.storage.users === 0) this.storage.free()
+    if (this.#released) return
+    this.#released = true
+    Storage.dropUser(this.#storage)
   }
 
   get isReleased(): boolean {
-    return this.released
+    return this.#released
   }
+}
+
+/** A copy of what a caller gave, to be checked. */
+function quantOf(given: Quant): Quant {
+  const copyOf = (list: readonly number[]): readonly number[] => (Array.isArray(list) ? Array.from(list) : list)
+  if (typeof given !== 'object') return given
+  if (!('axis' in given)) return { scale: given.scale, zeroPoint: given.zeroPoint }
+  const { axis, scales, zeroPoints, floatZeroPoints } = given
+  return { axis, scales: copyOf(scales), zeroPoints: copyOf(zeroPoints), ...(floatZeroPoints === true ? { floatZeroPoints } : {}) }
+}
+
+/** True where an object has this class and as many own properties as that gives it. */
+function isAsMade(object: object, { prototype }: { readonly prototype: object }, fields: number): boolean {
+  return Reflect.getPrototypeOf(object) === prototype && Reflect.ownKeys(object).length === fields
+}
+
+/** Lists that were frozen last: programs have the same ones again and again, and to freeze one takes as long as to make a tensor. */
+const recent: (readonly number[])[] = [[], [], [], [], [], [], [], []].map((list) => Object.freeze(list))
+let oldest = 0
+
+/** A frozen list of these numbers. */
+function frozenList(list: readonly number[]): readonly number[] {
+  for (const other of recent) if (sameShape(other, list)) return other
+  return (recent[oldest++ % recent.length] = Object.freeze(list.slice()))
+}
+
+function frozenQuant(quant: Quant): Quant {
+  if (Object.isFrozen(quant)) return quant
+  if (!isPerChannel(quant)) return Object.freeze({ ...quant })
+  return Object.freeze({ ...quant, scales: Object.freeze([...quant.scales]), zeroPoints: Object.freeze([...quant.zeroPoints]) })
 }
 
 /** Throws INVALID_ARGUMENT unless these are quantization parameters of a tensor of this shape. */
@@ -241,16 +434,14 @@ function checkParameters(type: DType, shape: readonly number[], quant: Quant | n
 export function become(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
   if (HOLDS_QUANTIZED) checkParameters(t.type, shape, t.quant)
   checkWalk(storage, offset, shape, strides, t.type)
-  if (storage !== t.storage) {
-    storage.users++
+  const before = t.storage
+  if (storage !== before) {
+    Storage.addUser(storage)
     // what the caller holds stays the garbage collector's
-    if (t.storage.isWatched) storage.watch()
-    if (--t.storage.users === 0) t.storage.free()
-    t.storage = storage
+    if (before.isWatched) storage.watch()
+    Storage.dropUser(before)
   }
-  t.offset = offset
-  t.shape = shape
-  t.strides = strides
+  Tensor.place(t, storage, offset, shape, strides)
 }
 
 /** The zero point of a whole tensor is one of its integers: kernels keep it in as many bits. Those per channel may be any number. */

@@ -18,16 +18,34 @@ export class ScriptObject {
   ) {}
 }
 
+let readCache: (object: CustomObject) => unknown
+let writeCache: (object: CustomObject, cache: unknown) => void
+
 /** An instance of a C++ class (`__torch__.torch.classes.*`), such as packed weights: its class and serialised state. */
 export class CustomObject {
-  /** What the operators of the class keep between calls, e.g. weights in kernel layout. */
-  cache: unknown
+  #cache: unknown
 
   constructor(
     readonly className: string,
     /** Set once, where a file makes the object before its state. */
     public state: Value,
   ) {}
+
+  static {
+    readCache = (object) => object.#cache
+    writeCache = (object, cache) => {
+      object.#cache = cache
+    }
+  }
+}
+
+/** What the operators of an object's class keep between calls, e.g. weights in kernel layout. */
+export function cacheOf(object: CustomObject): unknown {
+  return readCache(object)
+}
+
+export function setCache(object: CustomObject, cache: unknown): void {
+  writeCache(object, cache)
 }
 
 /** A device of a program. Everything runs on the CPU; other types only name where a tensor once was. */

@@ -54,7 +54,7 @@ const bundle = await rollup({
   input: ENTRIES,
   external: [/^node:/],
   plugins: [plugin, typescript, minified],
-  treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names|brands)\.ts$/.test(id) },
+  treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names|brands|tensor-methods)\.ts$/.test(id) },
   // reported below, all of them
   shimMissingExports: true,
   onLog(level, log) {

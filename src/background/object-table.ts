@@ -142,7 +142,7 @@ export class ObjectTable {
       if (!this.ids.has(object)) continue
       reached.add(object)
       if (object instanceof CustomObject) pending.push(object.state)
-      if (object instanceof Storage) object.derived?.forEach((d) => pending.push(d.storage))
+      if (object instanceof Storage) Storage.derivedOf(object)?.forEach((d) => pending.push(d.storage))
       for (const inner of contentsOf(object)) if (typeof inner === 'object') pending.push(inner)
     }
     for (const [id, object] of this.objects) {
@@ -192,7 +192,7 @@ export class ObjectTable {
     const all = (values: readonly Value[]): Encoded[] => values.map((v) => this.send(v, nodes))
     if (object instanceof Storage) {
       // the worker may use what the main thread packed, but not the other way round: its memory goes with its module
-      const packed = this.sign > 0 ? (object.derived ?? []) : []
+      const packed = this.sign > 0 ? (Storage.derivedOf(object) ?? []) : []
       for (const d of packed) d.lent = true
       const derived = packed.map(({ key, version, storage }) => ({ key, version, storage: this.sendObject(storage, nodes) }))
       return { kind: 'storage', address: object.startAddress, bytes: object.byteLength, version: object.version, derived }
@@ -226,8 +226,9 @@ export class ObjectTable {
 
   private addDerived(id: number, key: string, version: number, ref: Ref): void {
     const storage = this.find(id) as Storage
-    if (storage.derived?.some((d) => d.key === key && d.version === version)) return
-    storage.derived = [...(storage.derived ?? []), { key, version, storage: this.find(ref.ref) as Storage, lent: true }]
+    const known = Storage.derivedOf(storage) ?? []
+    if (known.some((d) => d.key === key && d.version === version)) return
+    Storage.setDerived(storage, [...known, { key, version, storage: this.find(ref.ref) as Storage, lent: true }])
   }
 
   /** The object without what it holds. */

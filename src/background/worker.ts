@@ -134,7 +134,7 @@ class Server {
       regions.dispose()
       for (const storage of state.storages()) {
         dropDerived(storage, kept)
-        storage.derived = undefined
+        Storage.setDerived(storage, undefined)
         if (!kept.has(storage)) storage.free()
       }
     }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
 import { loadModelFile } from '../../runtime/module/load.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
+import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../index.js'
 import { blockWeights, countBlocks, weightFields } from './block-weights.js'
 import { refuseCompiled } from './compiled-file.js'
@@ -89,7 +90,7 @@ async function pruneFile(model: string, output: string, share: number, width: nu
 /** Copies a tensor's storage to its place in the file. */
 function patch(bytes: Buffer, tensor: Tensor, name: string): void {
   const { storage } = tensor
-  const mapping = storage.keep as { readonly address: number } | undefined
+  const mapping = Storage.keptBy(storage) as { readonly address: number } | undefined
   if (mapping?.address === undefined) {
     throw new PtliteError(
       'UNSUPPORTED_FILE',

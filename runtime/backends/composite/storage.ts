@@ -3,7 +3,7 @@ import { MemoryFormat } from '../../tensor/options.js'
 import { resize } from '../../tensor/resize.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { Storage } from '../../tensor/storage.js'
-import { become, isPerChannel, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { become, isPerChannel, Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { checkStrided } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
@@ -69,8 +69,7 @@ export function set_(self: Tensor): Tensor {
 }
 
 export function set_data(self: Tensor, source: Tensor): void {
-  self.type = source.type
-  self.quant = source.quant
+  Tensor.retype(self, source.type, source.quant)
   become(self, source.storage, source.offset, source.shape, source.strides)
 }
 

@@ -125,7 +125,7 @@ export function squeeze(self: Tensor): Tensor {
 
 /** `self` becomes a view of itself; its channels are along another dimension then. */
 function regarded(self: Tensor, { shape, strides, quant }: Tensor): Tensor {
-  self.quant = quant
+  Tensor.retype(self, self.type, quant)
   return reshaped(self, shape, strides)
 }
 

@@ -1,9 +1,9 @@
 import { check } from '../../error.js'
 import { float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
-import type { Storage } from '../../tensor/storage.js'
+import { Storage } from '../../tensor/storage.js'
 import { DType } from '../../tensor/dtype.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { CustomObject, Tuple, type Value } from '../../tensor/value.js'
+import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../tensor/value.js'
 import { clampedLinear } from './matmul.js'
 import { convolve, convolveTransposed, packs } from './support/conv.js'
 import type { ConvSettings } from './support/conv-shape.js'
@@ -66,7 +66,7 @@ function clampOf(lo: Value, hi: Value): Clamp | null {
 function kept(t: Tensor): Tensor {
   const dense = contiguousOf(t)
   if (dense !== t) {
-    dense.storage.users++
+    Storage.addUser(dense.storage)
     dense.storage.watch()
   }
   dense.pinned = true
@@ -79,7 +79,8 @@ function keptOrNull(object: CustomObject, value: Value): Tensor | null {
 
 /** Weight, bias and limits of a packed linear layer. */
 export function prepackedLinear(object: CustomObject): Context {
-  if (object.cache !== undefined) return object.cache as Context
+  const known = cacheOf(object)
+  if (known !== undefined) return known as Context
   const [w, b, lo, hi] = stateItems(object, 4) as [Value, Value, Value, Value]
   const weight = kept(tensorOf(object, w))
   check(weight.dim === 2, () => `${object.className}: expected a weight with 2 dimensions, found ${weight.dim}`)
@@ -92,7 +93,7 @@ export function prepackedLinear(object: CustomObject): Context {
   )
   const packing = new Packing(() => packNow(weight, PackSide.b, 1, weight.shape[0]!, weight.shape[1]!))
   const context: Context = { weight, bias, clamp: clampOf(lo, hi), packing }
-  object.cache = context
+  setCache(object, context)
   return context
 }
 
@@ -102,7 +103,8 @@ export function prepackedConvolution(object: CustomObject): ConvContext {
 }
 
 function convContext(object: CustomObject, transposed: boolean): ConvContext {
-  if (object.cache !== undefined) return object.cache as ConvContext
+  const known = cacheOf(object)
+  if (known !== undefined) return known as ConvContext
   const items = stateItems(object, transposed ? 9 : 8)
   const weight = kept(tensorOf(object, items[0]!))
   check(weight.dim === 4, () => `${object.className}: expected a weight with 4 dimensions, found ${weight.dim}`)
@@ -121,7 +123,7 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
     settings,
     outputPadding: transposed ? intsOf(object, items[4]!) : [],
   }
-  object.cache = context
+  setCache(object, context)
   return context
 }
 

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
-import { empty, emptyStrided, isPerChannel, type PerChannelQuant, type Tensor } from '../../tensor/tensor.js'
+import { empty, emptyStrided, isPerChannel, type PerChannelQuant, Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from './support/copy.js'
 import {
   asQuantized,
@@ -139,7 +139,7 @@ export function _make_per_tensor_quantized_tensor(t: Tensor, scale: number, zero
 
 export function _make_per_channel_quantized_tensor(t: Tensor, scales: Tensor, zeroPoints: Tensor, axis: number): Tensor {
   const target = asQuantized(copyOf(t), { scale: 1, zeroPoint: 0 })
-  target.quant = channelQuant(scales, zeroPoints, axis, t.shape, target.type)
+  Tensor.retype(target, target.type, channelQuant(scales, zeroPoints, axis, t.shape, target.type))
   return target
 }
 

@@ -30,7 +30,7 @@ export function copy_(self: Tensor, src: Tensor, _nonBlocking: boolean): Tensor 
       () => `copy_: expected a tensor of shape [${self.shape.join(', ')}] quantized per channel, found [${src.shape.join(', ')}]`,
     )
     copyInto(self, src)
-    self.quant = src.quant
+    Tensor.retype(self, self.type, src.quant)
     return self
   }
   if (src.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `copy_: expected a float32 tensor to quantize, found ${src.dtype}`)

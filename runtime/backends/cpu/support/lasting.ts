@@ -1,4 +1,4 @@
-import { Storage } from '../../../tensor/storage.js'
+import { derivedOf, Storage } from '../../../tensor/storage.js'
 import { DType } from '../../../tensor/dtype.js'
 import { Tensor } from '../../../tensor/tensor.js'
 
@@ -9,7 +9,7 @@ import { Tensor } from '../../../tensor/tensor.js'
 export function lastingDerived(t: Tensor, key: string, bytes: number, make: (out: number) => void): Storage {
   const { storage } = t
   const lasting = !storage.owned || storage.isWatched
-  const kept = (storage.derived ??= [])
+  const kept = derivedOf(storage)
   const full = `${key}:${t.offset}:${t.strides.join()}`
   const at = kept.findIndex((d) => d.key === full)
   if (at >= 0 && kept[at]!.version === storage.version) return kept[at]!.storage

@@ -1,6 +1,5 @@
 import * as kernels from '../../../native/generated/kernels.js'
-import type { DerivedData } from '../../../tensor/storage.js'
-import { Storage } from '../../../tensor/storage.js'
+import { type DerivedData, derivedOf, Storage } from '../../../tensor/storage.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 
 /** Which operand of the product a weight is: `a` (rows are outputs: convolution) or `b` (columns are outputs: linear). */
@@ -44,7 +43,7 @@ export function packedWeight(weight: Tensor, side: number, groups: number, outer
 export function packNow(weight: Tensor, side: number, groups: number, outer: number, k: number): Storage {
   const { storage } = weight
   const key = `gemm:${weight.type}:${side}:${groups}:${outer}:${k}:${weight.offset}`
-  const kept = (storage.derived ??= [])
+  const kept = derivedOf(storage)
   const at = kept.findIndex((d) => d.key === key)
   if (at >= 0) {
     const found = kept[at]!

@@ -1,5 +1,5 @@
 import { resizeOut } from '../../../tensor/iterator.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { Tensor } from '../../../tensor/tensor.js'
 import { copyInto } from '../../cpu/support/copy.js'
 import { checkOutType } from '../../cpu/support/deliver.js'
 
@@ -8,6 +8,6 @@ export function adopt(out: Tensor, result: Tensor): Tensor {
   checkOutType(out, result.type, 'this operator')
   resizeOut(out, result.shape)
   copyInto(out, result)
-  out.quant = result.quant
+  Tensor.retype(out, out.type, result.quant)
   return out
 }

@@ -5,7 +5,7 @@ import { DType } from '../../../tensor/dtype.js'
 import { noteRead } from '../../../tensor/observe.js'
 import { numberToHalf } from '../../../tensor/half.js'
 import { empty, isPerChannel, type Tensor } from '../../../tensor/tensor.js'
-import { CustomObject, Tuple, type Value } from '../../../tensor/value.js'
+import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../../tensor/value.js'
 import { castTo, contiguousOf } from '../../cpu/support/copy.js'
 
 /** Embedding tables as rows of integers that end in their scale and bias: float32 after 8-bit integers, float16 after smaller ones. */
@@ -53,9 +53,10 @@ export function tableOf(value: Value): EmbeddingTable {
   if (!(value instanceof CustomObject) || value.className !== EMBEDDING_CLASS) {
     throw new PtliteError('INVALID_ARGUMENT', `expected packed parameters of class ${EMBEDDING_CLASS}`)
   }
-  if (value.cache !== undefined) return value.cache as EmbeddingTable
+  const known = cacheOf(value)
+  if (known !== undefined) return known as EmbeddingTable
   const table = fuse(weightOf(value))
-  value.cache = table
+  setCache(value, table)
   return table
 }
 

@@ -2,7 +2,7 @@ import { PtliteError } from '../../../error.js'
 import { readTensor } from '../../../tensor/data.js'
 import { isFloatScalar, scalarToNumber, type Scalar } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
-import { CustomObject, Tuple, type Value } from '../../../tensor/value.js'
+import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../../tensor/value.js'
 import type { PackedWeights } from './gemm.js'
 
 /** What a packed convolution consists of; lists have one entry per spatial dimension. */
@@ -59,19 +59,21 @@ function expect(object: Value, ...classNames: string[]): CustomObject {
 
 export function linearParams(value: Value): LinearParams {
   const object = expect(value, LINEAR_CLASS)
-  if (object.cache !== undefined) return object.cache as LinearParams
+  const known = cacheOf(object)
+  if (known !== undefined) return known as LinearParams
   const [weight, bias] = itemsOf(object.state)
   if (!(weight instanceof Tensor) || weight.dim !== 2) return broken(object, 'expected a weight matrix')
   const params: LinearParams = { weight, bias: optionalTensor(object, bias) }
-  object.cache = params
+  setCache(object, params)
   return params
 }
 
 export function convParams(value: Value): ConvParams {
   const object = expect(value, CONV2D_CLASS, CONV3D_CLASS)
-  if (object.cache !== undefined) return object.cache as ConvParams
+  const known = cacheOf(object)
+  if (known !== undefined) return known as ConvParams
   const params = parseConv(object)
-  object.cache = params
+  setCache(object, params)
   return params
 }
 

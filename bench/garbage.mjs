@@ -2,12 +2,29 @@
 // input each call; without and with turns of the event loop between. Each in a process of its own; exits 1 where one takes more than 1.3
 // times as much as onnxruntime (which has no synchronous call).
 //
-//   node garbage.mjs [ITERATIONS]
+//   node garbage.mjs [--iterations 20000] [--only tensor|mobilenet_v2]
+//
+// The same: node memory.mjs --loops [...]
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { modelPath } from './lib/models.mjs'
 
-const [iterations = '20000', library, loop, every] = process.argv.slice(2)
+const { values: options } = parseArgs({
+  options: {
+    iterations: { type: 'string', default: '20000' },
+    only: { type: 'string' },
+    loops: { type: 'boolean' },
+    // what a process is started for
+    of: { type: 'string' },
+    loop: { type: 'string' },
+    every: { type: 'string' },
+  },
+})
+const LOOPS = ['tensor', 'mobilenet_v2']
+const { iterations, only, of: library, loop, every } = options
+if (!(Number(iterations) >= 1)) throw new Error(`--iterations: expected a number, found ${iterations}`)
+if (only !== undefined && !LOOPS.includes(only)) throw new Error(`--only: expected ${LOOPS.join(' or ')}, found ${only}`)
 const shape = [1, 3, 224, 224]
 const data = new Float32Array(150_528).fill(0.5)
 
@@ -15,12 +32,11 @@ if (library === undefined) compare()
 else await run()
 
 function compare() {
-  for (const loop of ['tensor', 'mobilenet_v2']) {
+  for (const loop of LOOPS.filter((name) => only === undefined || name === only)) {
     for (const every of ['0', '50']) {
       const [own, theirs] = ['ptlite', 'onnxruntime'].map((library) => {
-        const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), iterations, library, loop, every], {
-          encoding: 'utf8',
-        })
+        const args = ['--iterations', iterations, '--of', library, '--loop', loop, '--every', every]
+        const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), ...args], { encoding: 'utf8' })
         if (stdout === '') throw new Error(stderr)
         return Number(stdout)
       })

@@ -117,7 +117,7 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
     bias: keptOrNull(object, items[1]!),
     clamp: clampOf(rest[2]!, rest[3]!),
     packing:
-      transposed || !packs(weight, groups) || outputs % groups !== 0
+      transposed || groups < 1 || !packs(weight, groups) || outputs % groups !== 0
         ? null
         : new Packing(() => packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs)),
     settings,

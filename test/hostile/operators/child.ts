@@ -40,7 +40,7 @@ let counts: Record<string, number> = {}
 const REPORTED = 200
 const place = Buffer.alloc(8)
 // what operators print is nothing to the parent
-const print = (line: unknown): void => void writeSync(1, `\x1e${JSON.stringify(line)}\n`)
+const print = (line: unknown): void => void writeSync(1, `\n\x1eptlite${JSON.stringify(line)}\n`)
 
 for (let seed = Number(from); seed < Number(to); seed++) {
   place.writeDoubleLE(seed)

@@ -107,9 +107,9 @@ function runChild(
     const lines = (text + chunk.toString()).split('\n')
     text = lines.pop()!
     for (const line of lines) {
-      const start = line.indexOf('\x1e')
+      const start = line.indexOf('\x1eptlite')
       if (start < 0) continue
-      const message = JSON.parse(line.slice(start + 1)) as Finding | { counts: Record<string, number>; done?: true }
+      const message = JSON.parse(line.slice(start + '\x1eptlite'.length)) as Finding | { counts: Record<string, number>; done?: true }
       if ('counts' in message) {
         done = message.done === true
         for (const [kind, n] of Object.entries(message.counts)) report.counts[kind] = (report.counts[kind] ?? 0) + n

@@ -4,7 +4,10 @@ import { checkOptions, count, positive } from '../runtime/tensor/check-arguments
 const TESTS = { instructions: count, bytes: count, milliseconds: positive, elements: count } satisfies Record<keyof Limits, unknown>
 
 /** A test of an option `limits` of `where`, which may have `others` besides, for checkOptions. Throws INVALID_ARGUMENT for what is wrong inside of it. */
-export function limitsTest(where: string, others: Readonly<Record<string, (value: unknown) => string | null>> = {}): (value: unknown) => string | null {
+export function limitsTest(
+  where: string,
+  others: Readonly<Record<string, (value: unknown) => string | null>> = {},
+): (value: unknown) => string | null {
   return (value) => {
     if (Object.prototype.toString.call(value) !== '[object Object]') return 'an object'
     checkOptions(value, { ...TESTS, ...others }, `${where}, limits`)

@@ -28,11 +28,11 @@ int32_t replay(plan_run_frame* f) {
   const auto* offsets = reinterpret_cast<const uint32_t*>(f->offsets);
   auto* times = reinterpret_cast<int64_t*>(f->times);
   const auto levels = static_cast<uint32_t>(f->levels);
-  const bool guarded = ptlite::guarded();
+  const bool limited = ptlite::limited();
   for (int32_t i = 0; i < f->count; i++) {
     if (kTimed) times[i] = ptlite::clock_nanoseconds();
     Step step{frames + offsets[i], levels};
-    const int32_t status = guarded ? ptlite::within_budget(run_step, &step) : step.run();
+    const int32_t status = limited ? ptlite::within_budget(run_step, &step) : step.run();
     if (status != PTLITE_OK) {
       f->header.detail = i;
       return status;

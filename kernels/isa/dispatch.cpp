@@ -90,7 +90,7 @@ int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
 
 int32_t ptlite_launch(void* frame, void* host) {
   static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
-  if (__builtin_expect(ptlite::guarded(), 0)) return ptlite::within_budget(ptlite::launch_at_level, frame);
+  if (__builtin_expect(ptlite::limited(), 0)) return ptlite::within_budget(ptlite::launch_at_level, frame);
   return ptlite::launch_at_level(frame);
 }
 

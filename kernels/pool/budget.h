@@ -23,14 +23,14 @@ struct Guard {
 };
 extern __thread Guard guard __attribute__((visibility("hidden")));
 
-inline bool guarded() { return guard.budget != nullptr; }
+inline bool limited() { return guard.budget != nullptr; }
 
 __attribute__((cold)) void check_budget();
 
 /// Goes on where `within_budget` was called once the thread's budget is spent. Takes a few nanoseconds at most: to be called for every few
 /// microseconds of work.
 inline void poll() {
-  if (__builtin_expect(guarded(), 0)) check_budget();
+  if (__builtin_expect(limited(), 0)) check_budget();
 }
 
 /// poll() for loops whose steps are short: once for this many elements.

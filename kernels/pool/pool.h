@@ -29,7 +29,7 @@ void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* c
 /// parallel_ranges for a function object f(begin, end).
 template <class F>
 inline void parallel_for(int64_t count, int64_t grain, const F& f) {
-  if ((count <= grain || thread_limit() == 1) && !guarded()) {
+  if ((count <= grain || thread_limit() == 1) && !limited()) {
     if (count > 0) f(int64_t{0}, count);
     return;
   }

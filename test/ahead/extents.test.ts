@@ -14,6 +14,8 @@ const root = new URL('../../', import.meta.url).pathname
 /** Kernels that plans may hold, but files may not: what they read depends on data, or on memory of this process. */
 const UNDECLARED: Readonly<Record<string, string>> = {
   bin_count: 'indices are data',
+  budget_enter: 'not captured',
+  budget_leave: 'not captured',
   ctc_loss: 'indices are data',
   embedding_bag: 'offsets are data',
   householder_qr: 'seldom in models',

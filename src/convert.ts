@@ -62,7 +62,7 @@ function isLeaf(value: unknown): value is Value {
 
 /** Lists of such values are taken as they are. */
 function isFlat(value: unknown): boolean {
-  if (!Array.isArray(value)) return false
+  if (!Array.isArray(value) || !(Symbol.iterator in value)) return false
   for (let i = 0; i < value.length; i++) if (!isLeaf(value[i])) return false
   return true
 }
@@ -71,7 +71,7 @@ function isFlat(value: unknown): boolean {
 const ARGUMENTS: Rebuilding<unknown, Value> = {
   itemsOf(value) {
     if (typeof value !== 'object' || value === null || value instanceof Tensor) return null
-    if (Array.isArray(value)) return value as unknown[]
+    if (Array.isArray(value)) return iterable(value)
     if (value instanceof Tuple) return value.items
     return value instanceof Map ? [...(value as Map<unknown, unknown>)].flat() : (foreignContainer(value)?.items ?? null)
   },
@@ -86,6 +86,12 @@ const ARGUMENTS: Rebuilding<unknown, Value> = {
   refuseCycle() {
     throw new PtliteError('INVALID_ARGUMENT', 'a list, tuple or dict is in itself')
   },
+}
+
+/** Operators walk through lists: one without a prototype cannot be. */
+function iterable(list: unknown[]): unknown[] {
+  if (Symbol.iterator in list) return list
+  throw new PtliteError('INVALID_ARGUMENT', 'expected an array, found one without the methods of arrays')
 }
 
 /** Puts items into a new container; those of a dict are its keys and values in turn. */

@@ -13,13 +13,14 @@ export interface Settings {
 
 /** Those of an aten::conv1d, conv2d or conv3d; null for other operators, and for paddings by name. */
 export function convolutionSettings({ op, args }: OperatorNode): Settings | null {
-  const dims = Number(/^aten::conv([123])d$/.exec(op)?.[1])
+  const name = /^aten::conv([123])d$/.exec(op)
+  if (name === null) return null
+  const dims = Number(name[1])
   const [stride, padding, dilation] = args.slice(3, 6).map((arg) => {
     const list = integersArg(arg)
     return list?.length === 1 ? new Array<number>(dims).fill(list[0]!) : list
   })
-  if (Number.isNaN(dims) || stride === undefined || padding === undefined || dilation === undefined) return null
-  return { stride, padding, dilation }
+  return stride === undefined || padding === undefined || dilation === undefined ? null : { stride, padding, dilation }
 }
 
 /** A convolution, whether or not a pass has seen it already. */

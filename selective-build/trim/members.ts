@@ -36,9 +36,10 @@ function classesOf(node: ts.Node): ts.ClassLikeDeclaration[] {
   return classes
 }
 
-/** Names of the classes whose instances apps get: those that are exported, what they extend, and what extends one of them. */
+/** Names of the classes whose instances apps get: those that are exported or stood for, what they extend, and what extends one of them. */
 function openClasses(tree: ts.SourceFile): Set<string> {
   const open = new Set(exportsOf(tree).map((element) => (element.propertyName ?? element.name).text))
+  for (const name of stoodFor(tree, open)) open.add(name)
   const pairs = classesOf(tree).map((node) => [classNameOf(node), node.heritageClauses?.[0]?.types[0]?.expression.getText() ?? ''] as const)
   for (let size = -1; size !== open.size;) {
     size = open.size
@@ -49,6 +50,20 @@ function openClasses(tree: ts.SourceFile): Set<string> {
     }
   }
   return open
+}
+
+/** Classes whose prototype one of these has, too: `Object.defineProperties(name, { prototype: { value: Class.prototype } })`. */
+function stoodFor(tree: ts.SourceFile, names: ReadonlySet<string>): string[] {
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && node.expression.getText() === 'Object.defineProperties' && names.has(node.arguments[0]!.getText())) {
+      const prototype = /\bprototype: *\{ *value: *([\w$]+)\.prototype\b/.exec(node.getText())
+      if (prototype !== null) found.push(prototype[1]!)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
 }
 
 /** Names of properties that are used, and all texts: either may name a member. */

@@ -67,7 +67,7 @@ for (const compile of ['off', 'auto', 'eager'] as const) {
       t.equal(countArrays(await call('same', deepList(5000) as Input)), 5000)
       t.equal(countArrays(await call('copy', [sharedTuples(60) as Input])), 61)
       t.equal(((await call('str', deepList(5000) as Input)) as string).length, 10_001)
-      await t.rejects(async () => call('str', sharedTuples(60) as Input), { code: 'OUT_OF_MEMORY' })
+      await t.rejects(async () => call('str', sharedTuples(60) as Input), { code: 'LIMIT_EXCEEDED' })
       await t.rejects(async () => call('raise', sharedTuples(60) as Input), { code: 'MODEL_ERROR' })
     }
     module.dispose()

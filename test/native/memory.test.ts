@@ -75,5 +75,6 @@ t.test('memory that is left to the garbage collector stays as long as its block'
 })
 
 t.test('sizes that nobody has memory for', async (t) => {
-  for (const bytes of [2 ** 47, 2 ** 60, Infinity, NaN]) t.throws(() => allocate(bytes), { code: 'OUT_OF_MEMORY' }, `${bytes}`)
+  for (const bytes of [2 ** 47, 2 ** 60, Infinity]) t.throws(() => allocate(bytes), { code: 'OUT_OF_MEMORY' }, `${bytes}`)
+  for (const bytes of [NaN, -64]) t.throws(() => allocate(bytes), { code: 'INVALID_ARGUMENT' }, `${bytes}`)
 })

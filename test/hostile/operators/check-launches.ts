@@ -57,8 +57,12 @@ function checkLaunch(id: number, host: ArrayBufferView | null, storages: readonl
   const bytes = frameBytes.slice(0, layout.size)
   const hostBytes = host === null ? null : new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
   const frame: CapturedFrame = { layout, bytes, host: hostBytes, pointers }
+  // to check a frame kernels are asked for sizes, by way of the same bytes
+  const pending = frameBytes.slice()
   const fault = checkFrame(frame, ({ index }) => storages[index]!.byteLength)
+  frameBytes.set(pending)
   // what files may hold is narrower than what operators may ask for
+  if (fault !== null && / (is too large|has no size)$/.test(fault)) throw new LongLaunch(layout.name)
   if (fault !== null && !/ expected /.test(fault) && !isIndexIntoNothing(layout.name, frame, storages)) throw new ReachError(fault)
   const work = workOf(frame)
   if (work !== null && !(work.flops < EXPECTED_LONG && work.bytes < EXPECTED_LONG)) throw new LongLaunch(layout.name)

@@ -1,5 +1,6 @@
 import type { DTypeName, Input, Quant } from '../../../src/index.js'
 import { callOperator, Complex, complex, float, int, Tensor, tuple } from '../../../src/index.js'
+import { PtliteError } from '../../../runtime/error.js'
 import { dtypeFromName, isComplex, isQuantized } from '../../../runtime/tensor/dtype.js'
 import { extentOf } from '../../../runtime/tensor/shape.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
@@ -84,11 +85,16 @@ export function elementsOf({ shape, strides, offset = 0 }: Pick<TensorSpec, 'sha
   return extent === 0 ? 0 : offset + extent
 }
 
+/** Larger tensors are views of fewer elements. */
+const MOST_ELEMENTS = 2 ** 26
+
 function tensorOf(spec: TensorSpec): Tensor {
   const type = dtypeFromName(spec.tensor)
   const { strides, offset } = spec
   const parts = isComplex(type) ? 2 : 1
-  const array = new ARRAYS[spec.tensor](parts * (spec.elements ?? elementsOf(spec)))
+  const elements = spec.elements ?? elementsOf(spec)
+  if (elements > MOST_ELEMENTS) throw new PtliteError('OUT_OF_MEMORY', `no test makes a tensor of ${elements} elements`)
+  const array = new ARRAYS[spec.tensor](parts * elements)
   fillArray(array, spec.tensor, spec.fill ?? ['unit'])
   const quant = isQuantized(type) ? (spec.quant ?? DEFAULT_QUANT) : null
   return Tensor.fromStorage(array, { dtype: spec.tensor, shape: [...spec.shape], strides, offset, quant })

@@ -152,6 +152,7 @@ function fieldsOf(value: Scalar, common: DType): ScalarFields {
 }
 
 function launchBinary(op: number, a: Operand, b: Operand, common: DType, alpha: number, result: Tensor, loop: Loop): void {
+  if (loop.n === 0) return
   const x = a instanceof Tensor ? a : null
   const y = b instanceof Tensor ? b : null
   const { scalar, low, high } = scalarFields(x === null ? a : b, common)
@@ -196,6 +197,7 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   if (y !== null) operands.push(y)
   if (z !== null) operands.push(z)
   const loop = planLoop(shape, operands)
+  if (loop.n === 0) return written(result, out)
   const bScalar = scalarFields(b, common)
   const cScalar = scalarFields(c, common)
   kernels.ternary({

@@ -1,7 +1,7 @@
 import type { RunOptions } from '../runtime/interpreter/run.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'
 import { PtliteError } from '../runtime/error.js'
-import { reachable, visitTensors } from '../runtime/interpreter/lifetime.js'
+import { reachable, visitTensors } from '../runtime/interpreter/reach.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import { memoryStats, trimMemory } from '../runtime/native/memory.js'
 import { discardPages, dropDerived } from '../runtime/tensor/lending.js'

@@ -1,15 +1,14 @@
 import { absent, PtliteError } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS, HOLDS_COMPLEX } from '../runtime/held.js'
+import { HOLDS_ARGUMENTS } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
-import { visitTensors } from '../runtime/interpreter/lifetime.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'
-import { rebuild, type Rebuilding } from '../runtime/tensor/rebuild.js'
-import { Complex, Float, int } from '../runtime/tensor/scalar.js'
+import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
-import { reading } from '../runtime/tensor/check-arguments.js'
-import { adopted, foreignContainer } from './foreign.js'
+import { type CustomObject, Device, type DictKey, type ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { outputOfContainer, valueOfContainer } from './convert-containers.js'
+import { isLeaf, leafValue, outputOfLeaf, valueOfNumber, wholeValue } from './convert-leaf.js'
 
 /**
  * What callers may pass. A plain number becomes what the schema asks for; where the schema takes any number, an
@@ -46,18 +45,8 @@ export function tuple(...items: Input[]): Tuple {
 export function toValue(input: Input): Value {
   if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
-  return (isFlat(input) ? input : rebuild<unknown, Value>(input, ARGUMENTS)) as Value
-}
-
-/** Of objects that callers may pass and that hold no others which they made themselves. */
-const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Device, CustomObject, ScriptObject]
-
-/** True for a value of the runtime that holds no others. */
-function isLeaf(value: unknown): value is Value {
-  if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
-  if (value === null) return true
-  if (value instanceof Tensor) return Tensor.isOne(value) && Tensor.own(value) === value
-  return CLASSES.some((one) => value instanceof one)
+  if (isFlat(input)) return input as Value
+  return typeof input === 'object' && input !== null ? valueOfContainer(input) : leafValue(input)
 }
 
 /** Lists of such values are taken as they are. */
@@ -65,61 +54,6 @@ function isFlat(value: unknown): boolean {
   if (!Array.isArray(value) || !(Symbol.iterator in value)) return false
   for (let i = 0; i < value.length; i++) if (!isLeaf(value[i])) return false
   return true
-}
-
-/** Arguments as values: arrays, dicts and tuples of which nothing needs conversion are taken as they are. */
-const ARGUMENTS: Rebuilding<unknown, Value> = {
-  itemsOf(value) {
-    if (typeof value !== 'object' || value === null || value instanceof Tensor) return null
-    if (Array.isArray(value)) return iterable(value)
-    if (value instanceof Tuple) return value.items
-    return value instanceof Map ? [...(value as Map<unknown, unknown>)].flat() : (foreignContainer(value)?.items ?? null)
-  },
-  leaf: leafValue,
-  isForeign: (value) => !(Array.isArray(value) || value instanceof Tuple || value instanceof Map),
-  shell(value) {
-    if (Array.isArray(value)) return []
-    if (value instanceof Tuple) return new Tuple([], value.fields)
-    return value instanceof Map ? new Map() : foreignContainer(value as object)!.shell()
-  },
-  fill: fillContainer,
-  refuseCycle() {
-    throw new PtliteError('INVALID_ARGUMENT', 'a list, tuple or dict is in itself')
-  },
-}
-
-/** Operators walk through lists: one without a prototype cannot be. */
-function iterable(list: unknown[]): unknown[] {
-  if (Symbol.iterator in list) return list
-  throw new PtliteError('INVALID_ARGUMENT', 'expected an array, found one without the methods of arrays')
-}
-
-/** Puts items into a new container; those of a dict are its keys and values in turn. */
-function fillContainer(container: Value, items: readonly Value[]): void {
-  if (container instanceof Map) {
-    for (let i = 0; i < items.length; i += 2) container.set(items[i] as DictKey, wholeValue(items[i + 1]!))
-    return
-  }
-  const list = container instanceof Tuple ? container.items : (container as Value[])
-  for (const item of items) list.push(wholeValue(item))
-}
-
-/** A plain number of the caller has the type that it looks like. */
-function wholeValue(value: Value): Value {
-  return typeof value === 'number' || typeof value === 'bigint' ? valueOfNumber(value) : value
-}
-
-function valueOfNumber(x: number | bigint): Value {
-  return typeof x === 'bigint' || Number.isInteger(x) ? int(x) : new Float(x)
-}
-
-function leafValue(input: unknown): Value {
-  if (input === undefined) return null
-  if (isLeaf(input)) return input
-  if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
-  const value = typeof input === 'object' ? adopted(input!) : undefined
-  if (value !== undefined) return value
-  throw new PtliteError('INVALID_ARGUMENT', `expected None, bool, number, string, Tensor, tuple, array or Map, found ${kindOf(input)}`)
 }
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */
@@ -205,33 +139,6 @@ const KNOWN_TYPES = new Set([
 /** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
   if (typeof value !== 'object' || value === null) return value
-  return rebuild<Value, Output>(value, RESULTS) as Output
-}
-
-/** Lists and dicts that hold nothing that needs conversion are given as they are. */
-const RESULTS: Rebuilding<Value, Output> = {
-  itemsOf(value) {
-    if (typeof value !== 'object' || value instanceof Tensor) return null
-    if (Array.isArray(value)) return value
-    if (value instanceof Tuple) return value.items
-    return value instanceof Map ? [...value].flat() : null
-  },
-  leaf(value) {
-    if (typeof value !== 'object' || value === null) return value
-    if (value instanceof Tensor) {
-      if (!Tensor.isHanded(value)) Tensor.expose(value)
-      return value
-    }
-    if (value instanceof Float) return value.value
-    if (value instanceof Device) return value.toString()
-    // callers can reach what it holds
-    visitTensors(value, Tensor.expose)
-    return value
-  },
-  isForeign: (value) => value instanceof Tuple,
-  shell: (value) => (value instanceof Map ? new Map() : []),
-  fill(shell, items) {
-    if (shell instanceof Map) for (let i = 0; i < items.length; i += 2) shell.set(items[i] as DictKey, items[i + 1]!)
-    else for (const item of items) (shell as Output[]).push(item)
-  },
+  const isContainer = Array.isArray(value) || value instanceof Tuple || value instanceof Map
+  return isContainer ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
 }

@@ -3,7 +3,7 @@ import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../comp
 import { whyNoMethod, whyNoPlan } from '../compiler/ahead/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
-import { reachable } from '../runtime/interpreter/lifetime.js'
+import { reachable } from '../runtime/interpreter/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
 import type { LinkedFunction } from '../runtime/interpreter/program.js'

@@ -1,4 +1,4 @@
-import { elementsOf, reachable, someTensor } from '../../runtime/interpreter/lifetime.js'
+import { elementsOf, reachable, someTensor } from '../../runtime/interpreter/reach.js'
 import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'

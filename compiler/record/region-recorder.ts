@@ -1,5 +1,5 @@
 import type { Frame } from '../../runtime/interpreter/activation.js'
-import { reachable } from '../../runtime/interpreter/lifetime.js'
+import { reachable } from '../../runtime/interpreter/reach.js'
 import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { sameShape } from '../../runtime/tensor/shape.js'

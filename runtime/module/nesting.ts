@@ -1,4 +1,4 @@
-import { elementsOf } from '../interpreter/lifetime.js'
+import { elementsOf } from '../interpreter/reach.js'
 import type { Value } from '../tensor/value.js'
 import { damaged } from './file-error.js'
 

@@ -123,11 +123,13 @@ export const PARTS: readonly Part[] = [
     needs: [],
   },
   ...FAMILIES.map(([name, files]) => ({ name, files, needs: ['operators'] })),
+  // lists, tuples and dicts that callers pass and get
+  { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
     name: 'runtime',
-    files: ['interpreter/lifetime', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),
+    files: ['interpreter/reach', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),
     needs: [],
   },
   { name: 'flatbuffers', files: ['runtime/module/flat-*'], needs: ['files'] },

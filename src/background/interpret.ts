@@ -1,6 +1,6 @@
 import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
-import { reachable } from '../../runtime/interpreter/lifetime.js'
+import { reachable } from '../../runtime/interpreter/reach.js'
 import type { Limits } from '../../runtime/limits.js'
 import type { LinkedFunction } from '../../runtime/interpreter/program.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'

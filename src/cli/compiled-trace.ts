@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { readHeader, readPlans } from '../../compiler/ahead/read.js'
 import type { AheadPlan } from '../../compiler/ahead/module.js'
-import { visitTensors } from '../../runtime/interpreter/lifetime.js'
+import { visitTensors } from '../../runtime/interpreter/reach.js'
 import { openSource } from '../../runtime/module/bytes.js'
 import { enumValues } from '../../runtime/native/generated/kernel-fields.js'
 import { dtypeTag } from '../../selective-build/trace/dtype-tags.js'

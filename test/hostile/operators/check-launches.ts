@@ -64,8 +64,17 @@ function checkLaunch(id: number, host: ArrayBufferView | null, storages: readonl
   // what files may hold is narrower than what operators may ask for
   if (fault !== null && / (is too large|has no size)$/.test(fault)) throw new LongLaunch(layout.name)
   if (fault !== null && !/ expected /.test(fault) && !isIndexIntoNothing(layout.name, frame, storages)) throw new ReachError(fault)
-  const work = workOf(frame)
+  const work = reckoned(frame)
   if (work !== null && !(work.flops < EXPECTED_LONG && work.bytes < EXPECTED_LONG)) throw new LongLaunch(layout.name)
+}
+
+/** What a frame asks for; endless where its walks are too large for a file. */
+function reckoned(frame: CapturedFrame): ReturnType<typeof workOf> {
+  try {
+    return workOf(frame)
+  } catch {
+    return { flops: Infinity, bytes: Infinity }
+  }
 }
 
 /** Kernels that find their indices out of range read nothing. */

@@ -1,5 +1,5 @@
 import { absent, PtliteError } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS } from '../runtime/held.js'
+import { HOLDS_ARGUMENTS, HOLDS_CONTAINERS } from '../runtime/held.js'
 import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/describe.js'
@@ -45,6 +45,7 @@ export function tuple(...items: Input[]): Tuple {
 export function toValue(input: Input): Value {
   if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
+  if (!HOLDS_ARGUMENTS) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
   if (isFlat(input)) return input as Value
   return typeof input === 'object' && input !== null ? valueOfContainer(input) : leafValue(input)
 }
@@ -139,6 +140,6 @@ const KNOWN_TYPES = new Set([
 /** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
   if (typeof value !== 'object' || value === null) return value
-  const isContainer = Array.isArray(value) || value instanceof Tuple || value instanceof Map
+  const isContainer = HOLDS_CONTAINERS && (Array.isArray(value) || value instanceof Tuple || value instanceof Map)
   return isContainer ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
 }

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'DISPOSED' // a tensor or module used after dispose()
   | 'OUT_OF_MEMORY'
   | 'NATIVE_LIBRARY' // the kernel library is absent or does not fit
+  | 'UNSUPPORTED_HOST' // Node was told not to allow what the call needs
   | 'WRITE_FAILED' // a file or stream that could not be written
   | 'LIMIT_EXCEEDED' // a call or load took more than it may: docs/limits.md
   | 'ABORTED'

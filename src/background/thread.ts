@@ -19,6 +19,20 @@ interface Waiting {
 const IDLE_VARIABLE = 'PTLITE_BACKGROUND_IDLE'
 const DEFAULT_IDLE = 10_000
 
+/** Throws UNSUPPORTED_HOST where Node has been told to start no workers. */
+function startWorker(start: WorkerStart): Worker {
+  try {
+    return new Worker(entryPath(), { workerData: start, execArgv: [] })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_ACCESS_DENIED') throw cause
+    throw new PtliteError(
+      'UNSUPPORTED_HOST',
+      'run() and compile() work in another thread: start Node with --allow-worker, or use forward() and call()',
+      { cause },
+    )
+  }
+}
+
 /**
  * The thread that interprets in the background. It keeps the process alive only while it works, and ends when it has had nothing to do for
  * a while. Its native memory stays until nothing that it has made is used here (`hold`), or until this thread has ended too.
@@ -37,7 +51,7 @@ export class BackgroundThread {
   constructor(private readonly onWarning: (module: number, text: string) => void) {
     const start: WorkerStart = { ptlite: 'background', nativeLibrary: chosenLibrary() || undefined, owner: this.owner }
     // flags of this process, such as --input-type, need not fit a worker
-    this.worker = new Worker(entryPath(), { workerData: start, execArgv: [] })
+    this.worker = startWorker(start)
     this.worker.unref()
     this.idle = setTimeout(() => {
       if (this.users === 0) this.retire()

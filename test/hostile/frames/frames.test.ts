@@ -2,7 +2,7 @@ import t from 'tap'
 import { EXEMPT, fuzzedKernels, fuzzFrames } from './frames.js'
 import { refusedSeeds } from './generate.js'
 
-/** Frames that are tried; `npm run fuzz:frames` tries as many as there is time for. */
+/** Frames that are tried; `npm run fuzz -- frames` tries as many as there is time for. */
 const ROUNDS = 6 * fuzzedKernels().length
 /** The longest that they may take. */
 const MILLISECONDS = 45_000

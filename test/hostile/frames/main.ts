@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { fuzzedKernels, fuzzFrames } from './frames.js'
 
-/** `npm run fuzz:frames -- [--minutes N] [--seed N] [--kernels a,b]`: exits with 1 where a frame that passes the check does harm. */
+/** `npm run fuzz -- frames [--minutes N] [--seed N] [--kernels a,b]`: exits with 1 where a frame that passes the check does harm. */
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string', default: '1' }, kernels: { type: 'string' } },
 })

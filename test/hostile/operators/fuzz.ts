@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { type Finding, fuzz } from './parent.js'
 
 /*
- * npm run fuzz:operators -- [--calls N | --minutes N] [--from SEED] [--only PATTERN] [--out FILE] [--jobs N]
+ * npm run fuzz -- operators [--calls N | --minutes N] [--from SEED] [--only PATTERN] [--out FILE] [--jobs N]
  *
  * Calls all operators with made-up arguments. Findings are printed as they come, and appended to FILE; exits with 1 where there are some.
  */

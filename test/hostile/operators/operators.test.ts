@@ -6,7 +6,7 @@ import type { CallSpec } from './spec.js'
 
 /*
  * Whatever arguments an operator is called with, it gives tensors or a PtliteError, stays inside of its memory and changes nothing else.
- * `npm run fuzz:operators -- --minutes 30 --from SEED` goes on from here.
+ * `npm run fuzz -- operators --minutes 30 --from SEED` goes on from here.
  */
 
 const CALLS = 50_000

@@ -1,5 +1,6 @@
 #include "owner.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -129,10 +130,21 @@ class Owner {
 /// While the process exits, other threads may still use what its main thread owns.
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
+void give_back_pages() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
 struct Membership {
   Owner* owner = nullptr;
   ~Membership() {
-    if (owner != nullptr && (!is_main_thread() || owner->empty())) owner->leave();
+    if (owner != nullptr && (!is_main_thread() || owner->empty())) {
+      const bool keeps_pages = !owner->empty();
+      owner->leave();
+      // the C library keeps what was freed in arenas that other threads may never use
+      if (keeps_pages) give_back_pages();
+    }
     owner = nullptr;
   }
 };

@@ -3,7 +3,7 @@ import type { DetachedTensor } from './detached.js'
 import type { Tensor } from './tensor.js'
 
 /** What `Tensor` is to callers, who cannot make one by `new`: `instanceof` is true for tensors of this copy of the library, and not for what only looks like one. */
-export type TensorType = (abstract new (made: never) => Tensor) & {
+export type TensorType = (abstract new () => Tensor) & {
   readonly prototype: Tensor
   readonly fromStorage: typeof Tensor.fromStorage
   /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { applyEdits, parseBundle } from './source.js'
-import { classNameOf, exportsOf } from './syntax.js'
+import { classNameOf, declarationsOf, exportsOf } from './syntax.js'
 
 /** Called by the language itself. */
 const IMPLICIT = new Set(['constructor', 'toString', 'toJSON', 'valueOf', 'then', 'next', 'return', 'throw'])
@@ -52,9 +52,16 @@ function openClasses(tree: ts.SourceFile): Set<string> {
   return open
 }
 
-/** Classes whose prototype one of these has, too: `Object.defineProperties(name, { prototype: { value: Class.prototype } })`. */
-function stoodFor(tree: ts.SourceFile, names: ReadonlySet<string>): string[] {
+/**
+ * Classes whose prototype one of these has, too: `Object.defineProperties(name, { prototype: { value: Class.prototype } })`, where `name` may have
+ * been given another one.
+ */
+function stoodFor(tree: ts.SourceFile, exported: ReadonlySet<string>): string[] {
   const found: string[] = []
+  const names = new Set(exported)
+  for (const statement of tree.statements)
+    for (const { name, initializer } of declarationsOf(statement))
+      if (initializer !== undefined && ts.isIdentifier(initializer) && names.has(name.getText())) names.add(initializer.text)
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && node.expression.getText() === 'Object.defineProperties' && names.has(node.arguments[0]!.getText())) {
       const prototype = /\bprototype: *\{ *value: *([\w$]+)\.prototype\b/.exec(node.getText())

@@ -40,7 +40,11 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
       )
     }
   }
-  for (const module of [...models.values()].flat()) module.dispose()
+  for (const module of [...models.values()].flat()) {
+    // what apps may ask of any module
+    module.parameters()
+    module.dispose()
+  }
   observer.called()
 }
 

@@ -1,7 +1,7 @@
 import { BLOCK, isRows } from '../../../runtime/backends/cpu/support/blocked.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
-import type { Clamp } from '../../graph/fields.js'
+import type { ConvolutionNode } from '../../graph/compiled.js'
 import type { GraphNode, OperatorNode, TensorType, ValueId } from '../../graph/graph.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
@@ -16,9 +16,10 @@ export interface BlockedConvolution {
   readonly strategy: ConvolutionStrategy
   readonly problem: ConvolutionProblem
   readonly input: ValueId
+  /** Over planes. */
+  readonly layer: ConvolutionNode
   readonly filter: Tensor
   readonly bias: Tensor | null
-  readonly clamp: Clamp
 }
 
 /** A node that can work on blocks of channels. */
@@ -140,7 +141,7 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   const layer = asConvolution(node)
   const dims = analysis.type(input).shape.length - 2
   if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
-  const { stride, padding, dilation, groups, clamp } = layer
+  const { stride, padding, dilation, groups } = layer
   const weight = analysis.tensor(layer.filter)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
   if (weight?.dim !== dims + 2 || bias === undefined || [stride, padding, dilation].some((list) => list.length !== dims)) return null
@@ -153,5 +154,5 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
   // planes are read as they are, rows are not
   if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null
-  return { kind: 'convolution', strategy, problem, input, filter: weight, bias, clamp }
+  return { kind: 'convolution', strategy, problem, input, layer, filter: weight, bias }
 }

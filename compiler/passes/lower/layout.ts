@@ -22,7 +22,6 @@ import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-op
 import { rowReaders } from './blocked-rows.js'
 import type { ConvolutionKind } from './convolution-strategy.js'
 import { Editor } from '../editor.js'
-import { asConvolution } from '../layers.js'
 import { blockedInputs, blockedRegions } from './layout-regions.js'
 import { DEFAULT_OPTIONS, type Pass } from '../pass.js'
 
@@ -209,9 +208,8 @@ class Rewriter {
   }
 
   private convolution(node: GraphNode, form: BlockedConvolution, before: GraphNode[]): GraphNode {
-    const { problem, strategy, filter: weight, bias, clamp } = form
-    const { stride, padding, dilation, groups } = problem
-    const layer = asConvolution(node)!
+    const { problem, strategy, layer, filter: weight, bias } = form
+    const { stride, padding, dilation, groups, clamp } = layer
     const kind = KERNELS[strategy.kind]
     const transform = kind === 'winograd' ? 'winograd_filter' : kind === 'grouped' ? 'blocked_grouped_filter' : 'blocked_filter'
     const [inBlocks] = callOnce(`ptlite::${transform}`, [weight, ...(kind === 'grouped' ? [groups] : [])]) as [Tensor]

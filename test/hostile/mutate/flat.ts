@@ -1,3 +1,4 @@
+import { changeItem, COMMON_CHANGES } from './items.js'
 import type { Random } from '../random.js'
 import { type FlatNode, type FlatSchema, type FlatTree, type FlatVectorNode, nodesOf, readTree, type Site, writeTree } from './flat-tree.js'
 
@@ -120,21 +121,9 @@ function changeVector(node: FlatVectorNode, random: Random, all: readonly FlatNo
 
 function changeElements<T>(items: T[], random: Random, other: () => T): void {
   const at = random.below(items.length)
-  switch (random.below(6)) {
-    case 0:
-      items.splice(at, 1)
-      break
-    case 1:
-      items.splice(at, 0, other())
-      break
-    case 2:
-      if (items.length > 0) items[at] = other()
-      break
-    case 3: {
-      const second = random.below(items.length)
-      if (items.length > 0) [items[at], items[second]] = [items[second]!, items[at]!]
-      break
-    }
+  const change = random.below(6)
+  if (change < COMMON_CHANGES) return changeItem(items, at, change, random, other)
+  switch (change) {
     case 4: {
       const more = items.slice(at, at + random.between(1, 4))
       for (let i = random.pick([1, 1, 1, 20, 200]); i > 0; i--) items.splice(at, 0, ...more)

@@ -1,3 +1,4 @@
+import { changeItem, COMMON_CHANGES } from './items.js'
 import { PickleOp as Op } from '../../../runtime/module/unpickler.js'
 import type { Random } from '../random.js'
 import { intOf, nodesOf, NONE, partsOf, pickleOf, type Pickled, textOf, treeOf, tupleOf } from './pickle-tree.js'
@@ -166,21 +167,9 @@ export function mutateValue(node: Pickled, random: Random, all: readonly Pickled
 /** Changes the elements of a group. */
 export function mutateItems(items: Pickled[], random: Random, other: () => Pickled): void {
   const at = random.below(items.length)
-  switch (random.below(7)) {
-    case 0:
-      items.splice(at, 1)
-      break
-    case 1:
-      items.splice(at, 0, other())
-      break
-    case 2:
-      if (items.length > 0) items[at] = other()
-      break
-    case 3: {
-      const second = random.below(items.length)
-      if (items.length > 0) [items[at], items[second]] = [items[second]!, items[at]!]
-      break
-    }
+  const change = random.below(7)
+  if (change < COMMON_CHANGES) return changeItem(items, at, change, random, other)
+  switch (change) {
     case 4:
       items.splice(at, 0, ...items.slice(at, at + random.between(1, 4)))
       break

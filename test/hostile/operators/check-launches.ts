@@ -1,5 +1,4 @@
-import { checkFrame } from '../../../compiler/frames/check-frame.js'
-import { isCheckable, workOf } from '../../../compiler/frames/check-frame.js'
+import { checkFrame, isCheckable, workOf } from '../../../compiler/frames/check-frame.js'
 import type { CapturedFrame, Pointer } from '../../../compiler/capture/captured.js'
 import { layoutOf } from '../../../compiler/capture/layout.js'
 import { frameBytes, getI64, observeLaunches } from '../../../runtime/native/frame.js'

@@ -46,32 +46,39 @@ const ELSEWHERE16 = 0xffff
 export function readDirectory(source: ByteSource): ZipEntry[] {
   const { offset, bytes, count } = findDirectory(source)
   const directory = source.read(offset, bytes)
+  // which reads faster than a Buffer's methods do before these are compiled
+  const fields = new DataView(directory.buffer, directory.byteOffset, bytes)
   const entries: ZipEntry[] = []
   let at = 0
-  const uint16 = (field: number): number => directory.readUInt16LE(at + field)
   while (entries.length < count) {
-    if (at + ENTRY_BYTES > bytes || directory.readUInt32LE(at) !== ENTRY)
+    if (at + ENTRY_BYTES > bytes || fields.getUint32(at, true) !== ENTRY)
       throw damaged(`no entry ${entries.length} of ${count} in the zip directory`)
-    const nameEnd = at + ENTRY_BYTES + uint16(28)
-    const extraEnd = nameEnd + uint16(30)
-    const sizes = [24, 20, 42].map((field) => directory.readUInt32LE(at + field))
-    if (sizes.includes(ELSEWHERE32)) readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
-    const [size, compressedSize, headerOffset] = sizes as [number, number, number]
+    const nameStart = at + ENTRY_BYTES
+    const nameEnd = nameStart + fields.getUint16(at + 28, true)
+    const extraEnd = nameEnd + fields.getUint16(at + 30, true)
+    let size = fields.getUint32(at + 24, true)
+    let compressedSize = fields.getUint32(at + 20, true)
+    let headerOffset = fields.getUint32(at + 42, true)
+    if (size === ELSEWHERE32 || compressedSize === ELSEWHERE32 || headerOffset === ELSEWHERE32) {
+      const sizes = [size, compressedSize, headerOffset]
+      readZip64Sizes(directory.subarray(nameEnd, extraEnd), sizes)
+      ;[size, compressedSize, headerOffset] = sizes as [number, number, number]
+    }
     entries.push({
-      name: directory.toString('utf8', at + ENTRY_BYTES, nameEnd),
+      name: directory.toString('utf8', nameStart, nameEnd),
       directory,
-      nameStart: at + ENTRY_BYTES,
+      nameStart,
       nameEnd,
-      flags: uint16(8),
-      method: uint16(10),
-      crc: directory.readUInt32LE(at + 16),
+      flags: fields.getUint16(at + 8, true),
+      method: fields.getUint16(at + 10, true),
+      crc: fields.getUint32(at + 16, true),
       compressedSize,
       size,
       headerOffset,
       entryOffset: offset + at,
       end: offset,
     })
-    at = extraEnd + uint16(32)
+    at = extraEnd + fields.getUint16(at + 32, true)
   }
   if (at > bytes) throw damaged('the last entry runs over the end of the zip directory')
   let end = offset

@@ -19,23 +19,23 @@ const MEANING = 0x2869
  */
 export function findRecord(source: ByteSource, entry: ZipEntry, name: string): number {
   const { directory, nameStart, nameEnd, flags, method, compressedSize, headerOffset, end } = entry
-  const header = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
-  if (header.readUInt32LE(0) !== LOCAL_HEADER) throw damaged(`no local header of ${name} at ${headerOffset}`)
-  const nameLength = header.readUInt16LE(26)
-  const extraLength = header.readUInt16LE(28)
+  const { bytes, fields } = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
+  if (fields.getUint32(0, true) !== LOCAL_HEADER) throw damaged(`no local header of ${name} at ${headerOffset}`)
+  const nameLength = fields.getUint16(26, true)
+  const extraLength = fields.getUint16(28, true)
   const extraOffset = headerOffset + LOCAL_HEADER_BYTES + nameLength
   const offset = extraOffset + extraLength
   if (offset + compressedSize > end)
     throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
   const isNamed =
     nameLength === nameEnd - nameStart &&
-    header.compare(directory, nameStart, nameEnd, LOCAL_HEADER_BYTES, LOCAL_HEADER_BYTES + nameLength) === 0
+    bytes.compare(directory, nameStart, nameEnd, LOCAL_HEADER_BYTES, LOCAL_HEADER_BYTES + nameLength) === 0
   if (!isNamed) throw differs(name, 'name')
-  if (((header.readUInt16LE(6) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
-  if (header.readUInt16LE(8) !== method) throw differs(name, 'method')
-  const crc = header.readUInt32LE(14)
-  let stored = header.readUInt32LE(18)
-  let size = header.readUInt32LE(22)
+  if (((fields.getUint16(6, true) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
+  if (fields.getUint16(8, true) !== method) throw differs(name, 'method')
+  const crc = fields.getUint32(14, true)
+  let stored = fields.getUint32(18, true)
+  let size = fields.getUint32(22, true)
   if (stored === ELSEWHERE32 || size === ELSEWHERE32) {
     const sizes = [size, stored]
     readZip64Sizes(source.read(extraOffset, extraLength), sizes)
@@ -53,17 +53,16 @@ export function findRecord(source: ByteSource, entry: ZipEntry, name: string): n
 function checkDescriptor(source: ByteSource, entry: ZipEntry, name: string, at: number): void {
   const { crc, compressedSize, size, end } = entry
   const room = Math.min(MOST_DESCRIPTOR_BYTES, end - at)
-  const bytes = source.peek(at, room)
-  const first = room >= 4 ? bytes.readUInt32LE(0) : -1
-  // what PyTorch writes
-  if (first === DESCRIPTOR && room >= 16 && bytes.readUInt32LE(4) === crc && bytes.readUInt32LE(8) === compressedSize && bytes.readUInt32LE(12) === size) return // prettier-ignore
+  const { fields } = source.peek(at, room)
+  const first = room >= 4 ? fields.getUint32(0, true) : -1
   const isAt = (from: number, width: 4 | 8): boolean => {
-    if (from + 4 + 2 * width > room || bytes.readUInt32LE(from) !== crc) return false
-    const number = (i: number): number => (width === 4 ? bytes.readUInt32LE(i) : Number(bytes.readBigUInt64LE(i)))
+    if (from + 4 + 2 * width > room || fields.getUint32(from, true) !== crc) return false
+    const number = (i: number): number => (width === 4 ? fields.getUint32(i, true) : Number(fields.getBigUint64(i, true)))
     return number(from + 4) === compressedSize && number(from + 4 + width) === size
   }
-  if (!((first === DESCRIPTOR && isAt(4, 8)) || isAt(0, 4) || isAt(0, 8)))
-    throw damaged(`behind the record ${name} are not the checksum and sizes that the zip directory has of it`)
+  // the first is what PyTorch writes
+  const isThere = (first === DESCRIPTOR && (isAt(4, 4) || isAt(4, 8))) || isAt(0, 4) || isAt(0, 8)
+  if (!isThere) throw damaged(`behind the record ${name} are not the checksum and sizes that the zip directory has of it`)
 }
 
 function differs(name: string, what: string): Error {

@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib'
 import { Storage } from '../tensor/storage.js'
 import type { ByteSource } from './bytes.js'
-import { crc32, longCrc32 } from './crc32.js'
+import { crc32 } from './crc32.js'
 import { damaged, guarded, unsupported } from './file-error.js'
 import { readDirectory, type ZipEntry } from './zip-directory.js'
 import { findRecord } from './zip-local.js'
@@ -90,7 +90,7 @@ export class ZipArchive {
   /** Throws INVALID_FILE where bytes of the file are not those that were written. */
   private checkStored(name: string, offset: number, size: number, expected: number): void {
     let crc = 0
-    for (let at = 0; at < size; at += CHUNK) crc = longCrc32(this.source.read(offset + at, Math.min(CHUNK, size - at)), crc)
+    for (let at = 0; at < size; at += CHUNK) crc = crc32(this.source.read(offset + at, Math.min(CHUNK, size - at)), crc)
     if (crc !== expected) throw otherChecksum(name)
   }
 }

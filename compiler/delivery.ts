@@ -1,5 +1,5 @@
 import type { RunOptions } from '../runtime/interpreter/run.js'
-import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../runtime/interpreter/linked.js'
 import { PtliteError } from '../runtime/error.js'
 import { reachable, visitTensors } from '../runtime/interpreter/reach.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'

@@ -1,6 +1,6 @@
 import { milliseconds } from '../runtime/clock.js'
 import { PtliteError } from '../runtime/error.js'
-import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../runtime/interpreter/linked.js'
 import type { Profiler } from '../runtime/interpreter/profile.js'
 import type { RunOptions } from '../runtime/interpreter/run.js'
 import { modulesObserved, type ScriptModule } from '../runtime/module/script-module.js'

@@ -1,6 +1,6 @@
 import type { PlanInfo } from '../compiler/index.js'
 import type { FunctionArgument } from '../runtime/interpreter/code.js'
-import type { LinkedFunction } from '../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../runtime/interpreter/linked.js'
 import { argumentCount } from '../runtime/interpreter/verifier.js'
 import type { ScriptModule } from '../runtime/module/script-module.js'
 import { Tensor } from '../runtime/tensor/tensor.js'

@@ -1,9 +1,9 @@
 import type { ByteSource } from '../runtime/module/bytes.js'
-import { ScriptModule } from '../runtime/module/script-module.js'
+import { loadProgram } from '../runtime/module/load-program.js'
 import type { LoadOptions } from './module.js'
 import { ScriptedModule } from './scripted-module.js'
 
 /** Loads a model with a program: a `.ptl` or `.ff` file, which may be open. Throws PtliteError. */
 export function loadScripted(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes?: ByteSource): ScriptedModule {
-  return new ScriptedModule(ScriptModule.load(source, options, bytes), options)
+  return new ScriptedModule(loadProgram(source, options, bytes), options)
 }

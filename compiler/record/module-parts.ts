@@ -1,4 +1,4 @@
-import type { Program } from '../../runtime/interpreter/program.js'
+import type { ProgramInstance } from '../../runtime/interpreter/run-state.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, type Value } from '../../runtime/tensor/value.js'
@@ -19,7 +19,7 @@ export class ModuleParts {
   private readonly state = new Map<ScriptObject, Set<number>>()
   private lookedAt = -1
 
-  constructor(private readonly program: Program) {}
+  constructor(private readonly program: ProgramInstance) {}
 
   /** True for objects of the module and for its tensors, but for those that are state. */
   belongs(value: Tensor | ScriptObject | CustomObject): boolean {

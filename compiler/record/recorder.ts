@@ -1,5 +1,6 @@
 import { elementsOf, reachable, someTensor } from '../../runtime/interpreter/reach.js'
-import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { ProgramInstance, Run } from '../../runtime/interpreter/run-state.js'
 import type { RunRecorder } from '../../runtime/interpreter/recorder.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { type DataObserver, observeData } from '../../runtime/tensor/observe.js'
@@ -41,7 +42,7 @@ export interface StoppedCall {
 }
 
 /** A GraphRecorder for a run of a method of the program with these arguments, of which `inputs` are the tensors. */
-export function recorderOf(program: Program, root: ScriptObject, args: readonly Value[], inputs: readonly Tensor[]): GraphRecorder {
+export function recorderOf(program: ProgramInstance, root: ScriptObject, args: readonly Value[], inputs: readonly Tensor[]): GraphRecorder {
   return new GraphRecorder(program, root, args, [...inputs])
 }
 
@@ -74,7 +75,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected readonly writesInputs: boolean = false
 
   constructor(
-    protected readonly program: Program,
+    protected readonly program: ProgramInstance,
     protected readonly root: ScriptObject,
     private readonly args: readonly Value[],
     /** The tensors among them. */

@@ -1,6 +1,7 @@
 import type { Frame } from '../../runtime/interpreter/activation.js'
 import { reachable } from '../../runtime/interpreter/reach.js'
-import type { LinkedFunction, LinkedOperator, Program, Run } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { ProgramInstance, Run } from '../../runtime/interpreter/run-state.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { sameShape } from '../../runtime/tensor/shape.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
@@ -44,7 +45,7 @@ export interface RegionStart {
 }
 
 /** Records from a state of a run up to what cannot be recorded. Null where the state has no signature. */
-export function regionRecorderOf(program: Program, root: ScriptObject, start: RegionStart): RegionRecorder | null {
+export function regionRecorderOf(program: ProgramInstance, root: ScriptObject, start: RegionStart): RegionRecorder | null {
   const description = new StateDescription((value) => start.parts.belongs(value))
   if (!start.values.every((value, i) => description.add(value, start.varying.has(i)))) return null
   return new RegionRecorder(program, root, start, description)
@@ -82,7 +83,7 @@ export class RegionRecorder extends GraphRecorder {
   private readonly outputs: ValueId[] = []
 
   constructor(
-    program: Program,
+    program: ProgramInstance,
     root: ScriptObject,
     private readonly start: RegionStart,
     private readonly description: StateDescription,

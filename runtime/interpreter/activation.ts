@@ -4,7 +4,8 @@ import { newStack, type Stack } from '../tensor/stack.js'
 import { Tuple, type Value } from '../tensor/value.js'
 import { execute } from './execute.js'
 import { drop, retain } from './lifetime.js'
-import type { LinkedFunction, Program, Run } from './program.js'
+import type { LinkedFunction } from './linked.js'
+import type { ProgramInstance, Run } from './run-state.js'
 import { LEFT, type RunRecorder } from './recorder.js'
 import { abandonRun, beginRun, finishRun, type RunOptions, takeResult } from './run.js'
 
@@ -31,7 +32,7 @@ export class Activation {
   constructor(
     fn: LinkedFunction,
     private readonly args: readonly Value[],
-    program: Program,
+    program: ProgramInstance,
     options: RunOptions,
   ) {
     this.run = beginRun(args, program, this.stack, options)

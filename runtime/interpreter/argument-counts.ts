@@ -2,7 +2,7 @@ import { PtliteError } from '../error.js'
 import { earlierCounts, missingValues, otherCounts } from '../operators/generated/argument-history.js'
 import type { Value } from '../tensor/value.js'
 import { type Call, CodeReading } from './code-reading.js'
-import type { LinkedFunction, LinkedOperator } from './program.js'
+import type { LinkedFunction, LinkedOperator } from './linked.js'
 
 /*
  * Files of bytecode version 4 and 5 hold every argument that an operator had when they were written, and do not say how many: an operator that gained

@@ -1,5 +1,5 @@
 import { column, EFFECT_LETTERS } from './opcodes.js'
-import type { LinkedFunction, LinkedOperator } from './program.js'
+import type { LinkedFunction, LinkedOperator } from './linked.js'
 import { ANY_KIND, Kind, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from './value-kinds.js'
 import { argumentCount, numberOf, resultsOf } from './verifier.js'
 

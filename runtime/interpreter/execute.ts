@@ -9,7 +9,9 @@ import * as step from './instructions.js'
 import { LEFT } from './recorder.js'
 import { drop, retain } from './lifetime.js'
 import { OPCODE_NAMES } from './opcodes.js'
-import { ArgumentUse, type LinkedFunction, type LinkedOperator, type Run } from './program.js'
+import { ArgumentUse, type LinkedFunction, type LinkedOperator } from './linked.js'
+import { messageText, raise } from './raise.js'
+import type { Run } from './run-state.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
 const MAX_DEPTH = 1000
@@ -221,7 +223,7 @@ export function execute(
           pc += 3
           continue
         case 32: // RAISE_EXCEPTION
-          step.raise(values[stack.top - 2]!, values[stack.top - 1]!)
+          raise(values[stack.top - 2]!, values[stack.top - 1]!)
         case 33: // DICT_INDEX
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           step.indexDict(stack)
@@ -276,7 +278,7 @@ export function execute(
         case 47: {
           // WARN
           drop(values[--stack.top]!, run.lifetimes)
-          run.program.warn(step.messageText(values[--stack.top]!))
+          run.program.warn(messageText(values[--stack.top]!))
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
           pc += 3
           continue

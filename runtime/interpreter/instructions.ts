@@ -6,7 +6,8 @@ import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import { Device, type DictKey, keyIn, ScriptObject, setListType, Tuple, type Value } from '../tensor/value.js'
 import type { Lifetimes } from './lifetime.js'
-import type { LinkedFunction, Program } from './program.js'
+import type { LinkedFunction } from './linked.js'
+import type { ProgramInstance } from './run-state.js'
 import { matchesType, type TypeNode, typeText } from './types.js'
 import { argumentCount } from './verifier.js'
 
@@ -31,7 +32,7 @@ export function noSlot(object: ScriptObject, slot: number): never {
 }
 
 /** SET_ATTR: attributes of an object that was just made come one by one. */
-export function setAttribute(program: Program, object: ScriptObject, slot: number, value: Value): void {
+export function setAttribute(program: ProgramInstance, object: ScriptObject, slot: number, value: Value): void {
   program.attributeWrites++
   if (slot >= object.slots.length) grow(slot + 1 - object.slots.length)
   while (object.slots.length < slot) object.slots.push(null)
@@ -67,7 +68,7 @@ export function nextIteration(stack: Stack, n: number): boolean {
   return false
 }
 
-export function findInterfaceMethod(program: Program, stack: Stack, name: Value, n: number): LinkedFunction {
+export function findInterfaceMethod(program: ProgramInstance, stack: Stack, name: Value, n: number): LinkedFunction {
   const object = toObject(stack.values[stack.top - n]!)
   const fn = typeof name === 'string' ? program.findMethod(object.typeName, name) : undefined
   if (fn === undefined) return modelError(`${object.typeName} has no method ${describe(name)}`)
@@ -156,25 +157,6 @@ export function indexDict(stack: Stack): void {
   const key = keyIn(dict, index)
   if (!dict.has(key)) return modelError(`KeyError: ${typeof key === 'string' ? `'${key}'` : String(key)}`)
   stack.values[stack.top - 1] = dict.get(key)!
-}
-
-/** What a program says; of anything but a text its kind. */
-export function messageText(message: Value): string {
-  return typeof message === 'string' ? message : kindOf(message)
-}
-
-/** Python's exception of the model: the message, after the class name where one is given. */
-export function raise(message: Value, className: Value): never {
-  const text = messageText(message)
-  modelError(typeof className === 'string' ? `${className}: ${text}` : text)
-}
-
-/** The exception of a file that may give a message alone, or one with the name of its class or None above it. */
-export function raiseTopmost(stack: Stack): never {
-  const last = stack.values[stack.top - 1]!
-  const before = stack.top > 1 ? stack.values[stack.top - 2]! : null
-  const hasClass = typeof before === 'string' && (last === null || (typeof last === 'string' && /^[A-Za-z_]\w*(\.\w+)+$/.test(last)))
-  raise(hasClass ? before : last, hasClass ? last : null)
 }
 
 /** `is` of Python: one object for references, equality for plain values. */

@@ -1,6 +1,7 @@
 import type { Stack } from '../tensor/stack.js'
 import type { ScriptObject, Value } from '../tensor/value.js'
-import type { LinkedFunction, LinkedOperator, Run } from './program.js'
+import type { LinkedFunction, LinkedOperator } from './linked.js'
+import type { Run } from './run-state.js'
 
 /** Thrown where a recorder leaves a run; the trace and the frames of the run say where it stands. */
 export const LEFT = /* @__PURE__ */ new Error('the run was left')

@@ -12,7 +12,8 @@ import { drop, Lifetimes } from './lifetime.js'
 import { elementsIn, reachable } from './reach.js'
 import type { Profiler } from './profile.js'
 import type { RunRecorder } from './recorder.js'
-import type { LinkedFunction, Program, Run } from './program.js'
+import type { LinkedFunction } from './linked.js'
+import type { ProgramInstance, Run } from './run-state.js'
 
 export interface RunOptions {
   readonly profiler?: Profiler | null
@@ -28,7 +29,7 @@ const NOTHING_PINNED = null as unknown as Lifetimes
  * Runs `fn` on `args` (`self` first) and returns its result. When it returns, the memory of every tensor made
  * on the way has been given back, but for the result, attributes that were set, and what was put into arguments.
  */
-export function runFunction(fn: LinkedFunction, args: readonly Value[], program: Program, options: RunOptions = {}): Value {
+export function runFunction(fn: LinkedFunction, args: readonly Value[], program: ProgramInstance, options: RunOptions = {}): Value {
   const stack = newStack()
   const run = beginRun(args, program, stack, options)
   const before = enterScope(run.scope)
@@ -48,7 +49,7 @@ export function runFunction(fn: LinkedFunction, args: readonly Value[], program:
 }
 
 /** The state of a call from outside, whose arguments, `self` first, are put on the stack. */
-export function beginRun(args: readonly Value[], program: Program, stack: Stack, options: RunOptions): Run {
+export function beginRun(args: readonly Value[], program: ProgramInstance, stack: Stack, options: RunOptions): Run {
   for (const arg of args) {
     // a tensor from outside is the caller's: it is never counted
     if (arg instanceof Tensor && !arg.pinned) arg.pinned = true

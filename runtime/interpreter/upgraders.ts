@@ -4,7 +4,7 @@ import { isFloating } from '../tensor/dtype.js'
 import type { Stack } from '../tensor/stack.js'
 import { Tensor } from '../tensor/tensor.js'
 import type { Value } from '../tensor/value.js'
-import { type LinkedOperator, standIn } from './program.js'
+import { type LinkedOperator, standIn } from './linked.js'
 
 /**
  * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:

@@ -2,7 +2,7 @@ import { absent, PtliteError } from '../error.js'
 import type { FunctionCode } from './code.js'
 import { HOLDS_ALL_INSTRUCTIONS } from '../held.js'
 import { column, EFFECT_LETTERS, OPCODE_NAMES, OPERAND_LETTERS } from './opcodes.js'
-import type { LinkedFunction } from './program.js'
+import type { LinkedFunction } from './linked.js'
 import { pathVerifier } from './verify-paths.js'
 
 const OP = 0

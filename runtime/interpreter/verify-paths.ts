@@ -1,5 +1,5 @@
 import { column, EFFECT_LETTERS, OPERAND_LETTERS } from './opcodes.js'
-import type { LinkedFunction } from './program.js'
+import type { LinkedFunction } from './linked.js'
 
 const OP = 0
 const JMP = 10

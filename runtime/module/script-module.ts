@@ -1,7 +1,9 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_OBSERVERS } from '../held.js'
+import type { FunctionCode } from '../interpreter/code.js'
 import { linkFunctions } from '../interpreter/link.js'
-import type { LinkedFunction, Program } from '../interpreter/program.js'
+import type { LinkedFunction } from '../interpreter/linked.js'
+import type { ProgramInstance } from '../interpreter/run-state.js'
 import { runFunction, type RunOptions } from '../interpreter/run.js'
 import type { NamedTuples } from '../interpreter/types.js'
 import { verifyFunction } from '../interpreter/verifier.js'
@@ -9,12 +11,9 @@ import { reachable } from '../interpreter/reach.js'
 import { kindOf } from '../tensor/describe.js'
 import type { Tensor } from '../tensor/tensor.js'
 import { ScriptObject, type Value } from '../tensor/value.js'
-import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../limits.js'
-import { Budget } from '../native/budget.js'
+import type { Limits } from '../limits.js'
 import { tensorAttributes } from './attributes.js'
-import { openSource } from './bytes.js'
-import { loadModelFile } from './load.js'
-import type { LoadHooks, ModelFile } from './model.js'
+import type { ModelFile } from './model.js'
 import type { ReadLimits, ReadOptions } from './read-options.js'
 
 export interface LoadOptions extends RunOptions, ReadOptions {
@@ -24,11 +23,6 @@ export interface LoadOptions extends RunOptions, ReadOptions {
   readonly map?: boolean
   /** What the code that loading runs may take, where that is not as by default. */
   readonly limits?: Limits & ReadLimits
-}
-
-/** What the code that loading a file of so many bytes runs may take: far more than any that has to set up its objects. */
-export function loadingLimits(fileBytes: number): Limits {
-  return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
 }
 
 /** Is told of every module that is loaded or called. */
@@ -51,7 +45,7 @@ export function observeModules(other: ModuleObserver | null): void {
 }
 
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. `__setstate__` runs on it while it is being read. */
-export class ScriptModule implements Program {
+export class ScriptModule implements ProgramInstance {
   file!: ModelFile
   /** Not there while it is being read. */
   root!: ScriptObject
@@ -67,31 +61,29 @@ export class ScriptModule implements Program {
   /** Background runs that are under way. */
   private uses = 0
 
-  private constructor(
+  constructor(
     readonly options: LoadOptions,
     /** The path or the bytes it was read from. */
     readonly source: string | Uint8Array | ArrayBuffer,
   ) {}
 
-  /** Reads, verifies and links a model. Objects with a `__setstate__` are built by running it. */
-  static load(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes = openSource(source, options.map)): ScriptModule {
-    const module = new ScriptModule(options, source)
-    const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(bytes.size)))
-    const hooks: LoadHooks = {
-      onFunctions: (codes, operatorVersion) => {
-        const functions = (module.functions = linkFunctions(codes, operatorVersion, module.namedTuples))
-        for (const fn of functions) verifyFunction(fn, functions)
-        if (HOLDS_OBSERVERS) observer?.functions(functions)
-      },
-      runSetState: (code, object, state) => {
-        const fn = module.functions.find((f) => f.source === code)!
-        budget.run(() => runFunction(fn, [object, state], module, options))
-      },
-    }
-    const file = loadModelFile(bytes, hooks, options)
-    module.hold(file)
-    if (HOLDS_OBSERVERS) observer?.module(module)
-    return module
+  /** Links and verifies the functions of its file, before its state is read. */
+  link(codes: readonly FunctionCode[], operatorVersion: number): void {
+    const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples))
+    for (const fn of functions) verifyFunction(fn, functions)
+    if (HOLDS_OBSERVERS) observer?.functions(functions)
+  }
+
+  /** Fills `object` by running a `__setstate__` of its file on `state`. */
+  setState(code: FunctionCode, object: ScriptObject, state: Value): void {
+    const fn = this.functions.find((f) => f.source === code)!
+    runFunction(fn, [object, state], this, this.options)
+  }
+
+  /** What was read is whole. */
+  complete(file: ModelFile): void {
+    this.hold(file)
+    if (HOLDS_OBSERVERS) observer?.module(this)
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */

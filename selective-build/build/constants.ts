@@ -1,5 +1,5 @@
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
-import { ArgumentUse } from '../../runtime/interpreter/program.js'
+import { ArgumentUse } from '../../runtime/interpreter/linked.js'
 import { OPCODE_BY_NAME } from '../../runtime/interpreter/opcodes.js'
 import { PickleOp } from '../../runtime/module/unpickler.js'
 import { DType } from '../../runtime/tensor/dtype.js'

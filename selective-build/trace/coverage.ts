@@ -1,6 +1,6 @@
 import { setTrapHandler, TRAP } from '../../runtime/interpreter/execute.js'
 import { OPCODES } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
 
 interface Watched {
   readonly fn: LinkedFunction

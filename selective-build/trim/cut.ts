@@ -8,7 +8,7 @@ import { applyEdits, type BundleSource, type Edit } from './source.js'
 import { classNameOf, isFunction } from './syntax.js'
 
 /** Where loading begins: what only this comes to is known from the models that were loaded. */
-const LOADING = new Set(['ScriptModule.load'])
+const LOADING = new Set(['loadProgram'])
 
 /** Characters: without a function that is shorter a bundle is no smaller. */
 const LEAST_SAVED = 10

@@ -22,32 +22,31 @@ export class Reach {
   private readonly properties = new Set<string>()
   private readonly classes: Set<string>
 
-  /** Calls of methods in `barred` (`Class.method`) are not followed. */
+  /** Calls of the functions in `barred` are not followed. */
   constructor(statements: readonly ts.Statement[], living: Iterable<string>, barred: ReadonlySet<string>) {
     this.classes = new Set(living)
     for (const statement of statements) {
-      if (ts.isFunctionDeclaration(statement) && statement.name !== undefined) this.topLevel.set(statement.name.text, statement)
+      if (ts.isFunctionDeclaration(statement) && statement.name !== undefined && !barred.has(statement.name.text))
+        this.topLevel.set(statement.name.text, statement)
       for (const { name, initializer } of declarationsOf(statement)) {
         if (initializer !== undefined) this.topLevel.set(name.getText(), initializer)
       }
-      this.index(statement, null, barred)
+      this.index(statement, null)
     }
   }
 
-  private index(node: ts.Node, className: string | null, barred: ReadonlySet<string>): void {
+  private index(node: ts.Node, className: string | null): void {
     if (ts.isClassLike(node)) className = classNameOf(node)
     const isMethod = ts.isMethodDeclaration(node) || ts.isAccessor(node)
     const fn = isMethod ? node : ts.isPropertyAssignment(node) && isFunction(node.initializer) ? node.initializer : null
     if (fn !== null) {
       const name = textOf((node as ts.MethodDeclaration).name)
       const owner = isMethod && ts.isClassLike(node.parent) ? className : null
-      if (!barred.has(`${owner}.${name}`)) {
-        const others = this.members.get(name)
-        if (others === undefined) this.members.set(name, [{ node: fn, className: owner }])
-        else others.push({ node: fn, className: owner })
-      }
+      const others = this.members.get(name)
+      if (others === undefined) this.members.set(name, [{ node: fn, className: owner }])
+      else others.push({ node: fn, className: owner })
     }
-    ts.forEachChild(node, (child) => this.index(child, className, barred))
+    ts.forEachChild(node, (child) => this.index(child, className))
   }
 
   /** Goes through everything that may run when `node` does: functions in it too, but for methods, which run where they are named. */

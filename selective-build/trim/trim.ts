@@ -9,9 +9,9 @@ import { exportsOf } from './syntax.js'
 /** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
 const LOADER = /^runtime\/(?:module|interpreter)\//
 const isWithin = (file: string): boolean => LOADER.test(file)
-/** Of these those that only ScriptModule.load calls; of what they hand on, debug information is read when models are loaded. */
+/** Of these those that only loadProgram calls; of what they hand on, debug information is read when models are loaded. */
 const LOADING =
-  /^runtime\/(?:module\/(?!script-module)|interpreter\/(?:verifier|opcodes|link|program|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
+  /^runtime\/(?:module\/(?!script-module|load-program)|interpreter\/(?:verifier|opcodes|link|linked|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
 const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */

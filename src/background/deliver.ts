@@ -1,5 +1,5 @@
 import { Guards, type MadePlan, type Outcome, type Plan, type PlanData, planFromData, planToData } from '../../compiler/index.js'
-import type { Program } from '../../runtime/interpreter/program.js'
+import type { ProgramInstance } from '../../runtime/interpreter/run-state.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
@@ -44,7 +44,11 @@ export function sendOutcome(outcome: Outcome<MadePlan>, id: number, state: Objec
 }
 
 /** The plan in this thread, with guards on its module's state as it is now. Null where that holds too much to be compared. */
-export function receivePlan(sent: SentPlan, program: Program, state: ObjectTable): { readonly plan: Plan; readonly guards: Guards } | null {
+export function receivePlan(
+  sent: SentPlan,
+  program: ProgramInstance,
+  state: ObjectTable,
+): { readonly plan: Plan; readonly guards: Guards } | null {
   const guards = new Guards(program)
   for (const [object, slot] of sent.attributes) if (!guards.addAttribute(state.objectOf(object) as ScriptObject, slot)) return null
   for (const storage of sent.storages) guards.addStorage(state.objectOf(storage) as Storage)

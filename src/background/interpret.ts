@@ -2,7 +2,7 @@ import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index
 import { PtliteError } from '../../runtime/error.js'
 import { reachable } from '../../runtime/interpreter/reach.js'
 import type { Limits } from '../../runtime/limits.js'
-import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { endLease, lease } from '../../runtime/tensor/lending.js'

@@ -1,7 +1,7 @@
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import { linkFunctions } from '../../runtime/interpreter/link.js'
 import { OPCODE_BY_NAME } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
 import { PtliteError } from '../../runtime/error.js'
 import { contiguousStrides, numelOf } from '../../runtime/tensor/shape.js'
 import { Float } from '../../runtime/tensor/scalar.js'

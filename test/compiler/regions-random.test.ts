@@ -1,7 +1,7 @@
 import t from 'tap'
 import { TieredModule } from '../../compiler/index.js'
 import { runFunction } from '../../runtime/interpreter/run.js'
-import type { LinkedFunction } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
 import type { ScriptModule } from '../../runtime/module/script-module.js'
 import { type Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Tuple, type Value } from '../../runtime/tensor/value.js'

@@ -5,7 +5,7 @@ import type { CapturedRun } from '../../compiler/capture/captured.js'
 import { buildPlan, Plan } from '../../compiler/executor/plan.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { memoryStats } from '../../runtime/native/memory.js'
-import { ScriptModule } from '../../runtime/module/script-module.js'
+import { loadProgram } from '../../runtime/module/load-program.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Tensor, viewOf } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -48,7 +48,7 @@ const folder = fixturePath('models')
 for (const file of readdirSync(folder).filter((name) => /^[^.]*\.ptl$/.test(name))) {
   t.test(`${file}: replays equal runs, bit by bit`, (t) => {
     const golden = JSON.parse(readFileSync(`${folder}/${file.replace('.ptl', '.json')}`, 'utf8')) as Golden
-    const module = ScriptModule.load(`${folder}/${file}`)
+    const module = loadProgram(`${folder}/${file}`)
     const forward = module.method('forward')
     const inputs = golden.inputs.map((input) => inputOf(input) as Tensor)
     // weights are packed at their second use

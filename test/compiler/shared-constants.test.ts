@@ -5,7 +5,7 @@ import { callOnce } from '../../compiler/graph/evaluate.js'
 import { TieredModule } from '../../compiler/tier.js'
 import { openSource } from '../../runtime/module/bytes.js'
 import { Storage } from '../../runtime/tensor/storage.js'
-import { ScriptModule } from '../../runtime/module/script-module.js'
+import { loadProgram } from '../../runtime/module/load-program.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { discardPages, endLease, lease } from '../../runtime/tensor/lending.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
@@ -20,7 +20,7 @@ const image = (batch: number): Tensor =>
 
 t.test('plans for two signatures share packed weights', (t) => {
   const { live } = memoryStats()
-  const script = ScriptModule.load(fixturePath('models/resnet18.ptl'))
+  const script = loadProgram(fixturePath('models/resnet18.ptl'))
   const tiers = new TieredModule(script, 'eager')
   const forward = script.method('forward')
   const inputs = [1, 2].map(image)

@@ -1,7 +1,8 @@
 import type { FunctionCode } from '../../runtime/interpreter/code.js'
 import { OPCODE_BY_NAME } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction, LinkedOperator, Program } from '../../runtime/interpreter/program.js'
-import { ArgumentUse } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { ProgramInstance } from '../../runtime/interpreter/run-state.js'
+import { ArgumentUse } from '../../runtime/interpreter/linked.js'
 import { parseType, type TypeNode } from '../../runtime/interpreter/types.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
@@ -61,7 +62,7 @@ export function operator(
 }
 
 /** A program of these functions, without a module. */
-export function programOf(...functions: LinkedFunction[]): Program & { warnings: string[] } {
+export function programOf(...functions: LinkedFunction[]): ProgramInstance & { warnings: string[] } {
   const warnings: string[] = []
   return {
     root: undefined,

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { PtliteError } from '../../runtime/error.js'
 import { OPCODES } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/program.js'
-import { ArgumentUse } from '../../runtime/interpreter/program.js'
+import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
+import { ArgumentUse } from '../../runtime/interpreter/linked.js'
 import { argumentCount, verifyFunction } from '../../runtime/interpreter/verifier.js'
 import { assemble, type Assembly } from './assemble.js'
 

@@ -5,7 +5,7 @@ import { repairChecksums } from '../../src/cli/zip-checksums.js'
 import { PtliteError } from '../../runtime/error.js'
 import { loadModule } from '../../src/index.js'
 import { loadModelFile } from '../../runtime/module/load.js'
-import { ScriptModule } from '../../runtime/module/script-module.js'
+import { loadProgram } from '../../runtime/module/load-program.js'
 import { fixtureBytes, fixturePath, type Golden, inputOf } from './fixtures.js'
 
 const SEED = Number(process.env['PTLITE_SEED'] ?? 20240607)
@@ -60,7 +60,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
 
 function outcomeOf(bytes: Uint8Array): string {
   try {
-    ScriptModule.load(bytes, { maxIterations: 10_000, onWarning: () => undefined }).dispose()
+    loadProgram(bytes, { maxIterations: 10_000, onWarning: () => undefined }).dispose()
     return 'loaded'
   } catch (error) {
     if (error instanceof PtliteError && error.code !== 'INTERNAL') return error.code

@@ -85,16 +85,18 @@ function laterOn(text) {
   return new Later(() => upperAgain(text, "what is handed over stays, with all that it comes to"));
 }
 
+// runtime/module/load-program.ts
+function loadProgram(text) {
+  const module = new ScriptModule();
+  module.result = new Reader(text).read();
+  module.word = wordOf(text);
+  module.made = laterOn(text);
+  if (text === "table") module.kind = TABLE["a kind"]();
+  return module;
+}
+
 // runtime/module/script-module.ts
 var ScriptModule = class {
-  static load(text) {
-    const module = new ScriptModule();
-    module.result = new Reader(text).read();
-    module.word = wordOf(text);
-    module.made = laterOn(text);
-    if (text === "table") module.kind = TABLE["a kind"]();
-    return module;
-  }
   value() {
     return typeof this.result.value === "string" ? this.result.value : joined(this.result.value);
   }
@@ -116,7 +118,7 @@ function joined(list) {
 }
 
 // src/selected.ts
-var load = (text) => ScriptModule.load(text);
+var load = (text) => loadProgram(text);
 var valueOf = (module) => module.value();
 var laterOf = (module) => module.later();
 var wordIn = (module) => module.word + module.made.made();
@@ -236,6 +238,7 @@ t.test('shares of the source files', async (t) => {
     'runtime/error.ts',
     'runtime/interpreter/reader.ts',
     'runtime/module/file-error.ts',
+    'runtime/module/load-program.ts',
     'runtime/module/script-module.ts',
     'runtime/module/words.ts',
     'src/selected.ts',

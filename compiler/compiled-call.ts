@@ -1,4 +1,4 @@
-import { visitTensors } from '../runtime/interpreter/reach.js'
+import { visitTensors } from '../program/reach.js'
 import type { Limits } from '../runtime/limits.js'
 import { asCompilation, currentBudget } from '../runtime/native/budget.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'

@@ -19,7 +19,7 @@ if (main === undefined) {
   process.exit(2)
 }
 
-const READERS = /\/(runtime\/(module|interpreter)|compiler\/(ahead|frames|executor))\/|\/src\/(load|original|compiled-module|fingerprint)/
+const READERS = /\/(formats|program|engine\/interpreter|compiler\/(frames|executor))\/|\/src\/(load|original|compiled-module|fingerprint)/
 /** Programs that are started by themselves. */
 const children = readdirSync(join(root, hostile), { recursive: true })
   .filter((path) => /child[\w-]*\.ts$/.test(path))

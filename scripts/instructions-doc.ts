@@ -1,4 +1,4 @@
-import { OPCODES } from '../runtime/interpreter/opcodes.js'
+import { OPCODES } from '../program/opcodes.js'
 import { INSTRUCTION_MEANINGS } from './instruction-meanings.js'
 
 /** docs/instructions.md: the opcode table as a page. */
@@ -11,7 +11,7 @@ export function instructionsDoc(): string {
 
 One value stack for the whole call chain, and registers 1..n per function. Jumps are relative to the instruction itself. "Takes" and
 "leaves" count values on the stack; "schema" means as many as the operator or function declares. This page is printed from
-\`runtime/interpreter/opcodes.ts\`, which also drives the decoder, the verifier and \`ptlite inspect --code\`.
+\`program/opcodes.ts\`, which also drives the decoder, the verifier and \`ptlite inspect --code\`.
 
 | number | name | X | N | takes | leaves | meaning |
 | ---: | --- | --- | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-import type { Profiler } from '../runtime/interpreter/profile.js'
+import type { Profiler } from '../engine/interpreter/profile.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import type { CallOptions, RunOptions } from './module.js'

@@ -1,6 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import { HOLDS_COMPLEX } from '../runtime/held.js'
-import { visitTensors } from '../runtime/interpreter/reach.js'
+import { visitTensors } from '../program/reach.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'

@@ -1,6 +1,6 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS, HOLDS_CONTAINERS } from '../runtime/held.js'
-import { matchesType, type TypeNode, typeText } from '../runtime/interpreter/types.js'
+import { matchesType, type TypeNode, typeText } from '../program/types.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'

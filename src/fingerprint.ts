@@ -1,7 +1,7 @@
-import { hashOf, hashAt } from '../compiler/ahead/hash.js'
-import type { ByteSource } from '../runtime/module/bytes.js'
-import { fileKind } from '../runtime/module/file-kind.js'
-import { readDirectory } from '../runtime/module/zip-directory.js'
+import { hashOf, hashAt } from '../formats/ptlc/hash.js'
+import type { ByteSource } from '../formats/containers/bytes.js'
+import { fileKind } from '../formats/file-kind.js'
+import { readDirectory } from '../formats/containers/zip/directory.js'
 import { PtliteError } from '../runtime/error.js'
 
 /** Of an entry of a zip's directory, where the CRC-32 of its record stands. */

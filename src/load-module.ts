@@ -1,11 +1,11 @@
-import { openSource } from '../runtime/module/bytes.js'
-import { fileKind } from '../runtime/module/file-kind.js'
+import { openSource } from '../formats/containers/bytes.js'
+import { fileKind } from '../formats/file-kind.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { loadCompiled } from './load-compiled.js'
 import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
-import { turnOfOthers } from './turn.js'
+import { turnOfOthers } from '../engine/turn.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
 const LARGE = 1 << 20

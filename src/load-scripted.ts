@@ -1,5 +1,5 @@
-import type { ByteSource } from '../runtime/module/bytes.js'
-import { loadProgram } from '../runtime/module/load-program.js'
+import type { ByteSource } from '../formats/containers/bytes.js'
+import { loadProgram } from '../engine/load-program.js'
 import type { LoadOptions } from './module.js'
 import { ScriptedModule } from './scripted-module.js'
 

@@ -1,4 +1,4 @@
-import { elementsOf } from '../runtime/interpreter/reach.js'
+import { elementsOf } from '../program/reach.js'
 import { CustomObject, type ScriptObject, type Value } from '../runtime/tensor/value.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 

@@ -1,7 +1,7 @@
 import type { ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
 import type { Limits } from '../runtime/limits.js'
-import type { ReadLimits } from '../runtime/module/read-options.js'
-import type { Profiler } from '../runtime/interpreter/profile.js'
+import type { ReadLimits } from '../formats/reading/read-options.js'
+import type { Profiler } from '../engine/interpreter/profile.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Input, Output } from './convert.js'
 

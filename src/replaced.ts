@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { OriginalFile } from '../compiler/ahead/module.js'
+import type { OriginalFile } from '../formats/ptlc/module.js'
 import { PtliteError } from '../runtime/error.js'
-import { openSource } from '../runtime/module/bytes.js'
+import { openSource } from '../formats/containers/bytes.js'
 import { fingerprintOf } from './fingerprint.js'
 
 /** How a file differs from the model that plans were made from, all of which is read; null where it does not. */

@@ -1,6 +1,6 @@
 import { generatorAddress } from '../../runtime/backends/cpu/support/generator.js'
 import { frameBytes, i32, observeLaunches } from '../../runtime/native/frame.js'
-import { visitTensors } from '../../runtime/interpreter/reach.js'
+import { visitTensors } from '../../program/reach.js'
 import { observeStorages, type Storage, type StorageObserver } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'

@@ -1,4 +1,4 @@
-import { tensorAttributes } from '../../runtime/module/attributes.js'
+import { tensorAttributes } from '../../program/attributes.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
 

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import type { LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { LinkedOperator } from '../../program/linked.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { sameShape } from '../../runtime/tensor/shape.js'

@@ -1,4 +1,4 @@
-import type { LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { LinkedOperator } from '../../program/linked.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { type ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type IntSource, TracedInt } from './region-int.js'

@@ -1,4 +1,4 @@
-import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
+import type { LinkedFunction } from '../../program/linked.js'
 import type { Graph, Origin } from '../graph/graph.js'
 import type { Guards } from './guards.js'
 import type { Place } from './module-parts.js'

@@ -1,7 +1,7 @@
 import { milliseconds } from '../../runtime/clock.js'
 import { PtliteError } from '../../runtime/error.js'
 import { endsCall } from '../../runtime/limits.js'
-import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
+import type { LinkedFunction } from '../../program/linked.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { type Entry, MAX_ATTEMPTS } from '../entry.js'
 import type { Place } from '../record/module-parts.js'

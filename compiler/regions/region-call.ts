@@ -1,4 +1,4 @@
-import { visitTensors } from '../../runtime/interpreter/reach.js'
+import { visitTensors } from '../../program/reach.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
 import { Storage } from '../../runtime/tensor/storage.js'

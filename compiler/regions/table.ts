@@ -1,5 +1,5 @@
-import type { Activation, Frame } from '../../runtime/interpreter/activation.js'
-import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
+import type { Activation, Frame } from '../../engine/interpreter/activation.js'
+import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
 import type { GraphNode } from '../graph/graph.js'
 import { type Entry } from '../entry.js'
 import type { RegionRecording } from '../record/region.js'

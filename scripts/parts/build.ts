@@ -22,7 +22,7 @@ const typescript: Plugin = {
   },
 }
 
-const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/src/background/worker.ts` }
+const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/engine/background/worker.ts` }
 
 // Node prints the whole line that an uncaught error comes from
 const COMMONJS: TransformOptions = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 }
@@ -54,7 +54,9 @@ const bundle = await rollup({
   input: ENTRIES,
   external: [/^node:/],
   plugins: [plugin, typescript, minified],
-  treeshake: { moduleSideEffects: (id) => /\/src\/(cli\/main|background\/worker|names|brands|tensor-methods)\.ts$/.test(id) },
+  treeshake: {
+    moduleSideEffects: (id) => /\/src\/(cli\/main|names|brands|tensor-methods)\.ts$|\/engine\/background\/worker\.ts$/.test(id),
+  },
   // reported below, all of them
   shimMissingExports: true,
   onLog(level, log) {

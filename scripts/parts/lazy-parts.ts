@@ -94,7 +94,7 @@ export function divide(root: string, whole: RegExp): Division {
   }
 
   const doors = new Doors(sources, isLazy)
-  for (const folder of ['src', 'compiler', 'runtime', 'selective-build', 'codegen']) {
+  for (const folder of ['src', 'engine', 'formats', 'program', 'compiler', 'runtime', 'selective-build', 'codegen']) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       if (name.endsWith('.ts') && !REPLACED.has(`${folder}/${name}`)) doors.addImportsOf(join(root, folder, name))
     }

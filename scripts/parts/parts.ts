@@ -91,7 +91,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
 const compiler = (...names: string[]): string[] => names.map((name) => `compiler/${name}.ts`)
 
 export const PARTS: readonly Part[] = [
-  { name: 'worker', files: ['src/background/worker.ts'], needs: ['model', 'operators', 'background', 'recording'] },
+  { name: 'worker', files: ['engine/background/worker.ts'], needs: ['model', 'operators', 'background', 'recording'] },
   // `out` variants of operators that native functions have without
   { name: 'derived', files: ['runtime/operators/generated/derived.ts'], needs: ['operators'] },
   {
@@ -106,7 +106,7 @@ export const PARTS: readonly Part[] = [
     // files of bytecode version 4 and 5
     name: 'old-files',
     files: [
-      ...['argument-counts', 'code-reading', 'value-kinds'].map((name) => `runtime/interpreter/${name}.ts`),
+      ...['argument-counts', 'code-reading', 'value-kinds'].map((name) => `program/${name}.ts`),
       'runtime/operators/generated/argument-history.ts',
     ],
     needs: ['model', 'operators'],
@@ -129,16 +129,17 @@ export const PARTS: readonly Part[] = [
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
     name: 'runtime',
-    files: ['interpreter/reach', 'interpreter/profile', 'module/file-kind'].map((name) => `runtime/${name}.ts`),
+    files: ['program/reach.ts', 'engine/interpreter/profile.ts', 'formats/file-kind.ts', 'formats/ptlc/magic.ts'],
     needs: [],
   },
-  { name: 'flatbuffers', files: ['runtime/module/flat-*'], needs: ['files'] },
-  { name: 'ff-files', files: ['runtime/module/ff*'], needs: ['flatbuffers', 'files', 'model'] },
+  { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
+  { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },
   {
     // what all loaded models need
     name: 'files',
     files: [
-      ...['bytes', 'crc32', 'file-error', 'nesting', 'value-budget', 'zip*'].map((name) => `runtime/module/${name}.ts`),
+      ...['program/file-error.ts', 'formats/reading/nesting.ts', 'formats/containers/zip/*'],
+      ...['bytes', 'value-budget'].map((name) => `formats/containers/${name}.ts`),
       ...['compiler/record/signature.ts', 'src/fit.ts', 'src/pass-options.ts'],
     ],
     needs: [],
@@ -152,14 +153,25 @@ export const PARTS: readonly Part[] = [
   {
     // methods that are compiled in pieces, and that change their module
     name: 'regions',
-    files: [...compiler('record/region*', 'record/state-signature', 'record/template', 'regions/*'), 'runtime/interpreter/activation.ts'],
+    files: [...compiler('record/region*', 'record/state-signature', 'record/template', 'regions/*'), 'engine/interpreter/activation.ts'],
     needs: ['operators', 'files', 'model', 'recording'],
+  },
+  {
+    // .ptlc files
+    name: 'compiled-files',
+    files: [
+      'formats/ptlc/*',
+      ...compiler('frames/*'),
+      'runtime/native/generated/extents.ts',
+      ...['compiled-module', 'load-compiled', 'original'].map((name) => `src/${name}.ts`),
+    ],
+    needs: ['plans', 'files', 'flatbuffers'],
   },
   {
     // loading, interpreting, and what there is of a method's compilation
     name: 'model',
     files: [
-      ...['runtime/module/*', 'runtime/interpreter/*', 'runtime/native/budget.ts'],
+      ...['formats/*', 'program/*', 'engine/interpreter/*', 'engine/load-program.ts', 'runtime/native/budget.ts'],
       ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'graph/shared-constants', 'passes/pass'),
       ...['interpreted-module', 'load-scripted', 'scripted-module'].map((name) => `src/${name}.ts`),
     ],
@@ -171,18 +183,8 @@ export const PARTS: readonly Part[] = [
     files: [...compiler('capture/layout', 'capture/result', 'executor/*', 'memory/*'), 'runtime/native/generated/layouts.ts'],
     needs: [],
   },
-  {
-    // .ptlc files
-    name: 'compiled-files',
-    files: [
-      ...compiler('ahead/*', 'frames/*'),
-      'runtime/native/generated/extents.ts',
-      ...['compiled-module', 'load-compiled', 'original'].map((name) => `src/${name}.ts`),
-    ],
-    needs: ['plans', 'files', 'flatbuffers'],
-  },
   { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording'] },
-  { name: 'background', files: ['src/background/*'], needs: ['model', 'plans', 'recording'] },
+  { name: 'background', files: ['engine/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },
 ]
 

@@ -1,6 +1,6 @@
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
 import { PtliteError } from '../../runtime/error.js'
-import type * as whole from '../../runtime/interpreter/argument-counts.js'
+import type * as whole from '../../program/argument-counts.js'
 
 export const withArgumentCounts: typeof whole.withArgumentCounts = () => {
   throw new PtliteError(

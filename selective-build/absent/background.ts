@@ -1,6 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
-import type * as whole from '../../src/background/interpret.js'
+import type * as whole from '../../engine/background/interpret.js'
 
 /** Selective builds have no background thread: what no plan serves is interpreted in the thread of the caller, as is what that thread does not know. */
 export const interpretInBackground: typeof whole.interpretInBackground = () =>

@@ -1,4 +1,4 @@
-import type { DebugInfo } from '../../runtime/module/model.js'
+import type { DebugInfo } from '../../program/program.js'
 
 /** Without debug information errors name functions and instructions instead of source lines. */
 export class PickledDebugInfo implements DebugInfo {

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
-import type { ByteSource } from '../../runtime/module/bytes.js'
+import type { ByteSource } from '../../formats/containers/bytes.js'
 
 /** Builds hold the kernels of models, not those of their plans. */
 export function loadCompiled(source: ByteSource): never {

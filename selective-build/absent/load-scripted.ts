@@ -1,6 +1,6 @@
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
 import { PtliteError } from '../../runtime/error.js'
-import { openSource } from '../../runtime/module/bytes.js'
+import { openSource } from '../../formats/containers/bytes.js'
 import type * as whole from '../../src/load-scripted.js'
 
 /** Builds for files that were compiled ahead replay plans: they have neither interpreter nor operators. */

@@ -9,19 +9,19 @@ import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
 /** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
 const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
-  { feature: 'loader:ff', file: 'runtime/module/ff.ts', absent: 'selective-build/absent/ff.ts' },
-  { feature: 'loader:ptl', file: 'runtime/module/ptl.ts', absent: 'selective-build/absent/ptl.ts' },
-  { feature: 'debug-info', file: 'runtime/module/debug.ts', absent: 'selective-build/absent/debug.ts' },
-  { feature: 'upgraders', file: 'runtime/interpreter/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
-  { feature: 'argument-counts', file: 'runtime/interpreter/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
+  { feature: 'loader:ff', file: 'formats/ff/read.ts', absent: 'selective-build/absent/ff.ts' },
+  { feature: 'loader:ptl', file: 'formats/ptl/read.ts', absent: 'selective-build/absent/ptl.ts' },
+  { feature: 'debug-info', file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
+  { feature: 'upgraders', file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  { feature: 'argument-counts', file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
   { feature: 'complex', file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
   { feature: 'complex', file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
-  { feature: 'quantized', file: 'runtime/module/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
+  { feature: 'quantized', file: 'formats/reading/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
   { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
   { feature: 'interpreter', file: 'src/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
   { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
-  { feature: 'background', file: 'src/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
+  { feature: 'background', file: 'engine/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
   { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'src/selected-module.ts' },
 ]
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { PtliteError } from '../../runtime/error.js'
 
 /** What a selective build reads of the project. */
-const NEEDED = ['codegen/native_functions', 'kernels/CMakeLists.txt', 'runtime/module/load.ts', 'src/selected.ts', 'node_modules/esbuild']
+const NEEDED = ['codegen/native_functions', 'kernels/CMakeLists.txt', 'formats/read.ts', 'src/selected.ts', 'node_modules/esbuild']
 
 /**
  * The folder of the project that a selective build is made from: the one above this file, or `given`. Throws INVALID_ARGUMENT that

@@ -1,7 +1,7 @@
 import type { Operator } from '../../codegen/model/operator.js'
 import { printType } from '../../codegen/schema/printer.js'
 import type * as held from '../../runtime/held.js'
-import { OPCODES } from '../../runtime/interpreter/opcodes.js'
+import { OPCODES } from '../../program/opcodes.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Selection } from '../selection/selection.js'
 

@@ -3,7 +3,7 @@ import { applyEdits, type BundleSource, type Edit } from '../trim/source.js'
 import { declarationsOf } from '../trim/syntax.js'
 
 /** The file with the instruction loop, whose switch has a clause for each opcode. */
-export const INSTRUCTION_LOOP = 'runtime/interpreter/execute.ts'
+export const INSTRUCTION_LOOP = 'engine/interpreter/execute.ts'
 
 /** The source of the instruction loop with the clauses of the given opcodes only, and the default one. */
 export function withInstructions(source: string, opcodes: ReadonlySet<number>): string {
@@ -34,7 +34,7 @@ function clausesWithout(block: ts.CaseBlock, opcodes: ReadonlySet<number>): [num
 }
 
 /** The file with the table of instructions: a text with a line for each opcode. */
-const TABLE = { file: 'runtime/interpreter/opcodes.ts', name: 'ROWS' }
+const TABLE = { file: 'program/opcodes.ts', name: 'ROWS' }
 
 /** A bundle whose table of instructions names the given opcodes only. */
 export function withRows(source: BundleSource, opcodes: ReadonlySet<number>): string {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
-import { loadModelFile } from '../../runtime/module/load.js'
-import { upgraderFor } from '../../runtime/interpreter/upgraders.js'
-import { FIRST_WITH_COUNTS } from '../../runtime/module/model.js'
+import { loadModelFile } from '../../formats/read.js'
+import { upgraderFor } from '../../program/upgraders.js'
+import { FIRST_WITH_COUNTS } from '../../program/program.js'
 import { EMPTY_TRACE, type OperatorUse, type Trace } from '../trace/trace.js'
 
 /** Instructions that stand for operators, as the linker takes them. */

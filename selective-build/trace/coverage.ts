@@ -1,6 +1,6 @@
-import { setTrapHandler, TRAP } from '../../runtime/interpreter/execute.js'
-import { OPCODES } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction } from '../../runtime/interpreter/linked.js'
+import { setTrapHandler, TRAP } from '../../engine/interpreter/execute.js'
+import { OPCODES } from '../../program/opcodes.js'
+import type { LinkedFunction } from '../../program/linked.js'
 
 interface Watched {
   readonly fn: LinkedFunction

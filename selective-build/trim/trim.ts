@@ -7,11 +7,11 @@ import { applyEdits, type BundleSource, parseBundle } from './source.js'
 import { exportsOf } from './syntax.js'
 
 /** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
-const LOADER = /^runtime\/(?:module|interpreter)\//
+const LOADER = /^(?:formats\/(?!ptlc)|program|engine\/(?:interpreter\/|load-program))/
 const isWithin = (file: string): boolean => LOADER.test(file)
 /** Of these those that only loadProgram calls; of what they hand on, debug information is read when models are loaded. */
 const LOADING =
-  /^runtime\/(?:module\/(?!script-module|load-program)|interpreter\/(?:verifier|opcodes|link|linked|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
+  /^(?:formats\/(?!ptlc)|program\/(?:attributes|file-error|verifier|opcodes|link|linked|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
 const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */

@@ -1,4 +1,4 @@
-import type { ModelFile } from '../../runtime/module/model.js'
+import type { ModelFile } from '../../program/program.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../index.js'

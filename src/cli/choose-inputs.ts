@@ -1,4 +1,4 @@
-import { loadModelFile } from '../../runtime/module/load.js'
+import { loadModelFile } from '../../formats/read.js'
 import type { Module } from '../index.js'
 import { readCompiled } from './compiled-file.js'
 import { exampleInputs } from './example-inputs.js'

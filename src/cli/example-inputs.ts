@@ -1,6 +1,6 @@
 import { mapTensors } from '../../compiler/capture/result.js'
 import { Signature } from '../../compiler/record/signature.js'
-import type { PlanSummary } from '../../compiler/ahead/read-plan.js'
+import type { PlanSummary } from '../../formats/ptlc/read-plan.js'
 import { arrayTypeOf, type TypedArray } from '../../runtime/tensor/data.js'
 import { isFloating } from '../../runtime/tensor/dtype.js'
 import { extentOf } from '../../runtime/tensor/shape.js'

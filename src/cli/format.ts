@@ -1,5 +1,5 @@
-import type { FunctionArgument } from '../../runtime/interpreter/code.js'
-import { constantText } from '../../runtime/interpreter/disassemble.js'
+import type { FunctionArgument } from '../../program/code.js'
+import { constantText } from '../../program/disassemble.js'
 import { bfloat16ToNumber, halfToNumber } from '../../runtime/tensor/half.js'
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import { Complex, type Output, Tensor } from '../index.js'

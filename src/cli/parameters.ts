@@ -1,6 +1,6 @@
-import { LONGEST_NAME } from '../../runtime/module/attributes.js'
-import { damaged } from '../../runtime/module/file-error.js'
-import type { ModelFile } from '../../runtime/module/model.js'
+import { LONGEST_NAME } from '../../program/attributes.js'
+import { damaged } from '../../program/file-error.js'
+import type { ModelFile } from '../../program/program.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { Tensor } from '../index.js'
 

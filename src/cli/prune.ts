@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
-import { loadModelFile } from '../../runtime/module/load.js'
+import { loadModelFile } from '../../formats/read.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../index.js'

@@ -1,6 +1,6 @@
-import { openSource } from '../../runtime/module/bytes.js'
-import { crc32 } from '../../runtime/module/crc32.js'
-import { readDirectory } from '../../runtime/module/zip-directory.js'
+import { openSource } from '../../formats/containers/bytes.js'
+import { crc32 } from '../../formats/containers/zip/crc32.js'
+import { readDirectory } from '../../formats/containers/zip/directory.js'
 
 const DESCRIPTOR = 0x08074b50
 const HAS_DESCRIPTOR = 8

@@ -3,7 +3,7 @@ import t from 'tap'
 import { readKernels } from '../../codegen/generate.js'
 import { checkFrame, workOf } from '../../compiler/frames/check-frame.js'
 import { capture } from '../../compiler/capture/capture.js'
-import { Field } from '../../compiler/ahead/schema.js'
+import { Field } from '../../formats/ptlc/schema.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
 import { parseEntries } from '../../codegen/yaml-file.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -171,7 +171,7 @@ t.test('declarations that make no sense', (t) => {
 })
 
 t.test('field numbers follow plan.fbs', (t) => {
-  const text = readFileSync(`${root}compiler/ahead/plan.fbs`, 'utf8').replace(/\/\/.*/g, '')
+  const text = readFileSync(`${root}formats/ptlc/plan.fbs`, 'utf8').replace(/\/\/.*/g, '')
   const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
   const tables = [...text.matchAll(/table (\w+) \{([^}]*)\}/g)].map(([, name, body]): [string, string[]] => [
     name!.toLowerCase(),

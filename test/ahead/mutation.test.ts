@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { PREAMBLE_BYTES } from '../../compiler/ahead/preamble.js'
+import { PREAMBLE_BYTES } from '../../formats/ptlc/preamble.js'
 import { compileAhead } from '../../src/ahead.js'
 import { loadModule, PtliteError, type Tensor } from '../../src/index.js'
 import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'

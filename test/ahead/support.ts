@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { hashOf } from '../../compiler/ahead/hash.js'
-import { PREAMBLE_BYTES, readPreamble, writePreamble } from '../../compiler/ahead/preamble.js'
+import { hashOf } from '../../formats/ptlc/hash.js'
+import { PREAMBLE_BYTES, readPreamble, writePreamble } from '../../formats/ptlc/preamble.js'
 import { type Output, Tensor, tensor } from '../../src/index.js'
 import { fixturePath, type Golden, inputOf } from '../module/fixtures.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { FunctionCode, OperatorName } from '../../runtime/interpreter/code.js'
-import { linkFunctions } from '../../runtime/interpreter/link.js'
+import type { FunctionCode, OperatorName } from '../../program/code.js'
+import { linkFunctions } from '../../program/link.js'
 
 function code(method: string, ...operators: OperatorName[]): FunctionCode {
   const name = `__torch__.M.${method}`

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { raiseTopmost } from '../../runtime/interpreter/raise.js'
+import { raiseTopmost } from '../../program/raise.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 function messageOf(...values: Value[]): string {

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { PtliteError } from '../../runtime/error.js'
-import { OPCODES } from '../../runtime/interpreter/opcodes.js'
-import type { LinkedFunction, LinkedOperator } from '../../runtime/interpreter/linked.js'
-import { ArgumentUse } from '../../runtime/interpreter/linked.js'
-import { argumentCount, verifyFunction } from '../../runtime/interpreter/verifier.js'
+import { OPCODES } from '../../program/opcodes.js'
+import type { LinkedFunction, LinkedOperator } from '../../program/linked.js'
+import { ArgumentUse } from '../../program/linked.js'
+import { argumentCount, verifyFunction } from '../../program/verifier.js'
 import { assemble, type Assembly } from './assemble.js'
 
 function operator(given: number, returns: number, more: Partial<LinkedOperator> = {}): LinkedOperator {

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { OPCODE_BY_NAME, OPCODES } from '../../runtime/interpreter/opcodes.js'
-import { LISTS_ONLY } from '../../runtime/module/pickle-lists.js'
-import { readFunction } from '../../runtime/module/ptl-code.js'
-import { unpickle } from '../../runtime/module/unpickler.js'
+import { OPCODE_BY_NAME, OPCODES } from '../../program/opcodes.js'
+import { LISTS_ONLY } from '../../formats/containers/pickle/lists.js'
+import { readFunction } from '../../formats/ptl/code.js'
+import { unpickle } from '../../formats/containers/pickle/unpickler.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { p, pickle } from './pickle-writer.js'
 

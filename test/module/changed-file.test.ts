@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, copyFileSync, readFileSync, renameSync, rmSy
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openSource } from '../../runtime/module/bytes.js'
+import { openSource } from '../../formats/containers/bytes.js'
 import { compileAhead } from '../../src/ahead.js'
 import { loadModule, type LoadOptions, PtliteError, tensor, type Tensor } from '../../src/index.js'
 import { errorOf, fixturePath } from './fixtures.js'

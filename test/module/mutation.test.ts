@@ -4,8 +4,8 @@ import t from 'tap'
 import { repairChecksums } from '../../src/cli/zip-checksums.js'
 import { PtliteError } from '../../runtime/error.js'
 import { loadModule } from '../../src/index.js'
-import { loadModelFile } from '../../runtime/module/load.js'
-import { loadProgram } from '../../runtime/module/load-program.js'
+import { loadModelFile } from '../../formats/read.js'
+import { loadProgram } from '../../engine/load-program.js'
 import { fixtureBytes, fixturePath, type Golden, inputOf } from './fixtures.js'
 
 const SEED = Number(process.env['PTLITE_SEED'] ?? 20240607)

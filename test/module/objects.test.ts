@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { FunctionCode } from '../../runtime/interpreter/code.js'
-import { loadModelFile } from '../../runtime/module/load.js'
+import type { FunctionCode } from '../../program/code.js'
+import { loadModelFile } from '../../formats/read.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { isPerChannel, Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'

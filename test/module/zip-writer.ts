@@ -1,5 +1,5 @@
 import { deflateRawSync } from 'node:zlib'
-import { crc32 } from '../../runtime/module/crc32.js'
+import { crc32 } from '../../formats/containers/zip/crc32.js'
 
 export interface ZipRecord {
   readonly name: string

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { openSource } from '../../runtime/module/bytes.js'
-import { ZipArchive } from '../../runtime/module/zip.js'
+import { openSource } from '../../formats/containers/bytes.js'
+import { ZipArchive } from '../../formats/containers/zip/archive.js'
 import { errorOf } from './fixtures.js'
-import { crc32 } from '../../runtime/module/crc32.js'
+import { crc32 } from '../../formats/containers/zip/crc32.js'
 import { fields, zip, type ZipRecord } from './zip-writer.js'
 
 const HELLO = Buffer.from('hello')

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'dist')
 const skip = existsSync(join(dist, 'runtime.cjs')) && existsSync(join(dist, 'libptlite.so')) ? false : 'not built'
 
-const sources = ['src', 'compiler', 'runtime', 'selective-build/trace'].flatMap((folder) =>
+const sources = ['src', 'engine', 'formats', 'program', 'compiler', 'runtime', 'selective-build/trace'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `${folder}/${name}`),

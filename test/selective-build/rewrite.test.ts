@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { emitPlainSchemas } from '../../codegen/emit/schemas.js'
 import { readOperators } from '../../codegen/generate.js'
-import { OPCODES } from '../../runtime/interpreter/opcodes.js'
+import { OPCODES } from '../../program/opcodes.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import { Float } from '../../runtime/tensor/scalar.js'
@@ -39,7 +39,7 @@ t.test('the instruction loop has a clause for every instruction', (t) => {
 
 t.test('the table of instructions names those that models have', (t) => {
   const bundle =
-    '// runtime/a.ts\nvar ROWS = `a\nb`.split("\\n");\n\n// runtime/interpreter/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`.split("\\n");\n'
+    '// runtime/a.ts\nvar ROWS = `a\nb`.split("\\n");\n\n// program/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`.split("\\n");\n'
   const rows = withRows(parseBundle(bundle), new Set([0, 2]))
   t.equal(rows, bundle.replace(/`OP[^`]*`/, '"OP o-??\\n\\nLOAD r-01"'))
   t.end()

@@ -19,7 +19,7 @@ function missingPart(name) {
   throw new Problem(\`\${name} is not in this build\`);
 }
 
-// runtime/module/file-error.ts
+// program/file-error.ts
 function damaged(text) {
   return new Problem(describe(text));
 }
@@ -27,7 +27,7 @@ function describe(text) {
   return \`the file is damaged, and that is what is wrong: \${text}\`;
 }
 
-// runtime/interpreter/reader.ts
+// engine/interpreter/reader.ts
 var Reader = class {
   constructor(text) {
     this.text = text;
@@ -56,7 +56,7 @@ function reversedLater(text) {
   return Array.from(text).reverse().join("") + Array.from(text).length;
 }
 
-// runtime/module/words.ts
+// formats/words.ts
 var Later = class {
   constructor(made) {
     this.made = made;
@@ -85,7 +85,7 @@ function laterOn(text) {
   return new Later(() => upperAgain(text, "what is handed over stays, with all that it comes to"));
 }
 
-// runtime/module/load-program.ts
+// engine/load-program.ts
 function loadProgram(text) {
   const module = new ScriptModule();
   module.result = new Reader(text).read();
@@ -95,7 +95,7 @@ function loadProgram(text) {
   return module;
 }
 
-// runtime/module/script-module.ts
+// engine/interpreter/script-module.ts
 var ScriptModule = class {
   value() {
     return typeof this.result.value === "string" ? this.result.value : joined(this.result.value);
@@ -235,17 +235,17 @@ t.test('shares of the source files', async (t) => {
   const { code, inputs, exports } = await minify(BUNDLE, 'esm')
   t.strictSame([...exports].sort(), ['Problem', 'kindOf', 'laterOf', 'load', 'missingPart', 'valueOf', 'wordIn'])
   t.strictSame([...inputs.keys()].sort(), [
+    'engine/interpreter/reader.ts',
+    'engine/interpreter/script-module.ts',
+    'engine/load-program.ts',
+    'formats/words.ts',
+    'program/file-error.ts',
     'runtime/error.ts',
-    'runtime/interpreter/reader.ts',
-    'runtime/module/file-error.ts',
-    'runtime/module/load-program.ts',
-    'runtime/module/script-module.ts',
-    'runtime/module/words.ts',
     'src/selected.ts',
   ])
   const sum = [...inputs.values()].reduce((a, b) => a + b, 0)
   t.ok(sum > 0.8 * code.length && sum <= code.length, `${sum} of ${code.length}`)
-  t.ok(inputs.get('runtime/interpreter/reader.ts')! > inputs.get('runtime/error.ts')!)
+  t.ok(inputs.get('engine/interpreter/reader.ts')! > inputs.get('runtime/error.ts')!)
 })
 
 t.test('texts of errors', async (t) => {

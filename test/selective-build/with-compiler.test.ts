@@ -32,7 +32,7 @@ t.test('a build with the compiler makes the plans that were traced', async (t) =
     javascript: { gzipped: { after: number } }
   }
   t.ok(Object.keys(report.files).some((file) => file.startsWith('compiler/')))
-  t.notOk(Object.keys(report.files).some((file) => file === 'src/background/thread.ts'))
+  t.notOk(Object.keys(report.files).some((file) => file === 'engine/background/thread.ts'))
   t.ok(report.javascript.gzipped.after < 110_000, `JavaScript: ${report.javascript.gzipped.after} bytes gzipped`)
 
   const ptlite = (await import(pathToFileURL(join(out, 'index.js')).href)) as typeof selectedTypes

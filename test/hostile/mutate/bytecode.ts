@@ -1,4 +1,4 @@
-import { OPCODE_NAMES } from '../../../runtime/interpreter/opcodes.js'
+import { OPCODE_NAMES } from '../../../program/opcodes.js'
 import type { Random } from '../random.js'
 import { mutateItems, mutateValue, freshValue } from './pickle.js'
 import { intOf, nodesOf, partsOf, pickleOf, type Pickled, textOf, treeOf, tupleOf } from './pickle-tree.js'

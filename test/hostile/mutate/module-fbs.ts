@@ -1,5 +1,5 @@
-import { OPCODES } from '../../../runtime/interpreter/opcodes.js'
-import { Field } from '../../../runtime/module/flat-schema.js'
+import { OPCODES } from '../../../program/opcodes.js'
+import { Field } from '../../../formats/ff/schema.js'
 import type { Random } from '../random.js'
 import type { KnownOperator } from './bytecode.js'
 import type { FlatChange, FlatFormat } from './flat.js'

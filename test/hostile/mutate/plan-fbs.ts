@@ -1,4 +1,4 @@
-import { POINTER_ROW, Field } from '../../../compiler/ahead/schema.js'
+import { POINTER_ROW, Field } from '../../../formats/ptlc/schema.js'
 import { layoutOfName } from '../../../compiler/capture/layout.js'
 import type { Random } from '../random.js'
 import type { FlatChange, FlatFormat } from './flat.js'

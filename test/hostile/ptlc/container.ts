@@ -1,6 +1,6 @@
-import { hashOf } from '../../../compiler/ahead/hash.js'
-import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from '../../../compiler/ahead/preamble.js'
-import { PLAN_MAGIC } from '../../../runtime/module/file-kind.js'
+import { hashOf } from '../../../formats/ptlc/hash.js'
+import { DATA_ALIGNMENT, PREAMBLE_BYTES, writePreamble } from '../../../formats/ptlc/preamble.js'
+import { PLAN_MAGIC } from '../../../formats/ptlc/magic.js'
 
 /** The parts of a .ptlc file. */
 export interface Container {

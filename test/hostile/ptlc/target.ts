@@ -1,6 +1,6 @@
 import { compileAhead } from '../../../src/ahead.js'
 import { PtliteError } from '../../../src/index.js'
-import { PREAMBLE_BYTES } from '../../../compiler/ahead/preamble.js'
+import { PREAMBLE_BYTES } from '../../../formats/ptlc/preamble.js'
 import { fixtureBytes, fixturePath } from '../../module/fixtures.js'
 import { callsOf } from '../files/calls.js'
 import type { Base, Target } from '../harness/target.js'

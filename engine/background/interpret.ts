@@ -1,0 +1,280 @@
+import type { BackgroundStep, PassOptions, PlanInfo } from '../../compiler/index.js'
+import { PtliteError } from '../../runtime/error.js'
+import { reachable } from '../../program/reach.js'
+import type { Limits } from '../../runtime/limits.js'
+import type { LinkedFunction } from '../../program/linked.js'
+import type { ScriptModule } from '../interpreter/script-module.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { endLease, lease } from '../../runtime/tensor/lending.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { viewOf } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import { turnOfOthers } from '../turn.js'
+import { receivePlan } from './deliver.js'
+import type { CodeOnly, Failure, Reply } from './messages.js'
+import type { Node } from './nodes.js'
+import { ObjectTable } from './object-table.js'
+import { BackgroundThread } from './thread.js'
+
+let thread: BackgroundThread | undefined
+let nextModule = 1
+const scripts = new Map<number, WeakRef<ScriptModule>>()
+
+/** What is to be told to the background thread when a module or a plan was collected that nobody disposed of. */
+const collected = new FinalizationRegistry<() => void>((tell) => tell())
+
+function currentThread(): BackgroundThread {
+  if (thread?.alive !== true) {
+    thread = new BackgroundThread((module, text) => {
+      scripts.get(module)?.deref()?.warn(text)
+    })
+  }
+  return thread
+}
+
+/** A module's state as both threads know it. */
+interface Shared {
+  readonly thread: BackgroundThread
+  readonly module: number
+  readonly state: ObjectTable
+  /** Memory of attributes that the background thread made and this one has taken over. */
+  readonly moved: Set<number>
+  unload(): void
+}
+
+/** Interprets methods of one module in the background thread, one call after the other. */
+export class BackgroundInterpreter {
+  private shared: Shared | undefined
+  private last: Promise<unknown> = Promise.resolve()
+  private disposed = false
+  /** Of methods that the background thread carries out in regions; places in the model are marks. */
+  plans: readonly PlanInfo[] = []
+
+  constructor(
+    private readonly script: ScriptModule,
+    private readonly passes: PassOptions,
+  ) {}
+
+  /**
+   * Calls `fn` in the background. Changes that it makes to attributes, lists and dicts are made here when it is done. Rejects with
+   * the signal's reason once that is aborted, and with LIMIT_EXCEEDED beyond `limits`, after the block of the kernel or the compilation that runs then. `step` is asked when it is the
+   * call's turn.
+   */
+  call(fn: LinkedFunction, args: readonly Value[], step: () => BackgroundStep, signal?: AbortSignal, limits?: Limits): Promise<Value> {
+    const letGo = hold(args)
+    const turn = this.last
+      .then(() => {
+        signal?.throwIfAborted()
+        const next = step()
+        return next.kind === 'replay' ? next.result : this.run(fn, args, next, signal, limits)
+      })
+      .finally(letGo)
+    this.last = turn.catch(() => undefined)
+    return turn
+  }
+
+  /** The background thread forgets the module. */
+  dispose(): void {
+    this.disposed = true
+    this.forget()
+  }
+
+  private forget(): void {
+    if (this.shared === undefined) return
+    this.shared.unload()
+    collected.unregister(this)
+    this.shared = undefined
+  }
+
+  private async run(
+    fn: LinkedFunction,
+    args: readonly Value[],
+    step: Exclude<BackgroundStep, { kind: 'replay' }>,
+    signal: AbortSignal | undefined,
+    limits: Limits | undefined,
+  ): Promise<Value> {
+    const thread = currentThread()
+    const leave = thread.use()
+    try {
+      return await this.runIn(await this.load(thread), fn, args, step, signal, limits)
+    } finally {
+      leave()
+    }
+  }
+
+  private async runIn(
+    shared: Shared,
+    fn: LinkedFunction,
+    args: readonly Value[],
+    step: Exclude<BackgroundStep, { kind: 'replay' }>,
+    signal: AbortSignal | undefined,
+    limits: Limits | undefined,
+  ): Promise<Value> {
+    const { thread, module, state, moved } = shared
+    const stateNodes: Node[] = []
+    state.changes(stateNodes)
+    const run = new ObjectTable(1, receiveCopy, state)
+    const nodes: Node[] = []
+    const encoded = args.map((arg) => run.send(arg, nodes))
+    const used = [...state.storages(), ...run.storages()]
+    for (const storage of used) lease(storage)
+    const cancel = new SharedArrayBuffer(4)
+    // what kernels look at
+    const word = Storage.allocate(4)
+    const { address: cancelAddress } = word
+    kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
+    const onAbort = (): void => {
+      Atomics.store(new Int32Array(cancel), 0, 1)
+      kernels.mem_write({ address: cancelAddress, bytes: 4 }, Int32Array.of(1))
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    if (signal?.aborted) onAbort()
+    let arrived: (() => void) | undefined
+    try {
+      const reply = await thread.ask({
+        kind: 'run',
+        module,
+        method: fn.source.name,
+        stateNodes,
+        nodes,
+        args: encoded,
+        cancel,
+        cancelAddress,
+        limits,
+        how: step.kind,
+      })
+      if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
+      state.receive(reply.stateNodes)
+      if (reply.stateNodes.length > 0) this.script.attributeWrites++
+      run.receive(reply.nodes)
+      this.plans = reply.plans ?? this.plans
+      if (step.kind === 'compile') {
+        await turnOfOthers()
+        arrived = this.arrivalOf(reply, step, shared, signal)
+      }
+      if (reply.failure !== null) {
+        signal?.throwIfAborted()
+        throw errorOf(reply.failure)
+      }
+      return run.valueOf(reply.value)
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      word.free()
+      for (const storage of used) endLease(storage)
+      const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
+      for (const [id] of fresh) moved.add(id)
+      thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
+      state.prune(this.roots())
+      if (arrived !== undefined) {
+        await turnOfOthers()
+        // what the plan does not need can go once the memory is no longer in use
+        arrived()
+      }
+    }
+  }
+
+  /** Takes over what became of a call that was to be compiled, and returns what is left to do about it. */
+  private arrivalOf(
+    { outcome, failure }: Extract<Reply, { kind: 'result' }>,
+    step: Extract<BackgroundStep, { kind: 'compile' }>,
+    { thread, module, state }: Shared,
+    signal: AbortSignal | undefined,
+  ): () => void {
+    if (failure !== null || outcome === null) {
+      const aborted = signal?.aborted === true
+      return () => step.done({ kind: 'failed', aborted })
+    }
+    if (outcome.kind !== 'plan') return () => step.done(outcome)
+    const drop = (): void => {
+      thread.tell({ kind: 'drop', module, plan: outcome.plan.id })
+    }
+    // attributes or weights that this thread has changed meanwhile are not those that the plan was made of
+    const received = state.unchanged() ? receivePlan(outcome.plan, this.script, state) : null
+    if (received === null) {
+      drop()
+      return () => step.done({ kind: 'refused', reason: 'attributes or weights changed meanwhile', origin: null, temporary: true })
+    }
+    const { plan } = received
+    const letGo = thread.hold()
+    const end = (): void => {
+      drop()
+      letGo()
+    }
+    collected.register(plan, end, plan)
+    plan.whenEnded(() => {
+      collected.unregister(plan)
+      end()
+    })
+    return () => step.done({ ...outcome, plan: received })
+  }
+
+  private roots(): Value[] {
+    return [this.script.root, ...this.script.functions.flatMap((f) => f.source.constants)]
+  }
+
+  private async load(thread: BackgroundThread): Promise<Shared> {
+    if (this.shared?.thread === thread) return this.shared
+    this.forget()
+    this.plans = []
+    // the thread was just started
+    await turnOfOthers()
+    const { script } = this
+    const module = nextModule++
+    scripts.set(module, new WeakRef(script))
+    const state = new ObjectTable(1, receiveCopy)
+    const nodes: Node[] = []
+    const root = state.send(script.root, nodes)
+    const constants = script.functions.map((fn) => fn.source.constants.map((c) => state.send(c, nodes)))
+    const { operatorVersion, bytecodeVersion } = script.file
+    const reply = await thread.ask({
+      kind: 'load',
+      module,
+      functions: script.functions.map((fn) => codeOnly(fn)),
+      constants,
+      operatorVersion,
+      bytecodeVersion,
+      maxIterations: script.options.maxIterations,
+      passes: this.passes,
+      root,
+      nodes,
+    })
+    if (reply.kind === 'loaded' && reply.failure !== null) throw errorOf(reply.failure)
+    const unload = (): void => {
+      thread.tell({ kind: 'unload', module })
+      scripts.delete(module)
+    }
+    collected.register(this, unload, this)
+    if (this.disposed) unload()
+    return (this.shared = { thread, module, state, moved: new Set(), unload })
+  }
+}
+
+export function interpretInBackground(script: ScriptModule, passes: PassOptions): BackgroundInterpreter {
+  return new BackgroundInterpreter(script, passes)
+}
+
+/** Keeps the memory of all tensors in `values`, even if they are disposed, until the returned function is called. */
+function hold(values: readonly Value[]): () => void {
+  const views = [...reachable(values)].map((t) => viewOf(t, t.shape, t.strides))
+  return () => {
+    for (const view of views) view.release()
+  }
+}
+
+function codeOnly({ source }: LinkedFunction): CodeOnly {
+  const { name, method, className, code, operators, types, registerSize, schema } = source
+  const args = schema?.args.map((arg) => ({ name: arg.name, type: arg.type, default: undefined }))
+  return { name, method, className, code, operators, types, registerSize, schema: args === undefined ? null : { args, returns: [] } }
+}
+
+/** Memory of this thread with what the background thread made. */
+function receiveCopy(address: number, bytes: number): Storage {
+  const storage = Storage.allocate(bytes)
+  if (bytes > 0) kernels.mem_copy({ to: storage.address, from: address, bytes })
+  storage.watch()
+  return storage
+}
+
+function errorOf({ code, message }: Failure): PtliteError {
+  return new PtliteError(code, message)
+}

@@ -1,0 +1,110 @@
+import type { Outcome, PassOptions, PlanInfo } from '../../compiler/index.js'
+import type { ErrorCode } from '../../runtime/error.js'
+import type { Limits } from '../../runtime/limits.js'
+import type { FunctionCode } from '../../program/code.js'
+import type { SentPlan } from './deliver.js'
+import type { Encoded, Node } from './nodes.js'
+
+/** What marks the worker's start data as ours. */
+export interface WorkerStart {
+  readonly ptlite: 'background'
+  readonly nativeLibrary: string | undefined
+  /** What it makes in native memory goes with this (kernel owner_enter): the main thread uses it for longer than the worker lives. */
+  readonly owner: number
+}
+
+/** A function without values, defaults among them: constants are sent as nodes. */
+export type CodeOnly = Omit<FunctionCode, 'constants' | 'debugHandles'>
+
+export interface LoadRequest {
+  readonly kind: 'load'
+  readonly module: number
+  readonly functions: readonly CodeOnly[]
+  readonly constants: readonly (readonly Encoded[])[]
+  readonly operatorVersion: number
+  readonly bytecodeVersion: number
+  readonly maxIterations: number | undefined
+  readonly passes: PassOptions
+  readonly root: Encoded
+  readonly nodes: readonly Node[]
+}
+
+export interface RunRequest {
+  readonly kind: 'run'
+  readonly module: number
+  /** Qualified name. */
+  readonly method: string
+  /** Module state that changed on the main thread. */
+  readonly stateNodes: readonly Node[]
+  readonly nodes: readonly Node[]
+  readonly args: readonly Encoded[]
+  /** One int32 that the main thread sets to give the run up. */
+  readonly cancel: SharedArrayBuffer
+  /** Another one, in native memory, for kernels. */
+  readonly cancelAddress: number
+  readonly limits: Limits | undefined
+  /** 'compile': interpreted, and compiled too. 'regions': by regions that the worker makes and keeps. */
+  readonly how: 'interpret' | 'compile' | 'regions'
+}
+
+/** The main thread has what the last run made: the worker's memory can go. */
+export interface DoneRequest {
+  readonly kind: 'done'
+  readonly module: number
+  /** Where memory of new attributes is now, by number. */
+  readonly moved: readonly (readonly [number, number])[]
+}
+
+export interface UnloadRequest {
+  readonly kind: 'unload'
+  readonly module: number
+}
+
+/** Nothing uses a plan any more. */
+export interface DropRequest {
+  readonly kind: 'drop'
+  readonly module: number
+  readonly plan: number
+}
+
+/** The last one: only what plans consist of is needed from now on. */
+export interface RetireRequest {
+  readonly kind: 'retire'
+}
+
+const MARK = '\u0000'
+
+/** Stands for a place in the model, of which the main thread alone can say more. */
+export function placeMark(functionName: string, pc: number): string {
+  return `${MARK}${functionName}${MARK}${pc}${MARK}`
+}
+
+/** A text with what `describe` says in place of marks. */
+export function fillMarks(text: string, describe: (functionName: string, pc: number) => string): string {
+  return text
+    .split(MARK)
+    .map((part, i, all) => (i % 3 === 0 ? part : i % 3 === 1 ? describe(part, Number(all[i + 1])) : ''))
+    .join('')
+}
+
+export type Request = LoadRequest | RunRequest | DoneRequest | DropRequest | UnloadRequest | RetireRequest
+
+export interface Failure {
+  readonly code: ErrorCode
+  readonly message: string
+}
+
+export type Reply =
+  | { readonly kind: 'loaded'; readonly failure: Failure | null }
+  | { readonly kind: 'warning'; readonly module: number; readonly text: string }
+  | {
+      readonly kind: 'result'
+      readonly failure: Failure | null
+      readonly value: Encoded
+      readonly stateNodes: readonly Node[]
+      readonly nodes: readonly Node[]
+      /** Where the call was to be compiled. */
+      readonly outcome: Outcome<SentPlan> | null
+      /** Of methods in regions, where that has changed. */
+      readonly plans: readonly PlanInfo[] | null
+    }

@@ -1,0 +1,247 @@
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import {
+  callAndCompile,
+  letGoOfSources,
+  type MadePlan,
+  type Origin,
+  type Outcome,
+  type PassOptions,
+  type PlanInfo,
+  SharedConstants,
+  TieredModule,
+} from '../../compiler/index.js'
+import { PtliteError } from '../../runtime/error.js'
+import { withinLimits } from '../../runtime/native/budget.js'
+import { ScriptModule } from '../interpreter/script-module.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { setNativeLibrary } from '../../runtime/native/library.js'
+import { trimMemory, useMemory } from '../../runtime/native/memory.js'
+import { dropDerived } from '../../runtime/tensor/lending.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
+import { type SentPlan, sendOutcome } from './deliver.js'
+import {
+  type DoneRequest,
+  type DropRequest,
+  type Failure,
+  type LoadRequest,
+  placeMark,
+  type Reply,
+  type Request,
+  type RunRequest,
+  type WorkerStart,
+} from './messages.js'
+import { nativeMemory } from './native-memory.js'
+import type { Node } from './nodes.js'
+import { ObjectTable } from './object-table.js'
+
+/**
+ * The other side of `Module.run`: a thread that interprets methods over the memory of the main thread. Weights and
+ * arguments are used where they are; what a run makes is kept until the main thread has copied it.
+ */
+interface Loaded {
+  readonly script: ScriptModule
+  readonly state: ObjectTable
+  /** Objects of the last run, which go at `done`. */
+  run: ObjectTable | null
+  /** What the compiler made of its weights. */
+  readonly constants: SharedConstants
+  readonly passes: PassOptions
+  /** Methods that have no plan as a whole. */
+  readonly regions: RegionsOfModule
+  /** Plans that the main thread has, by number. */
+  readonly plans: Map<number, MadePlan>
+  /** The main thread has disposed of it; it goes with its last plan. */
+  unloaded: boolean
+}
+
+const borrow = (address: number, bytes: number): Storage => Storage.borrow(address, bytes, null)
+
+/** The worker has no debug information: the main thread says where in the model a place is. */
+class RegionsOfModule extends TieredModule {
+  private sent = 0
+
+  override describeOrigin({ functionName, pc }: Origin): string {
+    return placeMark(functionName, pc)
+  }
+
+  /** What `plans` gives, where that may have changed since it was last asked for. */
+  news(): PlanInfo[] | null {
+    if (this.sent === this.revision) return null
+    this.sent = this.revision
+    return this.plans()
+  }
+}
+
+class Server {
+  private readonly modules = new Map<number, Loaded>()
+  private nextPlan = 1
+
+  constructor(private readonly port: MessagePort) {
+    port.on('message', (request: Request) => {
+      this.handle(request)
+    })
+  }
+
+  private handle(request: Request): void {
+    switch (request.kind) {
+      case 'load':
+        this.reply({ kind: 'loaded', failure: failureOf(() => this.load(request)) })
+        return
+      case 'run':
+        this.reply(this.run(request))
+        return
+      case 'done':
+        this.done(request)
+        return
+      case 'drop':
+        this.drop(request)
+        return
+      case 'unload': {
+        const loaded = this.modules.get(request.module)
+        if (loaded === undefined) return
+        loaded.unloaded = true
+        loaded.regions.dispose()
+        this.unloadOnceUnused(request.module, loaded)
+        return
+      }
+      case 'retire':
+        this.retire()
+    }
+  }
+
+  private drop({ module, plan }: DropRequest): void {
+    const loaded = this.modules.get(module)
+    loaded?.plans.get(plan)?.call.dispose()
+    loaded?.plans.delete(plan)
+    if (loaded !== undefined) this.unloadOnceUnused(module, loaded)
+  }
+
+  private unloadOnceUnused(module: number, { state, plans, unloaded }: Loaded): void {
+    if (!unloaded || plans.size > 0) return
+    // packed weights of this thread; what is borrowed stays
+    for (const storage of state.storages()) storage.free()
+    this.modules.delete(module)
+  }
+
+  /** Gives back what no plan reads. The plans' memory outlives this thread: it has an owner that the main thread gives up after the last plan. */
+  private retire(): void {
+    this.port.close()
+    const plans = [...this.modules.values()].flatMap((loaded) => [...loaded.plans.values()])
+    const kept = new Set(plans.flatMap(({ call }) => call.constants()))
+    for (const { state, regions } of this.modules.values()) {
+      regions.dispose()
+      for (const storage of state.storages()) {
+        dropDerived(storage, kept)
+        Storage.setDerived(storage, undefined)
+        if (!kept.has(storage)) storage.free()
+      }
+    }
+    trimMemory()
+  }
+
+  private reply(reply: Reply): void {
+    this.port.postMessage(reply)
+  }
+
+  private load({ module, functions, constants, operatorVersion, bytecodeVersion, maxIterations, passes, root, nodes }: LoadRequest): void {
+    const state = new ObjectTable(-1, borrow)
+    state.receive(nodes)
+    const script = ScriptModule.over(
+      {
+        kind: 'ptl',
+        bytecodeVersion,
+        operatorVersion,
+        functions: functions.map((fn, i) => ({ ...fn, constants: constants[i]!.map((c) => state.valueOf(c)) })),
+        root: state.valueOf(root) as ScriptObject,
+        extraFiles: new Map(),
+        close: () => undefined,
+      },
+      {
+        ...(maxIterations === undefined ? {} : { maxIterations }),
+        onWarning: (text) => {
+          this.reply({ kind: 'warning', module, text })
+        },
+      },
+    )
+    const shared = new SharedConstants()
+    const regions = new RegionsOfModule(script, 'auto', passes, shared)
+    this.modules.set(module, { script, state, run: null, constants: shared, passes, regions, plans: new Map(), unloaded: false })
+  }
+
+  private run(request: RunRequest): Reply {
+    const loaded = this.modules.get(request.module)!
+    const { script, state, passes, regions } = loaded
+    state.receive(request.stateNodes)
+    if (request.stateNodes.length > 0) script.attributeWrites++
+    const run = new ObjectTable(-1, borrow, state)
+    loaded.run = run
+    let value: Value = null
+    let outcome: Outcome<MadePlan> | null = null
+    const failure = failureOf(() => {
+      run.receive(request.nodes)
+      const fn = script.functions.find((f) => f.source.name === request.method)!
+      const args = request.args.map((arg) => run.valueOf(arg))
+      const carryOut = (): void => {
+        if (request.how === 'interpret') value = script.call(fn, args)
+        else if (request.how === 'regions') value = regions.call(fn, args)
+        else ({ value, outcome } = callAndCompile(script, fn, args, {}, passes, loaded.constants))
+      }
+      withinLimits(request.limits, carryOut, { flag: new Int32Array(request.cancel), address: request.cancelAddress })
+    })
+    const stateNodes: Node[] = []
+    state.changes(stateNodes)
+    const nodes: Node[] = []
+    run.changes(nodes)
+    const kept = this.keep(outcome, loaded)
+    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: kept, plans: regions.news() }
+  }
+
+  /** Keeps a plan for the main thread, which drops it one day. */
+  private keep(outcome: Outcome<MadePlan> | null, { state, plans }: Loaded): Outcome<SentPlan> | null {
+    if (outcome?.kind !== 'plan') return outcome
+    const id = this.nextPlan++
+    const sent = sendOutcome(outcome, id, state)
+    if (sent.kind !== 'plan') {
+      outcome.plan.call.dispose()
+      return sent
+    }
+    plans.set(id, outcome.plan)
+    letGoOfSources(
+      outcome.plan.guards,
+      [...plans.values()].flatMap(({ call }) => call.constants()),
+    )
+    return sent
+  }
+
+  private done({ module, moved }: DoneRequest): void {
+    const loaded = this.modules.get(module)
+    if (loaded === undefined) return
+    for (const [id, address] of moved) {
+      const old = loaded.state.made().get(id)
+      if (old instanceof Storage) loaded.state.replaceStorage(id, borrow(address, old.byteLength))
+    }
+    for (const object of loaded.run?.made().values() ?? []) if (object instanceof Tensor) object.release()
+    loaded.run = null
+    loaded.state.prune([loaded.script.root, ...loaded.script.functions.flatMap((fn) => fn.source.constants)])
+  }
+}
+
+function failureOf(action: () => void): Failure | null {
+  try {
+    action()
+    return null
+  } catch (error) {
+    if (error instanceof PtliteError) return { code: error.code, message: error.message }
+    return { code: 'INTERNAL', message: String(error) }
+  }
+}
+
+const start = workerData as WorkerStart | null
+if (parentPort !== null && start?.ptlite === 'background') {
+  if (start.nativeLibrary !== undefined) setNativeLibrary(start.nativeLibrary)
+  kernels.owner_enter({ owner: start.owner })
+  useMemory(nativeMemory)
+  new Server(parentPort)
+}

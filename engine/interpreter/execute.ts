@@ -1,0 +1,406 @@
+import { absent, PtliteError } from '../../runtime/error.js'
+import { HOLDS_ALL_INSTRUCTIONS, HOLDS_CONTAINERS, HOLDS_DEFAULTS, HOLDS_OBSERVERS } from '../../runtime/held.js'
+import { growBy } from '../../runtime/tensor/growth.js'
+import type { Stack } from '../../runtime/tensor/stack.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { noteUse } from '../../runtime/used.js'
+import * as step from './instructions.js'
+import { LEFT } from './recorder.js'
+import { drop, retain } from './lifetime.js'
+import { OPCODE_NAMES } from '../../program/opcodes.js'
+import { ArgumentUse, type LinkedFunction, type LinkedOperator } from '../../program/linked.js'
+import { messageText, raise } from '../../program/raise.js'
+import type { Run } from './run-state.js'
+
+/** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
+const MAX_DEPTH = 1000
+
+/**
+ * An opcode of no file: whoever puts it in the place of an instruction is told when it is reached, and puts the instruction back. So
+ * instructions can be watched at no cost to those that are not.
+ */
+export const TRAP = 255
+type TrapHandler = (code: Int32Array, at: number) => void
+let trapHandler: TrapHandler | null = null
+
+/** Who is told of traps: the code and the place of the opcode in it. Must put another opcode there. */
+export function setTrapHandler(handler: TrapHandler | null): void {
+  trapHandler = handler
+}
+
+/**
+ * Runs `fn` on the arguments that lie on the stack, `self` first, and leaves its result there. The code has
+ * passed the verifier: operands and stack depths are in range. A function that was left before goes on at `pc` with its `registers`.
+ */
+export function execute(
+  fn: LinkedFunction,
+  stack: Stack,
+  run: Run,
+  registers = new Array<Value>(fn.source.registerSize + 1).fill(null),
+  pc = 0,
+): void {
+  if (run.frames.length >= MAX_DEPTH) throw new PtliteError('MODEL_ERROR', `functions call each other more than ${MAX_DEPTH} deep`)
+  const { code, constants, registerSize } = fn.source
+  const { operators } = fn
+  const values = stack.values
+  run.frames.push(registers)
+  // the words from here to `pc` are those that were carried out and are not counted yet, however it got there
+  let from = pc
+  try {
+    for (;;) {
+      const x = code[pc + 1]!
+      switch (code[pc]) {
+        case 0: // OP
+          runOperator(operators[x]!, operators[x]!.given, stack, run, code[pc + 2]!, fn, pc)
+          pc += 3
+          continue
+        case 1: // OPN
+          runOperator(operators[x]!, code[pc + 2]!, stack, run, 1, fn, pc)
+          pc += 3
+          continue
+        case 2: {
+          // LOAD
+          const v = registers[x]!
+          if (v instanceof Tensor) v.uses++
+          values[stack.top++] = v
+          pc += 3
+          continue
+        }
+        case 3: // MOVE
+          values[stack.top++] = registers[x]!
+          registers[x] = null
+          pc += 3
+          continue
+        case 4: {
+          // STOREN
+          const n = code[pc + 2]!
+          stack.top -= n
+          for (let i = 0; i < n; i++) store(registers, x + i, values[stack.top + i]!, run)
+          pc += 3
+          continue
+        }
+        case 5: // STORE
+          store(registers, x, values[--stack.top]!, run)
+          pc += 3
+          continue
+        case 6: // DROP
+          drop(values[--stack.top]!, run.lifetimes)
+          pc += 3
+          continue
+        case 7: // DROPR
+          drop(registers[x]!, run.lifetimes)
+          registers[x] = null
+          pc += 3
+          continue
+        case 8: // LOADC
+          values[stack.top++] = constants[x]!
+          pc += 3
+          continue
+        case 9: // JF
+          if (step.toBool(values[--stack.top]!)) pc += 3
+          else {
+            pc += 3 * x
+            if (x > 0) from += 3 * x - 3
+            else {
+              spend(run, pc - from - 3 * x + 3)
+              from = pc
+            }
+          }
+          continue
+        case 10: // JMP
+          pc += 3 * x
+          if (x > 0) from += 3 * x - 3
+          else {
+            spend(run, pc - from - 3 * x + 3)
+            from = pc
+          }
+          continue
+        case 11: {
+          // LOOP
+          const n = code[pc + 2]!
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, n + 1)
+          if (step.nextIteration(stack, n)) {
+            pc += 3
+            spend(run, pc - from)
+            from = pc
+          } else {
+            pc += 3 * x
+            from += 3 * x - 3
+          }
+          continue
+        }
+        case 12: // RET
+          use(run, pc + 3 - from)
+          from = pc
+          for (let i = 1; i <= registerSize; i++) {
+            const v = registers[i]!
+            if (typeof v === 'object' && v !== null) drop(v, run.lifetimes)
+          }
+          run.frames.pop()
+          return
+        case 14: // CALL
+          use(run, pc + 3 - from)
+          from = pc + 3
+          call(run.program.functions[x]!, stack, run, fn, pc)
+          pc += 3
+          continue
+        case 20: // INTERFACE_CALL
+          use(run, pc + 3 - from)
+          from = pc + 3
+          call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
+          pc += 3
+          continue
+        case 21: {
+          // GET_ATTR
+          const object = step.toObject(values[stack.top - 1]!)
+          if (x >= object.slots.length) step.noSlot(object, x)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeRead(object, x)
+          values[stack.top - 1] = object.slots[x]!
+          pc += 3
+          continue
+        }
+        case 22: {
+          // SET_ATTR
+          const value = values[--stack.top]!
+          const object = step.toObject(values[--stack.top]!)
+          run.lifetimes.pin(value)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
+          step.setAttribute(run.program, object, x, value)
+          pc += 3
+          continue
+        }
+        case 23: // LIST_UNPACK
+          step.unpackList(stack, x)
+          pc += 3
+          continue
+        case 24: // TUPLE_CONSTRUCT
+          step.construct(stack, x, (items) => new Tuple(items))
+          pc += 3
+          continue
+        case 25: {
+          // NAMED_TUPLE_CONSTRUCT
+          const { fields } = fn.types[x]!
+          step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
+          pc += 3
+          continue
+        }
+        case 26: // LIST_CONSTRUCT
+          step.constructList(stack, fn.types[x]!, code[pc + 2]!)
+          pc += 3
+          continue
+        case 27: {
+          // DICT_CONSTRUCT
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, code[pc + 2]!)
+          const dict = step.constructDict(stack, code[pc + 2]!)
+          run.lifetimes.pin(dict)
+          pc += 3
+          continue
+        }
+        case 28: // CREATE_OBJECT
+          growBy(0)
+          values[stack.top++] = run.program.createObject(fn.source.types[x]!)
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
+          pc += 3
+          continue
+        case 29: {
+          // ISINSTANCE
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          const v = values[stack.top - 1]!
+          const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
+          drop(v, run.lifetimes)
+          values[stack.top - 1] = is
+          pc += 3
+          continue
+        }
+        case 30: // TUPLE_SLICE
+          step.sliceTuple(stack, x, code[pc + 2]!, run.lifetimes)
+          pc += 3
+          continue
+        case 31: // TUPLE_INDEX
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          step.indexTuple(stack, run.lifetimes)
+          pc += 3
+          continue
+        case 32: // RAISE_EXCEPTION
+          raise(values[stack.top - 2]!, values[stack.top - 1]!)
+        case 33: // DICT_INDEX
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          step.indexDict(stack)
+          pc += 3
+          continue
+        case 34: // UNCHECKED_CAST
+          pc += 3
+          continue
+        case 35: // __IS__
+        case 37: {
+          // __ISNOT__
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 2)
+          const b = values[--stack.top]!
+          const a = values[stack.top - 1]!
+          values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)
+          drop(a, run.lifetimes)
+          drop(b, run.lifetimes)
+          pc += 3
+          continue
+        }
+        case 36: // UN_INITIALIZED
+          values[stack.top++] = null
+          pc += 3
+          continue
+        case 38: // FORMAT
+          runOperator(fn.promoted.get(code[pc]!)!, x, stack, run, 1, fn, pc)
+          pc += 3
+          continue
+        case 39: // DEVICE
+        case 40: // DTYPE
+        case 41: // DIM
+        case 45: {
+          // IS_CUDA
+          const v = values[stack.top - 1]!
+          values[stack.top - 1] = step.describeTensor(code[pc]!, v)
+          drop(v, run.lifetimes)
+          pc += 3
+          continue
+        }
+        case 42: // __NOT__
+          values[stack.top - 1] = !step.toBool(values[stack.top - 1]!)
+          pc += 3
+          continue
+        case 43: // TO_LIST
+        case 44: {
+          // NUM_TO_TENSOR
+          const op = fn.promoted.get(code[pc]!)!
+          runOperator(op, op.given, stack, run, 1, fn, pc)
+          pc += 3
+          continue
+        }
+        case 47: {
+          // WARN
+          drop(values[--stack.top]!, run.lifetimes)
+          run.program.warn(messageText(values[--stack.top]!))
+          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
+          pc += 3
+          continue
+        }
+        default:
+          if (HOLDS_OBSERVERS && code[pc] === TRAP && trapHandler !== null) {
+            trapHandler(code, pc)
+            continue
+          }
+          throw cannotRun(code[pc]!)
+      }
+    }
+  } catch (error) {
+    run.budget.fuel -= pc + 3 - from
+    run.trace.push({ fn, pc: pc / 3 })
+    throw error
+  }
+}
+
+/** Calls a function from the instruction at `pc` of `caller`. */
+function call(fn: LinkedFunction, stack: Stack, run: Run, caller: LinkedFunction, pc: number): void {
+  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.called(caller, pc)
+  execute(fn, stack, run)
+  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.returned()
+}
+
+/** The verifier lets every instruction pass; a selective build has not got those that its traces never came to. */
+function cannotRun(opcode: number): PtliteError {
+  return HOLDS_ALL_INSTRUCTIONS
+    ? new PtliteError('INTERNAL', `opcode ${opcode} reached the interpreter`)
+    : absent(`the instruction ${OPCODE_NAMES[opcode]}`, 'MISSING_INSTRUCTION')
+}
+
+function store(registers: Value[], index: number, value: Value, run: Run): void {
+  const old = registers[index]!
+  registers[index] = value
+  // what objects hold is pinned: by their file, and by SET_ATTR
+  if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject))
+    run.lifetimes.pin(value)
+  if (typeof old === 'object' && old !== null) drop(old, run.lifetimes)
+}
+
+/** Counts an iteration and what it carried out. */
+function spend(run: Run, words: number): void {
+  if (--run.iterations < 0) throw new PtliteError('LIMIT_EXCEEDED', 'the call took more loop iterations than maxIterations allows')
+  use(run, words)
+}
+
+/** Counts instructions, by their words. */
+function use(run: Run, words: number): void {
+  const { budget } = run
+  if ((budget.fuel -= words) < 0) budget.refuel()
+}
+
+/** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
+function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
+  const { values } = stack
+  if (HOLDS_OBSERVERS && run.recorder !== null && run.recorder.leavesBefore(op, fn, pc)) throw LEFT
+  if (run.budget.clocked) run.budget.check()
+  if (op.defaults !== null) insertDefaults(op, stack)
+  const argc = op.defaults === null ? given : given + op.defaults.length
+  const base = stack.top - argc
+  const held = run.held
+  for (let i = 0; i < argc; i++) held[i] = values[base + i]!
+  if (op.vararg) values[stack.top++] = argc
+  const started = !HOLDS_OBSERVERS || run.profiler === null ? 0 : run.profiler.now()
+  if (!HOLDS_OBSERVERS || run.recorder === null) op.call(stack)
+  else run.recorder.operator(op, held, argc, stack, base, fn, pc, run)
+  if (HOLDS_OBSERVERS && run.profiler !== null) run.profiler.record(op.qualifiedName, started)
+  if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
+  if (op.use !== ArgumentUse.move) {
+    if (HOLDS_CONTAINERS && op.use === ArgumentUse.keep) pinArguments(argc, run)
+    for (let i = base; i < stack.top; i++) {
+      const v = values[i]!
+      if (v instanceof Tensor) v.uses++
+      else if (HOLDS_CONTAINERS && typeof v === 'object' && v !== null) retainResult(v, argc, run)
+    }
+    for (let i = 0; i < argc; i++) {
+      const v = held[i]!
+      if (typeof v === 'object' && v !== null) {
+        drop(v, run.lifetimes)
+        held[i] = null
+      }
+    }
+  }
+  const { created } = run.scope
+  while (created.length > 0) {
+    const t = created.pop()!
+    if (t.uses === 0 && !t.pinned) t.release()
+  }
+  if (HOLDS_CONTAINERS && run.lifetimes.crowded) collect(stack, run)
+}
+
+function retainResult(value: object & Value, argc: number, run: Run): void {
+  if (value instanceof CustomObject || value instanceof ScriptObject || value instanceof Map) {
+    pinArguments(argc, run)
+    for (const t of run.scope.created) run.lifetimes.pin(t)
+    run.lifetimes.pin(value)
+  } else retain(value, run.lifetimes)
+}
+
+/** Pins containers among the arguments, and tensors that could end up inside one of them. */
+function pinArguments(argc: number, run: Run): void {
+  for (let i = 0; i < argc; i++) run.lifetimes.pin(run.held[i]!)
+}
+
+function insertDefaults(op: LinkedOperator, stack: Stack): void {
+  noteUse('defaults')
+  if (!HOLDS_DEFAULTS) throw absent('the default of an argument', 'MISSING_OPERATOR')
+  const { values } = stack
+  const defaults = op.defaults!
+  const n = defaults.length
+  const first = stack.top - op.outs
+  for (let i = stack.top - 1; i >= first; i--) values[i + n] = values[i]!
+  // operators may keep or change a list
+  for (let i = 0; i < n; i++) {
+    const value = defaults[i]!
+    values[first + i] = Array.isArray(value) ? value.slice() : value
+  }
+  stack.top += n
+}
+
+function collect(stack: Stack, run: Run): void {
+  run.lifetimes.sweep([...stack.values.slice(0, stack.top), ...run.frames.flat(), ...run.roots])
+}

@@ -1,0 +1,38 @@
+import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
+import { Budget } from '../runtime/native/budget.js'
+import { openSource } from '../formats/containers/bytes.js'
+import { loadModelFile } from '../formats/read.js'
+import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
+import { ScriptModule, type ScriptOptions } from './interpreter/script-module.js'
+
+export interface LoadOptions extends ScriptOptions, ReadOptions {
+  /** false: the file is read into memory; see openSource. */
+  readonly map?: boolean
+  /** What the code that loading runs may take, where that is not as by default. */
+  readonly limits?: Limits & ReadLimits
+}
+
+/** What the code that loading a file of so many bytes runs may take: far more than any that has to set up its objects. */
+export function loadingLimits(fileBytes: number): Limits {
+  return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
+}
+
+/** Reads, verifies and links a model from a path or from bytes, which may be open. Objects with a `__setstate__` are built by running it. */
+export function loadProgram(
+  source: string | Uint8Array | ArrayBuffer,
+  options: LoadOptions = {},
+  bytes = openSource(source, options.map),
+): ScriptModule {
+  const module = new ScriptModule(options, source)
+  const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(bytes.size)))
+  const file = loadModelFile(
+    bytes,
+    {
+      onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
+      runSetState: (code, object, state) => budget.run(() => module.setState(code, object, state)),
+    },
+    options,
+  )
+  module.complete(file)
+  return module
+}

@@ -1,0 +1,173 @@
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 'node:fs'
+import { types } from 'node:util'
+import { PtliteError } from '../../runtime/error.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
+import { kindOf } from '../../runtime/tensor/describe.js'
+import { Storage } from '../../runtime/tensor/storage.js'
+import { damaged } from '../../program/file-error.js'
+
+interface Mapping {
+  readonly address: number
+  readonly size: number
+}
+
+const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
+
+const PEEKED_BYTES = 256
+
+/** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */
+interface Peeked {
+  readonly bytes: Buffer
+  readonly fields: DataView
+}
+
+/** Milliseconds between looks at a file that is in use. */
+const LOOK_AGAIN = 1000
+
+/**
+ * Opens a path or bytes in memory. A file is mapped, or read into memory of the process where `map` is false. Throws INVALID_FILE where
+ * there is no such file.
+ */
+export function openSource(file: string | Uint8Array | ArrayBuffer, map = true): ByteSource {
+  // not instanceof: the buffer may come from another realm
+  if (types.isArrayBuffer(file)) return new ByteSource('the model', Buffer.from(file))
+  if (types.isUint8Array(file)) return new ByteSource('the model', bufferOf(file))
+  if (typeof file !== 'string')
+    throw new PtliteError('INVALID_ARGUMENT', `expected a path, a Uint8Array or an ArrayBuffer, found ${kindOf(file)}`)
+  let descriptor: number | undefined
+  try {
+    // a FIFO would have it wait for a writer
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+    return sourceOf(file, descriptor, map)
+  } catch (cause) {
+    const { message } = cause as Error
+    if (cause instanceof PtliteError && cause.code !== 'INVALID_FILE') throw cause
+    throw new PtliteError('INVALID_FILE', `cannot read the model ${file.replaceAll('\0', '\\0')}: ${message}`, { cause })
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  const bytes = Buffer.from(buffer, byteOffset, length)
+  // what others write while it is read is not what was checked
+  return types.isSharedArrayBuffer(buffer) ? Buffer.from(bytes) : bytes
+}
+
+function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
+  const stats = fstatSync(descriptor)
+  const { size } = stats
+  if (!stats.isFile()) throw damaged('not a file')
+  if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
+  const address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
+  const mapping = { address, size }
+  abandoned.register(mapping, { ...mapping }, mapping)
+  return new ByteSource(file, mapping, file, map ? stats : undefined)
+}
+
+/** undefined where nothing is there that can be looked at. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The bytes of a model file. A file on disk is mapped privately: writes to a weight or buffer stay in this process. Storages hold the
+ * mapping, so that it goes when the last of them is collected, or at `close`.
+ */
+export class ByteSource {
+  readonly size: number
+  private looked = 0
+  private peeked: Peeked | undefined
+
+  constructor(
+    /** How messages name the file. */
+    readonly label: string,
+    private memory: Buffer | Mapping | undefined,
+    /** Of a file on disk. */
+    readonly path?: string,
+    /** Of one that is mapped, as it was opened. */
+    private readonly stats?: Stats,
+  ) {
+    this.size = memory instanceof Uint8Array ? memory.length : memory!.size
+  }
+
+  /** True where `read` costs no copy. */
+  get resident(): boolean {
+    return this.memory instanceof Uint8Array
+  }
+
+  /** The first bytes, which tell what a file is. */
+  get head(): Buffer {
+    return this.read(0, Math.min(8, this.size))
+  }
+
+  /** Bytes for JavaScript to look at; not to be written to. Throws INVALID_FILE where they are outside of the file. */
+  read(offset: number, length: number): Buffer {
+    const memory = this.reach(offset, length)
+    if (memory instanceof Uint8Array) return memory.subarray(offset, offset + length)
+    const bytes = Buffer.allocUnsafeSlow(length)
+    if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
+    return bytes
+  }
+
+  /** A few bytes for JavaScript to look at, which the next call of it overwrites. Others may follow them. */
+  peek(offset: number, length: number): Peeked {
+    const memory = this.reach(offset, length)
+    if (this.peeked === undefined || this.peeked.bytes.length < length) {
+      const bytes = Buffer.allocUnsafeSlow(Math.max(length, PEEKED_BYTES))
+      this.peeked = { bytes, fields: new DataView(bytes.buffer) }
+    }
+    const { bytes } = this.peeked
+    if (memory instanceof Uint8Array) memory.copy(bytes, 0, offset, offset + length)
+    else if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
+    return this.peeked
+  }
+
+  /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */
+  storageAt(offset: number, length: number, alignment: number): Storage {
+    const memory = this.reach(offset, length)
+    return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
+      ? Storage.holding(this.read(offset, length))
+      : Storage.borrow(memory.address + offset, length, memory)
+  }
+
+  /**
+   * Throws INVALID_FILE where a mapped file was written to or cut off since it was opened: its bytes are others then, or gone, which would end
+   * the process (SIGBUS). One that was replaced or removed is still there for those who have it open. `often`: at most once in a second.
+   */
+  checkUnchanged(often = false): void {
+    const { path, stats } = this
+    if (stats === undefined || this.memory === undefined) return
+    const time = Date.now()
+    if (often && time - this.looked < LOOK_AGAIN) return
+    const now = statsOf(path!)
+    const isOther = now === undefined || now.ino !== stats.ino || now.dev !== stats.dev
+    if (!isOther && (now.size !== stats.size || now.mtimeMs !== stats.mtimeMs))
+      throw damaged(
+        `${path!}: the file was changed while it was in use (${stats.size} bytes then, ${now.size} now); load it again. Replace model files by a rename, or load with { map: false }`,
+      )
+    this.looked = time
+  }
+
+  /** Gives the mapping up. No storage of it may be in use. */
+  close(): void {
+    const { memory } = this
+    this.memory = undefined
+    if (memory === undefined || memory instanceof Uint8Array) return
+    abandoned.unregister(memory)
+    kernels.mem_unmap(memory)
+  }
+
+  /** The memory, where it has these bytes. */
+  private reach(offset: number, length: number): Buffer | Mapping {
+    const { label, size, memory } = this
+    if (memory === undefined) throw new PtliteError('DISPOSED', `${label}: the file was closed`)
+    if (!(offset >= 0 && length >= 0 && offset + length <= size))
+      throw damaged(`${label}: expected ${length} bytes at offset ${offset}, but the file ends at ${size}`)
+    return memory
+  }
+}

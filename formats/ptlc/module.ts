@@ -1,0 +1,71 @@
+import type { CapturedRun } from '../../compiler/capture/captured.js'
+import type { Placement } from '../../compiler/executor/placement.js'
+import type { Value } from '../../runtime/tensor/value.js'
+
+export interface AheadArgument {
+  readonly name: string
+  readonly type: string
+  readonly default: Value | undefined
+}
+
+/** A method that has plans. */
+export interface AheadMethod {
+  readonly name: string
+  readonly arguments: readonly AheadArgument[]
+}
+
+/** The plan of a method for arguments of one form. */
+export interface AheadPlan {
+  readonly method: string
+  /** Arguments of the form; the contents of their tensors mean nothing. */
+  readonly example: readonly Value[]
+  readonly captured: CapturedRun
+  readonly placement: Placement
+  /** Operator calls recorded, and left after the passes. */
+  readonly operators: { readonly recorded: number; readonly optimized: number }
+}
+
+/** A call that was to be compiled and is left to the interpreter. */
+export interface UnplannedCall {
+  readonly method: string
+  /** The form of its arguments, for people. */
+  readonly signature: string
+  readonly reason: string
+}
+
+/** The file that a .ptlc file was compiled from. */
+export interface OriginalFile {
+  /** Its name, without a folder. */
+  readonly original: string
+  readonly originalBytes: number
+  /** What tells it from others of that size without reading all of it: src/fingerprint.ts. */
+  readonly fingerprint: string
+  /** Of its bytes, in hexadecimal. */
+  readonly sha256: string
+}
+
+/** A kernel of the plans. */
+export interface AheadKernel {
+  readonly name: string
+  /** Of its declaration. */
+  readonly hash: number
+  /** ISA level that served it where the plans were made. */
+  readonly level: string
+}
+
+/** What a .ptlc file holds. */
+export interface AheadModule extends OriginalFile {
+  /** Version of the library that wrote it. */
+  readonly library: string
+  /** ISA level that weights were packed and kernels chosen for: the highest that was in use. */
+  readonly level: string
+  /** All levels that were in use then; kernels of the plans are served by these alone. */
+  readonly levels: readonly string[]
+  readonly bytecodeVersion: number
+  readonly operatorVersion: number
+  /** Qualified names of the operators that the original calls. */
+  readonly operators: readonly string[]
+  readonly methods: readonly AheadMethod[]
+  readonly plans: readonly AheadPlan[]
+  readonly unplanned: readonly UnplannedCall[]
+}

@@ -1,0 +1,49 @@
+import type { FunctionCode } from '../../program/code.js'
+import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
+import { unsupported } from '../../program/file-error.js'
+import type { ModelFile } from '../../program/program.js'
+
+/** An object whose class has a `__setstate__`, to be filled by running it. */
+export interface PendingObject {
+  readonly object: ScriptObject
+  readonly state: Value
+  readonly setState: FunctionCode
+}
+
+/** The root object, and objects to be filled in this order: inner ones first. */
+export interface ModuleState {
+  readonly root: ScriptObject
+  readonly pending: readonly PendingObject[]
+}
+
+/** What a container reader hands to the loader. The state is read after the code, which says how to read it. */
+export interface ParsedModule extends Omit<ModelFile, 'root' | 'checkUnchanged' | 'close'> {
+  readState(): ModuleState
+}
+
+const BYTECODE_VERSIONS = [4, 9] as const
+const OPERATOR_VERSIONS = [1, 10] as const
+
+/** Throws UNSUPPORTED_FILE for files of other versions than this runtime reads. */
+export function checkVersions(bytecode: number, operators: number): void {
+  checkVersion('bytecode', bytecode, BYTECODE_VERSIONS)
+  checkVersion('operator', operators, OPERATOR_VERSIONS)
+}
+
+function checkVersion(what: string, version: number, [first, last]: readonly [number, number]): void {
+  if (version >= first && version <= last) return
+  const advice = version < first ? 'export the module again with a current PyTorch' : 'the file is newer than this runtime'
+  throw unsupported(`expected ${what} version ${first} to ${last}, found ${version}; ${advice}`)
+}
+
+/** `__torch__.Net.forward` is method `forward` of class `__torch__.Net`. */
+export function splitName(name: string): { method: string; className: string } {
+  const dot = name.lastIndexOf('.')
+  return { method: name.slice(dot + 1), className: name.slice(0, Math.max(dot, 0)) }
+}
+
+/** A stored default of None means no default, unless the type has None among its values. */
+export function defaultOf(type: string, value: Value): Value | undefined {
+  if (value !== null) return value
+  return /^(Optional\[|NoneType$|None$|Any$|Union\[.*\b(None|NoneType)\b)|\?$/.test(type) ? null : undefined
+}

@@ -1,0 +1,179 @@
+import type { FunctionCode } from '../../program/code.js'
+import { describe } from '../../runtime/tensor/describe.js'
+import { PairMap } from '../../runtime/tensor/pair-map.js'
+import { Complex, Float } from '../../runtime/tensor/scalar.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
+import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
+import { CustomObject, ScriptObject, setListType, type Value } from '../../runtime/tensor/value.js'
+import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpected } from '../../program/file-error.js'
+import type { PendingObject } from './parsed.js'
+import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
+import { quantOf } from './quantization.js'
+import { type TensorPool, unsupportedValue } from './tensor-pool.js'
+import type { PickleMeaning } from '../containers/pickle/unpickler.js'
+import type { ValueBudget } from '../containers/value-budget.js'
+
+const MODULE_CLASS = '__torch__.'
+const CUSTOM_CLASS = '__torch__.torch.classes.'
+
+/** Of the storage classes, in the order of the c10::ScalarType numbers. */
+const STORAGES = (
+  'Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32 BFloat16 ' +
+  'QUInt4x2 QUInt2x4'
+).split(' ')
+
+/** The number of a storage class, -1 for other names. */
+function scalarTypeOf(name: string): number {
+  return STORAGES.indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
+}
+
+/** A storage, before a tensor says how to view it. */
+class StoredElements extends CustomObject {
+  constructor(
+    readonly scalarType: number,
+    readonly storage: Storage,
+  ) {
+    super('a storage', null)
+  }
+}
+
+export interface ModuleMeaning extends PickleMeaning {
+  /** In the order in which their states were complete: inner objects first. */
+  readonly pending: readonly PendingObject[]
+}
+
+/**
+ * What the globals that PyTorch writes into the pickles of a module stand for. `storageOf` gives the storage of a key, at least
+ * that long; `setStates` has by class the `__setstate__` by which it fills its objects.
+ */
+export function moduleGlobals(
+  pool: TensorPool,
+  storageOf: (key: string, scalarType: number, count: number) => Storage,
+  setStates: ReadonlyMap<string, FunctionCode>,
+  budget: ValueBudget,
+): ModuleMeaning {
+  const pending: PendingObject[] = []
+  const memberOf = enumMembers()
+  /** Objects that have no state yet. */
+  const fresh = new Set<Value>()
+  let calls: Calls | undefined
+
+  return {
+    pending,
+
+    lookUp(name) {
+      if (!name.startsWith(MODULE_CLASS)) return valueGlobal(name, (calls ??= callsOf(pool)))
+      return new PickleGlobal(name, ([value]) => {
+        if (value !== undefined) return memberOf(name, value)
+        const instance = name.startsWith(CUSTOM_CLASS)
+          ? new CustomObject(name.slice(CUSTOM_CLASS.length), null)
+          : new ScriptObject(name, [], [])
+        fresh.add(instance)
+        return instance
+      })
+    },
+
+    persistentLoad([kind, type, key, , count]) {
+      const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
+      if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
+      return new StoredElements(scalarType, storageOf(textOf(key), scalarType, integerOf(count, 0)))
+    },
+
+    setState(instance, state) {
+      if (!fresh.delete(instance)) throw damaged(`state for ${describe(instance)}, which takes none`)
+      if (instance instanceof ScriptObject) {
+        const setState = setStates.get(instance.typeName)
+        if (setState !== undefined) pending.push({ object: instance, state, setState })
+        else if (state instanceof Map) {
+          // one state may be that of many objects
+          budget.spend(2 * state.size)
+          for (const [name, value] of state) {
+            instance.names.push(textOf(name))
+            instance.slots.push(value)
+          }
+        } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
+      } else (instance as CustomObject).state = state
+    },
+  }
+}
+
+/** Members of an enum class are one object per value, since programs compare them by identity. */
+function enumMembers(): (className: string, value: Value) => Value {
+  // by value: a float is another one than an int or a text
+  const plain = new PairMap<string, number | string, ScriptObject>()
+  const floats = new PairMap<string, number, ScriptObject>()
+  return (className, value) => {
+    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
+      throw unexpected(`the value of a member of ${className}`, value)
+    const member = new ScriptObject(className, ['value'], [value])
+    if (value instanceof Float) return floats.get(className, value.value) ?? floats.set(className, value.value, member)
+    return plain.get(className, value) ?? plain.set(className, value, member)
+  }
+}
+
+/** What globals that are no classes give when they are called, by name. */
+type Calls = Readonly<Record<string, ((args: readonly Value[]) => Value) | undefined>>
+
+function valueGlobal(name: string, calls: Calls): PickleGlobal | undefined {
+  const call = calls[name]
+  return call !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
+}
+
+function callsOf(pool: TensorPool): Calls {
+  /** Lists whose elements were looked at. */
+  const checked = new Set<Value>()
+
+  const tensorOf = ([elements, offset, sizes, strides]: readonly Value[], quant: Quant | null): Value => {
+    if (!(elements instanceof StoredElements)) throw unexpected('the storage of a tensor', elements)
+    const { storage, scalarType } = elements
+    return pool.build(storage, { scalarType, offset: integerOf(offset, 0), sizes: sizesOf(sizes), strides: sizesOf(strides), quant })
+  }
+
+  /** A list that says what its elements are. */
+  const typedList = ([list]: readonly Value[], elementType: string): Value => {
+    if (!Array.isArray(list)) throw unexpected(`a list of ${elementType}`, list)
+    if (checked.has(list)) return list
+    const wrong = list.find((item) => !isA(item, elementType))
+    if (wrong !== undefined) throw unexpected(`a list of ${elementType}`, wrong)
+    checked.add(list)
+    setListType(list, elementType)
+    return list
+  }
+
+  return {
+    // storage, offset, sizes, strides, requires_grad, hooks
+    'torch._utils._rebuild_tensor_v2': (args) => tensorOf(args, null),
+    // storage, offset, sizes, strides, qparams, requires_grad, hooks
+    'torch._utils._rebuild_qtensor': (args) => tensorOf(args, quantOf(args[4], pool)),
+    'torch._utils._rebuild_sparse_tensor': () => unsupportedValue('a sparse tensor'),
+    'torch._utils._rebuild_parameter': ([value]) => {
+      if (!(value instanceof Tensor)) throw unexpected('a tensor as parameter', value)
+      return value
+    },
+    'collections.OrderedDict': () => new Map(),
+    'torch.jit._pickle.build_intlist': (args) => typedList(args, 'int'),
+    'torch.jit._pickle.build_doublelist': (args) => typedList(args, 'float'),
+    'torch.jit._pickle.build_boollist': (args) => typedList(args, 'bool'),
+    'torch.jit._pickle.build_tensorlist': (args) => typedList(args, 'Tensor'),
+    // value, type text
+    'torch.jit._pickle.restore_type_tag': ([value, type]) => {
+      const element = elementTypeOf(textOf(type))
+      if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
+      if (Array.isArray(value) && element !== undefined) setListType(value, element)
+      return value
+    },
+    'torch.device': ([text]) => deviceOf(textOf(text)),
+    'builtins.complex': ([re, im]) => {
+      if (!(re instanceof Float && im instanceof Float))
+        throw unexpected('two floats as parts of a complex number', re instanceof Float ? im : re)
+      return new Complex(re.value, im.value)
+    },
+  }
+}
+
+function isA(value: Value, elementType: string): boolean {
+  // a tensor that this runtime has no dtype for has a stand-in
+  if (elementType === 'Tensor') return value instanceof Tensor || value instanceof CustomObject
+  if (elementType === 'float') return value instanceof Float
+  return elementType === 'bool' ? typeof value === 'boolean' : typeof value === 'number' || typeof value === 'bigint'
+}

@@ -1,0 +1,43 @@
+import type { Value } from '../runtime/tensor/value.js'
+
+/** An operator as a function's table names it. */
+export interface OperatorName {
+  /** With namespace: `aten::add`. */
+  readonly name: string
+  /** `Tensor`, or '' for the default overload. */
+  readonly overload: string
+  /** Arguments on the stack at every call, `out` arguments included; -1 for all of the schema's. */
+  readonly argCount: number
+}
+
+export interface FunctionArgument {
+  readonly name: string
+  readonly type: string
+  /** undefined where the argument has to be given. */
+  readonly default: Value | undefined
+}
+
+export interface FunctionSchema {
+  readonly args: readonly FunctionArgument[]
+  readonly returns: readonly { readonly type: string }[]
+}
+
+/** One function of a module as the file has it, before operators are resolved. */
+export interface FunctionCode {
+  /** Qualified: `__torch__.Net.forward`. */
+  readonly name: string
+  /** Last part of the name. */
+  readonly method: string
+  /** What stands before it: the class, `__torch__.Net`. */
+  readonly className: string
+  /** Triples (opcode, X, N). */
+  readonly code: Int32Array
+  readonly operators: readonly OperatorName[]
+  readonly constants: readonly Value[]
+  /** Type texts. */
+  readonly types: readonly string[]
+  readonly registerSize: number
+  readonly schema: FunctionSchema | null
+  /** One handle per instruction, where the file has debug information. */
+  readonly debugHandles?: Int32Array | undefined
+}

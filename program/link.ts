@@ -1,0 +1,115 @@
+import { PtliteError } from '../runtime/error.js'
+import { HOLDS_CONTAINERS, HOLDS_TYPES } from '../runtime/held.js'
+import { missingOperators } from '../runtime/operators/missing-operator.js'
+import { findOperator, type OperatorEntry } from '../runtime/operators/registry.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { withArgumentCounts } from './argument-counts.js'
+import type { FunctionCode } from './code.js'
+import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
+import { raiseTopmost } from './raise.js'
+import { type NamedTuples, parseType } from './types.js'
+import { upgradedOperator } from './upgraders.js'
+
+/** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
+const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }
+const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
+
+const RAISE = 'prim::RaiseException'
+
+/** Operators whose results are their arguments. */
+const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
+
+/**
+ * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that
+ * the build lacks, not just the first. NamedTuples that the types define are added to `namedTuples`.
+ */
+export function linkFunctions(
+  codes: readonly FunctionCode[],
+  operatorVersion: number,
+  namedTuples: NamedTuples,
+): readonly LinkedFunction[] {
+  const missing = new Set<string>()
+  const cache = new Map<string, LinkedOperator[]>()
+
+  /** None where the build lacks it. */
+  const link = (name: string, argCount: number): LinkedOperator[] => {
+    const key = `${name} ${argCount}`
+    const linked = cache.get(key) ?? linkOperator(name, argCount, operatorVersion, missing)
+    cache.set(key, linked)
+    return linked
+  }
+
+  const functions = codes.map((source): LinkedFunction => {
+    return {
+      source,
+      operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
+      types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
+      promoted: source.code.some(isPromoted) ? promotedIn(source.code, link) : NONE,
+    }
+  })
+  if (missing.size > 0) throw missingOperators([...missing].sort())
+  // files of bytecode version 4 and 5 do not say how many arguments operators have; later ones say it of all but those that take any number
+  const areOpen = functions.some(({ source, operators }) =>
+    source.operators.some(({ argCount }, i) => argCount < 0 && operators[i]!.entry?.schema.isVararg === false),
+  )
+  return areOpen ? withArgumentCounts(functions) : functions
+}
+
+/** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */
+function isPromoted(word: number, at: number): boolean {
+  return at % 3 === 0 && (word === 38 || word === 43 || word === 44)
+}
+
+function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
+  return new Map([...new Set(code.filter(isPromoted))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
+}
+
+function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {
+  // files disagree on how many arguments it has, and some say it wrong; the stack tells
+  if (name === RAISE) return [standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0)]
+  const find = (used: string): OperatorEntry | undefined => {
+    const entry = findOperator(used)
+    if (entry === undefined) missing.add(used)
+    return entry
+  }
+  const upgraded = upgradedOperator(name, argCount, operatorVersion, (used) => {
+    const entry = find(used)
+    return entry === undefined ? undefined : linkEntry(entry, -1)
+  })
+  if (upgraded !== undefined) return [upgraded]
+  const entry = find(name)
+  return entry === undefined ? [] : [linkEntry(entry, argCount)]
+}
+
+function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
+  const { schema, qualifiedName } = entry
+  const total = schema.arguments.length
+  const outs = schema.arguments.filter((arg) => arg.isOut).length
+  const given = argCount < 0 || schema.isVararg ? total : argCount
+  const omitted = schema.arguments.slice(given - outs, total - outs)
+  if (given > total || given < outs)
+    throw new PtliteError('INVALID_FILE', `${qualifiedName} takes ${total} arguments, the file gives ${given}`)
+  const defaults = omitted.map(({ name, defaultValue }): Value => {
+    if (defaultValue !== undefined) return defaultValue
+    throw new PtliteError('INVALID_FILE', `the file leaves out argument '${name}' of ${qualifiedName}, which has no default`)
+  })
+  return {
+    qualifiedName,
+    entry,
+    call: (stack) => entry.call(stack),
+    given,
+    defaults: given < total ? defaults : null,
+    outs,
+    // of tensors alone every operator does no more
+    use: HOLDS_CONTAINERS ? useOf(entry) : ArgumentUse.read,
+    vararg: schema.isVararg,
+    returns: schema.isVarret ? -1 : schema.returns.length,
+  }
+}
+
+function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
+  if (MOVES.has(qualifiedName)) return ArgumentUse.move
+  // operators on containers of anything may store an argument or hand out an element
+  const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
+  return keeps ? ArgumentUse.keep : ArgumentUse.read
+}

@@ -1,0 +1,43 @@
+import type { FunctionCode } from './code.js'
+import type { ScriptObject, Value } from '../runtime/tensor/value.js'
+
+/** The first bytecode version whose files say how many arguments calls of operators give. */
+export const FIRST_WITH_COUNTS = 6
+
+/** Where instructions came from, for files saved with debug information. */
+export interface DebugInfo {
+  /**
+   * TorchScript's stack trace of instruction `pc` of function `functionName` (qualified): one `File "...", line n, in f`
+   * block per inlined call, outermost first, with the source line marked. undefined where the file does not say.
+   */
+  stackTraceAt(functionName: string, pc: number): string | undefined
+}
+
+/** A module as its file has it, whatever the container. Nothing in it has run, but `__setstate__` of its objects. */
+export interface ModelFile {
+  readonly kind: 'ptl' | 'ff'
+  readonly bytecodeVersion: number
+  /** The version of the operators' meanings that upgraders go by. */
+  readonly operatorVersion: number
+  readonly functions: readonly FunctionCode[]
+  /** The root module. All tensors below it and in the functions' constants are pinned. */
+  readonly root: ScriptObject
+  /** By name without `extra/`. */
+  readonly extraFiles: ReadonlyMap<string, Uint8Array>
+  readonly debug?: DebugInfo | undefined
+  /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */
+  checkUnchanged?(): void
+  /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */
+  close(): void
+}
+
+/** What a file needs from whoever runs its functions. */
+export interface LoadHooks {
+  /** Called once with all functions, before any of them runs. */
+  readonly onFunctions?: (functions: readonly FunctionCode[], operatorVersion: number) => void
+  /**
+   * Fills `object`, which has no slots yet, by running its class's `__setstate__` on `state`. Without it such objects
+   * stay empty, which is enough to look at a file.
+   */
+  readonly runSetState?: (setState: FunctionCode, object: ScriptObject, state: Value) => void
+}

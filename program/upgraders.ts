@@ -1,0 +1,106 @@
+import { PtliteError } from '../runtime/error.js'
+import { isFloatScalar } from '../runtime/tensor/scalar.js'
+import { isFloating } from '../runtime/tensor/dtype.js'
+import type { Stack } from '../runtime/tensor/stack.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { type LinkedOperator, standIn } from './linked.js'
+
+/**
+ * Operators that meant something else in older operator versions. A file of such a version gets the old meaning:
+ * the call is rewritten on the stack before one of today's operators runs. These are the upgraders of PyTorch's mobile
+ * interpreter, the same ones in 1.13 and 2.13; `aten::full`, which full TorchScript upgrades too, keeps today's meaning in mobile files.
+ */
+export interface Upgrader {
+  /** Last operator version with the old meaning. */
+  readonly until: number
+  /** Arguments the old operator has, its defaults in place of what a call leaves out. */
+  readonly defaults: readonly Value[]
+  readonly argCount: number
+  /** Today's operators that it calls one of. */
+  readonly uses: readonly string[]
+  /** Puts the arguments of today's operator in the place of the old one's, which are on top of the stack. Returns its place in `uses`. */
+  readonly rewrite: (stack: Stack) => number
+}
+
+/** True division when any operand is floating point, else division of integers that truncates. */
+function divide(plain: string, withMode: string, argCount: number): Upgrader {
+  return {
+    until: 3,
+    defaults: [],
+    argCount,
+    uses: [plain, withMode],
+    rewrite: (stack) => {
+      const base = stack.top - argCount
+      if (stack.values.slice(base, stack.top).some(isFloatingOperand)) return 0
+      // the mode stands between the operands and `out`
+      for (let i = stack.top; i > base + 2; i--) stack.values[i] = stack.values[i - 1]!
+      stack.values[base + 2] = 'trunc'
+      stack.top++
+      return 1
+    },
+  }
+}
+
+function isFloatingOperand(value: Value): boolean {
+  return value instanceof Tensor ? isFloating(value.type) : isFloatScalar(value)
+}
+
+/** `steps` used to be optional: 100. It is the third argument. */
+function hundredSteps(name: string, until: number, argCount: number): Upgrader {
+  return {
+    until,
+    defaults: [null],
+    argCount,
+    uses: [name],
+    rewrite: (stack) => {
+      stack.values[stack.top - argCount + 2] ??= 100
+      return 0
+    },
+  }
+}
+
+export const UPGRADERS: Readonly<Record<string, Upgrader>> = {
+  'aten::div.Tensor': divide('aten::div.Tensor', 'aten::div.Tensor_mode', 2),
+  'aten::div.Scalar': divide('aten::div.Scalar', 'aten::div.Scalar_mode', 2),
+  'aten::div_.Tensor': divide('aten::div_.Tensor', 'aten::div_.Tensor_mode', 2),
+  'aten::div_.Scalar': divide('aten::div_.Scalar', 'aten::div_.Scalar_mode', 2),
+  'aten::div.out': divide('aten::div.out', 'aten::div.out_mode', 3),
+  'aten::linspace': hundredSteps('aten::linspace', 7, 7),
+  'aten::linspace.out': hundredSteps('aten::linspace.out', 7, 4),
+  'aten::logspace': hundredSteps('aten::logspace', 8, 8),
+  'aten::logspace.out': hundredSteps('aten::logspace.out', 8, 5),
+}
+
+/** The upgrader for an operator of a file, or undefined where its meaning is today's. `gelu` only gained a default. */
+export function upgraderFor(qualifiedName: string, operatorVersion: number): Upgrader | undefined {
+  const upgrader = Object.hasOwn(UPGRADERS, qualifiedName) ? UPGRADERS[qualifiedName] : undefined
+  return upgrader !== undefined && operatorVersion <= upgrader.until ? upgrader : undefined
+}
+
+/**
+ * An operator of a file with its old meaning, or undefined where that is today's. `link` is asked for today's operators that it calls;
+ * they take all of their arguments.
+ */
+export function upgradedOperator(
+  name: string,
+  argCount: number,
+  operatorVersion: number,
+  link: (name: string) => LinkedOperator | undefined,
+): LinkedOperator | undefined {
+  const upgrader = upgraderFor(name, operatorVersion)
+  if (upgrader === undefined) return undefined
+  const operators = upgrader.uses.map(link).filter((operator) => operator !== undefined)
+  const total = upgrader.argCount
+  const given = argCount < 0 ? total : argCount
+  if (given > total) throw new PtliteError('INVALID_FILE', `${name} takes ${total} arguments, the file gives ${given}`)
+  const defaults = given < total ? filled(operators[0], given, upgrader) : null
+  const upgrade = (stack: Stack): LinkedOperator => operators[upgrader.rewrite(stack)]!
+  return { ...standIn(name, given, (stack) => upgrade(stack).call(stack), 1, defaults), upgrade }
+}
+
+/** Old defaults for what the call leaves out: all None but for those the old operator declares otherwise. */
+function filled(operator: LinkedOperator | undefined, given: number, { argCount, defaults }: Upgrader): Value[] {
+  const args = operator?.entry?.schema.arguments ?? []
+  return Array.from({ length: argCount - given }, (_, i) => defaults[i] ?? args[given + i]?.defaultValue ?? null)
+}

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "pool/futex.h"
+#include "os/futex.h"
 #include "values.h"
 
 namespace ptlite {

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "futex.h"
-#include "isa/scratch.h"
+#include "os/futex.h"
+#include "memory/scratch.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {

@@ -2,6 +2,6 @@
 // infinities and denormals are kept; every level gives the same bits.
 #pragma once
 
-#include "isa/stub.h"
+#include "dispatch/stub.h"
 
 PTLITE_DECLARE_STUB(float_to_bfloat16, void (*)(void* to, const float* from, int64_t n));

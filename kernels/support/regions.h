@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cmath>
 
-#include "isa/kernel.h"
+#include "dispatch/kernel.h"
 #include "pool/pool.h"
 
 namespace ptlite {

@@ -167,7 +167,7 @@ inline void convert_run(D* __restrict__ to, int64_t to_stride, const S* __restri
 }
 
 // n elements of a dtype, read or written with a stride in elements, as C: float, double, int64_t or int32_t. Compiled
-// once per level, in ops/convert.cpp, so for files of ops/ only.
+// once per level, in ops/copy/convert.cpp, so for files that are compiled once per level only.
 template <class C>
 int32_t load_as(C* to, int32_t dtype, const void* from, int64_t stride, int64_t n);
 template <class C>

@@ -2,7 +2,7 @@ import { PtliteError } from '../error.js'
 import * as kernels from './generated/kernels.js'
 import type { Block } from './memory.js'
 
-/** What `PTLITE_GUARD` may be; kernels/isa/guard.h says what it does. */
+/** What `PTLITE_GUARD` may be; kernels/memory/guard.h says what it does. */
 const SETTING = /^(1|start|end(:(1|2|4|8|16|32|64))?)$/
 
 const abandoned = /* @__PURE__ */ new FinalizationRegistry<number>((address) => {

@@ -14,7 +14,7 @@ export interface NativeInput {
   readonly files: GeneratedFiles
   /** null for all. */
   readonly kernels: ReadonlySet<string> | null
-  /** Levels of the ladder that files of ops/ are compiled for. */
+  /** Levels of the ladder that files of ops/ are compiled for, but *.once.cpp. */
   readonly levels: readonly string[]
   readonly onProgress: (line: string) => void
 }
@@ -72,7 +72,7 @@ async function generator(): Promise<string[]> {
 
 /** Names of the ladder's levels, lowest first. */
 export function ladder(root: string): string[] {
-  const lines = readFileSync(join(root, 'kernels/isa/ladder.txt'), 'utf8').split('\n')
+  const lines = readFileSync(join(root, 'kernels/arch/x86/isa/ladder.txt'), 'utf8').split('\n')
   return lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split('|')[0]!.trim())
 }
 

@@ -1,13 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-const FOLDERS = ['base', 'ops', 'jit'] as const
+/** Folders below kernels/ whose files hold kernels. */
+const WITH_KERNELS = ['ops', 'arch/x86/jit'] as const
+/** Where headers are looked for that are not beside the file, as in kernels/CMakeLists.txt. */
+const INCLUDE = ['', 'arch/x86'] as const
 
-/** The kernels of each file of kernels/base, kernels/ops and kernels/jit, by name such as `ops/unary.cpp`. */
+/** The kernels of each file of kernels/ops and the processor's generators of code, by name such as `ops/elementwise/unary.cpp`. */
 export function kernelsBySource(root: string): Map<string, string[]> {
   return new Map(
-    FOLDERS.flatMap((folder) =>
-      readdirSync(join(root, 'kernels', folder))
+    WITH_KERNELS.flatMap((folder) =>
+      readdirSync(join(root, 'kernels', folder), { encoding: 'utf8', recursive: true })
         .filter((name) => name.endsWith('.cpp'))
         .map((name): [string, string[]] => {
           const text = readFileSync(join(root, 'kernels', folder, name), 'utf8')
@@ -17,15 +20,18 @@ export function kernelsBySource(root: string): Map<string, string[]> {
   )
 }
 
-/** Files that hold the kernels, and those that hold what their headers declare: ops/gemm_core.cpp for ops/gemm_core.h. */
+/** Files that hold the kernels, and those that hold what their headers declare: ops/gemm/gemm_core.cpp for ops/gemm/gemm_core.h. */
 export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): string[] {
   const bySource = kernelsBySource(root)
-  // beside the header, or in base/ or ops/ for headers of vec/ and support/
+  // beside the header, or anywhere in ops/ for headers of vec/ and support/; what is compiled once defines what others improve
   const implementationOf = (header: string): string | undefined => {
     const name = basename(header, '.h')
     const folder = dirname(header)
-    const places = folder === 'vec' || folder === 'support' ? FOLDERS : [folder]
-    return places.map((place) => `${place}/${name}.cpp`).find((file) => bySource.has(file))
+    const anywhere = folder === 'vec' || folder === 'support'
+    const files = [...bySource.keys()].filter((file) => anywhere || dirname(file) === folder)
+    return [`${name}.once.cpp`, `${name}.cpp`]
+      .map((wanted) => files.find((file) => basename(file) === wanted))
+      .find((file) => file !== undefined)
   }
   const chosen = new Set<string>()
   const seen = new Set<string>()
@@ -36,10 +42,12 @@ export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): st
     if (file.endsWith('.cpp')) chosen.add(file)
     for (const [, text] of readFileSync(path, 'utf8').matchAll(/^#include "([^"]+)"/gm)) {
       // beside the file first, as the compiler looks
-      const beside = join(dirname(file), text!)
-      const included = existsSync(join(root, 'kernels', beside)) ? beside : text!
+      const included = [dirname(file), ...INCLUDE]
+        .map((folder) => join(folder, text!))
+        .find((name) => existsSync(join(root, 'kernels', name)))
+      if (included === undefined) continue
       visit(included)
-      const implementation = included.startsWith('frames/') ? undefined : implementationOf(included)
+      const implementation = implementationOf(included)
       if (implementation !== undefined) visit(implementation)
     }
   }

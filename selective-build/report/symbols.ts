@@ -14,7 +14,7 @@ export interface NativeSymbol {
 }
 
 export interface ObjectFolder {
-  /** `DEFAULT` for base/. */
+  /** `DEFAULT` for what is compiled once. */
   readonly level: string
   readonly path: string
 }
@@ -42,22 +42,20 @@ export async function nativeSymbols(root: string, library: string | null, folder
   const kept = library === null ? null : countBy((await symbolsIn([library])).get(library)!)
   const sources = kernelsBySource(root)
   const objects = folders.flatMap(({ level, path }) =>
-    ['base', 'ops', 'jit', 'pool', 'isa'].flatMap((folder) => objectsIn(join(path, folder)).map((file) => ({ level, path, folder, file }))),
+    readdirSync(path, { encoding: 'utf8', recursive: true })
+      .filter((file) => file.endsWith('.o'))
+      .map((file) => ({ level, path, file })),
   )
-  const found = await symbolsIn(objects.map(({ path, folder, file }) => join(path, folder, file)))
+  const found = await symbolsIn(objects.map(({ path, file }) => join(path, file)))
   const symbols: NativeSymbol[] = []
-  for (const { level, path, folder, file } of objects) {
-    const kernels = sources.get(`${folder}/${file.replace(/\.o$/, '')}`) ?? []
-    for (const { bytes, name } of found.get(join(path, folder, file))!) {
+  for (const { level, path, file } of objects) {
+    const kernels = sources.get(file.replace(/\.o$/, '')) ?? []
+    for (const { bytes, name } of found.get(join(path, file))!) {
       if (kept !== null && !take(kept, `${bytes} ${name}`)) continue
       symbols.push({ bytes, level, kernel: kernels.join(', ') || 'shared', dtype: dtypeOf(name) })
     }
   }
   return symbols
-}
-
-function objectsIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.o')) : []
 }
 
 /** Sizes and demangled names of the code and constants of object files, by path. */

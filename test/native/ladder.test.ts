@@ -6,11 +6,14 @@ import { cpu } from '../../src/index.js'
 
 /** What CMake makes of the ladder, without compiling anything. */
 
-const SCRIPT = fileURLToPath(new URL('../../kernels/isa/Levels.cmake', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../../kernels/arch/Levels.cmake', import.meta.url))
 
 /** Levels by name, 1 where a library built with g++ of this version has them; and what CMake says. */
 function ladderFor(cwd: string, compiler: string): { built: Record<string, string>; said: string } {
-  const said = execFileSync('cmake', [`-DCMAKE_CXX_COMPILER_VERSION=${compiler}`, '-P', SCRIPT], { cwd, encoding: 'utf8' })
+  const said = execFileSync('cmake', ['-DPTLITE_ARCH=x86', `-DCMAKE_CXX_COMPILER_VERSION=${compiler}`, '-P', SCRIPT], {
+    cwd,
+    encoding: 'utf8',
+  })
   const header = readFileSync(`${cwd}/generated/isa_levels.h`, 'utf8')
   const rows = [...header.matchAll(/^ {2}X\((\w+), ([01]),/gm)]
   return { built: Object.fromEntries(rows.map(([, name, built]) => [name!, built!])), said }

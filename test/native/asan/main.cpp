@@ -13,10 +13,10 @@
 #include "frames/fused.h"
 #include "frames/jit.h"
 #include "frames/sparse.h"
-#include "isa/kernel.h"
+#include "dispatch/kernel.h"
 #include "jit/algorithms.h"
 #include "jit/cache.h"
-#include "ops/post_ops.h"
+#include "ops/fused/post_ops.h"
 
 namespace ptlite {
 #define PTLITE_IMPLEMENTATION(name) extern Kernel implementations_of_##name[];

@@ -3,9 +3,9 @@
 #include "instructions.h"
 #include "harness.h"
 
-#include "ops/bfloat16_gemm.cpp"
+#include "ops/gemm/bfloat16_gemm.cpp"
 #define conv conv_of_level
-#include "ops/bfloat16_conv.cpp"
+#include "ops/convolution/bfloat16_conv.cpp"
 #undef conv
 
 namespace {

@@ -23,7 +23,7 @@ interface Row {
 }
 
 const ladder = new Map<string, Row>(
-  readFileSync(join(ROOT, 'kernels/isa/ladder.txt'), 'utf8')
+  readFileSync(join(ROOT, 'kernels/arch/x86/isa/ladder.txt'), 'utf8')
     .split('\n')
     .filter((line) => /^[A-Z]/.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()))
@@ -42,7 +42,9 @@ const REAL = ['DEFAULT', 'AVX2', 'AVX512']
 function compilerArguments(source: string, level: string, program: string): string[] {
   const contained = chain(level)
   const flags = contained.filter((name) => REAL.includes(name)).flatMap((name) => ladder.get(name)!.flags)
-  const include = ['kernels', 'kernels/include', 'kernels/generated', 'build/generated'].map((folder) => `-I${join(ROOT, folder)}`)
+  const include = ['kernels', 'kernels/arch/x86', 'kernels/include', 'kernels/generated', 'build/generated'].map(
+    (folder) => `-I${join(ROOT, folder)}`,
+  )
   const defined = [`-DCPU_CAPABILITY=${level}`, ...contained.map((name) => `-DCPU_CAPABILITY_${name}`)]
   const path = join(ROOT, 'test/native/emulated', source)
   return [

@@ -3,7 +3,7 @@
 #include "instructions.h"
 #include "harness.h"
 
-#include "ops/half_elementwise.cpp"
+#include "ops/elementwise/half_elementwise.cpp"
 
 // What the kernels of the level below would do: here it is a failure, so that every case runs in float16.
 namespace ptlite {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "isa/kernel.h"
+#include "dispatch/kernel.h"
 #include "pool/pool.h"
 
 // The source is called directly, not through the table of kernels.

@@ -2,7 +2,7 @@
 #include "instructions.h"
 #include "harness.h"
 
-#include "ops/quantized_gemm.cpp"
+#include "ops/quantized/quantized_gemm.cpp"
 
 int main() {
   const int sizes[] = {1, 2, 5, 12, 13, 16, 17, 31, 32, 33, 47, 64, 65, 130};

@@ -2,7 +2,7 @@
 #include "instructions.h"
 #include "harness.h"
 
-#include "ops/quantized_depthwise.cpp"
+#include "ops/quantized/quantized_depthwise.cpp"
 
 int main() {
   const int channel_counts[] = {2, 15, 16, 33, 64, 70, 130};

@@ -13,7 +13,7 @@
 #include "frames/jit.h"
 #include "frames/sparse.h"
 #include "isa/detect.h"
-#include "isa/kernel.h"
+#include "dispatch/kernel.h"
 #include "pool/pool.h"
 #include "ptlite_abi.h"
 

@@ -1,0 +1,83 @@
+#include "caches.h"
+
+#include <cpuid.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "isa/detect.h"
+
+namespace ptlite {
+namespace {
+
+/// What a file of /sys holds, up to its end of line; empty where there is none.
+void read_line(const char* path, char (&line)[32]) {
+  line[0] = '\0';
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const ssize_t length = read(file, line, sizeof(line) - 1);
+  close(file);
+  line[length > 0 ? length : 0] = '\0';
+}
+
+/// Of the first core's third level by Linux's list of caches.
+int64_t l3_by_system() {
+  for (int index = 0; index < 8; index++) {
+    char path[80], line[32];
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
+    read_line(path, line);
+    if (line[0] == '\0') return 0;
+    if (atoi(line) != 3) continue;
+    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    read_line(path, line);
+    char* unit;
+    const long long size = strtoll(line, &unit, 10);
+    const int shift = *unit == 'K' ? 10 : *unit == 'M' ? 20 : *unit == 'G' ? 30 : 0;
+    return size > 0 && size < (1LL << 30) ? size << shift : 0;
+  }
+  return 0;
+}
+
+/// Of the third level by CPUID: Intel's leaf 4, or AMD's of the same form.
+int64_t l3_by_cpuid() {
+  constexpr uint32_t leaves[] = {4, 0x8000001d};
+  for (const uint32_t leaf : leaves) {
+    if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) continue;
+    for (uint32_t index = 0; index < 8; index++) {
+      const CpuidRegisters r = hardware_cpuid(leaf, index, nullptr);
+      if ((r.reg[0] & 0x1f) == 0) break;
+      if ((r.reg[0] >> 5 & 7) != 3) continue;
+      const uint32_t ways = (r.reg[1] >> 22) + 1, partitions = (r.reg[1] >> 12 & 0x3ff) + 1, line = (r.reg[1] & 0xfff) + 1;
+      return int64_t{ways} * partitions * line * (int64_t{r.reg[2]} + 1);
+    }
+  }
+  return 0;
+}
+
+int64_t by_library(int name) {
+  const long size = sysconf(name);
+  return size > 0 ? size : 0;
+}
+
+/// The C library adds up the instances of a package on some CPUs, so that it is asked last.
+int64_t l3() {
+  if (const int64_t size = l3_by_system(); size > 0) return size;
+  if (const int64_t size = l3_by_cpuid(); size > 0) return size;
+  return by_library(_SC_LEVEL3_CACHE_SIZE);
+}
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+CacheSizes sizes;
+
+void look_up() { sizes = {by_library(_SC_LEVEL1_DCACHE_SIZE), by_library(_SC_LEVEL2_CACHE_SIZE), l3()}; }
+
+}  // namespace
+
+const CacheSizes& cache_sizes() {
+  pthread_once(&once, look_up);
+  return sizes;
+}
+
+}  // namespace ptlite

@@ -10,7 +10,7 @@ import { Contents, drawsRandom, mayFailMidway, writtenInputs } from './contents.
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
-import { placeCopies } from './memory/placement.js'
+import { placeCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
 

@@ -5,7 +5,7 @@ import { observeStorages, type Storage, type StorageObserver } from '../../runti
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { Capture, CapturedBuffer, CapturedFrame, CapturedRun, Pointer, Target } from './captured.js'
-import { type FrameLayout, layoutOf } from './layout.js'
+import { type FrameLayout, layoutOf } from './frame-layout.js'
 import { describeResult, type ResultTemplate } from './result.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { SparseDescription } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Value } from '../../runtime/tensor/value.js'
-import type { FrameLayout } from './layout.js'
+import type { FrameLayout } from './frame-layout.js'
 import type { ResultTemplate } from './result.js'
 
 /** What an address in a frame belongs to: an argument, memory made during the run, or memory that was there before. */

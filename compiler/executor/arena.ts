@@ -1,7 +1,7 @@
 import type { CapturedRun } from '../capture/captured.js'
 import { groupBuffers } from '../memory/lifetimes.js'
 import { alignedSize } from '../memory/plan-memory.js'
-import type { Placement } from './placement.js'
+import type { Placement } from './buffer-assignment.js'
 
 /** A piece of the arena and when it is in use. */
 export interface ArenaBuffer {

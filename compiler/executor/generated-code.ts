@@ -1,7 +1,7 @@
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame } from '../capture/captured.js'
-import { fieldOf } from '../capture/layout.js'
+import { fieldOf } from '../capture/frame-layout.js'
 
 /** The handle of a kernel that was generated for frame number `frame`. */
 interface Generated {

@@ -1,7 +1,7 @@
 import type { CapturedFrame, CapturedRun, Target } from '../capture/captured.js'
-import { HOST_OFFSET, KERNEL_OFFSET } from '../capture/layout.js'
+import { HOST_OFFSET, KERNEL_OFFSET } from '../capture/frame-layout.js'
 import { alignedSize } from '../memory/plan-memory.js'
-import type { Placement } from './placement.js'
+import type { Placement } from './buffer-assignment.js'
 
 /** An address that a run fills in: at byte `at` of the frames, that of `slot` plus `offset` bytes. */
 export interface Patch {

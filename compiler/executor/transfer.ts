@@ -2,9 +2,9 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedBuffer, CapturedRun, Pointer } from '../capture/captured.js'
-import { layoutOf } from '../capture/layout.js'
+import { layoutOf } from '../capture/frame-layout.js'
 import type { TensorTemplate } from '../capture/result.js'
-import type { Placement } from './placement.js'
+import type { Placement } from './buffer-assignment.js'
 import { Plan } from './plan.js'
 
 /** How storages, and values with tensors in them, cross to another thread of the process. */

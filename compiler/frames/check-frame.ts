@@ -1,6 +1,6 @@
 import { KERNEL_EXTENTS } from '../../runtime/native/generated/extents.js'
 import type { CapturedFrame, Pointer, Target } from '../capture/captured.js'
-import { HOST_OFFSET } from '../capture/layout.js'
+import { HOST_OFFSET } from '../capture/frame-layout.js'
 import { CapturedFields, FrameError } from './frame-fields.js'
 
 /** Bytes of a piece of memory, from its start or, of an input, from the first element. */

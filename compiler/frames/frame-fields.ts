@@ -4,7 +4,7 @@ import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame } from '../capture/captured.js'
-import { fieldOf, type FrameMember } from '../capture/layout.js'
+import { fieldOf, type FrameMember } from '../capture/frame-layout.js'
 
 /** A frame holds a number that no kernel is made for. */
 export class FrameError extends Error {}

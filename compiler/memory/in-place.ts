@@ -1,6 +1,6 @@
 import { type DType, itemSize } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js'
-import { fieldOf } from '../capture/layout.js'
+import { fieldOf } from '../capture/frame-layout.js'
 import type { Extent } from './lifetimes.js'
 
 /** The result of a kernel and the operands whose place it may take. */

@@ -1,5 +1,5 @@
 import { orders, promoteHighest } from './orders.js'
-import { place } from './place.js'
+import { place } from './best-fit.js'
 
 /** A piece of memory and when it is in use: from step `first` to step `last`, both included. */
 export interface Lifetime {

@@ -1,5 +1,5 @@
 import type { CapturedRun } from '../../compiler/capture/captured.js'
-import type { Placement } from '../../compiler/executor/placement.js'
+import type { Placement } from '../../compiler/executor/buffer-assignment.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 export interface AheadArgument {

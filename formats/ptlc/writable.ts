@@ -1,7 +1,7 @@
 import { describeSparse } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
-import { fieldOf } from '../../compiler/capture/layout.js'
+import { fieldOf } from '../../compiler/capture/frame-layout.js'
 import { isCheckable } from '../../compiler/frames/check-frame.js'
 import type { AheadMethod, AheadPlan } from './module.js'
 

@@ -180,7 +180,7 @@ export const PARTS: readonly Part[] = [
   {
     // running what was compiled
     name: 'plans',
-    files: [...compiler('capture/layout', 'capture/result', 'executor/*', 'memory/*'), 'runtime/native/generated/layouts.ts'],
+    files: [...compiler('capture/frame-layout', 'capture/result', 'executor/*', 'memory/*'), 'runtime/native/generated/layouts.ts'],
     needs: [],
   },
   { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording'] },

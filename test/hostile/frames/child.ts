@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs'
-import { HOST_OFFSET } from '../../../compiler/capture/layout.js'
+import { HOST_OFFSET } from '../../../compiler/capture/frame-layout.js'
 import { PtliteError } from '../../../runtime/error.js'
 import * as kernels from '../../../runtime/native/generated/kernels.js'
 import { withLevels } from '../../../runtime/native/level-limit.js'

@@ -1,4 +1,4 @@
-import type { FrameLayout, FrameMember } from '../../../compiler/capture/layout.js'
+import type { FrameLayout, FrameMember } from '../../../compiler/capture/frame-layout.js'
 
 /** Members that are numbers, in their order. */
 export function numbersIn(layout: FrameLayout): FrameMember[] {

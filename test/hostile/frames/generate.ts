@@ -1,4 +1,4 @@
-import { layoutOfName, type FrameLayout, type FrameMember } from '../../../compiler/capture/layout.js'
+import { layoutOfName, type FrameLayout, type FrameMember } from '../../../compiler/capture/frame-layout.js'
 import type { CapturedFrame } from '../../../compiler/capture/captured.js'
 import { type Reach, reachOf, workOf } from '../../../compiler/frames/check-frame.js'
 import { KERNEL_EXTENTS } from '../../../runtime/native/generated/extents.js'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { isCheckable } from '../../../compiler/frames/check-frame.js'
-import { layoutOf } from '../../../compiler/capture/layout.js'
+import { layoutOf } from '../../../compiler/capture/frame-layout.js'
 import { frameBytes, observeLaunches } from '../../../runtime/native/frame.js'
 import { compileAhead } from '../../../src/ahead.js'
 import type { Tensor } from '../../../src/index.js'

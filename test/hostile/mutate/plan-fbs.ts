@@ -1,5 +1,5 @@
 import { POINTER_ROW, Field } from '../../../formats/ptlc/schema.js'
-import { layoutOfName } from '../../../compiler/capture/layout.js'
+import { layoutOfName } from '../../../compiler/capture/frame-layout.js'
 import type { Random } from '../random.js'
 import type { FlatChange, FlatFormat } from './flat.js'
 import { bytesOf, type FlatTableNode, TEXT, tableOf, vectorOf } from './flat-tree.js'

@@ -1,6 +1,6 @@
 import { checkFrame, isCheckable, workOf } from '../../../compiler/frames/check-frame.js'
 import type { CapturedFrame, Pointer } from '../../../compiler/capture/captured.js'
-import { layoutOf } from '../../../compiler/capture/layout.js'
+import { layoutOf } from '../../../compiler/capture/frame-layout.js'
 import { frameBytes, getI64, observeLaunches } from '../../../runtime/native/frame.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { EXPECTED_LONG } from './endless.js'

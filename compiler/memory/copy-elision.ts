@@ -1,6 +1,6 @@
 import { itemSize, type DType } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js'
-import { fieldOf, type FrameLayout } from '../capture/layout.js'
+import { fieldOf, type FrameLayout } from '../capture/frame-layout.js'
 
 /** Fields of kernels that are only read. A buffer that is placed inside of another may be used by nothing else from then on. */
 const READS: Readonly<Record<string, readonly string[]>> = {

@@ -10,7 +10,7 @@ import { Contents, drawsRandom, mayFailMidway, writtenInputs } from './contents.
 import { buildPlan, type Plan } from './executor/plan.js'
 import { GraphRunner } from './graph/execute.js'
 import type { Graph } from './graph/graph.js'
-import { placeCopies } from './memory/copy-elision.js'
+import { elideCopies } from './memory/copy-elision.js'
 import type { PassOptions } from './passes/pass.js'
 import { optimize } from './passes/pipeline.js'
 
@@ -127,7 +127,7 @@ function compileGraph(
       draws,
     )
     if (found.captured === null) return { call: new CompiledCall(graph, runner, null, found.reason), result }
-    const plan = buildPlan(placeCopies(found.captured))
+    const plan = buildPlan(elideCopies(found.captured))
     const call = typeof plan === 'string' ? new CompiledCall(graph, runner, null, plan) : new CompiledCall(graph, runner, plan, null)
     return { call, result }
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { CapturedRun } from '../capture/captured.js'
 import { groupBuffers } from '../memory/lifetimes.js'
 import { alignedSize } from '../memory/plan-memory.js'
-import type { Placement } from './buffer-assignment.js'
+import type { BufferAssignment } from './buffer-assignment.js'
 
 /** A piece of the arena and when it is in use. */
 export interface ArenaBuffer {
@@ -28,7 +28,7 @@ export interface ArenaUse {
 }
 
 /** Buffers of a run by where they lie in its arena and when; outputs, which have memory of their own, are not among them. */
-export function arenaUse(run: CapturedRun, { places, arenaBytes, lowerBound, naiveBytes }: Placement): ArenaUse {
+export function arenaUse(run: CapturedRun, { places, arenaBytes, lowerBound, naiveBytes }: BufferAssignment): ArenaUse {
   const kernels = run.frames.map((f) => f.layout.name)
   const { groupOf, lifetimes } = groupBuffers(run)
   const buffers = lifetimes.flatMap(({ bytes, first, last }, group): ArenaBuffer[] => {

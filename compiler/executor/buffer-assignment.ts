@@ -3,7 +3,7 @@ import { groupBuffers } from '../memory/lifetimes.js'
 import { planMemory } from '../memory/plan-memory.js'
 
 /** Where the buffers of a run lie. */
-export interface Placement {
+export interface BufferAssignment {
   /** Of each buffer its byte in the arena, or -1 - i for output i; null for buffers that nothing touches. */
   readonly places: readonly (number | null)[]
   /** Bytes of each output. */
@@ -16,7 +16,7 @@ export interface Placement {
 }
 
 /** Plans the arena of a captured run; buffers that the result reaches become outputs. */
-export function placeBuffers(run: CapturedRun): Placement {
+export function assignBuffers(run: CapturedRun): BufferAssignment {
   const { groupOf, lifetimes, isOutput } = groupBuffers(run)
   const groups = lifetimes.map((_, group) => group)
   const inArena = groups.filter((group) => !isOutput[group])

@@ -16,7 +16,7 @@ import { workOf } from '../frames/check-frame.js'
 import { type ArenaUse, arenaUse } from './arena.js'
 import { GeneratedCode } from './generated-code.js'
 import { PlanInstance } from './instance.js'
-import { type Placement, placeBuffers } from './buffer-assignment.js'
+import { type BufferAssignment, assignBuffers } from './buffer-assignment.js'
 import { buildProgram, type ReplayProgram } from './program.js'
 import { SparseHandles } from './sparse-handles.js'
 
@@ -48,7 +48,7 @@ export class Plan {
   constructor(
     readonly captured: CapturedRun,
     /** Where its buffers lie. */
-    readonly placement: Placement = placeBuffers(captured),
+    readonly placement: BufferAssignment = assignBuffers(captured),
     /** Levels whose kernels run its frames, a set of bits by level; 0: all that are in use. */
     private readonly levels = 0,
   ) {
@@ -353,7 +353,7 @@ function withinMemory<T>(bytes: number | undefined, run: () => T): T {
 }
 
 /** A plan for a captured run. A text says why there can be none. */
-export function buildPlan(captured: CapturedRun, placement = placeBuffers(captured), levels = 0): Plan | string {
+export function buildPlan(captured: CapturedRun, placement = assignBuffers(captured), levels = 0): Plan | string {
   const slots = captured.aliases.length + placement.outputs.length
   return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured, placement, levels)
 }

@@ -1,7 +1,7 @@
 import type { CapturedFrame, CapturedRun, Target } from '../capture/captured.js'
 import { HOST_OFFSET, KERNEL_OFFSET } from '../capture/frame-layout.js'
 import { alignedSize } from '../memory/plan-memory.js'
-import type { Placement } from './buffer-assignment.js'
+import type { BufferAssignment } from './buffer-assignment.js'
 
 /** An address that a run fills in: at byte `at` of the frames, that of `slot` plus `offset` bytes. */
 export interface Patch {
@@ -38,7 +38,7 @@ export interface ReplayProgram {
 }
 
 /** Lays out frames and host data of a captured run whose buffers have their places. */
-export function buildProgram(run: CapturedRun, placement: Placement): ReplayProgram {
+export function buildProgram(run: CapturedRun, placement: BufferAssignment): ReplayProgram {
   const { places, outputs } = placement
   const inputs = run.aliases.length
 

@@ -4,7 +4,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedBuffer, CapturedRun, Pointer } from '../capture/captured.js'
 import { layoutOf } from '../capture/frame-layout.js'
 import type { TensorTemplate } from '../capture/result.js'
-import type { Placement } from './buffer-assignment.js'
+import type { BufferAssignment } from './buffer-assignment.js'
 import { Plan } from './plan.js'
 
 /** How storages, and values with tensors in them, cross to another thread of the process. */
@@ -42,7 +42,7 @@ export interface PlanData<S, V> {
     /** The argument itself, another tensor that was there, or a new one. */
     readonly same: 'argument' | 'new' | { readonly tensor: V }
   })[]
-  readonly placement: Placement
+  readonly placement: BufferAssignment
 }
 
 export function planToData<S, V>({ captured, placement }: Plan, to: Sender<S, V>): PlanData<S, V> {

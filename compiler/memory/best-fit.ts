@@ -6,7 +6,7 @@ interface Placed {
 }
 
 /** Places buffers in the order of `sequence` (their numbers), each into the smallest gap between those that are alive with it. */
-export function place(buffers: readonly Lifetime[], sequence: readonly number[]): { offsets: number[]; arenaBytes: number } {
+export function bestFit(buffers: readonly Lifetime[], sequence: readonly number[]): { offsets: number[]; arenaBytes: number } {
   const offsets = new Array<number>(buffers.length).fill(0)
   // by offset
   const placed: Placed[] = []

@@ -73,15 +73,15 @@ interface Place {
  * Where a later join copies all that lies in `c`, piece by piece, `c` as a whole lies in its result: the features of a DenseNet, each layer of which
  * joins those of all layers before, are written into one buffer per block.
  */
-export function placeCopies(run: CapturedRun): CapturedRun {
-  const placement = new Placement(run)
+export function elideCopies(run: CapturedRun): CapturedRun {
+  const elision = new CopyElision(run)
   run.frames.forEach((frame, step) => {
-    for (const copied of placement.joined(copiesOf(frame))) placement.consider(step, copied)
+    for (const copied of elision.joined(copiesOf(frame))) elision.consider(step, copied)
   })
-  return placement.finish()
+  return elision.finish()
 }
 
-class Placement {
+class CopyElision {
   private readonly places = new Map<number, Place>()
   /** Buffers that were placed inside of each. */
   private readonly inside = new Map<number, number[]>()

@@ -1,5 +1,5 @@
 import { orders, promoteHighest } from './orders.js'
-import { place } from './best-fit.js'
+import { bestFit } from './best-fit.js'
 
 /** A piece of memory and when it is in use: from step `first` to step `last`, both included. */
 export interface Lifetime {
@@ -43,7 +43,7 @@ export function planMemory(buffers: readonly Lifetime[]): MemoryPlan {
   let best: MemoryPlan = { offsets: [], arenaBytes: Infinity, lowerBound, naiveBytes, order: '' }
   let bestSequence: readonly number[] = []
   const attempt = (order: string, sequence: readonly number[]): readonly number[] => {
-    const { offsets, arenaBytes } = place(lifetimes, sequence)
+    const { offsets, arenaBytes } = bestFit(lifetimes, sequence)
     if (arenaBytes < best.arenaBytes) {
       best = { offsets, arenaBytes, lowerBound, naiveBytes, order }
       bestSequence = sequence

@@ -1,5 +1,5 @@
 import type { CapturedRun } from '../../compiler/capture/captured.js'
-import type { Placement } from '../../compiler/executor/buffer-assignment.js'
+import type { BufferAssignment } from '../../compiler/executor/buffer-assignment.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 export interface AheadArgument {
@@ -20,7 +20,7 @@ export interface AheadPlan {
   /** Arguments of the form; the contents of their tensors mean nothing. */
   readonly example: readonly Value[]
   readonly captured: CapturedRun
-  readonly placement: Placement
+  readonly placement: BufferAssignment
   /** Operator calls recorded, and left after the passes. */
   readonly operators: { readonly recorded: number; readonly optimized: number }
 }

@@ -9,7 +9,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 import type { CapturedFrame, CapturedRun, Pointer, StoredBlocks, Target } from '../../compiler/capture/captured.js'
 import { type FrameLayout, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import type { ResultTemplate, TensorTemplate } from '../../compiler/capture/result.js'
-import type { Placement } from '../../compiler/executor/buffer-assignment.js'
+import type { BufferAssignment } from '../../compiler/executor/buffer-assignment.js'
 import { checkFrame } from '../../compiler/frames/check-frame.js'
 import { ALIGNMENT, alignedSize } from '../../compiler/memory/plan-memory.js'
 import { type DecodedTensor, numberAt, numbersOf, ValueDecoder } from './decode.js'
@@ -33,7 +33,7 @@ export interface PlanSummary {
   readonly example: readonly Value[]
   /** The kernel of each frame. */
   readonly kernels: readonly string[]
-  readonly placement: Placement
+  readonly placement: BufferAssignment
   readonly operators: AheadPlan['operators']
 }
 
@@ -116,7 +116,7 @@ class PlanReader {
   }
 
   /** Sizes of arena and outputs follow from the buffers. */
-  private placement(): Placement {
+  private placement(): BufferAssignment {
     const outputs: number[] = []
     let arenaBytes = 0
     for (const { bytes, place } of this.buffers) {

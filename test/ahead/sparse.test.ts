@@ -8,7 +8,7 @@ import { writeAhead } from '../../formats/ptlc/write.js'
 import { capture } from '../../compiler/capture/capture.js'
 import type { Target } from '../../compiler/capture/captured.js'
 import { compileCall } from '../../compiler/compiled-call.js'
-import { placeBuffers } from '../../compiler/executor/buffer-assignment.js'
+import { assignBuffers } from '../../compiler/executor/buffer-assignment.js'
 import { checkFrame } from '../../compiler/frames/check-frame.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { openSource } from '../../formats/containers/bytes.js'
@@ -47,7 +47,7 @@ function fileOf(run: () => Value, input: Tensor): Uint8Array {
   run()
   const { captured } = capture(run, [input])
   if (captured === null) throw new Error('not captured')
-  return fileWith([{ captured, placement: placeBuffers(captured) }], input)
+  return fileWith([{ captured, placement: assignBuffers(captured) }], input)
 }
 
 function fileWith(plans: readonly Pick<AheadPlan, 'captured' | 'placement'>[], input: Tensor): Uint8Array {

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { capture } from '../../compiler/capture/capture.js'
 import type { CapturedRun } from '../../compiler/capture/captured.js'
 import { buildPlan, Plan } from '../../compiler/executor/plan.js'
-import { placeCopies } from '../../compiler/memory/copy-elision.js'
+import { elideCopies } from '../../compiler/memory/copy-elision.js'
 import { enterScope } from '../../runtime/tensor/scope.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOperator, tensor } from '../../src/index.js'
@@ -39,7 +39,7 @@ function check(t: Test, run: (x: Tensor) => Tensor, kernels: string[]): Captured
       Float32Array.from({ length: 24 }, (_, i) => Math.sin(i + shift)),
       [4, 6],
     )
-  const placed = placeCopies(capturedOf(run, numbers(0)))
+  const placed = elideCopies(capturedOf(run, numbers(0)))
   t.strictSame(names(placed), kernels)
   const plan = buildPlan(placed)
   t.ok(plan instanceof Plan)

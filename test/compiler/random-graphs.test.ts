@@ -6,7 +6,7 @@ import type { Graph } from '../../compiler/graph/graph.js'
 import { parseGraph } from '../../compiler/graph/parse.js'
 import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
-import { placeCopies } from '../../compiler/memory/copy-elision.js'
+import { elideCopies } from '../../compiler/memory/copy-elision.js'
 import { optimize, PASSES } from '../../compiler/passes/pipeline.js'
 import { type Recording, recorderOf, type Refusal } from '../../compiler/record/recorder.js'
 import { runFunction } from '../../engine/interpreter/run.js'
@@ -58,7 +58,7 @@ function tensorsOf(value: Value): Tensor[] {
 /** A plan for a graph; null where its run cannot be captured. */
 function planOf(runner: GraphRunner, inputs: readonly Tensor[]): Plan | null {
   const { captured } = capture(() => runner.run(inputs), inputs)
-  const plan = captured === null ? null : buildPlan(placeCopies(captured))
+  const plan = captured === null ? null : buildPlan(elideCopies(captured))
   if (typeof plan === 'string') throw new Error(plan)
   return plan
 }

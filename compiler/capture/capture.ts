@@ -1,4 +1,4 @@
-import { generatorAddress } from '../../runtime/backends/cpu/support/generator.js'
+import { generatorAddress } from '../../runtime/backends/support/generator.js'
 import { frameBytes, i32, observeLaunches } from '../../runtime/native/frame.js'
 import { visitTensors } from '../../program/reach.js'
 import { observeStorages, type Storage, type StorageObserver } from '../../runtime/tensor/storage.js'

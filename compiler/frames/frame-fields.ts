@@ -1,5 +1,5 @@
 import type { FrameFields } from '../../runtime/native/extents.js'
-import { groupedFilter } from '../../runtime/backends/cpu/support/blocked.js'
+import { groupedFilter } from '../../runtime/shapes/blocks.js'
 import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { dtypeFromCode, itemSize } from '../../runtime/tensor/dtype.js'

@@ -72,7 +72,7 @@ const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
     [...cpu('advanced-index', 'embedding', 'index-fill', 'indexing', 'padding', 'scatter'), ...composite('embedding', 'sparse')],
   ],
   ['images', [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample')]],
-  ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'rnn*')]],
+  ['recurrent', composite('packed-sequence', 'recurrent-weights', 'rnn*')],
   ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window')]],
   [
     'linalg',
@@ -118,7 +118,8 @@ export const PARTS: readonly Part[] = [
       ...['derive', 'fill-defaults', 'generated/*', 'missing-operator', 'packed', 'registry', 'schema*'].map(
         (name) => `runtime/operators/${name}.ts`,
       ),
-      ...['generated/*', 'called', '*/index', 'cpu/support/*'].map((name) => `runtime/backends/${name}.ts`),
+      ...['generated/*', 'called', '*/index', 'support/*', 'cpu/support/*'].map((name) => `runtime/backends/${name}.ts`),
+      'runtime/shapes/*.ts',
     ],
     needs: [],
   },

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { bottlenecks } from '../../compiler/passes/lower/bottlenecks.js'
-import { cacheSizes } from '../../runtime/backends/cpu/support/blocked-strip.js'
+import { cacheSizes } from '../../runtime/shapes/tiles.js'
 import { passChecks, random } from './pass-checks.js'
 
 /** 16 channels to 32 and 24; images whose 32 channels take two second-level caches, and half a one. */

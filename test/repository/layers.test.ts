@@ -25,7 +25,9 @@ const ROWS: readonly (readonly string[])[] = [
   ['runtime/backends/quantized-cpu', 'runtime/backends/builtin'],
   // quantized operators end in the same copies and casts
   ['runtime/backends/cpu'],
+  ['runtime/backends/support'],
   ['runtime/backends'],
+  ['runtime/shapes'],
   ['runtime/tensor'],
   ['runtime/native'],
   ['runtime'],

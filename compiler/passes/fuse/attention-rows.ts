@@ -1,4 +1,4 @@
-import { rowsFirstStrides } from '../../../runtime/backends/cpu/support/attention-layout.js'
+import { rowsFirstStrides } from '../../../runtime/shapes/attention.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { type Analysis, onlyResult, valueArg } from '../analysis.js'

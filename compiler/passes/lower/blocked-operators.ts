@@ -1,4 +1,4 @@
-import { BLOCK, isRows } from '../../../runtime/backends/cpu/support/blocked.js'
+import { BLOCK, isRows } from '../../../runtime/shapes/blocks.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'

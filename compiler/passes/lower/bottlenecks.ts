@@ -1,4 +1,4 @@
-import { cacheSizes, fitsBottleneck } from '../../../runtime/backends/cpu/support/blocked-strip.js'
+import { cacheSizes, fitsBottleneck } from '../../../runtime/shapes/tiles.js'
 import { Gate } from '../../../runtime/native/generated/kernels.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'

@@ -1,5 +1,5 @@
-import { BLOCK, blocksOf, groupedFilter, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../../runtime/backends/cpu/support/blocked.js'
-import { cacheSizes, winogradStrip } from '../../../runtime/backends/cpu/support/blocked-strip.js'
+import { BLOCK, blocksOf, groupedFilter, WINOGRAD_POSITIONS, WINOGRAD_TILE } from '../../../runtime/shapes/blocks.js'
+import { cacheSizes, winogradStrip } from '../../../runtime/shapes/tiles.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
 import { DEFAULT_OPTIONS, type PassOptions } from '../pass.js'
 

@@ -1,4 +1,4 @@
-import { BLOCK, blocksOf } from '../../../runtime/backends/cpu/support/blocked.js'
+import { BLOCK, blocksOf } from '../../../runtime/shapes/blocks.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'

@@ -1,5 +1,5 @@
-import { type BlockAxes, blockStrides, broadcastStrides, POST_LIMITS } from '../../../runtime/backends/cpu/support/post-ops.js'
-import { chainOf, sparseOperand, type SparseOrder } from '../../../runtime/backends/cpu/support/sparse-steps.js'
+import { type BlockAxes, blockStrides, broadcastStrides, POST_LIMITS } from '../../../runtime/shapes/post-ops.js'
+import { chainOf, sparseOperand, type SparseOrder } from '../../../runtime/shapes/sparse-steps.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import type { ChainNode, CompiledOf, ConvolutionNode, LinearNode } from '../../graph/compiled.js'

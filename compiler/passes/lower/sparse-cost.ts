@@ -1,7 +1,7 @@
 import { blocked_convolution } from '../../../runtime/backends/cpu/blocked.js'
 import { clamped_convolution, clamped_linear } from '../../../runtime/backends/cpu/compiled.js'
 import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../../runtime/backends/cpu/sparse-product.js'
-import { castTo } from '../../../runtime/backends/cpu/support/copy.js'
+import { castTo } from '../../../runtime/backends/support/copy.js'
 import type { SparseForm } from '../../../runtime/backends/cpu/support/sparse-weight.js'
 import { cpu } from '../../../runtime/native/cpu.js'
 import { getNumThreads } from '../../../runtime/native/threads.js'

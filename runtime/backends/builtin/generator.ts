@@ -3,7 +3,7 @@ import { PtliteError } from '../../error.js'
 import type { RandomGenerator } from '../../tensor/generator.js'
 import { type Int, toInt } from '../../tensor/scalar.js'
 import type { Device } from '../../tensor/value.js'
-import { newGenerator, restart, seedOf } from '../cpu/support/generator.js'
+import { newGenerator, restart, seedOf } from '../support/generator.js'
 
 /* Random number generators as values of a program: those of the CPU, whose sequence after a seed is PyTorch's. */
 

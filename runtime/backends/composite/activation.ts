@@ -4,7 +4,7 @@ import { Float, type Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/view.js'
-import { cloneOf } from '../cpu/support/copy.js'
+import { cloneOf } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 
 export * from './dropout.js'

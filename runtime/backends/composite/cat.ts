@@ -8,9 +8,9 @@ import { narrowed, unsqueeze } from '../../tensor/view.js'
 import { outputFor } from '../../tensor/resize.js'
 import { noteWrite } from '../../tensor/write.js'
 import * as at from '../generated/dispatch.js'
-import { copyInto } from '../cpu/support/copy.js'
-import { joinRows, type Joined } from '../cpu/support/join.js'
-import { reshaped } from '../cpu/support/make.js'
+import { copyInto } from '../support/copy.js'
+import { joinRows, type Joined } from '../support/join.js'
+import { reshaped } from '../support/make.js'
 
 /** Old models concatenate with an empty vector to start with: it is left out whatever the other shapes are. */
 function isPlaceholder(one: Tensor): boolean {

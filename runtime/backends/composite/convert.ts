@@ -7,7 +7,7 @@ import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { alias, expand } from '../../tensor/view.js'
 import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
-import { copyInto } from '../cpu/support/copy.js'
+import { copyInto } from '../support/copy.js'
 import { sparseToDense } from './sparse.js'
 
 /** Operators that copy or convert. Everything lives on the CPU, so a device argument changes nothing. */

@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from '../cpu/support/copy.js'
-import { deliver } from '../cpu/support/deliver.js'
+import { contiguousOf } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
 import * as at from '../generated/dispatch.js'
 
 /** The same dimensions in another order. */

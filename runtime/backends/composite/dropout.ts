@@ -3,8 +3,8 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bernoulli__float } from '../cpu/random.js'
-import { castTo, cloneOf } from '../cpu/support/copy.js'
-import { fillScalar } from '../cpu/support/fill.js'
+import { castTo, cloneOf } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 import * as at from '../generated/dispatch.js'
 
 /** Zeroes elements with probability p and scales the others by 1 / (1 - p); outside of training it does nothing. */

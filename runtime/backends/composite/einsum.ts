@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
+import { contiguousCopy, contiguousOf } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 
 /** A tensor whose dimensions have names; dimensions of an ellipsis are '.0', '.1', … counted from the right. */

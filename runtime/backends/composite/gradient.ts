@@ -3,7 +3,7 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { reshaped } from '../cpu/support/make.js'
+import { reshaped } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 import { cat } from './cat.js'
 

@@ -4,8 +4,8 @@ import type { Scalar } from '../../tensor/scalar.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousCopy } from '../cpu/support/copy.js'
-import { filled, zerosOf } from '../cpu/support/make.js'
+import { contiguousCopy } from '../support/copy.js'
+import { filled, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** A 0-d tensor seen as one element. */

@@ -12,7 +12,7 @@ import { expand } from '../../tensor/view.js'
 import { isContiguousAs } from '../../tensor/view-strides.js'
 import { readTensor } from '../../tensor/data.js'
 import { tensorOfInts } from '../../tensor/host-values.js'
-import { castTo, contiguousOf } from '../cpu/support/copy.js'
+import { castTo, contiguousOf } from '../support/copy.js'
 
 /** Operators that ask about tensors: shapes, dtypes, single values, equality. */
 

@@ -5,8 +5,8 @@ import { Float } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { Reduction, reduceLoss } from '../cpu/loss.js'
-import { castTo } from '../cpu/support/copy.js'
-import { listOf, reshaped } from '../cpu/support/make.js'
+import { castTo } from '../support/copy.js'
+import { listOf, reshaped } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 const f = (value: number): Float => new Float(value)

@@ -3,9 +3,9 @@ import { DType } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
-import { castTo } from '../cpu/support/copy.js'
-import { deliverAllExact, type Outs } from '../cpu/support/deliver.js'
-import { expandTo, zerosOf } from '../cpu/support/make.js'
+import { castTo } from '../support/copy.js'
+import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { expandTo, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** 1 at the classes that a row of targets names before its first negative one, else 0. */

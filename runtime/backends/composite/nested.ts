@@ -4,8 +4,8 @@ import { DType } from '../../tensor/dtype.js'
 import { asNested, sequenceLengths } from '../../tensor/nested.js'
 import { type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { copyInto } from '../cpu/support/copy.js'
-import { filled } from '../cpu/support/make.js'
+import { copyInto } from '../support/copy.js'
+import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** How nested tensors are made of padded ones and become padded again. */

@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousCopy, copyInto } from '../cpu/support/copy.js'
-import { deliver } from '../cpu/support/deliver.js'
+import { contiguousCopy, copyInto } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
 import { reshape } from './views.js'
 import * as at from '../generated/dispatch.js'
 

@@ -3,8 +3,8 @@ import { readInts, tensorOfInts } from '../../tensor/host-values.js'
 import type { Scalar } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { copyInto } from '../cpu/support/copy.js'
-import { fillScalar } from '../cpu/support/fill.js'
+import { copyInto } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 
 /** Runs of time steps with the same number of rows, as [first step, steps, rows]. */
 function runsOf(sizes: readonly number[]): [number, number, number][] {

@@ -5,7 +5,7 @@ import { Float, type Scalar } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { emptyLike } from '../../tensor/iterator.js'
-import { fillScalar } from '../cpu/support/fill.js'
+import { fillScalar } from '../support/fill.js'
 import * as at from '../generated/dispatch.js'
 
 export function positive(self: Tensor): Tensor {

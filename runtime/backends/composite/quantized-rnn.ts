@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { CellKind, gatesOf } from '../cpu/support/recurrent.js'
+import { CellKind, gatesOf } from '../support/recurrent.js'
 import { linear_dynamic, linear_dynamic_fp16 } from '../quantized-cpu/linear.js'
 import { linearParams } from '../quantized-cpu/support/params.js'
 import { DType } from '../../tensor/dtype.js'

@@ -8,7 +8,7 @@ import { Float, scalarToBigInt } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as random from '../cpu/random.js'
-import { castTo, copyInto } from '../cpu/support/copy.js'
+import { castTo, copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { empty_like, empty_memory_format } from './factory.js'
 

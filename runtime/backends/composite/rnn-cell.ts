@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { checkWeights, denseLinear } from '../cpu/rnn.js'
-import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
-import { CellKind, runLayer } from '../cpu/support/recurrent.js'
+import { checkWeights, denseLinear } from './recurrent-weights.js'
+import { contiguousCopy, contiguousOf } from '../support/copy.js'
+import { CellKind, runLayer } from '../support/recurrent.js'
 import { widened } from './rnn-precision.js'
 
 /** Single cells: one step for a batch of rows. */

@@ -2,8 +2,8 @@ import { check } from '../../error.js'
 import { readInts } from '../../tensor/host-values.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { contiguousCopy, contiguousOf } from '../cpu/support/copy.js'
-import { type BatchSizes, type CellLinear, runLayer } from '../cpu/support/recurrent.js'
+import { contiguousCopy, contiguousOf } from '../support/copy.js'
+import { type BatchSizes, type CellLinear, runLayer } from '../support/recurrent.js'
 import { dropout } from './dropout.js'
 
 /** Stacked recurrent layers, in one or two directions, over padded or packed sequences, whatever their weights are. */

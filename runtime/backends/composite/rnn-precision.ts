@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { castTo } from '../cpu/support/copy.js'
+import { castTo } from '../support/copy.js'
 
 /** Runs a recurrent network or cell, a bfloat16 one in float32 and rounded at the end. `others`: states and parameters. */
 export function widened<T extends Tensor | Tensor[]>(input: Tensor, others: Tensor[], run: (input: Tensor, others: Tensor[]) => T): T {

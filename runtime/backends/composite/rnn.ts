@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { checkWeights, denseLinear } from '../cpu/rnn.js'
-import { CellKind } from '../cpu/support/recurrent.js'
+import { checkWeights, denseLinear } from './recurrent-weights.js'
+import { CellKind } from '../support/recurrent.js'
 import { type LayerWeights, lstmStates, type Network, runPacked, runPadded } from './rnn-network.js'
 import { widened } from './rnn-precision.js'
 

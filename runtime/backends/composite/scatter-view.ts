@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import { sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
-import { copyInto } from '../cpu/support/copy.js'
+import { copyInto } from '../support/copy.js'
 import { clone } from './convert.js'
 
 /** Copies of a tensor in which one view has other contents. */

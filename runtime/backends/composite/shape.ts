@@ -7,7 +7,7 @@ import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
-import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { contiguousOf, copyInto } from '../support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
 

@@ -2,8 +2,8 @@ import { check } from '../../error.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { select, unsqueeze } from '../../tensor/view.js'
-import { deliver, deliverExact } from '../cpu/support/deliver.js'
-import { reshaped } from '../cpu/support/make.js'
+import { deliver, deliverExact } from '../support/deliver.js'
+import { reshaped } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** Names of PyTorch's convolutions on the CPU without a library. All are the one convolution that there is here. */

@@ -6,8 +6,8 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf, shapeText, wrapDim } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { zerosOf } from '../cpu/support/make.js'
+import { castTo, contiguousOf } from '../support/copy.js'
+import { zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 
 /** Sparse tensors in coordinate form: made, put in order and made dense. All other operators take dense tensors. */

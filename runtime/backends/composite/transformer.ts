@@ -3,7 +3,7 @@ import { DType } from '../../tensor/dtype.js'
 import { asNested, sequenceLengths } from '../../tensor/nested.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from '../cpu/support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { paddingMask } from './nested.js'
 

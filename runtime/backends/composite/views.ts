@@ -6,7 +6,7 @@ import { become, empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { readInts } from '../../tensor/host-values.js'
-import { contiguousOf, copyInto } from '../cpu/support/copy.js'
+import { contiguousOf, copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 
 /** Operators that return another view on the memory of their argument; only `reshape` and its kin may copy. */

@@ -3,7 +3,7 @@ import { DType, dtypeName, isFloating } from '../../tensor/dtype.js'
 import { checkValueCount, tensorOfDoubles } from '../../tensor/host-values.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { copyInto } from '../cpu/support/copy.js'
+import { copyInto } from '../support/copy.js'
 import { checkStridedLayout } from './convert.js'
 
 /** Window functions of signal processing. A periodic window is the symmetric one of one more point, without the last. */

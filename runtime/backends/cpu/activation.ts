@@ -10,7 +10,7 @@ import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
 import { drawSlopes } from './random.js'
-import { copyInto } from './support/copy.js'
+import { copyInto } from '../support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { abs_out, exp_out, neg_out } from './unary.js'
 

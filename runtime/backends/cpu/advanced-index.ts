@@ -4,11 +4,11 @@ import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes, contiguousStrides } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { nonzero } from './indexing.js'
-import { castTo } from './support/copy.js'
-import { deliverExact } from './support/deliver.js'
+import { castTo } from '../support/copy.js'
+import { deliverExact } from '../support/deliver.js'
 import { getIndexed, type IndexedWalk, type IndexOperand, putIndexed } from './support/index-walk.js'
-import { expandTo } from './support/make.js'
-import { checkSameType, targetOf } from './support/target.js'
+import { expandTo } from '../support/make.js'
+import { checkSameType, targetOf } from '../support/target.js'
 
 type Indices = readonly (Tensor | null)[]
 

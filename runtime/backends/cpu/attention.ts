@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { rowsFirstStrides } from './support/attention-layout.js'
+import { rowsFirstStrides } from '../../shapes/attention.js'
 
 /** How the scores of attention become weights. */
 export interface AttentionScores {

@@ -11,7 +11,7 @@ import { Tensor } from '../../tensor/tensor.js'
 import { noteUse } from '../../used.js'
 import { absentScalar, checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
 import { complexProduct, complexQuotient, complexSum, type RealArithmetic } from './complex-arithmetic.js'
-import { fillScalar } from './support/fill.js'
+import { fillScalar } from '../support/fill.js'
 
 /** Arithmetic on two operands with broadcasting and type promotion; an operand may be a number. */
 type Binary = (self: Tensor, other: Operand, out?: Tensor) => Tensor

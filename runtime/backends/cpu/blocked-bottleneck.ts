@@ -4,8 +4,8 @@ import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { isGate, pointwiseLayer } from './blocked-gates.js'
 import { floats, lanes, outputSizes, residualOf } from './blocked.js'
-import { BLOCK, blocksOf } from './support/blocked.js'
-import { bottleneckRows, fitsBottleneck } from './support/blocked-strip.js'
+import { BLOCK, blocksOf } from '../../shapes/blocks.js'
+import { bottleneckRows, fitsBottleneck } from '../../shapes/tiles.js'
 
 /**
  * A pointwise, a depthwise and a pointwise convolution of [n, c / 16, h, w, 16] in one call, which keeps no more of what lies between them than

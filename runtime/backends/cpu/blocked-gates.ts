@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { floats, lanes } from './blocked.js'
-import { BLOCK, blocksOf } from './support/blocked.js'
+import { BLOCK, blocksOf } from '../../shapes/blocks.js'
 
 const NUMBER_OF_GATES = Object.keys(kernels.Gate).length
 

@@ -4,13 +4,13 @@ import { DType } from '../../tensor/dtype.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from './support/blocked.js'
-import { stripOf, winogradStrip } from './support/blocked-strip.js'
-import { contiguousOf } from './support/copy.js'
+import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from '../../shapes/blocks.js'
+import { stripOf, winogradStrip } from '../../shapes/tiles.js'
+import { contiguousOf } from '../support/copy.js'
 import { applySteps } from './compiled.js'
 import { clampFields, limitsOf } from './support/limits.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
-import { type BlockAxes, postFields, type PostFields, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
+import { type BlockAxes, postFields, type PostFields, type PostOps, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
 export function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {

@@ -7,7 +7,7 @@ import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
-import { fillScalar } from './support/fill.js'
+import { fillScalar } from '../support/fill.js'
 
 const ActivationOp = kernels.ActivationOp
 const BinaryOp = kernels.BinaryOp

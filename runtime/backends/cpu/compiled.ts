@@ -8,11 +8,11 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { clampedLinear, linear, linearInto, matmul } from './matmul.js'
 import { clamp_out } from './clamp.js'
 import { CONV_AXES, convolve } from './support/conv.js'
-import { type ConvSettings, convSizes } from './support/conv-shape.js'
-import { coalesce } from './support/dims.js'
+import { type ConvSettings, convSizes } from '../../shapes/convolution.js'
+import { coalesce } from '../../shapes/dims.js'
 import { limitsOf } from './support/limits.js'
-import { broadcastStrides, checkSteps, postFields, type PostOps, postOpsOf, takesPostOps } from './support/post-ops.js'
-import { product } from './support/product.js'
+import { broadcastStrides, checkSteps, postFields, type PostOps, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
+import { product } from '../support/product.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
 export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6, results: 4 } as const

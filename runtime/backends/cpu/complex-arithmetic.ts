@@ -8,10 +8,10 @@ import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
-import { deliver, deliverExact } from './support/deliver.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { deliver, deliverExact } from '../support/deliver.js'
 import { computeFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
-import { fillScalar } from './support/fill.js'
+import { fillScalar } from '../support/fill.js'
 
 /** Sums, products, quotients and comparisons where an operand is complex, made of real ones on the parts. */
 

@@ -2,8 +2,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { viewAsComplex } from '../../tensor/complex.js'
 import { DType, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
-import { deliver } from './support/deliver.js'
+import { contiguousOf } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
 
 /** A function of a complex tensor, element by element; a complex result of the same precision. */
 export function complexFunction(op: number, self: Tensor, out?: Tensor): Tensor {

@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { convolve, convolveTransposed } from './support/conv.js'
-import { perDimension } from './support/conv-shape.js'
-import { deliver } from './support/deliver.js'
+import { perDimension } from '../../shapes/convolution.js'
+import { deliver } from '../support/deliver.js'
 
 /**
  * Convolution of any kind over 1 to 3 spatial dimensions. Input [n, c, ...]; weight [out, in / groups, ...], or

@@ -3,9 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { sameShape, shapeText, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo } from './support/copy.js'
-import { checkOutType, deliver, deliverExact } from './support/deliver.js'
-import { linesAlong } from './support/reduce.js'
+import { castTo } from '../support/copy.js'
+import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
+import { linesAlong } from '../support/reduce.js'
 
 /** Runs `op` along `dim` into new contiguous tensors of dtype `type`; positions only for max and min. */
 function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number, type: DType): { values: Tensor; indices: Tensor | null } {

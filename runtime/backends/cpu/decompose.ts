@@ -5,9 +5,9 @@ import { readInts } from '../../tensor/host-values.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { narrow, transpose } from '../../tensor/view.js'
-import { castTo, contiguousCopy, contiguousOf, copyInto } from './support/copy.js'
-import { deliverAllExact, type Outs } from './support/deliver.js'
-import { zerosOf } from './support/make.js'
+import { castTo, contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
+import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { zerosOf } from '../support/make.js'
 
 /** QR, eigenvalue, singular value and LU decompositions. All are computed in float64 and rounded to the input's dtype. */
 

@@ -4,8 +4,8 @@ import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { add_out } from './binary.js'
 import { bmm } from './matmul.js'
-import { contiguousOf } from './support/copy.js'
-import { fillScalar } from './support/fill.js'
+import { contiguousOf } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 
 type Pair = readonly [number, number]
 

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 
 function checkReal(x: Tensor, what: string): void {
   check(x.type === DType.float32 || x.type === DType.float64, () => `expected ${what} of float32 or float64, found ${x.dtype}`)

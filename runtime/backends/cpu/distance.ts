@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { cdist } from './linalg.js'
-import { contiguousOf } from './support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 
 /** Distances of order p between all pairs of rows of a matrix, n (n - 1) / 2 of them: row 0 with 1, 2, ..., row 1 with 2, ... */
 export function pdist(self: Tensor, p: number): Tensor {

@@ -3,8 +3,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
-import { lastingDerived } from './support/lasting.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { lastingDerived } from '../support/lasting.js'
 
 /**
  * Products of activations quantized as they come with weights of 4 bits. On x86 PyTorch packs weights as float32: the bytes, two

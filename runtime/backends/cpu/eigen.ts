@@ -3,7 +3,7 @@ import { complexOf, type DType, isComplex } from '../../tensor/dtype.js'
 import { shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
-import { deliver, deliverAll, type Outs } from './support/deliver.js'
+import { deliver, deliverAll, type Outs } from '../support/deliver.js'
 import { type Schur, schur } from './factor/schur.js'
 
 /** Eigenvalues of square matrices, real or complex, computed in float64. */

@@ -4,9 +4,9 @@ import { itemOf } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
-import { castTo, contiguousCopy, contiguousOf } from './support/copy.js'
+import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
 import { checkIndexType, indexSelect } from './support/index-walk.js'
-import { flattened, reshaped, zerosOf } from './support/make.js'
+import { flattened, reshaped, zerosOf } from '../support/make.js'
 import { _unique } from './unique.js'
 
 const INDEX_TYPES = [DType.int32, DType.int64]

@@ -3,10 +3,10 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { roundHalfEven } from '../../tensor/rounding.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousCopy, contiguousOf } from './support/copy.js'
-import { fillScalar } from './support/fill.js'
+import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 import { filledWith } from './support/host-tensor.js'
-import { numbersOf } from './support/quantization.js'
+import { numbersOf } from '../support/quantization.js'
 
 /** Values as a quantized tensor would hold them: dequantize(quantize(x)), with a mask of what was not saturated. */
 

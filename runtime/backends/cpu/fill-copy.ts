@@ -2,8 +2,8 @@ import { check } from '../../error.js'
 import { emptyLike } from '../../tensor/iterator.js'
 import { type AnyScalar, Float } from '../../tensor/scalar.js'
 import { Tensor, viewOf } from '../../tensor/tensor.js'
-import { copyInto } from './support/copy.js'
-import { fillScalar } from './support/fill.js'
+import { copyInto } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 
 /** A new tensor of self's shape and layout. */
 export function fill(self: Tensor, value: AnyScalar | Tensor): Tensor {

@@ -4,7 +4,7 @@ import { complexOf, DType, isComplex, realOf } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { narrow, transpose } from '../../tensor/view.js'
-import { castTo, contiguousOf } from './support/copy.js'
+import { castTo, contiguousOf } from '../support/copy.js'
 
 const { FourierKind } = kernels
 

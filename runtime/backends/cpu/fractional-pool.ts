@@ -3,7 +3,7 @@ import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { deliverAllExact, type Outs } from './support/deliver.js'
+import { deliverAllExact, type Outs } from '../support/deliver.js'
 
 /** Max pooling over windows at random places (Graham 2014, "Fractional Max-Pooling"). */
 

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 
 function sample(
   operator: string,

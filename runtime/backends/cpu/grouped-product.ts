@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bmm_dtype } from './matmul.js'
-import { castTo } from './support/copy.js'
+import { castTo } from '../support/copy.js'
 
 const GroupedDim = kernels.GroupedDim
 const GROUPED_TYPES: readonly DType[] = [DType.float32, DType.float16, DType.bfloat16]

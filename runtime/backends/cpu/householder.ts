@@ -3,8 +3,8 @@ import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
 import { checkAnyMatrices, ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
-import { deliver, deliverAll, deliverExact, type Outs } from './support/deliver.js'
-import { checkSameType } from './support/product.js'
+import { deliver, deliverAll, deliverExact, type Outs } from '../support/deliver.js'
+import { checkSameType } from '../support/product.js'
 import { makeReflector, type Reflector, reflectRows } from './factor/reflector.js'
 
 /** QR decompositions as LAPACK's geqrf leaves them: R, and the reflectors that Q is the product of. Real and complex, computed in float64. */

@@ -2,8 +2,8 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
-import { deliverExact } from './support/deliver.js'
+import { contiguousOf } from '../support/copy.js'
+import { deliverExact } from '../support/deliver.js'
 
 interface Window {
   readonly kernel: readonly number[]

@@ -4,9 +4,9 @@ import { resultTensor } from '../../tensor/iterator.js'
 import { promotePair } from '../../tensor/promote.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { checkPlain, notFor } from './support/elementwise.js'
-import { expandTo } from './support/make.js'
+import { expandTo } from '../support/make.js'
 
 type IncompleteGamma = (self: Tensor, other: Tensor, out?: Tensor) => Tensor
 

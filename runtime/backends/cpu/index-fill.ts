@@ -4,12 +4,12 @@ import { DType, dtypeName } from '../../tensor/dtype.js'
 import { type Scalar, scalarToBigInt, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { contiguousCopy, contiguousOf, copyInto } from './support/copy.js'
+import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { maskedFillInPlace } from './indexing.js'
 import { checkIndexType, putIndexed } from './support/index-walk.js'
-import { expandTo, scalarTensor, zerosOf } from './support/make.js'
-import { reduce } from './support/reduce.js'
-import { checkSameType, targetOf } from './support/target.js'
+import { expandTo, scalarTensor, zerosOf } from '../support/make.js'
+import { reduce } from '../support/reduce.js'
+import { checkSameType, targetOf } from '../support/target.js'
 
 const RANGES: Readonly<Partial<Record<DType, readonly [bigint, bigint]>>> = {
   [DType.uint8]: [0n, 255n],

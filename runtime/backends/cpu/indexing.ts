@@ -6,10 +6,10 @@ import { noteRead } from '../../tensor/observe.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
-import { contiguousOf, copyInto } from './support/copy.js'
-import { checkOutType, deliver, deliverExact } from './support/deliver.js'
+import { contiguousOf, copyInto } from '../support/copy.js'
+import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
 import { alongDim, checkIndexType, getIndexed, indexSelect } from './support/index-walk.js'
-import { expandTo, filled } from './support/make.js'
+import { expandTo, filled } from '../support/make.js'
 
 const EITHER = [DType.int32, DType.int64]
 

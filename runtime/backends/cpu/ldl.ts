@@ -6,9 +6,9 @@ import { broadcastShapes, sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bunchKaufman, solveBlock } from './factor/bunch-kaufman.js'
 import { checkAnyMatrices, type ComplexMatrix, readMatrices, tensorOfMatrices } from './factor/complex-matrix.js'
-import { deliverAllExact, deliverExact, type Outs } from './support/deliver.js'
-import { expandTo } from './support/make.js'
-import { checkSameType } from './support/product.js'
+import { deliverAllExact, deliverExact, type Outs } from '../support/deliver.js'
+import { expandTo } from '../support/make.js'
+import { checkSameType } from '../support/product.js'
 import { _linalg_check_errors } from './solve-info.js'
 
 /** LDL decompositions of symmetric or Hermitian matrices, of which the lower triangle is read. Real and complex, computed in float64. */

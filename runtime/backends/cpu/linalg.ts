@@ -4,10 +4,10 @@ import { arrayTypeOf, writeTensor } from '../../tensor/data.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousCopy, contiguousOf } from './support/copy.js'
-import { deliver, deliverAllExact, type Outs } from './support/deliver.js'
-import { computeType, dense } from './support/real.js'
-import { checkProductType, checkSameType } from './support/product.js'
+import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
+import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
+import { computeType, dense } from '../support/real.js'
+import { checkProductType, checkSameType } from '../support/product.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
 

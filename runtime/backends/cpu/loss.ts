@@ -5,10 +5,10 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousOf } from './support/copy.js'
-import { deliver, deliverAllExact, type Outs } from './support/deliver.js'
-import { listOf, zerosOf } from './support/make.js'
-import { reduce } from './support/reduce.js'
+import { castTo, contiguousOf } from '../support/copy.js'
+import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
+import { listOf, zerosOf } from '../support/make.js'
+import { reduce } from '../support/reduce.js'
 
 /** at::Reduction numbers. */
 export const Reduction = { none: 0, mean: 1, sum: 2 } as const

@@ -3,9 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, copyInto } from './support/copy.js'
-import { deliver } from './support/deliver.js'
-import { checkReal, computeType, dense, denseAddress } from './support/real.js'
+import { castTo, copyInto } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
+import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import { variance_correction } from './variance.js'
 
 /** float32 or float64 parameters of half inputs stay in float32. */

@@ -3,8 +3,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType, integerType } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from './support/deliver.js'
-import { scalarTensor } from './support/make.js'
+import { deliverExact } from '../support/deliver.js'
+import { scalarTensor } from '../support/make.js'
 
 /** Pads the last dims; `pad` holds before and after of the last dim, then of the one before it, and so on. */
 export function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly number[], value: Scalar): Tensor {

@@ -4,9 +4,9 @@ import { resultTensor } from '../../tensor/iterator.js'
 import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { checkPlain, notFor } from './support/elementwise.js'
-import { expandTo, scalarTensor } from './support/make.js'
+import { expandTo, scalarTensor } from '../support/make.js'
 
 /**
  * torch.special's orthogonal polynomials of degree n at x, with broadcasting; either may be a number. Degrees are cut to integers, and

@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from './support/deliver.js'
+import { deliverExact } from '../support/deliver.js'
 import { adaptivePool, averagePool, maxPool, poolSettings } from './support/pool.js'
 
 type MaxPool = (self: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean) => Tensor

@@ -6,10 +6,10 @@ import { Tensor } from '../../tensor/tensor.js'
 import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../tensor/value.js'
 import { clampedLinear } from './matmul.js'
 import { convolve, convolveTransposed, packs } from './support/conv.js'
-import type { ConvSettings } from './support/conv-shape.js'
-import { contiguousOf } from './support/copy.js'
+import type { ConvSettings } from '../../shapes/convolution.js'
+import { contiguousOf } from '../support/copy.js'
 import type { Clamp } from './support/limits.js'
-import { packNow, PackSide } from './support/packed-weight.js'
+import { packNow, PackSide } from '../support/packed-weight.js'
 
 const CLASSES = '__torch__.torch.classes.xnnpack.'
 

@@ -4,7 +4,7 @@ import { readTensor, writeTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, emptyStrided, isPerChannel, type PerChannelQuant, Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousOf } from './support/copy.js'
+import { castTo, contiguousOf } from '../support/copy.js'
 import {
   asQuantized,
   checkQuant,
@@ -18,7 +18,7 @@ import {
   quantizePerChannel,
   quantizeChannelsLast,
   quantizePerTensor,
-} from './support/quantization.js'
+} from '../support/quantization.js'
 
 function checkFloat(x: Tensor, what: string): void {
   if (x.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 tensor, found ${x.dtype}`)

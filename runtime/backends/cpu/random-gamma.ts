@@ -5,10 +5,10 @@ import { DType } from '../../tensor/dtype.js'
 import type { RandomGenerator } from '../../tensor/generator.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo, contiguousOf } from './support/copy.js'
-import { stateOf } from './support/generator.js'
-import { expandTo } from './support/make.js'
-import { checkSameType } from './support/product.js'
+import { castTo, contiguousOf } from '../support/copy.js'
+import { stateOf } from '../support/generator.js'
+import { expandTo } from '../support/make.js'
+import { checkSameType } from '../support/product.js'
 
 /** Samples with a parameter per element, in the sequence that PyTorch gives on the CPU. */
 

@@ -7,9 +7,9 @@ import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { expand } from '../../tensor/view.js'
 import { noteWrite } from '../../tensor/write.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
-import { checkFloating, checkProbability, draw } from './support/draw.js'
-import { seedGenerator, stateOf } from './support/generator.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { checkFloating, checkProbability, draw } from '../support/draw.js'
+import { seedGenerator, stateOf } from '../support/generator.js'
 
 /**
  * Random numbers in place. The sequence after a seed is PyTorch's on the CPU. Each thread has a generator of its own, which serves

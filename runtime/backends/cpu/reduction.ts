@@ -2,10 +2,10 @@ import { PtliteError } from '../../error.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { become, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo } from './support/copy.js'
-import { checkOutType, deliver, deliverExact } from './support/deliver.js'
-import { flattened } from './support/make.js'
-import { checkNotEmpty, computeType, reduce, reduceArg } from './support/reduce.js'
+import { castTo } from '../support/copy.js'
+import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
+import { flattened } from '../support/make.js'
+import { checkNotEmpty, computeType, reduce, reduceArg } from '../support/reduce.js'
 
 /** Results of sums and products: integers and bool go to int64 unless a dtype is asked for. */
 function accumulated(self: Tensor, dtype: DType | null, out?: Tensor): DType {

@@ -4,8 +4,8 @@ import { DType } from '../../tensor/dtype.js'
 import { planStrides } from '../../tensor/iterator.js'
 import { channelsLastStrides, contiguousStrides, isChannelsLastStrides, isContiguous, numelOf, shapeText } from '../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
-import { checkReal, computeType } from './support/real.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { checkReal, computeType } from '../support/real.js'
 
 /** Dimensions of rows that the kernel's frame has room for. */
 const ROW_DIMS = 3

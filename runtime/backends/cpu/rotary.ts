@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { isDense, stridesAs } from '../../tensor/iterator.js'
 import { shapeText } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 
 /** Dimensions before the last one that the kernel's frame has room for. */
 const ROW_DIMS = 3

@@ -4,10 +4,10 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { contiguousOf, copyInto } from './support/copy.js'
+import { contiguousOf, copyInto } from '../support/copy.js'
 import { alongDim, checkIndexType, type IndexedWalk, putIndexed } from './support/index-walk.js'
-import { scalarTensor, zerosOf } from './support/make.js'
-import { checkSameType, targetOf } from './support/target.js'
+import { scalarTensor, zerosOf } from '../support/make.js'
+import { checkSameType, targetOf } from '../support/target.js'
 
 type Put = 'copy' | 'add' | 'multiply'
 

@@ -5,8 +5,8 @@ import { readInts } from '../../tensor/host-values.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo } from './support/copy.js'
-import { checkReal, computeType, dense } from './support/real.js'
+import { castTo } from '../support/copy.js'
+import { checkReal, computeType, dense } from '../support/real.js'
 
 interface Fold {
   /** What a segment without elements gives. */

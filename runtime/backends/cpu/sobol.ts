@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousCopy, contiguousOf, copyInto } from './support/copy.js'
+import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 
 /** Bits of a direction number, of which a dimension has as many (MAXBIT of PyTorch's SobolEngineOpsUtils.h). */
 const BITS = 30

@@ -3,9 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import type { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { castTo } from './support/copy.js'
-import { deliverExact } from './support/deliver.js'
-import { checkReal, computeType, dense } from './support/real.js'
+import { castTo } from '../support/copy.js'
+import { deliverExact } from '../support/deliver.js'
+import { checkReal, computeType, dense } from '../support/real.js'
 
 /** Softmax, or its logarithm, over dimension `dim`; half precision is computed in float32. */
 function softmax(operator: string, self: Tensor, dim: number, log: boolean, type: DType): Tensor {

@@ -8,9 +8,9 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { narrow, transpose } from '../../tensor/view.js'
 import { linalg_lu_factor_ex } from './decompose.js'
 import { checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from './linalg.js'
-import { contiguousCopy, contiguousOf, copyInto } from './support/copy.js'
-import { deliverAllExact, type Outs } from './support/deliver.js'
-import { reshaped, scalarTensor } from './support/make.js'
+import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
+import { deliverAllExact, type Outs } from '../support/deliver.js'
+import { reshaped, scalarTensor } from '../support/make.js'
 
 /** Forms of solve, inverse, Cholesky factor and determinant that say which matrices failed, or give the LU factors too. */
 

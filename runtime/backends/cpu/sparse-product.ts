@@ -4,9 +4,9 @@ import { DType, dtypeName } from '../../tensor/dtype.js'
 import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './compiled.js'
-import { castTo } from './support/copy.js'
-import { type PostOps, postOpsOf } from './support/post-ops.js'
-import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from './support/sparse-steps.js'
+import { castTo } from '../support/copy.js'
+import { type PostOps, postOpsOf } from '../../shapes/post-ops.js'
+import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from '../../shapes/sparse-steps.js'
 import { sizesOf, type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
 const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']

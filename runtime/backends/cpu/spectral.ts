@@ -3,8 +3,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { viewAsComplex } from '../../tensor/complex.js'
 import { type DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousOf, copyInto } from './support/copy.js'
-import { filled, zerosOf } from './support/make.js'
+import { castTo, contiguousOf, copyInto } from '../support/copy.js'
+import { filled, zerosOf } from '../support/make.js'
 import { padLast } from './padding.js'
 
 /** The window in the middle of `nFft` zeros. */

@@ -11,10 +11,10 @@ import { resultTensor } from '../../tensor/iterator.js'
 import { toFloating } from '../../tensor/promote.js'
 import { Float } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { cloneOf, copyInto } from './support/copy.js'
-import { deliver } from './support/deliver.js'
+import { cloneOf, copyInto } from '../support/copy.js'
+import { deliver } from '../support/deliver.js'
 import { checkPlain, checkSameType, computeFor, notFor, runBinary, runUnary, type UnaryKernel } from './support/elementwise.js'
-import { fillScalar } from './support/fill.js'
+import { fillScalar } from '../support/fill.js'
 import { denseTruth } from './support/truth.js'
 
 /** Functions of one tensor, element by element. `out` as in every structured operator: none, `self` (in place), or a result. */

@@ -4,9 +4,9 @@ import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 import { indexSelect } from './support/index-walk.js'
-import { flattened, reshaped } from './support/make.js'
+import { flattened, reshaped } from '../support/make.js'
 
 interface Found {
   /** Position (int64) of one row of each kind. */

@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { deliverExact } from './support/deliver.js'
+import { deliverExact } from '../support/deliver.js'
 import { resample, type ResampleModeName, sizesOf } from './support/resample.js'
 
 type Sizes = number[]

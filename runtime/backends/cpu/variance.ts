@@ -3,9 +3,9 @@ import * as kernels from '../../native/generated/kernels.js'
 import { isFloating } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { deliver } from './support/deliver.js'
-import { reducedDims } from './support/dims.js'
-import { computeType, splitDims } from './support/reduce.js'
+import { deliver } from '../support/deliver.js'
+import { reducedDims } from '../../shapes/dims.js'
+import { computeType, splitDims } from '../support/reduce.js'
 
 type Dims = readonly number[] | null
 

@@ -3,8 +3,8 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { contiguousOf } from './support/copy.js'
-import { lastingDerived } from './support/lasting.js'
+import { contiguousOf } from '../support/copy.js'
+import { lastingDerived } from '../support/lasting.js'
 
 /** Products of float activations with weights of 8 and 4 bits, which stay as they are in memory. */
 

@@ -4,7 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import type { AnyScalar, Scalar } from '../../tensor/scalar.js'
 import { Tensor } from '../../tensor/tensor.js'
 import * as cpu from '../cpu/comparison.js'
-import { dequantized } from '../cpu/support/quantization.js'
+import { dequantized } from '../support/quantization.js'
 
 /** Comparisons of the values that quantized tensors stand for, as PyTorch makes them: into bool tensors alone. */
 

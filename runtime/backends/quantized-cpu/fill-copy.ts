@@ -8,10 +8,10 @@ import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, isPerChannel, type Quant, Tensor } from '../../tensor/tensor.js'
 import { index_put } from '../cpu/advanced-index.js'
 import { masked_fill__Scalar as fillMasked } from '../cpu/index-fill.js'
-import { contiguousCopy, copyInto } from '../cpu/support/copy.js'
-import { fillScalar } from '../cpu/support/fill.js'
-import { expandTo } from '../cpu/support/make.js'
-import { integersOf, perTensor, quantizeNumber, quantizePerChannel, quantizePerTensor } from '../cpu/support/quantization.js'
+import { contiguousCopy, copyInto } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
+import { expandTo } from '../support/make.js'
+import { integersOf, perTensor, quantizeNumber, quantizePerChannel, quantizePerTensor } from '../support/quantization.js'
 
 /** Writing numbers and tensors into quantized tensors. */
 

@@ -6,8 +6,8 @@ import type { Storage } from '../../tensor/storage.js'
 import type { Value } from '../../tensor/value.js'
 import { relu_out } from '../cpu/activation.js'
 import { linear as floatLinear } from '../cpu/matmul.js'
-import { castTo, contiguousOf } from '../cpu/support/copy.js'
-import { asQuantized, checkQuant, perTensor, quantizePerTensor, quantRange } from '../cpu/support/quantization.js'
+import { castTo, contiguousOf } from '../support/copy.js'
+import { asQuantized, checkQuant, perTensor, quantizePerTensor, quantRange } from '../support/quantization.js'
 import { linear_prepack_fp16 } from './prepack.js'
 import {
   biasNumbers,

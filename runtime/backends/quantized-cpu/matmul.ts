@@ -2,7 +2,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { matmul as floatMatmul } from '../cpu/matmul.js'
 import { softmax_int } from '../cpu/softmax.js'
 import { check } from '../../error.js'
-import { dequantized, perTensor } from '../cpu/support/quantization.js'
+import { dequantized, perTensor } from '../support/quantization.js'
 import { throughFloat } from './support/through-float.js'
 
 /** Matrix product of two activations: PyTorch computes it in float32 as well. */

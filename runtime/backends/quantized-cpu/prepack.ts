@@ -4,8 +4,8 @@ import { Float } from '../../tensor/scalar.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { type CustomObject, Tuple, type Value } from '../../tensor/value.js'
 import { clamp_out } from '../cpu/clamp.js'
-import { castTo } from '../cpu/support/copy.js'
-import { fillScalar } from '../cpu/support/fill.js'
+import { castTo } from '../support/copy.js'
+import { fillScalar } from '../support/fill.js'
 import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, makeConv, makeLinear } from './support/params.js'
 
 /** The greatest number of float16. */

@@ -7,7 +7,7 @@ import { index_select } from '../cpu/indexing.js'
 import { constant_pad_nd as padConstant, pad, reflection_pad1d as reflect1d, reflection_pad2d as reflect2d } from '../cpu/padding.js'
 import * as reduction from '../cpu/reduction.js'
 import * as order from '../cpu/sort.js'
-import { asQuantized, integersOf, perTensor } from '../cpu/support/quantization.js'
+import { asQuantized, integersOf, perTensor } from '../support/quantization.js'
 import { adopt } from './support/adopt.js'
 
 /**

@@ -1,8 +1,8 @@
 import { check, PtliteError } from '../../error.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type PerTensorQuant, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { copyInto } from '../cpu/support/copy.js'
-import { mapElements, perTensor } from '../cpu/support/quantization.js'
+import { copyInto } from '../support/copy.js'
+import { mapElements, perTensor } from '../support/quantization.js'
 
 /** Joins 8-bit tensors along `dim`; each is first brought to the parameters `to`. */
 function join(tensors: readonly Tensor[], dim: number, to: PerTensorQuant, relu: boolean): Tensor {

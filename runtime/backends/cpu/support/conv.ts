@@ -3,12 +3,12 @@ import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { castTo, contiguousOf } from './copy.js'
-import { checkConv, type ConvSettings, convSizes, three, transposedSizes } from './conv-shape.js'
-import { PackSide, packedWeight } from './packed-weight.js'
+import { castTo, contiguousOf } from '../../support/copy.js'
+import { checkConv, type ConvSettings, convSizes, three, transposedSizes } from '../../../shapes/convolution.js'
+import { PackSide, packedWeight } from '../../support/packed-weight.js'
 import { type Clamp, clampFields } from './limits.js'
-import { type BlockAxes, postFields, type PostOps } from './post-ops.js'
-import { checkReal, computeTypeOrLong, dense, denseAddress } from './real.js'
+import { type BlockAxes, postFields, type PostOps } from '../../../shapes/post-ops.js'
+import { checkReal, computeTypeOrLong, dense, denseAddress } from '../../support/real.js'
 
 /** Images, channels, pixels. */
 export const CONV_AXES: BlockAxes = { row: 1, column: 2 }

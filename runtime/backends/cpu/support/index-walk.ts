@@ -3,8 +3,8 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, type DType as Type } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { cloneOf, contiguousOf } from './copy.js'
-import { coalesce } from './dims.js'
+import { cloneOf, contiguousOf } from '../../support/copy.js'
+import { coalesce } from '../../../shapes/dims.js'
 
 const KERNEL_DIMS = 12
 const KERNEL_INDICES = 8

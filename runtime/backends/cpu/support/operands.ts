@@ -7,7 +7,7 @@ import { resultTensor } from '../../../tensor/iterator.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { longBits, scalarBits } from '../../../tensor/scalar-bits.js'
 import type { Tensor } from '../../../tensor/tensor.js'
-import { castTo, copyInto } from './copy.js'
+import { castTo, copyInto } from '../../support/copy.js'
 
 /** What an elementwise operator checks and converts before its kernel runs. */
 

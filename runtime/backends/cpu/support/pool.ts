@@ -3,9 +3,9 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
 import { numelOf, shapeText } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { checkExtent, checkRange, perDimension, three } from './conv-shape.js'
-import { castTo } from './copy.js'
-import { computeType, dense } from './real.js'
+import { checkExtent, checkRange, perDimension, three } from '../../../shapes/convolution.js'
+import { castTo } from '../../support/copy.js'
+import { computeType, dense } from '../../support/real.js'
 
 /** Windows of a pooling operator. */
 export interface PoolSettings {

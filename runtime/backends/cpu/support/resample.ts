@@ -3,7 +3,7 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType, isFloating } from '../../../tensor/dtype.js'
 import { channelsLastStrides } from '../../../tensor/shape.js'
 import { empty, emptyStrided, type Tensor } from '../../../tensor/tensor.js'
-import { contiguousOf } from './copy.js'
+import { contiguousOf } from '../../support/copy.js'
 
 export type ResampleModeName = keyof typeof kernels.ResampleMode
 

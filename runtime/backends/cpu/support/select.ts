@@ -2,8 +2,8 @@ import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { contiguousStrides } from '../../../tensor/shape.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { without } from './dims.js'
-import { linesAlong } from './reduce.js'
+import { without } from '../../../shapes/dims.js'
+import { linesAlong } from '../../support/reduce.js'
 
 /** The whole line along `dim` in order; `withValues` also gathers the elements. */
 export function sortLines(

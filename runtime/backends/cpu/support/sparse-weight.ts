@@ -1,6 +1,6 @@
 import * as kernels from '../../../native/generated/kernels.js'
 import { limitsOf } from './limits.js'
-import type { SparseStep } from './sparse-steps.js'
+import type { SparseStep } from '../../../shapes/sparse-steps.js'
 import type { DType } from '../../../tensor/dtype.js'
 import type { Storage } from '../../../tensor/storage.js'
 import type { Tensor } from '../../../tensor/tensor.js'

@@ -4,7 +4,7 @@ import { DType } from '../../../tensor/dtype.js'
 import { numelOf, sameShape, shapeText } from '../../../tensor/shape.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { castTo } from '../../cpu/support/copy.js'
+import { castTo } from '../../support/copy.js'
 import { bestRange, half, type Range, rangeOf } from '../../cpu/support/range-search.js'
 import { type TableBits, trailerOf, writeTrailer } from './embedding-table.js'
 

@@ -6,7 +6,7 @@ import { noteRead } from '../../../tensor/observe.js'
 import { numberToHalf } from '../../../tensor/half.js'
 import { empty, isPerChannel, type Tensor } from '../../../tensor/tensor.js'
 import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../../tensor/value.js'
-import { castTo, contiguousOf } from '../../cpu/support/copy.js'
+import { castTo, contiguousOf } from '../../support/copy.js'
 
 /** Embedding tables as rows of integers that end in their scale and bias: float32 after 8-bit integers, float16 after smaller ones. */
 

@@ -5,7 +5,7 @@ import { DType } from '../../../tensor/dtype.js'
 import { roundHalfEven } from '../../../tensor/rounding.js'
 import { Storage } from '../../../tensor/storage.js'
 import { empty, isPerChannel, type PerTensorQuant, type Tensor } from '../../../tensor/tensor.js'
-import { castTo, contiguousOf } from '../../cpu/support/copy.js'
+import { castTo, contiguousOf } from '../../support/copy.js'
 
 /** Weights in the layout of the quantized kernels, with what the epilogue needs of them. */
 export interface PackedWeights {

@@ -1,6 +1,6 @@
 import { channelsLastStrides, contiguousStrides } from '../../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../../tensor/tensor.js'
-import { contiguousOf } from '../../cpu/support/copy.js'
+import { contiguousOf } from '../../support/copy.js'
 
 /** Images with channels innermost in memory, the layout of the quantized kernels. */
 

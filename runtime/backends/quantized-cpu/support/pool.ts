@@ -2,9 +2,9 @@ import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { emptyStrided, type Tensor, viewOf } from '../../../tensor/tensor.js'
-import { three } from '../../cpu/support/conv-shape.js'
+import { three } from '../../../shapes/convolution.js'
 import { checkInput, pooledSizes, type PoolSettings } from '../../cpu/support/pool.js'
-import { perTensor } from '../../cpu/support/quantization.js'
+import { perTensor } from '../../support/quantization.js'
 import { fiveStrides, stridesLike } from './layout.js'
 
 const ONES: readonly number[] = [1, 1, 1]

@@ -1,5 +1,5 @@
 import type { PerTensorQuant, Tensor } from '../../../tensor/tensor.js'
-import { dequantized, perTensor, quantizePerTensor } from '../../cpu/support/quantization.js'
+import { dequantized, perTensor, quantizePerTensor } from '../../support/quantization.js'
 import { adopt } from './adopt.js'
 
 /**

@@ -1,12 +1,12 @@
-import { absent, check } from '../../../error.js'
-import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../../../held.js'
-import * as kernels from '../../../native/generated/kernels.js'
-import { partOf, viewAsReal } from '../../../tensor/complex.js'
-import { type DType, dtypeName, isComplex } from '../../../tensor/dtype.js'
-import { checkOverlap, denseLoop, emptyLike, planLoop } from '../../../tensor/iterator.js'
-import { broadcastShapes, sameShape, shapeText } from '../../../tensor/shape.js'
-import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { noteWrite } from '../../../tensor/write.js'
+import { absent, check } from '../../error.js'
+import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../../held.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { partOf, viewAsReal } from '../../tensor/complex.js'
+import { type DType, dtypeName, isComplex } from '../../tensor/dtype.js'
+import { checkOverlap, denseLoop, emptyLike, planLoop } from '../../tensor/iterator.js'
+import { broadcastShapes, sameShape, shapeText } from '../../tensor/shape.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { noteWrite } from '../../tensor/write.js'
 
 /** dst = src, broadcast to dst's shape and converted to its dtype. Integers of quantized tensors are copied as they are. */
 export function copyInto(dst: Tensor, src: Tensor): void {

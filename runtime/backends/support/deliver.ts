@@ -1,10 +1,10 @@
-import { check, PtliteError } from '../../../error.js'
-import { HOLDS_WRITES } from '../../../held.js'
-import { canCast, type DType, dtypeName } from '../../../tensor/dtype.js'
-import { sameShape, shapeText } from '../../../tensor/shape.js'
-import type { Tensor } from '../../../tensor/tensor.js'
-import { resizeOut } from '../../../tensor/iterator.js'
-import { absentWrite } from '../../../tensor/write.js'
+import { check, PtliteError } from '../../error.js'
+import { HOLDS_WRITES } from '../../held.js'
+import { canCast, type DType, dtypeName } from '../../tensor/dtype.js'
+import { sameShape, shapeText } from '../../tensor/shape.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { resizeOut } from '../../tensor/iterator.js'
+import { absentWrite } from '../../tensor/write.js'
 import { copyInto } from './copy.js'
 
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */

@@ -1,5 +1,5 @@
-import { check } from '../../../error.js'
-import { wrapDim } from '../../../tensor/shape.js'
+import { check } from '../error.js'
+import { wrapDim } from '../tensor/shape.js'
 
 /** Dims as a kernel walks them: innermost first, one list of strides per operand. */
 export interface Walk {

@@ -1,6 +1,6 @@
-import { check } from '../../../error.js'
-import { shapeText } from '../../../tensor/shape.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { check } from '../error.js'
+import { shapeText } from '../tensor/shape.js'
+import type { Tensor } from '../tensor/tensor.js'
 
 /** What a convolution is called with, its lists as long as the input has spatial dimensions. */
 export interface ConvSettings {

@@ -1,6 +1,6 @@
-import * as kernels from '../../../native/generated/kernels.js'
-import { numelOf } from '../../../tensor/shape.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { numelOf } from '../../tensor/shape.js'
+import type { Tensor } from '../../tensor/tensor.js'
 
 /** Sets the elements of contiguous matrices above (`lower`) or below the diagonal to zero, in place. */
 export function zeroTriangle(self: Tensor, diagonal: number, lower: boolean): void {

@@ -1,4 +1,4 @@
-import { channelsLastStrides, isContiguous } from '../../../tensor/shape.js'
+import { channelsLastStrides, isContiguous } from '../tensor/shape.js'
 
 /** Channels of a block, at every level of the kernels. */
 export const BLOCK = 16

@@ -1,6 +1,6 @@
-import { JitAccess, JitAlgorithm } from '../../../native/generated/kernels.js'
-import { DType } from '../../../tensor/dtype.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { JitAccess, JitAlgorithm } from '../native/generated/kernels.js'
+import { DType } from '../tensor/dtype.js'
+import type { Tensor } from '../tensor/tensor.js'
 import { blockStrides, broadcastStrides, type PostOps } from './post-ops.js'
 
 /** Dimensions of a block-sparse result: [..., n], [batch, n, ...pixels], or [batch, n / 16, ...pixels, 16]. */

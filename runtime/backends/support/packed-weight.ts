@@ -1,6 +1,6 @@
-import * as kernels from '../../../native/generated/kernels.js'
-import { type DerivedData, derivedOf, Storage } from '../../../tensor/storage.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { type DerivedData, derivedOf, Storage } from '../../tensor/storage.js'
+import type { Tensor } from '../../tensor/tensor.js'
 
 /** Which operand of the product a weight is: `a` (rows are outputs: convolution) or `b` (columns are outputs: linear). */
 export const PackSide = { a: 0, b: 1 } as const

@@ -1,10 +1,10 @@
-import { check, PtliteError } from '../../../error.js'
-import * as kernels from '../../../native/generated/kernels.js'
-import { elementValue, readTensor, writeTensor } from '../../../tensor/data.js'
-import { DType, dtypeName, integerType, isComplex, isQuantized } from '../../../tensor/dtype.js'
-import { noteRead } from '../../../tensor/observe.js'
-import { roundHalfEven } from '../../../tensor/rounding.js'
-import { channelsLastStrides } from '../../../tensor/shape.js'
+import { check, PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { elementValue, readTensor, writeTensor } from '../../tensor/data.js'
+import { DType, dtypeName, integerType, isComplex, isQuantized } from '../../tensor/dtype.js'
+import { noteRead } from '../../tensor/observe.js'
+import { roundHalfEven } from '../../tensor/rounding.js'
+import { channelsLastStrides } from '../../tensor/shape.js'
 import {
   empty,
   emptyStrided,
@@ -14,9 +14,9 @@ import {
   type Quant,
   Tensor,
   viewOf,
-} from '../../../tensor/tensor.js'
-import { MemoryFormat } from '../../../tensor/options.js'
-import { isContiguousAs } from '../../../tensor/view-strides.js'
+} from '../../tensor/tensor.js'
+import { MemoryFormat } from '../../tensor/options.js'
+import { isContiguousAs } from '../../tensor/view-strides.js'
 import { castTo, contiguousOf } from './copy.js'
 
 /** Smallest and largest integer of a quantized dtype. */

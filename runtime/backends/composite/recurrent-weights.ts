@@ -2,10 +2,10 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { linear } from './matmul.js'
-import { contiguousOf } from './support/copy.js'
-import { PackSide, packedWeight } from './support/packed-weight.js'
-import { type CellLinear, gatesOf } from './support/recurrent.js'
+import { linear } from '../cpu/matmul.js'
+import { contiguousOf } from '../support/copy.js'
+import { PackSide, packedWeight } from '../support/packed-weight.js'
+import { type CellLinear, gatesOf } from '../support/recurrent.js'
 
 /** Parameters of one layer and direction of a recurrent network, or of a cell. */
 export interface CellWeights {

@@ -1,6 +1,6 @@
-import { derivedOf, Storage } from '../../../tensor/storage.js'
-import { DType } from '../../../tensor/dtype.js'
-import { Tensor } from '../../../tensor/tensor.js'
+import { derivedOf, Storage } from '../../tensor/storage.js'
+import { DType } from '../../tensor/dtype.js'
+import { Tensor } from '../../tensor/tensor.js'
 
 /**
  * What `make` derives from the contents of `t`, which are `bytes` long; kept with the storage where that is a module's, made anew

@@ -1,8 +1,8 @@
-import { PtliteError } from '../../../error.js'
-import { HOLDS_HALVES } from '../../../held.js'
-import { DType, dtypeName, isFloating } from '../../../tensor/dtype.js'
-import { isHalf } from '../../../tensor/half.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { PtliteError } from '../../error.js'
+import { HOLDS_HALVES } from '../../held.js'
+import { DType, dtypeName, isFloating } from '../../tensor/dtype.js'
+import { isHalf } from '../../tensor/half.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from './copy.js'
 
 /** The dtype that a kernel for float32 and float64 computes in for data of this dtype. */

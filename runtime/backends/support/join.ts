@@ -1,5 +1,5 @@
-import * as kernels from '../../../native/generated/kernels.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import * as kernels from '../../native/generated/kernels.js'
+import type { Tensor } from '../../tensor/tensor.js'
 
 /** A dense tensor whose rows of `length` elements go to `start` in each row of the result. */
 export interface Joined {

@@ -1,13 +1,13 @@
-import { check } from '../../../error.js'
-import { HOLDS_COMPLEX } from '../../../held.js'
-import * as kernels from '../../../native/generated/kernels.js'
-import { partOf } from '../../../tensor/complex.js'
-import { DType, dtypeName, isComplex } from '../../../tensor/dtype.js'
-import { denseLoop, planLoop } from '../../../tensor/iterator.js'
-import { type AnyScalar, Complex, Float, type Scalar } from '../../../tensor/scalar.js'
-import { checkInRange, scalarBits } from '../../../tensor/scalar-bits.js'
-import type { Tensor } from '../../../tensor/tensor.js'
-import { noteWrite } from '../../../tensor/write.js'
+import { check } from '../../error.js'
+import { HOLDS_COMPLEX } from '../../held.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { partOf } from '../../tensor/complex.js'
+import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
+import { denseLoop, planLoop } from '../../tensor/iterator.js'
+import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
+import { checkInRange, scalarBits } from '../../tensor/scalar-bits.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { noteWrite } from '../../tensor/write.js'
 
 /** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range, or for a number with an imaginary part where only bools and complex tensors take it. The integers of quantized tensors are set as they are. */
 export function fillScalar(self: Tensor, value: AnyScalar): void {

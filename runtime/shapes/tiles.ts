@@ -1,6 +1,6 @@
-import { cpu } from '../../../native/cpu.js'
-import { numelOf } from '../../../tensor/shape.js'
-import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from './blocked.js'
+import { cpu } from '../native/cpu.js'
+import { numelOf } from '../tensor/shape.js'
+import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from './blocks.js'
 
 /** What a convolution over blocks of channels computes, for one image. */
 export interface StripProblem {

@@ -1,6 +1,6 @@
-import { check, PtliteError } from '../../../error.js'
-import { resizeOut } from '../../../tensor/iterator.js'
-import type { Tensor } from '../../../tensor/tensor.js'
+import { check, PtliteError } from '../../error.js'
+import { resizeOut } from '../../tensor/iterator.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, copyInto } from './copy.js'
 import { checkOutType } from './deliver.js'
 

@@ -1,9 +1,9 @@
-import { PtliteError } from '../../../error.js'
-import * as kernels from '../../../native/generated/kernels.js'
-import { DType, isFloating } from '../../../tensor/dtype.js'
-import { contiguousStrides, numelOf } from '../../../tensor/shape.js'
-import { empty, type Tensor } from '../../../tensor/tensor.js'
-import { coalesce, reducedDims, reducedShape, type Walk, without } from './dims.js'
+import { PtliteError } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating } from '../../tensor/dtype.js'
+import { contiguousStrides, numelOf } from '../../tensor/shape.js'
+import { empty, type Tensor } from '../../tensor/tensor.js'
+import { coalesce, reducedDims, reducedShape, type Walk, without } from '../../shapes/dims.js'
 
 export type ReduceOpName = keyof typeof kernels.ReduceOp
 

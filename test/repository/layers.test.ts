@@ -36,6 +36,9 @@ const ROWS: readonly (readonly string[])[] = [
 /** Whose files are looked at. */
 const FOLDERS = ['src', 'selective-build', 'engine', 'formats', 'compiler', 'program', 'runtime']
 
+/** Rooms that do not import the other one, though that is lower: what is written with other operators calls them, whoever computes them. */
+const NEUTRAL: Readonly<Record<string, string>> = { 'runtime/backends/composite': 'runtime/backends/cpu' }
+
 const ROOMS = ROWS.flatMap((rooms, row) => rooms.map((room) => ({ room, row }))).sort((a, b) => b.room.length - a.room.length)
 
 function place(file: string): { room: string; row: number } | undefined {
@@ -62,7 +65,8 @@ t.test('a lower room never imports a higher one', (t) => {
       const target = relative(root, join(root, dirname(file), specifier!))
       const to = place(target)
       if (to === undefined) wrong.push(`${file} imports ${target}, which is in no room`)
-      else if (to.row < from.row || (to.row === from.row && to.room !== from.room)) wrong.push(`${file} imports ${target}`)
+      else if (to.row < from.row || (to.row === from.row && to.room !== from.room) || NEUTRAL[from.room] === to.room)
+        wrong.push(`${file} imports ${target}`)
     }
   }
   t.ok(files > 100, `${files} files`)

@@ -2,7 +2,6 @@ import { check, PtliteError } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { Float } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { bernoulli__float } from '../cpu/random.js'
 import { castTo, cloneOf } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import * as at from '../generated/dispatch.js'
@@ -49,7 +48,7 @@ export function native_dropout(input: Tensor, p: number, train: boolean | null):
     fillScalar(mask, true)
     return [cloneOf(input), mask]
   }
-  bernoulli__float(mask, 1 - p, null)
+  at.bernoulli__float(mask, 1 - p, null)
   return [at.mul__Scalar(at.mul_Tensor(input, mask), new Float(p === 1 ? 0 : 1 / (1 - p))), mask]
 }
 
@@ -67,7 +66,7 @@ function channelShape(input: Tensor): number[] {
 function kept(input: Tensor, shape: readonly number[], p: number): Tensor {
   const mask = empty(shape, input.type)
   if (p === 1) fillScalar(mask, 0)
-  else bernoulli__float(mask, 1 - p, null)
+  else at.bernoulli__float(mask, 1 - p, null)
   return mask
 }
 

@@ -7,7 +7,6 @@ import type { Storage } from '../../tensor/storage.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { CustomObject } from '../../tensor/value.js'
 import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
-import { linear } from '../cpu/matmul.js'
 import { asQuantized, chooseQuant, integersOf, quantizePerTensor } from '../support/quantization.js'
 import * as at from '../generated/dispatch.js'
 import { linear_dynamic } from '../quantized-cpu/linear.js'
@@ -118,7 +117,7 @@ export { fbgemm_pack_gemm_matrix_fp16 as wrapped_fbgemm_pack_gemm_matrix_fp16 }
 
 export function fbgemm_linear_fp16_weight_fp32_activation(x: Tensor, packed: Tensor, bias: Tensor | null): Tensor {
   checkMatrix('fbgemm_linear_fp16_weight', packed, DType.float16)
-  return linear(castTo(x, DType.float32), castTo(packed, DType.float32), bias)
+  return at.linear(castTo(x, DType.float32), castTo(packed, DType.float32), bias)
 }
 
 export { fbgemm_linear_fp16_weight_fp32_activation as fbgemm_linear_fp16_weight }

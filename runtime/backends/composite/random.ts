@@ -7,8 +7,8 @@ import { outputFor } from '../../tensor/resize.js'
 import { Float, scalarToBigInt } from '../../tensor/scalar.js'
 import { broadcastShapes } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import * as random from '../cpu/random.js'
 import { castTo, copyInto } from '../support/copy.js'
+import { drawChoices, randomOrder } from '../support/draw.js'
 import * as at from '../generated/dispatch.js'
 import { empty_like, empty_memory_format } from './factory.js'
 
@@ -19,7 +19,7 @@ export function rand(size: number[], options: TensorOptions): Tensor {
 }
 
 export function rand_generator(size: number[], generator: RandomGenerator | null, options: TensorOptions): Tensor {
-  return random.uniform_(empty_memory_format(size, options, null), 0, 1, generator)
+  return at.uniform_(empty_memory_format(size, options, null), 0, 1, generator)
 }
 
 export function rand_out(size: number[], out: Tensor): Tensor {
@@ -27,7 +27,7 @@ export function rand_out(size: number[], out: Tensor): Tensor {
 }
 
 export function rand_generator_out(size: number[], generator: RandomGenerator | null, out: Tensor): Tensor {
-  return random.uniform_(outputFor(out, size, out.type), 0, 1, generator)
+  return at.uniform_(outputFor(out, size, out.type), 0, 1, generator)
 }
 
 export function rand_like(self: Tensor, options: TensorOptions, format: number | null): Tensor {
@@ -40,7 +40,7 @@ export function rand_like_generator(
   options: TensorOptions,
   format: number | null,
 ): Tensor {
-  return random.uniform_(empty_like(self, options, format), 0, 1, generator)
+  return at.uniform_(empty_like(self, options, format), 0, 1, generator)
 }
 
 export function randn(size: number[], options: TensorOptions): Tensor {
@@ -48,7 +48,7 @@ export function randn(size: number[], options: TensorOptions): Tensor {
 }
 
 export function randn_generator(size: number[], generator: RandomGenerator | null, options: TensorOptions): Tensor {
-  return random.normal_(empty_memory_format(size, options, null), 0, 1, generator)
+  return at.normal_(empty_memory_format(size, options, null), 0, 1, generator)
 }
 
 export function randn_out(size: number[], out: Tensor): Tensor {
@@ -56,7 +56,7 @@ export function randn_out(size: number[], out: Tensor): Tensor {
 }
 
 export function randn_generator_out(size: number[], generator: RandomGenerator | null, out: Tensor): Tensor {
-  return random.normal_(outputFor(out, size, out.type), 0, 1, generator)
+  return at.normal_(outputFor(out, size, out.type), 0, 1, generator)
 }
 
 export function randn_like(self: Tensor, options: TensorOptions, format: number | null): Tensor {
@@ -69,7 +69,7 @@ export function randn_like_generator(
   options: TensorOptions,
   format: number | null,
 ): Tensor {
-  return random.normal_(empty_like(self, options, format), 0, 1, generator)
+  return at.normal_(empty_like(self, options, format), 0, 1, generator)
 }
 
 export function randint_low(low: number, high: number, size: number[], options: TensorOptions): Tensor {
@@ -83,7 +83,7 @@ export function randint_low_generator(
   generator: RandomGenerator | null,
   options: TensorOptions,
 ): Tensor {
-  return random.random__from(empty_memory_format(size, options, null), low, high, generator)
+  return at.random__from(empty_memory_format(size, options, null), low, high, generator)
 }
 
 export function randint(high: number, size: number[], options: TensorOptions): Tensor {
@@ -105,7 +105,7 @@ export function randint_low_generator_out(
   generator: RandomGenerator | null,
   out: Tensor,
 ): Tensor {
-  return random.random__from(outputFor(out, size, out.type), low, high, generator)
+  return at.random__from(outputFor(out, size, out.type), low, high, generator)
 }
 
 export function randint_out(high: number, size: number[], out: Tensor): Tensor {
@@ -124,7 +124,7 @@ export function randint_like_low_generator_dtype(
   options: TensorOptions,
   format: number | null,
 ): Tensor {
-  return random.random__from(empty_like(self, options, format), low, high, generator)
+  return at.random__from(empty_like(self, options, format), low, high, generator)
 }
 
 export function randint_like_low_dtype(self: Tensor, low: number, high: number, options: TensorOptions, format: number | null): Tensor {
@@ -168,30 +168,30 @@ export function randperm(n: number, options: TensorOptions): Tensor {
 export function randperm_generator(n: number, generator: RandomGenerator | null, options: TensorOptions): Tensor {
   check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
   const out = empty_memory_format([n], { ...options, dtype: options.dtype ?? DType.int64 }, null)
-  return random.randperm_generator_out(n, generator, out)
+  return randomOrder(n, generator, out)
 }
 
-export { randperm_generator_out } from '../cpu/random.js'
+export { randomOrder as randperm_generator_out } from '../support/draw.js'
 
 const LIKE: TensorOptions = { dtype: null, layout: null, device: null, pinMemory: null }
 
 /** Ones and zeros; the elements of `self` are the probabilities of a one. */
 export function bernoulli(self: Tensor, generator: RandomGenerator | null): Tensor {
-  return random.bernoulli__Tensor(empty_like(self, LIKE, null), self, generator)
+  return at.bernoulli__Tensor(empty_like(self, LIKE, null), self, generator)
 }
 
 export function bernoulli_out(self: Tensor, generator: RandomGenerator | null, out: Tensor): Tensor {
-  return random.bernoulli__Tensor(outputFor(out, self.shape, self.type), self, generator)
+  return at.bernoulli__Tensor(outputFor(out, self.shape, self.type), self, generator)
 }
 
 export function bernoulli_p(self: Tensor, p: number, generator: RandomGenerator | null): Tensor {
-  return random.bernoulli__float(empty_like(self, LIKE, null), p, generator)
+  return at.bernoulli__float(empty_like(self, LIKE, null), p, generator)
 }
 
 export function normal_functional(self: Tensor, mean: number, std: number, generator: RandomGenerator | null): Tensor {
   const out = empty_like(self, LIKE, null)
   copyInto(out, self)
-  return random.normal_(out, mean, std, generator)
+  return at.normal_(out, mean, std, generator)
 }
 
 export function normal_float_float(
@@ -201,11 +201,11 @@ export function normal_float_float(
   generator: RandomGenerator | null,
   options: TensorOptions,
 ): Tensor {
-  return random.normal_(empty_memory_format(size, options, null), mean, std, generator)
+  return at.normal_(empty_memory_format(size, options, null), mean, std, generator)
 }
 
 export function normal_float_float_out(mean: number, std: number, size: number[], generator: RandomGenerator | null, out: Tensor): Tensor {
-  return random.normal_(outputFor(out, size, out.type), mean, std, generator)
+  return at.normal_(outputFor(out, size, out.type), mean, std, generator)
 }
 
 /** `out`, or a new tensor, filled with standard samples times `std` plus `mean`. */
@@ -213,7 +213,7 @@ function scaledNormal(mean: Tensor | number, std: Tensor | number, generator: Ra
   const shapes = [mean, std].map((t) => (typeof t === 'number' ? [] : t.shape))
   const shape = broadcastShapes(shapes[0]!, shapes[1]!)
   const type = typeof mean === 'number' ? (std as Tensor).type : mean.type
-  const result = random.normal_(outputFor(out, shape, type), 0, typeof std === 'number' ? std : 1, generator)
+  const result = at.normal_(outputFor(out, shape, type), 0, typeof std === 'number' ? std : 1, generator)
   if (typeof std !== 'number') at.mul__Tensor(result, std)
   return typeof mean === 'number' ? at.add__Scalar(result, new Float(mean), 1) : at.add__Tensor(result, mean, 1)
 }
@@ -238,7 +238,7 @@ export function multinomial(self: Tensor, samples: number, replacement: boolean,
   const categories = self.shape[rank - 1]!
   check(samples > 0, () => `multinomial expects at least one sample, found ${samples}`)
   check(replacement || samples <= categories, () => `${samples} samples cannot be drawn from ${categories} without replacement`)
-  const drawn = replacement && samples > 1 ? random.drawChoices(self, samples, generator) : race(self, samples, generator)
+  const drawn = replacement && samples > 1 ? drawChoices(self, samples, generator) : race(self, samples, generator)
   if (out === undefined) return drawn
   copyInto(outputFor(out, drawn.shape, drawn.type), drawn)
   return out
@@ -255,7 +255,7 @@ function race(self: Tensor, samples: number, generator: RandomGenerator | null):
       () => 'multinomial expects weights that are finite, not negative and not all zero',
     )
   }
-  const times = random.exponential_(empty_like(self, LIKE, MemoryFormat.contiguous), 1, generator)
+  const times = at.exponential_(empty_like(self, LIKE, MemoryFormat.contiguous), 1, generator)
   const speed = at.div_Tensor(self, times)
   return samples === 1 ? at.argmax(speed, -1, true) : at.topk(speed, samples, -1, true, true)[1]
 }

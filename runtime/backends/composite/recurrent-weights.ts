@@ -2,7 +2,7 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { linear } from '../cpu/matmul.js'
+import * as at from '../generated/dispatch.js'
 import { contiguousOf } from '../support/copy.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import { type CellLinear, gatesOf } from '../support/recurrent.js'
@@ -43,7 +43,7 @@ export function checkWeights(kind: number, weights: CellWeights, inputs: number,
 export function denseLinear(weights: CellWeights, batch: number): CellLinear {
   const { projection } = weights
   return {
-    input: (x) => linear(x, weights.inputWeight, weights.inputBias),
+    input: (x) => at.linear(x, weights.inputWeight, weights.inputBias),
     state: intoBuffer(weights.stateWeight, weights.stateBias, batch),
     project: projection === null ? null : intoBuffer(projection, null, batch),
   }

@@ -8,10 +8,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
 import { listOf, zerosOf } from '../support/make.js'
-import { reduce } from '../support/reduce.js'
-
-/** at::Reduction numbers. */
-export const Reduction = { none: 0, mean: 1, sum: 2 } as const
+import { Reduction, reduceLoss } from '../support/loss.js'
 
 interface Picked {
   /** One loss per position, null where only the sums were asked for. */
@@ -148,12 +145,6 @@ export function nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | null,
   check(sameShape(target.shape, expected), () => `nll_loss: expected targets [${expected.join(', ')}], found [${target.shape.join(', ')}]`)
   const dims = { batch: self.shape[0]!, classes: self.shape[1]!, positions: expected.slice(1).reduce((a, b) => a * b, 1) }
   return forward(pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none, dims), reduction)[0]
-}
-
-/** The losses themselves, their mean or their sum. */
-export function reduceLoss(each: Tensor, reduction: number, out?: Tensor): Tensor {
-  if (reduction !== Reduction.mean && reduction !== Reduction.sum) return deliver(each, out)
-  return deliver(reduce(reduction === Reduction.mean ? 'mean' : 'sum', each, null, false, each.type), out)
 }
 
 function margins(

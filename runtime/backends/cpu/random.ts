@@ -2,13 +2,12 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import type { RandomGenerator } from '../../tensor/generator.js'
-import { outputFor } from '../../tensor/resize.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { expand } from '../../tensor/view.js'
 import { noteWrite } from '../../tensor/write.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
-import { checkFloating, checkProbability, draw } from '../support/draw.js'
+import { checkFloating, checkProbability, draw, randomOrder } from '../support/draw.js'
 import { seedGenerator, stateOf } from '../support/generator.js'
 
 /**
@@ -118,18 +117,7 @@ export function random__to(self: Tensor, to: number, generator: RandomGenerator 
 
 /** Fills a vector with a random order of the numbers 0 to n - 1. */
 export function randperm_out(n: number, out: Tensor): Tensor {
-  return randperm_generator_out(n, null, out)
-}
-
-export function randperm_generator_out(n: number, generator: RandomGenerator | null, out: Tensor): Tensor {
-  check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
-  const result = outputFor(out, [n], out.type)
-  const direct = result.type === DType.int64 && result.isContiguous
-  const order = direct ? result : empty([n], DType.int64)
-  kernels.random_permutation({ state: stateOf(generator), count: n, out: order.address })
-  if (!direct) copyInto(result, order)
-  noteWrite(result)
-  return result
+  return randomOrder(n, null, out)
 }
 
 /** A Poisson number for each rate in `self`. */
@@ -155,21 +143,4 @@ export function drawSlopes(self: Tensor, lower: number, upper: number, generator
     noise: noise.address,
   })
   return castTo(noise, self.type)
-}
-
-/** Indices drawn with replacement by the weights in each row of `self`, a matrix or vector. */
-export function drawChoices(self: Tensor, samples: number, generator: RandomGenerator | null): Tensor {
-  const weights = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
-  const columns = self.shape[self.shape.length - 1]!
-  const out = empty([...self.shape.slice(0, -1), samples], DType.int64)
-  kernels.random_choices({
-    dtype: weights.type,
-    state: stateOf(generator),
-    rows: self.numel / columns,
-    columns,
-    samples,
-    weights: weights.address,
-    out: out.address,
-  })
-  return out
 }

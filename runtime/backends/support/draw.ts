@@ -4,8 +4,9 @@ import { DType, isFloating, isQuantized } from '../../tensor/dtype.js'
 import type { RandomGenerator } from '../../tensor/generator.js'
 import { isDense } from '../../tensor/iterator.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { outputFor } from '../../tensor/resize.js'
 import { noteWrite } from '../../tensor/write.js'
-import { copyInto } from './copy.js'
+import { castTo, contiguousOf, copyInto } from './copy.js'
 import { stateOf } from './generator.js'
 
 /** Parameters of a distribution, as the kernel random_fill describes them. */
@@ -54,4 +55,33 @@ export function checkFloating(self: Tensor, name: string): void {
 
 export function checkProbability(p: number, name: string): void {
   check(p >= 0 && p <= 1, () => `${name} expects a probability between 0 and 1, found ${p}`)
+}
+
+/** Indices drawn with replacement by the weights in each row of `self`, a matrix or vector. */
+export function drawChoices(self: Tensor, samples: number, generator: RandomGenerator | null): Tensor {
+  const weights = contiguousOf(castTo(self, self.type === DType.float64 ? DType.float64 : DType.float32))
+  const columns = self.shape[self.shape.length - 1]!
+  const out = empty([...self.shape.slice(0, -1), samples], DType.int64)
+  kernels.random_choices({
+    dtype: weights.type,
+    state: stateOf(generator),
+    rows: self.numel / columns,
+    columns,
+    samples,
+    weights: weights.address,
+    out: out.address,
+  })
+  return out
+}
+
+/** Fills a vector with a random order of the numbers 0 to n - 1. */
+export function randomOrder(n: number, generator: RandomGenerator | null, out: Tensor): Tensor {
+  check(n >= 0, () => `randperm expects a length of at least 0, found ${n}`)
+  const result = outputFor(out, [n], out.type)
+  const direct = result.type === DType.int64 && result.isContiguous
+  const order = direct ? result : empty([n], DType.int64)
+  kernels.random_permutation({ state: stateOf(generator), count: n, out: order.address })
+  if (!direct) copyInto(result, order)
+  noteWrite(result)
+  return result
 }

@@ -39,20 +39,20 @@ async function bundle(name, contents) {
   return outfile
 }
 
-const table = await bundle('table', `export * from './runtime/operators/registry.js'`)
+const table = await bundle('table', `export * from '../runtime/operators/registry.js'`)
 const { schemas } = await import(
   await bundle(
     'print',
-    `import { entryAt, operatorCount } from './runtime/operators/registry.js'
-     import { schemaText } from './runtime/operators/schema-text.js'
+    `import { entryAt, operatorCount } from '../runtime/operators/registry.js'
+     import { schemaText } from '../runtime/operators/schema-text.js'
      export const schemas = Array.from({ length: operatorCount() }, (_, i) => schemaText(entryAt(i).qualifiedName, entryAt(i).schema))`,
   )
 )
 const parsed = await bundle(
   'parsed',
   `import { functions } from './runtime/operators/generated/table.js'
-   import { qualifiedName } from './codegen/schema/model.js'
-   import { parseSchema } from './codegen/schema/parser.js'
+   import { qualifiedName } from '../codegen/schema/model.js'
+   import { parseSchema } from '../codegen/schema/parser.js'
    const texts: string[] = ${JSON.stringify(schemas)}
    export const table = new Map(texts.map((text, i) => {
      const schema = parseSchema(text)

@@ -3,13 +3,13 @@ import { join, relative } from 'node:path'
 import { emitBoxed } from './emit/boxed.js'
 import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
-import { emitDispatch } from './emit/dispatch.js'
+import { dispatchFiles } from './emit/dispatch.js'
 import { emitExtents } from './emit/extents.js'
 import { emitInterfaces } from './emit/interfaces.js'
 import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders } from './emit/kernels-header.js'
-import { emitKernelsTs } from './emit/kernels-ts.js'
+import { kernelFiles } from './emit/kernels-ts.js'
 import { emitSchemas } from './emit/schemas.js'
 import { emitFunctions, emitTable } from './emit/table.js'
 import type { KernelAbi } from './kernel-abi/model.js'
@@ -53,7 +53,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/functions.ts', emitFunctions(operators, options)],
     ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
-    ['runtime/backends/generated/dispatch.ts', emitDispatch(all, options)],
+    ...dispatchFiles(all, options),
     ['runtime/backends/generated/interfaces.ts', emitInterfaces(all, options)],
   ])
 }
@@ -65,7 +65,7 @@ export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFil
   const absent = abi.kernels.filter((k) => !selector.kernel(k.name))
   const headers = emitKernelHeaders(selected, absent, selector)
   return new Map([
-    ['runtime/native/generated/kernels.ts', emitKernelsTs(selected, absent, selector)],
+    ...kernelFiles(selected, absent, options),
     ['runtime/native/generated/kernel-fields.ts', emitKernelFields(selected)],
     ['runtime/native/generated/layouts.ts', emitKernelLayouts(selected)],
     ['runtime/native/generated/extents.ts', emitExtents(selected)],

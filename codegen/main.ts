@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
 import { readHistory } from './argument-history.js'
+import { readCommonOperators } from './common-operators.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
@@ -22,13 +23,14 @@ async function main(): Promise<void> {
     },
   })
   const start = performance.now()
+  const operators = readOperators(join(root, 'codegen/native_functions'), root)
   const options: BuildOptions = {
     backends: backendsFrom(values.backends.split(',')),
     selector: everything,
     names: libraryNames,
     notesCalls: true,
+    common: readCommonOperators(join(root, 'codegen/common_operators.yaml'), operators),
   }
-  const operators = readOperators(join(root, 'codegen/native_functions'), root)
   const kernels = readKernels(join(root, 'codegen/kernels'), root)
   const history = readHistory(readEntries(join(root, HISTORY), HISTORY), operators)
   const files = new Map([

@@ -35,6 +35,8 @@ export interface BuildOptions {
   readonly names: CallNames
   /** Unboxed functions with dispatch tell traces that they are called. */
   readonly notesCalls?: boolean
+  /** Long files come in pieces: functions of these operators apart from those of the others, and frame writers by the file that declares their kernel. */
+  readonly common?: ReadonlySet<string>
 }
 
 export const DEVICE_BACKENDS = ['CPU', 'QuantizedCPU'] as const

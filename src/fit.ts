@@ -6,7 +6,8 @@ import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
 import { checkList, reading } from '../runtime/tensor/check-arguments.js'
-import { type Input, mismatch, toTyped } from './convert.js'
+import { type Input, mismatch } from './convert.js'
+import { toTyped } from './coerce.js'
 import { adopted } from './foreign.js'
 
 /** Fits arguments to what a method declares. */

@@ -56,11 +56,24 @@ export function unboxedCall(operator: Operator, options: BuildOptions, text: (p:
   return `${target.name}(${target.arguments(text, rest).join(', ')})`
 }
 
-/** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch. */
-export function emitDispatch(operators: readonly Operator[], options: BuildOptions): string {
+const DISPATCH = 'runtime/backends/generated/dispatch'
+
+/** runtime/backends/generated/dispatch.ts: the unboxed functions with static dispatch; where some operators are common, in two files behind it. */
+export function dispatchFiles(operators: readonly Operator[], options: BuildOptions): [string, string][] {
+  const { common } = options
+  if (common === undefined) return [[`${DISPATCH}.ts`, emitDispatch(operators, options)]]
+  const both = ['common', 'other'].map((name) => `export * from './dispatch-${name}.js'\n`)
+  return [
+    [`${DISPATCH}.ts`, banner('dispatch.ts', OPERATOR_INPUTS) + both.join('')],
+    [`${DISPATCH}-common.ts`, emitDispatch(operators, options, (o) => common.has(o.qualifiedName))],
+    [`${DISPATCH}-other.ts`, emitDispatch(operators, options, (o) => !common.has(o.qualifiedName))],
+  ]
+}
+
+export function emitDispatch(operators: readonly Operator[], options: BuildOptions, isIn = (_: Operator): boolean => true): string {
   // positions in the table, of builds that leave no operator out
   const functions = operators.flatMap((o, i) =>
-    isDispatched(o) ? [unboxedFunction(o, options, options.notesCalls === true ? `  noteCall(${i})\n` : '')] : [],
+    isDispatched(o) && isIn(o) ? [unboxedFunction(o, options, options.notesCalls === true ? `  noteCall(${i})\n` : '')] : [],
   )
   const body = functions.join('\n')
   const imports =

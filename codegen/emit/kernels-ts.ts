@@ -1,25 +1,48 @@
+import { basename } from 'node:path'
 import { abiHash } from '../kernel-abi/hash.js'
 import type { FrameField, Kernel, KernelAbi, ScalarKind } from '../kernel-abi/model.js'
-import type { Selector } from '../options.js'
+import type { BuildOptions, Selector } from '../options.js'
 import { banner, KERNEL_INPUTS, used } from './file.js'
 
 const HELPERS = ['f32', 'f64', 'getI64', 'i32', 'launch', 'putDtype', 'putF32s', 'putF64s', 'putI32s', 'putI64', 'putI64s']
 const ARRAY_WRITER: Record<ScalarKind, string> = { ptr: 'putI64s', i64: 'putI64s', i32: 'putI32s', f32: 'putF32s', f64: 'putF64s' }
 
+const KERNELS = 'runtime/native/generated/kernels'
+
 /**
  * runtime/native/generated/kernels.ts: one function per kernel that fills the frame and launches it. Those that a selective build
- * leaves out (`absent`) throw.
+ * leaves out (`absent`) throw. Where options ask for pieces, the functions of each file of declarations are in a file of their own behind it.
  */
+export function kernelFiles(abi: KernelAbi, absent: readonly Kernel[], { common, selector }: BuildOptions): [string, string][] {
+  if (common === undefined) return [[`${KERNELS}.ts`, emitKernelsTs(abi, absent, selector)]]
+  const byFile = new Map<string, [number, Kernel][]>()
+  for (const [id, kernel] of abi.kernels.entries()) {
+    const name = basename(kernel.source.file, '.yaml')
+    byFile.set(name, [...(byFile.get(name) ?? []), [id, kernel]])
+  }
+  const pieces = [...byFile].map(([name, kernels]): [string, string] => {
+    const functions = functionsOf(kernels)
+    return [
+      `${KERNELS}/${name}.ts`,
+      `${banner('kernels-ts.ts', KERNEL_INPUTS)}${importOf(used(functions, HELPERS), '../../frame.js')}\n${noFields(functions)}${functions}`,
+    ]
+  })
+  const all = [...byFile.keys()].map((name) => `export * from './kernels/${name}.js'\n`).join('')
+  return [[`${KERNELS}.ts`, `${banner('kernels-ts.ts', KERNEL_INPUTS)}${all}${hashOf(abi, selector)}${enumerations(abi)}`], ...pieces]
+}
+
 export function emitKernelsTs(abi: KernelAbi, absent: readonly Kernel[], selector: Selector): string {
   const { helpers, body } = kernelFunctions(abi)
-  const imports = absent.length === 0 ? helpers : ['absentKernel', ...helpers]
-  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}import { ${imports.join(', ')} } from '../frame.js'
-
-/** Fingerprint of the declarations; the library must have been built from the same ones. */
-export const KERNEL_ABI_HASH = ${abiHash(abi, selector)}
-
-${body}${absent.map(absentFunction).join('')}`
+  const imports = importOf(absent.length === 0 ? helpers : ['absentKernel', ...helpers], '../frame.js')
+  return `${banner('kernels-ts.ts', KERNEL_INPUTS)}${imports}${hashOf(abi, selector)}${body}${absent.map(absentFunction).join('')}`
 }
+
+function hashOf(abi: KernelAbi, selector: Selector): string {
+  const hash = abiHash(abi, selector)
+  return `\n/** Fingerprint of the declarations; the library must have been built from the same ones. */\nexport const KERNEL_ABI_HASH = ${hash}\n\n`
+}
+
+const importOf = (names: readonly string[], from: string): string => `import { ${names.join(', ')} } from '${from}'\n`
 
 /** Has the type of the kernel's own function, so that its callers compile. */
 function absentFunction(kernel: Kernel): string {
@@ -29,10 +52,21 @@ function absentFunction(kernel: Kernel): string {
 
 /** The enumerations and functions of all kernels, and what they use of runtime/native/frame.ts. */
 export function kernelFunctions(abi: KernelAbi): { readonly helpers: string[]; readonly body: string } {
-  const enums = abi.enums.map((e) => `export const ${e.name} = { ${e.values.map((v, i) => `${v}: ${i}`).join(', ')} } as const\n`).join('')
-  const functions = abi.kernels.map(kernelFunction).join('\n')
-  const noFields = functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''
-  return { helpers: used(functions, HELPERS), body: `${noFields}${enums}\n${functions}` }
+  const functions = functionsOf([...abi.kernels.entries()])
+  return { helpers: used(functions, HELPERS), body: `${noFields(functions)}${enumerations(abi)}\n${functions}` }
+}
+
+function enumerations({ enums }: KernelAbi): string {
+  return enums.map((e) => `export const ${e.name} = { ${e.values.map((v, i) => `${v}: ${i}`).join(', ')} } as const\n`).join('')
+}
+
+/** Of kernels with their ids. */
+function functionsOf(kernels: readonly [number, Kernel][]): string {
+  return kernels.map(([id, kernel]) => kernelFunction(kernel, id)).join('\n')
+}
+
+function noFields(functions: string): string {
+  return functions.includes('NoFields') ? 'type NoFields = Readonly<Record<string, never>>\n\n' : ''
 }
 
 function kernelFunction(kernel: Kernel, id: number): string {

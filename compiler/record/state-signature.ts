@@ -2,7 +2,8 @@ import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, Device, type DictKey, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { fitsTensor, tensorShape, type TensorShape, tensorText } from './signature.js'
+import { fitsTensor, tensorShape, type TensorShape } from './signature.js'
+import { tensorText } from './signature-text.js'
 
 /** Values in a state beyond which it is not worth while to compare them one by one. */
 const MAX_LEAVES = 4096

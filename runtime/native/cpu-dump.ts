@@ -1,5 +1,6 @@
 import { check } from '../error.js'
-import { type CpuFacts, cpuLines, levelsInLibrary } from './cpu-levels.js'
+import { type CpuFacts, cpuLines } from './cpu-levels.js'
+import { levelsInLibrary } from './cpu-description.js'
 import * as kernels from './generated/kernels.js'
 
 /** The registers of a CPU that the choice of its level depends on. */

@@ -32,7 +32,7 @@ export interface CpuFacts {
 }
 
 /** What a level asks for: a row of kernels/arch/x86/isa/ladder.txt, with what it builds upon. */
-interface LevelNeeds {
+export interface LevelNeeds {
   readonly name: string
   readonly inLibrary: boolean
   readonly compiler: string
@@ -54,7 +54,7 @@ export function cpuLines(which: number): string[] {
   return new TextDecoder().decode(bytes).split('\n').slice(0, -1)
 }
 
-function levels(): readonly LevelNeeds[] {
+export function levels(): readonly LevelNeeds[] {
   return (ladder ??= cpuLines(kernels.CpuText.levels).map((line) => {
     const [name = '', held, compiler = '', xcr0, features = ''] = line.split(' ')
     return { name, inLibrary: held === '1', compiler, xcr0: Number(xcr0), features: features.split(',') }
@@ -65,46 +65,10 @@ export function levelName(level: number): string {
   return levels()[level]?.name ?? 'DEFAULT'
 }
 
-export function highestLevel(set: number): string {
-  return levelName(31 - Math.clz32(set))
-}
-
 /** The names of a set of levels, lowest first. */
 export function namesOfLevels(set: number): string[] {
   return levels().flatMap(({ name }, i) => ((set & (1 << i)) === 0 ? [] : [name]))
 }
-
-/** The set of the levels that have these names; other names count for nothing. */
-export function levelsNamed(names: readonly string[]): number {
-  return levels().reduce((set, { name }, i) => (names.includes(name) ? set | (1 << i) : set), 0)
-}
-
-/** The levels that the library holds. */
-export function levelsInLibrary(): number {
-  return levels().reduce((set, { inLibrary }, i) => (inLibrary ? set | (1 << i) : set), 0)
-}
-
-/** The whole ladder, with why a level does not serve. */
-export function describeLevels(cpu: CpuFacts): CpuLevel[] {
-  return levels().map((level, i) => {
-    const [inCpu, inUse] = [cpu.levelsOfCpu, cpu.levelsInUse].map((set) => (set & (1 << i)) !== 0) as [boolean, boolean]
-    return { name: level.name, inLibrary: level.inLibrary, inCpu, inUse, reason: inUse ? null : reason(level, i, inCpu, cpu) }
-  })
-}
-
-function reason(level: LevelNeeds, index: number, inCpu: boolean, cpu: CpuFacts): string {
-  if (!inCpu) {
-    const missing = level.features.filter((name) => cpu.features[name] !== true)
-    if (missing.length > 0) return `the CPU has no ${missing.join(', ')}`
-    return `the operating system has not switched on ${hex(level.xcr0)} of XCR0, which is ${hex(cpu.xcr0)}`
-  }
-  if (!level.inLibrary) return `left out of this library: it needs g++ ${level.compiler}`
-  const limit = levels().findIndex(({ name }) => name === cpu.capability.toUpperCase())
-  if (limit >= 0 && index > limit) return `ATEN_CPU_CAPABILITY=${cpu.capability}`
-  return 'the operating system does not permit this process to use tiles'
-}
-
-const hex = (n: number): string => `0x${n.toString(16)}`
 
 /** The state of XCR0 by the instruction sets that need it. */
 export function osSupport(xcr0: number): OsSupport {

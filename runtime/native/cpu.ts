@@ -1,14 +1,5 @@
-import {
-  type CpuFacts,
-  type CpuLevel,
-  cpuLines,
-  describeLevels,
-  highestLevel,
-  levelName,
-  namesOfLevels,
-  type OsSupport,
-  osSupport,
-} from './cpu-levels.js'
+import { type CpuFacts, type CpuLevel, cpuLines, levelName, namesOfLevels, type OsSupport, osSupport } from './cpu-levels.js'
+import { describeLevels, highestLevel } from './cpu-description.js'
 import { detectCpu, hostDump, parseDump } from './cpu-dump.js'
 import * as kernels from './generated/kernels.js'
 

@@ -3,7 +3,7 @@ import { HOLDS_OBSERVERS } from '../held.js'
 import { kernelTimeError } from './budget.js'
 import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
 import type { Launch } from './host.js'
-import { nativeLaunch, nativeLaunchAsync } from './library.js'
+import { nativeLaunch } from './library.js'
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 
@@ -88,7 +88,7 @@ export function launchWith(call: Launch, id: number, name: string, host: ArrayBu
   if (status !== 0) fail(name, status)
 }
 
-function fail(name: string, status: number): never {
+export function fail(name: string, status: number): never {
   switch (status) {
     case 1:
       throw new PtliteError('OUT_OF_MEMORY', `kernel ${name}: the system has no memory left for this tensor`)
@@ -137,10 +137,4 @@ export function frameOf(launchIt: () => void): Uint8Array {
     observeLaunches(before)
   }
   return frameBytes.slice()
-}
-
-/** Runs the kernel of a frame of `frameOf` on another native thread. Rejects with PtliteError on a non-zero status. */
-export async function launchAsync(own: Uint8Array, name: string): Promise<void> {
-  const status = await nativeLaunchAsync(own)
-  if (status !== 0) fail(name, status)
 }

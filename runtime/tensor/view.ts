@@ -5,16 +5,16 @@ import { isPerChannel, type Quant, Tensor, viewOf } from './tensor.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
 /** A view with other sizes and strides. Per-channel quantized tensors have no such views, as in PyTorch. */
-function strided(self: Tensor, shape: readonly number[], strides: readonly number[], offset = self.offset): Tensor {
+export function strided(self: Tensor, shape: readonly number[], strides: readonly number[], offset = self.offset): Tensor {
   checkStridable(self)
   return viewOf(self, shape, strides, offset)
 }
 
-function checkStridable(self: Tensor): void {
+export function checkStridable(self: Tensor): void {
   check(self.quant === null || !isPerChannel(self.quant), () => 'a tensor quantized per channel cannot be viewed with other strides')
 }
 
-function without<T>(list: readonly T[], index: number): T[] {
+export function without<T>(list: readonly T[], index: number): T[] {
   const out = list.slice()
   out.splice(index, 1)
   return out
@@ -50,14 +50,6 @@ export function view(self: Tensor, shape: readonly number[]): Tensor {
   return viewOf(self, sizes, strides)
 }
 
-/** `view` where the memory allows it, else null. */
-export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {
-  const sizes = inferSize(shape, self.numel)
-  checkChannels(self, sizes)
-  const strides = viewStrides(self.shape, self.strides, sizes)
-  return strides === null ? null : viewOf(self, sizes, strides)
-}
-
 /** Throws INVALID_ARGUMENT unless a view of these sizes, strides and offset stays inside the storage of `self`, or inside `storage`. */
 export function checkStrided(
   self: Tensor,
@@ -82,13 +74,6 @@ export function checkStrided(
     () =>
       `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset} need ${needed} bytes, the storage has ${storage.byteLength}`,
   )
-}
-
-/** `as_strided`; without `offset` the view starts where `self` does. */
-export function asStrided(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number | null = null): Tensor {
-  const start = offset ?? self.offset
-  checkStrided(self, shape, strides, start)
-  return strided(self, shape.slice(), strides.slice(), start)
 }
 
 export function permute(self: Tensor, dims: readonly number[]): Tensor {
@@ -142,7 +127,13 @@ export function select(self: Tensor, dim: number, index: number): Tensor {
 }
 
 /** A view with other parameters, of which a tensor quantized per channel has fewer or along another dimension. */
-function requantizedView(self: Tensor, shape: readonly number[], strides: readonly number[], offset: number, quant: Quant | null): Tensor {
+export function requantizedView(
+  self: Tensor,
+  shape: readonly number[],
+  strides: readonly number[],
+  offset: number,
+  quant: Quant | null,
+): Tensor {
   return new Tensor(self.storage, offset, shape, strides, self.type, quant)
 }
 
@@ -170,18 +161,6 @@ function pickedChannels(quant: Quant | null, dim: number, from: number, to: numb
   if (quant === null || !isPerChannel(quant) || quant.axis !== dim) return quant
   const pick = (list: readonly number[]): number[] => list.slice(from, to).filter((_, i) => i % step === 0)
   return { ...quant, scales: pick(quant.scales), zeroPoints: pick(quant.zeroPoints) }
-}
-
-export function narrow(self: Tensor, dim: number, start: number, length: number): Tensor {
-  check(self.shape.length > 0, () => 'narrow needs at least one dimension, found a 0-d tensor')
-  const d = wrapDim(dim, self.shape.length)
-  const size = self.shape[d]!
-  const from = start < 0 ? start + size : start
-  check(
-    length >= 0 && from >= 0 && from <= size - length,
-    () => `start ${start} and length ${length} exceed dimension ${d} of size ${size}`,
-  )
-  return narrowed(self, d, from, length)
 }
 
 /** `narrow` without checks; `dim` and `start` are in range. */
@@ -214,7 +193,7 @@ export function expand(self: Tensor, sizes: readonly number[]): Tensor {
 }
 
 /** For each dimension whether `squeeze` drops it: it has size 1 and is one of `dims`, which stands for all where it is null. */
-function dropped(self: Tensor, dims: readonly number[] | null): boolean[] {
+export function dropped(self: Tensor, dims: readonly number[] | null): boolean[] {
   const rank = self.shape.length
   const only = dims === null ? null : dims.map((d) => wrapDim(d, rank))
   check(only === null || new Set(only).size === only.length, () => `expected each dimension once, found [${dims!.join(', ')}]`)
@@ -226,18 +205,6 @@ export function squeezed(self: Tensor, dims: readonly number[] | null): [number[
   const gone = dropped(self, dims)
   const kept = (_: number, d: number): boolean => !gone[d]
   return [self.shape.filter(kept), self.strides.filter(kept)]
-}
-
-/** `squeeze` (dim null), `squeeze.dim` and `squeeze.dims`. A channel axis of a quantized tensor moves along. */
-export function squeeze(self: Tensor, dim: number | readonly number[] | null = null): Tensor {
-  const dims = typeof dim === 'number' ? [dim] : dim
-  const [shape, strides] = squeezed(self, dims)
-  const { quant } = self
-  if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides)
-  const gone = dropped(self, dims)
-  check(!gone[quant.axis], () => 'the channel axis of a quantized tensor cannot be squeezed')
-  const removed = gone.slice(0, quant.axis).filter(Boolean).length
-  return requantizedView(self, shape, strides, self.offset, { ...quant, axis: quant.axis - removed })
 }
 
 /** Sizes and strides with a dimension of size 1 inserted before `dim`. */
@@ -256,42 +223,6 @@ export function unsqueeze(self: Tensor, dim: number): Tensor {
   const { quant } = self
   if (quant === null || !isPerChannel(quant)) return viewOf(self, shape, strides)
   return requantizedView(self, shape, strides, self.offset, { ...quant, axis: d <= quant.axis ? quant.axis + 1 : quant.axis })
-}
-
-/** `unfold`: windows of `size` every `step` elements; the window becomes the last dimension. */
-export function unfold(self: Tensor, dim: number, size: number, step: number): Tensor {
-  const rank = self.shape.length
-  const d = wrapDim(dim, rank)
-  const length = rank === 0 ? 1 : self.shape[d]!
-  check(size >= 0 && size <= length, () => `expected a window of 0 to ${length} elements, found ${size}`)
-  check(step > 0, () => `expected a step above 0, found ${step}`)
-  const stride = rank === 0 ? 1 : self.strides[d]!
-  const shape = [...self.shape, size]
-  const strides = [...self.strides, stride]
-  if (rank > 0) {
-    shape[d] = Math.floor((length - size) / step) + 1
-    strides[d] = step * stride
-  }
-  return strided(self, shape, strides)
-}
-
-/** `diagonal`: drops both dimensions and appends the diagonal. */
-export function diagonal(self: Tensor, offset = 0, dim1 = 0, dim2 = 1): Tensor {
-  const rank = self.shape.length
-  const a = wrapDim(dim1, rank)
-  const b = wrapDim(dim2, rank)
-  check(a !== b, () => `expected two different dimensions, found ${dim1} and ${dim2}`)
-  const rows = self.shape[a]! + Math.min(offset, 0)
-  const columns = self.shape[b]! - Math.max(offset, 0)
-  const length = Math.max(Math.min(rows, columns), 0)
-  const skip = length === 0 ? 0 : offset >= 0 ? offset * self.strides[b]! : -offset * self.strides[a]!
-  const kept = (_: number, d: number): boolean => d !== a && d !== b
-  return strided(
-    self,
-    [...self.shape.filter(kept), length],
-    [...self.strides.filter(kept), self.strides[a]! + self.strides[b]!],
-    self.offset + skip,
-  )
 }
 
 /** Consecutive parts of these sizes along `dim`; they must add up to the dimension. */
@@ -339,39 +270,6 @@ export function chunk(self: Tensor, chunks: number, dim: number): Tensor[] {
   if (length === 0) checkParts(chunks)
   if (length === 0) return splitWithSizes(self, new Array<number>(chunks).fill(0), d)
   return split(self, Math.ceil(length / chunks), d)
-}
-
-export function unbind(self: Tensor, dim: number): Tensor[] {
-  check(self.shape.length > 0, () => 'unbind needs at least one dimension, found a 0-d tensor')
-  checkStridable(self)
-  const d = wrapDim(dim, self.shape.length)
-  checkParts(self.shape[d]!)
-  const shape = without(self.shape, d)
-  const strides = without(self.strides, d)
-  return Array.from({ length: self.shape[d]! }, (_, i) => viewOf(self, shape, strides, self.offset + i * self.strides[d]!))
-}
-
-/** `movedim`: dimension source[i] goes to destination[i], the others keep their order. */
-export function movedim(self: Tensor, source: readonly number[], destination: readonly number[]): Tensor {
-  const rank = self.shape.length
-  check(
-    source.length === destination.length,
-    () => `expected as many destinations as sources, found ${destination.length} and ${source.length}`,
-  )
-  const from = source.map((d) => wrapDim(d, rank))
-  const to = destination.map((d) => wrapDim(d, rank))
-  check(
-    new Set(from).size === from.length && new Set(to).size === to.length,
-    () => `expected each dimension once, found [${source.join(', ')}] to [${destination.join(', ')}]`,
-  )
-  if (rank === 0) return alias(self)
-  const order = new Array<number>(rank).fill(-1)
-  from.forEach((d, i) => (order[to[i]!] = d))
-  const others = self.shape.map((_, d) => d).filter((d) => !from.includes(d))
-  return permute(
-    self,
-    order.map((d) => (d < 0 ? others.shift()! : d)),
-  )
 }
 
 /** The view shape of `flatten`: dimensions start..end as one. Null where there is nothing to join. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { type CpuDump, detectCpu, parseDump } from '../../runtime/native/cpu-dump.js'
-import { describeLevels, highestLevel } from '../../runtime/native/cpu-levels.js'
+import { describeLevels, highestLevel } from '../../runtime/native/cpu-description.js'
 import { cpu } from '../../src/index.js'
 
 const FOLDER = fileURLToPath(new URL('fixtures/cpus/', import.meta.url))

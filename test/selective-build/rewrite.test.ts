@@ -69,7 +69,7 @@ t.test('plain schemas say what the packed ones do', async (t) => {
 t.test('flags, constants and calls at the top level', (t) => {
   const constants = new Map([['Op', { add: 3 }]])
   const out = rewrite(
-    `import { HOLDS_A } from '../held.js'\nimport { make } from './make.js'\nconst Op = kernels.Op\nexport const f: F = make('f', Op.add)\nconst g = () => make(Op.toString(), Op.unknown, kernels.Op.add)\n  const inner = make(1 as typeof Op.add)`,
+    `import { HOLDS_A } from '../held.js'\nimport { make } from '../../runtime/backends/support/make.js'\nconst Op = kernels.Op\nexport const f: F = make('f', Op.add)\nconst g = () => make(Op.toString(), Op.unknown, kernels.Op.add)\n  const inner = make(1 as typeof Op.add)`,
     constants,
   )
   t.notMatch(out, /HOLDS_A/)

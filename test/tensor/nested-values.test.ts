@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
-import { toOutput, toTyped, toValue, tuple, type Input, type Output } from '../../src/convert.js'
+import { toOutput, toValue, type Input, type Output } from '../../src/convert.js'
+import { toTyped, tuple } from '../../src/coerce.js'
 import * as order from '../../runtime/backends/builtin/list-order.js'
-import * as search from '../../runtime/backends/builtin/list-search.js'
+import * as truth from '../../runtime/backends/builtin/list-truth.js'
+import { list_index_float } from '../../runtime/backends/builtin/list-index.js'
 import { sameFloats } from '../../runtime/backends/builtin/support/equality.js'
 import { hash } from '../../runtime/backends/builtin/prim.js'
 import { list_to_tensor, tensor_of_list } from '../../runtime/backends/builtin/tensor-construct.js'
@@ -163,9 +165,9 @@ t.test('lists of numbers that hold lists', (t) => {
   for (const of of [
     ...functions,
     ...[order.list_sorted, order.list_sorted_float, order.list_min_int, order.list_max_int, order.list_min_float],
-    ...[order.list_sum_int, order.list_sum_float, order.list_all, order.list_any, list_to_tensor],
+    ...[order.list_sum_int, order.list_sum_float, truth.list_all, truth.list_any, list_to_tensor],
     (l: Value[]): unknown => order.list_min_of(l, l),
-    (l: Value[]): unknown => search.list_index_float(l, 1),
+    (l: Value[]): unknown => list_index_float(l, 1),
     (l: Value[]): unknown => sameFloats(l, l),
   ])
     for (const value of [list(), deep]) t.throws(() => of(value), { code: 'INVALID_ARGUMENT' })

@@ -1,8 +1,7 @@
-import { type AnyScalar, Complex, type Int, type Scalar } from '../../tensor/scalar.js'
+import { type AnyScalar, Complex, type Int } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import type { Device, Value } from '../../tensor/value.js'
 import { eq_complex } from './complex.js'
-import { compareBytes } from './support/bytes.js'
 import { sameDevice, sameEnum, sameFloats, sameIdentity, sameItems, sameTensors } from './support/equality.js'
 import { operandOf, type Real, scalarBinary } from './support/scalar.js'
 
@@ -43,60 +42,12 @@ export function lt_float(a: Real, b: Real): boolean {
   return Number(a) < Number(b)
 }
 
-export function lt_Scalar(a: Scalar, b: Scalar): boolean {
-  return scalarBinary(a, b, lt_int, lt_float)
-}
-
-export function lt_str(a: string, b: string): boolean {
-  return compareBytes(a, b) < 0
-}
-
 export function gt_int(a: Int, b: Int): boolean {
   return a > b
 }
 
 export function gt_float(a: Real, b: Real): boolean {
   return Number(a) > Number(b)
-}
-
-export function gt_Scalar(a: Scalar, b: Scalar): boolean {
-  return scalarBinary(a, b, gt_int, gt_float)
-}
-
-export function gt_str(a: string, b: string): boolean {
-  return compareBytes(a, b) > 0
-}
-
-export function le_int(a: Int, b: Int): boolean {
-  return a <= b
-}
-
-export function le_float(a: Real, b: Real): boolean {
-  return Number(a) <= Number(b)
-}
-
-export function le_Scalar(a: Scalar, b: Scalar): boolean {
-  return scalarBinary(a, b, le_int, le_float)
-}
-
-export function le_str(a: string, b: string): boolean {
-  return compareBytes(a, b) <= 0
-}
-
-export function ge_int(a: Int, b: Int): boolean {
-  return a >= b
-}
-
-export function ge_float(a: Real, b: Real): boolean {
-  return Number(a) >= Number(b)
-}
-
-export function ge_Scalar(a: Scalar, b: Scalar): boolean {
-  return scalarBinary(a, b, ge_int, ge_float)
-}
-
-export function ge_str(a: string, b: string): boolean {
-  return compareBytes(a, b) >= 0
 }
 
 /** Bools and strings. */

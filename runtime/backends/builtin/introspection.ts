@@ -1,6 +1,5 @@
 import { check, PtliteError } from '../../error.js'
 import type { DType } from '../../tensor/dtype.js'
-import { sequenceLengths } from '../../tensor/nested.js'
 import { Layout, MemoryFormat } from '../../tensor/options.js'
 import type { Int } from '../../tensor/scalar.js'
 import { SparseTensor } from '../../tensor/sparse.js'
@@ -69,15 +68,6 @@ export function is_sparse(a: Tensor): boolean {
 
 export function is_cpu(_a: Tensor): boolean {
   return true
-}
-
-/** Devices and layouts that tensors never have here. */
-export function is_never(_a: Tensor): boolean {
-  return false
-}
-
-export function is_nested(a: Tensor): boolean {
-  return sequenceLengths(a) !== null
 }
 
 export function is_quantized(a: Tensor): boolean {

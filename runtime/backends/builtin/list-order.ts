@@ -195,14 +195,3 @@ export function list_sum_float(self: Value[]): number {
 export function list_sum_bool(self: Value[]): number {
   return self.filter((v) => v === true).length
 }
-
-const isTrue = (v: Value): boolean => (typeof v === 'string' ? v !== '' : floatOf(v) !== 0)
-
-/** Ints, floats, bools or strings; a NaN counts as true. */
-export function list_any(self: Value[]): boolean {
-  return self.some(isTrue)
-}
-
-export function list_all(self: Value[]): boolean {
-  return self.every(isTrue)
-}

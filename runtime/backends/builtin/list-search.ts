@@ -1,8 +1,5 @@
-import { PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
-import type { Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
-import { sameTensors } from './support/equality.js'
 import { floatOf } from './support/scalar.js'
 
 /*
@@ -10,15 +7,7 @@ import { floatOf } from './support/scalar.js'
  * never found; tensors must have one element each.
  */
 
-const findFloat = (list: Value[], el: number): number => list.findIndex((v) => floatOf(v) === el)
-const findTensor = (list: Tensor[], el: Tensor): number => list.findIndex((t) => sameTensors(t, el))
-
-/** Throws MODEL_ERROR for a position of -1. */
-function found(position: number, el: Value): number {
-  if (position < 0)
-    throw new PtliteError('MODEL_ERROR', `ValueError: ${typeof el === 'object' ? 'the element' : String(el)} is not in list`)
-  return position
-}
+export const findFloat = (list: Value[], el: number): number => list.findIndex((v) => floatOf(v) === el)
 
 export function list_contains(l: Value[], item: Int | boolean | string): boolean {
   return l.includes(item)
@@ -26,41 +15,4 @@ export function list_contains(l: Value[], item: Int | boolean | string): boolean
 
 export function list_contains_float(l: Value[], item: number): boolean {
   return findFloat(l, item) >= 0
-}
-
-export function list_index(self: Value[], el: Int | boolean | string): number {
-  return found(self.indexOf(el), el)
-}
-
-export function list_index_float(self: Value[], el: number): number {
-  return found(findFloat(self, el), el)
-}
-
-export function list_index_tensor(self: Tensor[], el: Tensor): number {
-  return found(findTensor(self, el), el)
-}
-
-export function list_count(self: Value[], el: Int | boolean | string): number {
-  return self.filter((v) => v === el).length
-}
-
-export function list_count_float(self: Value[], el: number): number {
-  return self.filter((v) => floatOf(v) === el).length
-}
-
-export function list_count_tensor(self: Tensor[], el: Tensor): number {
-  return self.filter((t) => sameTensors(t, el)).length
-}
-
-/** Takes the first equal element out. Throws MODEL_ERROR where there is none. */
-export function list_remove(self: Value[], el: Int | boolean | string): void {
-  self.splice(found(self.indexOf(el), el), 1)
-}
-
-export function list_remove_float(self: Value[], el: number): void {
-  self.splice(found(findFloat(self, el), el), 1)
-}
-
-export function list_remove_tensor(self: Tensor[], el: Tensor): void {
-  self.splice(found(findTensor(self, el), el), 1)
 }

@@ -2,6 +2,7 @@ import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../ten
 import * as complexMath from './support/complex-math.js'
 import { checkedIntFromDouble } from './support/integer.js'
 import * as real from './support/real.js'
+import * as special from './support/gamma.js'
 import type { Real } from './support/scalar.js'
 
 /*
@@ -50,11 +51,11 @@ export const tanh = /* @__PURE__ */ ofReal(Math.tanh)
 export const asinh = /* @__PURE__ */ ofReal(Math.asinh)
 export const acosh = /* @__PURE__ */ ofReal(Math.acosh)
 export const atanh = /* @__PURE__ */ ofReal(Math.atanh)
-export const gamma = /* @__PURE__ */ ofReal(real.gamma)
+export const gamma = /* @__PURE__ */ ofReal(special.gamma)
 /** Logarithm of the absolute value of the gamma function. */
-export const lgamma = /* @__PURE__ */ ofReal(real.logGamma)
-export const erf = /* @__PURE__ */ ofReal(real.erf)
-export const erfc = /* @__PURE__ */ ofReal(real.erfc)
+export const lgamma = /* @__PURE__ */ ofReal(special.logGamma)
+export const erf = /* @__PURE__ */ ofReal(special.erf)
+export const erfc = /* @__PURE__ */ ofReal(special.erfc)
 export const fabs = /* @__PURE__ */ ofReal(Math.abs)
 /** To the nearest integer, ties to even. */
 export const round = /* @__PURE__ */ ofReal(real.rint)
@@ -81,10 +82,10 @@ export const tanh_Scalar = /* @__PURE__ */ ofAny(Math.tanh, (z) => complexMath.t
 export const asinh_Scalar = /* @__PURE__ */ ofAny(Math.asinh, (z) => complexMath.asinh(z))
 export const acosh_Scalar = /* @__PURE__ */ ofAny(Math.acosh, (z) => complexMath.acosh(z))
 export const atanh_Scalar = /* @__PURE__ */ ofAny(Math.atanh, (z) => complexMath.atanh(z))
-export const gamma_Scalar = /* @__PURE__ */ ofScalar(real.gamma)
-export const lgamma_Scalar = /* @__PURE__ */ ofScalar(real.logGamma)
-export const erf_Scalar = /* @__PURE__ */ ofScalar(real.erf)
-export const erfc_Scalar = /* @__PURE__ */ ofScalar(real.erfc)
+export const gamma_Scalar = /* @__PURE__ */ ofScalar(special.gamma)
+export const lgamma_Scalar = /* @__PURE__ */ ofScalar(special.logGamma)
+export const erf_Scalar = /* @__PURE__ */ ofScalar(special.erf)
+export const erfc_Scalar = /* @__PURE__ */ ofScalar(special.erfc)
 export const fabs_Scalar = /* @__PURE__ */ ofScalar(Math.abs)
 export const round_Scalar = /* @__PURE__ */ ofScalar(real.rint)
 /** Of a complex number in single precision, as PyTorch has it. */

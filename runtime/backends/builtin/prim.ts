@@ -16,19 +16,6 @@ export function if_then_else(cond: boolean, x: Value, y: Value): Value {
   return cond ? x : y
 }
 
-export function always(): boolean {
-  return true
-}
-
-export function never(): boolean {
-  return false
-}
-
-/** As never, for an operator with arguments. */
-export function never_of(_rest: Value[]): boolean {
-  return false
-}
-
 /** Gradients are not recorded: nothing to switch. */
 export function ignore_bool(_val: boolean): void {}
 

@@ -3,11 +3,12 @@ import type { RandomGenerator } from '../../tensor/generator.js'
 import { Float, type Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { narrow } from '../../tensor/view.js'
+import { narrow } from '../../tensor/axes.js'
 import { cloneOf } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 
 export * from './dropout.js'
+export * from './alpha-dropout.js'
 
 export function relu6(self: Tensor): Tensor {
   return at.hardtanh(self, 0, 6)

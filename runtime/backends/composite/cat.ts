@@ -1,19 +1,18 @@
 import { check } from '../../error.js'
 import { type DType, isQuantized, promoteTypes } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
-import { numelOf, sameShape, shapeText, wrapDim } from '../../tensor/shape.js'
-import { emptyStrided, isPerChannel, type Quant, type Tensor } from '../../tensor/tensor.js'
+import { numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
+import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
 import { narrowed, unsqueeze } from '../../tensor/view.js'
 import { outputFor } from '../../tensor/resize.js'
 import { noteWrite } from '../../tensor/write.js'
-import * as at from '../generated/dispatch.js'
 import { copyInto } from '../support/copy.js'
 import { joinRows, type Joined } from '../support/join.js'
-import { reshaped } from '../support/make.js'
+import { catQuantized } from './cat-quantized.js'
 
 /** Old models concatenate with an empty vector to start with: it is left out whatever the other shapes are. */
-function isPlaceholder(one: Tensor): boolean {
+export function isPlaceholder(one: Tensor): boolean {
   return one.shape.length === 1 && one.shape[0] === 0
 }
 
@@ -38,7 +37,7 @@ export function cat(tensors: readonly Tensor[], dim: number, out?: Tensor): Tens
   return result
 }
 
-function joinedShape(parts: readonly Tensor[], dim: number): number[] {
+export function joinedShape(parts: readonly Tensor[], dim: number): number[] {
   const first = parts[0]!.shape
   const d = wrapDim(dim, first.length)
   const shape = first.slice()
@@ -53,7 +52,7 @@ function joinedShape(parts: readonly Tensor[], dim: number): number[] {
   return shape
 }
 
-function commonFormat(parts: readonly Tensor[]): number {
+export function commonFormat(parts: readonly Tensor[]): number {
   const rank = parts[0]!.shape.length
   if (rank !== 4 && rank !== 5) return MemoryFormat.contiguous
   const format = rank === 4 ? MemoryFormat.channelsLast : MemoryFormat.channelsLast3d
@@ -62,7 +61,7 @@ function commonFormat(parts: readonly Tensor[]): number {
 }
 
 /** Writes `parts` one after the other along `dim`: those laid out like the result by one kernel, others by copies. */
-function joinInto(out: Tensor, parts: readonly Tensor[], dim: number, format: number): void {
+export function joinInto(out: Tensor, parts: readonly Tensor[], dim: number, format: number): void {
   const plain = isContiguousAs(out.shape, out.strides, format)
   // sizes before and after `dim`, in memory order
   const inMemory = format === MemoryFormat.contiguous ? out.shape : [out.shape[0]!, ...out.shape.slice(2), out.shape[1]!]
@@ -93,68 +92,6 @@ export function stack(tensors: readonly Tensor[], dim: number, out?: Tensor): Te
   return cat(
     tensors.map((one) => unsqueeze(one, d)),
     d,
-    out,
-  )
-}
-
-/** The result takes the scale and zero point of the first tensor; others are requantized to them. */
-function catQuantized(tensors: readonly Tensor[], dim: number, out?: Tensor): Tensor {
-  const quant = out === undefined ? tensors[0]!.quant : out.quant
-  const type = tensors[0]!.type
-  check(
-    tensors.every((one) => one.type === type && one.quant !== null && !isPerChannel(one.quant)),
-    () => 'cat expects tensors quantized per tensor to one dtype',
-  )
-  check(quant !== null && !isPerChannel(quant), () => 'cat expects an out tensor that is quantized per tensor')
-  const target = quant as Exclude<Quant, { axis: number }>
-  const parts = tensors
-    .filter((one) => !isPlaceholder(one))
-    .map((one) => {
-      const own = one.quant as typeof target
-      if (own.scale === target.scale && own.zeroPoint === target.zeroPoint) return one
-      return at.quantize_per_tensor(at.dequantize_self(one), target.scale, target.zeroPoint, type)
-    })
-  const shape = parts.length === 0 ? [0] : joinedShape(parts, dim)
-  const format = parts.length === 0 ? MemoryFormat.contiguous : commonFormat(parts)
-  const result = out === undefined ? emptyStrided(shape, stridesFor(shape, format), type, target) : outputFor(out, shape, type)
-  if (parts.length > 0) joinInto(result, parts, wrapDim(dim, shape.length), format)
-  return result
-}
-
-/** Dimension `dim` of each tensor as [count, size / count], zeros at its end where that does not come out even. */
-function chunked(one: Tensor, dim: number, count: number): Tensor {
-  const missing = (count - (one.shape[dim]! % count)) % count
-  const padding = new Array<number>(2 * (one.dim - dim)).fill(0)
-  padding[padding.length - 1] = missing
-  const whole = missing === 0 ? one : at.constant_pad_nd(one, padding, 0)
-  return reshaped(whole, [
-    ...one.shape.slice(0, dim),
-    count,
-    (numelOf(one.shape.slice(dim)) / one.shape[dim]!) * (whole.shape[dim]! / count),
-  ])
-}
-
-/** Chunk i of all tensors one after the other, for each of `count` chunks along `dim`; what follows `dim` is flattened. */
-export function _chunk_cat(tensors: readonly Tensor[], dim: number, count: number, out?: Tensor): Tensor {
-  const [first] = tensors
-  check(count >= 1, () => `_chunk_cat: expected at least one chunk, found ${count}`)
-  check(first !== undefined, () => '_chunk_cat: expected at least one tensor')
-  check(
-    dim >= 0 || tensors.every((one) => one.dim === first.dim),
-    () => `_chunk_cat: expected a dimension from 0 on for tensors of several ranks, found ${dim}`,
-  )
-  const along = wrapDim(dim, first.dim)
-  const lead = first.shape.slice(0, along)
-  for (const one of tensors) {
-    check(
-      one.numel > 0 && one.type === first.type && along < one.dim && sameShape(one.shape.slice(0, along), lead),
-      () =>
-        `_chunk_cat: expected ${first.dtype} tensors with elements whose shapes begin with ${shapeText(lead)}, found ${one.dtype} ${shapeText(one.shape)}`,
-    )
-  }
-  return cat(
-    tensors.map((one) => chunked(one, along, count)),
-    along + 1,
     out,
   )
 }

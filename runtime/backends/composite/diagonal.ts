@@ -4,6 +4,7 @@ import type { Scalar } from '../../tensor/scalar.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as stridedView from '../../tensor/strided-view.js'
 import { noteWrite } from '../../tensor/write.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { checkOutType } from '../support/deliver.js'
@@ -42,7 +43,7 @@ export function diag(self: Tensor, diagonal: number, out?: Tensor): Tensor {
   if (self.shape.length === 2) {
     const [rows, columns] = self.shape as [number, number]
     check(-rows <= diagonal && diagonal <= columns, () => `a ${rows} x ${columns} matrix has no diagonal ${diagonal}`)
-    const source = v.diagonal(self, diagonal)
+    const source = stridedView.diagonal(self, diagonal)
     const result = outputFor(out, source.shape, self.type)
     copyInto(result, source)
     return result
@@ -50,7 +51,7 @@ export function diag(self: Tensor, diagonal: number, out?: Tensor): Tensor {
   const size = self.shape[0]! + Math.abs(diagonal)
   const result = outputFor(out, [size, size], self.type)
   fillScalar(result, 0)
-  copyInto(v.diagonal(result, diagonal), self)
+  copyInto(stridedView.diagonal(result, diagonal), self)
   return result
 }
 
@@ -70,7 +71,7 @@ export function diag_embed(self: Tensor, offset: number, dim1: number, dim2: num
   for (const d of a < b ? [a, b] : [b, a]) shape.splice(d, 0, size)
   const out = empty(shape, self.type)
   fillScalar(out, 0)
-  copyInto(v.diagonal(out, offset, a, b), self)
+  copyInto(stridedView.diagonal(out, offset, a, b), self)
   return out
 }
 

@@ -4,12 +4,12 @@ import { tensorOfDoubles } from '../../tensor/host-values.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { narrow } from '../../tensor/view.js'
+import { narrow } from '../../tensor/axes.js'
 import { castTo, cloneOf, copyInto } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
 import { roll } from './shape.js'
-import { conj } from './views.js'
+import { conj } from './complex-views.js'
 
 /** torch.fft: transforms of one, two and several dimensions, made of the three in ../cpu/fourier.ts. */
 

@@ -14,16 +14,7 @@ import { readTensor } from '../../tensor/data.js'
 import { tensorOfInts } from '../../tensor/host-values.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 
-/** Operators that ask about tensors: shapes, dtypes, single values, equality. */
-
-export function size(self: Tensor): number[] {
-  return self.shape.slice()
-}
-
-export function size_int(self: Tensor, dim: number): number {
-  check(self.shape.length > 0, () => 'a 0-d tensor has no dimensions to ask the size of')
-  return self.shape[wrapDim(dim, self.shape.length)]!
-}
+/** Operators that ask about tensors: dtypes, single values, equality. */
 
 export function stride(self: Tensor): number[] {
   return self.strides.slice()

@@ -3,11 +3,12 @@ import { readTensor } from '../../tensor/data.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
 import { isComplex, realOf } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { expand, narrow, slice, squeeze, transpose, unsqueeze, view } from '../../tensor/view.js'
+import { expand, slice, transpose, unsqueeze, view } from '../../tensor/view.js'
+import { narrow, squeeze } from '../../tensor/axes.js'
 import { copyInto } from '../support/copy.js'
 import { filled, zerosOf } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
-import { complex } from './views.js'
+import { complex } from './complex-views.js'
 
 /** Sums of windows are divided by; below this the signal cannot be told. */
 const LEAST_ENVELOPE = 1e-11

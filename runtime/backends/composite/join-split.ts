@@ -5,16 +5,19 @@ import { promote } from '../../tensor/promote.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
+import * as axes from '../../tensor/axes.js'
 import { checkValueCount, readInts } from '../../tensor/host-values.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { fillScalar } from '../support/fill.js'
 import { cat } from './cat.js'
-import { atleast_1d, atleast_2d, atleast_3d, reshape } from './views.js'
+import { reshape } from './views.js'
+import { atleast_1d, atleast_2d, atleast_3d } from './atleast.js'
 
 /** Operators that take tensors apart and put them together; the parts of a split are views. */
 
-export { cat, _chunk_cat, cat as concat, cat as concatenate, stack, stack as _stack } from './cat.js'
+export { cat, cat as concat, cat as concatenate, stack, stack as _stack } from './cat.js'
+export { _chunk_cat } from './chunk-cat.js'
 export {
   chunk,
   chunk as unsafe_chunk,
@@ -24,8 +27,8 @@ export {
   splitWithSizes as split_sizes,
   splitWithSizes as split,
   splitWithSizes as unsafe_split_with_sizes,
-  unbind as unbind_int,
 } from '../../tensor/view.js'
+export { unbind as unbind_int } from '../../tensor/axes.js'
 
 export function hstack(tensors: Tensor[], out?: Tensor): Tensor {
   check(tensors.length > 0, () => 'hstack expects at least one tensor, found none')
@@ -225,7 +228,7 @@ export function pad_sequence(sequences: Tensor[], batchFirst: boolean, paddingVa
   fillScalar(out, paddingValue)
   sequences.forEach((one, i) => {
     const steps = one.shape[0]!
-    copyInto(v.narrow(v.select(out, batchFirst ? 0 : 1, i), 0, paddingSide === 'left' ? length - steps : 0, steps), one)
+    copyInto(axes.narrow(v.select(out, batchFirst ? 0 : 1, i), 0, paddingSide === 'left' ? length - steps : 0, steps), one)
   })
   return out
 }
@@ -241,7 +244,7 @@ export function unflatten_dense_tensors(flat: Tensor, tensors: Tensor[]): Tensor
   let start = 0
   return tensors.map((one) => {
     const size = numelOf(one.shape)
-    const part = v.view(v.narrow(flat, 0, start, size), one.shape)
+    const part = v.view(axes.narrow(flat, 0, start, size), one.shape)
     start += size
     return part
   })

@@ -2,11 +2,12 @@ import { check } from '../../error.js'
 import { readTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { asNested, sequenceLengths } from '../../tensor/nested.js'
-import { type Tensor } from '../../tensor/tensor.js'
+import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import { filled } from '../support/make.js'
 import * as at from '../generated/dispatch.js'
+import * as axes from '../../tensor/axes.js'
 
 /** How nested tensors are made of padded ones and become padded again. */
 
@@ -51,7 +52,7 @@ export function _nested_tensor_from_mask(t: Tensor, mask: Tensor, maskCheck: boo
   check(longest > 0, () => 'expected at least one sequence with an element, found none')
   // zeros, since attention multiplies what it leaves out by zero, which infinities and NaN would survive
   const padding = v.unsqueeze(paddingMask(of), -1)
-  return asNested(at.masked_fill_Scalar(v.narrow(t, 1, 0, longest), padding, 0), of)
+  return asNested(at.masked_fill_Scalar(axes.narrow(t, 1, 0, longest), padding, 0), of)
 }
 
 /** A nested tensor as [batch, longest, width], or the larger `outputSize`, with `padding` behind the sequences. */

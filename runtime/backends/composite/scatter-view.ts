@@ -4,6 +4,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import { clone } from './convert.js'
+import * as stridedView from '../../tensor/strided-view.js'
 
 /** Copies of a tensor in which one view has other contents. */
 
@@ -27,9 +28,9 @@ export function select_scatter(self: Tensor, src: Tensor, dim: number, index: nu
 }
 
 export function diagonal_scatter(self: Tensor, src: Tensor, offset: number, dim1: number, dim2: number): Tensor {
-  return withView(self, src, (copy) => v.diagonal(copy, offset, dim1, dim2))
+  return withView(self, src, (copy) => stridedView.diagonal(copy, offset, dim1, dim2))
 }
 
 export function as_strided_scatter(self: Tensor, src: Tensor, size: number[], stride: number[], offset: number | null): Tensor {
-  return withView(self, src, (copy) => v.asStrided(copy, size, stride, offset))
+  return withView(self, src, (copy) => stridedView.asStrided(copy, size, stride, offset))
 }

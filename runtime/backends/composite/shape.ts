@@ -10,6 +10,7 @@ import * as at from '../generated/dispatch.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
+import { repeat } from './repeat.js'
 
 /** Operators that rearrange or repeat elements into new memory. */
 
@@ -19,7 +20,7 @@ export * from './scatter-view.js'
 export * from './view-copy.js'
 export * from './vander.js'
 
-function emptyLike(self: Tensor, shape: readonly number[]): Tensor {
+export function emptyLike(self: Tensor, shape: readonly number[]): Tensor {
   return empty(shape, self.type, self.quant)
 }
 
@@ -91,36 +92,6 @@ export function rot90(self: Tensor, k: number, dims: readonly number[]): Tensor 
     default:
       return clone(self, MemoryFormat.contiguous)
   }
-}
-
-/** The tensor `repeats[i]` times along dimension i; further dimensions are added in front. */
-export function repeat(self: Tensor, repeats: readonly number[]): Tensor {
-  const added = repeats.length - self.shape.length
-  check(
-    added >= 0,
-    () => `expected at least ${self.shape.length} repeats for shape [${self.shape.join(', ')}], found [${repeats.join(', ')}]`,
-  )
-  check(
-    repeats.every((n) => n >= 0),
-    () => `expected repeats of at least 0, found [${repeats.join(', ')}]`,
-  )
-  const sizes: number[] = []
-  const strides: number[] = []
-  const shape = repeats.map((times, i) => {
-    const size = i < added ? 1 : self.shape[i - added]!
-    if (times !== 1) {
-      sizes.push(times)
-      strides.push(0)
-    }
-    if (i >= added) {
-      sizes.push(size)
-      strides.push(self.strides[i - added]!)
-    }
-    return times * size
-  })
-  const out = emptyLike(self, shape)
-  if (out.numel > 0) copyInto(viewOf(out, sizes, contiguousStrides(sizes)), viewOf(self, sizes, strides))
-  return out
 }
 
 export function tile(self: Tensor, dims: readonly number[]): Tensor {

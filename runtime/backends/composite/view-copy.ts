@@ -7,7 +7,10 @@ import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import * as at from '../generated/dispatch.js'
 import { clone } from './convert.js'
-import { reshape, t, view_dtype } from './views.js'
+import { reshape, t } from './views.js'
+import { view_dtype } from './view-variants.js'
+import * as stridedView from '../../tensor/strided-view.js'
+import * as axes from '../../tensor/axes.js'
 
 /** The view operators as copies: each returns a dense tensor of its own. */
 
@@ -26,15 +29,15 @@ export function _neg_view_copy(self: Tensor): Tensor {
 }
 
 export function as_strided_copy(self: Tensor, size: number[], stride: number[], offset: number | null): Tensor {
-  return copied(v.asStrided(self, size, stride, offset))
+  return copied(stridedView.asStrided(self, size, stride, offset))
 }
 
 export function _reshape_alias_copy(self: Tensor, size: number[], stride: number[]): Tensor {
-  return copied(v.asStrided(self, size, stride))
+  return copied(stridedView.asStrided(self, size, stride))
 }
 
 export function diagonal_copy(self: Tensor, offset: number, dim1: number, dim2: number): Tensor {
-  return copied(v.diagonal(self, offset, dim1, dim2))
+  return copied(stridedView.diagonal(self, offset, dim1, dim2))
 }
 
 export function expand_copy(self: Tensor, size: number[], _implicit: boolean): Tensor {
@@ -54,15 +57,15 @@ export function slice_copy_Tensor(self: Tensor, dim: number, start: number | nul
 }
 
 export function squeeze_copy(self: Tensor): Tensor {
-  return copied(v.squeeze(self))
+  return copied(axes.squeeze(self))
 }
 
 export function squeeze_copy_dim(self: Tensor, dim: number): Tensor {
-  return copied(v.squeeze(self, dim))
+  return copied(axes.squeeze(self, dim))
 }
 
 export function squeeze_copy_dims(self: Tensor, dims: number[]): Tensor {
-  return copied(v.squeeze(self, dims))
+  return copied(axes.squeeze(self, dims))
 }
 
 export function t_copy(self: Tensor): Tensor {
@@ -97,7 +100,7 @@ export function view_copy(self: Tensor, size: number[]): Tensor {
 export { view_copy as _reshape_copy }
 
 export function unfold_copy(self: Tensor, dim: number, size: number, step: number): Tensor {
-  return copied(v.unfold(self, dim, size, step))
+  return copied(stridedView.unfold(self, dim, size, step))
 }
 
 export function split_copy_Tensor(self: Tensor, size: number, dim: number): Tensor[] {
@@ -109,11 +112,11 @@ export function split_with_sizes_copy(self: Tensor, sizes: number[], dim: number
 }
 
 export function unbind_copy_int(self: Tensor, dim: number): Tensor[] {
-  return v.unbind(self, dim).map(copied)
+  return axes.unbind(self, dim).map(copied)
 }
 
 export function narrow_copy(self: Tensor, dim: number, start: number, length: number, out?: Tensor): Tensor {
-  const part = v.narrow(self, dim, start, length)
+  const part = axes.narrow(self, dim, start, length)
   if (out === undefined) return copied(part)
   const result = outputFor(out, part.shape, part.type)
   copyInto(result, part)

@@ -2,16 +2,14 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
-import { type Operand, promote } from '../../tensor/promote.js'
+import { promote } from '../../tensor/promote.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
-import { Tensor } from '../../tensor/tensor.js'
-import { checkPlain, checkSameType, computeFor, notFor, runBinary, runTernary, runUnary } from './support/elementwise.js'
+import type { Tensor } from '../../tensor/tensor.js'
+import { checkPlain, checkSameType, computeFor, runUnary } from './support/elementwise.js'
 import { fillScalar } from '../support/fill.js'
 
 const ActivationOp = kernels.ActivationOp
-const BinaryOp = kernels.BinaryOp
-const TernaryOp = kernels.TernaryOp
 
 /** Moves elements into [min, max]; max wins where it is below min. A NaN element stays; of two bounds a NaN gives NaN. */
 export function clamp_out(self: Tensor, min: Scalar | null, max: Scalar | null, out?: Tensor): Tensor {
@@ -31,11 +29,11 @@ export function clamp_out(self: Tensor, min: Scalar | null, max: Scalar | null, 
   return runUnary(kernels.activation, ActivationOp.clamp, self, type, compute, out, low, high)
 }
 
-function isNaNScalar(bound: Scalar): boolean {
+export function isNaNScalar(bound: Scalar): boolean {
   return Number.isNaN(scalarToNumber(bound))
 }
 
-function filledWithNaN(self: Tensor, type: DType, out: Tensor | undefined): Tensor {
+export function filledWithNaN(self: Tensor, type: DType, out: Tensor | undefined): Tensor {
   const result = resultTensor(out, self.shape, type, [self])
   fillScalar(result, new Float(NaN))
   return result
@@ -44,27 +42,4 @@ function filledWithNaN(self: Tensor, type: DType, out: Tensor | undefined): Tens
 /** A bound as the dtype holds it: a negative integer wraps around in uint8. */
 function boundIn(bound: Scalar, type: DType): number {
   return type === DType.uint8 ? scalarToNumber(bound) & 255 : scalarToNumber(bound)
-}
-
-export function clamp_tensor_out(self: Tensor, min: Tensor | null, max: Tensor | null, out?: Tensor): Tensor {
-  if (min !== null && max !== null) {
-    const common = promote([self, min, max])
-    if (common === DType.bool) notFor('clamp', common)
-    return runTernary(TernaryOp.clamp, self, min, max, common, out)
-  }
-  if (min !== null) return clamp_min_out(self, min, out)
-  check(max !== null, () => 'clamp expects at least one of min and max')
-  return clamp_max_out(self, max, out)
-}
-
-export function clamp_min_out(self: Tensor, min: Operand, out?: Tensor): Tensor {
-  if (!(min instanceof Tensor)) return isNaNScalar(min) ? filledWithNaN(self, promote([self, min]), out) : clamp_out(self, min, null, out)
-  const common = promote([self, min])
-  return runBinary(BinaryOp.maximum, self, min, common, common, out)
-}
-
-export function clamp_max_out(self: Tensor, max: Operand, out?: Tensor): Tensor {
-  if (!(max instanceof Tensor)) return isNaNScalar(max) ? filledWithNaN(self, promote([self, max]), out) : clamp_out(self, null, max, out)
-  const common = promote([self, max])
-  return runBinary(BinaryOp.minimum, self, max, common, common, out)
 }

@@ -1,14 +1,14 @@
-import { check, PtliteError } from '../../error.js'
+import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isIntegral } from '../../tensor/dtype.js'
-import { sameShape, shapeText, wrapDim } from '../../tensor/shape.js'
+import { wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
-import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
+import { checkOutType, deliver } from '../support/deliver.js'
 import { linesAlong } from '../support/reduce.js'
 
 /** Runs `op` along `dim` into new contiguous tensors of dtype `type`; positions only for max and min. */
-function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number, type: DType): { values: Tensor; indices: Tensor | null } {
+export function scan(op: keyof typeof kernels.ScanOp, self: Tensor, dim: number, type: DType): { values: Tensor; indices: Tensor | null } {
   const along = wrapDim(dim, self.dim)
   const values = empty([...self.shape], type)
   const indices = op === 'max' || op === 'min' ? empty([...self.shape], DType.int64) : null
@@ -54,43 +54,4 @@ export function cumsum(self: Tensor, dim: number, dtype: DType | null, out?: Ten
 
 export function cumprod(self: Tensor, dim: number, dtype: DType | null, out?: Tensor): Tensor {
   return accumulate('prod', self, dim, dtype, out)
-}
-
-function extreme(op: 'max' | 'min', self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
-  const { values, indices } = scan(op, self, dim, self.type)
-  return [deliverExact(values, outValues, `cum${op}`), deliverExact(indices!, outIndices, `cum${op}`)]
-}
-
-/** torch.cummax: the largest element so far and the last position where it stands. */
-export function cummax(self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
-  return extreme('max', self, dim, outValues, outIndices)
-}
-
-export function cummin(self: Tensor, dim: number, outValues?: Tensor, outIndices?: Tensor): [Tensor, Tensor] {
-  return extreme('min', self, dim, outValues, outIndices)
-}
-
-/** cummax into tensors that have its shape and dtypes already. */
-function extremeInto(op: 'max' | 'min', self: Tensor, outValues: Tensor, outIndices: Tensor, dim: number): void {
-  for (const out of [outValues, outIndices]) {
-    check(
-      sameShape(out.shape, self.shape),
-      () => `cum${op}: expected results of shape ${shapeText(self.shape)}, found ${shapeText(out.shape)}`,
-    )
-  }
-  extreme(op, self, dim, outValues, outIndices)
-}
-
-export function _cummax_helper(self: Tensor, values: Tensor, indices: Tensor, dim: number): void {
-  extremeInto('max', self, values, indices, dim)
-}
-
-export function _cummin_helper(self: Tensor, values: Tensor, indices: Tensor, dim: number): void {
-  extremeInto('min', self, values, indices, dim)
-}
-
-/** torch.logcumsumexp for floating point tensors. */
-export function logcumsumexp(self: Tensor, dim: number, out?: Tensor): Tensor {
-  if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `logcumsumexp: expected a floating point dtype, found ${self.dtype}`)
-  return deliver(scan('logsumexp', self, dim, self.type).values, out)
 }

@@ -2,7 +2,7 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
-import { bmm_dtype } from './matmul.js'
+import { bmm_dtype } from './widened-product.js'
 import { castTo } from '../support/copy.js'
 
 const GroupedDim = kernels.GroupedDim

@@ -1,18 +1,15 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { DType, dtypeName, isComplex, promoteTypes } from '../../tensor/dtype.js'
-import { isHalf } from '../../tensor/half.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { DType } from '../../tensor/dtype.js'
 import { broadcastShapes, contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { castTo, contiguousOf } from '../support/copy.js'
+import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
 import { asColumn, asRow, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
-import { checkSameType, factorOf, product } from '../support/product.js'
-import { _conj_physical } from './unary.js'
+import { checkSameType, product } from '../support/product.js'
 
-function checkRank(operator: string, name: string, t: Tensor, rank: number): void {
+export function checkRank(operator: string, name: string, t: Tensor, rank: number): void {
   check(t.dim === rank, () => `${operator}: expected ${name} with ${rank} dimensions, found shape ${shapeText(t)}`)
 }
 
@@ -25,7 +22,7 @@ export function mm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
   return product('mm', [self.shape[0]!, mat2.shape[1]!], self, mat2, 1, null, out)
 }
 
-function checkBatches(operator: string, a: Tensor, b: Tensor): void {
+export function checkBatches(operator: string, a: Tensor, b: Tensor): void {
   checkRank(operator, 'batch1', a, 3)
   checkRank(operator, 'batch2', b, 3)
   checkInner(operator, a, b, a.shape[0] === b.shape[0] && a.shape[2] === b.shape[1])
@@ -36,193 +33,6 @@ function checkBatches(operator: string, a: Tensor, b: Tensor): void {
 export function bmm(self: Tensor, mat2: Tensor, out?: Tensor): Tensor {
   checkBatches('bmm', self, mat2)
   return product('bmm', [self.shape[0]!, self.shape[1]!, mat2.shape[2]!], self, mat2, 1, null, out)
-}
-
-/** beta * self + alpha * a b, self broadcast to `shape`; in place `self` must have that shape already. */
-function affineProduct(
-  operator: string,
-  self: Tensor,
-  shape: readonly number[],
-  a: Tensor,
-  b: Tensor,
-  beta: Scalar,
-  alpha: Scalar,
-  out: Tensor | undefined,
-): Tensor {
-  checkSameType(operator, self, a)
-  checkSameType(operator, a, b)
-  check(
-    out !== self || sameShape(self.shape, shape),
-    () => `${operator}_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`,
-  )
-  const addend = { source: self, beta: factorOf(beta, self.type) }
-  const factor = factorOf(alpha, self.type)
-  check(
-    self.dim <= shape.length && sameShape(broadcastShapes(self.shape, shape), shape),
-    () => `${operator}: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,
-  )
-  return product(operator, shape, a, b, factor, addend, out)
-}
-
-/** beta * self + alpha * mat1 mat2. */
-export function addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  checkRank('addmm', 'mat1', mat1, 2)
-  checkRank('addmm', 'mat2', mat2, 2)
-  checkInner('addmm', mat1, mat2, mat1.shape[1] === mat2.shape[0])
-  return affineProduct('addmm', self, [mat1.shape[0]!, mat2.shape[1]!], mat1, mat2, beta, alpha, out)
-}
-
-/** `self` in the dtype of the product, where it is not written to: PyTorch wants one dtype of addmm and addbmm alone. */
-function addendAs(type: DType, self: Tensor, out: Tensor | undefined): Tensor {
-  return out === self ? self : castTo(self, type)
-}
-
-/** beta * self + alpha * batch1 batch2, matrix by matrix. */
-export function baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  checkBatches('baddbmm', batch1, batch2)
-  return affineProduct(
-    'baddbmm',
-    addendAs(batch1.type, self, out),
-    [batch1.shape[0]!, batch1.shape[1]!, batch2.shape[2]!],
-    batch1,
-    batch2,
-    beta,
-    alpha,
-    out,
-  )
-}
-
-/** beta * self + alpha * the sum over the batch of batch1 batch2: one product over batch and inner dimension together. */
-export function addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  checkBatches('addbmm', batch1, batch2)
-  const [count, m, k] = batch1.shape as [number, number, number]
-  const n = batch2.shape[2]!
-  const [s0, s1, s2] = batch1.strides as [number, number, number]
-  const rows = contiguousOf(viewOf(batch1, [m, count, k], [s1, s0, s2]))
-  const columns = contiguousOf(batch2)
-  const depth = count * k
-  return affineProduct('addbmm', self, [m, n], viewOf(rows, [m, depth], [depth, 1]), viewOf(columns, [depth, n], [n, 1]), beta, alpha, out)
-}
-
-/** beta * self + alpha * mat vec. */
-export function addmv(given: Tensor, mat: Tensor, vec: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  const self = addendAs(mat.type, given, out)
-  checkRank('addmv', 'mat', mat, 2)
-  checkRank('addmv', 'vec', vec, 1)
-  checkInner('addmv', mat, vec, mat.shape[1] === vec.shape[0])
-  const shape = [mat.shape[0]!]
-  if (mat.numel === 0 && scalarToNumber(beta) !== 0 && self.numel > 0) {
-    // as PyTorch: beta * self, which is not expanded here
-    return product(
-      'addmv',
-      self.shape,
-      viewOf(self, [1, 0], [0, 0]),
-      viewOf(self, [0, self.numel], [0, 0]),
-      1,
-      { source: self, beta: factorOf(beta, self.type) },
-      out,
-    )
-  }
-  check(
-    self.dim === 0 || (self.dim === 1 && (self.shape[0] === 1 || self.shape[0] === shape[0])),
-    () => `addmv: self of shape ${shapeText(self)} cannot be expanded to [${shape.join(', ')}]`,
-  )
-  // a row times the transposed matrix, so that the result and self lie along columns
-  const transposed = viewOf(mat, [mat.shape[1]!, mat.shape[0]!], [mat.strides[1]!, mat.strides[0]!])
-  return affineProduct('addmv', self, shape, asRow(vec), transposed, beta, alpha, out)
-}
-
-/** mat vec. */
-export function mv(self: Tensor, vec: Tensor, out?: Tensor): Tensor {
-  checkRank('mv', 'self', self, 2)
-  checkRank('mv', 'vec', vec, 1)
-  checkInner('mv', self, vec, self.shape[1] === vec.shape[0])
-  checkSameType('mv', self, vec)
-  return product('mv', [self.shape[0]!], self, asColumn(vec), 1, null, out)
-}
-
-/** The operands in the dtype of a product that is to have dtype `type`: their own, or float32 for halves. */
-function widened(operator: string, type: DType, operands: readonly Tensor[]): Tensor[] {
-  for (const t of operands) {
-    const fits = t.type === type || (type === DType.float32 && isHalf(t.type))
-    check(
-      fits,
-      () => `${operator}: a product of dtype ${dtypeName(type)} takes operands of that dtype, or halves for float32; found ${t.dtype}`,
-    )
-  }
-  return operands.map((t) => castTo(t, type))
-}
-
-/** mm whose result has another dtype than its operands: float32 for halves, which are not rounded to theirs in between. */
-export function mm_dtype(self: Tensor, mat2: Tensor, type: DType, out?: Tensor): Tensor {
-  checkSameType('mm', self, mat2)
-  const [a, b] = widened('mm', type, [self, mat2]) as [Tensor, Tensor]
-  return mm(a, b, out)
-}
-
-export function bmm_dtype(self: Tensor, mat2: Tensor, type: DType, out?: Tensor): Tensor {
-  checkSameType('bmm', self, mat2)
-  const [a, b] = widened('bmm', type, [self, mat2]) as [Tensor, Tensor]
-  return bmm(a, b, out)
-}
-
-export function addmm_dtype(self: Tensor, mat1: Tensor, mat2: Tensor, type: DType, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  checkSameType('addmm', mat1, mat2)
-  const [added, a, b] = widened('addmm', type, [self, mat1, mat2]) as [Tensor, Tensor, Tensor]
-  return addmm(added, a, b, beta, alpha, out)
-}
-
-export function baddbmm_dtype(
-  self: Tensor,
-  batch1: Tensor,
-  batch2: Tensor,
-  type: DType,
-  beta: Scalar,
-  alpha: Scalar,
-  out?: Tensor,
-): Tensor {
-  checkSameType('baddbmm', batch1, batch2)
-  const [added, a, b] = widened('baddbmm', type, [self, batch1, batch2]) as [Tensor, Tensor, Tensor]
-  return baddbmm(added, a, b, beta, alpha, out)
-}
-
-/** Sum of products of two vectors, as a 0-dimensional tensor. */
-export function dot(self: Tensor, tensor: Tensor, out?: Tensor): Tensor {
-  check(
-    self.dim === 1 && tensor.dim === 1 && self.shape[0] === tensor.shape[0],
-    () => `dot: expected two vectors of the same size, found shapes ${shapeText(self)} and ${shapeText(tensor)}`,
-  )
-  checkSameType('dot', self, tensor)
-  return product('dot', [], asRow(self), asColumn(tensor), 1, null, out)
-}
-
-/** `dot` with the conjugate of the first vector. */
-export function vdot(self: Tensor, other: Tensor, out?: Tensor): Tensor {
-  return dot(isComplex(self.type) ? _conj_physical(self) : self, other, out)
-}
-
-/** beta * self + alpha * vec1 vec2^T, in the dtype that all three promote to; of bools, whether it is not zero. */
-export function addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Scalar, alpha: Scalar, out?: Tensor): Tensor {
-  checkRank('addr', 'vec1', vec1, 1)
-  checkRank('addr', 'vec2', vec2, 1)
-  const shape = [vec1.shape[0]!, vec2.shape[0]!]
-  const type = promoteTypes(self.type, promoteTypes(vec1.type, vec2.type))
-  const inner = type === DType.bool ? DType.uint8 : type
-  const addend = castTo(self, inner)
-  const target = out === self && inner === self.type ? out : undefined
-  const result = affineProduct(
-    'addr',
-    target ?? addend,
-    shape,
-    asColumn(castTo(vec1, inner)),
-    asRow(castTo(vec2, inner)),
-    beta,
-    alpha,
-    target,
-  )
-  if (target !== undefined) return target
-  check(out !== self || sameShape(self.shape, shape), () => `addr_: expected self of shape [${shape.join(', ')}], found ${shapeText(self)}`)
-  return deliver(castTo(result, type), out)
 }
 
 /** Product of tensors of 1 or more dimensions: the last two are matrices, those before are broadcast. */
@@ -276,7 +86,7 @@ export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?:
   )
 }
 
-const transposed = (t: Tensor): Tensor => (t.dim === 1 ? t : viewOf(t, [t.shape[1]!, t.shape[0]!], [t.strides[1]!, t.strides[0]!]))
+export const transposed = (t: Tensor): Tensor => (t.dim === 1 ? t : viewOf(t, [t.shape[1]!, t.shape[0]!], [t.strides[1]!, t.strides[0]!]))
 
 function broadcastTo(t: Tensor, shape: readonly number[]): Tensor {
   const lead = shape.length - t.dim

@@ -16,27 +16,21 @@ type MaxPoolWithIndices = (
   indices?: Tensor,
 ) => [Tensor, Tensor]
 
-function maxPoolNd(count: number): MaxPool {
+export function maxPoolNd(count: number): MaxPool {
   const operator = `max_pool${count}d`
   return (self, window, stride, padding, dilation, ceil) =>
     maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), false)[0]
 }
 
-function maxPoolWithIndices(count: number): MaxPoolWithIndices {
+export function maxPoolWithIndices(count: number): MaxPoolWithIndices {
   const operator = `max_pool${count}d_with_indices`
   return (self, window, stride, padding, dilation, ceil, out, indices) => {
     const [values, where] = maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), true)
     return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
   }
 }
-
-/** torch.max_pool1d and its kin: input [n, c, ...] or [c, ...]; an empty stride is the window. */
-export const max_pool1d = maxPoolNd(1)
 export const max_pool2d = maxPoolNd(2)
-export const max_pool3d = maxPoolNd(3)
-export const max_pool1d_with_indices = maxPoolWithIndices(1)
 export const max_pool2d_with_indices = maxPoolWithIndices(2)
-export const max_pool3d_with_indices = maxPoolWithIndices(3)
 
 /** avg_pool3d alone wants the input to hold the window without its padding. */
 function checkHoldsWindow(operator: string, self: Tensor, window: readonly number[]): void {
@@ -47,7 +41,7 @@ function checkHoldsWindow(operator: string, self: Tensor, window: readonly numbe
   )
 }
 
-function average(
+export function average(
   count: number,
   self: Tensor,
   window: number[],
@@ -64,18 +58,6 @@ function average(
   return averagePool(operator, self, settings, countIncludePad, divisor ?? 0)
 }
 
-/** torch.avg_pool1d. */
-export function avg_pool1d(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-): Tensor {
-  return average(1, self, window, stride, padding, ceilMode, countIncludePad, null)
-}
-
 /** torch.avg_pool2d. */
 export function avg_pool2d(
   self: Tensor,
@@ -90,40 +72,20 @@ export function avg_pool2d(
   return deliverExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
 }
 
-/** torch.avg_pool3d. */
-export function avg_pool3d(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-  divisorOverride: number | null,
-  out?: Tensor,
-): Tensor {
-  return deliverExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
-}
-
 type AdaptiveAverage = (self: Tensor, outputSize: number[], out?: Tensor) => Tensor
 type AdaptiveMax = (self: Tensor, outputSize: number[], out?: Tensor, indices?: Tensor) => [Tensor, Tensor]
 
-function adaptiveAverage(count: number): AdaptiveAverage {
+export function adaptiveAverage(count: number): AdaptiveAverage {
   const operator = `adaptive_avg_pool${count}d`
   return (self, sizes, out) => deliverExact(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out, operator)
 }
 
-function adaptiveMax(count: number): AdaptiveMax {
+export function adaptiveMax(count: number): AdaptiveMax {
   const operator = `adaptive_max_pool${count}d`
   return (self, sizes, out, indices) => {
     const [values, where] = adaptivePool(operator, count, PoolMode.max, self, sizes, true)
     return [deliverExact(values, out, operator), deliverExact(where!, indices, operator)]
   }
 }
-
-/** Pooling to a given size: input [n, c, ...] or [c, ...]. */
-export const adaptive_avg_pool1d = adaptiveAverage(1)
 export const adaptive_avg_pool2d = adaptiveAverage(2)
-export const adaptive_avg_pool3d = adaptiveAverage(3)
-export const adaptive_max_pool1d = adaptiveMax(1)
 export const adaptive_max_pool2d = adaptiveMax(2)
-export const adaptive_max_pool3d = adaptiveMax(3)

@@ -5,7 +5,7 @@ import { become, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { checkOutType, deliver, deliverExact } from '../support/deliver.js'
 import { flattened } from '../support/make.js'
-import { checkNotEmpty, computeType, reduce, reduceArg } from '../support/reduce.js'
+import { checkNotEmpty, reduce, reduceArg } from '../support/reduce.js'
 
 /** Results of sums and products: integers and bool go to int64 unless a dtype is asked for. */
 function accumulated(self: Tensor, dtype: DType | null, out?: Tensor): DType {
@@ -146,58 +146,4 @@ export function argmax(self: Tensor, dim: number | null, keepdim: boolean, out?:
 
 export function argmin(self: Tensor, dim: number | null, keepdim: boolean, out?: Tensor): Tensor {
   return argExtreme('min', self, dim, keepdim, out)
-}
-
-/** An empty list of dims folds none. */
-function truth(op: 'any' | 'all', self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
-  if (out !== undefined && out.type !== DType.bool && out.type !== DType.uint8) checkOutType(out, DType.bool, op)
-  const type = self.type === DType.uint8 ? DType.uint8 : DType.bool
-  if (dims?.length === 0) return deliver(castTo(castTo(self, DType.bool), type), out)
-  return deliver(reduce(op, self, dims, keepdim, type, { compute: computeType(self.type) }), out)
-}
-
-function checkBool(t: Tensor): Tensor {
-  if (t.type !== DType.bool) throw new PtliteError('INVALID_DTYPE', `expected a tensor of dtype bool, found ${t.dtype}`)
-  return t
-}
-
-/** torch.any: bool, or uint8 for uint8 tensors. */
-export function any(self: Tensor, out?: Tensor): Tensor {
-  return truth('any', self, null, false, out)
-}
-
-export function any_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tensor): Tensor {
-  return truth('any', self, [dim], keepdim, out)
-}
-
-export function any_dims(self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
-  return truth('any', self, dims, keepdim, out)
-}
-
-export function _is_any_true(self: Tensor): Tensor {
-  return truth('any', checkBool(self), null, false)
-}
-
-export function all(self: Tensor, out?: Tensor): Tensor {
-  return truth('all', self, null, false, out)
-}
-
-export function all_dim(self: Tensor, dim: number, keepdim: boolean, out?: Tensor): Tensor {
-  return truth('all', self, [dim], keepdim, out)
-}
-
-export function all_dims(self: Tensor, dims: number[] | null, keepdim: boolean, out?: Tensor): Tensor {
-  return truth('all', self, dims, keepdim, out)
-}
-
-export function _is_all_true(self: Tensor): Tensor {
-  return truth('all', checkBool(self), null, false)
-}
-
-export function count_nonzero_dim_IntList(self: Tensor, dim: number[]): Tensor {
-  return reduce('count_nonzero', self, dim, false, DType.int64, { compute: computeType(self.type) })
-}
-
-export function count_nonzero(self: Tensor, dim: number | null): Tensor {
-  return count_nonzero_dim_IntList(self, dim === null ? [] : [dim])
 }

@@ -7,10 +7,10 @@ import { deliver } from '../support/deliver.js'
 import { reducedDims } from '../../shapes/dims.js'
 import { computeType, splitDims } from '../support/reduce.js'
 
-type Dims = readonly number[] | null
+export type Dims = readonly number[] | null
 
 /** Variance (or its root) and mean over `dims`; the divisor is the count less `correction`. */
-function moments(
+export function moments(
   self: Tensor,
   dims: Dims,
   correction: number,
@@ -49,13 +49,8 @@ function one(self: Tensor, dims: Dims, correction: number, keepdim: boolean, roo
 }
 
 /** Degrees of freedom to be taken off the count. */
-function freedom(correction: Scalar | null): number {
+export function freedom(correction: Scalar | null): number {
   return correction === null ? 1 : scalarToNumber(correction)
-}
-
-function both(self: Tensor, dims: Dims, correction: number, keepdim: boolean, root: boolean): [Tensor, Tensor] {
-  const [spread, mean] = moments(self, dims, correction, keepdim, root, true)
-  return [spread, mean!]
 }
 
 /** torch.var: sample variance over all dims, or population variance where not `unbiased`. */
@@ -89,28 +84,4 @@ export function deviation_correction(
   out?: Tensor,
 ): Tensor {
   return one(self, dim, freedom(correction), keepdim, true, out)
-}
-
-export function var_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
-  return both(self, null, Number(unbiased), false, false)
-}
-
-export function var_mean_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, Number(unbiased), keepdim, false)
-}
-
-export function var_mean_correction(self: Tensor, dim: number[] | null, correction: Scalar | null, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, freedom(correction), keepdim, false)
-}
-
-export function std_mean(self: Tensor, unbiased: boolean): [Tensor, Tensor] {
-  return both(self, null, Number(unbiased), false, true)
-}
-
-export function std_mean_dim(self: Tensor, dim: number[] | null, unbiased: boolean, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, Number(unbiased), keepdim, true)
-}
-
-export function std_mean_correction(self: Tensor, dim: number[] | null, correction: Scalar | null, keepdim: boolean): [Tensor, Tensor] {
-  return both(self, dim, freedom(correction), keepdim, true)
 }

@@ -4,6 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { channelsLastStrides } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { relu_out } from '../cpu/activation.js'
+import { group_norm as groupNorm } from '../cpu/group-norm.js'
 import * as cpu from '../cpu/norm.js'
 import { contiguousOf } from '../support/copy.js'
 import { checkQuant, perTensor } from '../support/quantization.js'
@@ -34,7 +35,7 @@ export function group_norm(
   zeroPoint: number,
 ): Tensor {
   check(t.dim >= 3, () => `quantized::group_norm: expected at least 3 dimensions, found ${t.dim}`)
-  return throughFloat(t, (x) => cpu.group_norm(x, groups, weight, bias, eps, false), undefined, { scale, zeroPoint })
+  return throughFloat(t, (x) => groupNorm(x, groups, weight, bias, eps, false), undefined, { scale, zeroPoint })
 }
 
 /** A group per channel. */

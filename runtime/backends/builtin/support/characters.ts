@@ -1,0 +1,73 @@
+import { decodeBytes, encodeBytes } from './bytes.js'
+
+/** The code point whose UTF-8 form begins at byte `at`, or -1. */
+export function codePointAt(bytes: string, at: number): number {
+  const lead = bytes.charCodeAt(at)
+  if (lead < 0x80) return lead
+  const length = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0
+  if (length === 0 || at + length > bytes.length) return -1
+  let code = lead & (0xff >> (length + 1))
+  for (let k = 1; k < length; k++) {
+    const next = bytes.charCodeAt(at + k)
+    if ((next & 0xc0) !== 0x80) return -1
+    code = (code << 6) | (next & 63)
+  }
+  const shortest = length === 2 ? 0x80 : length === 3 ? 0x800 : 0x10000
+  // U+DC80 to U+DCFF stand for single bytes, so encoded surrogates must stay bytes
+  if (code < shortest || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return -1
+  return code
+}
+
+// the character classes of the C locale, by byte
+
+export function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+export function isUpper(byte: number): boolean {
+  return byte >= 0x41 && byte <= 0x5a
+}
+
+export function isLower(byte: number): boolean {
+  return byte >= 0x61 && byte <= 0x7a
+}
+
+export function isAlpha(byte: number): boolean {
+  return isUpper(byte) || isLower(byte)
+}
+
+export function isAlnum(byte: number): boolean {
+  return isAlpha(byte) || isDigit(byte)
+}
+
+export function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
+}
+
+/** Printable and neither a letter, a digit nor a space. */
+export function isPunct(byte: number): boolean {
+  return byte > 0x20 && byte < 0x7f && !isAlnum(byte)
+}
+
+export function toUpper(byte: number): number {
+  return isLower(byte) ? byte - 32 : byte
+}
+
+export function toLower(byte: number): number {
+  return isUpper(byte) ? byte + 32 : byte
+}
+
+/** Maps every byte of a string. */
+export function mapBytes(text: string, map: (byte: number, index: number) => number): string {
+  const bytes = encodeBytes(text)
+  let out = ''
+  for (let i = 0; i < bytes.length; i++) out += String.fromCharCode(map(bytes.charCodeAt(i), i))
+  return decodeBytes(out)
+}
+
+/** Whether `test` holds for every byte; true for the empty string. */
+export function everyByte(text: string, test: (byte: number) => boolean): boolean {
+  const bytes = encodeBytes(text)
+  for (let i = 0; i < bytes.length; i++) if (!test(bytes.charCodeAt(i))) return false
+  return true
+}

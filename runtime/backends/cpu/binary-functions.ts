@@ -1,0 +1,52 @@
+import { check } from '../../error.js'
+import * as kernels from '../../native/generated/kernels.js'
+import { DType, isFloating, isIntegral } from '../../tensor/dtype.js'
+import { type Operand, promotePair } from '../../tensor/promote.js'
+import { Float } from '../../tensor/scalar.js'
+import { type Tensor } from '../../tensor/tensor.js'
+import { checkSameType, notFor, runBinary } from './support/elementwise.js'
+import { anyType, keeping, plainPair, real } from './support/binary.js'
+import { mul_out, pow_out, powOf } from './binary.js'
+
+const BinaryOp = kernels.BinaryOp
+
+export const atan2_out = real('atan2', BinaryOp.atan2)
+export const copysign_out = real('copysign', BinaryOp.copysign)
+export const xlogy_out = real('xlogy', BinaryOp.xlogy)
+export const special_xlog1py_out = real('special_xlog1py', BinaryOp.xlog1py)
+export const special_zeta_out = real('special_zeta', BinaryOp.zeta)
+
+/** self * 2^other */
+export function ldexp_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  return mul_out(self, pow_out(new Float(2), other), out)
+}
+export const fmax_out = keeping('fmax', BinaryOp.fmax, anyType)
+export const fmin_out = keeping('fmin', BinaryOp.fmin, anyType)
+export const hypot_out = keeping('hypot', BinaryOp.hypot, isFloating)
+export const logaddexp_out = keeping('logaddexp', BinaryOp.logaddexp, isFloating)
+export const logaddexp2_out = keeping('logaddexp2', BinaryOp.logaddexp2, isFloating)
+export const gcd_out = keeping('gcd', BinaryOp.gcd, (t) => isIntegral(t))
+export const lcm_out = keeping('lcm', BinaryOp.lcm, (t) => isIntegral(t))
+
+/** 0, `values` or 1 where self is below, at or above 0. Both must have one dtype. */
+export function heaviside_out(self: Tensor, values: Tensor, out?: Tensor): Tensor {
+  plainPair('heaviside', self, values)
+  check(self.type === values.type, () => `heaviside expects operands of one dtype, found ${self.dtype} and ${values.dtype}`)
+  checkSameType('heaviside', out, self.type)
+  return runBinary(BinaryOp.heaviside, self, values, self.type, self.type, out)
+}
+
+/** The next representable number after self on the way to other. */
+export function nextafter_out(self: Tensor, other: Tensor, out?: Tensor): Tensor {
+  const common = promotePair(self, other)
+  if (!isFloating(common) || common === DType.float16) notFor('nextafter', common)
+  return runBinary(common === DType.bfloat16 ? BinaryOp.nextafter_bf16 : BinaryOp.nextafter, self, other, common, common, out)
+}
+
+/** pow in float64. In place self must be float64 already. */
+export function float_power_out(self: Operand, exponent: Operand, out?: Tensor): Tensor {
+  plainPair('float_power', self, exponent)
+  const type = DType.float64
+  check(out === undefined || out.type === type, () => `float_power writes float64, found an output of dtype ${out!.dtype}`)
+  return powOf(self, exponent, type, out)
+}

@@ -8,7 +8,7 @@ export function emitArgumentHistory(all: readonly ArgumentHistory[]): string {
       .filter((history) => items(history).length > 0)
       .map((history) => `  '${history.qualifiedName}': ${JSON.stringify(items(history))},\n`)
       .join('')
-  return `${banner('argument-history.ts', 'codegen/argument_history.yaml')}import type { Value } from '../../runtime/tensor/value.js'
+  return `${banner('argument-history.ts', 'codegen/argument_history.yaml')}import type { Value } from '../../tensor/value.js'
 
 /** How many arguments calls gave in earlier versions, where the schema completes them now. */
 export const earlierCounts: Readonly<Record<string, readonly number[]>> = {

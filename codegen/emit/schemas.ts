@@ -74,7 +74,7 @@ export function emitSchemas(operators: readonly Operator[]): string {
   const pools = [types.items(), aliases.items(), defaults.items()] as const
   const numbers = new Map(order.map((key, i) => [key, i]))
   const code = (item: Item): string => packNumber(numbers.get(keyOf(item))!)
-  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../runtime/tensor/scalar.js'
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
 
 /** Types without alias annotations. */
 export const types: readonly string[] = [${pools[0].map(quoted).join(', ')}]
@@ -99,7 +99,7 @@ export function emitPlainSchemas(operators: readonly Operator[]): string {
     const fields = [list(args.map(plainArgument)), isTensor ? '' : list(returns.map(({ type }) => quoted(type)))]
     return list(trimmed([...fields, schema.isVararg ? 'true' : '', schema.isVarret ? 'true' : '']))
   })
-  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../runtime/tensor/scalar.js'
+  return `${banner('schemas.ts', OPERATOR_INPUTS)}import { Float } from '../../tensor/scalar.js'
 
 const SCHEMAS = ${list(rows)}
 

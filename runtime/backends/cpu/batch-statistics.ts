@@ -3,7 +3,7 @@ import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
-import { computeType, dense } from './support/real.js'
+import { computeType, dense } from '../support/real.js'
 import { variance_correction } from './variance.js'
 import { applyBatchNorm, checkBatchNorm, inference, innerOf, parameterType } from './norm.js'
 

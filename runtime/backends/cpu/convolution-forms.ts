@@ -1,7 +1,7 @@
 import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { convolve, convolveTransposed } from './support/conv.js'
-import { perDimension } from './support/conv-shape.js'
+import { perDimension } from '../../shapes/convolution.js'
 import { deliver } from '../support/deliver.js'
 import { batched, convNd, type ConvNd } from './convolution.js'
 

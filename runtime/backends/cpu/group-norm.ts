@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
-import { checkReal, computeType, dense, denseAddress } from './support/real.js'
+import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import { checkChannels, checkParameterTypes, innerOf, parameterType } from './norm.js'
 
 function groupNorm(

@@ -6,7 +6,8 @@ import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkSameType, factorOf, product } from '../support/product.js'
-import { asColumn, asRow, checkBatches, checkInner, checkRank, shapeText } from './matmul.js'
+import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
+import { checkBatches, checkRank } from './matmul.js'
 
 /** beta * self + alpha * a b, self broadcast to `shape`; in place `self` must have that shape already. */
 function affineProduct(

@@ -3,7 +3,8 @@ import { isComplex } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkSameType, product } from '../support/product.js'
 import { _conj_physical } from './float-parts.js'
-import { asColumn, asRow, checkInner, checkRank, shapeText } from './matmul.js'
+import { asColumn, asRow, checkInner, shapeText } from '../support/matmul.js'
+import { checkRank } from './matmul.js'
 
 /** mat vec. */
 export function mv(self: Tensor, vec: Tensor, out?: Tensor): Tensor {

@@ -1,13 +1,12 @@
 import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
 import { Budget } from '../runtime/native/budget.js'
-import { openSource } from '../formats/containers/bytes.js'
-import { loadModelFile } from '../formats/read.js'
+import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
 import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
 import { ScriptModule, type ScriptOptions } from './interpreter/script-module.js'
 
+export type { ProgramFile }
+
 export interface LoadOptions extends ScriptOptions, ReadOptions {
-  /** false: the file is read into memory; see openSource. */
-  readonly map?: boolean
   /** What the code that loading runs may take, where that is not as by default. */
   readonly limits?: Limits & ReadLimits
 }
@@ -17,16 +16,16 @@ export function loadingLimits(fileBytes: number): Limits {
   return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
 }
 
-/** Reads, verifies and links a model from a path or from bytes, which may be open. Objects with a `__setstate__` are built by running it. */
+/** Reads, verifies and links a model from a path or from bytes, whose file may be open. Objects with a `__setstate__` are built by running it. */
 export function loadProgram(
   source: string | Uint8Array | ArrayBuffer,
   options: LoadOptions = {},
-  bytes = openSource(source, options.map),
+  opened = openProgram(source, options),
 ): ScriptModule {
   const module = new ScriptModule(options, source)
-  const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(bytes.size)))
-  const file = loadModelFile(
-    bytes,
+  const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size)))
+  const file = readProgram(
+    opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
       runSetState: (code, object, state) => budget.run(() => module.setState(code, object, state)),

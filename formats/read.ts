@@ -1,41 +1,65 @@
+import { guarded, unsupported } from '../program/file-error.js'
+import type { LoadHooks, Program } from '../program/program.js'
 import { enterScope } from '../runtime/tensor/scope.js'
 import { ByteSource, openSource } from './containers/bytes.js'
-import { damaged, guarded, unsupported } from '../program/file-error.js'
-import { fileKind } from './file-kind.js'
-import { readFlatbuffer } from './ff/read.js'
-import type { LoadHooks, ModelFile } from '../program/program.js'
-import { checkNesting } from './reading/nesting.js'
-import type { ParsedModule } from './reading/parsed.js'
-import { readArchive } from './ptl/read.js'
-import type { ReadOptions } from './reading/read-options.js'
-import { TensorPool } from './reading/tensor-pool.js'
+import { OpenedFile } from './containers/opened-file.js'
 import { ValueBudget } from './containers/value-budget.js'
+import { checkNesting } from './reading/nesting.js'
+import type { OpenOptions, ReadOptions } from './reading/read-options.js'
+import { TensorPool } from './reading/tensor-pool.js'
+import { formatOf, type ProgramFormat } from './registry.js'
 
-/**
- * Reads a mobile module from a path or from bytes, or from a source, which it closes; what it is, its content says. Weights of a path are mapped and used
- * in place, those of bytes in memory are copied once. Throws INVALID_FILE for anything damaged or unknown,
- * UNSUPPORTED_FILE for what is whole but cannot be run.
- */
+/** An open file with a program. */
+export interface ProgramFile {
+  readonly file: OpenedFile
+  readonly format: ProgramFormat
+}
+
+/** Opens a path or bytes with a program, whatever its format. Throws INVALID_FILE, or UNSUPPORTED_FILE where it has none. */
+export function openProgram(source: string | Uint8Array | ArrayBuffer | ByteSource, { map, verify }: OpenOptions = {}): ProgramFile {
+  const bytes = source instanceof ByteSource ? source : openSource(source, map)
+  try {
+    const file = new OpenedFile(bytes, verify)
+    const format = formatOf(file)
+    if (format.holds === 'program') return { file, format }
+    throw unsupported(
+      `${bytes.label}: a ${format.extension} file holds plans and no program; this needs the model that it was compiled from`,
+    )
+  } catch (error) {
+    bytes.close()
+    throw error
+  }
+}
+
+/** The program of a path, of bytes or of a source, which it closes where it fails: that of readProgram. */
 export function loadModelFile(
-  file: string | Uint8Array | ArrayBuffer | ByteSource,
+  source: string | Uint8Array | ArrayBuffer | ByteSource,
   hooks: LoadHooks = {},
   options: ReadOptions = {},
-): ModelFile {
-  const source = file instanceof ByteSource ? file : openSource(file)
+): Program {
+  return readProgram(openProgram(source, options), hooks, options)
+}
+
+/**
+ * Reads the program of a file, which it closes where it fails. Weights of a file on disk are mapped and used in place, those of bytes in memory are
+ * copied once. Throws INVALID_FILE for anything damaged, UNSUPPORTED_FILE for what is whole but cannot be run.
+ */
+export function readProgram({ file, format }: ProgramFile, hooks: LoadHooks, options: ReadOptions): Program {
+  const { source } = file
   const budget = new ValueBudget(source.size, options.limits?.objects)
   const pool = new TensorPool(source, budget)
   // the file's tensors belong to no run
   const before = enterScope(null)
   try {
     return guarded(source.label, () => {
-      const parsed = parse(source, pool, budget, options)
+      const parsed = format.read(file, { format: format.extension, pool, budget, limits: options.limits })
       checkNesting(parsed.functions.flatMap((fn) => fn.constants))
       hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
       const { root, pending } = parsed.readState()
       checkNesting([root, ...pending.map(({ state }) => state)])
       for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
       source.checkUnchanged()
-      return { ...parsed, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
+      return { ...parsed, format: format.name, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
     })
   } catch (error) {
     pool.close()
@@ -43,25 +67,4 @@ export function loadModelFile(
   } finally {
     enterScope(before)
   }
-}
-
-function parse(source: ByteSource, pool: TensorPool, budget: ValueBudget, options: ReadOptions): ParsedModule {
-  switch (fileKind(source)) {
-    case 'zip':
-      return readArchive(source, pool, budget, options)
-    case 'flatbuffer':
-      return readFlatbuffer(source, pool, options.limits)
-    case 'pickle':
-      throw unsupported(
-        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
-      )
-    case 'plan':
-      throw unsupported('a .ptlc file holds plans and no program; this needs the model that it was compiled from')
-    case 'other':
-      throw damaged(`expected a .ptl (zip) or .ff (flatbuffer) module, found ${described(source.head)}`)
-  }
-}
-
-function described(head: Buffer): string {
-  return head.length === 0 ? 'an empty file' : `a file that begins with ${head.toString('hex')}`
 }

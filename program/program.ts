@@ -13,9 +13,11 @@ export interface DebugInfo {
   stackTraceAt(functionName: string, pc: number): string | undefined
 }
 
-/** A module as its file has it, whatever the container. Nothing in it has run, but `__setstate__` of its objects. */
-export interface ModelFile {
-  readonly kind: 'ptl' | 'ff'
+/** What every reader makes of a file, whatever its format. Nothing in it has run, but `__setstate__` of its objects. */
+export interface Program {
+  /** Name of the format that it was read from (formats/registry.ts). */
+  readonly format: string
+  /** The version of the bytecode that says what the functions' instructions mean: that of the file, where it has bytecode. */
   readonly bytecodeVersion: number
   /** The version of the operators' meanings that upgraders go by. */
   readonly operatorVersion: number

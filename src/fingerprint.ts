@@ -1,6 +1,6 @@
 import { hashOf, hashAt } from '../formats/ptlc/hash.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
-import { fileKind } from '../formats/file-kind.js'
+import { isZip } from '../formats/containers/zip/magic.js'
 import { readDirectory } from '../formats/containers/zip/directory.js'
 import { PtliteError } from '../runtime/error.js'
 
@@ -22,7 +22,7 @@ const hex = (hash: bigint): string => hash.toString(16).padStart(16, '0')
 
 /** Where the directory of a zip begins; null where there is none that tells contents apart. */
 function directoryStart(source: ByteSource): number | null {
-  if (fileKind(source) !== 'zip') return null
+  if (!isZip(source)) return null
   try {
     const entries = readDirectory(source)
     const start = Math.min(...entries.map((entry) => entry.entryOffset))

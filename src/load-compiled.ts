@@ -1,7 +1,8 @@
 import type { AheadModule } from '../formats/ptlc/module.js'
-import { readHeader, readPlans } from '../formats/ptlc/read.js'
+import { readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
+import type { PlanFormat } from '../formats/registry.js'
 import { CompiledModule } from './compiled-module.js'
 import type { InterpretedModule } from './interpreted-module.js'
 import { loadScripted } from './load-scripted.js'
@@ -19,12 +20,12 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * The module of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
-export function loadCompiled(source: ByteSource, options: LoadOptions): Module {
+export function loadCompiled(source: ByteSource, format: PlanFormat, options: LoadOptions): Module {
   const warn = options.onWarning ?? ((text: string): void => console.warn(`ptlite: ${text}`))
   const load = (path: string, mode: CompileMode): InterpretedModule => loadScripted(path, { ...options, compile: options.compile ?? mode })
   try {
     const passes = passOptions(options)
-    const header = readHeader(source)
+    const header = format.read(source)
     const original = originalBeside(source, header.about, load)
     let reason = incompatibility(header.about)
     if (reason === null) {

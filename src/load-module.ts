@@ -1,10 +1,8 @@
 import { openSource } from '../formats/containers/bytes.js'
-import { fileKind } from '../formats/file-kind.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
-import { loadCompiled } from './load-compiled.js'
-import { loadScripted } from './load-scripted.js'
 import type { LoadOptions, Module } from './module.js'
+import { openModel } from './open-model.js'
 import { turnOfOthers } from '../engine/turn.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
@@ -24,7 +22,7 @@ export async function loadModule(source: string | Uint8Array | ArrayBuffer, opti
   // other work has its turn when the kernel library has been loaded, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
   if (isLarge) await turnOfOthers()
-  const module = fileKind(bytes) === 'plan' ? loadCompiled(bytes, options) : loadScripted(source, options, bytes)
+  const module = openModel(source, options, bytes)
   if (isLarge) await turnOfOthers()
   return module
 }

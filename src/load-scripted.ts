@@ -1,9 +1,8 @@
-import type { ByteSource } from '../formats/containers/bytes.js'
-import { loadProgram } from '../engine/load-program.js'
+import { loadProgram, type ProgramFile } from '../engine/load-program.js'
 import type { LoadOptions } from './module.js'
 import { ScriptedModule } from './scripted-module.js'
 
-/** Loads a model with a program: a `.ptl` or `.ff` file, which may be open. Throws PtliteError. */
-export function loadScripted(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, bytes?: ByteSource): ScriptedModule {
-  return new ScriptedModule(loadProgram(source, options, bytes), options)
+/** Loads a model with a program from a path or bytes, or from its file where that is open. Throws PtliteError. */
+export function loadScripted(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, file?: ProgramFile): ScriptedModule {
+  return new ScriptedModule(loadProgram(source, options, file), options)
 }

@@ -225,12 +225,13 @@ export class BackgroundInterpreter {
     const nodes: Node[] = []
     const root = state.send(script.root, nodes)
     const constants = script.functions.map((fn) => fn.source.constants.map((c) => state.send(c, nodes)))
-    const { operatorVersion, bytecodeVersion } = script.file
+    const { format, operatorVersion, bytecodeVersion } = script.file
     const reply = await thread.ask({
       kind: 'load',
       module,
       functions: script.functions.map((fn) => codeOnly(fn)),
       constants,
+      format,
       operatorVersion,
       bytecodeVersion,
       maxIterations: script.options.maxIterations,

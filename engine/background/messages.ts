@@ -21,6 +21,7 @@ export interface LoadRequest {
   readonly module: number
   readonly functions: readonly CodeOnly[]
   readonly constants: readonly (readonly Encoded[])[]
+  readonly format: string
   readonly operatorVersion: number
   readonly bytecodeVersion: number
   readonly maxIterations: number | undefined

@@ -145,12 +145,23 @@ class Server {
     this.port.postMessage(reply)
   }
 
-  private load({ module, functions, constants, operatorVersion, bytecodeVersion, maxIterations, passes, root, nodes }: LoadRequest): void {
+  private load({
+    module,
+    functions,
+    constants,
+    format,
+    operatorVersion,
+    bytecodeVersion,
+    maxIterations,
+    passes,
+    root,
+    nodes,
+  }: LoadRequest): void {
     const state = new ObjectTable(-1, borrow)
     state.receive(nodes)
     const script = ScriptModule.over(
       {
-        kind: 'ptl',
+        format,
         bytecodeVersion,
         operatorVersion,
         functions: functions.map((fn, i) => ({ ...fn, constants: constants[i]!.map((c) => state.valueOf(c)) })),

@@ -12,7 +12,7 @@ import { kindOf } from '../../runtime/tensor/describe.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import { tensorAttributes } from '../../program/attributes.js'
-import type { ModelFile } from '../../program/program.js'
+import type { Program } from '../../program/program.js'
 
 export interface ScriptOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
@@ -40,7 +40,7 @@ export function observeModules(other: ModuleObserver | null): void {
 
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. `__setstate__` runs on it while it is being read. */
 export class ScriptModule implements ProgramInstance {
-  file!: ModelFile
+  file!: Program
   /** Not there while it is being read. */
   root!: ScriptObject
   functions: readonly LinkedFunction[] = []
@@ -75,20 +75,20 @@ export class ScriptModule implements ProgramInstance {
   }
 
   /** What was read is whole. */
-  complete(file: ModelFile): void {
+  complete(file: Program): void {
     this.hold(file)
     if (HOLDS_OBSERVERS) observer?.module(this)
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
-  static over(file: ModelFile, options: ScriptOptions = {}): ScriptModule {
+  static over(file: Program, options: ScriptOptions = {}): ScriptModule {
     const module = new ScriptModule(options, new Uint8Array(0))
     module.hold(file)
     module.functions = linkFunctions(file.functions, file.operatorVersion, module.namedTuples)
     return module
   }
 
-  private hold(file: ModelFile): void {
+  private hold(file: Program): void {
     this.file = file
     this.root = file.root
   }

@@ -1,18 +1,17 @@
 import { ScriptObject } from '../../runtime/tensor/value.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { ByteSource } from '../containers/bytes.js'
+import type { OpenedFile } from '../containers/opened-file.js'
 import { unexpected, unsupported } from '../../program/file-error.js'
 import { FlatValues } from './values.js'
 import { FlatReader, type FlatTable } from '../containers/flatbuffer/reader.js'
 import { Field } from './schema.js'
-import { type ParsedModule, checkVersions } from '../reading/parsed.js'
-import type { ReadLimits } from '../reading/read-options.js'
-import type { TensorPool } from '../reading/tensor-pool.js'
+import { checkVersions, type ParsedProgram, type Reading } from '../reading/parsed.js'
 
 /** Reads a flatbuffer module (module.fbs). */
-export function readFlatbuffer(source: ByteSource, pool: TensorPool, limits: ReadLimits = {}): ParsedModule {
+export function read({ source }: OpenedFile, { pool, limits }: Reading): ParsedProgram {
   const field = Field.module
-  const reader = new FlatReader(source, limits.objects)
+  const reader = new FlatReader(source, limits?.objects)
   const module = reader.root()
   const bytecodeVersion = module.uint32(field.bytecodeVersion)
   const operatorVersion = module.uint32(field.operatorVersion)
@@ -26,7 +25,6 @@ export function readFlatbuffer(source: ByteSource, pool: TensorPool, limits: Rea
   }
   const extraFiles = new Map(module.tables(field.extraFiles).map((file) => [file.text(Field.extraFile.name), contentOf(file)]))
   return {
-    kind: 'ff',
     bytecodeVersion,
     operatorVersion,
     functions: values.functions,

@@ -2,17 +2,15 @@ import type { FunctionCode } from '../../program/code.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import type { ByteSource } from '../containers/bytes.js'
+import type { OpenedFile } from '../containers/opened-file.js'
 import { debugHandlesOf, PickledDebugInfo } from './debug.js'
 import { damaged, guarded, integerOf, tupleOf, unexpected, unsupported } from '../../program/file-error.js'
-import { checkVersions, type ParsedModule } from '../reading/parsed.js'
+import { checkVersions, type ParsedProgram, type Reading } from '../reading/parsed.js'
 import { type ModuleMeaning, moduleGlobals } from '../reading/pickle-globals.js'
 import { readFunction } from './code.js'
-import { scalarTypeSize, type TensorPool } from '../reading/tensor-pool.js'
-import type { ReadOptions } from '../reading/read-options.js'
+import { scalarTypeSize } from '../reading/tensor-pool.js'
 import { unpickle } from '../containers/pickle/unpickler.js'
-import type { ValueBudget } from '../containers/value-budget.js'
-import { ZipArchive } from '../containers/zip/archive.js'
+import type { ZipArchive } from '../containers/zip/archive.js'
 
 const BYTECODE = 'bytecode.pkl'
 const EXTRA = 'extra/'
@@ -21,11 +19,10 @@ const CALL_STACKS = 'callstack_debug_map.pkl'
 /** What elements of any type need: tensors of several may view one storage. */
 const ALIGNMENT = 8
 
-/** Reads a .ptl archive. Throws UNSUPPORTED_FILE for TorchScript archives without bytecode. */
-export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueBudget, options: ReadOptions = {}): ParsedModule {
-  const zip = new ZipArchive(source, options.verify)
+/** Reads a .ptl archive. */
+export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram {
+  const zip = file.zip!
   const names = zip.recordNames()
-  if (!zip.holds(BYTECODE)) refuse(zip, source.path ?? 'scripted.pt')
   /** A short record that is text. */
   const textOf = (record: string): string => zip.contentOf(record).toString('latin1', 0, 40).trim()
   // newer files say in which order the bytes of their storages are
@@ -34,7 +31,12 @@ export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueB
 
   let setStates: ReadonlyMap<string, FunctionCode> = new Map()
   const storageOf = storagesOf(zip)
-  const read = <T>(record: string, folder: string, use: (value: Value, meaning: ModuleMeaning) => T, opcodes?: typeof OPCODE_BY_NAME): T =>
+  const readRecord = <T>(
+    record: string,
+    folder: string,
+    use: (value: Value, meaning: ModuleMeaning) => T,
+    opcodes?: typeof OPCODE_BY_NAME,
+  ): T =>
     guarded(record, () => {
       const meaning = moduleGlobals(pool, (key, scalarType, count) => storageOf(folder + key, scalarType, count), setStates, budget)
       return use(unpickle(zip.contentOf(record), { ...meaning, opcodes }, budget), meaning)
@@ -42,7 +44,7 @@ export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueB
 
   // constants share their storages with TorchScript, but in version 4, which has a folder of its own
   const folder = names.some((name) => name.includes('bytecode/')) ? 'bytecode/' : 'constants/'
-  const [version, ...codes] = read(BYTECODE, folder, (value) => tupleOf(value), OPCODE_BY_NAME)
+  const [version, ...codes] = readRecord(BYTECODE, folder, (value) => tupleOf(value), OPCODE_BY_NAME)
   const operators = textOf(zip.holds('.data/version') ? '.data/version' : 'version')
   if (!/^\d{1,9}$/.test(operators)) throw damaged(`operator version: expected a number, found '${operators}'`)
   // version 3 had no number in front
@@ -53,7 +55,6 @@ export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueB
   const functions = guarded(BYTECODE, () => codes.map((code) => readFunction(code, handles, budget)))
   setStates = new Map(functions.filter((fn) => fn.method === '__setstate__').map((fn) => [fn.className, fn]))
   return {
-    kind: 'ptl',
     bytecodeVersion,
     operatorVersion,
     functions,
@@ -66,27 +67,15 @@ export function readArchive(source: ByteSource, pool: TensorPool, budget: ValueB
       ? new PickledDebugInfo(functions, () => ({
           callStacks: zip.contentOf(CALL_STACKS),
           ranges: names.filter((name) => name.startsWith('code/') && name.endsWith('.debug_pkl')).map((name) => zip.contentOf(name)),
-          bytes: source.size,
+          bytes: file.source.size,
         }))
       : undefined,
     readState: () =>
-      read('data.pkl', 'data/', (root, { pending }) => {
+      readRecord('data.pkl', 'data/', (root, { pending }) => {
         if (!(root instanceof ScriptObject)) throw unexpected('the module', root)
         return { root, pending }
       }),
   }
-}
-
-/** Archives without bytecode. */
-function refuse(zip: ZipArchive, path: string): never {
-  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
-    throw unsupported(
-      'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
-        `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
-    )
-  }
-  if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
-  throw damaged('a zip file without bytecode.pkl is not a module')
 }
 
 /** Gives the storages of an archive by record: a record that is named twice is one storage. */

@@ -25,7 +25,7 @@ export interface AheadAbout extends Omit<AheadModule, 'plans'> {
 }
 
 /** Reads what a file says about itself. Throws INVALID_FILE for a damaged one, UNSUPPORTED_FILE for another version of the format. */
-export function readHeader(source: ByteSource): AheadHeader {
+export function read(source: ByteSource): AheadHeader {
   return guarded(source.label, () => {
     const preamble = readPreamble(source.read(0, Math.min(PREAMBLE_BYTES, source.size)), source.size, source.label, hashOf)
     // a copy, which nobody can change while it is read

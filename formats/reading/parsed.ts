@@ -1,7 +1,11 @@
 import type { FunctionCode } from '../../program/code.js'
 import type { ScriptObject, Value } from '../../runtime/tensor/value.js'
 import { unsupported } from '../../program/file-error.js'
-import type { ModelFile } from '../../program/program.js'
+import type { Program } from '../../program/program.js'
+import type { OpenedFile } from '../containers/opened-file.js'
+import type { ValueBudget } from '../containers/value-budget.js'
+import type { ReadLimits } from './read-options.js'
+import type { TensorPool } from './tensor-pool.js'
 
 /** An object whose class has a `__setstate__`, to be filled by running it. */
 export interface PendingObject {
@@ -16,8 +20,22 @@ export interface ModuleState {
   readonly pending: readonly PendingObject[]
 }
 
-/** What a container reader hands to the loader. The state is read after the code, which says how to read it. */
-export interface ParsedModule extends Omit<ModelFile, 'root' | 'checkUnchanged' | 'close'> {
+/** What a reader is given beside the file. */
+export interface Reading {
+  /** The end of the names of such files. */
+  readonly format: string
+  /** Makes the file's tensors. */
+  readonly pool: TensorPool
+  /** Counts what the file's values take. */
+  readonly budget: ValueBudget
+  readonly limits: ReadLimits | undefined
+}
+
+/** Reads the program of a file of one format. Throws INVALID_FILE where it is damaged, UNSUPPORTED_FILE where it asks for what there is not. */
+export type ProgramReader = (file: OpenedFile, reading: Reading) => ParsedProgram
+
+/** What a reader gives. The state is read after the code, which says how to read it. */
+export interface ParsedProgram extends Omit<Program, 'format' | 'root' | 'checkUnchanged' | 'close'> {
   readState(): ModuleState
 }
 

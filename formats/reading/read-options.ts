@@ -1,7 +1,13 @@
-/** How a model file is read. */
-export interface ReadOptions {
+/** How a model file is opened. */
+export interface OpenOptions {
+  /** false: the file is read into memory; see openSource. */
+  readonly map?: boolean
   /** Checksums of tensors are checked, too, where the file has them. */
   readonly verify?: boolean
+}
+
+/** How a model file is read. */
+export interface ReadOptions extends OpenOptions {
   readonly limits?: ReadLimits
 }
 

@@ -130,7 +130,7 @@ export const PARTS: readonly Part[] = [
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
   {
     name: 'runtime',
-    files: ['program/reach.ts', 'engine/interpreter/profile.ts', 'formats/file-kind.ts', 'formats/ptlc/magic.ts'],
+    files: ['program/reach.ts', 'engine/interpreter/profile.ts'],
     needs: [],
   },
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
@@ -140,7 +140,9 @@ export const PARTS: readonly Part[] = [
     name: 'files',
     files: [
       ...['program/file-error.ts', 'formats/reading/nesting.ts', 'formats/containers/zip/*'],
-      ...['bytes', 'value-budget'].map((name) => `formats/containers/${name}.ts`),
+      ...['bytes', 'opened-file', 'value-budget'].map((name) => `formats/containers/${name}.ts`),
+      ...['formats/registry.ts', 'formats/ptlc/magic.ts'],
+      'src/open-model.ts',
       ...['compiler/record/signature.ts', 'src/fit.ts', 'src/pass-options.ts'],
     ],
     needs: [],

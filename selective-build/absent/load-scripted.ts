@@ -1,10 +1,10 @@
+import { openProgram } from '../../formats/read.js'
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
 import { PtliteError } from '../../runtime/error.js'
-import { openSource } from '../../formats/containers/bytes.js'
 import type * as whole from '../../src/load-scripted.js'
 
 /** Builds for files that were compiled ahead replay plans: they have neither interpreter nor operators. */
-export const loadScripted: typeof whole.loadScripted = (file, _options, source = openSource(file)) => {
+export const loadScripted: typeof whole.loadScripted = (path, _options, { file: { source } } = openProgram(path)) => {
   source.close()
   throw new PtliteError('UNSUPPORTED_FILE', `${source.label}: the interpreter is not in this build, which runs .ptlc files${HOW_TO_EXTEND}`)
 }

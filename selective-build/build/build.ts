@@ -6,7 +6,7 @@ import { type Outputs, replaceFiles } from '../../codegen/replace-files.js'
 import { PtliteError } from '../../runtime/error.js'
 import { makeReport, type Report, reportText, type Size } from '../report/report.js'
 import { treemap } from '../report/treemap.js'
-import { type Selection, selectionOf } from '../selection/selection.js'
+import { loadersOf, type Selection, selectionOf } from '../selection/selection.js'
 import { traceToYaml } from '../trace/to-yaml.js'
 import type { Trace } from '../trace/trace.js'
 import { withoutUnusedMembers } from '../trim/members.js'
@@ -150,7 +150,7 @@ function withoutMessages(text: string): Messages {
 function featuresOf({ parts, loaders, backends }: Selection): Set<string> {
   const quantized = backends.has('QuantizedCPU') ? ['quantized'] : []
   // plans need neither a program nor what it calls
-  const interpreter = [...loaders].some((name) => name !== 'ptlc') ? ['interpreter'] : []
+  const interpreter = loadersOf('program').some((name) => loaders.has(name)) ? ['interpreter'] : []
   return new Set([...parts, ...quantized, ...interpreter, ...[...loaders].map((name) => `loader:${name}`)])
 }
 
@@ -164,7 +164,7 @@ function writeOutput(out: string, files: Outputs): Promise<void> {
 export function levelsFor({ features }: Trace, wanted: readonly string[], known: readonly string[]): string[] {
   const named = (prefix: string): string[] => [...features].filter((f) => f.startsWith(prefix)).map((f) => f.slice(prefix.length))
   const compiled = named('level:')
-  const isCompiledOnly = compiled.length > 0 && named('loader:').every((name) => name === 'ptlc')
+  const isCompiledOnly = compiled.length > 0 && named('loader:').every((name) => loadersOf('plans').includes(name))
   const levels = levelsOf(wanted.length === 0 && isCompiledOnly ? compiled : wanted, known)
   const lacking = compiled.filter((level) => !levels.includes(level))
   if (lacking.length === 0) return levels

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
+import { runnableFormats } from '../../formats/registry.js'
 import type { HeldFlag } from './held.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
 import { bundling, fail } from './minify.js'
@@ -9,8 +10,11 @@ import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
 /** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
 const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
-  { feature: 'loader:ff', file: 'formats/ff/read.ts', absent: 'selective-build/absent/ff.ts' },
-  { feature: 'loader:ptl', file: 'formats/ptl/read.ts', absent: 'selective-build/absent/ptl.ts' },
+  ...runnableFormats().map(({ name }) => ({
+    feature: `loader:${name}`,
+    file: `formats/${name}/read.ts`,
+    absent: 'selective-build/absent/reader.ts',
+  })),
   { feature: 'debug-info', file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { feature: 'upgraders', file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
   { feature: 'argument-counts', file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },

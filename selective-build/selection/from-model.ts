@@ -16,7 +16,7 @@ export function traceOfModel(path: string): Trace {
   const file = loadModelFile(path)
   try {
     const names = new Set<string>()
-    const features = new Set([`loader:${file.kind}`])
+    const features = new Set([`loader:${file.format}`])
     if (file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
     for (const fn of file.functions) {
       for (const { name, overload } of fn.operators) {

@@ -1,6 +1,7 @@
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import type { Operator } from '../../codegen/model/operator.js'
 import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
+import { type Format, runnableFormats } from '../../formats/registry.js'
 import { PtliteError } from '../../runtime/error.js'
 import { USED_PARTS } from '../../runtime/used.js'
 import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
@@ -19,7 +20,7 @@ export interface Selection {
   /** Values of each kernel enumeration; null for all. */
   readonly operations: ReadonlyMap<string, ReadonlySet<string>> | null
   readonly backends: ReadonlySet<string>
-  /** Loaders (`ptl`, `ff`) and parts of the runtime (see build/bundle.ts). */
+  /** Formats by name (`ptl`, `ff`) and parts of the runtime (see build/bundle.ts). */
   readonly loaders: ReadonlySet<string>
   readonly parts: ReadonlySet<string>
   /** Names of the instructions that run; null for all. */
@@ -32,7 +33,7 @@ const BUILT_INTO_LINKER = new Set(['prim::RaiseException'])
 /** Feature of traces that came to the plans of their runs, too. */
 export const TRACED_PLANS = 'plans'
 
-/** Families of kernels that the runtime itself launches, and that the reader of .ptlc files does, which asks for the level. */
+/** Families of kernels that the runtime itself launches, and that readers of plans do, which ask for the level. */
 const ALWAYS = ['memory', 'mapping', 'threads']
 const FOR_PLANS = [...ALWAYS, 'cpu']
 /** Those that the compiler launches besides the operators of its plans. */
@@ -55,7 +56,7 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
   if (isUnknown) for (const { qualifiedName } of declared) if (qualifiedName.startsWith(OF_PASSES)) names.add(qualifiedName)
   const uncalled = trace.all ? [] : [...names].filter((name) => trace.operators.get(name)?.isCalled === false)
   const kernels = trace.all || isUnknown ? null : trace.kernels
-  const families = options.compiler ? FOR_COMPILER : trace.features.has('loader:ptlc') ? FOR_PLANS : ALWAYS
+  const families = options.compiler ? FOR_COMPILER : readsPlans(trace) ? FOR_PLANS : ALWAYS
   return {
     operators: new Set([...names].filter((name) => !uncalled.includes(name))),
     uncalled: new Set(uncalled),
@@ -63,13 +64,24 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
     dtypes: kernels === null || options.allDtypes ? null : dtypesOf(trace),
     operations: kernels === null || options.allDtypes ? null : operationsOf(trace, abi, options.compiler),
     backends: new Set(backendsOf(trace, kernels === null)),
-    loaders: new Set(featureNames(trace, 'loader:', ['ptl', 'ff'])),
+    loaders: new Set(featureNames(trace, 'loader:', loadersOf('program'))),
     parts: new Set([
       ...(trace.all || kernels === null ? ['debug-info', 'upgraders', 'argument-counts', ...USED_PARTS] : trace.features),
       ...(options.compiler ? ['compiler'] : []),
     ]),
     instructions: kernels === null ? null : instructionsOf(trace),
   }
+}
+
+/** Names of the formats that hold programs, or plans. */
+export function loadersOf(what: Format['holds']): string[] {
+  return runnableFormats()
+    .filter(({ holds }) => holds === what)
+    .map(({ name }) => name)
+}
+
+function readsPlans({ features }: Trace): boolean {
+  return loadersOf('plans').some((name) => features.has(`loader:${name}`))
 }
 
 function rootNames(trace: Trace, declared: readonly Operator[]): Set<string> {
@@ -87,7 +99,7 @@ function rootNames(trace: Trace, declared: readonly Operator[]): Set<string> {
     else unknown.push(name)
   }
   if (unknown.length > 0) throw new PtliteError('MISSING_OPERATOR', `the library has no ${unknown.sort().join(', ')}`)
-  if (names.size === 0 && !trace.features.has('loader:ptlc'))
+  if (names.size === 0 && !readsPlans(trace))
     throw new PtliteError('INVALID_ARGUMENT', 'nothing is selected: the traces and models name no operator')
   return names
 }

@@ -125,7 +125,7 @@ export class Recorder {
   private features(kernels: ReadonlyMap<string, KernelUse>, operators: ReadonlyMap<string, OperatorUse>): Set<string> {
     const features = new Set<string>()
     for (const module of this.modules) {
-      features.add(`loader:${module.file.kind}`)
+      features.add(`loader:${module.file.format}`)
       if (module.file.debug !== undefined) features.add('debug-info')
       if (module.file.bytecodeVersion < FIRST_WITH_COUNTS) features.add('argument-counts')
       for (const fn of module.functions) {

@@ -1,4 +1,4 @@
-import type { ModelFile } from '../../program/program.js'
+import type { Program } from '../../program/program.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../index.js'
@@ -14,7 +14,7 @@ const NO_PRODUCT = /Embedding|Norm/
  * The weights that a block-sparse product could serve: matrices [out, in] of linear layers and kernels [out, in, 1, 1] of pointwise
  * convolutions, float32 or bfloat16, at least a block wide.
  */
-export function blockWeights(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
+export function blockWeights(file: Pick<Program, 'root' | 'functions'>): Parameter[] {
   return listParameters(file).filter(
     ({ name, tensor, owners }) =>
       isBlockWeight(tensor) && !owners.some((owner) => NO_PRODUCT.test(owner)) && /weight|packed|constant/.test(name),

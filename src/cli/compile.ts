@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { withoutExtension } from '../../formats/registry.js'
 import { PtliteError } from '../../runtime/error.js'
 import { compileAhead } from '../ahead.js'
 import { cpu, loadModule } from '../index.js'
@@ -31,7 +32,7 @@ ${WINOGRAD_HELP}`,
     const { model, runs, merge, isa, ...given } = parsePlannedRuns(args)
     if (merge.length > 0) throw new UsageError('--merge goes with trace')
     if (given.plans) throw new UsageError('--plans goes with trace')
-    const output = given.output ?? `${model.replace(/\.(ptl|ff)$/, '')}.ptlc`
+    const output = given.output ?? `${withoutExtension(model)}.ptlc`
     if (isSameFile(output, model))
       throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')

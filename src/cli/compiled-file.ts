@@ -1,8 +1,9 @@
 import { basename, dirname, join } from 'node:path'
-import { type AheadHeader, readHeader, readPlans, readSummaries } from '../../formats/ptlc/read.js'
+import { type AheadHeader, read as readHeader, readPlans, readSummaries } from '../../formats/ptlc/read.js'
 import type { PlanSummary } from '../../formats/ptlc/read-plan.js'
 import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
-import { fileKind } from '../../formats/file-kind.js'
+import { OpenedFile } from '../../formats/containers/opened-file.js'
+import { findFormat } from '../../formats/registry.js'
 import { PtliteError } from '../index.js'
 import { incompatibility, levelsOfPlans } from '../original.js'
 import { quickDifferenceOf } from '../replaced.js'
@@ -19,7 +20,7 @@ export interface CompiledFile {
 function withSource<T>(path: string, read: (source: ByteSource, isCompiled: boolean) => T): T {
   const source = openSource(path)
   try {
-    return read(source, fileKind(source) === 'plan')
+    return read(source, findFormat(new OpenedFile(source))?.holds === 'plans')
   } finally {
     source.close()
   }

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import { readHeader, readPlans } from '../../formats/ptlc/read.js'
+import { read as readHeader, readPlans } from '../../formats/ptlc/read.js'
 import type { AheadPlan } from '../../formats/ptlc/module.js'
 import { visitTensors } from '../../program/reach.js'
 import { openSource } from '../../formats/containers/bytes.js'

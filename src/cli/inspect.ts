@@ -3,7 +3,8 @@ import type { FunctionCode } from '../../program/code.js'
 import { disassemble } from '../../program/disassemble.js'
 import { upgraderFor } from '../../program/upgraders.js'
 import { loadModelFile } from '../../formats/read.js'
-import type { ModelFile } from '../../program/program.js'
+import { labelOf } from '../../formats/registry.js'
+import type { Program } from '../../program/program.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
@@ -103,13 +104,13 @@ async function showPlan({ model, method, inputs, plan, arena, json, winograd }: 
 
 type Report = ReturnType<typeof reportOf>
 
-function reportOf(file: ModelFile, withCode: boolean) {
+function reportOf(file: Program, withCode: boolean) {
   const methods = file.functions.filter((fn) => fn.className === file.root.typeName)
   const operators = operatorsOf(file)
   const parameters = listParameters(file)
   const products = new Set(blockWeights(file).map(({ tensor }) => tensor))
   return {
-    kind: file.kind,
+    kind: file.format,
     bytecodeVersion: file.bytecodeVersion,
     operatorVersion: file.operatorVersion,
     class: file.root.typeName,
@@ -142,7 +143,7 @@ function schemaText(fn: FunctionCode): string {
 }
 
 /** Qualified names with the number of functions that call them, sorted. */
-function operatorsOf(file: ModelFile): { name: string; functions: number; present: boolean }[] {
+function operatorsOf(file: Program): { name: string; functions: number; present: boolean }[] {
   const counts = new Map<string, number>()
   for (const fn of file.functions) {
     const names = new Set(fn.operators.map((op) => (op.overload === '' ? op.name : `${op.name}.${op.overload}`)))
@@ -161,7 +162,7 @@ function zeroText({ zeroBlocks }: { readonly zeroBlocks?: number }): string {
 
 function textOf(report: Report, parameters: readonly Parameter[]): string {
   const sections = [
-    `${report.class}\n${report.kind === 'ptl' ? 'zip (.ptl)' : 'flatbuffer (.ff)'}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
+    `${report.class}\n${labelOf(report.kind)}, bytecode version ${report.bytecodeVersion}, operator version ${report.operatorVersion}`,
     section(
       'Methods',
       report.methods.map((m) => [m.schema, `${m.instructions} instructions`]),

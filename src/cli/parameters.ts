@@ -1,6 +1,6 @@
 import { LONGEST_NAME } from '../../program/attributes.js'
 import { damaged } from '../../program/file-error.js'
-import type { ModelFile } from '../../program/program.js'
+import type { Program } from '../../program/program.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { Tensor } from '../index.js'
 
@@ -14,7 +14,7 @@ export interface Parameter {
 }
 
 /** All tensors of a file in its order: attributes of the modules, packed weights, constants of the code. */
-export function listParameters(file: Pick<ModelFile, 'root' | 'functions'>): Parameter[] {
+export function listParameters(file: Pick<Program, 'root' | 'functions'>): Parameter[] {
   const found = new Map<Tensor, Parameter & { readonly owners: string[] }>()
   const seen = new Set<object>()
   const visit = (value: Value, name: string, owner?: string): void => {

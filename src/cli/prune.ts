@@ -79,7 +79,7 @@ async function pruneFile(model: string, output: string, share: number, width: nu
       patch(bytes, tensor, name)
       return { name, shape: [...tensor.shape], blocks, zeroBlocks: target, error: kept + lost === 0 ? 0 : Math.sqrt(lost / (kept + lost)) }
     })
-    if (file.kind === 'ptl') repairChecksums(bytes)
+    repairChecksums(bytes)
     await writeFile(output, bytes)
     return pruned
   } finally {

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path'
+import { withoutExtension } from '../../formats/registry.js'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
 import { TRACED_PLANS } from '../../selective-build/selection/selection.js'
@@ -27,7 +28,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
     const { model, runs, merge, ...given } = parsePlannedRuns(args)
     if (given['no-winograd']) throw new UsageError('--no-winograd goes with compile')
     if (given.isa !== undefined) throw new UsageError('--isa goes with compile')
-    const output = given.output ?? `${basename(model).replace(/\.(ptl|ff)$/, '')}.trace`
+    const output = given.output ?? `${withoutExtension(basename(model))}.trace`
     refuseCompiled(model, 'trace', 'selective-build --model takes it as it is')
     startRecording()
     let traced: Trace

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { PtliteError } from '../../runtime/error.js'
 import type { ErrorCode } from '../../runtime/error.js'
 import { loadModelFile } from '../../formats/read.js'
-import type { ModelFile } from '../../program/program.js'
+import type { Program } from '../../program/program.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { tensor, type Tensor as ApiTensor } from '../../src/index.js'
@@ -21,7 +21,7 @@ export function fixtureBytes(name: string): Uint8Array {
   return new Uint8Array(readFileSync(fixturePath(name)))
 }
 
-export function load(name: string): ModelFile {
+export function load(name: string): Program {
   return loadModelFile(fixturePath(name))
 }
 

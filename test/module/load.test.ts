@@ -19,7 +19,7 @@ for (const name of ['linear.ptl', 'linear.ff']) {
     const bytes = fixtureBytes(name)
     for (const source of [fixturePath(name), bytes, bytes.buffer as ArrayBuffer]) {
       const file = loadModelFile(source)
-      t.equal(file.kind, name.endsWith('.ff') ? 'ff' : 'ptl')
+      t.equal(file.format, name.endsWith('.ff') ? 'ff' : 'ptl')
       t.equal(file.bytecodeVersion, name.endsWith('.ff') ? 9 : 8)
       t.equal(file.root.typeName, '__torch__.Linear')
       const fc = attribute(file.root, 'fc')

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { openSource } from '../../formats/containers/bytes.js'
+import { OpenedFile } from '../../formats/containers/opened-file.js'
+import { findFormat, formatOf, labelOf, runnableFormats } from '../../formats/registry.js'
+import { PtliteError } from '../../runtime/error.js'
+import { fixturePath } from '../module/fixtures.js'
+import { zip } from '../module/zip-writer.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const text = (value: string): Uint8Array => new Uint8Array(Buffer.from(value))
+
+function opened(file: string | Uint8Array): OpenedFile {
+  return new OpenedFile(openSource(file))
+}
+
+t.test('a file is of the format that its content says', async (t) => {
+  for (const [name, format] of [
+    ['control.ptl', 'ptl'],
+    ['control.ff', 'ff'],
+  ] as const) {
+    const file = opened(fixturePath(name))
+    t.equal(formatOf(file).name, format)
+    file.source.close()
+  }
+  t.equal(formatOf(opened(Buffer.from('PTLC\r\n\x1a\n', 'latin1'))).holds, 'plans')
+})
+
+t.test('a zip is told by its records', async (t) => {
+  const bytecode = opened(zip([{ name: 'm/bytecode.pkl', data: text('x') }]))
+  t.equal(findFormat(bytecode)?.name, 'ptl')
+  t.equal(bytecode.zip, bytecode.zip, 'whose directory is read once')
+  const cases = { 'm/constants.pkl': /full TorchScript/, 'm/data.pkl': /torch\.save/, 'm/other': /is not a module/ }
+  for (const [name, message] of Object.entries(cases)) {
+    const file = opened(zip([{ name, data: text('x') }]))
+    t.equal(findFormat(file), undefined)
+    t.throws(() => formatOf(file), { message })
+  }
+})
+
+t.test('what is no model is refused by the label of its source', async (t) => {
+  for (const bytes of ['', 'hello world', '\x80\x02}', 'PK\x03\x04 and no directory']) {
+    try {
+      formatOf(opened(Buffer.from(bytes, 'latin1')))
+      t.fail(bytes)
+    } catch (error) {
+      t.ok(error instanceof PtliteError && error.code.endsWith('_FILE'), bytes)
+      t.match((error as Error).message, /^the model: /)
+    }
+  }
+})
+
+t.test('each format that can be run has a folder with its reader, and a name and label of its own', async (t) => {
+  const formats = runnableFormats()
+  for (const { name } of formats) t.ok(existsSync(`${root}formats/${name}/read.ts`), name)
+  t.equal(new Set(formats.map(({ name }) => name)).size, formats.length)
+  t.equal(new Set(formats.map(({ name }) => labelOf(name))).size, formats.length)
+})

@@ -1,12 +1,11 @@
 import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
 import { Budget } from '../runtime/native/budget.js'
-import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
+import { openProgram, readProgram } from '../formats/read.js'
 import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
 import { ScriptModule, type ScriptOptions } from './interpreter/script-module.js'
 
-export type { ProgramFile }
-
-export interface LoadOptions extends ScriptOptions, ReadOptions {
+/** How a program is loaded. */
+export interface ProgramOptions extends ScriptOptions, ReadOptions {
   /** What the code that loading runs may take, where that is not as by default. */
   readonly limits?: Limits & ReadLimits
 }
@@ -19,7 +18,7 @@ export function loadingLimits(fileBytes: number): Limits {
 /** Reads, verifies and links a model from a path or from bytes, whose file may be open. Objects with a `__setstate__` are built by running it. */
 export function loadProgram(
   source: string | Uint8Array | ArrayBuffer,
-  options: LoadOptions = {},
+  options: ProgramOptions = {},
   opened = openProgram(source, options),
 ): ScriptModule {
   const module = new ScriptModule(options, source)

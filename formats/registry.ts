@@ -1,7 +1,7 @@
 import { damaged, guarded, unsupported } from '../program/file-error.js'
-import type { PtliteError } from '../runtime/error.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
+import type { ZipArchive } from './containers/zip/archive.js'
 import { read as readFf } from './ff/read.js'
 import { read as readPtl } from './ptl/read.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
@@ -30,16 +30,10 @@ export interface PlanFormat extends Row {
   readonly read: (source: ByteSource) => AheadHeader
 }
 
-/** Files that hold nothing that can be run. */
-interface RefusedFormat extends Row {
-  readonly holds: 'nothing'
-  readonly refusal: (file: OpenedFile) => PtliteError
-}
-
 export type Format = ProgramFormat | PlanFormat
 
 /** All formats; a file is of the first one that it matches. */
-const FORMATS: readonly (Format | RefusedFormat)[] = [
+const FORMATS: readonly Format[] = [
   {
     name: 'ptl',
     container: 'zip',
@@ -64,50 +58,11 @@ const FORMATS: readonly (Format | RefusedFormat)[] = [
     matches: ({ head }) => head === PLAN_MAGIC,
     read: readPtlc,
   },
-  {
-    name: 'torchscript',
-    container: 'zip',
-    extension: '.pt',
-    holds: 'nothing',
-    matches: ({ zip }) => zip !== null && (zip.holds('constants.pkl') || zip.holds('model.json')),
-    refusal: ({ source }) =>
-      unsupported(
-        'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
-          `torch.jit.load('${source.path ?? 'scripted.pt'}')._save_for_lite_interpreter('model.ptl')`,
-      ),
-  },
-  {
-    name: 'values',
-    container: 'zip',
-    extension: '.pt',
-    holds: 'nothing',
-    matches: ({ zip }) => zip?.holds('data.pkl') === true,
-    refusal: () => unsupported('this is a file of torch.save, which holds values and no program'),
-  },
-  {
-    name: 'pickle',
-    container: 'pickle',
-    extension: '.pt',
-    holds: 'nothing',
-    matches: ({ head }) => head.startsWith('\x80\x02'),
-    refusal: () =>
-      unsupported(
-        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
-      ),
-  },
-  {
-    name: 'zip',
-    container: 'zip',
-    extension: '.zip',
-    holds: 'nothing',
-    matches: ({ zip }) => zip !== null,
-    refusal: () => damaged('a zip file without bytecode.pkl is not a module'),
-  },
 ]
 
-/** Those that can be run. */
-export function runnableFormats(): Format[] {
-  return FORMATS.filter((format) => format.holds !== 'nothing')
+/** All formats, in the order in which they are looked for. */
+export function formats(): readonly Format[] {
+  return FORMATS
 }
 
 /** What a format is called: `zip (.ptl)`. */
@@ -122,24 +77,38 @@ export function withoutExtension(path: string): string {
   return path.slice(0, path.length - extension.length)
 }
 
-/** What a file can be run as; undefined where it cannot. Throws INVALID_FILE for a damaged zip. */
+/** The format of a file; undefined for one that cannot be run. Throws INVALID_FILE for a damaged zip. */
 export function findFormat(file: OpenedFile): Format | undefined {
-  const format = matching(file)
-  return format?.holds === 'nothing' ? undefined : format
+  return guarded(file.source.label, () => FORMATS.find((format) => format.matches(file)))
 }
 
-/** What a file is. Throws INVALID_FILE or UNSUPPORTED_FILE, with what to do, where it cannot be run. */
+/** The format of a file. Throws INVALID_FILE or UNSUPPORTED_FILE, with what to do, where it cannot be run. */
 export function formatOf(file: OpenedFile): Format {
-  const format = matching(file)
+  return findFormat(file) ?? refuse(file)
+}
+
+/** What a file is that is of no format. */
+function refuse(file: OpenedFile): never {
   return guarded(file.source.label, () => {
-    if (format === undefined) throw damaged(`expected a ${programs().join(' or ')} module, found ${described(file.source.head)}`)
-    if (format.holds === 'nothing') throw format.refusal(file)
-    return format
+    const { head, source, zip } = file
+    if (zip !== null) refuseZip(zip, source.path ?? 'scripted.pt')
+    if (head.startsWith('\x80\x02'))
+      throw unsupported(
+        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
+      )
+    throw damaged(`expected a ${programs().join(' or ')} module, found ${described(source.head)}`)
   })
 }
 
-function matching(file: OpenedFile): Format | RefusedFormat | undefined {
-  return guarded(file.source.label, () => FORMATS.find((format) => format.matches(file)))
+function refuseZip(zip: ZipArchive, path: string): never {
+  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
+    throw unsupported(
+      'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
+        `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
+    )
+  }
+  if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
+  throw damaged('a zip file without bytecode.pkl is not a module')
 }
 
 /** Of files with programs: `.ptl (zip)`. */

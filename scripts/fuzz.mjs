@@ -19,7 +19,8 @@ if (main === undefined) {
   process.exit(2)
 }
 
-const READERS = /\/(formats|program|engine\/interpreter|compiler\/(frames|executor))\/|\/src\/(load|original|compiled-module|fingerprint)/
+const READERS =
+  /\/(formats|program|engine\/interpreter|compiler\/(frames|executor))\/|\/engine\/(load|open|original|plan-engine|fingerprint)|\/src\/load/
 /** Programs that are started by themselves. */
 const children = readdirSync(join(root, hostile), { recursive: true })
   .filter((path) => /child[\w-]*\.ts$/.test(path))

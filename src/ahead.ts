@@ -6,11 +6,20 @@ import { openSource } from '../formats/containers/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { PtliteError } from '../runtime/error.js'
 import { VERSION } from '../runtime/version.js'
-import { fingerprintOf } from './fingerprint.js'
-import { loadScripted } from './load-scripted.js'
-import type { LoadOptions, Module } from './module.js'
-import { sha256 } from './replaced.js'
-import type { PlannedCall } from './scripted-module.js'
+import { fingerprintOf } from '../engine/fingerprint.js'
+import { openProgramEngine } from '../engine/open-program.js'
+import type { LoadOptions } from '../engine/options.js'
+import { sha256 } from '../engine/replaced.js'
+import type { ProgramEngine } from '../engine/program-engine.js'
+import type { Input } from './convert.js'
+import { fitArguments } from './fit.js'
+import { Module } from './module.js'
+
+/** A call that a plan is made for. */
+export interface PlannedCall {
+  readonly method: string
+  readonly args: readonly Input[]
+}
 
 /**
  * Compiles a model ahead for calls of these forms; `callsOf` gets the loaded model. Returns the bytes of a `.ptlc` file for this ISA
@@ -24,19 +33,27 @@ export function compileAhead(
   options: Pick<LoadOptions, 'winograd'> = {},
 ): Uint8Array {
   const before = identityOf(path)
-  const module = loadScripted(path, { ...options, onWarning: () => undefined })
+  const engine = openProgramEngine(path, { ...options, onWarning: () => undefined })
   try {
-    const bytes = writeAhead({ ...aboutModule(path, module), ...module.planAhead(callsOf(module)) })
+    const bytes = writeAhead({ ...aboutModule(path, engine), ...planAhead(engine, callsOf(Module.over(engine))) })
     if (identityOf(path) === before) return bytes
     // what the plans say of their model is of another one
     throw new PtliteError('INVALID_FILE', `${path}: the file was changed while it was compiled; compile it again`)
   } finally {
-    module.dispose()
+    engine.dispose()
   }
 }
 
+/** What the plans of these calls are, and the methods that they are of. */
+export function planAhead(engine: ProgramEngine, calls: readonly PlannedCall[]): ReturnType<ProgramEngine['planAhead']> {
+  return engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
+}
+
 /** What a `.ptlc` file says of the model that it is made from, and of where that happens. */
-export function aboutModule(path: string, module: Module): Omit<AheadModule, 'methods' | 'plans' | 'unplanned'> {
+export function aboutModule(
+  path: string,
+  module: Pick<Module, 'bytecodeVersion' | 'operatorVersion' | 'operators'>,
+): Omit<AheadModule, 'methods' | 'plans' | 'unplanned'> {
   return {
     library: VERSION,
     level: cpu.currentLevel(),

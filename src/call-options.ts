@@ -1,7 +1,10 @@
+import type { CallSettings, RunSettings } from '../engine/engine.js'
 import type { Profiler } from '../engine/interpreter/profile.js'
+import type { CallOptions, RunOptions } from '../engine/options.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
-import type { CallOptions, RunOptions } from './module.js'
+
+const NONE: CallSettings & RunSettings = { profiler: undefined, signal: undefined, limits: undefined }
 
 /** By what it does: it may be of another copy of the library. */
 function isProfiler(value: unknown): string | null {
@@ -15,21 +18,25 @@ function isSignal(value: unknown): string | null {
 }
 
 /** Throws INVALID_ARGUMENT for options that there are not. */
-export function profilerOf(options: CallOptions | undefined): Profiler | undefined {
-  if (options === undefined) return undefined
+export function callSettings(options: CallOptions | undefined): CallSettings {
+  if (options === undefined) return NONE
   reading(() =>
     checkOptions(options, { profiler: isProfiler, limits: limitsTest('call()') } satisfies Record<keyof CallOptions, unknown>, 'call()'),
   )
-  return options.profiler
+  return { profiler: options.profiler, limits: options.limits }
 }
 
-/** A signal of Node, which follows one of another class. Throws INVALID_ARGUMENT for options that there are not. */
-export function signalOf(options: RunOptions | undefined): AbortSignal | undefined {
-  if (options === undefined) return undefined
+/** As above. */
+export function runSettings(options: RunOptions | undefined): RunSettings {
+  if (options === undefined) return NONE
   reading(() =>
     checkOptions(options, { signal: isSignal, limits: limitsTest('run()') } satisfies Record<keyof RunOptions, unknown>, 'run()'),
   )
-  const { signal } = options
+  return { signal: ownSignal(options.signal), limits: options.limits }
+}
+
+/** A signal of Node, which follows one of another class. */
+function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return signal
   const other: AbortSignal = signal
   const own = new AbortController()

@@ -1,7 +1,7 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS } from '../runtime/held.js'
-import type { FunctionArgument } from '../program/code.js'
-import { type NamedTuples, parseType, type TypeNode } from '../program/types.js'
+import type { Engine, MethodSignature } from '../engine/engine.js'
+import { parseType, type TypeNode } from '../program/types.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
@@ -15,11 +15,9 @@ export class Parameters {
   /** Parsed when they are first needed. */
   private readonly types: TypeNode[] = []
 
-  /** `parameters` are those after `self`. */
   constructor(
     private readonly method: string,
-    private readonly parameters: readonly FunctionArgument[],
-    private readonly namedTuples: NamedTuples,
+    private readonly signature: MethodSignature,
   ) {}
 
   /** The values of a call, defaults included. Throws INVALID_ARGUMENT naming the argument. */
@@ -29,7 +27,8 @@ export class Parameters {
   }
 
   private valuesOf(args: readonly Input[]): Value[] {
-    const { method, parameters } = this
+    const { method, signature } = this
+    const { parameters } = signature
     if (args.length > parameters.length) {
       throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${parameters.length} arguments, found ${args.length}`)
     }
@@ -53,12 +52,27 @@ export class Parameters {
 
   private valueAt(i: number, arg: Input): Value {
     noteUse('arguments')
-    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(this.parameters[i]!.type, this.namedTuples)), this.place(i))
+    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= this.typeAt(i)), this.place(i))
     throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
+  }
+
+  private typeAt(i: number): TypeNode {
+    const { parameters, namedTuples } = this.signature
+    return parseType(parameters[i]!.type, namedTuples)
   }
 
   /** For errors. */
   private place(i: number): string {
-    return `${this.method}() argument ${i + 1} (${this.parameters[i]!.name})`
+    return `${this.method}() argument ${i + 1} (${this.signature.parameters[i]!.name})`
   }
+}
+
+/** What fits arguments to a method. */
+export function parametersFor(method: string, signature: MethodSignature): Parameters {
+  return new Parameters(method, signature)
+}
+
+/** The values of a call of a method, once. Throws UNKNOWN_METHOD or INVALID_ARGUMENT. */
+export function fitArguments(engine: Engine, method: string, args: readonly Input[]): Value[] {
+  return new Parameters(method, engine.signature(method)).fit(args)
 }

@@ -1,8 +1,9 @@
+import { openEngine } from '../engine/open.js'
+import type { LoadOptions } from '../engine/options.js'
 import { openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
-import type { LoadOptions, Module } from './module.js'
-import { openModel } from './open-model.js'
+import { Module } from './module.js'
 import { turnOfOthers } from '../engine/turn.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
@@ -22,7 +23,7 @@ export async function loadModule(source: string | Uint8Array | ArrayBuffer, opti
   // other work has its turn when the kernel library has been loaded, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
   if (isLarge) await turnOfOthers()
-  const module = openModel(source, options, bytes)
+  const module = Module.over(openEngine(source, options, bytes))
   if (isLarge) await turnOfOthers()
   return module
 }

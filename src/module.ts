@@ -1,83 +1,66 @@
-import type { ArenaUse, CompileMode, PlanInfo } from '../compiler/index.js'
-import type { Limits } from '../runtime/limits.js'
-import type { ReadLimits } from '../formats/reading/read-options.js'
-import type { Profiler } from '../engine/interpreter/profile.js'
-import type { Tensor } from '../runtime/tensor/tensor.js'
-import type { Input, Output } from './convert.js'
-
-export interface LoadOptions {
-  /**
-   * 'auto', the default: a method that is called again with arguments of the same form (shapes, dtypes, other values) is compiled, and
-   * replayed from then on. 'eager': compiled at its first call. 'off': every call is interpreted.
-   */
-  readonly compile?: CompileMode
-  /**
-   * false: compiled calls compute 3x3 convolutions as their definition says, as they do with PTLITE_WINOGRAD=0 in the environment. By default larger ones use Winograd's F(4x4, 3x3), which
-   * takes a third of the time and is within 2e-5 of the largest value (docs/compiler.md).
-   */
-  readonly winograd?: boolean
-  /**
-   * false: a file is read into memory of its own instead of being mapped, for files that others may write to: it takes the time to read it and
-   * its size in memory for each process. Without it weights are used in place, and processes share them.
-   */
-  readonly map?: boolean
-  /**
-   * true: the checksums of tensors in a `.ptl` file are checked, too: INVALID_FILE where they are damaged. It reads all of the file, which takes about
-   * half a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
-   */
-  readonly verify?: boolean
-  /** Receives what the model warns about; the console by default. */
-  readonly onWarning?: (text: string) => void
-  /**
-   * What the code that loading runs may take, and each call of the module that does not say otherwise: LIMIT_EXCEEDED beyond. Loading has limits
-   * without, too (docs/limits.md), and one more, `objects`, for what the file's values take.
-   */
-  readonly limits?: Limits & ReadLimits
-  /** Loop iterations and backward jumps after which a call is given up with LIMIT_EXCEEDED; unlimited by default. */
-  readonly maxIterations?: number
-}
-
-export interface CallOptions {
-  /** Collects every operator call, which makes the call be interpreted, or every kernel call of its plan; of a `.ptlc` file always that. */
-  readonly profiler?: Profiler
-  /** What the call may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. */
-  readonly limits?: Limits
-}
-
-export interface RunOptions {
-  /** Gives the run up once it is aborted: in the middle of loops and large kernels, too. */
-  readonly signal?: AbortSignal
-  /** What the run may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. Time that it waits for its turn does not count. */
-  readonly limits?: Limits
-}
+import type { ArenaUse, PlanInfo } from '../compiler/index.js'
+import type { Engine, MethodSignature } from '../engine/engine.js'
+import type { CallOptions, RunOptions } from '../engine/options.js'
+import { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import { callSettings, runSettings } from './call-options.js'
+import { type Input, type Output, toOutput } from './convert.js'
+import { type Parameters, parametersFor } from './fit.js'
 
 /**
  * A loaded model. One that was compiled ahead (`.ptlc`) has the methods, for arguments of the forms, that it was compiled with; for all
  * else it needs the model that it was compiled from beside it, and throws INVALID_ARGUMENT without.
  */
-export abstract class Module {
+export class Module {
+  /** Of methods that were called. */
+  private readonly parameterLists = new Map<MethodSignature, Parameters>()
+
+  private constructor(private readonly engine: Engine) {}
+
+  /** @internal */
+  static over(engine: Engine): Module {
+    return new Module(engine)
+  }
+
   /** Names of the methods that can be called. */
-  abstract get methods(): string[]
+  get methods(): string[] {
+    return this.engine.methods
+  }
 
   /** Qualified names of the operators that the code calls, sorted. */
-  abstract get operators(): string[]
+  get operators(): string[] {
+    return this.engine.operators
+  }
 
-  abstract get bytecodeVersion(): number
+  get bytecodeVersion(): number {
+    return this.engine.bytecodeVersion
+  }
 
   /** Operator version of the file, which upgraders go by. */
-  abstract get operatorVersion(): number
+  get operatorVersion(): number {
+    return this.engine.operatorVersion
+  }
 
   /** Files that the exporter put beside the model, by name. */
-  abstract get extraFiles(): ReadonlyMap<string, Uint8Array>
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.engine.extraFiles
+  }
 
   /** Parameters and buffers by qualified attribute name (`features.0.weight`), in the file's order. */
-  abstract parameters(): Map<string, Tensor>
+  parameters(): Map<string, Tensor> {
+    const parameters = this.engine.parameters()
+    for (const t of parameters.values()) Tensor.expose(t)
+    return parameters
+  }
 
   /**
    * Calls a method and waits for it. Arguments are positional and without `self`; trailing ones that have
    * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
    */
-  abstract call(method: string, args?: readonly Input[], options?: CallOptions): Output
+  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
+    const values = this.fit(method, args)
+    return toOutput(this.engine.call(method, values, callSettings(options)))
+  }
 
   /**
    * Calls a method off the event loop: where a plan is ready for arguments of this form (see `compile`), on a native thread, else
@@ -88,35 +71,58 @@ export abstract class Module {
    * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
    * unknown to the worker: such a model is run on this thread.
    */
-  abstract run(method: string, args?: readonly Input[], options?: RunOptions): Promise<Output>
+  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
+    const settings = runSettings(options)
+    return toOutput(await this.engine.run(method, this.fit(method, args), settings))
+  }
 
   /**
    * Compiles a method ahead for arguments of the form of `args`; runs it with them. Where the method cannot be compiled
    * `plans` says why, and calls are interpreted as before. A module with more than 64 kB of weights is compiled in a worker thread, as by
    * `run`; what that cannot do, which is to make regions for `call`, follows on this thread.
    */
-  abstract compile(method: string, args?: readonly Input[]): Promise<void>
+  async compile(method: string, args: readonly Input[] = []): Promise<void> {
+    await this.engine.compile(method, this.fit(method, args))
+  }
 
   /**
    * What the compiler makes of a method called with arguments of this form: its operators as recorded and after each pass. Runs
    * the method. Throws INVALID_ARGUMENT where it cannot be recorded.
    */
-  abstract explain(method: string, args?: readonly Input[]): string
+  explain(method: string, args: readonly Input[] = []): string {
+    return this.engine.explain(method, this.fit(method, args))
+  }
 
   /** What the plan for a call with arguments of this form keeps in its arena, frame by frame. Compiles it where there is none yet, which runs the method. Throws INVALID_ARGUMENT where there can be no plan. */
-  abstract arena(method: string, args?: readonly Input[]): ArenaUse
+  arena(method: string, args: readonly Input[] = []): ArenaUse {
+    return this.engine.arena(method, this.fit(method, args))
+  }
 
   /** What became of the calls so far, by method and input signature: compiled, or why not. */
-  abstract plans(): PlanInfo[]
+  plans(): PlanInfo[] {
+    return this.engine.plans()
+  }
 
   /** The value of an attribute of the root object, as the last call left it. */
-  abstract getAttribute(name: string): Output
+  getAttribute(name: string): Output {
+    return toOutput(this.engine.attribute(name))
+  }
 
   /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */
-  abstract dispose(): void
+  dispose(): void {
+    this.engine.dispose()
+  }
 
   /** Calls `forward`. */
   forward(...args: Input[]): Output {
     return this.call('forward', args)
+  }
+
+  /** The values of a call's arguments, defaults included. Throws INVALID_ARGUMENT. */
+  private fit(method: string, args: readonly Input[]): Value[] {
+    const signature = this.engine.signature(method)
+    let list = this.parameterLists.get(signature)
+    if (list === undefined) this.parameterLists.set(signature, (list = parametersFor(method, signature)))
+    return list.fit(args)
   }
 }

@@ -11,6 +11,7 @@ export type { PerChannelQuant, PerTensorQuant, Quant, StorageOptions } from '../
 export { type Input, type Output } from './convert.js'
 export { tuple } from './coerce.js'
 export { loadModule } from './load-module.js'
-export { type CallOptions, type LoadOptions, Module } from './module.js'
+export type { CallOptions, LoadOptions } from '../engine/options.js'
+export { Module } from './module.js'
 export { type NestedArray, tensor } from './tensor.js'
 export { Tensor } from './tensor-type.js'

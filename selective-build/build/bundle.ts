@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
-import { runnableFormats } from '../../formats/registry.js'
+import { formats } from '../../formats/registry.js'
 import type { HeldFlag } from './held.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
 import { bundling, fail } from './minify.js'
@@ -10,7 +10,7 @@ import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
 /** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
 const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
-  ...runnableFormats().map(({ name }) => ({
+  ...formats().map(({ name }) => ({
     feature: `loader:${name}`,
     file: `formats/${name}/read.ts`,
     absent: 'selective-build/absent/reader.ts',
@@ -22,11 +22,11 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
   { feature: 'complex', file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
   { feature: 'complex', file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
   { feature: 'quantized', file: 'formats/reading/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
-  { feature: 'interpreter', file: 'src/load-scripted.ts', absent: 'selective-build/absent/load-scripted.ts' },
-  { feature: 'interpreter', file: 'src/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
-  { feature: 'loader:ptlc', file: 'src/load-compiled.ts', absent: 'selective-build/absent/load-compiled.ts' },
+  { feature: 'interpreter', file: 'engine/open-program.ts', absent: 'selective-build/absent/open-program.ts' },
+  { feature: 'interpreter', file: 'engine/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
+  { feature: 'loader:ptlc', file: 'engine/load-plans.ts', absent: 'selective-build/absent/load-plans.ts' },
   { feature: 'background', file: 'engine/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
-  { feature: 'compiler', file: 'src/scripted-module.ts', absent: 'src/selected-module.ts' },
+  { feature: 'compiler', file: 'engine/program-engine.ts', absent: 'selective-build/absent/program-engine.ts' },
 ]
 
 export interface BundleInput {

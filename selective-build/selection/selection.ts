@@ -1,7 +1,7 @@
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import type { Operator } from '../../codegen/model/operator.js'
 import { DEVICE_BACKENDS, type Selector } from '../../codegen/options.js'
-import { type Format, runnableFormats } from '../../formats/registry.js'
+import { type Format, formats } from '../../formats/registry.js'
 import { PtliteError } from '../../runtime/error.js'
 import { USED_PARTS } from '../../runtime/used.js'
 import { dtypeCode, dtypeTag } from '../trace/dtype-tags.js'
@@ -75,7 +75,7 @@ export function selectionOf(trace: Trace, declared: readonly Operator[], abi: Ke
 
 /** Names of the formats that hold programs, or plans. */
 export function loadersOf(what: Format['holds']): string[] {
-  return runnableFormats()
+  return formats()
     .filter(({ holds }) => holds === what)
     .map(({ name }) => name)
 }

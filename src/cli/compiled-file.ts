@@ -5,8 +5,8 @@ import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
 import { findFormat } from '../../formats/registry.js'
 import { PtliteError } from '../index.js'
-import { incompatibility, levelsOfPlans } from '../original.js'
-import { quickDifferenceOf } from '../replaced.js'
+import { incompatibility, levelsOfPlans } from '../../engine/original.js'
+import { quickDifferenceOf } from '../../engine/replaced.js'
 
 /** What a .ptlc file says of itself. */
 export interface CompiledFile {

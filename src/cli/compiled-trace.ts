@@ -10,7 +10,7 @@ import { startRecording, stopRecording } from '../../selective-build/trace/recor
 import { EMPTY_TRACE, type KernelUse, mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { loadModule, type Output, PtliteError } from '../index.js'
 import { type CompiledFile, whyUnusable } from './compiled-file.js'
-import { levelsOfPlans } from '../original.js'
+import { levelsOfPlans } from '../../engine/original.js'
 import { argumentsOf } from './example-inputs.js'
 import { tensorsIn } from './tensors-in.js'
 

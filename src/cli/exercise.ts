@@ -25,7 +25,7 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
   const runtime = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
   runtime.setNativeLibrary(join(folder, 'libptlite.so'))
   const runs = await runsOf(trace)
-  const models = new Map<string, InstanceType<Runtime['Module']>[]>()
+  const models = new Map<string, full.Module[]>()
   const options = { onWarning: () => undefined }
   for (const model of new Set(runs.map((run) => run.model))) {
     models.set(model, [await runtime.loadModule(model, options), await runtime.loadModule(readFileSync(model), options)])
@@ -50,7 +50,7 @@ const exercise = async (trace: Trace, folder: string, observer: Parameters<Exerc
 
 /** Notes the instructions of a model, and reads of its file what errors in its code do when they are made. */
 function readCode(module: object, opcodes: Set<number>): void {
-  const { script } = module as { readonly script?: ScriptModule }
+  const { script } = (module as { readonly engine: { readonly script?: ScriptModule } }).engine
   for (const { source } of script?.functions ?? []) {
     source.code.forEach((word, at) => {
       if (at % 3 !== 0) return

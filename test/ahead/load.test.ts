@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { AheadModule } from '../../formats/ptlc/module.js'
 import { writeAhead } from '../../formats/ptlc/write.js'
-import { aboutModule, compileAhead } from '../../src/ahead.js'
+import { aboutModule, compileAhead, planAhead, type PlannedCall } from '../../src/ahead.js'
 import { cpu, int, loadModule, type Output, Profiler, tensor, type Tensor } from '../../src/index.js'
 import { repairChecksums } from '../../src/cli/zip-checksums.js'
-import { loadScripted } from '../../src/load-scripted.js'
-import type { PlannedCall } from '../../src/scripted-module.js'
+import { openProgramEngine } from '../../engine/open-program.js'
 import { VERSION } from '../../runtime/version.js'
 import { fixturePath } from '../module/fixtures.js'
 import { sealed } from './support.js'
@@ -39,8 +38,8 @@ function folder(bytes: Uint8Array, beside: boolean): string {
 }
 
 function written(changes: Partial<AheadModule>): Uint8Array {
-  const module = loadScripted(model)
-  const bytes = writeAhead({ ...aboutModule(model, module), ...module.planAhead(calls), ...changes })
+  const module = openProgramEngine(model)
+  const bytes = writeAhead({ ...aboutModule(model, module), ...planAhead(module, calls), ...changes })
   module.dispose()
   return bytes
 }

@@ -5,11 +5,11 @@ import t from 'tap'
 import type { AheadModule } from '../../formats/ptlc/module.js'
 import { writeAhead } from '../../formats/ptlc/write.js'
 import { VERSION } from '../../runtime/version.js'
-import { aboutModule } from '../../src/ahead.js'
+import { aboutModule, planAhead } from '../../src/ahead.js'
 import { readNpy } from '../../src/cli/npy.js'
 import { cpu, tensor } from '../../src/index.js'
-import { loadScripted } from '../../src/load-scripted.js'
-import { sha256 } from '../../src/replaced.js'
+import { openProgramEngine } from '../../engine/open-program.js'
+import { sha256 } from '../../engine/replaced.js'
 import { fixturePath } from '../module/fixtures.js'
 import { ptlite } from './in-process.js'
 
@@ -58,9 +58,9 @@ function claiming(changes: Partial<AheadModule>, beside: boolean): string {
   const folder = mkdtempSync(join(work, 'claims-'))
   const model = fixturePath('compile.ptl')
   if (beside) copyFileSync(model, join(folder, basename(model)))
-  const module = loadScripted(model)
+  const module = openProgramEngine(model)
   const call = { method: 'forward', args: [tensor([0, 1, 2, 3.5], [1, 4])] }
-  writeFileSync(join(folder, 'claims.ptlc'), writeAhead({ ...aboutModule(model, module), ...module.planAhead([call]), ...changes }))
+  writeFileSync(join(folder, 'claims.ptlc'), writeAhead({ ...aboutModule(model, module), ...planAhead(module, [call]), ...changes }))
   module.dispose()
   return join(folder, 'claims.ptlc')
 }

@@ -7,14 +7,13 @@ import { reachable } from '../program/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
 import type { LinkedFunction } from '../program/linked.js'
-import type { ScriptModule } from '../engine/interpreter/script-module.js'
+import type { ScriptModule } from './interpreter/script-module.js'
 import type { Value } from '../runtime/tensor/value.js'
-import { type BackgroundInterpreter, interpretInBackground } from '../engine/background/interpret.js'
-import { fillMarks } from '../engine/background/messages.js'
-import { type Input, type Output, toOutput } from './convert.js'
-import { InterpretedModule, parametersOf } from './interpreted-module.js'
-import type { CallOptions, LoadOptions, RunOptions } from './module.js'
-import { profilerOf, signalOf } from './call-options.js'
+import { type BackgroundInterpreter, interpretInBackground } from './background/interpret.js'
+import { fillMarks } from './background/messages.js'
+import type { CallSettings, RunSettings } from './engine.js'
+import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
+import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 
 /** Bytes of weights up to which `compile` works on the calling thread, which takes less time than to start another. */
@@ -23,11 +22,12 @@ const MOST_COMPILED_HERE = 1 << 16
 /** A call that a plan is made for. */
 export interface PlannedCall {
   readonly method: string
-  readonly args: readonly Input[]
+  /** Fitted to the method's signature. */
+  readonly args: readonly Value[]
 }
 
-/** A module whose code is interpreted, and compiled as its calls repeat themselves. */
-export class ScriptedModule extends InterpretedModule {
+/** Interprets a program, and compiles it as its calls repeat themselves. */
+export class ProgramEngine extends InterpretingEngine {
   private readonly tiers: TieredModule
   /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
   private readonly aheadOfTime: TieredModule[] = []
@@ -45,31 +45,25 @@ export class ScriptedModule extends InterpretedModule {
     this.tiers = new TieredModule(script, options.compile ?? 'auto', this.passes)
   }
 
-  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
+  call(method: string, args: readonly Value[], { profiler, limits: own }: CallSettings): Value {
     const fn = this.script.method(method)
-    const values = this.fit(fn, args)
-    const profiler = profilerOf(options)
-    const limits = limitsOver(options?.limits, this.limits)
-    if (profiler === undefined && limits === undefined) return toOutput(this.tiers.call(fn, values))
-    return toOutput(
-      withinLimits(limits, () =>
-        profiler?.kernels === true
-          ? this.tiers.callProfiled(fn, values, profiler)
-          : this.tiers.call(fn, values, profiler === undefined ? {} : { profiler }),
-      ),
+    const limits = limitsOver(own, this.limits)
+    if (profiler === undefined && limits === undefined) return this.tiers.call(fn, args)
+    return withinLimits(limits, () =>
+      profiler?.kernels === true
+        ? this.tiers.callProfiled(fn, args, profiler)
+        : this.tiers.call(fn, args, profiler === undefined ? {} : { profiler }),
     )
   }
 
-  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
-    const signal = signalOf(options)
+  async run(method: string, args: readonly Value[], { signal, limits: own }: RunSettings): Promise<Value> {
     const fn = this.script.method(method)
-    const values = this.fit(fn, args)
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
-    const limits = limitsOver(options?.limits, this.limits)
+    const limits = limitsOver(own, this.limits)
     ended.throwIfAborted()
     this.script.beginUse()
     try {
-      return toOutput(await (this.tiers.replayAsync(fn, values, ended, limits) ?? this.interpretAside(fn, values, ended, limits)))
+      return await (this.tiers.replayAsync(fn, args, ended, limits) ?? this.interpretAside(fn, args, ended, limits))
     } finally {
       this.script.endUse()
     }
@@ -86,20 +80,19 @@ export class ScriptedModule extends InterpretedModule {
     }
   }
 
-  async compile(method: string, args: readonly Input[] = []): Promise<void> {
+  async compile(method: string, args: readonly Value[]): Promise<void> {
     const fn = this.script.method(method)
-    const values = this.fit(fn, args)
     if (this.isLarge()) {
       this.script.beginUse()
       try {
-        await this.compileAside(fn, values)
+        await this.compileAside(fn, args)
       } finally {
         this.script.endUse()
       }
       this.end.signal.throwIfAborted()
     }
     // what is small, and what the background thread cannot do
-    withinLimits(this.limits, () => this.tiers.compile(fn, values))
+    withinLimits(this.limits, () => this.tiers.compile(fn, args))
   }
 
   private async compileAside(fn: LinkedFunction, values: readonly Value[]): Promise<void> {
@@ -135,9 +128,8 @@ export class ScriptedModule extends InterpretedModule {
     const plans: AheadPlan[] = []
     const unplanned: UnplannedCall[] = []
     let divided = false
-    for (const { method, args } of calls) {
+    for (const { method, args: example } of calls) {
       const fn = this.script.method(method)
-      const example = this.fit(fn, args)
       // before the call, which may change lists
       const signature = Signature.of(example)?.toString() ?? 'objects'
       const parameters = parametersOf(fn)
@@ -162,16 +154,14 @@ export class ScriptedModule extends InterpretedModule {
     return { methods: [...methods.values()], plans, unplanned }
   }
 
-  arena(method: string, args: readonly Input[] = []): ArenaUse {
+  arena(method: string, args: readonly Value[]): ArenaUse {
     const fn = this.script.method(method)
-    const values = this.fit(fn, args)
-    return withinLimits(this.limits, () => this.tiers.planFor(fn, values)).plan.arena()
+    return withinLimits(this.limits, () => this.tiers.planFor(fn, args)).plan.arena()
   }
 
-  explain(method: string, args: readonly Input[] = []): string {
+  explain(method: string, args: readonly Value[]): string {
     const fn = this.script.method(method)
-    const values = this.fit(fn, args)
-    return withinLimits(this.limits, () => this.tiers.explain(fn, values))
+    return withinLimits(this.limits, () => this.tiers.explain(fn, args))
   }
 
   override plans(): PlanInfo[] {

@@ -1,6 +1,6 @@
 import type { PassOptions } from '../compiler/index.js'
 import { check } from '../runtime/error.js'
-import type { LoadOptions } from './module.js'
+import type { LoadOptions } from './options.js'
 
 const VARIABLE = 'PTLITE_WINOGRAD'
 

@@ -9,17 +9,14 @@ import type { ByteSource } from '../formats/containers/bytes.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { checkText } from '../runtime/tensor/check-arguments.js'
-import { profilerOf, signalOf } from './call-options.js'
-import { type Input, type Output, toOutput } from './convert.js'
-import { Parameters } from './fit.js'
-import type { InterpretedModule } from './interpreted-module.js'
-import { type CallOptions, Module, type RunOptions } from './module.js'
+import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
+import type { InterpretingEngine } from './interpreting-engine.js'
 import { sameState } from './module-state.js'
 
 /** The model that a file was compiled from. */
 export interface Original {
   /** Loads it. Throws PtliteError where it is not there or another one. */
-  open(): InterpretedModule
+  open(): InterpretingEngine
 }
 
 interface Entry {
@@ -29,11 +26,11 @@ interface Entry {
   readonly operators: AheadPlan['operators']
 }
 
-/** A module that was compiled ahead: it replays the plans of its file, and leaves all else to the model it was compiled from. */
-export class CompiledModule extends Module {
+/** Replays the plans of a file that was compiled ahead, and leaves all else to the model that it was compiled from. */
+export class PlanEngine implements Engine {
   private readonly entries: readonly Entry[]
-  private readonly parameterLists: ReadonlyMap<string, Parameters>
-  private loaded: InterpretedModule | undefined
+  private readonly signatures: ReadonlyMap<string, MethodSignature>
+  private loaded: InterpretingEngine | undefined
   /** Of the original, as it was loaded: the state that plans were made for. */
   private initial: readonly unknown[] = []
   /** Aborted at dispose. */
@@ -49,9 +46,8 @@ export class CompiledModule extends Module {
     levels: number,
     private readonly limits: Limits | undefined,
   ) {
-    super()
     this.entries = ahead.plans.map((plan) => entryOf(plan, levels, source.label))
-    this.parameterLists = new Map(ahead.methods.map(({ name, arguments: list }) => [name, new Parameters(name, list, new Map())]))
+    this.signatures = new Map(ahead.methods.map(({ name, arguments: list }) => [name, { parameters: list, namedTuples: new Map() }]))
   }
 
   get methods(): string[] {
@@ -78,39 +74,48 @@ export class CompiledModule extends Module {
     return this.model('its parameters are').parameters()
   }
 
-  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
-    const profiler = profilerOf(options)
-    const found = this.find(method, args)
-    if (found === null) return this.modelFor(method, args).call(method, args, options)
-    const { plan, inputs } = found
-    const limits = limitsOver(options?.limits, this.limits)
-    const run = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
-    return toOutput(limits === undefined ? run() : withinLimits(limits, run))
+  signature(method: string): MethodSignature {
+    this.checkUsable()
+    checkText(method, 'the name of a method')
+    const signature = this.signatures.get(method)
+    if (signature !== undefined) return signature
+    const known = this.ahead.methods.map(({ name }) => name).join(', ')
+    return this.model(`it has no method '${method}', only ${known}; others are`).signature(method)
   }
 
-  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
-    const signal = signalOf(options)
+  call(method: string, args: readonly Value[], settings: CallSettings): Value {
     const found = this.find(method, args)
-    if (found === null) return this.modelFor(method, args).run(method, args, options)
+    if (found === null) return this.modelFor(method, args).call(method, args, settings)
+    const { plan, inputs } = found
+    const { profiler } = settings
+    const limits = limitsOver(settings.limits, this.limits)
+    const run = (): Value => (profiler === undefined ? plan.run(inputs) : plan.runProfiled(inputs, profiler))
+    return limits === undefined ? run() : withinLimits(limits, run)
+  }
+
+  async run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value> {
+    const found = this.find(method, args)
+    if (found === null) return this.modelFor(method, args).run(method, args, settings)
+    const { signal } = settings
     const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
     this.uses++
     try {
-      return toOutput(await found.plan.runAsync(found.inputs, ended, limitsOver(options?.limits, this.limits)))
+      return await found.plan.runAsync(found.inputs, ended, limitsOver(settings.limits, this.limits))
     } finally {
       this.uses--
       if (this.uses === 0 && this.end.signal.aborted) this.free()
     }
   }
 
-  async compile(method: string, args: readonly Input[] = []): Promise<void> {
+  async compile(method: string, args: readonly Value[]): Promise<void> {
     if (this.find(method, args) === null) await this.modelFor(method, args).compile(method, args)
   }
 
-  arena(method: string, args: readonly Input[] = []): ArenaUse {
+  arena(method: string, args: readonly Value[]): ArenaUse {
     return this.find(method, args)?.plan.arena() ?? this.modelFor(method, args).arena(method, args)
   }
 
-  explain(method: string, args: readonly Input[] = []): string {
+  explain(method: string, args: readonly Value[]): string {
     return this.model('its operators are').explain(method, args)
   }
 
@@ -147,8 +152,8 @@ export class CompiledModule extends Module {
     return [...own, ...(this.loaded?.plans() ?? left)]
   }
 
-  getAttribute(name: string): Output {
-    return this.model('its attributes are').getAttribute(name)
+  attribute(name: string): Value {
+    return this.model('its attributes are').attribute(name)
   }
 
   dispose(): void {
@@ -166,30 +171,30 @@ export class CompiledModule extends Module {
   }
 
   /** The plan for a call; null where the file has none. */
-  private find(method: string, args: readonly Input[]): { plan: Plan; inputs: Tensor[] } | null {
-    if (this.end.signal.aborted) throw this.end.signal.reason
-    checkText(method, 'the name of a method')
-    this.source.checkUnchanged(true)
-    const values = this.parameterLists.get(method)?.fit(args)
-    if (values === undefined || this.hasChanged()) return null
+  private find(method: string, args: readonly Value[]): { plan: Plan; inputs: Tensor[] } | null {
+    this.checkUsable()
+    if (this.hasChanged()) return null
     for (const entry of this.entries) {
-      const inputs = entry.method === method ? entry.signature.match(values) : null
+      const inputs = entry.method === method ? entry.signature.match(args) : null
       if (inputs !== null && entry.plan.accepts(inputs)) return { plan: entry.plan, inputs }
     }
     return null
   }
 
-  /** A call of the original has set an attribute, say, that plans know as it was. */
-  private hasChanged(): boolean {
-    return this.loaded !== undefined && !sameState(this.loaded.moduleState(), this.initial)
+  private checkUsable(): void {
+    if (this.end.signal.aborted) throw this.end.signal.reason
+    this.source.checkUnchanged(true)
   }
 
-  private modelFor(method: string, args: readonly Input[]): Module {
-    const values: Value[] | undefined = this.parameterLists.get(method)?.fit(args)
-    if (values === undefined)
-      return this.model(`it has no method '${method}', only ${this.ahead.methods.map((m) => m.name).join(', ')}; others are`)
+  /** A call of the original has set an attribute, say, that plans know as it was. */
+  private hasChanged(): boolean {
+    return this.loaded !== undefined && !sameState(this.loaded.state(), this.initial)
+  }
+
+  private modelFor(method: string, args: readonly Value[]): Engine {
+    if (!this.signatures.has(method)) return this.model('other methods are')
     const known = this.entries.filter((e) => e.method === method).map((e) => `${method}(${e.signature.toString()})`)
-    const found = Signature.of(values)?.toString() ?? 'objects'
+    const found = Signature.of(args)?.toString() ?? 'objects'
     const left = this.ahead.unplanned.find((call) => call.method === method && call.signature === found)
     if (left !== undefined)
       return this.model(`${method}(${found}) is interpreted (${left.reason.split('\n', 1)[0]}), which takes its program; that is`)
@@ -198,12 +203,12 @@ export class CompiledModule extends Module {
   }
 
   /** The original, loaded when it is first needed; `what` begins the sentence that says why. */
-  private model(what: string): Module {
+  private model(what: string): InterpretingEngine {
     if (this.end.signal.aborted) throw this.end.signal.reason
     if (this.loaded === undefined) {
       try {
         this.loaded = this.original.open()
-        this.initial = this.loaded.moduleState()
+        this.initial = this.loaded.state()
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
         throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {

@@ -8,9 +8,9 @@ import type { ByteSource } from '../formats/containers/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { levelsNamed } from '../runtime/native/cpu-description.js'
 import { VERSION } from '../runtime/version.js'
-import type { Original } from './compiled-module.js'
-import type { InterpretedModule } from './interpreted-module.js'
-import type { Module } from './module.js'
+import type { Engine } from './engine.js'
+import type { InterpretingEngine } from './interpreting-engine.js'
+import type { Original } from './plan-engine.js'
 import { differenceOf, quickDifferenceOf } from './replaced.js'
 
 /** Why plans of a file cannot be used here; null where they can. */
@@ -31,7 +31,7 @@ export function levelsOfPlans({ levels }: Pick<AheadAbout, 'levels'>): number {
 
 export interface OriginalBeside extends Original {
   /** The model in place of plans that cannot be used. Throws UNSUPPORTED_FILE with the reason where it is not there. */
-  insteadOf(reason: string): Module
+  insteadOf(reason: string): Engine
   /**
    * That the file of its name is not the model that the plans were made from, and what to do; null where it is, or there is none. Reads
    * little of the file (fingerprint.ts).
@@ -46,10 +46,10 @@ export interface OriginalBeside extends Original {
 export function originalBeside(
   source: ByteSource,
   about: OriginalFile,
-  load: (path: string, mode: CompileMode) => InterpretedModule,
+  load: (path: string, mode: CompileMode) => InterpretingEngine,
 ): OriginalBeside {
   const path = source.path === undefined ? undefined : join(dirname(source.path), basename(about.original))
-  const open = (mode: CompileMode): InterpretedModule => {
+  const open = (mode: CompileMode): InterpretingEngine => {
     if (path === undefined || !existsSync(path)) {
       throw new PtliteError('INVALID_ARGUMENT', path === undefined ? 'bytes have no folder to find it in' : `there is no ${path}`)
     }

@@ -3,10 +3,11 @@ import { readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import type { PlanFormat } from '../formats/registry.js'
-import { CompiledModule } from './compiled-module.js'
-import type { InterpretedModule } from './interpreted-module.js'
-import { loadScripted } from './load-scripted.js'
-import type { LoadOptions, Module } from './module.js'
+import type { Engine } from './engine.js'
+import { openProgramEngine } from './open-program.js'
+import type { LoadOptions } from './options.js'
+import { PlanEngine } from './plan-engine.js'
+import type { ProgramEngine } from './program-engine.js'
 import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
 import { passOptions } from './pass-options.js'
 
@@ -17,12 +18,12 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
 }
 
 /**
- * The module of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
+ * What replays the plans of a `.ptlc` file; the model that it was compiled from is loaded where that is needed. Closes the source where it is not
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
-export function loadCompiled(source: ByteSource, format: PlanFormat, options: LoadOptions): Module {
+export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
   const warn = options.onWarning ?? ((text: string): void => console.warn(`ptlite: ${text}`))
-  const load = (path: string, mode: CompileMode): InterpretedModule => loadScripted(path, { ...options, compile: options.compile ?? mode })
+  const load = (path: string, mode: CompileMode): ProgramEngine => openProgramEngine(path, { ...options, compile: options.compile ?? mode })
   try {
     const passes = passOptions(options)
     const header = format.read(source)
@@ -36,7 +37,7 @@ export function loadCompiled(source: ByteSource, format: PlanFormat, options: Lo
         const warning = original.warning()
         if (warning !== null) warn(warning)
         source.checkUnchanged()
-        return new CompiledModule(ahead, source, original, levels, options.limits)
+        return new PlanEngine(ahead, source, original, levels, options.limits)
       }
     }
     const instead = original.insteadOf(reason)

@@ -1,0 +1,48 @@
+import type { ArenaUse, PlanInfo } from '../compiler/index.js'
+import type { FunctionArgument } from '../program/code.js'
+import type { NamedTuples } from '../program/types.js'
+import type { Limits } from '../runtime/limits.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import type { Profiler } from './interpreter/profile.js'
+
+/** What a method takes after `self`. */
+export interface MethodSignature {
+  readonly parameters: readonly FunctionArgument[]
+  /** NamedTuples that types of the parameters may name. */
+  readonly namedTuples: NamedTuples
+}
+
+/** What may be different in one call. */
+export interface CallSettings {
+  readonly profiler: Profiler | undefined
+  readonly limits: Limits | undefined
+}
+
+export interface RunSettings {
+  readonly signal: AbortSignal | undefined
+  readonly limits: Limits | undefined
+}
+
+/**
+ * What runs a model: its program (ProgramEngine), or the plans that were made of it ahead (PlanEngine). Arguments are fitted to a method's signature before.
+ * What each member does and throws, Module says, which has them under the same names.
+ */
+export interface Engine {
+  readonly methods: string[]
+  readonly operators: string[]
+  readonly bytecodeVersion: number
+  readonly operatorVersion: number
+  readonly extraFiles: ReadonlyMap<string, Uint8Array>
+  /** The same object for the same method, each time. Throws UNKNOWN_METHOD. */
+  signature(method: string): MethodSignature
+  parameters(): Map<string, Tensor>
+  attribute(name: string): Value
+  call(method: string, args: readonly Value[], settings: CallSettings): Value
+  run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value>
+  compile(method: string, args: readonly Value[]): Promise<void>
+  explain(method: string, args: readonly Value[]): string
+  arena(method: string, args: readonly Value[]): ArenaUse
+  plans(): PlanInfo[]
+  dispose(): void
+}

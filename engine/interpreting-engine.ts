@@ -1,0 +1,81 @@
+import type { ArenaUse, PlanInfo } from '../compiler/index.js'
+import type { FunctionArgument } from '../program/code.js'
+import type { LinkedFunction } from '../program/linked.js'
+import { argumentCount } from '../program/verifier.js'
+import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Value } from '../runtime/tensor/value.js'
+import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
+import type { ScriptModule } from './interpreter/script-module.js'
+import { stateOf } from './module-state.js'
+
+/** What every engine with a program has, however the code is run. */
+export abstract class InterpretingEngine implements Engine {
+  /** Of methods that were asked for. */
+  private readonly signatures = new Map<LinkedFunction, MethodSignature>()
+
+  constructor(protected readonly script: ScriptModule) {}
+
+  get methods(): string[] {
+    return this.script.methods.map((fn) => fn.source.method)
+  }
+
+  get operators(): string[] {
+    const names = this.script.functions.flatMap((fn) => fn.operators.map((op) => op.qualifiedName))
+    return [...new Set(names)].sort()
+  }
+
+  get bytecodeVersion(): number {
+    return this.script.file.bytecodeVersion
+  }
+
+  get operatorVersion(): number {
+    return this.script.file.operatorVersion
+  }
+
+  get extraFiles(): ReadonlyMap<string, Uint8Array> {
+    return this.script.file.extraFiles
+  }
+
+  signature(method: string): MethodSignature {
+    const fn = this.script.method(method)
+    let signature = this.signatures.get(fn)
+    if (signature === undefined) {
+      signature = { parameters: parametersOf(fn), namedTuples: this.script.namedTuples }
+      this.signatures.set(fn, signature)
+    }
+    return signature
+  }
+
+  /** What calls can change, to be compared by sameState. */
+  state(): unknown[] {
+    return stateOf(this.script.root)
+  }
+
+  parameters(): Map<string, Tensor> {
+    return this.script.parameters()
+  }
+
+  attribute(name: string): Value {
+    return this.script.attribute(name)
+  }
+
+  plans(): PlanInfo[] {
+    return []
+  }
+
+  dispose(): void {
+    this.script.dispose()
+  }
+
+  abstract call(method: string, args: readonly Value[], settings: CallSettings): Value
+  abstract run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value>
+  abstract compile(method: string, args: readonly Value[]): Promise<void>
+  abstract explain(method: string, args: readonly Value[]): string
+  abstract arena(method: string, args: readonly Value[]): ArenaUse
+}
+
+/** What a method takes after `self`; functions without a schema take anything. */
+export function parametersOf({ source }: LinkedFunction): readonly FunctionArgument[] {
+  if (source.schema !== null) return source.schema.args.slice(1)
+  return Array.from({ length: argumentCount(source) - 1 }, (_, i) => ({ name: `arg${i + 1}`, type: 'Any', default: undefined }))
+}

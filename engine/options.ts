@@ -1,0 +1,53 @@
+import type { CompileMode } from '../compiler/index.js'
+import type { ReadLimits } from '../formats/reading/read-options.js'
+import type { Limits } from '../runtime/limits.js'
+import type { Profiler } from './interpreter/profile.js'
+
+/** How a model is loaded. */
+export interface LoadOptions {
+  /**
+   * 'auto', the default: a method that is called again with arguments of the same form (shapes, dtypes, other values) is compiled, and
+   * replayed from then on. 'eager': compiled at its first call. 'off': every call is interpreted.
+   */
+  readonly compile?: CompileMode
+  /**
+   * false: compiled calls compute 3x3 convolutions as their definition says, as they do with PTLITE_WINOGRAD=0 in the environment. By default larger ones use Winograd's F(4x4, 3x3), which
+   * takes a third of the time and is within 2e-5 of the largest value (docs/compiler.md).
+   */
+  readonly winograd?: boolean
+  /**
+   * false: a file is read into memory of its own instead of being mapped, for files that others may write to: it takes the time to read it and
+   * its size in memory for each process. Without it weights are used in place, and processes share them.
+   */
+  readonly map?: boolean
+  /**
+   * true: the checksums of tensors in a `.ptl` file are checked, too: INVALID_FILE where they are damaged. It reads all of the file, which takes about
+   * half a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
+   */
+  readonly verify?: boolean
+  /** Receives what the model warns about; the console by default. */
+  readonly onWarning?: (text: string) => void
+  /**
+   * What the code that loading runs may take, and each call of the module that does not say otherwise: LIMIT_EXCEEDED beyond. Loading has limits
+   * without, too (docs/limits.md), and one more, `objects`, for what the file's values take.
+   */
+  readonly limits?: Limits & ReadLimits
+  /** Loop iterations and backward jumps after which a call is given up with LIMIT_EXCEEDED; unlimited by default. */
+  readonly maxIterations?: number
+}
+
+/** How a call is made. */
+export interface CallOptions {
+  /** Collects every operator call, which makes the call be interpreted, or every kernel call of its plan; of a `.ptlc` file always that. */
+  readonly profiler?: Profiler
+  /** What the call may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. */
+  readonly limits?: Limits
+}
+
+/** How a run is made. */
+export interface RunOptions {
+  /** Gives the run up once it is aborted: in the middle of loops and large kernels, too. */
+  readonly signal?: AbortSignal
+  /** What the run may take, in place of what its module's limits say: LIMIT_EXCEEDED beyond. Time that it waits for its turn does not count. */
+  readonly limits?: Limits
+}

@@ -82,12 +82,6 @@ inline int32_t launch_at_level(void* frame) {
 
 extern "C" {
 
-// What thread_local destructors are registered with. libstdc++'s own does the same and brings its exception handling along.
-int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* library);
-int __cxa_thread_atexit(void (*destroy)(void*), void* object, void* library) {
-  return __cxa_thread_atexit_impl(destroy, object, library);
-}
-
 int32_t ptlite_launch(void* frame, void* host) {
   static_cast<ptlite_frame_header*>(frame)->host = reinterpret_cast<uint64_t>(host);
   if (__builtin_expect(ptlite::limited(), 0)) return ptlite::within_budget(ptlite::launch_at_level, frame);

@@ -15,7 +15,7 @@
 
 #include <atomic>
 
-#include "isa/detect.h"
+#include "dispatch/levels.h"
 
 namespace ptlite {
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "os/futex.h"
+#include "os/wait.h"
 #include "values.h"
 
 namespace ptlite {

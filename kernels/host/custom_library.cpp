@@ -1,8 +1,8 @@
 #include "custom_library.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 
+#include "os/libraries.h"
 #include "values.h"
 
 namespace ptlite {
@@ -31,10 +31,10 @@ napi_value open_custom_library(napi_env env, napi_callback_info info) {
   if (napi_get_cb_info(env, info, &count, &argument, nullptr, nullptr) != napi_ok) return nullptr;
   if (napi_get_value_string_utf8(env, argument, path, sizeof(path), &length) != napi_ok || length + 1 == sizeof(path))
     return refuse(env, "expected a path");
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return refuse(env, dlerror());
-  void* const found = dlsym(library, "ptlite_launch");
-  const auto hash = reinterpret_cast<Hash>(dlsym(library, "ptlite_abi_hash"));
+  void* const library = open_library(path);
+  if (library == nullptr) return refuse(env, library_error());
+  void* const found = find_symbol(library, "ptlite_launch");
+  const auto hash = reinterpret_cast<Hash>(find_symbol(library, "ptlite_abi_hash"));
   if (found == nullptr || hash == nullptr) return refuse(env, "it is no kernel library: it has no ptlite_launch and ptlite_abi_hash");
   const bool made =
       napi_create_object(env, &result) == napi_ok && add_hash(env, result, hash()) && add_function(env, result, "launch", launch, found);

@@ -2,12 +2,12 @@
 
 #if defined(PTLITE_GUARDS)
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "os/lock.h"
+#include "os/pages.h"
 
 namespace ptlite {
 namespace {
@@ -37,34 +37,27 @@ const Settings& settings() {
   return read;
 }
 
-size_t page_size() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
-size_t in_pages(size_t bytes) { return (bytes + page_size() - 1) & ~(page_size() - 1); }
+size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) & ~(page_size() - 1); }
 
 /// `bytes` reserved bytes, with one reserved page before and one behind them; 0 where there are no addresses left.
 uintptr_t reserve(size_t bytes) {
-  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static Mutex mutex;
   static uintptr_t next = 0;
   static size_t left = 0;
   const size_t wanted = bytes + page_size();
-  pthread_mutex_lock(&mutex);
+  const Lock lock(mutex);
   if (wanted > left) {
     const size_t size = wanted + page_size() > kReserved ? wanted + page_size() : kReserved;
-    void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    next = memory == MAP_FAILED ? 0 : reinterpret_cast<uintptr_t>(memory) + page_size();
-    left = memory == MAP_FAILED ? 0 : size - page_size();
+    const uintptr_t memory = reserve_pages(size);
+    next = memory == 0 ? 0 : memory + page_size();
+    left = memory == 0 ? 0 : size - page_size();
   }
   const uintptr_t found = left == 0 ? 0 : next;
   if (found != 0) {
     next += wanted;
     left -= wanted;
   }
-  pthread_mutex_unlock(&mutex);
   return found;
-}
-
-bool remap(uintptr_t from, size_t bytes, int protection, int more) {
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | more;
-  return bytes == 0 || mmap(reinterpret_cast<void*>(from), bytes, protection, flags, -1, 0) != MAP_FAILED;
 }
 
 }  // namespace
@@ -72,9 +65,9 @@ bool remap(uintptr_t from, size_t bytes, int protection, int more) {
 bool guarded() { return settings().on; }
 
 void* take_guarded(size_t bytes, size_t alignment) {
-  const size_t pages = in_pages(bytes);
+  const size_t pages = whole_pages(bytes);
   const uintptr_t from = reserve(pages);
-  if (from == 0 || !remap(from, pages, PROT_READ | PROT_WRITE, 0)) return nullptr;
+  if (from == 0 || !open_pages(from, pages)) return nullptr;
   uintptr_t block = from;
   if (!settings().at_start) {
     const size_t most = alignment > settings().alignment ? alignment : settings().alignment;
@@ -86,7 +79,7 @@ void* take_guarded(size_t bytes, size_t alignment) {
 
 void return_guarded(void* block, size_t bytes) {
   const uintptr_t at = reinterpret_cast<uintptr_t>(block), from = at & ~(page_size() - 1);
-  remap(from, in_pages(at + bytes - from), PROT_NONE, MAP_NORESERVE);
+  close_pages(from, whole_pages(at + bytes - from));
 }
 
 }  // namespace ptlite

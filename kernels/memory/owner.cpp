@@ -1,12 +1,13 @@
 #include "owner.h"
 
-#include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
+#include <new>
+
+#include "os/lock.h"
+#include "os/pages.h"
+#include "os/threads.h"
 
 namespace ptlite {
 namespace {
@@ -66,20 +67,14 @@ class Owner {
   }
 
   static Owner* create() {
-    auto* owner = static_cast<Owner*>(calloc(1, sizeof(Owner)));
-    if (owner == nullptr) return nullptr;
-    pthread_mutex_init(&owner->mutex_, nullptr);
+    void* const memory = malloc(sizeof(Owner));
+    if (memory == nullptr) return nullptr;
+    auto* const owner = new (memory) Owner;
     owner->join();
     return owner;
   }
 
  private:
-  struct Lock {
-    explicit Lock(pthread_mutex_t& m) : mutex(m) { pthread_mutex_lock(&mutex); }
-    ~Lock() { pthread_mutex_unlock(&mutex); }
-    pthread_mutex_t& mutex;
-  };
-
   static constexpr size_t kFirstCapacity = 64;
 
   /// Where the search for an address begins: multiples of 64 spread over the table by the golden ratio.
@@ -121,29 +116,21 @@ class Owner {
     entries_[hole] = {};
   }
 
-  pthread_mutex_t mutex_;
-  std::atomic<int32_t> users_;
-  Entry* entries_;
-  size_t capacity_, used_;
+  Mutex mutex_;
+  std::atomic<int32_t> users_{0};
+  Entry* entries_ = nullptr;
+  size_t capacity_ = 0, used_ = 0;
 };
-
-/// While the process exits, other threads may still use what its main thread owns.
-bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
-
-void give_back_pages() {
-#if defined(__GLIBC__)
-  malloc_trim(0);
-#endif
-}
 
 struct Membership {
   Owner* owner = nullptr;
   ~Membership() {
+    // while the process exits, other threads may still use what its main thread owns
     if (owner != nullptr && (!is_main_thread() || owner->empty())) {
       const bool keeps_pages = !owner->empty();
       owner->leave();
       // the C library keeps what was freed in arenas that other threads may never use
-      if (keeps_pages) give_back_pages();
+      if (keeps_pages) trim_heap();
     }
     owner = nullptr;
   }

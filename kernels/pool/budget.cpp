@@ -1,8 +1,6 @@
 #include "budget.h"
 
-#include <time.h>
-#include <x86intrin.h>
-
+#include "primitives/cycles.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {
@@ -14,12 +12,6 @@ constexpr uint64_t kCycles = 1 << 16;
 }  // namespace
 
 __thread Guard guard;
-
-int64_t clock_nanoseconds() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
-}
 
 int64_t deadline_after(int64_t nanoseconds) {
   const int64_t now = clock_nanoseconds();
@@ -34,26 +26,27 @@ void check_budget() {
     if (budget.cancel != nullptr && *budget.cancel != 0) {
       status = PTLITE_CANCELLED;
     } else {
-      const uint64_t cycles = __rdtsc();
-      if (cycles - g.seen < kCycles) return;
-      g.seen = cycles;
+      const uint64_t now = cycles();
+      if (now - g.seen < kCycles) return;
+      g.seen = now;
       if (clock_nanoseconds() < budget.deadline) return;
       status = PTLITE_TIME_LIMIT;
     }
     budget.status.store(status, std::memory_order_relaxed);
   }
-  if (g.way_out != nullptr) _longjmp(*g.way_out, 1);
+  if (g.way_out != nullptr) PTLITE_JUMP(*g.way_out);
 }
 
 int32_t within_budget(int32_t (*task)(void* context), void* context) {
-  jmp_buf here;
-  jmp_buf* const before = guard.way_out;
+  JumpPoint here;
+  JumpPoint* const before = guard.way_out;
   guard.way_out = &here;
   // by way of memory, since registers are not what they were after the second return
   volatile int32_t status = PTLITE_OK;
-  if (_setjmp(here) == 0) status = task(context);
+  if (PTLITE_JUMP_POINT(here)) status = task(context);
   else status = guard.budget->status.load(std::memory_order_relaxed);
   guard.way_out = before;
+  if (!kJumps && status == PTLITE_OK && limited()) return guard.budget->status.load(std::memory_order_relaxed);
   return status;
 }
 

@@ -2,10 +2,12 @@
 // their work (`poll`); where there is none, that is one comparison. A kernel that is ended leaves its results undefined.
 #pragma once
 
-#include <setjmp.h>
 #include <stdint.h>
 
 #include <atomic>
+
+#include "os/clock.h"
+#include "os/jump.h"
 
 namespace ptlite {
 
@@ -18,7 +20,7 @@ struct Budget {
 /// The budget of a thread, and where it goes on when that is spent. Nothing between there and a poll may hold what has to be given back.
 struct Guard {
   Budget* budget;
-  jmp_buf* way_out;
+  JumpPoint* way_out;
   uint64_t seen;  // cycles when the clock was read last
 };
 extern __thread Guard guard __attribute__((visibility("hidden")));
@@ -50,9 +52,6 @@ class Pace {
 
 /// Calls task(context), which may be left by a poll. Its status, or that of the budget that was spent.
 int32_t within_budget(int32_t (*task)(void* context), void* context);
-
-/// What CLOCK_MONOTONIC says, in nanoseconds.
-int64_t clock_nanoseconds();
 
 /// The deadline that is so many nanoseconds from now.
 int64_t deadline_after(int64_t nanoseconds);

@@ -1,13 +1,11 @@
 #include "pool.h"
 
-#include <pthread.h>
-#include <time.h>
-#include <x86intrin.h>
-
 #include <atomic>
 
-#include "os/futex.h"
 #include "memory/scratch.h"
+#include "os/threads.h"
+#include "os/wait.h"
+#include "primitives/cycles.h"
 #include "ptlite_abi.h"
 
 namespace ptlite {
@@ -18,7 +16,7 @@ namespace {
 constexpr int64_t kSpinNanoseconds = 50000;
 
 /// A helper that had nothing to do for so long ends; another is started when one is needed.
-constexpr timespec kIdle = {5, 0};
+constexpr int64_t kIdle = 5000000000;
 
 /// What is written by one thread while others look at something else gets a cache line of its own.
 constexpr size_t kLine = 64;
@@ -65,7 +63,7 @@ bool spin(const F& done) {
   do {
     for (int i = 0; i < 32; i++) {
       if (done()) return true;
-      __builtin_ia32_pause();
+      pause();
     }
   } while (clock_nanoseconds() < end);
   return done();
@@ -81,9 +79,9 @@ class Stride {
   template <class F>
   void time(const F& range) {
     poll();
-    const uint64_t begin = __rdtsc();
+    const uint64_t begin = cycles();
     range();
-    if (__rdtsc() - begin < kCycles && units_ < kMost) units_ *= 2;
+    if (cycles() - begin < kCycles && units_ < kMost) units_ *= 2;
   }
 
  private:
@@ -182,7 +180,7 @@ void* help(void*) {
     }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     seen = state.load(std::memory_order_seq_cst);
-    const bool idle = !((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined) && !sleep_while(state, seen, &kIdle);
+    const bool idle = !((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined) && !sleep_while(state, seen, kIdle);
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
     // a job that comes now goes without it
     if (idle) break;
@@ -206,21 +204,12 @@ int32_t start(int32_t count) {
   if (running >= count) return running;
   if (!fork_handled) {
     fork_handled = true;
-    pthread_atfork(nullptr, nullptr, after_fork);
+    after_forks(after_fork);
   }
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, size_t{1} << 20);
-  pthread_t thread;
-  for (; running < count; running++) {
-    // counted before it can end
-    started.fetch_add(1, std::memory_order_relaxed);
-    if (pthread_create(&thread, &attributes, help, nullptr) == 0) continue;
-    started.fetch_sub(1, std::memory_order_relaxed);
-    break;
-  }
-  pthread_attr_destroy(&attributes);
+  // counted before it can end
+  const auto count_one = [] { started.fetch_add(1, std::memory_order_relaxed); };
+  const auto forget_one = [] { started.fetch_sub(1, std::memory_order_relaxed); };
+  running += start_threads(count - running, size_t{1} << 20, help, count_one, forget_one);
   return running;
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "primitives/float16.h"
 #include "selection.h"
 #include "support/bfloat16_bits.h"
 
@@ -30,7 +31,7 @@ struct bf16 {
   static bf16 from(float value) { return {float_to_bfloat16_bits(value)}; }
 };
 
-using f16 = _Float16;
+using f16 = ptlite::compiler_float16;
 
 /// A stored bool: any non-zero byte is true.
 struct boolean {

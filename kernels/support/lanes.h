@@ -4,16 +4,12 @@
 #include <cstdint>
 #include <cstring>
 
+#include "primitives/registers.h"
+
 namespace {
 namespace lanes {
 
-#if defined(__AVX512F__)
-constexpr int kBytes = 64;
-#elif defined(__AVX2__)
-constexpr int kBytes = 32;
-#else
-constexpr int kBytes = 16;
-#endif
+constexpr int kBytes = PTLITE_VEC_BYTES;
 
 template <class T>
 struct Of {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "primitives/math.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -36,15 +37,15 @@ PTLITE_INLINE F64 scale_by_power(F64 a, Vec<int64_t> n) {
 
 // the same for an n that is an integer kept as a floating-point number
 PTLITE_INLINE F32 scale_by_power(F32 a, F32 n) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return F32((F32::Raw)_mm512_scalef_ps((__m512)a.v, (__m512)n.v));
+#if PTLITE_VEC_SCALES
+  return arch::scaled_by_power(a, n);
 #else
   return scale_by_power(a, convert<int32_t>(n));
 #endif
 }
 PTLITE_INLINE F64 scale_by_power(F64 a, F64 n) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return F64((F64::Raw)_mm512_scalef_pd((__m512d)a.v, (__m512d)n.v));
+#if PTLITE_VEC_SCALES
+  return arch::scaled_by_power(a, n);
 #else
   return scale_by_power(a, convert<int64_t>(n));
 #endif
@@ -121,15 +122,7 @@ PTLITE_INLINE F32 expm1(F32 x) {
 namespace detail {
 // a * b + c with one rounding where the level has the instruction, also where c is a product, which the compiler could fuse
 // in place of a * b: generated code has to have the same bits.
-PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return F32((F32::Raw)_mm512_fmadd_ps((__m512)a.v, (__m512)b.v, (__m512)c.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return F32((F32::Raw)_mm256_fmadd_ps((__m256)a.v, (__m256)b.v, (__m256)c.v));
-#else
-  return a * b + c;
-#endif
-}
+PTLITE_INLINE F32 multiply_add(F32 a, F32 b, F32 c) { return arch::multiply_add(a, b, c); }
 }  // namespace detail
 
 PTLITE_INLINE F32 log(F32 x) {

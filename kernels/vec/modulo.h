@@ -12,7 +12,7 @@ inline namespace CPU_CAPABILITY {
 template <class T>
 PTLITE_INLINE Vec<T> modulo(Vec<T> a, Vec<T> b) {
   const auto one = [](T x, T y) { return static_cast<T>(sizeof(T) == 4 ? ::fmodf(static_cast<float>(x), static_cast<float>(y)) : ::fmod(x, y)); };
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_FUSED
   // An integer quotient of fewer bits than the mantissa is right or, where the division was rounded up to it, one too large;
   // either way the fused product leaves the exact rest.
   using V = Vec<T>;

@@ -17,7 +17,7 @@ using I = Vec<int32_t>;
 
 // One rounding at every level, since seeded samples are the same everywhere.
 PTLITE_INLINE F fused(F a, F b, F c) {
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_FUSED
   return fma(a, b, c);
 #else
   alignas(PTLITE_VEC_BYTES) float x[F::size], y[F::size], z[F::size];

@@ -1,5 +1,5 @@
-// One vector class over the registers of the level that the including file is compiled for: 16 bytes at DEFAULT, 32 at
-// AVX2, 64 from AVX512 on. Kernels are written on it once.
+// One vector class over the registers of the level that the including file is compiled for (primitives/registers.h). Kernels are written
+// on it once.
 //
 //   using F = Vec<float>;
 //   int64_t i = 0;
@@ -9,7 +9,6 @@
 // Loads and stores need no alignment. Those with a count touch `count` elements only; lanes beyond it read as zero.
 #pragma once
 
-#include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,15 +16,9 @@
 #define CPU_CAPABILITY BASE
 #endif
 
-#if defined(CPU_CAPABILITY_AVX512)
-#define PTLITE_VEC_BYTES 64
-#elif defined(CPU_CAPABILITY_AVX2)
-#define PTLITE_VEC_BYTES 32
-#else
-#define PTLITE_VEC_BYTES 16
-#endif
-
 #define PTLITE_INLINE inline __attribute__((always_inline))
+
+#include "primitives/vector.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -104,44 +97,13 @@ struct Vec {
 
   static PTLITE_INLINE Vec load(const T* p, int64_t count) {
     if (count >= size) return load(p);
-#if defined(CPU_CAPABILITY_AVX512)
-    if constexpr (sizeof(T) == 1) return Vec((Raw)_mm512_maskz_loadu_epi8((1ull << count) - 1, p));
-    if constexpr (sizeof(T) == 2) return Vec((Raw)_mm512_maskz_loadu_epi16((1u << count) - 1, p));
-    if constexpr (sizeof(T) == 4) return Vec((Raw)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1), p));
-    if constexpr (sizeof(T) == 8) return Vec((Raw)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1), p));
-#elif defined(CPU_CAPABILITY_AVX2)
-    if constexpr (sizeof(T) == 4) return Vec((Raw)_mm256_maskload_epi32(reinterpret_cast<const int*>(p), first_lanes(count)));
-    if constexpr (sizeof(T) == 8) return Vec((Raw)_mm256_maskload_epi64(reinterpret_cast<const long long*>(p), first_lanes(count)));
-#endif
-    Vec r = zero();
-    memcpy(&r.v, p, static_cast<size_t>(count) * sizeof(T));
-    return r;
+    return Vec(arch::load_first<Raw, sizeof(T)>(p, count));
   }
 
   PTLITE_INLINE void store(T* p, int64_t count) const {
     if (count >= size) return store(p);
-#if defined(CPU_CAPABILITY_AVX512)
-    if constexpr (sizeof(T) == 1) return _mm512_mask_storeu_epi8(p, (1ull << count) - 1, (__m512i)v);
-    if constexpr (sizeof(T) == 2) return _mm512_mask_storeu_epi16(p, (1u << count) - 1, (__m512i)v);
-    if constexpr (sizeof(T) == 4) return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1), (__m512i)v);
-    if constexpr (sizeof(T) == 8) return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), (__m512i)v);
-#elif defined(CPU_CAPABILITY_AVX2)
-    if constexpr (sizeof(T) == 4) return _mm256_maskstore_epi32(reinterpret_cast<int*>(p), first_lanes(count), (__m256i)v);
-    if constexpr (sizeof(T) == 8) return _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), first_lanes(count), (__m256i)v);
-#endif
-    memcpy(p, &v, static_cast<size_t>(count) * sizeof(T));
+    arch::store_first<Raw, sizeof(T)>(p, v, count);
   }
-
-#if defined(CPU_CAPABILITY_AVX2)
-  // All bits of the first `count` lanes of 4 or 8 bytes.
-  static PTLITE_INLINE __m256i first_lanes(int64_t count) {
-    if constexpr (sizeof(T) == 4) {
-      return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    } else {
-      return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
-    }
-  }
-#endif
 
   // size elements of another type, converted as by static_cast
   template <class S>
@@ -185,14 +147,7 @@ struct Vec {
 
   friend PTLITE_INLINE bool any(Vec mask) {
     if constexpr (detail::is_real<T>) return false;
-    const auto wide = (typename detail::Raw<int64_t, PTLITE_VEC_BYTES / 8>::type)mask.v;
-#if defined(CPU_CAPABILITY_AVX512)
-    return _mm512_test_epi64_mask((__m512i)wide, (__m512i)wide) != 0;
-#elif defined(CPU_CAPABILITY_AVX2)
-    return !_mm256_testz_si256((__m256i)wide, (__m256i)wide);
-#else
-    return (wide[0] | wide[1]) != 0;
-#endif
+    return arch::any_bit((typename detail::Raw<int64_t, PTLITE_VEC_BYTES / 8>::type)mask.v);
   }
 };
 
@@ -233,24 +188,12 @@ PTLITE_INLINE Vec<T> maximum(Vec<T> a, Vec<T> b) {
 // One instruction; b where either operand is NaN.
 template <class T>
 PTLITE_INLINE Vec<T> fast_min(Vec<T> a, Vec<T> b) {
-#if defined(CPU_CAPABILITY_AVX512)
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm512_min_ps((__m512)a.v, (__m512)b.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm256_min_ps((__m256)a.v, (__m256)b.v));
-#else
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm_min_ps((__m128)a.v, (__m128)b.v));
-#endif
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>(arch::lesser(a.v, b.v));
   return select(a < b, a, b);
 }
 template <class T>
 PTLITE_INLINE Vec<T> fast_max(Vec<T> a, Vec<T> b) {
-#if defined(CPU_CAPABILITY_AVX512)
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm512_max_ps((__m512)a.v, (__m512)b.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm256_max_ps((__m256)a.v, (__m256)b.v));
-#else
-  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>((typename Vec<T>::Raw)_mm_max_ps((__m128)a.v, (__m128)b.v));
-#endif
+  if constexpr (sizeof(T) == 4 && detail::is_real<T>) return Vec<T>(arch::greater(a.v, b.v));
   return select(a > b, a, b);
 }
 
@@ -297,44 +240,22 @@ PTLITE_INLINE Vec<T> map_lanes(Vec<T> a, Vec<T> b, F f) {
   return Vec<T>::load(x);
 }
 
-#if defined(CPU_CAPABILITY_AVX512)
-#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
-  PTLITE_INLINE Vec<float> name(Vec<float> a) { return Vec<float>((Vec<float>::Raw)_mm512_roundscale_ps((__m512)a.v, mode)); } \
-  PTLITE_INLINE Vec<double> name(Vec<double> a) { return Vec<double>((Vec<double>::Raw)_mm512_roundscale_pd((__m512d)a.v, mode)); }
-#elif defined(CPU_CAPABILITY_AVX2)
-#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
-  PTLITE_INLINE Vec<float> name(Vec<float> a) { return Vec<float>((Vec<float>::Raw)_mm256_round_ps((__m256)a.v, mode)); } \
-  PTLITE_INLINE Vec<double> name(Vec<double> a) { return Vec<double>((Vec<double>::Raw)_mm256_round_pd((__m256d)a.v, mode)); }
-#else
-#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                        \
-  PTLITE_INLINE Vec<float> name(Vec<float> a) { return map_lanes(a, [](float x) { return scalar_f(x); }); }     \
-  PTLITE_INLINE Vec<double> name(Vec<double> a) { return map_lanes(a, [](double x) { return scalar_d(x); }); }
-#endif
-PTLITE_VEC_ROUND(floor, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC, __builtin_floorf, __builtin_floor)
-PTLITE_VEC_ROUND(ceil, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC, __builtin_ceilf, __builtin_ceil)
-PTLITE_VEC_ROUND(trunc, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC, __builtin_truncf, __builtin_trunc)
+#define PTLITE_VEC_ROUND(name, mode, scalar_f, scalar_d)                                                         \
+  PTLITE_INLINE Vec<float> name(Vec<float> a) {                                                                  \
+    return Vec<float>(arch::rounded<arch::mode, float>(a.v, [](float x) { return scalar_f(x); }));               \
+  }                                                                                                              \
+  PTLITE_INLINE Vec<double> name(Vec<double> a) {                                                                \
+    return Vec<double>(arch::rounded<arch::mode, double>(a.v, [](double x) { return scalar_d(x); }));            \
+  }
+PTLITE_VEC_ROUND(floor, kDown, __builtin_floorf, __builtin_floor)
+PTLITE_VEC_ROUND(ceil, kUp, __builtin_ceilf, __builtin_ceil)
+PTLITE_VEC_ROUND(trunc, kToZero, __builtin_truncf, __builtin_trunc)
 // to nearest, ties to even
-PTLITE_VEC_ROUND(rint, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC, __builtin_rintf, __builtin_rint)
+PTLITE_VEC_ROUND(rint, kToEven, __builtin_rintf, __builtin_rint)
 #undef PTLITE_VEC_ROUND
 
-PTLITE_INLINE Vec<float> sqrt(Vec<float> a) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return Vec<float>((Vec<float>::Raw)_mm512_sqrt_ps((__m512)a.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<float>((Vec<float>::Raw)_mm256_sqrt_ps((__m256)a.v));
-#else
-  return Vec<float>((Vec<float>::Raw)_mm_sqrt_ps((__m128)a.v));
-#endif
-}
-PTLITE_INLINE Vec<double> sqrt(Vec<double> a) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return Vec<double>((Vec<double>::Raw)_mm512_sqrt_pd((__m512d)a.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<double>((Vec<double>::Raw)_mm256_sqrt_pd((__m256d)a.v));
-#else
-  return Vec<double>((Vec<double>::Raw)_mm_sqrt_pd((__m128d)a.v));
-#endif
-}
+PTLITE_INLINE Vec<float> sqrt(Vec<float> a) { return Vec<float>(arch::root<float>(a.v)); }
+PTLITE_INLINE Vec<double> sqrt(Vec<double> a) { return Vec<double>(arch::root<double>(a.v)); }
 
 namespace detail {
 // f over all lanes, halving; f takes and gives GCC vectors

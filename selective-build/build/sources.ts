@@ -23,11 +23,11 @@ export function kernelsBySource(root: string): Map<string, string[]> {
 /** Files that hold the kernels, and those that hold what their headers declare: ops/gemm/gemm_core.cpp for ops/gemm/gemm_core.h. */
 export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): string[] {
   const bySource = kernelsBySource(root)
-  // beside the header, or anywhere in ops/ for headers of vec/ and support/; what is compiled once defines what others improve
+  // beside the header, or anywhere for headers of vec/, support/ and jit/; what is compiled once defines what others improve
   const implementationOf = (header: string): string | undefined => {
     const name = basename(header, '.h')
     const folder = dirname(header)
-    const anywhere = folder === 'vec' || folder === 'support'
+    const anywhere = ['vec', 'support', 'jit'].includes(folder)
     const files = [...bySource.keys()].filter((file) => anywhere || dirname(file) === folder)
     return [`${name}.once.cpp`, `${name}.cpp`]
       .map((wanted) => files.find((file) => basename(file) === wanted))

@@ -26,7 +26,7 @@ void halves(const float* x, const float* cos, const float* sin, float* out, int6
   }
 }
 
-F pick(F a, Lanes lanes) { return F(F::Raw(__builtin_shuffle(a.v, lanes.v))); }
+F pick(F a, Lanes lanes) { return F(F::Raw(ptlite::arch::shuffled(a.v, lanes.v))); }
 
 /// Up to a vector of numbers: one per element, or one per pair.
 F table(const float* numbers, int64_t i, int64_t n, bool doubled, Lanes pair) {

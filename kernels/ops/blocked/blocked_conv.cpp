@@ -96,7 +96,7 @@ int64_t copy_even(const float* from, int64_t count, float* to) {
   int64_t i = 0;
   for (; i + L < count; i += L) {
     const Vec<float> a = Vec<float>::load(from + 2 * i), b = Vec<float>::load(from + 2 * i + L);
-    Vec<float>(__builtin_shuffle(a.v, b.v, even)).store(to + i);
+    Vec<float>(ptlite::arch::shuffled(a.v, b.v, even)).store(to + i);
   }
   return i;
 }

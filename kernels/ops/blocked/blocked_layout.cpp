@@ -16,7 +16,7 @@ constexpr int64_t kPiece = 128;
 /// Pixels [begin, end) of `channels` planes from one block.
 void from_block(const float* in, int64_t channels, int64_t pixels, int64_t begin, int64_t end, float* out) {
   int64_t i = begin;
-#if defined(__AVX2__)
+#if PTLITE_VEC_BYTES >= 32
   for (; i + 8 <= end; i += 8) {
     int64_t c = 0;
     for (; c + 8 <= channels; c += 8) ptlite::transpose_8x8(in + i * kBlock + c, kBlock, out + c * pixels + i, pixels);

@@ -74,7 +74,7 @@ PTLITE_INLINE Vec<float> of_group(const float* pixel, int v, int c) {
   } else {
     Vec<float>::Mask from;
     for (int i = 0; i < kLanes; i++) from.v[i] = i / G * G + c;
-    return Vec<float>(__builtin_shuffle(Vec<float>::load(pixel + v * kLanes).v, from.v));
+    return Vec<float>(arch::shuffled(Vec<float>::load(pixel + v * kLanes).v, from.v));
   }
 }
 
@@ -134,7 +134,7 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
 
 template <int P>
 constexpr Size size() {
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
   return {P, {{&tile<1, P, kBlock>, &tile<2, P, kBlock>}, {&tile<1, P, 1>, &tile<2, P, 1>}}, {&tile<1, P, kBlock, 4>, &tile<1, P, kBlock, 8>}};
 #else
   return {P, {{&tile<1, P, kBlock>}, {&tile<1, P, 1>}}, {&tile<1, P, kBlock, 4>, &tile<1, P, kBlock, 8>}};
@@ -143,9 +143,9 @@ constexpr Size size() {
 
 // Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2. The others are for
 // rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
 constexpr Size kSizes[] = {size<14>(), size<12>(), size<10>(), size<9>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
-#elif defined(CPU_CAPABILITY_AVX2)
+#elif PTLITE_VEC_BYTES >= 32
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else
 constexpr Size kSizes[] = {size<2>(), size<1>()};

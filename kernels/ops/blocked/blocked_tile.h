@@ -18,7 +18,7 @@ constexpr int kLanes = Vec<float>::size;
 constexpr int kParts = kBlock / kLanes;
 
 /// Output blocks of the largest tile.
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
 constexpr int kFilters = 2;
 #else
 constexpr int kFilters = 1;

@@ -153,7 +153,7 @@ struct Window {
   static Vec<T> even_lanes(Vec<T> a, Vec<T> b) {
     typename Vec<T>::Mask pick;
     for (int i = 0; i < Vec<T>::size; i++) pick.v[i] = 2 * i;
-    return Vec<T>(typename Vec<T>::Raw(__builtin_shuffle(a.v, b.v, pick.v)));
+    return Vec<T>(typename Vec<T>::Raw(ptlite::arch::shuffled(a.v, b.v, pick.v)));
   }
 };
 

@@ -2,10 +2,12 @@
 // Elementwise float16 in float16 instructions, 32 elements at a time and without conversions. Only operators whose result
 // is the same as that of float32 rounded to float16: float32 has more than twice the digits of float16, so for + - * /
 // and the square root one rounding after the other gives what a single one does. Everything else goes to the level below.
-#if defined(CPU_CAPABILITY_AVX512_FP16)
+#include "primitives/float16_vector.h"
+
+#if defined(PTLITE_FLOAT16_VECTORS)
 
 #include "frames/elementwise.h"
-#include "isa/detect.h"
+#include "dispatch/levels.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 #include "vec/half.h"
@@ -15,21 +17,7 @@ namespace {
 using ptlite::float16;
 
 constexpr int32_t kFloat16 = 5;
-constexpr int kLanes = 32;
-using Reg = __m512h;
-
-__mmask32 first(int64_t n) { return n >= kLanes ? ~__mmask32{0} : (__mmask32{1} << n) - 1; }
-Reg load(const float16* p, __mmask32 mask) { return (Reg)_mm512_maskz_loadu_epi16(mask, p); }
-void store(float16* p, __mmask32 mask, Reg x) { _mm512_mask_storeu_epi16(p, mask, (__m512i)x); }
-Reg broadcast(float16 x) { return (Reg)_mm512_set1_epi16(static_cast<int16_t>(x.bits)); }
-Reg choose(__mmask32 mask, Reg yes, Reg no) { return (Reg)_mm512_mask_blend_epi16(mask, (__m512i)no, (__m512i)yes); }
-
-Reg minimum(Reg a, Reg b) {
-  return choose(_mm512_cmp_ph_mask(a, b, _CMP_LT_OQ) | _mm512_cmp_ph_mask(a, a, _CMP_UNORD_Q), a, b);
-}
-Reg maximum(Reg a, Reg b) {
-  return choose(_mm512_cmp_ph_mask(a, b, _CMP_GT_OQ) | _mm512_cmp_ph_mask(a, a, _CMP_UNORD_Q), a, b);
-}
+using namespace ptlite::half;
 
 // Elements that make a range worth handing to another thread.
 constexpr int64_t kGrain = 1 << 15;
@@ -39,7 +27,7 @@ template <class F>
 void run(F f, float16* out, const float16* a, int64_t a_step, const float16* b, int64_t b_step, int64_t n) {
   const Reg a0 = broadcast(*a), b0 = broadcast(*b);
   for (int64_t i = 0; i < n; i += kLanes) {
-    const __mmask32 mask = first(n - i);
+    const Mask mask = first(n - i);
     store(out + i, mask, f(a_step == 0 ? a0 : load(a + i, mask), b_step == 0 ? b0 : load(b + i, mask)));
   }
 }
@@ -47,7 +35,7 @@ void run(F f, float16* out, const float16* a, int64_t a_step, const float16* b, 
 template <class F>
 void run(F f, float16* out, const float16* in, int64_t n) {
   for (int64_t i = 0; i < n; i += kLanes) {
-    const __mmask32 mask = first(n - i);
+    const Mask mask = first(n - i);
     store(out + i, mask, f(load(in + i, mask)));
   }
 }
@@ -56,10 +44,10 @@ void run(F f, float16* out, const float16* in, int64_t n) {
 template <class Body>
 bool with_binary(int32_t op, Body body) {
   switch (op) {
-    case BinaryOp_add: return body([](Reg a, Reg b) { return _mm512_add_ph(a, b); });
-    case BinaryOp_sub: return body([](Reg a, Reg b) { return _mm512_sub_ph(a, b); });
-    case BinaryOp_mul: return body([](Reg a, Reg b) { return _mm512_mul_ph(a, b); });
-    case BinaryOp_div: return body([](Reg a, Reg b) { return _mm512_div_ph(a, b); });
+    case BinaryOp_add: return body([](Reg a, Reg b) { return add(a, b); });
+    case BinaryOp_sub: return body([](Reg a, Reg b) { return subtract(a, b); });
+    case BinaryOp_mul: return body([](Reg a, Reg b) { return multiply(a, b); });
+    case BinaryOp_div: return body([](Reg a, Reg b) { return divide(a, b); });
     case BinaryOp_minimum: return body([](Reg a, Reg b) { return minimum(a, b); });
     case BinaryOp_maximum: return body([](Reg a, Reg b) { return maximum(a, b); });
     default: return false;
@@ -68,17 +56,16 @@ bool with_binary(int32_t op, Body body) {
 
 template <class Body>
 bool with_unary(int32_t op, Body body) {
-  constexpr int kExact = 8;  // no exception for an inexact result
   switch (op) {
-    case UnaryOp_neg: return body([](Reg a) { return (Reg)_mm512_xor_si512((__m512i)a, _mm512_set1_epi16(INT16_MIN)); });
-    case UnaryOp_abs: return body([](Reg a) { return (Reg)_mm512_and_si512((__m512i)a, _mm512_set1_epi16(INT16_MAX)); });
-    case UnaryOp_square: return body([](Reg a) { return _mm512_mul_ph(a, a); });
-    case UnaryOp_sqrt: return body([](Reg a) { return _mm512_sqrt_ph(a); });
-    case UnaryOp_reciprocal: return body([](Reg a) { return _mm512_div_ph(broadcast({0x3c00}), a); });
-    case UnaryOp_floor: return body([](Reg a) { return _mm512_roundscale_ph(a, _MM_FROUND_TO_NEG_INF | kExact); });
-    case UnaryOp_ceil: return body([](Reg a) { return _mm512_roundscale_ph(a, _MM_FROUND_TO_POS_INF | kExact); });
-    case UnaryOp_trunc: return body([](Reg a) { return _mm512_roundscale_ph(a, _MM_FROUND_TO_ZERO | kExact); });
-    case UnaryOp_round: return body([](Reg a) { return _mm512_roundscale_ph(a, _MM_FROUND_TO_NEAREST_INT | kExact); });
+    case UnaryOp_neg: return body([](Reg a) { return negative(a); });
+    case UnaryOp_abs: return body([](Reg a) { return absolute(a); });
+    case UnaryOp_square: return body([](Reg a) { return multiply(a, a); });
+    case UnaryOp_sqrt: return body([](Reg a) { return root(a); });
+    case UnaryOp_reciprocal: return body([](Reg a) { return divide(broadcast({0x3c00}), a); });
+    case UnaryOp_floor: return body([](Reg a) { return down(a); });
+    case UnaryOp_ceil: return body([](Reg a) { return up(a); });
+    case UnaryOp_trunc: return body([](Reg a) { return to_zero(a); });
+    case UnaryOp_round: return body([](Reg a) { return to_even(a); });
     default: return false;
   }
 }

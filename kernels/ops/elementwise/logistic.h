@@ -12,17 +12,13 @@ namespace detail {
 // a b, rounded, whatever it is added to
 PTLITE_INLINE F32 product(F32 a, F32 b) {
   F32 r = a * b;
-#if defined(CPU_CAPABILITY_AVX512)
-  asm("" : "+v"(r.v));
-#else
-  asm("" : "+x"(r.v));
-#endif
+  PTLITE_KEEP_ROUNDED(r.v);
   return r;
 }
 
 // a a - square, where `square` is a a rounded
 PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
-#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_FUSED
   return multiply_add(a, a, -square);
 #else
   // halves of 12 bits, whose products are exact
@@ -34,7 +30,7 @@ PTLITE_INLINE F32 square_rest(F32 a, F32 square) {
 
 // a 2^n, rounded once
 PTLITE_INLINE F32 scaled(F32 a, F32 n) {
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_SCALES
   return scale_by_power(a, n);
 #else
   const Vec<int32_t> k = convert<int32_t>(n);
@@ -131,23 +127,18 @@ PTLITE_INLINE F32 gelu_erf_rest(F32 x) {
   return scaled(product(power, g), n);
 }
 
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_LOOKS_UP_32
 template <class Rest>
 PTLITE_INLINE F32 gelu_of(F32 x, const GeluPieces& pieces, Rest rest) {
   const F32 rounder(12582912.f);
-  // the lesser magnitude of two, without its sign
-  const F32 t = F32((F32::Raw)_mm512_range_ps((__m512)x.v, _mm512_set1_ps(pieces.end()), 0b1010));
+  const F32 t = arch::lesser_magnitude(x, pieces.end());
   const F32 k = multiply_add(t, F32(1 / pieces.width), rounder);
   const F32 d = multiply_add(F32(-pieces.width), k - rounder, t);
-  const auto coefficient = [&](int j) {
-    const float* row = pieces.coefficients[j];
-    return F32((F32::Raw)_mm512_permutex2var_ps(_mm512_loadu_ps(row), (__m512i)k.v, _mm512_loadu_ps(row + 16)));
-  };
+  const auto coefficient = [&](int j) { return arch::look_up_32(pieces.coefficients[j], bit_cast<int32_t>(k)); };
   F32 s = coefficient(GeluPieces::kDegree);
 #pragma GCC unroll 8
   for (int j = GeluPieces::kDegree - 1; j >= 0; j--) s = multiply_add(s, d, coefficient(j));
-  const __mmask16 below = _mm512_cmp_ps_mask((__m512)x.v, _mm512_set1_ps(-pieces.end()), _CMP_LT_OQ);
-  if (__builtin_expect(below != 0, 0)) s = F32((F32::Raw)_mm512_mask_blend_ps(below, (__m512)s.v, (__m512)(rest(x) + (x - x)).v));
+  arch::replace_below(s, x, -pieces.end(), [&] { return rest(x) + (x - x); });
   return select(x < F32::zero(), F32::zero(), x) - s;
 }
 #else

@@ -1,18 +1,10 @@
-// Dot products of bfloat16 pairs, summed in float32. The instruction for a group of two steps is, by level,
-//   AMX                       tdpbf16ps on tiles of 16 x 32 elements
-//   AVX512_BF16               vdpbf16ps
-//   AVX512, AVX2, DEFAULT     two multiply-adds on operands widened to float32
-// The first two treat denormal operands and sums as zero.
+// Dot products of bfloat16 pairs, summed in float32: by one instruction for a group of two steps where primitives/bfloat16.h has it
+// (PTLITE_BF16_AMX, PTLITE_BF16_DOT), which takes denormal operands and sums as zero; else by two multiply-adds on operands widened to float32.
 #pragma once
 
 #include "ops/gemm/dot_tile.h"
+#include "primitives/bfloat16.h"
 #include "vec/half.h"
-
-#if defined(CPU_CAPABILITY_AMX)
-#define PTLITE_BF16_AMX
-#elif defined(CPU_CAPABILITY_AVX512_BF16)
-#define PTLITE_BF16_DOT
-#endif
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -22,14 +14,6 @@ using dot::kColumns;
 using dot::kLanes;
 using dot::Tiles;
 
-// A block has as many rows as registers are left for.
-#if defined(PTLITE_BF16_AMX)
-constexpr int kRows = 32;
-#elif defined(CPU_CAPABILITY_AVX512)
-constexpr int kRows = 12;
-#else
-constexpr int kRows = 4;
-#endif
 // Steps of a chunk of rows, and steps that both operands are padded to with zeros.
 constexpr int64_t kChunk = 32;
 #if defined(PTLITE_BF16_AMX)
@@ -42,18 +26,6 @@ constexpr int64_t kStep = 2;
 
 constexpr bool kNarrowPanels = false;
 constexpr int64_t kRowBytes = 64;
-
-struct TileStep {
-  using Element = float;
-  static PTLITE_INLINE void upper() {
-    _tile_dpbf16ps(0, 4, 6);
-    _tile_dpbf16ps(1, 4, 7);
-  }
-  static PTLITE_INLINE void lower() {
-    _tile_dpbf16ps(2, 5, 6);
-    _tile_dpbf16ps(3, 5, 7);
-  }
-};
 
 inline void multiply_block(const uint8_t* a, const uint8_t* b, int64_t groups, int64_t rows, int64_t, float* sums) {
   dot::multiply_tiles<TileStep>(a, b, groups, rows, sums);
@@ -70,21 +42,21 @@ constexpr int64_t kRowBytes = 64;
 
 template <int V>
 struct Step {
-  using Reg = __m512;
+  using Reg = Sums;
   using Element = float;
   static constexpr int kVectors = V;
   static constexpr int64_t kRowBytes = bf16::kRowBytes;
-  static PTLITE_INLINE Reg none() { return _mm512_setzero_ps(); }
-  static PTLITE_INLINE Reg add(Reg x, Reg y) { return _mm512_add_ps(x, y); }
-  static PTLITE_INLINE void store(float* p, Reg r) { _mm512_storeu_ps(p, r); }
+  static PTLITE_INLINE Reg none() { return no_sums(); }
+  static PTLITE_INLINE Reg add(Reg x, Reg y) { return add_sums(x, y); }
+  static PTLITE_INLINE void store(float* p, Reg r) { store_sums(p, r); }
 
-  __m512bh b[V];
+  Pairs b[V];
   PTLITE_INLINE explicit Step(const uint8_t* panel) {
-    for (int v = 0; v < V; v++) b[v] = (__m512bh)_mm512_loadu_si512(panel + v * PTLITE_VEC_BYTES);
+    for (int v = 0; v < V; v++) b[v] = load_pairs(panel + v * PTLITE_VEC_BYTES);
   }
   PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
-    const auto x = (__m512bh)_mm512_set1_epi32(dot::load_group(a));
-    for (int v = 0; v < V; v++) acc[v] = _mm512_dpbf16_ps(acc[v], x, b[v]);
+    const Pairs x = repeat_pair(dot::load_group(a));
+    for (int v = 0; v < V; v++) acc[v] = dot_pairs(acc[v], x, b[v]);
   }
 };
 

@@ -2,18 +2,15 @@
 // 32-bit lane sums the products of a group of steps (four bytes or two bfloat16) with one instruction. Storage:
 //   panel of columns   [group][columns][32 bits]: what a lane multiplies lies together
 //   block of rows      [chunk of 16 groups][rows][kRowBytes]: rows are a constant distance apart
-// which is at once the layout that the dot-product instructions and the AMX tiles want.
+// which is at once the layout that dot-product instructions and tiles (primitives/tiles.h) want.
 #pragma once
 
+#include "primitives/tiles.h"
 #include "vec/vec.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace dot {
-
-constexpr int kLanes = PTLITE_VEC_BYTES / 4;
-constexpr int kColumns = 2 * kLanes;
-constexpr int kGroups = 16;
 
 // Four bytes as they lie in memory.
 PTLITE_INLINE int32_t load_group(const uint8_t* p) {
@@ -82,63 +79,6 @@ PTLITE_INLINE void tile_rows(const uint8_t* a, const uint8_t* w, int64_t groups,
   PTLITE_TILE(12)
 #undef PTLITE_TILE
 }
-
-#if defined(CPU_CAPABILITY_AMX)
-
-constexpr int kTileRows = 16;
-constexpr int kTileBytes = 64;
-
-// Configures the tile registers for one call of a kernel: 0-3 sums, 4-5 rows, 6-7 columns, each 16 rows of 64 bytes.
-class Tiles {
- public:
-  Tiles() {
-    struct alignas(64) {
-      uint8_t palette = 1;
-      uint8_t start_row = 0;
-      uint8_t reserved[14] = {};
-      uint16_t row_bytes[16] = {kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes, kTileBytes};
-      uint8_t rows[16] = {kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows, kTileRows};
-    } config;
-    _tile_loadconfig(&config);
-  }
-  Tiles(const Tiles&) = delete;
-  Tiles& operator=(const Tiles&) = delete;
-  ~Tiles() { _tile_release(); }
-};
-
-// out[32][32]: 32 rows by 32 columns, or the upper 16 rows where a block has no more. S::upper and S::lower add the
-// products of tiles 4 and 5 with 6 and 7 to the sums.
-template <class S>
-void multiply_tiles(const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, typename S::Element* out) {
-  constexpr int kPanelRow = kColumns * 4;
-  const bool lower = rows > kTileRows;
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-  for (; groups > 0; groups -= kGroups, a += 2 * kTileRows * kTileBytes, w += kGroups * kPanelRow) {
-    _tile_loadd(6, w, kPanelRow);
-    _tile_loadd(7, w + kTileBytes, kPanelRow);
-    _tile_loadd(4, a, kTileBytes);
-    S::upper();
-    if (lower) {
-      _tile_loadd(5, a + kTileRows * kTileBytes, kTileBytes);
-      S::lower();
-    }
-  }
-  _tile_stored(0, out, kPanelRow);
-  _tile_stored(1, out + kLanes, kPanelRow);
-  if (lower) {
-    _tile_stored(2, out + kTileRows * kColumns, kPanelRow);
-    _tile_stored(3, out + kTileRows * kColumns + kLanes, kPanelRow);
-  }
-}
-
-#else
-
-struct Tiles {};
-
-#endif
 
 }  // namespace dot
 }  // namespace CPU_CAPABILITY

@@ -6,6 +6,7 @@
 
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
+#include "primitives/accumulate.h"
 #include "vec/transpose.h"
 
 namespace ptlite {
@@ -39,18 +40,6 @@ struct TileEnd {
   int64_t source_row;
 };
 
-/// acc += a * b with the accumulator in its place: left to itself, the compiler gives it a new register with each addition,
-/// runs out of them and spills.
-template <class T>
-PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {
-#if defined(__FMA__)
-  if constexpr (sizeof(T) == 4) asm("vfmadd231ps %2, %1, %0" : "+v"(acc.v) : "v"(a.v), "v"(b.v));
-  else asm("vfmadd231pd %2, %1, %0" : "+v"(acc.v) : "v"(a.v), "v"(b.v));
-#else
-  acc += a * b;
-#endif
-}
-
 /// Adds the products of one k to an M x (V vectors) tile: rows of A `a_row` apart, V vectors of B.
 template <class T, int M, int V>
 PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, const Vec<T> (&bv)[V]) {
@@ -58,7 +47,7 @@ PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, 
   for (int i = 0; i < M; i++) {
     const Vec<T> av(a[i * a_row]);
 #pragma GCC unroll 4
-    for (int v = 0; v < V; v++) accumulate<T>(acc[i][v], av, bv[v]);
+    for (int v = 0; v < V; v++) arch::accumulate<T>(acc[i][v], av, bv[v]);
   }
 }
 

@@ -17,9 +17,9 @@ namespace gemm {
 
 // The tile leaves room for one vector of B per column group and one broadcast of A: 28 of 32 registers with
 // AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2, which has no three-operand form.
-#if defined(__AVX512F__)
+#if PTLITE_VEC_BYTES >= 64
 constexpr int kRows = 14;
-#elif defined(__AVX2__)
+#elif PTLITE_VEC_BYTES >= 32
 constexpr int kRows = 6;
 #else
 constexpr int kRows = 4;

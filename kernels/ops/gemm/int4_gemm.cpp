@@ -8,9 +8,10 @@
 #include "frames/weight_only.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
+#include "primitives/math.h"
+#include "primitives/widen.h"
 #include "vec/half.h"
 #include "vec/vec.h"
-#include "vec/widen.h"
 
 namespace {
 
@@ -24,17 +25,17 @@ constexpr int64_t kRows = 4;
 constexpr int64_t kRowsAtOnce = 256;
 constexpr int kPairs = static_cast<int>(kBlock) / 2 / F::size;
 // Vectors of sums that stay in registers, beside those of weights.
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
 constexpr int kSums = 16;
 #else
 constexpr int kSums = 8;
 #endif
 
 int32_t form(int4_form_frame* f) {
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
   f->block = 64;
   f->halves = 1;
-#elif defined(CPU_CAPABILITY_AVX2)
+#elif PTLITE_VEC_BYTES >= 32
   f->block = 32;
   f->halves = 1;
 #else
@@ -52,11 +53,10 @@ int32_t form(int4_form_frame* f) {
 // Bytes of weights as floats from -8 to 7: the low bits, and the high bits.
 PTLITE_INLINE void split(const uint8_t* bytes, F& low, F& high) {
   const I b = widen(bytes);
-#if defined(CPU_CAPABILITY_AVX512)
-  // the permutation takes the low four bits of an index
-  const __m512 values = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
-  low = F((F::Raw)_mm512_permutexvar_ps((__m512i)b.v, values));
-  high = F((F::Raw)_mm512_permutexvar_ps((__m512i)(b >> 4).v, values));
+#if PTLITE_VEC_LOOKS_UP_32
+  const F values = F::iota(-8);
+  low = arch::look_up_16(values, b);
+  high = arch::look_up_16(values, b >> 4);
 #else
   low = convert<float>((b & I(15)) - I(8));
   high = convert<float>((b >> 4) - I(8));
@@ -98,8 +98,8 @@ struct Parameters {
     const I even = I::iota() << 1;
     for (int64_t i = 0; i < rows; i += F::size) {
       const F a = load_float(interleaved + 2 * i), b = load_float(interleaved + 2 * i + F::size);
-      F(__builtin_shuffle(a.v, b.v, Index(even.v))).store(scales + i);
-      F(__builtin_shuffle(a.v, b.v, Index((even + I(1)).v))).store(zeros + i);
+      F(arch::shuffled(a.v, b.v, Index(even.v))).store(scales + i);
+      F(arch::shuffled(a.v, b.v, Index((even + I(1)).v))).store(zeros + i);
     }
   }
 };

@@ -8,7 +8,7 @@
 #include "pool/pool.h"
 #include "vec/half.h"
 #include "vec/vec.h"
-#include "vec/widen.h"
+#include "primitives/widen.h"
 
 namespace {
 
@@ -17,7 +17,7 @@ using F = Vec<float>;
 
 constexpr int64_t kRows = 4;
 // Weight rows at a time: their sums stay in registers.
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
 constexpr int kColumns = 4;
 #else
 constexpr int kColumns = 2;

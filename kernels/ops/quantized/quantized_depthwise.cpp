@@ -21,28 +21,7 @@ constexpr int64_t kChannels = PTLITE_VEC_BYTES;
 constexpr int64_t kGroup = 16;
 constexpr int64_t kGroupBytes = 128;
 
-// The first channels of a register.
-#if defined(CPU_CAPABILITY_AVX512)
-class Lanes {
- public:
-  explicit Lanes(int64_t count) : mask_(count >= kChannels ? ~0ull : (1ull << count) - 1) {}
-  PTLITE_INLINE Reg load(const uint8_t* p) const { return _mm512_maskz_loadu_epi8(mask_, p); }
-  PTLITE_INLINE void store(uint8_t* p, Reg r) const { _mm512_mask_storeu_epi8(p, mask_, r); }
-
- private:
-  __mmask64 mask_;
-};
-#else
-class Lanes {
- public:
-  explicit Lanes(int64_t count) : count_(count < kChannels ? count : kChannels) {}
-  PTLITE_INLINE Reg load(const uint8_t* p) const { return (Reg)ptlite::Vec<uint8_t>::load(p, count_).v; }
-  PTLITE_INLINE void store(uint8_t* p, Reg r) const { ptlite::Vec<uint8_t>((ptlite::Vec<uint8_t>::Raw)r).store(p, count_); }
-
- private:
-  int64_t count_;
-};
-#endif
+using Lanes = ptlite::int8::FirstBytes;
 
 // 3x3 kernels have code of their own, for the weights that the level's instructions are for.
 constexpr int kUsualQuads = 3;

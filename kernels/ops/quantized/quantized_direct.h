@@ -119,7 +119,7 @@ void direct_rows(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t gro
   for (; rows >= M; advance(M)) {                          \
     direct_tile<M, V>(a, stride, w, groups, to, narrow);   \
   }
-#if defined(CPU_CAPABILITY_AVX512)
+#if PTLITE_VEC_BYTES >= 64
   PTLITE_TILE(14)
   PTLITE_TILE(7)
 #else

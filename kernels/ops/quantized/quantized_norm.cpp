@@ -7,7 +7,7 @@
 #include "ops/quantized/requantize.h"
 #include "pool/pool.h"
 #include "vec/vec.h"
-#include "vec/widen.h"
+#include "primitives/widen.h"
 
 namespace {
 

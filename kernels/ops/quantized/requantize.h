@@ -1,21 +1,14 @@
 // The way back from int32 sums to 8-bit integers, shared by the quantized products and the depthwise convolution.
 #pragma once
 
+#include "primitives/math.h"
 #include "vec/vec.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 
 // To the nearest integer, ties to even. |x| < 2^31.
-PTLITE_INLINE Vec<int32_t> nearest_int(Vec<float> x) {
-#if defined(CPU_CAPABILITY_AVX512)
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm512_cvtps_epi32((__m512)x.v));
-#elif defined(CPU_CAPABILITY_AVX2)
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm256_cvtps_epi32((__m256)x.v));
-#else
-  return Vec<int32_t>((Vec<int32_t>::Raw)_mm_cvtps_epi32((__m128)x.v));
-#endif
-}
+PTLITE_INLINE Vec<int32_t> nearest_int(Vec<float> x) { return arch::nearest_int(x); }
 
 struct OutputRange {
   int32_t zero, min, max;

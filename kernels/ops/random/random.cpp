@@ -247,7 +247,7 @@ int32_t slopes(const random_slopes_frame* f) {
     if (in[i] <= 0) {
       slope = uniform53(g) * width;
       // PyTorch rounds the product: no fused multiply-add here
-      asm("" : "+x"(slope));
+      PTLITE_KEEP_ROUNDED(slope);
       slope += from;
     }
     noise[i] = static_cast<T>(slope);

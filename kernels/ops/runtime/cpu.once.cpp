@@ -1,11 +1,10 @@
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "frames/cpu.h"
-#include "os/caches.h"
-#include "isa/detect.h"
 #include "dispatch/kernel.h"
+#include "dispatch/processor.h"
+#include "os/machine.h"
 
 namespace {
 
@@ -20,8 +19,7 @@ int32_t info(cpu_info_frame* f) {
   f->highest_cpu_level = ptlite_highest_cpu_level();
   f->highest_binary_level = ptlite_highest_binary_level();
   f->levels_in_use = static_cast<int32_t>(ptlite::levels_in_use());
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  f->cores = cores > 0 ? static_cast<int32_t>(cores) : 1;
+  f->cores = ptlite::core_count();
   f->xcr0 = static_cast<int64_t>(ptlite::host_cpu().xcr0);
   const ptlite::CacheSizes& caches = ptlite::cache_sizes();
   f->l1d = caches.l1d;
@@ -34,6 +32,7 @@ constexpr const char* kFeatureNames[] = {
 #define PTLITE_FEATURE_NAME(name, leaf, subleaf, reg, bit) #name,
     PTLITE_FOR_EACH_FEATURE(PTLITE_FEATURE_NAME)
 #undef PTLITE_FEATURE_NAME
+    nullptr,
 };
 
 // Appends to the host array while there is room and counts on when there is none.
@@ -73,12 +72,13 @@ void put_level(Writer& out, const ptlite::LevelInfo& level) {
   out.put("\n");
 }
 
-void put_cpuid(Writer& out) {
-  static constexpr uint32_t leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 0}, {0x80000000u, 0}, {0x80000001u, 0}};
-  for (const auto& [leaf, subleaf] : leaves) {
-    const ptlite::CpuidRegisters r = ptlite::hardware_cpuid(leaf, subleaf, nullptr);
+void put_answers(Writer& out) {
+  uint32_t rows[16][6];
+  const int32_t count = ptlite::processor_answers(rows, 16);
+  for (int32_t i = 0; i < count; i++) {
+    const uint32_t* r = rows[i];
     char text[80];
-    snprintf(text, sizeof(text), "%x %x %x %x %x %x\n", leaf, subleaf, r.reg[0], r.reg[1], r.reg[2], r.reg[3]);
+    snprintf(text, sizeof(text), "%x %x %x %x %x %x\n", r[0], r[1], r[2], r[3], r[4], r[5]);
     out.put(text);
   }
 }
@@ -98,39 +98,10 @@ int32_t text(cpu_text_frame* f) {
       for (uint32_t i = 0; i < ptlite_kernel_count(); i++) out.line(ptlite_kernel_name(i), level_or_none(ptlite_kernel_level(i)));
       break;
     case CpuText_cpuid:
-      put_cpuid(out);
+      put_answers(out);
       break;
   }
   f->length = out.length;
-  return PTLITE_OK;
-}
-
-struct Recorded {
-  const uint32_t (*leaves)[6];
-  int32_t count;
-};
-
-ptlite::CpuidRegisters recorded_cpuid(uint32_t leaf, uint32_t subleaf, const void* context) {
-  const auto* recorded = static_cast<const Recorded*>(context);
-  for (int32_t i = 0; i < recorded->count; i++) {
-    const uint32_t* r = recorded->leaves[i];
-    if (r[0] == leaf && r[1] == subleaf) return {{r[2], r[3], r[4], r[5]}};
-  }
-  return {};
-}
-
-int32_t detect(cpu_detect_frame* f) {
-  const Recorded recorded{reinterpret_cast<const uint32_t(*)[6]>(f->header.host), f->leaves};
-  const ptlite::CpuState cpu = ptlite::decode_cpu(recorded_cpuid, &recorded, static_cast<uint64_t>(f->xcr0));
-  const char* capability = reinterpret_cast<const char*>(recorded.leaves + f->leaves);
-  uint32_t allowed;
-  f->capability_known = ptlite::levels_up_to(capability, static_cast<size_t>(f->capability_length), &allowed);
-  f->features = static_cast<int64_t>(cpu.features);
-  f->state = static_cast<int64_t>(cpu.xcr0);
-  const uint32_t levels = ptlite::levels_of(cpu);
-  f->levels_of_cpu = static_cast<int32_t>(levels);
-  const uint32_t usable = levels & static_cast<uint32_t>(f->levels_held) & allowed;
-  f->levels_in_use = static_cast<int32_t>(ptlite::permitted(usable, f->tiles != 0 ? [] { return true; } : [] { return false; }));
   return PTLITE_OK;
 }
 
@@ -139,4 +110,3 @@ int32_t detect(cpu_detect_frame* f) {
 PTLITE_KERNEL(cpu_info, info)
 PTLITE_KERNEL(cpu_limit, limit)
 PTLITE_KERNEL(cpu_text, text)
-PTLITE_KERNEL(cpu_detect, detect)

@@ -1,12 +1,8 @@
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
 
 #include "frames/mapping.h"
 #include "dispatch/kernel.h"
+#include "os/pages.h"
 
 namespace {
 
@@ -57,33 +53,8 @@ int32_t hash(mem_hash_frame* f) {
   return PTLITE_OK;
 }
 
-// Bits of an entry of /proc/self/pagemap. A page of a file is one that was not copied to be written to.
-constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62, kFilePage = uint64_t{1} << 61;
-
 int32_t discard(mem_discard_frame* f) {
-  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t first = (f->address + page - 1) / page, last = (f->address + static_cast<uint64_t>(f->bytes)) / page;
-  if (first >= last) return PTLITE_OK;
-  const int pages = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  // without it nobody can say which pages were written to: all stay
-  if (pages < 0) return PTLITE_OK;
-  constexpr uint64_t kBatch = 512;
-  uint64_t entries[kBatch];
-  for (uint64_t at = first; at < last;) {
-    const uint64_t wanted = std::min(kBatch, last - at);
-    const ssize_t bytes = pread(pages, entries, wanted * 8, static_cast<off_t>(at * 8));
-    if (bytes < 8) break;
-    const uint64_t count = static_cast<uint64_t>(bytes) / 8;
-    const auto clean = [&](uint64_t i) { return (entries[i] & (kPresent | kSwapped | kFilePage)) == (kPresent | kFilePage); };
-    for (uint64_t i = 0; i < count;) {
-      uint64_t run = i;
-      while (run < count && clean(run)) run++;
-      if (run > i) madvise(reinterpret_cast<void*>((at + i) * page), (run - i) * page, MADV_DONTNEED);
-      i = run + 1;
-    }
-    at += count;
-  }
-  close(pages);
+  ptlite::discard_clean_pages(f->address, static_cast<size_t>(f->bytes));
   return PTLITE_OK;
 }
 

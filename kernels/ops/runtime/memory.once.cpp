@@ -1,21 +1,17 @@
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "frames/memory.h"
 #include "memory/guard.h"
 #include "dispatch/kernel.h"
 #include "memory/owner.h"
+#include "os/files.h"
+#include "os/pages.h"
 
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Bytes of a huge page. Blocks are made of them where the system has any: one page fault in place of 512, when a network first runs or its
-// weights are packed. What is left behind the last whole one gets one of its own where it takes half of it at least.
-constexpr size_t kHuge = size_t{1} << 21;
 
 template <class T = void>
 T* pointer(uint64_t address) {
@@ -25,39 +21,19 @@ T* pointer(uint64_t address) {
 // Blocks from here on are mapped by themselves: what a thread gives back at its end leaves no holes in an arena of the C library.
 constexpr size_t kMapped = size_t{1} << 17;
 
-void unmap_block(void* block, size_t bytes) { munmap(block, bytes); }
-
 void free_block(void* block, size_t) { free(block); }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
-
-/// Bytes of the pages for as many bytes.
-size_t in_pages(size_t bytes) {
-  return round_up(bytes, bytes % kHuge >= kHuge / 2 ? kHuge : static_cast<size_t>(sysconf(_SC_PAGESIZE)));
-}
-
-/// Pages of their own, from a multiple of kHuge on where there are as many.
-void* map_block(size_t bytes) {
-  const size_t spare = bytes >= kHuge ? kHuge : 0;
-  void* const memory = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  if (spare == 0) return memory;
-  const uintptr_t from = reinterpret_cast<uintptr_t>(memory), begin = round_up(from, kHuge), end = begin + bytes;
-  if (begin > from) munmap(memory, begin - from);
-  if (end < from + bytes + spare) munmap(pointer(end), from + bytes + spare - end);
-  madvise(pointer(begin), bytes & ~(kHuge - 1), MADV_HUGEPAGE);
-  return pointer(begin);
-}
 
 int32_t alloc(mem_alloc_frame* f) {
   const auto wanted = static_cast<size_t>(f->bytes);
   // no process can address as much, and sums of it are no sizes any more
   if (wanted > SIZE_MAX / 2) return PTLITE_NO_MEMORY;
   const bool guarded = ptlite::guarded(), mapped = wanted >= kMapped;
-  const size_t bytes = guarded ? wanted : mapped ? in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
-  void* const block = guarded ? ptlite::take_guarded(bytes) : mapped ? map_block(bytes) : aligned_alloc(kAlignment, bytes);
+  const size_t bytes = guarded ? wanted : mapped ? ptlite::in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
+  void* const block = guarded ? ptlite::take_guarded(bytes) : mapped ? ptlite::map_pages(bytes) : aligned_alloc(kAlignment, bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
-  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : mapped ? unmap_block : free_block;
+  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : mapped ? ptlite::unmap_pages : free_block;
   if (!ptlite::own(block, bytes, destroy)) {
     destroy(block, bytes);
     return PTLITE_NO_MEMORY;
@@ -70,28 +46,19 @@ int32_t release(mem_free_frame* f) {
   return ptlite::give_up(pointer(f->address)) ? PTLITE_OK : PTLITE_NOT_OWNED;
 }
 
-// Calls madvise on the whole pages of a range.
-void advise(uint64_t address, size_t bytes, int advice) {
-  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t first = (address + page - 1) & ~(page - 1), last = (address + bytes) & ~(page - 1);
-  if (first < last) madvise(pointer(first), last - first, advice);
-}
-
 int32_t place(mem_place_frame* f) {
   f->address = (f->header.host + kAlignment - 1) & ~uint64_t{kAlignment - 1};
-  if (static_cast<size_t>(f->bytes) >= kHuge) advise(f->address, f->bytes, MADV_HUGEPAGE);
+  ptlite::prefer_huge_pages(f->address, static_cast<size_t>(f->bytes));
   return PTLITE_OK;
 }
 
 int32_t forget(mem_forget_frame* f) {
-  advise(f->address, f->bytes, MADV_DONTNEED);
+  ptlite::forget_pages(f->address, static_cast<size_t>(f->bytes));
   return PTLITE_OK;
 }
 
 int32_t trim(mem_trim_frame*) {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
+  ptlite::trim_heap();
   return PTLITE_OK;
 }
 
@@ -115,36 +82,26 @@ int32_t fill(mem_fill_frame* f) {
   return PTLITE_OK;
 }
 
-bool read_whole(int fd, char* to, int64_t bytes) {
-  for (int64_t at = 0; at < bytes;) {
-    const ssize_t count = pread(fd, to + at, static_cast<size_t>(bytes - at), at);
-    if (count < 0 && errno == EINTR) continue;
-    // 0: the file was cut off meanwhile
-    if (count <= 0) return false;
-    at += count;
-  }
-  return true;
-}
-
 // With guard pages a file is read too: it has none behind its last byte. Private, so that operators that write in place change this process's view and never the file.
 int32_t map(mem_map_frame* f) {
   const bool guarded = ptlite::guarded(), copied = f->copied != 0 || guarded;
   const size_t size = static_cast<size_t>(f->size);
-  const int flags = MAP_PRIVATE | (copied ? MAP_ANONYMOUS : 0);
-  void* memory = guarded ? ptlite::take_guarded(round_up(size, kAlignment))
-                         : mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, copied ? -1 : f->descriptor, 0);
-  if (memory == MAP_FAILED || memory == nullptr) {
+  const size_t pages = ptlite::in_pages(size), mapped = copied && !guarded ? pages : size;
+  void* memory = guarded  ? ptlite::take_guarded(round_up(size, kAlignment))
+                 : copied ? ptlite::map_pages(pages)
+                          : ptlite::map_file(f->descriptor, size);
+  if (memory == nullptr) {
     f->header.detail = errno;
     return errno == ENOMEM ? PTLITE_NO_MEMORY : PTLITE_FILE;
   }
-  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : unmap_block;
-  if (copied && !read_whole(f->descriptor, static_cast<char*>(memory), f->size)) {
+  const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : ptlite::unmap_pages;
+  if (copied && !ptlite::read_file(f->descriptor, memory, f->size)) {
     f->header.detail = errno;
-    destroy(memory, size);
+    destroy(memory, mapped);
     return PTLITE_FILE;
   }
-  if (!ptlite::own(memory, size, destroy)) {
-    destroy(memory, size);
+  if (!ptlite::own(memory, mapped, destroy)) {
+    destroy(memory, mapped);
     return PTLITE_NO_MEMORY;
   }
   f->address = reinterpret_cast<uint64_t>(memory);

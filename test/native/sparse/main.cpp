@@ -12,7 +12,7 @@
 
 #include "frames/jit.h"
 #include "frames/sparse.h"
-#include "isa/detect.h"
+#include "dispatch/levels.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 #include "ptlite_abi.h"

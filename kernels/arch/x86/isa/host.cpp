@@ -1,14 +1,10 @@
-// The machine and process at hand: CPUID, XCR0, ATEN_CPU_CAPABILITY and the permission to use tiles.
+// The machine and process at hand: CPUID, XCR0 and the permission to use tiles.
 #include <cpuid.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "detect.h"
-#include "ptlite_abi.h"
+#include "dispatch/processor.h"
+#include "isa/cpuid.h"
 
 namespace ptlite {
 
@@ -35,62 +31,40 @@ bool request_tiles() {
   return syscall(SYS_arch_prctl, arch_req_xcomp_perm, tile_data) == 0;
 }
 
-// Levels that ATEN_CPU_CAPABILITY allows: all of them where it is unset or unknown.
-uint32_t levels_allowed() {
-  const char* wanted = getenv("ATEN_CPU_CAPABILITY");
-  uint32_t levels;
-  if (!levels_up_to(wanted, wanted == nullptr ? 0 : strlen(wanted), &levels)) {
-    fprintf(stderr, "ptlite: ATEN_CPU_CAPABILITY=%s is not known; expected one of", wanted);
-    for (int32_t i = 0; i < PTLITE_LEVEL_COUNT; i++) fprintf(stderr, " %s", level_info(i).name);
-    fprintf(stderr, "\n");
-  }
-  return levels;
-}
-
-// Looked up once. Static variables of functions would bring the C++ runtime along for their guards: 90 kB.
-pthread_once_t once = PTHREAD_ONCE_INIT;
-CpuState cpu;
-uint32_t levels;
-
-thread_local uint32_t limit = 0;
-
-void look_up() {
-  cpu = decode_cpu(hardware_cpuid, nullptr, hardware_xcr0());
-  levels = permitted(levels_of(cpu) & levels_built() & levels_allowed(), request_tiles);
-}
-
 }  // namespace
 
-const CpuState& host_cpu() {
-  pthread_once(&once, look_up);
-  return cpu;
+CpuState read_cpu() { return decode_cpu(hardware_cpuid, nullptr, hardware_xcr0()); }
+
+uint32_t permitted_levels(uint32_t levels) { return permitted(levels, request_tiles); }
+
+// By Intel's leaf 4, or AMD's of the same form.
+int64_t third_level_cache() {
+  constexpr uint32_t leaves[] = {4, 0x8000001d};
+  for (const uint32_t leaf : leaves) {
+    if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) continue;
+    for (uint32_t index = 0; index < 8; index++) {
+      const CpuidRegisters r = hardware_cpuid(leaf, index, nullptr);
+      if ((r.reg[0] & 0x1f) == 0) break;
+      if ((r.reg[0] >> 5 & 7) != 3) continue;
+      const uint32_t ways = (r.reg[1] >> 22) + 1, partitions = (r.reg[1] >> 12 & 0x3ff) + 1, line = (r.reg[1] & 0xfff) + 1;
+      return int64_t{ways} * partitions * line * (int64_t{r.reg[2]} + 1);
+    }
+  }
+  return 0;
 }
 
-uint32_t levels_in_use() {
-  pthread_once(&once, look_up);
-  return levels;
+int32_t processor_answers(uint32_t (*rows)[6], int32_t most) {
+  static constexpr uint32_t leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 0}, {0x80000000u, 0}, {0x80000001u, 0}};
+  int32_t count = 0;
+  for (const auto& [leaf, subleaf] : leaves) {
+    if (count == most) break;
+    const CpuidRegisters r = hardware_cpuid(leaf, subleaf, nullptr);
+    uint32_t* const row = rows[count++];
+    row[0] = leaf;
+    row[1] = subleaf;
+    for (int i = 0; i < 4; i++) row[2 + i] = r.reg[i];
+  }
+  return count;
 }
-
-uint32_t levels_of_thread() { return limit == 0 ? levels_in_use() : with_lowest(limit) & levels_in_use(); }
-
-uint32_t level_limit() { return limit; }
-
-void set_level_limit(uint32_t of_thread) { limit = of_thread; }
 
 }  // namespace ptlite
-
-extern "C" {
-
-int32_t ptlite_level_count(void) { return PTLITE_LEVEL_COUNT; }
-
-const char* ptlite_level_name(int32_t level) {
-  return level >= 0 && level < PTLITE_LEVEL_COUNT ? ptlite::level_info(level).name : "";
-}
-
-int32_t ptlite_current_level(void) { return ptlite::highest_level(ptlite::levels_in_use()); }
-
-int32_t ptlite_highest_cpu_level(void) { return ptlite::highest_level(ptlite::levels_of(ptlite::host_cpu())); }
-
-int32_t ptlite_highest_binary_level(void) { return ptlite::highest_level(ptlite::levels_built()); }
-
-}  // extern "C"

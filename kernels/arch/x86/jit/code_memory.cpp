@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "os/pages.h"
 
 namespace ptlite {
 namespace jit {
@@ -28,20 +28,14 @@ bool try_memory() {
 
 Code seal(const void* code, size_t size) {
   if (setting_is("deny")) return {};
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t bytes = (size + page - 1) / page * page;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return {};
-  memcpy(memory, code, size);
-  if (mprotect(memory, bytes, PROT_READ | PROT_EXEC) != 0) {
-    munmap(memory, bytes);
-    return {};
-  }
-  return {memory, bytes};
+  void* const memory = map_code(code, size);
+  if (memory == nullptr) return {};
+  const size_t page = page_size();
+  return {memory, (size + page - 1) / page * page};
 }
 
 void unmap(const Code& code) {
-  if (code.entry != nullptr) munmap(code.entry, code.bytes);
+  if (code.entry != nullptr) unmap_pages(code.entry, code.bytes);
 }
 
 bool enabled() {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "isa/detect.h"
+#include "dispatch/levels.h"
 
 namespace ptlite {
 namespace jit {

@@ -1,9 +1,12 @@
-// Sizes of the caches that a core of this machine reaches.
+// What the system says of the machine's cores and caches.
 #pragma once
 
 #include <stdint.h>
 
 namespace ptlite {
+
+/// At least 1.
+int32_t core_count();
 
 /// Bytes of a cache of each level; 0 where the system does not say. The third level is one instance, as a core sees it, where a package
 /// has several.

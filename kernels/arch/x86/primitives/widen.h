@@ -1,4 +1,4 @@
-// Bytes to vectors of 32-bit integers.
+// Bytes to vectors of 32-bit integers, by the instructions of x86 that widen as they load.
 #pragma once
 
 #include "vec/vec.h"

@@ -1,13 +1,12 @@
-#include "caches.h"
+#include "os/machine.h"
 
-#include <cpuid.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "isa/detect.h"
+#include "dispatch/processor.h"
+#include "os/lock.h"
 
 namespace ptlite {
 namespace {
@@ -40,22 +39,6 @@ int64_t l3_by_system() {
   return 0;
 }
 
-/// Of the third level by CPUID: Intel's leaf 4, or AMD's of the same form.
-int64_t l3_by_cpuid() {
-  constexpr uint32_t leaves[] = {4, 0x8000001d};
-  for (const uint32_t leaf : leaves) {
-    if (__get_cpuid_max(leaf & 0x80000000u, nullptr) < leaf) continue;
-    for (uint32_t index = 0; index < 8; index++) {
-      const CpuidRegisters r = hardware_cpuid(leaf, index, nullptr);
-      if ((r.reg[0] & 0x1f) == 0) break;
-      if ((r.reg[0] >> 5 & 7) != 3) continue;
-      const uint32_t ways = (r.reg[1] >> 22) + 1, partitions = (r.reg[1] >> 12 & 0x3ff) + 1, line = (r.reg[1] & 0xfff) + 1;
-      return int64_t{ways} * partitions * line * (int64_t{r.reg[2]} + 1);
-    }
-  }
-  return 0;
-}
-
 int64_t by_library(int name) {
   const long size = sysconf(name);
   return size > 0 ? size : 0;
@@ -64,19 +47,24 @@ int64_t by_library(int name) {
 /// The C library adds up the instances of a package on some CPUs, so that it is asked last.
 int64_t l3() {
   if (const int64_t size = l3_by_system(); size > 0) return size;
-  if (const int64_t size = l3_by_cpuid(); size > 0) return size;
+  if (const int64_t size = third_level_cache(); size > 0) return size;
   return by_library(_SC_LEVEL3_CACHE_SIZE);
 }
 
-pthread_once_t once = PTHREAD_ONCE_INIT;
+Once once;
 CacheSizes sizes;
 
 void look_up() { sizes = {by_library(_SC_LEVEL1_DCACHE_SIZE), by_library(_SC_LEVEL2_CACHE_SIZE), l3()}; }
 
 }  // namespace
 
+int32_t core_count() {
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  return cores > 0 ? static_cast<int32_t>(cores) : 1;
+}
+
 const CacheSizes& cache_sizes() {
-  pthread_once(&once, look_up);
+  once.run(look_up);
   return sizes;
 }
 

@@ -1,11 +1,10 @@
-// Which features a CPU has and which ladder levels follow. The decision is a pure function of recorded CPUID and XCR0
-// values, so that it can be tried on CPUs that are not there.
+// The levels of the processor's ladder (arch/<processor>/isa/ladder.txt): which of them a CPU has, by its features, and which serve here.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cpu_features.h"
+#include "isa/cpu_features.h"
 #include "isa_levels.h"
 
 namespace ptlite {
@@ -22,21 +21,9 @@ static_assert(PTLITE_LEVEL_COUNT <= 32, "levels are kept as bits of one word");
 constexpr uint64_t feature_bit(Feature f) { return uint64_t{1} << f; }
 
 struct CpuState {
-  uint64_t features;  // bit per Feature, as CPUID reports them, whatever the operating system supports
-  uint64_t xcr0;      // state that is switched on and that CPUID leaf 0xd knows; 0 without XSAVE
+  uint64_t features;  // bit per Feature, as the CPU reports them, whatever the operating system supports
+  uint64_t xcr0;      // state of registers that the operating system has switched on; on x86 what CPUID leaf 0xd knows, 0 without XSAVE
 };
-
-// One CPUID answer: eax, ebx, ecx, edx.
-struct CpuidRegisters {
-  uint32_t reg[4];
-};
-using CpuidFunction = CpuidRegisters (*)(uint32_t leaf, uint32_t subleaf, const void* context);
-
-// The registers of this CPU; `context` is not used.
-CpuidRegisters hardware_cpuid(uint32_t leaf, uint32_t subleaf, const void* context);
-
-// Collects the features through `cpuid`; `xcr0` counts only where CPUID says OSXSAVE.
-CpuState decode_cpu(CpuidFunction cpuid, const void* context, uint64_t xcr0);
 
 // This machine's state, read once.
 const CpuState& host_cpu();
@@ -60,9 +47,6 @@ uint32_t levels_built();
 
 // Levels at or below the one that `capability` names in any case; all of them where it is empty. False where no level has that name.
 bool levels_up_to(const char* capability, size_t length, uint32_t* levels);
-
-// `levels` without those that use tiles, unless `permit_tiles` says that this process may; it is asked only if it matters.
-uint32_t permitted(uint32_t levels, bool (*permit_tiles)());
 
 // Levels whose kernels serve in this process, chosen once from the above; the highest is the current level.
 uint32_t levels_in_use();

@@ -1,0 +1,79 @@
+// What the vector class (vec/vec.h) leaves to a processor, written with the compiler's own vectors alone.
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+
+#include "primitives/registers.h"
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace arch {
+
+// The first `count` lanes, fewer than there are, of `bytes` each; the others are zero.
+template <class Raw, int bytes>
+PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
+  Raw r{};
+  memcpy(&r, p, static_cast<size_t>(count) * bytes);
+  return r;
+}
+
+// To memory; what lies behind it is not touched.
+template <class Raw, int bytes>
+PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
+  memcpy(p, &v, static_cast<size_t>(count) * bytes);
+}
+
+// Whether any bit of a vector of int64 is set.
+template <class Raw>
+PTLITE_INLINE bool any_bit(Raw v) {
+  return (v[0] | v[1]) != 0;
+}
+
+// Of float lanes; b where either operand is NaN.
+template <class Raw>
+PTLITE_INLINE Raw lesser(Raw a, Raw b) {
+  return a < b ? a : b;
+}
+template <class Raw>
+PTLITE_INLINE Raw greater(Raw a, Raw b) {
+  return a > b ? a : b;
+}
+
+// f on every lane.
+template <class T, class Raw, class F>
+PTLITE_INLINE Raw by_lane(Raw a, F f) {
+  for (int i = 0; i < static_cast<int>(sizeof(Raw) / sizeof(T)); i++) a[i] = f(static_cast<T>(a[i]));
+  return a;
+}
+
+// Lanes of float or double to integers of the same type, by `one`.
+enum Rounding { kDown, kUp, kToZero, kToEven };
+template <int mode, class T, class Raw, class F>
+PTLITE_INLINE Raw rounded(Raw a, F one) {
+  return by_lane<T>(a, one);
+}
+
+// The square roots of lanes of float or double.
+template <class T, class Raw>
+PTLITE_INLINE Raw root(Raw a) {
+  return by_lane<T>(a, [](T x) { return static_cast<T>(sizeof(T) == 4 ? __builtin_sqrtf(static_cast<float>(x)) : __builtin_sqrt(x)); });
+}
+
+// Lane j of the result is lane index[j] of x followed by y.
+template <class Raw, class Index>
+PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {
+  constexpr int lanes = static_cast<int>(sizeof(index) / sizeof(index[0]));
+  Raw r{};
+  for (int j = 0; j < lanes; j++) r[j] = index[j] < lanes ? x[index[j]] : y[index[j] - lanes];
+  return r;
+}
+// Lane j of the result is lane index[j] of x.
+template <class Raw, class Index>
+PTLITE_INLINE Raw shuffled(Raw x, Index index) {
+  return shuffled(x, x, index);
+}
+
+}  // namespace arch
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

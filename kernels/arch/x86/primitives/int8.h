@@ -1,0 +1,206 @@
+// Registers of 8-bit, 16-bit and 32-bit integers for quantized products, and the dot products of bytes that a level of x86 has:
+//   AMX                       tdpbusd on tiles of 16 x 64 bytes
+//   AVX512_VNNI, AVX2_VNNI    vpdpbusd
+//   AVX512, AVX2              vpmaddubsw and vpmaddwd on bytes of 7 bits, else two vpmaddwd
+//   DEFAULT                   two pmaddwd on operands widened to int16
+#pragma once
+
+#include "vec/vec.h"
+
+#if defined(CPU_CAPABILITY_AMX)
+#define PTLITE_INT8_AMX
+#elif defined(CPU_CAPABILITY_AVX512_VNNI) || defined(CPU_CAPABILITY_AVX2_VNNI)
+#define PTLITE_INT8_VNNI
+#elif defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_INT8_PAIRS
+#endif
+
+namespace ptlite {
+inline namespace CPU_CAPABILITY {
+namespace int8 {
+
+// Reg: what the class holds of whichever integers. "low" and "high" of bytes and words keep to parts of 16 bytes, as narrowing does.
+#if defined(CPU_CAPABILITY_AVX512)
+using Reg = __m512i;
+PTLITE_INLINE Reg load(const void* p) { return _mm512_loadu_si512(p); }
+PTLITE_INLINE void store(void* p, Reg r) { _mm512_storeu_si512(p, r); }
+PTLITE_INLINE Reg broadcast(int32_t x) { return _mm512_set1_epi32(x); }
+PTLITE_INLINE Reg none() { return _mm512_setzero_si512(); }
+PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm512_add_epi32(a, b); }
+PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm512_madd_epi16(a, b); }
+PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm512_and_si512(a, b); }
+PTLITE_INLINE Reg low_bytes(Reg w) { return _mm512_srai_epi16(_mm512_slli_epi16(w, 8), 8); }
+PTLITE_INLINE Reg high_bytes(Reg w) { return _mm512_srai_epi16(w, 8); }
+PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm512_srli_epi16(a, 8); }
+using Floats = __m512;
+PTLITE_INLINE Floats load_floats(const float* p) { return _mm512_loadu_ps(p); }
+PTLITE_INLINE void store_floats(float* p, Floats x) { _mm512_storeu_ps(p, x); }
+PTLITE_INLINE Floats broadcast(float x) { return _mm512_set1_ps(x); }
+// Of two operands of which one is no number, the second is the result, here and below.
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
+  return _mm512_cvtps_epi32(_mm512_min_ps(high, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale)));
+}
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale)); }
+PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm512_sub_epi32(a, b); }
+PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm512_xor_si512(a, b); }
+PTLITE_INLINE Reg words(int32_t x) { return _mm512_set1_epi16(static_cast<int16_t>(x)); }
+PTLITE_INLINE Reg bytes(int32_t x) { return _mm512_set1_epi8(static_cast<char>(x)); }
+PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm512_packs_epi32(a, b); }
+PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm512_packus_epi16(a, b); }
+PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm512_adds_epi16(a, b); }
+PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm512_max_epu8(a, b); }
+PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm512_min_epu8(a, b); }
+PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm512_unpacklo_epi8(a, b); }
+PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm512_unpackhi_epi8(a, b); }
+PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm512_unpacklo_epi16(a, b); }
+PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm512_unpackhi_epi16(a, b); }
+PTLITE_INLINE Reg transposed(Reg a) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
+}
+// The first `count` bytes of a register, or all of them.
+class FirstBytes {
+ public:
+  explicit FirstBytes(int64_t count) : mask_(count >= PTLITE_VEC_BYTES ? ~0ull : (1ull << count) - 1) {}
+  PTLITE_INLINE Reg load(const uint8_t* p) const { return _mm512_maskz_loadu_epi8(mask_, p); }
+  PTLITE_INLINE void store(uint8_t* p, Reg r) const { _mm512_mask_storeu_epi8(p, mask_, r); }
+
+ private:
+  __mmask64 mask_;
+};
+#elif defined(CPU_CAPABILITY_AVX2)
+using Reg = __m256i;
+PTLITE_INLINE Reg load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+PTLITE_INLINE void store(void* p, Reg r) { _mm256_storeu_si256(static_cast<__m256i*>(p), r); }
+PTLITE_INLINE Reg broadcast(int32_t x) { return _mm256_set1_epi32(x); }
+PTLITE_INLINE Reg none() { return _mm256_setzero_si256(); }
+PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm256_add_epi32(a, b); }
+PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm256_madd_epi16(a, b); }
+PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm256_and_si256(a, b); }
+PTLITE_INLINE Reg low_bytes(Reg w) { return _mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8); }
+PTLITE_INLINE Reg high_bytes(Reg w) { return _mm256_srai_epi16(w, 8); }
+PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm256_srli_epi16(a, 8); }
+using Floats = __m256;
+PTLITE_INLINE Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }
+PTLITE_INLINE void store_floats(float* p, Floats x) { _mm256_storeu_ps(p, x); }
+PTLITE_INLINE Floats broadcast(float x) { return _mm256_set1_ps(x); }
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
+  return _mm256_cvtps_epi32(_mm256_min_ps(high, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale)));
+}
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale)); }
+PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm256_sub_epi32(a, b); }
+PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm256_xor_si256(a, b); }
+PTLITE_INLINE Reg words(int32_t x) { return _mm256_set1_epi16(static_cast<int16_t>(x)); }
+PTLITE_INLINE Reg bytes(int32_t x) { return _mm256_set1_epi8(static_cast<char>(x)); }
+PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm256_packs_epi32(a, b); }
+PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm256_packus_epi16(a, b); }
+PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm256_adds_epi16(a, b); }
+PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm256_max_epu8(a, b); }
+PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm256_min_epu8(a, b); }
+PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm256_unpacklo_epi8(a, b); }
+PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm256_unpackhi_epi8(a, b); }
+PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm256_unpacklo_epi16(a, b); }
+PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm256_unpackhi_epi16(a, b); }
+PTLITE_INLINE Reg transposed(Reg a) { return _mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)); }
+#else
+using Reg = __m128i;
+PTLITE_INLINE Reg load(const void* p) { return _mm_loadu_si128(static_cast<const __m128i*>(p)); }
+PTLITE_INLINE void store(void* p, Reg r) { _mm_storeu_si128(static_cast<__m128i*>(p), r); }
+PTLITE_INLINE Reg broadcast(int32_t x) { return _mm_set1_epi32(x); }
+PTLITE_INLINE Reg none() { return _mm_setzero_si128(); }
+PTLITE_INLINE Reg add(Reg a, Reg b) { return _mm_add_epi32(a, b); }
+PTLITE_INLINE Reg multiply_pairs(Reg a, Reg b) { return _mm_madd_epi16(a, b); }
+PTLITE_INLINE Reg both(Reg a, Reg b) { return _mm_and_si128(a, b); }
+PTLITE_INLINE Reg low_bytes(Reg w) { return _mm_srai_epi16(_mm_slli_epi16(w, 8), 8); }
+PTLITE_INLINE Reg high_bytes(Reg w) { return _mm_srai_epi16(w, 8); }
+PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return _mm_srli_epi16(a, 8); }
+using Floats = __m128;
+PTLITE_INLINE Floats load_floats(const float* p) { return _mm_loadu_ps(p); }
+PTLITE_INLINE void store_floats(float* p, Floats x) { _mm_storeu_ps(p, x); }
+PTLITE_INLINE Floats broadcast(float x) { return _mm_set1_ps(x); }
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
+  return _mm_cvtps_epi32(_mm_min_ps(high, _mm_mul_ps(_mm_cvtepi32_ps(sum), scale)));
+}
+PTLITE_INLINE Reg scaled(Reg sum, Floats scale) { return _mm_cvtps_epi32(_mm_mul_ps(_mm_cvtepi32_ps(sum), scale)); }
+PTLITE_INLINE Reg subtract(Reg a, Reg b) { return _mm_sub_epi32(a, b); }
+PTLITE_INLINE Reg flip(Reg a, Reg b) { return _mm_xor_si128(a, b); }
+PTLITE_INLINE Reg words(int32_t x) { return _mm_set1_epi16(static_cast<int16_t>(x)); }
+PTLITE_INLINE Reg bytes(int32_t x) { return _mm_set1_epi8(static_cast<char>(x)); }
+PTLITE_INLINE Reg narrow_to_words(Reg a, Reg b) { return _mm_packs_epi32(a, b); }
+PTLITE_INLINE Reg narrow_to_bytes(Reg a, Reg b) { return _mm_packus_epi16(a, b); }
+PTLITE_INLINE Reg add_words(Reg a, Reg b) { return _mm_adds_epi16(a, b); }
+PTLITE_INLINE Reg max_bytes(Reg a, Reg b) { return _mm_max_epu8(a, b); }
+PTLITE_INLINE Reg min_bytes(Reg a, Reg b) { return _mm_min_epu8(a, b); }
+PTLITE_INLINE Reg low_of_bytes(Reg a, Reg b) { return _mm_unpacklo_epi8(a, b); }
+PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm_unpackhi_epi8(a, b); }
+PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm_unpacklo_epi16(a, b); }
+PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm_unpackhi_epi16(a, b); }
+PTLITE_INLINE Reg transposed(Reg a) { return a; }
+#endif
+
+#if !defined(CPU_CAPABILITY_AVX512)
+// The first `count` bytes of a register, or all of them.
+class FirstBytes {
+ public:
+  explicit FirstBytes(int64_t count) : count_(count < PTLITE_VEC_BYTES ? count : PTLITE_VEC_BYTES) {}
+  PTLITE_INLINE Reg load(const uint8_t* p) const { return (Reg)Vec<uint8_t>::load(p, count_).v; }
+  PTLITE_INLINE void store(uint8_t* p, Reg r) const { Vec<uint8_t>((Vec<uint8_t>::Raw)r).store(p, count_); }
+
+ private:
+  int64_t count_;
+};
+#endif
+
+// A block has as many rows as registers are left for.
+#if defined(PTLITE_INT8_AMX)
+constexpr int kRows = 32;
+#elif defined(CPU_CAPABILITY_AVX512_VNNI)
+constexpr int kRows = 14;  // sizes of images are mostly multiples of 7
+#elif defined(CPU_CAPABILITY_AVX512)
+constexpr int kRows = 12;
+#elif defined(CPU_CAPABILITY_AVX2_VNNI)
+constexpr int kRows = 6;
+#else
+constexpr int kRows = 4;
+#endif
+
+#if defined(PTLITE_INT8_VNNI)
+// Sums of the products of four unsigned and four signed bytes.
+PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
+#if defined(CPU_CAPABILITY_AVX512_VNNI)
+  return _mm512_dpbusd_epi32(sum, a, w);
+#else
+  return _mm256_dpbusd_avx_epi32(sum, a, w);
+#endif
+}
+#endif
+
+#if defined(PTLITE_INT8_PAIRS)
+// Sums of the products of two unsigned and two signed bytes, saturated to int16.
+PTLITE_INLINE Reg multiply_bytes(Reg a, Reg w) {
+#if defined(CPU_CAPABILITY_AVX512)
+  return _mm512_maddubs_epi16(a, w);
+#else
+  return _mm256_maddubs_epi16(a, w);
+#endif
+}
+#endif
+
+#if defined(PTLITE_INT8_AMX)
+// The products of tiles 4 and 5 with 6 and 7 are added to the sums, tiles 0 to 3.
+struct TileStep {
+  using Element = int32_t;
+  static PTLITE_INLINE void upper() {
+    _tile_dpbusd(0, 4, 6);
+    _tile_dpbusd(1, 4, 7);
+  }
+  static PTLITE_INLINE void lower() {
+    _tile_dpbusd(2, 5, 6);
+    _tile_dpbusd(3, 5, 7);
+  }
+};
+
+#endif
+
+}  // namespace int8
+}  // namespace CPU_CAPABILITY
+}  // namespace ptlite

@@ -1,0 +1,26 @@
+// The vector registers of a level of x86: 16 of 16 bytes at DEFAULT, 16 of 32 at AVX2, 32 of 64 from AVX512 on.
+#pragma once
+
+#include <immintrin.h>
+
+#if defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_VEC_BYTES 64
+#elif defined(CPU_CAPABILITY_AVX2)
+#define PTLITE_VEC_BYTES 32
+#else
+#define PTLITE_VEC_BYTES 16
+#endif
+
+// 1 where a multiplication and an addition are one instruction with one rounding, into which the compiler may turn a * b + c.
+#if defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_VEC_FUSED 1
+#else
+#define PTLITE_VEC_FUSED 0
+#endif
+
+// x = x, but the compiler does not know it: what was computed is rounded, and no part of a fused operation. A number or a vector.
+#if defined(CPU_CAPABILITY_AVX512)
+#define PTLITE_KEEP_ROUNDED(x) asm("" : "+v"(x))
+#else
+#define PTLITE_KEEP_ROUNDED(x) asm("" : "+x"(x))
+#endif

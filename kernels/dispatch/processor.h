@@ -1,0 +1,21 @@
+// What a processor under arch/ tells of itself, once per process.
+#pragma once
+
+#include "dispatch/levels.h"
+
+namespace ptlite {
+
+/// This machine's features and state.
+CpuState read_cpu();
+
+/// `levels` without those whose registers the system does not let this process use; it is asked only if that matters.
+uint32_t permitted_levels(uint32_t levels);
+
+/// Bytes of a third-level cache by the processor's own account; 0 where it gives none.
+int64_t third_level_cache();
+
+/// Answers of the processor about itself, for reports: question (two words) and answer (four words) of each. How many there are of at most
+/// `most`.
+int32_t processor_answers(uint32_t (*rows)[6], int32_t most);
+
+}  // namespace ptlite

@@ -1,0 +1,12 @@
+#include "os/threads.h"
+
+namespace ptlite {
+
+// There is one thread, and no other can be started.
+int start_threads(int, size_t, void* (*)(void*), void (*)(), void (*)()) { return 0; }
+
+void after_forks(void (*)()) {}
+
+bool is_main_thread() { return true; }
+
+}  // namespace ptlite

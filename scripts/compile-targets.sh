@@ -82,7 +82,7 @@ for target in "${targets[@]}"; do
   mapfile -t flags < <(flags_of "$target")
   count=$(sources "$system" | wc -l) start=$SECONDS
   if sources "$system" | sort | xargs -P "${PTLITE_BUILD_JOBS:-$(nproc)}" -n 8 "$clang" "${flags[@]}" -fsyntax-only -O0 -std=gnu++17 \
-    -fno-exceptions -fno-rtti -fwrapv -ffp-contract=fast \
+    -w -fno-exceptions -fno-rtti -fwrapv -ffp-contract=fast \
     -Ikernels -Ikernels/arch/generic -Ikernels/include -Ikernels/generated "-I$work/generated" \
     -DCPU_CAPABILITY=DEFAULT -DCPU_CAPABILITY_DEFAULT -DPTLITE_LEVEL=0 -DPTLITE_GUARDS -DPTLITE_CUSTOM_LIBRARIES -DPTLITE_ASYNC_LAUNCHES; then
     echo "$target: $count files ($((SECONDS - start)) s)"

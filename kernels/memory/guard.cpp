@@ -13,7 +13,7 @@ namespace ptlite {
 namespace {
 
 /// Addresses that are reserved at a time. What was used once stays reserved, so that nothing gets it again.
-constexpr size_t kReserved = size_t{1} << 38;
+constexpr size_t kReserved = size_t{1} << (sizeof(size_t) == 8 ? 38 : 28);
 constexpr size_t kMostAlignment = 64;
 
 struct Settings {

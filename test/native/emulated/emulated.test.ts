@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { cpu } from '../../../src/index.js'
 
 // Kernels whose instructions most machines lack, run with these instructions emulated and everything else real.
@@ -39,26 +39,28 @@ function chain(level: string): string[] {
 /** Levels whose instructions are not emulated. */
 const REAL = ['DEFAULT', 'AVX2', 'AVX512']
 
-function compilerArguments(source: string, level: string, program: string): string[] {
-  const contained = chain(level)
-  const flags = contained.filter((name) => REAL.includes(name)).flatMap((name) => ladder.get(name)!.flags)
-  const include = ['kernels', 'kernels/arch/x86', 'kernels/include', 'kernels/generated', 'build/generated'].map(
+interface Target {
+  readonly processor: string
+  /** Of the levels that it contains, itself first. */
+  readonly levels: readonly string[]
+  readonly flags: readonly string[]
+  /** Where isa_levels.h is. */
+  readonly generated: string
+}
+
+function x86(level: string): Target {
+  const levels = chain(level)
+  const flags = levels.filter((name) => REAL.includes(name)).flatMap((name) => ladder.get(name)!.flags)
+  return { processor: 'x86', levels, flags: flags.filter((f) => f !== '-march=x86-64'), generated: join(ROOT, 'build/generated') }
+}
+
+function compilerArguments(source: string, { processor, levels, flags, generated }: Target, program: string): string[] {
+  const include = ['kernels', `kernels/arch/${processor}`, 'kernels/include', 'kernels/generated'].map(
     (folder) => `-I${join(ROOT, folder)}`,
   )
-  const defined = [`-DCPU_CAPABILITY=${level}`, ...contained.map((name) => `-DCPU_CAPABILITY_${name}`)]
+  const defined = [`-DCPU_CAPABILITY=${levels[0]!}`, ...levels.map((name) => `-DCPU_CAPABILITY_${name}`)]
   const path = join(ROOT, 'test/native/emulated', source)
-  return [
-    '-std=gnu++17',
-    '-O1',
-    '-fwrapv',
-    '-Wno-psabi',
-    ...flags.filter((f) => f !== '-march=x86-64'),
-    ...defined,
-    ...include,
-    path,
-    '-o',
-    program,
-  ]
+  return ['-std=gnu++17', '-O1', '-fwrapv', '-Wno-psabi', ...flags, ...defined, ...include, `-I${generated}`, path, '-o', program]
 }
 
 const compiler = process.env['CXX'] ?? 'g++'
@@ -68,6 +70,13 @@ t.teardown(() => {
   rmSync(folder, { recursive: true })
 })
 
+async function compileAndRun(t: Test, source: string, target: Target, program: string): Promise<void> {
+  await promisify(execFile)(compiler, compilerArguments(source, target, program))
+  const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8' })
+  t.equal(status, 0, `${stdout}${stderr}`)
+  t.match(stdout, /^[1-9]\d* cases, 0 wrong elements$/m)
+}
+
 for (const { source, levels } of PROGRAMS) {
   for (const level of levels) {
     const base = chain(level).find((name) => REAL.includes(name))!
@@ -75,10 +84,17 @@ for (const { source, levels } of PROGRAMS) {
     const skip = noCompiler ?? (missing === undefined ? false : `not run: ${missing.reason}`)
     t.test(`${source} at ${level}`, { skip }, async (t) => {
       const program = join(folder, `${source}-${level}`)
-      await promisify(execFile)(compiler, compilerArguments(source, level, program))
-      const { status, stdout, stderr } = spawnSync(program, { encoding: 'utf8' })
-      t.equal(status, 0, `${stdout}${stderr}`)
-      t.match(stdout, /^[1-9]\d* cases, 0 wrong elements$/m)
+      await compileAndRun(t, source, x86(level), program)
     })
   }
+}
+
+// what arch/generic has for processors that nothing else is written for
+for (const source of ['int8.cpp', 'int8_depthwise.cpp', 'bfloat16.cpp']) {
+  t.test(`${source} on any processor`, { skip: noCompiler ?? false }, async (t) => {
+    const cwd = t.testdir({})
+    await promisify(execFile)('cmake', ['-DPTLITE_ARCH=generic', '-P', join(ROOT, 'kernels/arch/Levels.cmake')], { cwd })
+    const target = { processor: 'generic', levels: ['DEFAULT'], flags: [], generated: join(cwd, 'generated') }
+    await compileAndRun(t, source, target, join(folder, `${source}-generic`))
+  })
 }

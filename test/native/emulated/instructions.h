@@ -216,7 +216,7 @@ inline __m512i roundscale(__m512i a, int how) {
 #define _mm512_sub_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x - y; })
 #define _mm512_mul_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x * y; })
 #define _mm512_div_ph(a, b) emulated::float16_lanes(a, b, [](double x, double y) { return x / y; })
-#define _mm512_sqrt_ph(a) emulated::float16_lanes(a, a, [](double x, double) { return sqrt(x); })
+#define _mm512_sqrt_ph(a) emulated::float16_lanes(a, a, [](double x, double) { return ::sqrt(x); })
 #undef _mm512_cmp_ph_mask
 #undef _mm512_roundscale_ph
 #define _mm512_cmp_ph_mask(a, b, how) emulated::compare(a, b, how)

@@ -1,6 +1,7 @@
 import { capture } from '../../compiler/capture/capture.js'
 import { buildPlan } from '../../compiler/executor/plan.js'
 import { JitAlgorithm } from '../../runtime/native/generated/kernels.js'
+import { hostTarget } from '../../compiler/target/host.js'
 import { convolutionStrategy } from '../../compiler/passes/lower/convolution-strategy.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
@@ -126,18 +127,21 @@ function blockedLayer({ input, weight, output, stride }: Layer, x: Tensor, w: Te
   }
   const kernel = weight[2]!
   const padding = (kernel - 1) >> 1
-  const { kind } = convolutionStrategy({
-    batch: 1,
-    inChannels: input[1]!,
-    outChannels: output[1]!,
-    groups: 1,
-    in: [input[2]!, input[3]!],
-    out: [output[2]!, output[3]!],
-    kernel: [kernel, kernel],
-    stride: [stride, stride],
-    padding: [padding, padding],
-    dilation: [1, 1],
-  })
+  const { kind } = convolutionStrategy(
+    {
+      batch: 1,
+      inChannels: input[1]!,
+      outChannels: output[1]!,
+      groups: 1,
+      in: [input[2]!, input[3]!],
+      out: [output[2]!, output[3]!],
+      kernel: [kernel, kernel],
+      stride: [stride, stride],
+      padding: [padding, padding],
+      dilation: [1, 1],
+    },
+    hostTarget(),
+  )
   const blocks = kind === 'few channels' ? x : of('ptlite::to_blocked', x)
   const added = of('ptlite::to_blocked', residual)
   if (kind === 'winograd') {

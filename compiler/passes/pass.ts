@@ -13,7 +13,7 @@ export interface Pass {
   /** As `ptlite inspect --plan` and docs/compiler.md call it. */
   readonly name: string
   /** Returns the graph itself where there is nothing to do. */
-  readonly run: (graph: Graph, options?: PassOptions) => Graph
+  readonly run: (graph: Graph) => Graph
 }
 
 /** Repeats a rewrite until it finds nothing more to do. */

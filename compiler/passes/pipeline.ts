@@ -1,4 +1,6 @@
 import type { Graph } from '../graph/graph.js'
+import { hostTarget } from '../target/host.js'
+import type { Target } from '../target/target.js'
 import { activation } from './fuse/activation.js'
 import { attention } from './fuse/attention.js'
 import { batchNorm } from './fuse/batch-norm.js'
@@ -35,8 +37,8 @@ import { stackedChains } from './fuse/stacked-chains.js'
 import { stridedOperands } from './lower/strided-operands.js'
 import { views } from './canonical/views.js'
 
-/** Every pass in the order it runs. */
-export const PASSES: readonly Pass[] = [
+/** Every pass in the order it runs: those that lower for what is there. */
+export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS): readonly Pass[] => [
   functionalize,
   deadCode,
   copies,
@@ -61,29 +63,30 @@ export const PASSES: readonly Pass[] = [
   permutedSteps,
   deadCode,
   quantizedInput,
-  signals,
+  signals(target),
   channelSteps,
-  layout,
-  squeezeExcite,
-  scaledFilters,
+  layout(target, options),
+  squeezeExcite(target),
+  scaledFilters(target),
   activation,
-  blockSparse,
-  bottlenecks,
+  blockSparse(target),
+  bottlenecks(target),
   elementwise,
   postOps,
   singleWindows,
   stackedChains,
 ]
 
-/** Runs all passes; `after` sees the graph after each, changed or not. */
+/** Runs all passes, for this machine unless told another one; `after` sees the graph after each, changed or not. */
 export function optimize(
   graph: Graph,
   after?: (pass: Pass, graph: Graph, changed: boolean) => void,
   options: PassOptions = DEFAULT_OPTIONS,
+  target: Target = hostTarget(),
 ): Graph {
   let current = graph
-  for (const pass of PASSES) {
-    const next = pass.run(current, options)
+  for (const pass of passesFor(target, options)) {
+    const next = pass.run(current)
     after?.(pass, next, next !== current)
     current = next
   }

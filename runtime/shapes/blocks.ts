@@ -8,7 +8,7 @@ export const WINOGRAD_TILE = 4
 export const WINOGRAD_POSITIONS = 36
 
 /** Blocks that hold `channels` channels. */
-export const blocksOf = (channels: number): number => Math.ceil(channels / BLOCK)
+export const blocksOf = (channels: number, width = BLOCK): number => Math.ceil(channels / width)
 
 /** True for [n, c, h, w] whose channels come last in memory, without gaps, and not for what is [n, c, h, w] there, too. */
 export function isRows(shape: readonly number[], strides: readonly number[]): boolean {
@@ -38,20 +38,24 @@ export interface GroupedFilter {
  * An output block reads from the block that its first group begins in to the end of its last group; groups of 4 or 8 channels
  * that give as many are read lane by lane.
  */
-export function groupedFilter({ count, inputs, outputs }: Groups): GroupedFilter {
-  const blocks = blocksOf(count * outputs)
-  if (inputs === outputs && (inputs === 4 || inputs === 8)) return { within: true, depth: inputs, work: blocks * inputs }
+export function groupedFilter({ count, inputs, outputs }: Groups, width = BLOCK): GroupedFilter {
+  const blocks = blocksOf(count * outputs, width)
+  if (inputs === outputs && inputs < width && (inputs === 4 || inputs === 8)) return { within: true, depth: inputs, work: blocks * inputs }
   let [depth, work] = [0, 0]
   for (let block = 0; block < blocks; block++) {
-    const { first, end } = groupSpan({ count, inputs, outputs }, block)
-    depth = Math.max(depth, end - Math.floor(first / BLOCK) * BLOCK)
+    const { first, end } = groupSpan({ count, inputs, outputs }, block, width)
+    depth = Math.max(depth, end - Math.floor(first / width) * width)
     work += end - first
   }
   return { within: false, depth, work }
 }
 
 /** The channels of the input that an output block reads. */
-export function groupSpan({ count, inputs, outputs }: Groups, block: number): { readonly first: number; readonly end: number } {
-  const last = Math.min((block + 1) * BLOCK, count * outputs) - 1
-  return { first: Math.floor((block * BLOCK) / outputs) * inputs, end: (Math.floor(last / outputs) + 1) * inputs }
+export function groupSpan(
+  { count, inputs, outputs }: Groups,
+  block: number,
+  width = BLOCK,
+): { readonly first: number; readonly end: number } {
+  const last = Math.min((block + 1) * width, count * outputs) - 1
+  return { first: Math.floor((block * width) / outputs) * inputs, end: (Math.floor(last / outputs) + 1) * inputs }
 }

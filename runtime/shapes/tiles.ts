@@ -1,4 +1,4 @@
-import { cpu } from '../native/cpu.js'
+import type { Caches } from '../native/caches.js'
 import { numelOf } from '../tensor/shape.js'
 import { BLOCK, blocksOf, WINOGRAD_POSITIONS, WINOGRAD_TILE } from './blocks.js'
 
@@ -27,27 +27,13 @@ export interface Strip {
   readonly byFilters: boolean
 }
 
-/** Where the system does not tell the sizes of the caches. */
-const USUAL_L2 = 256 * 1024
-const USUAL_L3 = 8 << 20
 const FLOAT = 4
-
-let sizes: { readonly l2: number; readonly l3: number } | undefined
-
-/** Bytes of this CPU's second-level and third-level caches. */
-export function cacheSizes(): { readonly l2: number; readonly l3: number } {
-  if (sizes === undefined) {
-    const { l2, l3 } = cpu.info().caches
-    sizes = { l2: l2 || USUAL_L2, l3: l3 || USUAL_L3 }
-  }
-  return sizes
-}
 
 /**
  * A strip of the input and what comes of it take a third of the second-level cache, beside the filters that pass by. Where the
  * filters are larger than the input, they are read once, by one thread each.
  */
-export function stripOf(p: StripProblem): Strip {
+export function stripOf(p: StripProblem, { l2 }: Caches): Strip {
   const inputChannels = p.plain ? p.channels : blocksOf(p.channels) * BLOCK
   const taps = numelOf(p.kernel)
   const pixels = numelOf(p.out)
@@ -57,7 +43,7 @@ export function stripOf(p: StripProblem): Strip {
   const oneStrip = pixels === width && !pointwise
   const byFilters = oneStrip || p.blocks * BLOCK * p.depth * taps > inputChannels * numelOf(p.in)
   const perPixel = FLOAT * (inputChannels * p.kernel[0]! * p.stride[1]! * p.stride[2]! + p.blocks * BLOCK)
-  const fitting = Math.max(1, Math.floor(cacheSizes().l2 / 3 / perPixel))
+  const fitting = Math.max(1, Math.floor(l2 / 3 / perPixel))
   const strip = pointwise ? Math.min(pixels, fitting) : Math.min(rows, Math.max(1, Math.floor(fitting / width)))
   return { strip, byFilters }
 }
@@ -68,19 +54,33 @@ export interface WinogradStrip {
   readonly slices: number
 }
 
+/** A 3x3 convolution over blocks of channels. */
+export interface WinogradProblem {
+  readonly inBlocks: number
+  readonly outBlocks: number
+  /** Of the input. */
+  readonly channels: number
+  /** Slices of the filter. */
+  readonly taps: number
+  /** Depth, height and width of the output. */
+  readonly out: readonly number[]
+}
+
 /**
  * Both transformed sides take half of the second-level cache; where the filter, with `taps` slices, is too large for it, more of it, so
- * that the filter passes by less often; a filter that comes from memory is worth a quarter of the third-level cache. `out`: depth,
- * height and width.
+ * that the filter passes by less often; a filter that comes from memory is worth a quarter of the third-level cache.
  */
-export function winogradStrip(inBlocks: number, outBlocks: number, channels: number, taps: number, out: readonly number[]): WinogradStrip {
+export function winogradStrip(
+  { inBlocks, outBlocks, channels, taps, out }: WinogradProblem,
+  { l2, l3 }: Caches,
+  width = BLOCK,
+): WinogradStrip {
   const depth = out[0]!
   const [rows, columns] = out.slice(1).map((size) => Math.ceil(size / WINOGRAD_TILE)) as [number, number]
-  const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * BLOCK * channels * taps
-  const { l2, l3 } = cacheSizes()
+  const filter = FLOAT * WINOGRAD_POSITIONS * outBlocks * width * channels * taps
   const room = filter > l3 / 2 ? Math.max(2 * l2, l3 / 4) : filter > 2 * l2 ? 2 * l2 : l2 / 2
   // blocks of channels of a row of tiles
-  const fitting = room / (FLOAT * columns * WINOGRAD_POSITIONS * BLOCK)
+  const fitting = room / (FLOAT * columns * WINOGRAD_POSITIONS * width)
   const slices = evenParts(depth, Math.floor((fitting - (taps - 1) * inBlocks) / (inBlocks + outBlocks)))
   const perRow = Math.min(depth + taps - 1, slices + taps - 1) * inBlocks + slices * outBlocks
   return { slices, strip: evenParts(rows, Math.floor(fitting / perRow)) }
@@ -104,10 +104,10 @@ export interface BottleneckProblem {
 }
 
 /** Rows of the output that are computed at a time: what lies between the layers then takes half of the second-level cache. */
-export function bottleneckRows({ blocks, expands, in: input, out, kernel, stride }: BottleneckProblem): number {
+export function bottleneckRows({ blocks, expands, in: input, out, kernel, stride }: BottleneckProblem, { l2 }: Caches): number {
   const lane = FLOAT * BLOCK * blocks
   const expanded = expands ? lane * input[1] : 0
-  const room = cacheSizes().l2 / 2 - Math.max(kernel - stride, 0) * expanded
+  const room = l2 / 2 - Math.max(kernel - stride, 0) * expanded
   return Math.min(out[0], Math.max(1, Math.floor(room / (stride * expanded + lane * out[1]))))
 }
 

@@ -1,11 +1,10 @@
 import t from 'tap'
 import { bottlenecks } from '../../compiler/passes/lower/bottlenecks.js'
-import { cacheSizes } from '../../runtime/shapes/tiles.js'
-import { passChecks, random } from './pass-checks.js'
+import { HOST, passChecks, random } from './pass-checks.js'
 
 /** 16 channels to 32 and 24; images whose 32 channels take two second-level caches, and half a one. */
 const WIDTH = 64
-const [large, small] = [2, 0.5].map((caches) => Math.ceil((caches * cacheSizes().l2) / (32 * 4 * WIDTH))) as [number, number]
+const [large, small] = [2, 0.5].map((caches) => Math.ceil((caches * HOST.caches.l2) / (32 * 4 * WIDTH))) as [number, number]
 
 const { check } = passChecks({
   expand: random([2, 1, 1, 16, 16]),
@@ -45,46 +44,46 @@ const project = (from: number, residual = 'None', divided = 1): readonly [string
 const step = (op: string, from: number): readonly [string, number] => [`aten::${op}(%${from})`, 2]
 
 t.test('layers between which much lies', (t) => {
-  check(t, bottlenecks, graph(large, 1, [expand(0), depthwise(10), project(11)]), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 1, [expand(0), depthwise(10), project(11)]), ['ptlite::blocked_bottleneck'])
   const halved = depthwiseBy(10, 2, 2)
-  check(t, bottlenecks, graph(large, 1, [expand(0), [halved, 2, 2], project(11, 'None', 2)]), ['ptlite::blocked_bottleneck'])
-  check(t, bottlenecks, graph(large, 1, [expand(0), depthwise(10)]), ['ptlite::blocked_bottleneck'])
-  check(t, bottlenecks, graph(large, 2, [depthwise(0), project(10)]), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 1, [expand(0), [halved, 2, 2], project(11, 'None', 2)]), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 1, [expand(0), depthwise(10)]), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 2, [depthwise(0), project(10)]), ['ptlite::blocked_bottleneck'])
   t.end()
 })
 
 t.test('gates and a residual', (t) => {
   const lines = [expand(0), step('silu', 10), depthwise(11), step('hardswish', 12), project(13), step('sigmoid', 14)]
-  check(t, bottlenecks, graph(large, 1, lines), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 1, lines), ['ptlite::blocked_bottleneck'])
   const sum = [depthwise(0), step('silu', 10), project(11, '%0')]
-  check(t, bottlenecks, graph(large, 2, sum), ['ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 2, sum), ['ptlite::blocked_bottleneck'])
   t.end()
 })
 
 t.test('of layers that could be in two chains, most memory is saved', (t) => {
   const lines = [depthwise(0), project(10), depthwise(11), project(12)]
-  check(t, bottlenecks, graph(large, 2, lines), ['ptlite::blocked_depthwise', 'ptlite::blocked_bottleneck'])
+  check(t, bottlenecks(HOST), graph(large, 2, lines), ['ptlite::blocked_depthwise', 'ptlite::blocked_bottleneck'])
   t.end()
 })
 
 t.test('what stays', (t) => {
   const single = ['ptlite::blocked_convolution', 'ptlite::blocked_depthwise', 'ptlite::blocked_convolution']
-  check(t, bottlenecks, graph(small, 1, [expand(0), depthwise(10), project(11)]), single)
+  check(t, bottlenecks(HOST), graph(small, 1, [expand(0), depthwise(10), project(11)]), single)
   // others read what lies between
   const sum = (id: number): readonly [string, number] => [`aten::add.Tensor(%${id}, %12, 1)`, 2]
   const lines = [expand(0), depthwise(10), project(11)]
-  check(t, bottlenecks, graph(large, 1, [...lines, sum(10)]), [
+  check(t, bottlenecks(HOST), graph(large, 1, [...lines, sum(10)]), [
     'ptlite::blocked_convolution',
     'ptlite::blocked_bottleneck',
     'aten::add.Tensor',
   ])
-  check(t, bottlenecks, graph(large, 1, [...lines, sum(11)]), [
+  check(t, bottlenecks(HOST), graph(large, 1, [...lines, sum(11)]), [
     'ptlite::blocked_bottleneck',
     'ptlite::blocked_convolution',
     'aten::add.Tensor',
   ])
   // no kernel of four
   const four = depthwiseBy(10, 5, 2)
-  check(t, bottlenecks, graph(large, 1, [expand(0), [four, 2, 2], project(11, 'None', 2)]), single)
+  check(t, bottlenecks(HOST), graph(large, 1, [expand(0), [four, 2, 2], project(11, 'None', 2)]), single)
   t.end()
 })

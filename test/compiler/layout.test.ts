@@ -15,7 +15,7 @@ import type { Pass } from '../../compiler/passes/pass.js'
 import { postOps } from '../../compiler/passes/lower/post-ops.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { Random, real } from '../backends/support/random.js'
-import { operators } from './pass-checks.js'
+import { HOST, operators } from './pass-checks.js'
 
 const random = new Random(3)
 const sized = (shape: number[], from = random): Tensor => real(from.data(shape.reduce((a, b) => a * b, 1)), shape, 'float32')
@@ -68,7 +68,7 @@ function check(
   const used = CONSTANTS.split('\n').filter((line) => lines.some((l) => new RegExp(`${line.slice(9, 11)}\\b`).test(l)))
   const [input, ...rest] = lines
   const before = parse([input, ...used, ...rest, ''].join('\n'))
-  const final = [...inFront, layout, activation, ...behind].reduce((graph, pass) => {
+  const final = [...inFront, layout(HOST), activation, ...behind].reduce((graph, pass) => {
     const after = pass.run(graph)
     verifyGraph(after)
     return after
@@ -357,7 +357,7 @@ t.test('what reorders would cost more than is saved stays as it is', (t) => {
     '',
   ].join('\n')
   const graph = parseGraph(small, { constant: () => sized([3, 3, 1, 1]) })
-  t.equal(layout.run(graph), graph)
+  t.equal(layout(HOST).run(graph), graph)
   t.end()
 })
 
@@ -494,7 +494,7 @@ t.test('random networks give what they gave before', (t) => {
     verifyGraph(before)
     const steps = channelSteps.run(before)
     verifyGraph(steps)
-    const after = layout.run(steps)
+    const after = layout(HOST).run(steps)
     verifyGraph(after)
     const final = [activation, elementwise, postOps].reduce((graph, pass) => pass.run(graph), after)
     verifyGraph(final)
@@ -522,17 +522,17 @@ t.test('strategies', (t) => {
     { ...three, groups: 4 },
     { ...base, kernel: [1, 1], stride: [1, 1], padding: [0, 0] } as const,
     { ...base, kernel: [1, 1], stride: [1, 1], padding: [0, 0], in: [1, 1], out: [1, 1] } as const,
-  ].map((p) => convolutionStrategy(p))
+  ].map((p) => convolutionStrategy(p, HOST))
   t.strictSame(
     kinds.map(({ kind }) => kind),
     ['winograd', 'few channels', 'depthwise', 'grouped', 'pointwise', 'product'],
   )
   for (const { reason } of kinds) t.ok(reason.length > 10)
-  t.equal(convolutionStrategy(three, { winograd: false }).kind, 'direct')
+  t.equal(convolutionStrategy(three, HOST, { winograd: false }).kind, 'direct')
   // a block of 16 channels would read 16 times what it needs
-  t.equal(convolutionStrategy({ ...three, groups: 32, outChannels: 64, inChannels: 32 }).kind, 'product')
-  for (const groups of [2, 4, 8, 16]) t.equal(convolutionStrategy({ ...three, groups }).kind, 'grouped', `${groups} groups`)
-  t.equal(convolutionStrategy({ ...three, stride: [2, 2], out: [28, 28] }).kind, 'direct')
+  t.equal(convolutionStrategy({ ...three, groups: 32, outChannels: 64, inChannels: 32 }, HOST).kind, 'product')
+  for (const groups of [2, 4, 8, 16]) t.equal(convolutionStrategy({ ...three, groups }, HOST).kind, 'grouped', `${groups} groups`)
+  t.equal(convolutionStrategy({ ...three, stride: [2, 2], out: [28, 28] }, HOST).kind, 'direct')
   const volume = {
     ...three,
     in: [8, 56, 56],
@@ -542,9 +542,9 @@ t.test('strategies', (t) => {
     stride: [1, 1, 1],
     padding: [1, 1, 1],
   }
-  t.equal(convolutionStrategy(volume).kind, 'winograd')
-  t.equal(convolutionStrategy({ ...volume, stride: [2, 1, 1], out: [4, 56, 56] }).kind, 'direct')
-  t.equal(convolutionStrategy({ ...volume, kernel: [1, 1, 1], padding: [0, 0, 0] }).kind, 'pointwise')
-  t.equal(convolutionStrategy({ ...volume, groups: 64 }).kind, 'product')
+  t.equal(convolutionStrategy(volume, HOST).kind, 'winograd')
+  t.equal(convolutionStrategy({ ...volume, stride: [2, 1, 1], out: [4, 56, 56] }, HOST).kind, 'direct')
+  t.equal(convolutionStrategy({ ...volume, kernel: [1, 1, 1], padding: [0, 0, 0] }, HOST).kind, 'pointwise')
+  t.equal(convolutionStrategy({ ...volume, groups: 64 }, HOST).kind, 'product')
   t.end()
 })

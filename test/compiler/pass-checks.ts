@@ -8,9 +8,13 @@ import { callOf } from '../../compiler/graph/calls.js'
 import { canonical } from '../../compiler/passes/canonical/canonical.js'
 import { deadCode } from '../../compiler/passes/canonical/dead-code.js'
 import type { Pass } from '../../compiler/passes/pass.js'
+import { hostTarget } from '../../compiler/target/host.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../runtime/tensor/value.js'
 import { tensor } from '../../src/index.js'
+
+/** This machine. */
+export const HOST = hostTarget()
 
 let seed = 1
 /** Numbers from -1.5 to 2.5. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { squeezeExcite } from '../../compiler/passes/lower/squeeze-excite.js'
-import { passChecks, random } from './pass-checks.js'
+import { HOST, passChecks, random } from './pass-checks.js'
 
 /** 24 channels to 6 and back; the blocks of the input have 32 lanes. */
 const { check } = passChecks({
@@ -43,7 +43,7 @@ t.test('two pointwise convolutions', (t) => {
     const inBlocks = `%16: ${BLOCKS} @16 = reorder(input=%13, to="blocks", channels=24)\n%14: ${BLOCKS} @14 = aten::${gate}(%16)\n`
     const inPlanes = `%16: float32[2, 24, 1, 1] @16 = aten::${gate}(%13)\n%14: ${BLOCKS} @14 = reorder(input=%16, to="blocks", channels=24)\n`
     for (const outer of [inBlocks, inPlanes]) {
-      check(t, squeezeExcite, INPUT + CONVOLUTIONS + MEAN + DOWN + inner + UP + outer + ENDS, GATED, 1e-5)
+      check(t, squeezeExcite(HOST), INPUT + CONVOLUTIONS + MEAN + DOWN + inner + UP + outer + ENDS, GATED, 1e-5)
     }
   }
   t.end()
@@ -52,7 +52,7 @@ t.test('two pointwise convolutions', (t) => {
 t.test('limits that a convolution applies itself', (t) => {
   const down = `%12: float32[2, 6, 1, 1] @11 = convolution(input=%10, filter=%1, layout="planes", strategy="product", ${LISTS}, clamp=[0., inf])\n`
   const outer = `%16: ${BLOCKS} @16 = reorder(input=%13, to="blocks", channels=24)\n%14: ${BLOCKS} @14 = aten::sigmoid(%16)\n`
-  check(t, squeezeExcite, INPUT + CONVOLUTIONS + MEAN + down + UP + outer + ENDS, GATED, 1e-5)
+  check(t, squeezeExcite(HOST), INPUT + CONVOLUTIONS + MEAN + down + UP + outer + ENDS, GATED, 1e-5)
   t.end()
 })
 
@@ -65,7 +65,7 @@ t.test('linear layers between views', (t) => {
 %18: float32[2, 24, 1, 1] @17 = aten::reshape(%17, [2, 24, 1, 1])
 %14: ${BLOCKS} @14 = reorder(input=%18, to="blocks", channels=24)
 `
-  check(t, squeezeExcite, INPUT + LINEAR_LAYERS + MEAN + branch + ENDS, GATED, 1e-5)
+  check(t, squeezeExcite(HOST), INPUT + LINEAR_LAYERS + MEAN + branch + ENDS, GATED, 1e-5)
   t.end()
 })
 
@@ -75,10 +75,10 @@ t.test('what else reads a part of the branch keeps it', (t) => {
   const sum = `%15: ${BLOCKS} @15 = aten::add.Tensor(%14, %16, 1)\n%17: float32[2, 24, 1, 1] @17 = reorder(input=%15, to="planes", channels=24)\nreturn %17\n`
   const text = INPUT + CONVOLUTIONS + MEAN + DOWN + inner + UP
   const left = ['ptlite::blocked_gates', 'aten::sigmoid', 'aten::add.Tensor', 'ptlite::from_blocked']
-  check(t, squeezeExcite, text + outer + sum, left, 1e-5)
+  check(t, squeezeExcite(HOST), text + outer + sum, left, 1e-5)
   const ops = ['ptlite::blocked_mean', 'aten::conv2d', 'aten::relu', 'aten::conv2d']
-  check(t, squeezeExcite, `${text}return %13\n`, ops)
+  check(t, squeezeExcite(HOST), `${text}return %13\n`, ops)
   const both = `%14: float32[2, 24, 1, 1] @14 = aten::add.Tensor(%13, %10, 1)\nreturn %14\n`
-  check(t, squeezeExcite, text + both, [...ops, 'aten::add.Tensor'])
+  check(t, squeezeExcite(HOST), text + both, [...ops, 'aten::add.Tensor'])
   t.end()
 })

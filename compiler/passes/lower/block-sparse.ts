@@ -1,4 +1,3 @@
-import { countBlocks } from '../../../runtime/backends/cpu/support/sparse-weight.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
@@ -8,30 +7,28 @@ import { Analysis } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear, isPointwise } from '../layers.js'
 import type { Pass } from '../pass.js'
-import { type Estimate, estimate, type SparseProduct } from './sparse-cost.js'
+import type { Estimate, SparseProduct, Target } from '../../target/target.js'
 
 /**
  * Linear layers and pointwise convolutions whose weights have blocks of zeros use a block-sparse kernel, where the cost model expects it to
- * be the faster one on this CPU. The node's note says what was expected of each.
+ * be the faster one on the target. The node's note says what was expected of each.
  *
  *     %3 = aten::linear(%0, %1, %2)   →   %3 = linear(input=%0, weight=%1, bias=%2, form="vectors")
  */
-export const blockSparse: Pass = blockSparseBy(estimate)
+export const blockSparse = (target: Target): Pass => ({
+  name: 'block sparse',
+  run: (graph) => (target.capabilities.jit ? rewrite(graph, target) : graph),
+})
 
-/** The pass with another judge of what is faster. */
-export function blockSparseBy(judge: (product: SparseProduct) => readonly Estimate[]): Pass {
-  return { name: 'block sparse', run: (graph) => rewrite(graph, judge) }
-}
-
-function rewrite(graph: Graph, judge: (product: SparseProduct) => readonly Estimate[]): Graph {
+function rewrite(graph: Graph, target: Target): Graph {
   const analysis = new Analysis(graph)
   const editor = new Editor(graph)
   let changed = false
   for (const node of graph.nodes) {
     const layer = asConvolution(node) ?? asLinear(node, analysis)
-    const product = layer === null ? null : productOf(node, layer, analysis)
+    const product = layer === null ? null : productOf(node, layer, analysis, target)
     if (product === null) continue
-    editor.replaceNode(node, [chosen(node, layer!, product, judge(product))])
+    editor.replaceNode(node, [chosen(node, layer!, product, target.estimate(product))])
     changed = true
   }
   return changed ? editor.finish() : graph
@@ -43,7 +40,7 @@ interface Found extends SparseProduct {
 }
 
 /** A product that a block-sparse kernel could compute: everything constant but the input, and some blocks zero. */
-function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysis: Analysis): Found | null {
+function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysis: Analysis, target: Target): Found | null {
   const shape = layer.kind === 'linear' ? linear(layer, analysis) : convolution(layer, analysis)
   const weight = analysis.tensor(layer.kind === 'linear' ? layer.weight : layer.filter)
   const bias = layer.bias === null ? null : analysis.tensor(layer.bias)
@@ -54,10 +51,9 @@ function productOf(node: GraphNode, layer: ConvolutionNode | LinearNode, analysi
   if (dtype !== DType.float32 && !(dtype === DType.bfloat16 && roundsOnce(node, type.shape, weight))) return null
   if (![weight, bias].every((t) => t === null || (t.type === dtype && t.isContiguous))) return null
   if (weight.numel === 0 || shape.m === 0 || shape.images === 0) return null
-  const count = countBlocks(weight)
-  if (count === null || count.zeros === 0) return null
-  const { blocks, zeros, width } = count
-  const [n, k] = weight.dim === 5 ? [weight.shape[0]! * 16, weight.shape[3]!] : (weight.shape as [number, number])
+  const { blocks, zeros, width } = target.countBlocks(weight)
+  if (zeros === 0) return null
+  const [n, k] = weight.dim === 5 ? [weight.shape[0]! * target.blockWidth, weight.shape[3]!] : (weight.shape as [number, number])
   return { ...shape, dtype, n, k, width, nonZeroBlocks: blocks - zeros, zeroShare: zeros / blocks }
 }
 
@@ -73,7 +69,7 @@ function linear({ input, form }: LinearNode, analysis: Analysis): Shape | null {
   return form !== 'dense' || shape.length === 0 ? null : { layer: 'linear', m: numelOf(shape.slice(0, -1)), images: 1 }
 }
 
-/** One tap over planes, or over channels in blocks of 16; a filter of few channels takes an input that is not. */
+/** One tap over planes, or over channels in blocks; a filter of few channels takes an input that is not. */
 function convolution(node: ConvolutionNode, analysis: Analysis): Shape | null {
   const { input, filter, layout, strategy } = node
   const { shape } = analysis.type(input)

@@ -1,4 +1,4 @@
-import { BLOCK, isRows } from '../../../runtime/shapes/blocks.js'
+import { isRows } from '../../../runtime/shapes/blocks.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
@@ -8,6 +8,7 @@ import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
 import { asConvolution } from '../layers.js'
+import type { Target } from '../../target/target.js'
 import type { PassOptions } from '../pass.js'
 
 /** A convolution that blocks of channels suit. */
@@ -39,7 +40,7 @@ const SUMS = new Set(['aten::add.Tensor', 'aten::sub.Tensor'])
 /**
  * A tensor that an element-wise operator reads, and what it becomes:
  * - `blocks`: [n, c, h, w], or the same broadcast along pixels, in blocks;
- * - `channels`: a constant with a number for each channel, in blocks of [1, c / 16, 1, 1, 16];
+ * - `channels`: a constant with a number for each channel, in blocks of [1, c / b, 1, 1, b];
  * - `plane`: [n, 1, h, w], the same for all channels, seen as [n, 1, h, w, 1].
  *
  * Volumes have a depth in front of the height.
@@ -63,19 +64,19 @@ function isImage(type: TensorType): boolean {
 }
 
 /** What a node does in terms of blocks of channels; null where it cannot work on them. */
-export function blockable(node: GraphNode, analysis: Analysis, options: PassOptions): Blockable | null {
+export function blockable(node: GraphNode, analysis: Analysis, target: Target, options: PassOptions): Blockable | null {
   const result = onlyResult(node)
   if (result === undefined || !analysis.isPure(node)) return null
   if (node.kind === 'convolution')
-    return isImage(analysis.type(node.input)) ? convolution(node, node.input, result, analysis, options) : null
+    return isImage(analysis.type(node.input)) ? convolution(node, node.input, result, analysis, target, options) : null
   if (node.kind !== 'operator') return null
   const input = valueArg(node.args[0])
-  if (node.op === 'aten::cat') return join(node, analysis)
+  if (node.op === 'aten::cat') return join(node, analysis, target)
   if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
     return elementwise(node, result, analysis)
   if (input === undefined || !isImage(analysis.type(input))) return null
   const dims = analysis.type(input).shape.length - 2
-  if (node.op === `aten::conv${dims}d`) return convolution(node, input, result, analysis, options)
+  if (node.op === `aten::conv${dims}d`) return convolution(node, input, result, analysis, target, options)
   const isAdaptive = node.op === `aten::adaptive_avg_pool${dims}d`
   if (isAdaptive || node.op === 'aten::mean.dim') {
     // a mean of rows may have strides of its own
@@ -122,7 +123,7 @@ function isSpatialMean(node: OperatorNode, count: number): boolean {
   return dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(node.args[3])
 }
 
-function join(node: OperatorNode, analysis: Analysis): Blockable | null {
+function join(node: OperatorNode, analysis: Analysis, { blockWidth }: Target): Blockable | null {
   const [list] = node.args
   const dim = numberArg(node.args[1])
   const rank = analysis.type(onlyResult(node)!).shape.length
@@ -134,10 +135,17 @@ function join(node: OperatorNode, analysis: Analysis): Blockable | null {
     inputs.push(id)
   }
   // only the last may end within a block
-  return inputs.slice(0, -1).every((id) => analysis.type(id).shape[1]! % BLOCK === 0) ? { kind: 'join', inputs } : null
+  return inputs.slice(0, -1).every((id) => analysis.type(id).shape[1]! % blockWidth === 0) ? { kind: 'join', inputs } : null
 }
 
-function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis: Analysis, options: PassOptions): Blockable | null {
+function convolution(
+  node: GraphNode,
+  input: ValueId,
+  result: ValueId,
+  analysis: Analysis,
+  target: Target,
+  options: PassOptions,
+): Blockable | null {
   const layer = asConvolution(node)
   const dims = analysis.type(input).shape.length - 2
   if (layer === null || layer.layout !== 'planes' || layer.post !== null || layer.strategy !== 'product') return null
@@ -150,7 +158,7 @@ function convolution(node: GraphNode, input: ValueId, result: ValueId, analysis:
   const [, outChannels, ...outSizes] = analysis.type(result).shape as [number, number, ...number[]]
   const lists = { kernel: weight.shape.slice(2), stride, padding, dilation }
   const problem = { batch, inChannels, outChannels, groups, in: inSizes, out: outSizes, ...lists }
-  const strategy = convolutionStrategy(problem, options)
+  const strategy = convolutionStrategy(problem, target, options)
   if (strategy.kind === 'product' || !isPlanes(analysis.type(result))) return null
   // planes are read as they are, rows are not
   if (strategy.kind === 'few channels' && !isPlanes(analysis.type(input))) return null

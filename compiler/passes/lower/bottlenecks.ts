@@ -1,10 +1,11 @@
-import { cacheSizes, fitsBottleneck } from '../../../runtime/shapes/tiles.js'
+import { fitsBottleneck } from '../../../runtime/shapes/tiles.js'
 import { Gate } from '../../../runtime/native/generated/kernels.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import type { Layer } from '../../graph/fields.js'
 import type { Graph, GraphNode } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import type { Target } from '../../target/target.js'
 import { Analysis, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { isPointwise } from '../layers.js'
@@ -22,14 +23,14 @@ import type { Pass } from '../pass.js'
  *
  * Sums are taken in the same order: same bits.
  */
-export const bottlenecks: Pass = {
+export const bottlenecks = ({ caches }: Target): Pass => ({
   name: 'bottlenecks',
   run(graph) {
     const analysis = new Analysis(graph)
-    const found = graph.nodes.flatMap((node) => (isOf('depthwise', node) ? chainsAround(node, analysis) : []))
+    const found = graph.nodes.flatMap((node) => (isOf('depthwise', node) ? chainsAround(node, analysis, caches) : []))
     return found.length === 0 ? graph : rewrite(graph, found)
   },
-}
+})
 
 /** Second-level caches that the elements of an image between two layers take: fewer are read about as fast from what cores have cached. */
 const MOST_CACHED = 1.5
@@ -57,12 +58,12 @@ const nodesOf = ({ expand, depthwise, project }: Chain): GraphNode[] =>
   [expand, depthwise, project].flatMap((layer) => [layer?.node, layer?.gate] as const).filter((node) => node !== undefined)
 
 /** The longer and the shorter chains that a depthwise convolution can be in. */
-function chainsAround(node: ConvolutionNode, analysis: Analysis): Chain[] {
+function chainsAround(node: ConvolutionNode, analysis: Analysis, { l2 }: Target['caches']): Chain[] {
   const depthwise = withGate(node, analysis)
   if (depthwise === null || !fits(node, analysis)) return []
   const expand = layerBefore(node, analysis)
   const project = layerBehind(depthwise, analysis)
-  const most = MOST_CACHED * cacheSizes().l2 * analysis.type(resultOf(depthwise)).shape[0]!
+  const most = MOST_CACHED * l2 * analysis.type(resultOf(depthwise)).shape[0]!
   const forms = [
     { expand, project },
     { expand, project: undefined },

@@ -3,7 +3,7 @@ import type { Graph, GraphNode, ValueId } from '../../graph/graph.js'
 import { type Analysis, onlyResult } from '../analysis.js'
 import { rowReaders } from './blocked-rows.js'
 import { type Blockable, blockable } from './blocked-operators.js'
-import { NS_PER_REORDERED_ELEMENT } from './convolution-strategy.js'
+import type { Target } from '../../target/target.js'
 import type { PassOptions } from '../pass.js'
 
 /** Values that a node wants in blocks. */
@@ -17,10 +17,10 @@ export function blockedInputs(form: Blockable): readonly ValueId[] {
  * Nodes that shall work on blocks of channels, in the order of the graph. Nodes that hand blocks to one another form a region;
  * it is kept where its convolutions save more than the reorders of what enters and leaves it cost.
  */
-export function blockedRegions(graph: Graph, analysis: Analysis, options: PassOptions): Map<GraphNode, Blockable> {
+export function blockedRegions(graph: Graph, analysis: Analysis, target: Target, options: PassOptions): Map<GraphNode, Blockable> {
   const forms = new Map<GraphNode, Blockable>()
   for (const node of graph.nodes) {
-    const form = blockable(node, analysis, options)
+    const form = blockable(node, analysis, target, options)
     if (form !== null) forms.set(node, form)
   }
   const regions = new Regions(forms.keys())
@@ -37,7 +37,7 @@ export function blockedRegions(graph: Graph, analysis: Analysis, options: PassOp
   }
   // constants are reordered once
   const cost = (id: ValueId): number =>
-    analysis.tensor(id) === undefined ? numelOf(analysis.type(id).shape) * NS_PER_REORDERED_ELEMENT : 0
+    analysis.tensor(id) === undefined ? numelOf(analysis.type(id).shape) * target.costs.reorderedElement : 0
   const entered = new Set<string>()
   for (const [node, form] of forms) {
     if (form.kind === 'convolution') add(node, form.strategy.gain)

@@ -1,9 +1,8 @@
-import { BLOCK, blocksOf } from '../../../runtime/shapes/blocks.js'
+import { blocksOf } from '../../../runtime/shapes/blocks.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
-import { callOnce } from '../../graph/evaluate.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import {
   type Arg,
@@ -17,17 +16,18 @@ import {
 } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { constantOf } from '../../graph/shared-constants.js'
+import type { FilterForm, Target } from '../../target/target.js'
 import { Analysis, integersArg, numberArg, onlyResult } from '../analysis.js'
 import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
 import { rowReaders } from './blocked-rows.js'
 import type { ConvolutionKind } from './convolution-strategy.js'
 import { Editor } from '../editor.js'
 import { blockedInputs, blockedRegions } from './layout-regions.js'
-import { DEFAULT_OPTIONS, type Pass } from '../pass.js'
+import { DEFAULT_OPTIONS, type Pass, type PassOptions } from '../pass.js'
 
 /**
- * Gives the tensors between convolutions the layout [n, c / 16, h, w, 16], and their filters [outputs / 16, h, w, inputs, 16], volumes
- * with a depth in front of the height, where what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of
+ * Gives the tensors between convolutions the layout [n, c / b, h, w, b] for the target's width b of a block, and their filters
+ * [outputs / b, h, w, inputs, b], volumes with a depth in front of the height, where what the kernels save outweighs the reorders at the edges (layout-regions.ts). A sum of
  * two tensors becomes the residual of the convolution that makes one of them.
  *
  *     %3 = aten::conv2d(%0, %1, %2, [2, 2], ...)            %9 = convolution(input=%0, filter=%7, bias=%8, layout="blocks", ...)
@@ -37,14 +37,15 @@ import { DEFAULT_OPTIONS, type Pass } from '../pass.js'
  *
  * Sums are taken in another order: results differ by roundings.
  */
-export const layout: Pass = {
+export const layout = (target: Target, options: PassOptions = DEFAULT_OPTIONS): Pass => ({
   name: 'layout',
-  run(graph, options = DEFAULT_OPTIONS) {
+  run(graph) {
+    if (!target.capabilities.blocks) return graph
     const analysis = new Analysis(graph)
-    const regions = blockedRegions(graph, analysis, options)
-    return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions).run()
+    const regions = blockedRegions(graph, analysis, target, options)
+    return regions.size === 0 ? graph : new Rewriter(graph, analysis, regions, target).run()
   },
-}
+})
 
 class Rewriter {
   private readonly editor: Editor
@@ -59,6 +60,7 @@ class Rewriter {
     private readonly graph: Graph,
     private readonly analysis: Analysis,
     private readonly regions: ReadonlyMap<GraphNode, Blockable>,
+    private readonly target: Target,
   ) {
     this.editor = new Editor(graph)
   }
@@ -106,7 +108,8 @@ class Rewriter {
 
   private typeInBlocks(id: ValueId): TensorType {
     const [batch, channels, ...spatial] = this.analysis.type(id).shape as [number, number, ...number[]]
-    const shape = [batch, blocksOf(channels), ...spatial, BLOCK]
+    const { blockWidth } = this.target
+    const shape = [batch, blocksOf(channels, blockWidth), ...spatial, blockWidth]
     return { dtype: DType.float32, shape, strides: contiguousStrides(shape), offset: 0, quant: null }
   }
 
@@ -123,8 +126,7 @@ class Rewriter {
     if (known !== undefined) return known
     const tensor = this.analysis.tensor(id)
     if (tensor !== undefined) {
-      const [reordered] = callOnce('ptlite::to_blocked', [tensor]) as [Tensor]
-      const constantId = this.editor.addConstant(reordered, `${this.nameOf(id)} in blocks`)
+      const constantId = this.editor.addConstant(this.target.packImage(tensor), `${this.nameOf(id)} in blocks`)
       this.blocked.set(id, constantId)
       return constantId
     }
@@ -146,7 +148,9 @@ class Rewriter {
       const numbers = this.analysis.tensor(id)!
       // kernels walk the planes of all images with one distance
       const [batch, , ...spatial] = this.analysis.type(onlyResult(reader)!).shape as [number, number, ...number[]]
-      const tensor = paddedVector(numbers, [batch, blocksOf(numbers.numel), ...spatial.map(() => 1), BLOCK])
+      const { blockWidth } = this.target
+      const shape = [batch, blocksOf(numbers.numel, blockWidth), ...spatial.map(() => 1), blockWidth]
+      const tensor = paddedVector(numbers, blockWidth, shape)
       return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
     }
     const type = this.analysis.type(id)
@@ -211,15 +215,15 @@ class Rewriter {
     const { problem, strategy, layer, filter: weight, bias } = form
     const { stride, padding, dilation, groups, clamp } = layer
     const kind = KERNELS[strategy.kind]
-    const transform = kind === 'winograd' ? 'winograd_filter' : kind === 'grouped' ? 'blocked_grouped_filter' : 'blocked_filter'
-    const [inBlocks] = callOnce(`ptlite::${transform}`, [weight, ...(kind === 'grouped' ? [groups] : [])]) as [Tensor]
-    const filter = this.editor.addConstant(inBlocks, `${this.nameOf(layer.filter)} in blocks`)
+    const filterForm: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
+    const filter = this.editor.addConstant(this.target.packFilter(weight, filterForm, groups), `${this.nameOf(layer.filter)} in blocks`)
     const made: ConvolutionNode = {
       ...baseOf(node),
       kind: 'convolution',
       input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
       filter,
-      bias: bias === null ? null : this.editor.addConstant(paddedVector(bias), `${this.nameOf(layer.bias!)} in blocks`),
+      bias:
+        bias === null ? null : this.editor.addConstant(paddedVector(bias, this.target.blockWidth), `${this.nameOf(layer.bias!)} in blocks`),
       residual: null,
       layout: 'blocks',
       strategy: kind,
@@ -283,8 +287,8 @@ function poolOf(node: OperatorNode, input: ValueId): GraphNode {
 }
 
 /** The vector with zeros up to a whole number of blocks, as often as the shape has room for it. */
-export function paddedVector(t: Tensor, shape = [blocksOf(t.numel) * BLOCK]): Tensor {
-  const size = blocksOf(t.numel) * BLOCK
+export function paddedVector(t: Tensor, blockWidth: number, shape = [blocksOf(t.numel, blockWidth) * blockWidth]): Tensor {
+  const size = blocksOf(t.numel, blockWidth) * blockWidth
   const data = new Float32Array(shape.reduce((a, b) => a * b, 1))
   for (let at = 0; at < data.length; at += size) data.set(readTensor(t) as Float32Array, at)
   return constantOf(data, shape)

@@ -2,6 +2,7 @@ import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import type { OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
+import type { Target } from '../../target/target.js'
 import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { isPointwise } from '../layers.js'
@@ -19,14 +20,14 @@ const WORTHWHILE = 1.5
  *
  * Results differ by roundings.
  */
-export const scaledFilters: Pass = {
+export const scaledFilters = (target: Target): Pass => ({
   name: 'scaled filters',
   run(graph) {
     const analysis = new Analysis(graph)
     const editor = new Editor(graph)
     let changed = false
     for (const node of operatorsOf(graph)) {
-      const scaled = node.op === 'aten::mul.Tensor' ? scaledInput(node, analysis) : null
+      const scaled = node.op === 'aten::mul.Tensor' ? scaledInput(node, analysis, target) : null
       if (scaled === null) continue
       const { image, factors, convolution } = scaled
       const { filter } = convolution
@@ -37,7 +38,7 @@ export const scaledFilters: Pass = {
     }
     return changed ? editor.finish() : graph
   },
-}
+})
 
 interface ScaledInput {
   readonly image: ValueId
@@ -46,7 +47,7 @@ interface ScaledInput {
 }
 
 /** The product of one image and one factor per channel that only a pointwise convolution reads. */
-function scaledInput(node: OperatorNode, analysis: Analysis): ScaledInput | null {
+function scaledInput(node: OperatorNode, analysis: Analysis, { blockWidth }: Target): ScaledInput | null {
   const [a, b, result] = [valueArg(node.args[0]), valueArg(node.args[1]), onlyResult(node)]
   const convolution = result === undefined ? undefined : analysis.onlyReader(result)
   if (a === undefined || b === undefined || convolution?.kind !== 'convolution' || convolution.layout !== 'blocks') return null
@@ -54,12 +55,12 @@ function scaledInput(node: OperatorNode, analysis: Analysis): ScaledInput | null
     return null
   const shapeOf = (id: ValueId): readonly number[] => analysis.type(id).shape
   const [batch, planes, height, width] = shapeOf(result!) as [number, number, number, number]
-  const isFactor = (id: ValueId): boolean => sameShape(shapeOf(id), [1, planes, 1, 1, 16])
+  const isFactor = (id: ValueId): boolean => sameShape(shapeOf(id), [1, planes, 1, 1, blockWidth])
   const factors = isFactor(b) ? b : a
   const image = factors === b ? a : b
   const filter = analysis.tensor(convolution.filter)
   if (batch !== 1 || filter === undefined || !isFactor(factors) || !sameShape(shapeOf(image), shapeOf(result!))) return null
-  return isPointwise(convolution, filter.shape.slice(1, 3)) && height * width * planes * 16 > WORTHWHILE * numelOf(filter.shape)
+  return isPointwise(convolution, filter.shape.slice(1, 3)) && height * width * planes * blockWidth > WORTHWHILE * numelOf(filter.shape)
     ? { image, factors, convolution }
     : null
 }

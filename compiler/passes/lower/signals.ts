@@ -2,6 +2,7 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
 import { viewOf } from '../../../runtime/tensor/tensor.js'
 import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import type { Target } from '../../target/target.js'
 import { Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from '../canonical/dead-code.js'
@@ -19,14 +20,15 @@ import { views } from '../canonical/views.js'
  *                                                                   %8 = aten::relu(%6)
  *                                                                   %4 = aten::squeeze.dim(%8, 2)
  */
-export const signals: Pass = {
+export const signals = (target: Target): Pass => ({
   name: 'signals as images',
   run(graph) {
+    if (!target.capabilities.blocks) return graph
     const analysis = new Analysis(graph)
-    const images = imagesOf(graph, analysis)
+    const images = imagesOf(graph, analysis, target)
     return images.size === 0 ? graph : deadCode.run(views.run(new Rewriter(graph, analysis, images).run()))
   },
-}
+})
 
 /** A node as one on images: its operator and arguments, where tensors are still those of the signal. */
 interface ImageNode {
@@ -35,7 +37,7 @@ interface ImageNode {
 }
 
 /** Convolutions that blocks of channels may suit, and what works on their results. */
-function imagesOf(graph: Graph, analysis: Analysis): Map<OperatorNode, ImageNode> {
+function imagesOf(graph: Graph, analysis: Analysis, target: Target): Map<OperatorNode, ImageNode> {
   const images = new Map<OperatorNode, ImageNode>()
   const isKnown = (id: ValueId | undefined): boolean =>
     id !== undefined && (images as ReadonlyMap<unknown, ImageNode>).has(analysis.producer(id))
@@ -45,7 +47,7 @@ function imagesOf(graph: Graph, analysis: Analysis): Map<OperatorNode, ImageNode
     const input = valueArg(node.args[0])
     const image =
       node.op === 'aten::conv1d'
-        ? convolution(node, result, analysis)
+        ? convolution(node, result, analysis, target)
         : isKnown(input) && isSignal(input!, analysis)
           ? ofSignal(node, result, analysis)
           : joinOrSum(node, result, isKnown, analysis)
@@ -67,7 +69,7 @@ const inFront = (arg: Arg | undefined, none: number): Arg | null => {
 
 const known = (args: readonly (Arg | null)[]): args is readonly Arg[] => !args.includes(null)
 
-function convolution(node: OperatorNode, result: ValueId, analysis: Analysis): ImageNode | null {
+function convolution(node: OperatorNode, result: ValueId, analysis: Analysis, target: Target): ImageNode | null {
   const [x, w] = [valueArg(node.args[0]), valueArg(node.args[1])]
   const weight = w === undefined ? undefined : analysis.tensor(w)
   const settings = [inFront(node.args[3], 1), inFront(node.args[4], 0), inFront(node.args[5], 1)]
@@ -83,7 +85,7 @@ function convolution(node: OperatorNode, result: ValueId, analysis: Analysis): I
     [number, number],
   ]
   const sizes = { in: [1, length], out: [1, out], kernel: [1, weight.shape[2]!], stride, padding, dilation } as const
-  const { kind } = convolutionStrategy({ batch, inChannels, outChannels, groups, ...sizes })
+  const { kind } = convolutionStrategy({ batch, inChannels, outChannels, groups, ...sizes }, target)
   return kind === 'product' ? null : { op: 'aten::conv2d', args: [...node.args.slice(0, 3), ...settings, node.args[6]!] }
 }
 

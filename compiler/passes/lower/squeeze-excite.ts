@@ -1,12 +1,12 @@
 import { Gate } from '../../../runtime/native/generated/kernels.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
-import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
-import { callOnce } from '../../graph/evaluate.js'
+import { viewOf } from '../../../runtime/tensor/tensor.js'
 import type { CompiledOf } from '../../graph/compiled.js'
 import { type Clamp, type Layer, NO_CLAMP } from '../../graph/fields.js'
 import type { GraphNode, ValueId } from '../../graph/graph.js'
 import { baseOf, operandsOf } from '../../graph/node.js'
+import type { Target } from '../../target/target.js'
 import { Analysis, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear } from '../layers.js'
@@ -26,7 +26,7 @@ import type { Pass } from '../pass.js'
  *
  * Products are summed up in another order: results differ by roundings.
  */
-export const squeezeExcite: Pass = {
+export const squeezeExcite = (target: Target): Pass => ({
   name: 'squeeze and excitation',
   run(graph) {
     const analysis = new Analysis(graph)
@@ -36,7 +36,7 @@ export const squeezeExcite: Pass = {
       const branch = node.kind === 'mean' ? branchOf(node, analysis) : null
       if (branch === null) continue
       const { input, channels } = node as CompiledOf<'mean'>
-      const [squeeze, excite] = [branch.squeeze, branch.excite].map((layer) => inBlocks(layer, analysis, editor)) as [Layer, Layer]
+      const [squeeze, excite] = [branch.squeeze, branch.excite].map((layer) => inBlocks(layer, analysis, editor, target)) as [Layer, Layer]
       const last = branch.nodes.at(-1)!
       const gates: GraphNode = { ...baseOf(last), kind: 'gates', input, channels, squeeze, excite }
       for (const gone of branch.nodes) editor.replaceNode(gone, gone === last ? [gates] : [])
@@ -44,7 +44,7 @@ export const squeezeExcite: Pass = {
     }
     return changed ? editor.finish() : graph
   },
-}
+})
 
 /** A product with a constant matrix, for each image. */
 interface Product {
@@ -163,11 +163,10 @@ function clampGate({ min, max }: Clamp): number | undefined {
 }
 
 /** The layer with its filter and bias in blocks. */
-function inBlocks({ weight, bias, gate }: Product, analysis: Analysis, editor: Editor): Layer {
+function inBlocks({ weight, bias, gate }: Product, analysis: Analysis, editor: Editor, target: Target): Layer {
   const nameOf = (id: ValueId): string => `${analysis.graph.constants.find((c) => c.id === id)!.name} in blocks`
   const matrix = analysis.tensor(weight)!
   const whole = matrix.dim === 4 ? matrix : viewOf(matrix, [...matrix.shape, 1, 1], [...matrix.strides, 1, 1])
-  const [blocks] = callOnce('ptlite::blocked_filter', [whole]) as [Tensor]
-  const lanes = bias === null ? null : editor.addConstant(paddedVector(analysis.tensor(bias)!), nameOf(bias))
-  return { filter: editor.addConstant(blocks, nameOf(weight)), bias: lanes, clamp: NO_CLAMP, gate }
+  const lanes = bias === null ? null : editor.addConstant(paddedVector(analysis.tensor(bias)!, target.blockWidth), nameOf(bias))
+  return { filter: editor.addConstant(target.packFilter(whole, 'direct', 1), nameOf(weight)), bias: lanes, clamp: NO_CLAMP, gate }
 }

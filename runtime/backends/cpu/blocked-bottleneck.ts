@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { cacheSizes } from '../../native/caches.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
@@ -63,7 +64,7 @@ export function blocked_bottleneck(
     in_channels: inChannels,
     channels,
     out_blocks: last?.blocks ?? 0,
-    rows: bottleneckRows({ blocks, expands: first !== null, in: spatial, out, kernel, stride }),
+    rows: bottleneckRows({ blocks, expands: first !== null, in: spatial, out, kernel, stride }, cacheSizes()),
     kernel,
     stride,
     padding,

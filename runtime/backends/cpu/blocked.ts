@@ -1,4 +1,5 @@
 import { check } from '../../error.js'
+import { cacheSizes } from '../../native/caches.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { readTensor, writeTensor } from '../../tensor/data.js'
@@ -254,7 +255,7 @@ function convolve(
     dilation: withDepth(dilation, 1),
     out: withDepth(out, 1),
   }
-  const { strip, byFilters } = stripOf({ plain, channels, depth, blocks, ...sizes })
+  const { strip, byFilters } = stripOf({ plain, channels, depth, blocks, ...sizes }, cacheSizes())
   const frame = {
     batch,
     in_channels: channels,
@@ -391,7 +392,10 @@ export function winograd_convolution(
     in_channels: channels,
     out_blocks: blocks,
     ...clampFields(limitsOf(min, max)),
-    ...winogradStrip(planes, blocks, channels, withDepth(kernel, 1)[0]!, withDepth(out, 1)),
+    ...winogradStrip(
+      { inBlocks: planes, outBlocks: blocks, channels, taps: withDepth(kernel, 1)[0]!, out: withDepth(out, 1) },
+      cacheSizes(),
+    ),
     taps: withDepth(kernel, 1)[0]!,
     in: withDepth(spatial, 1),
     padding: withDepth(padding, 0),

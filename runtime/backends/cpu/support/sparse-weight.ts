@@ -151,9 +151,8 @@ export interface BlockCount {
   readonly width: number
 }
 
-/** The blocks of a weight by the width of the kernels in use; null where no code can be generated. */
-export function countBlocks(weight: Tensor): BlockCount | null {
-  if (kernels.jit_info().state !== kernels.JitState.ready) return null
+/** The blocks of a weight by the width of the kernels in use. */
+export function countBlocks(weight: Tensor): BlockCount {
   const count = kernels.sparse_share({ weight: weight.address, ...layoutOf(weight), width: 0 })
   return { blocks: count.blocks, zeros: count.zero_blocks, width: count.width_used }
 }

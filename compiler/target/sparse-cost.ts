@@ -1,35 +1,14 @@
-import { blocked_convolution } from '../../../runtime/backends/cpu/blocked.js'
-import { clamped_convolution, clamped_linear } from '../../../runtime/backends/cpu/compiled.js'
-import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../../runtime/backends/cpu/sparse-product.js'
-import { castTo } from '../../../runtime/backends/support/copy.js'
-import type { SparseForm } from '../../../runtime/backends/cpu/support/sparse-weight.js'
-import { cpu } from '../../../runtime/native/cpu.js'
-import { getNumThreads } from '../../../runtime/native/threads.js'
-import { writeTensor } from '../../../runtime/tensor/data.js'
-import { DType } from '../../../runtime/tensor/dtype.js'
-import { empty, type Tensor } from '../../../runtime/tensor/tensor.js'
+import { blocked_convolution } from '../../runtime/backends/cpu/blocked.js'
+import { clamped_convolution, clamped_linear } from '../../runtime/backends/cpu/compiled.js'
+import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../runtime/backends/cpu/sparse-product.js'
+import { castTo } from '../../runtime/backends/support/copy.js'
+import { cpu } from '../../runtime/native/cpu.js'
+import { getNumThreads } from '../../runtime/native/threads.js'
+import { writeTensor } from '../../runtime/tensor/data.js'
+import { DType } from '../../runtime/tensor/dtype.js'
+import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
 import { fit, predict, type Sample } from './cost-model.js'
-
-/** What computes a product: a linear layer, or a pointwise convolution of images or of images with channels in blocks of 16. */
-export type Layer = 'linear' | 'convolution' | 'blocked convolution'
-
-/** A product of x [m, k] (m pixels of an image for convolutions) and a weight [n, k], of whose blocks of `width` outputs some are not zero. */
-export interface SparseProduct {
-  readonly layer: Layer
-  /** Of the weight: float32, or bfloat16 for linear layers. */
-  readonly dtype: DType
-  readonly m: number
-  readonly n: number
-  readonly k: number
-  readonly nonZeroBlocks: number
-  readonly width: number
-}
-
-export type Strategy = SparseForm | 'dense'
-export interface Estimate {
-  readonly strategy: Strategy
-  readonly milliseconds: number
-}
+import type { Estimate, SparseLayer, SparseProduct, SparseStrategy } from './target.js'
 
 /** More rows than this never go row by row, nor code of more bytes into the instruction stream. */
 const MOST_ROWS = 28
@@ -44,7 +23,7 @@ export function estimate(product: SparseProduct): Estimate[] {
     .sort((a, b) => a.milliseconds - b.milliseconds)
 }
 
-function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): Strategy[] {
+function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): SparseStrategy[] {
   if (layer === 'convolution') return ['channels', 'dense']
   if (layer === 'blocked convolution') return ['vectors', 'dense']
   return [
@@ -56,7 +35,7 @@ function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): Strategy[] {
 }
 
 /** What there is to do, by kind. The first is done once per call. */
-function features(strategy: Strategy, { m, n, k, nonZeroBlocks, width }: SparseProduct): number[] {
+function features(strategy: SparseStrategy, { m, n, k, nonZeroBlocks, width }: SparseProduct): number[] {
   if (strategy === 'dense') return [1, m * n * k, m * k, m * n, n * k]
   const columns = Math.ceil(n / width)
   const vectors = Math.ceil(m / width)
@@ -74,7 +53,7 @@ function features(strategy: Strategy, { m, n, k, nonZeroBlocks, width }: SparseP
   }
 }
 
-type Model = ReadonlyMap<Strategy, readonly number[]>
+type Model = ReadonlyMap<SparseStrategy, readonly number[]>
 const models = new Map<string, Model>()
 
 /** The model of this process's CPU level and number of threads, fitted when it is first asked for. */
@@ -107,8 +86,8 @@ const CONVOLUTION: typeof LINEAR = [
 ]
 const REPEATS = 3
 
-function calibrate(layer: Layer, dtype: DType): Model {
-  const samples = new Map<Strategy, Sample[]>()
+function calibrate(layer: SparseLayer, dtype: DType): Model {
+  const samples = new Map<SparseStrategy, Sample[]>()
   for (const [m, n, k, share] of layer === 'linear' ? LINEAR : CONVOLUTION) {
     const [xShape, shape] = SHAPES[layer](m, n, k)
     const weight = filled(shape, patterned(layer, n, k, share), dtype)
@@ -127,7 +106,7 @@ function calibrate(layer: Layer, dtype: DType): Model {
 }
 
 /** Shapes of the input and the weight. */
-const SHAPES: Readonly<Record<Layer, (m: number, n: number, k: number) => [number[], number[]]>> = {
+const SHAPES: Readonly<Record<SparseLayer, (m: number, n: number, k: number) => [number[], number[]]>> = {
   linear: (m, n, k) => [
     [m, k],
     [n, k],
@@ -144,7 +123,7 @@ const SHAPES: Readonly<Record<Layer, (m: number, n: number, k: number) => [numbe
 
 const NO_STEPS: [operands: Tensor[], ops: number[], values: number[], numbers: number[]] = [[], [], [], []]
 
-function run(strategy: Strategy, layer: Layer, x: Tensor, weight: Tensor): Tensor {
+function run(strategy: SparseStrategy, layer: SparseLayer, x: Tensor, weight: Tensor): Tensor {
   const [min, max] = [-Infinity, Infinity]
   const [one, zero] = [
     [1, 1],
@@ -181,7 +160,7 @@ function measure(call: () => Tensor): number {
 }
 
 /** The elements of a weight [n, k] of which every so many-th block of 16 outputs is not zero. */
-function patterned(layer: Layer, n: number, k: number, share: number): Float32Array {
+function patterned(layer: SparseLayer, n: number, k: number, share: number): Float32Array {
   const data = new Float32Array(n * k)
   // in blocks of 16, a block's elements follow each other
   const step = layer === 'blocked convolution' ? 1 : k

@@ -34,7 +34,7 @@ export interface KnownOperator {
 export function generateCustom(request: CustomRequest): GeneratedFiles {
   const entries = request.paths.flatMap((path) => parseEntries(readFileSync(path, 'utf8'), path))
   const input = request.paths.join(', ')
-  const isKernel = (entry: Entry): boolean => entry.fields.some((f) => f.key === 'kernel' || f.key === 'enum')
+  const isKernel = (entry: Entry): boolean => entry.fields.some((f) => ['kernel', 'enum', 'mixin'].includes(f.key))
   const natives = entries.filter((e) => !isKernel(e)).map(parseEntry)
   checkDispatch(natives)
   const operators = resolveOperators(natives)

@@ -1,6 +1,7 @@
 import { at, failAt } from '../error.js'
 import type { Entry, Field } from '../yaml-file.js'
 import { translate } from './expression.js'
+import { expandMixins } from './mixins.js'
 import { isReserved, isReservedMember } from './reserved.js'
 import {
   type Extent,
@@ -19,7 +20,8 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 const TYPE = /^([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d+)\])?$/
 
 /** Reads kernel declarations and lays their frames out. Kernels are sorted by name. Throws CodegenError. */
-export function parseKernels(entries: readonly Entry[]): KernelAbi {
+export function parseKernels(declared: readonly Entry[]): KernelAbi {
+  const entries = expandMixins(declared)
   const enums = new Map<string, KernelEnum>()
   for (const entry of entries) if (entry.fields[0]?.key === 'enum') addEnum(enums, entry)
   const kernels = new Map<string, Kernel>()

@@ -6,6 +6,7 @@ import t from 'tap'
 import { emitKernelHeaders } from '../../codegen/emit/kernels-header.js'
 import { emitKernelsTs } from '../../codegen/emit/kernels-ts.js'
 import { abiHash } from '../../codegen/kernel-abi/hash.js'
+import type { Kernel } from '../../codegen/kernel-abi/model.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
 import { everything, type Selector } from '../../codegen/options.js'
 import { parseEntries } from '../../codegen/yaml-file.js'
@@ -46,6 +47,48 @@ await t.test('members stand at their natural alignment, after the header', (t) =
     ],
   )
   t.equal(scale.size, 104)
+  t.end()
+})
+
+await t.test('a kernel with a mixin is there without it and with it', (t) => {
+  const { kernels } = parse(`
+- kernel: scale
+  doc: out = in * factor
+  vectorized: true
+  mixins: { steps: { rows: n, stride: 2 } }
+  fields: { n: i64, in: ptr }
+  extents: { in: n * 4 }
+  flops: n
+- mixin: steps
+  suffix: post
+  parameters: [rows, stride]
+  doc: with steps.
+  fields: { steps: i32, at: 'ptr[2]' }
+  extents: { at: 'each < steps ? $rows * $stride : 0' }
+  require: ['steps <= 2', '$rows > 0']
+`)
+  t.strictSame(
+    kernels.map(({ name }) => name),
+    ['scale', 'scale_post'],
+  )
+  const [plain, post] = kernels as [Kernel, Kernel]
+  t.strictSame(
+    plain.fields.map((f) => f.name),
+    ['n', 'in'],
+  )
+  t.strictSame(post.fields.slice(0, 2), plain.fields, 'the one frame starts as the other')
+  t.strictSame(
+    post.fields.slice(2).map((f) => f.name),
+    ['steps', 'at'],
+  )
+  t.strictSame(
+    [...post.extents!].map(([name, { bytes }]) => [name, bytes]),
+    [
+      ['in', 'n * 4'],
+      ['at', 'each < steps ? n * 2 : 0'],
+    ],
+  )
+  t.strictSame([post.require, post.flops, post.vectorized, post.doc], [['steps <= 2', 'n > 0'], 'n', true, 'Kernel scale with steps.'])
   t.end()
 })
 

@@ -2,7 +2,7 @@
 // Convolutions on SIMD Architectures"). Rows that need padding, or every stride-th pixel, are copied into a strip first, split by
 // the stride into phases, so that the tiles always read pixels that are neighbours.
 #include "frames/blocked.h"
-#include "frames/blocked_post.h"
+#include "frames/post_ops.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 

@@ -1,6 +1,6 @@
 // Depthwise convolution over channels in blocks of 16: a vector of channels at a time, some pixels of a row in registers.
 #include "frames/blocked.h"
-#include "frames/blocked_post.h"
+#include "frames/post_ops.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 

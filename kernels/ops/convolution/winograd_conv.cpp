@@ -3,7 +3,7 @@
 // transformed, multiplied position by position as a pointwise convolution over tiles, and transformed back. Filters of volumes have
 // several slices, whose products are summed up position by position.
 #include "frames/blocked.h"
-#include "frames/blocked_post.h"
+#include "frames/post_ops.h"
 #include "dispatch/kernel.h"
 #include "pool/pool.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "frames/blocked_post.h"
 #include "frames/post_ops.h"
 #include "jit/elementwise_call.h"
 

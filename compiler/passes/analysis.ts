@@ -108,6 +108,21 @@ export function valueArg(arg: Arg | undefined): ValueId | undefined {
   return arg?.kind === 'value' ? arg.id : undefined
 }
 
+/** What an operator works on: its first argument. */
+export function inputArg({ args }: OperatorNode): Arg {
+  return args[0]!
+}
+
+/** The same, where it is a value. */
+export function inputOf(node: OperatorNode | undefined): ValueId | undefined {
+  return valueArg(node?.args[0])
+}
+
+/** Whether an argument is this flag. */
+export function isFlag(arg: Arg, flag: boolean): boolean {
+  return arg.kind === 'constant' && arg.value === flag
+}
+
 /** The only value that a node defines. */
 export function onlyResult(node: GraphNode): ValueId | undefined {
   const [result] = node.results

@@ -1,8 +1,9 @@
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor } from '../../runtime/tensor/data.js'
 import { isContiguous, sameShape } from '../../runtime/tensor/shape.js'
+import { named } from '../graph/arguments.js'
 import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../graph/graph.js'
-import { type Analysis, isNone, numberArg, onlyResult, valueArg } from './analysis.js'
+import { type Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from './analysis.js'
 
 /** A number times values of one shape. */
 export interface Product {
@@ -75,7 +76,7 @@ function power({ scale, factors }: Product, exponent: number): Product {
 /** `%a + number`, in either order. */
 export function plusNumber(arg: Arg | undefined, analysis: Analysis): { readonly term: Arg; readonly number: number } | null {
   const node = madeBy(arg, analysis)
-  if (node === undefined || !/^aten::(add|sub)\.(Tensor|Scalar)$/.test(node.op) || numberArg(node.args[2]) !== 1) return null
+  if (node === undefined || !/^aten::(add|sub)\.(Tensor|Scalar)$/.test(node.op) || numberArg(named(node, 'alpha')) !== 1) return null
   const [a, b] = node.args as [Arg, Arg]
   const subtracts = node.op.startsWith('aten::sub')
   const [second, first] = [scalarOf(b, analysis), scalarOf(a, analysis)]
@@ -86,8 +87,8 @@ export function plusNumber(arg: Arg | undefined, analysis: Analysis): { readonly
 /** Both sides of `%a + %b`. */
 export function sumOf(arg: Arg | undefined, analysis: Analysis): readonly [Arg, Arg] | null {
   const node = madeBy(arg, analysis)
-  if (node?.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
-  return [node.args[0]!, node.args[1]!]
+  if (node?.op !== 'aten::add.Tensor' || numberArg(named(node, 'alpha')) !== 1) return null
+  return [inputArg(node), named(node, 'other')]
 }
 
 /** The argument and bounds of relu6, hardtanh or clamp with both bounds. */
@@ -97,10 +98,10 @@ export function clampOf(
 ): { readonly term: Arg; readonly min: number; readonly max: number } | null {
   const node = madeBy(arg, analysis)
   if (node === undefined) return null
-  const term = node.args[0]!
+  const term = inputArg(node)
   if (node.op === 'aten::relu6') return { term, min: 0, max: 6 }
-  if ((node.op !== 'aten::hardtanh' && node.op !== 'aten::clamp') || isNone(node.args[1]) || isNone(node.args[2])) return null
-  const [min, max] = [numberArg(node.args[1]), numberArg(node.args[2])]
+  const names = node.op === 'aten::clamp' ? ['min', 'max'] : node.op === 'aten::hardtanh' ? ['min_val', 'max_val'] : []
+  const [min, max] = names.map((name) => numberArg(named(node, name)))
   return min === undefined || max === undefined ? null : { term, min, max }
 }
 
@@ -109,7 +110,7 @@ export function viewedBy(id: ValueId, analysis: Analysis): ValueId[] {
   const found: ValueId[] = []
   for (let at: ValueId | undefined = id; at !== undefined;) {
     const made = madeBy(value(at), analysis)
-    const from: ValueId | undefined = valueArg(made?.args[0])
+    const from: ValueId | undefined = inputOf(made)
     at = from !== undefined && analysis.storage(from) === analysis.storage(id) ? from : undefined
     if (at !== undefined) found.push(at)
   }

@@ -1,3 +1,4 @@
+import { named } from '../graph/arguments.js'
 import type { ConvolutionNode, LinearNode } from '../graph/compiled.js'
 import { type Clamp, NO_CLAMP } from '../graph/fields.js'
 import type { GraphNode, OperatorNode } from '../graph/graph.js'
@@ -12,12 +13,12 @@ export interface Settings {
 }
 
 /** Those of an aten::conv1d, conv2d or conv3d; null for other operators, and for paddings by name. */
-export function convolutionSettings({ op, args }: OperatorNode): Settings | null {
-  const name = /^aten::conv([123])d$/.exec(op)
+export function convolutionSettings(node: OperatorNode): Settings | null {
+  const name = /^aten::conv([123])d$/.exec(node.op)
   if (name === null) return null
   const dims = Number(name[1])
-  const [stride, padding, dilation] = args.slice(3, 6).map((arg) => {
-    const list = integersArg(arg)
+  const [stride, padding, dilation] = ['stride', 'padding', 'dilation'].map((setting) => {
+    const list = integersArg(named(node, setting))
     return list?.length === 1 ? new Array<number>(dims).fill(list[0]!) : list
   })
   return stride === undefined || padding === undefined || dilation === undefined ? null : { stride, padding, dilation }
@@ -28,10 +29,10 @@ export function asConvolution(node: GraphNode): ConvolutionNode | null {
   if (node.kind === 'convolution') return node
   const settings = node.kind === 'operator' ? convolutionSettings(node) : null
   if (node.kind !== 'operator' || settings === null) return null
-  const { args } = node
-  const [input, filter, bias] = args.map(valueArg)
-  const groups = numberArg(args[6])
-  if (input === undefined || filter === undefined || groups === undefined || (bias === undefined && !isNone(args[2]))) return null
+  const [input, filter, bias] = node.args.map(valueArg)
+  const groups = numberArg(named(node, 'groups'))
+  if (input === undefined || filter === undefined || groups === undefined || (bias === undefined && !isNone(named(node, 'bias'))))
+    return null
   return {
     ...baseOf(node),
     ...settings,
@@ -46,9 +47,8 @@ export function asConvolution(node: GraphNode): ConvolutionNode | null {
 export function asLinear(node: GraphNode, analysis: Analysis): LinearNode | null {
   if (node.kind === 'linear') return node
   if (node.op !== 'aten::linear') return null
-  const { args } = node
-  const [input, weight, bias] = args.map(valueArg)
-  if (input === undefined || weight === undefined || (bias === undefined && !isNone(args[2]))) return null
+  const [input, weight, bias] = node.args.map(valueArg)
+  if (input === undefined || weight === undefined || (bias === undefined && !isNone(named(node, 'bias')))) return null
   if (analysis.type(weight).shape.length !== 2) return null
   return { ...baseOf(node), kind: 'linear', input, weight, bias: bias ?? null, form: 'dense', clamp: NO_CLAMP, post: null }
 }

@@ -1,6 +1,7 @@
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { type Analysis, integersArg, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, integersArg, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import type { Canonical } from './form.js'
 
@@ -57,7 +58,7 @@ export function paddedByName({ args, origin }: OperatorNode, dims: number, analy
 
 /** The same, whose number of dimensions is that of the weight. */
 export function convolutionMode(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
-  const w = valueArg(node.args[1])
+  const w = valueArg(named(node, 'weight'))
   const dims = w === undefined ? 0 : analysis.type(w).shape.length - 2
   return dims >= 1 && dims <= 3 ? paddedByName(node, dims, analysis, editor) : null
 }
@@ -76,9 +77,9 @@ export function ofKernelSize({ args }: OperatorNode, dims: number, dilation: Arg
 
 /** The same with a dilation, one filter or more for each channel. */
 export function depthwise(node: OperatorNode, dims: number, analysis: Analysis): Canonical | null {
-  const x = valueArg(node.args[0])
+  const x = inputOf(node)
   const channels = x === undefined ? undefined : analysis.type(x).shape[1]
-  const form = ofKernelSize(node, dims, node.args[6]!)
+  const form = ofKernelSize(node, dims, named(node, 'dilation'))
   if (form === null || channels === undefined || analysis.type(x!).shape.length !== dims + 2) return null
   return { ...form, args: [...form.args.slice(0, -1), constant(channels)] }
 }

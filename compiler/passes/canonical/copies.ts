@@ -1,6 +1,6 @@
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import type { OperatorNode, TensorType, ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -39,7 +39,7 @@ export const copies: Pass = {
     let changed = false
     for (const node of operatorsOf(graph)) {
       if (!isRedundant(node, analysis)) continue
-      editor.replaceValue(onlyResult(node)!, valueArg(node.args[0])!)
+      editor.replaceValue(onlyResult(node)!, inputOf(node)!)
       editor.replaceNode(node, [])
       changed = true
     }
@@ -48,7 +48,7 @@ export const copies: Pass = {
 }
 
 function isRedundant(node: OperatorNode, analysis: Analysis): boolean {
-  const from = valueArg(node.args[0])
+  const from = inputOf(node)
   return COPIES.has(node.op) && from !== undefined && canStandFor(from, node, analysis)
 }
 

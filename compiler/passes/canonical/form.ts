@@ -2,7 +2,7 @@ import type { DType } from '../../../runtime/tensor/dtype.js'
 import { isComplex } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
-import { type Analysis, isDenseFloat, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, isDenseFloat, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 
 /** Another way to write a node: its operator and arguments, and nodes that prepare these. */
@@ -22,10 +22,6 @@ export const renamed =
 
 export const number = (x: number): Arg => constant(new Float(x))
 
-export function isFalse(arg: Arg | undefined): boolean {
-  return arg?.kind === 'constant' && arg.value === false
-}
-
 /** The first result of a node. */
 export function firstResult({ results: [first] }: OperatorNode): ValueId | undefined {
   return first?.kind === 'value' ? first.id : undefined
@@ -33,7 +29,7 @@ export function firstResult({ results: [first] }: OperatorNode): ValueId | undef
 
 /** Types of the first argument and of the only result. */
 export function typesOf(node: OperatorNode, analysis: Analysis): readonly [TensorType, TensorType] | null {
-  const [x, result] = [valueArg(node.args[0]), onlyResult(node)]
+  const [x, result] = [inputOf(node), onlyResult(node)]
   return x === undefined || result === undefined ? null : [analysis.type(x), analysis.type(result)]
 }
 

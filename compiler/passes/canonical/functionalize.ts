@@ -3,7 +3,7 @@ import { isDense } from '../../../runtime/tensor/iterator.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type OperatorNode, type TensorType, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 import { POINTWISE } from '../pointwise.js'
@@ -37,7 +37,7 @@ function replaceInPlace(graph: Graph, original: OperatorNode): Graph | null {
   const target = node.writes[0]!
   const result = onlyResult(node)
   const functional = functionalName(node.op)
-  if (functional === null || node.writes.length !== 1 || result === undefined || valueArg(node.args[0]) !== target) return null
+  if (functional === null || node.writes.length !== 1 || result === undefined || inputOf(node) !== target) return null
   const type = analysis.type(target)
   const storage = analysis.storage(target)
   if (type.offset !== 0 || type.quant !== null || !keepsStrides(functional, type) || analysis.given.has(storage)) return null

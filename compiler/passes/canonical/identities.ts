@@ -1,7 +1,8 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, integersArg, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { canStandFor } from './copies.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
@@ -61,19 +62,20 @@ const WIDER: Readonly<Partial<Record<number, readonly number[]>>> = {
 
 /** The value that has the same elements as the node's result. */
 function sameAs(node: OperatorNode, analysis: Analysis): ValueId | undefined {
-  const { op, args } = node
-  const input = valueArg(args[0])
+  const { op } = node
+  const input = inputOf(node)
   if (input === undefined) return undefined
   const producer = analysis.producer(input)
-  const inner = producer?.kind === 'operator' && analysis.isPure(producer) ? valueArg(producer.args[0]) : undefined
+  const inner = producer?.kind === 'operator' && analysis.isPure(producer) ? inputOf(producer) : undefined
   switch (op) {
     case 'aten::mul.Scalar':
     case 'aten::div.Scalar':
+      return numberArg(named(node, 'other')) === 1 ? input : undefined
     case 'aten::pow.Tensor_Scalar':
-      return numberArg(args[1]) === 1 ? input : undefined
+      return numberArg(named(node, 'exponent')) === 1 ? input : undefined
     case 'aten::add.Scalar':
     case 'aten::sub.Scalar':
-      return numberArg(args[1]) === 0 ? input : undefined
+      return numberArg(named(node, 'other')) === 0 ? input : undefined
     case 'aten::relu':
       return producer?.kind === 'operator' && NOT_NEGATIVE.has(producer.op) ? input : undefined
     case 'aten::neg':
@@ -94,9 +96,9 @@ function turnedBack(node: OperatorNode, analysis: Analysis): ValueId | undefined
   if (node.op !== 'aten::contiguous' || result === undefined) return undefined
   let order = analysis.type(result).shape.map((_, d) => d)
   for (let made: OperatorNode | undefined = node; made !== undefined;) {
-    const from = valueArg(made.args[0])
+    const from = inputOf(made)
     if (from === undefined || (made.op !== 'aten::contiguous' && made.op !== 'aten::permute')) return undefined
-    const permutation = made.op === 'aten::permute' ? integersArg(made.args[1]) : undefined
+    const permutation = made.op === 'aten::permute' ? integersArg(named(made, 'dims')) : undefined
     const rank = order.length
     if (permutation !== undefined) order = order.map((d) => (permutation[d]! + rank) % rank)
     if (made !== node && permutation !== undefined && order.every((d, i) => d === i) && canStandFor(from, node, analysis)) return from
@@ -125,6 +127,6 @@ function broadcastArgs(node: OperatorNode, analysis: Analysis): Arg[] | null {
 /** What an argument is an expansion of, but for values of no dimensions, which have no say in the dtype of a result. */
 function expansionOf(arg: Arg, analysis: Analysis): ValueId | undefined {
   const made = madeBy(arg, analysis)
-  const source = made?.op === 'aten::expand' ? valueArg(made.args[0]) : undefined
+  const source = made?.op === 'aten::expand' ? inputOf(made) : undefined
   return source !== undefined && analysis.type(source).shape.length > 0 ? source : undefined
 }

@@ -1,8 +1,9 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { convolutionSettings } from '../layers.js'
 import type { Pass } from '../pass.js'
@@ -31,7 +32,7 @@ export const idleTaps: Pass = {
         if (count > 0) [narrowed] = callOnce('aten::narrow', [narrowed, d + 2, count, weight.shape[d + 2]! - 2 * count]) as [Tensor]
       }
       const [dense] = callOnce('aten::contiguous', [narrowed, 0]) as [Tensor]
-      const { name } = graph.constants.find((c) => c.id === valueArg(node.args[1]))!
+      const { name } = graph.constants.find((c) => c.id === valueArg(named(node, 'weight')))!
       const args = [...node.args]
       args[1] = value(editor.addConstant(dense, `${name} without idle taps`))
       const settings = [stride, padding.map((size, d) => size - taps[d]! * dilation[d]!), dilation]
@@ -54,8 +55,8 @@ interface Idle {
 
 /** What a convolution with constant filters can leave out; null for nothing. */
 function idleOf(node: OperatorNode, analysis: Analysis): Idle | null {
-  const [input, result] = [valueArg(node.args[0]), onlyResult(node)]
-  const weight = analysis.tensor(valueArg(node.args[1]) ?? -1)
+  const [input, result] = [inputOf(node), onlyResult(node)]
+  const weight = analysis.tensor(valueArg(named(node, 'weight')) ?? -1)
   const settings = convolutionSettings(node)
   if (input === undefined || result === undefined || weight?.type !== DType.float32 || settings === null || !analysis.isPure(node))
     return null

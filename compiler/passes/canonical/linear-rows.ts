@@ -1,6 +1,6 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { viewedBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -26,7 +26,7 @@ export const linearRows: Pass = {
       if (view === null) continue
       const { shape } = analysis.type(onlyResult(view)!)
       const [input, ...rest] = node.args as [Arg, ...Arg[]]
-      const found = inputOf(valueArg(input)!, shape, replaced, analysis, editor)
+      const found = asRows(valueArg(input)!, shape, replaced, analysis, editor)
       editor.replaceNode(node, [])
       editor.replaceNode(view, [
         ...(found.node === null ? [] : [{ ...found.node, origin: node.origin }]),
@@ -41,7 +41,7 @@ export const linearRows: Pass = {
 /** The view that splits the rows of a layer's result in other dimensions, if it alone reads them. */
 function viewOfRows(node: OperatorNode, analysis: Analysis): OperatorNode | null {
   const result = onlyResult(node)
-  const input = valueArg(node.args[0])
+  const input = inputOf(node)
   if (node.op !== 'aten::linear' || result === undefined || input === undefined || !analysis.isPure(node)) return null
   const next = analysis.onlyReader(result)
   if (next?.op !== 'aten::reshape') return null
@@ -54,7 +54,7 @@ function viewOfRows(node: OperatorNode, analysis: Analysis): OperatorNode | null
 }
 
 /** The rows of the input under the dimensions of a result of this shape. */
-function inputOf(
+function asRows(
   id: ValueId,
   shape: readonly number[],
   replaced: ReadonlySet<ValueId>,

@@ -2,9 +2,10 @@ import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { type Tensor, viewOf } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { type Arg, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -82,7 +83,7 @@ function productOf(node: OperatorNode, analysis: Analysis): Product | null {
   if (!isOne || !sameShape(out.shape, [...a.shape.slice(0, -1), columns])) return null
   const product = { input, weight: m, columns }
   if (!hasBias) return { ...product, alpha: 1, bias: null }
-  const [row, beta, alpha] = [valueArg(node.args[0]), numberArg(node.args[3]), numberArg(node.args[4])]
+  const [row, beta, alpha] = [inputOf(node), numberArg(named(node, 'beta')), numberArg(named(node, 'alpha'))]
   if (row === undefined || beta === undefined || alpha === undefined) return null
   // what is multiplied by 0 is not looked at, NaN included
   if (beta === 0) return { ...product, alpha, bias: null }
@@ -112,7 +113,7 @@ function biasAfter(node: OperatorNode, columns: number, analysis: Analysis): (Bi
   const next = analysis.onlyReader(result)
   if (next?.op !== 'aten::add.Tensor') return null
   const sum = onlyResult(next)
-  const factor = numberArg(next.args[2])
+  const factor = numberArg(named(next, 'alpha'))
   if (sum === undefined || factor === undefined || !analysis.isPure(next)) return null
   const [first, second] = next.args.map(valueArg)
   const row = first === result ? second : first

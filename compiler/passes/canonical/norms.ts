@@ -1,12 +1,14 @@
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE } from '../../graph/graph.js'
-import { isNone } from '../analysis.js'
-import { type Canonical, isFalse } from './form.js'
+import { isFlag, isNone } from '../analysis.js'
+import type { Canonical } from './form.js'
 
 /* Normalizations and the statistics that they are spelled out with. */
 
 /** (input, weight, bias, mean, variance, ..., momentum, eps), the last two from `momentum` on. */
-export function batchNorm({ args }: OperatorNode, momentum: number): Canonical | null {
-  if (isNone(args[3]) || isNone(args[4])) return null
+export function batchNorm(node: OperatorNode, momentum: number): Canonical | null {
+  const { args } = node
+  if (isNone(named(node, 'running_mean')) || isNone(named(node, 'running_var'))) return null
   return { op: 'aten::batch_norm', args: [...args.slice(0, 5), constant(false), args[momentum]!, args[momentum + 1]!, constant(true)] }
 }
 
@@ -25,7 +27,7 @@ export function groupNorm({ args }: OperatorNode): Canonical {
 export function variance({ op, args }: OperatorNode): Canonical | null {
   const [input, dims, unbiased, keep] = args as readonly [Arg, Arg, Arg, Arg]
   if (unbiased.kind !== 'constant') return null
-  return { op: op.replace('.dim', '.correction'), args: [input, dims, constant(isFalse(unbiased) ? 0 : 1), keep] }
+  return { op: op.replace('.dim', '.correction'), args: [input, dims, constant(isFlag(unbiased, false) ? 0 : 1), keep] }
 }
 
 /** Maximum or minimum along a dimension, without its place. */
@@ -37,6 +39,6 @@ export function extreme({ op, args }: OperatorNode): Canonical | null {
 
 /** Softmax or its logarithm without a cast. */
 export function softmax({ op, args }: OperatorNode): Canonical | null {
-  if (!isFalse(args[2])) return null
-  return { op: `${op.replace('::_', '::')}.int`, args: [args[0]!, args[1]!, NONE] }
+  const [input, dim, cast] = args as readonly [Arg, Arg, Arg]
+  return isFlag(cast, false) ? { op: `${op.replace('::_', '::')}.int`, args: [input, dim, NONE] } : null
 }

@@ -96,7 +96,7 @@ export const product =
 /** The factors as they are written, which may be products themselves, and taken apart. */
 function productsOf(arg: Arg, analysis: Analysis): Product[] {
   const node = madeBy(arg, analysis)
-  const [a, b] = [valueArg(node?.args[0]), valueArg(node?.args[1])]
+  const [a, b] = node?.args.map(valueArg) ?? []
   const written = node?.op === 'aten::mul.Tensor' && a !== undefined && b !== undefined ? [{ scale: 1, factors: [a, b] }] : []
   return valueArg(arg) === undefined ? [] : [...written, productOf(arg, analysis)]
 }

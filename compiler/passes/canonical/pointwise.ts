@@ -2,19 +2,20 @@ import { itemOf, readTensor } from '../../../runtime/tensor/data.js'
 import { DType, isComplex } from '../../../runtime/tensor/dtype.js'
 import { Float, scalarToNumber } from '../../../runtime/tensor/scalar.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE, type ValueId } from '../../graph/graph.js'
-import { type Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputArg, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import type { Editor } from '../editor.js'
 import { type Canonical, firstResult, isDenseNode, number, NodesBefore, typesOf } from './form.js'
 
 /* Element-wise operators. */
 
 /** prelu with one constant slope. */
-export function oneSlope({ args }: OperatorNode, analysis: Analysis): Canonical | null {
-  const [x, slope] = args.map(valueArg)
+export function oneSlope(node: OperatorNode, analysis: Analysis): Canonical | null {
+  const [x, slope] = node.args.map(valueArg)
   const tensor = slope === undefined ? undefined : analysis.tensor(slope)
   if (x === undefined || tensor?.numel !== 1 || tensor.type !== DType.float32) return null
-  return { op: 'aten::leaky_relu', args: [args[0]!, number(Number(readTensor(tensor)[0]))] }
+  return { op: 'aten::leaky_relu', args: [inputArg(node), number(Number(readTensor(tensor)[0]))] }
 }
 
 /** exp(x inputScale) - 1, times alpha, below 0; all times scale. In steps: x inputScale, elu, and a factor. */
@@ -27,7 +28,7 @@ export function eluSteps(
   if (!isDenseNode(node, analysis) || (scale === 1 && inputScale === 1 && node.op === 'aten::elu')) return null
   const steps = new NodesBefore(node, editor)
   const type = analysis.type(firstResult(node)!)
-  const x = inputScale === 1 ? node.args[0]! : steps.add('aten::mul.Scalar', [node.args[0]!, number(inputScale)], type)
+  const x = inputScale === 1 ? inputArg(node) : steps.add('aten::mul.Scalar', [inputArg(node), number(inputScale)], type)
   const curve = [x, number(alpha * inputScale), constant(1), constant(1)]
   if (scale === inputScale) return { op: 'aten::elu', args: curve, before: steps.nodes }
   const y = steps.add('aten::elu', curve, type)
@@ -35,7 +36,7 @@ export function eluSteps(
 }
 
 export function celu(node: OperatorNode, analysis: Analysis, editor: Editor): Canonical | null {
-  const alpha = numberArg(node.args[1])
+  const alpha = numberArg(named(node, 'alpha'))
   return alpha === undefined || !(alpha > 0) || !Number.isFinite(1 / alpha) ? null : eluSteps(node, [alpha, 1, 1 / alpha], analysis, editor)
 }
 
@@ -50,7 +51,7 @@ export function logSigmoid(node: OperatorNode, analysis: Analysis, editor: Edito
   if (!isDenseNode(node, analysis)) return null
   const steps = new NodesBefore(node, editor)
   const type = analysis.type(firstResult(node)!)
-  const x = steps.add('aten::neg', [node.args[0]!], type)
+  const x = steps.add('aten::neg', [inputArg(node)], type)
   const y = steps.add('aten::softplus', [x, constant(1), constant(20)], type)
   return { op: 'aten::neg', args: [y], before: steps.nodes }
 }
@@ -75,7 +76,7 @@ export function bounded(node: OperatorNode, min: Arg, max: Arg, analysis: Analys
   if (types === null || types.some(({ dtype }) => dtype !== DType.float32)) return null
   const [low, high] = [min, max].map((arg) => (isNone(arg) ? null : numberArg(arg)))
   if (low === undefined || high === undefined) return null
-  const input = node.args[0]!
+  const input = inputArg(node)
   if (low === 0 && (high === null || high === 6)) return { op: high === null ? 'aten::relu' : 'aten::relu6', args: [input] }
   return node.op === 'aten::clamp' ? null : { op: 'aten::clamp', args: [input, min, max] }
 }
@@ -107,7 +108,8 @@ export function power({ args }: OperatorNode, analysis: Analysis): Canonical | n
 
 /** (b, a, alpha): b alpha is subtracted from a. */
 export function subtractedFrom({ args }: OperatorNode): Canonical {
-  return { op: 'aten::sub.Tensor', args: [args[1]!, args[0]!, args[2]!] }
+  const [b, a, alpha] = args as readonly [Arg, Arg, Arg]
+  return { op: 'aten::sub.Tensor', args: [a, b, alpha] }
 }
 
 /** Arithmetic with a constant of one element that has no say in dtype and shape. */
@@ -124,7 +126,7 @@ export function withNumber(node: OperatorNode, analysis: Analysis): Canonical | 
     if (found === null || type?.dtype !== DType.float32 || type.shape.length === 0) continue
     if (!isFirst) return { op: op.replace('.Tensor', '.Scalar'), args: [tensor, constant(found), ...args.slice(2)] }
     if (op === 'aten::div.Tensor') return found.value === 1 ? { op: 'aten::reciprocal', args: [tensor] } : null
-    if (op === 'aten::sub.Tensor') return { op: 'aten::rsub.Scalar', args: [tensor, constant(found), args[2]!] }
+    if (op === 'aten::sub.Tensor') return { op: 'aten::rsub.Scalar', args: [tensor, constant(found), alpha!] }
     return factor === 1 ? { op: op.replace('.Tensor', '.Scalar'), args: [tensor, constant(found), ...args.slice(2)] } : null
   }
   return null
@@ -178,14 +180,15 @@ export function cast(node: OperatorNode, copy: Arg, memoryFormat: Arg | undefine
   if (types === null || !(memoryFormat === undefined || isNone(memoryFormat))) return null
   const [from, to] = types
   if (from.dtype === to.dtype || isComplex(from.dtype) || isComplex(to.dtype)) return null
-  return { op: 'aten::to.dtype', args: [node.args[0]!, constant(to.dtype), constant(false), copy, NONE] }
+  return { op: 'aten::to.dtype', args: [inputArg(node), constant(to.dtype), constant(false), copy, NONE] }
 }
 
 /** A softmax or its logarithm that casts to the dtype it has. */
 export function withoutCast({ op, args }: OperatorNode, analysis: Analysis): Canonical | null {
-  const id = valueArg(args[0])
-  if (id === undefined || isNone(args[2]) || numberArg(args[2]) !== analysis.type(id).dtype) return null
-  return { op, args: [args[0]!, args[1]!, NONE] }
+  const [input, dim, dtype] = args as readonly [Arg, Arg, Arg]
+  const id = valueArg(input)
+  if (id === undefined || isNone(dtype) || numberArg(dtype) !== analysis.type(id).dtype) return null
+  return { op, args: [input, dim, NONE] }
 }
 
 /** Parameters of a quantization that are constant tensors, as numbers. */

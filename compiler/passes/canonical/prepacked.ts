@@ -5,7 +5,7 @@ import type { CustomObject } from '../../../runtime/tensor/value.js'
 import { type Clamp, NO_CLAMP } from '../../graph/fields.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -35,8 +35,8 @@ export const prepacked: Pass = {
 }
 
 function unpacked(node: OperatorNode, analysis: Analysis, editor: Editor): GraphNode | null {
-  const input = valueArg(node.args[0])
-  const packed = node.args[1]
+  const input = inputOf(node)
+  const [, packed] = node.args
   if (input === undefined || packed?.kind !== 'object') return null
   const object = analysis.graph.objects[packed.index]!
   const given = (t: Tensor, name: string): ValueId => editor.givenConstant(t, `packed${packed.index}.${name}`)

@@ -1,6 +1,7 @@
 import { contiguousStrides, isContiguous, sameShape, wrapDim } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { constant, type OperatorNode, type Result } from '../../graph/graph.js'
-import { type Analysis, integersArg, isDenseFloat, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputArg, inputOf, integersArg, isDenseFloat, numberArg, onlyResult } from '../analysis.js'
 import { type Canonical, isReal, typesOf } from './form.js'
 
 /* Operators that show elements under other dimensions, or copy them. Whether memory is shared is the same before and after. */
@@ -10,8 +11,8 @@ export function reshaped(node: OperatorNode, analysis: Analysis): Canonical | nu
   const types = typesOf(node, analysis)
   if (types === null) return null
   const sizes = [...types[1].shape]
-  const isCanonical = node.op === 'aten::reshape' && sameShape(integersArg(node.args[1]) ?? [-1], sizes)
-  return isCanonical ? null : { op: 'aten::reshape', args: [node.args[0]!, constant(sizes)] }
+  const isCanonical = node.op === 'aten::reshape' && sameShape(integersArg(named(node, 'shape')) ?? [-1], sizes)
+  return isCanonical ? null : { op: 'aten::reshape', args: [inputArg(node), constant(sizes)] }
 }
 
 /** Dimensions of size 1 added or left out, of tensors that are dense: others have strides that `reshape` would choose otherwise. */
@@ -29,7 +30,7 @@ export const permuted =
     const types = typesOf(node, analysis)
     if (types === null || !isReal(types[0].dtype)) return null
     const order = orderOf(node.args, types[0].shape.length)
-    return order === null ? null : { op: 'aten::permute', args: [node.args[0]!, constant([...order])] }
+    return order === null ? null : { op: 'aten::permute', args: [inputArg(node), constant([...order])] }
   }
 
 export const reversed: Order = (_, rank) => Array.from({ length: rank }, (_, d) => rank - 1 - d)
@@ -37,7 +38,7 @@ export const reversed: Order = (_, rank) => Array.from({ length: rank }, (_, d) 
 export const lastExchanged: Order = (_, rank) => (rank < 2 ? null : exchangeOf(rank - 2, rank - 1, rank))
 
 export const twoExchanged: Order = (args, rank) => {
-  const [a, b] = [numberArg(args[1]), numberArg(args[2])]
+  const [a, b] = args.slice(1).map(numberArg)
   return a === undefined || b === undefined || rank === 0 ? null : exchangeOf(wrapDim(a, rank), wrapDim(b, rank), rank)
 }
 
@@ -62,7 +63,7 @@ export const moved: Order = (args, rank) => {
 export function expanded(node: OperatorNode, analysis: Analysis): Canonical | null {
   const result = onlyResult(node)
   if (result === undefined) return null
-  return { op: 'aten::expand', args: [node.args[0]!, constant([...analysis.type(result).shape]), constant(false)] }
+  return { op: 'aten::expand', args: [inputArg(node), constant([...analysis.type(result).shape]), constant(false)] }
 }
 
 /** (input, dimension, start, length). */
@@ -70,19 +71,20 @@ export function narrowed(node: OperatorNode, analysis: Analysis): Canonical | nu
   const [types, dim, start, length] = [typesOf(node, analysis), ...[1, 2, 3].map((i) => numberArg(node.args[i]))] as const
   if (types === null || dim === undefined || start === undefined || length === undefined) return null
   const first = start < 0 ? start + types[0].shape[wrapDim(dim, types[0].shape.length)]! : start
-  const args = [node.args[0]!, node.args[1]!, constant(first), constant(first + length), constant(1)]
+  const args = [inputArg(node), constant(dim), constant(first), constant(first + length), constant(1)]
   return { op: 'aten::slice.Tensor', args }
 }
 
 /** (input, how to cut, dimension): pieces of these sizes. */
-export function pieces({ args, results: [list] }: OperatorNode, analysis: Analysis): Canonical | null {
-  const [x, dim] = [valueArg(args[0]), numberArg(args[2])]
+export function pieces(node: OperatorNode, analysis: Analysis): Canonical | null {
+  const [list] = node.results
+  const [x, dim] = [inputOf(node), numberArg(named(node, 'dim'))]
   if (x === undefined || dim === undefined || list?.kind !== 'list') return null
   const axis = wrapDim(dim, analysis.type(x).shape.length)
   const sizeOf = (item: Result): number | undefined => (item.kind === 'value' ? analysis.type(item.id).shape[axis] : undefined)
   const sizes = list.items.map(sizeOf).filter((size) => size !== undefined)
   if (sizes.length < list.items.length) return null
-  return { op: 'aten::split_with_sizes', args: [args[0]!, constant(sizes), constant(axis)] }
+  return { op: 'aten::split_with_sizes', args: [inputArg(node), constant(sizes), constant(axis)] }
 }
 
 /** A dense copy of what is not dense. */
@@ -91,7 +93,7 @@ export function denseCopy(node: OperatorNode, analysis: Analysis): Canonical | n
   if (types === null) return null
   const [from, to] = types
   if (isContiguous(from.shape, from.strides) || !sameShape(to.strides, contiguousStrides(to.shape)) || from.quant !== null) return null
-  return { op: 'aten::contiguous', args: [node.args[0]!, constant(0)] }
+  return { op: 'aten::contiguous', args: [inputArg(node), constant(0)] }
 }
 
 /** (input, window, ...) whose output is dense float32, without the places of the maxima. */

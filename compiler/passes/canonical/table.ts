@@ -1,3 +1,4 @@
+import { named } from '../../graph/arguments.js'
 import { constant, NONE } from '../../graph/graph.js'
 import {
   convolution,
@@ -9,7 +10,8 @@ import {
   paddedByName,
   transposedOfKernelSize,
 } from './convolutions.js'
-import { type Form, isFalse, renamed } from './form.js'
+import { isFlag } from '../analysis.js'
+import { type Form, renamed } from './form.js'
 import { batchNorm, extreme, groupNorm, layerNorm, softmax, variance } from './norms.js'
 import {
   bounded,
@@ -105,8 +107,8 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ...all(['_convolution_mode'], convolutionMode),
   ...all(['thnn_conv2d', '_slow_conv2d_forward'], (node) => ofKernelSize(node, 2, ONES)),
   ...all(['slow_conv3d', 'slow_conv3d_forward'], (node) => ofKernelSize(node, 3, ONES)),
-  ...all(['slow_conv_dilated2d'], (node) => ofKernelSize(node, 2, node.args[6]!)),
-  ...all(['slow_conv_dilated3d'], (node) => ofKernelSize(node, 3, node.args[6]!)),
+  ...all(['slow_conv_dilated2d'], (node) => ofKernelSize(node, 2, named(node, 'dilation'))),
+  ...all(['slow_conv_dilated3d'], (node) => ofKernelSize(node, 3, named(node, 'dilation'))),
   ...all(['_conv_depthwise2d'], (node, analysis) => depthwise(node, 2, analysis)),
   ...all(['conv_depthwise3d'], (node, analysis) => depthwise(node, 3, analysis)),
   ...all(['slow_conv_transpose2d'], (node) => transposedOfKernelSize(node, 2)),
@@ -115,7 +117,7 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ...all(['max_pool1d_with_indices', 'max_pool2d_with_indices', 'max_pool3d_with_indices'], maxPool),
   // norms
   ...all(['native_batch_norm', '_native_batch_norm_legit', '_batch_norm_impl_index'], (node) =>
-    isFalse(node.args[5]) ? batchNorm(node, 6) : null,
+    isFlag(named(node, 'training'), false) ? batchNorm(node, 6) : null,
   ),
   ...all(['_native_batch_norm_legit_no_training', '_batch_norm_no_update'], (node) => batchNorm(node, 5)),
   ...all(['native_layer_norm'], layerNorm),
@@ -131,9 +133,10 @@ export const CANONICAL_FORMS: ReadonlyMap<string, Form> = new Map<string, Form>(
   ...all(['elu'], elu),
   ...all(['log_sigmoid', 'log_sigmoid_forward'], logSigmoid),
   ...all(['addcmul', 'addcdiv'], productAdded),
-  ...all(['hardtanh', 'clamp'], (node, analysis) => bounded(node, node.args[1]!, node.args[2]!, analysis)),
-  ...all(['clamp_min'], (node, analysis) => bounded(node, node.args[1]!, NONE, analysis)),
-  ...all(['clamp_max'], (node, analysis) => bounded(node, NONE, node.args[1]!, analysis)),
+  ...all(['hardtanh'], (node, analysis) => bounded(node, named(node, 'min_val'), named(node, 'max_val'), analysis)),
+  ...all(['clamp'], (node, analysis) => bounded(node, named(node, 'min'), named(node, 'max'), analysis)),
+  ...all(['clamp_min'], (node, analysis) => bounded(node, named(node, 'min'), NONE, analysis)),
+  ...all(['clamp_max'], (node, analysis) => bounded(node, NONE, named(node, 'max'), analysis)),
   ...all(['threshold'], threshold),
   ...all(['pow.Tensor_Scalar', 'pow.Tensor_Tensor'], power),
   ...all(['rsub.Tensor'], subtractedFrom),

@@ -1,7 +1,8 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
+import { named } from '../../graph/arguments.js'
 import type { Clamp } from '../../graph/fields.js'
 import type { Arg, Graph, GraphNode, OperatorNode } from '../../graph/graph.js'
-import { Analysis, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, isNone, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { asConvolution, asLinear, clampTo } from '../layers.js'
 import { type Pass, untilStable } from '../pass.js'
@@ -25,7 +26,7 @@ function foldOnce(graph: Graph): Graph {
   const taken = new Set<GraphNode>()
   for (const node of operatorsOf(graph)) {
     const bounds = boundsOf(node)
-    const input = valueArg(node.args[0])
+    const input = inputOf(node)
     if (bounds === null || input === undefined || onlyResult(node) === undefined) continue
     const producer = analysis.producer(input)
     if (producer === undefined || taken.has(producer) || taken.has(node) || analysis.onlyReader(input) !== node) continue
@@ -40,21 +41,21 @@ function foldOnce(graph: Graph): Graph {
 }
 
 /** Bounds that an operator puts on its argument. NaN passes through all of them, and through the kernels. */
-function boundsOf({ op, args }: OperatorNode): Clamp | null {
+function boundsOf(node: OperatorNode): Clamp | null {
   const bound = (arg: Arg | undefined, none: number): number | undefined => (isNone(arg) ? none : numberArg(arg))
   const range = (min: number | undefined, max: number | undefined): Clamp | null =>
     min === undefined || max === undefined || Number.isNaN(min) || Number.isNaN(max) || min > max ? null : { min, max }
-  switch (op) {
+  switch (node.op) {
     case 'aten::relu':
       return { min: 0, max: Infinity }
     case 'aten::relu6':
       return { min: 0, max: 6 }
     case 'aten::clamp':
-      return range(bound(args[1], -Infinity), bound(args[2], Infinity))
+      return range(bound(named(node, 'min'), -Infinity), bound(named(node, 'max'), Infinity))
     case 'aten::clamp_min':
-      return range(numberArg(args[1]), Infinity)
+      return range(numberArg(named(node, 'min')), Infinity)
     case 'aten::clamp_max':
-      return range(-Infinity, numberArg(args[1]))
+      return range(-Infinity, numberArg(named(node, 'max')))
     default:
       return null
   }

@@ -1,7 +1,8 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../../graph/graph.js'
-import { type Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputArg, inputOf, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { madeBy, productOf, sumOf } from '../expression.js'
 
 /** Attention as a program computes it. */
@@ -41,13 +42,13 @@ function operatorAttention({ args }: OperatorNode, analysis: Analysis): Attentio
 
 function spelledAttention(node: OperatorNode, result: ValueId, analysis: Analysis): Attention | null {
   if (node.op !== 'aten::matmul') return null
-  const weights = madeBy(node.args[0], analysis)
-  const values = valueArg(node.args[1])
-  if (weights?.op !== 'aten::softmax.int' || !isNone(weights.args[2]) || values === undefined) return null
+  const weights = madeBy(inputArg(node), analysis)
+  const values = valueArg(named(node, 'other'))
+  if (weights?.op !== 'aten::softmax.int' || !isNone(named(weights, 'dtype')) || values === undefined) return null
   const rank = analysis.type(result).shape.length
-  const dim = numberArg(weights.args[1])
+  const dim = numberArg(named(weights, 'dim'))
   if (dim !== -1 && dim !== rank - 1) return null
-  const scores = scoresOf(weights.args[0]!, analysis)
+  const scores = scoresOf(inputArg(weights), analysis)
   if (scores === null) return null
   const { keys, ...others } = scores
   return { ...others, key: keys, turned: true, value: values, causal: false, safe: false }
@@ -74,9 +75,9 @@ function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
   }
   const plain = scaledProduct(arg, analysis)
   if (plain !== null) return { ...plain, mask: NONE, filled: false }
-  if (made?.op === 'aten::masked_fill.Scalar' && numberArg(made.args[2]) === -Infinity) {
-    const found = valueArg(made.args[0]) === undefined ? null : scaledProduct(made.args[0]!, analysis)
-    return found === null ? null : { ...found, mask: made.args[1]!, filled: true }
+  if (made?.op === 'aten::masked_fill.Scalar' && numberArg(named(made, 'value')) === -Infinity) {
+    const found = inputOf(made) === undefined ? null : scaledProduct(inputArg(made), analysis)
+    return found === null ? null : { ...found, mask: named(made, 'mask'), filled: true }
   }
   const sum = sumOf(arg, analysis)
   if (sum === null) return null

@@ -1,7 +1,7 @@
 import { rowsFirstStrides } from '../../../runtime/shapes/attention.js'
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
-import { type Analysis, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, onlyResult } from '../analysis.js'
 import type { Editor } from '../editor.js'
 
 /** A result of attention of which nothing but copies with heads and rows exchanged are read. */
@@ -40,7 +40,7 @@ export function copyOfRows(result: ValueId, analysis: Analysis): RowsCopied | nu
 /** True for a dense copy, or a view where there is nothing to copy, that can be read where it is. */
 function isCopy(node: GraphNode, of: ValueId, analysis: Analysis): node is OperatorNode {
   const id = onlyResult(node)
-  if (!isCopying(node) || id === undefined || valueArg(node.args[0]) !== of || !analysis.isPure(node)) return false
+  if (!isCopying(node) || id === undefined || inputOf(node) !== of || !analysis.isPure(node)) return false
   const { shape, strides, offset } = analysis.type(id)
   return isContiguous(shape, strides) && offset === 0 && !analysis.outputs.has(analysis.storage(id))
 }

@@ -1,7 +1,7 @@
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { type Arg, constant, type GraphNode, NONE, type OperatorNode, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { exchangeOf } from '../canonical/shapes.js'
 import { filledMask, maskForm } from './attention-mask.js'
 import { type Attention, attentionOf } from './attention-pattern.js'
@@ -90,7 +90,7 @@ function exchanged(type: TensorType): TensorType {
 /** What a transposition of the last two dimensions shows. */
 function turnedBack(id: ValueId, analysis: Analysis): ValueId | null {
   const made = madeBy(value(id), analysis)
-  const before = valueArg(made?.args[0])
+  const before = inputOf(made)
   if (made?.op !== 'aten::permute' || before === undefined) return null
   const expected = exchanged(analysis.type(before))
   const { shape, strides, offset } = analysis.type(id)
@@ -106,7 +106,7 @@ const firstOfThird = (type: TensorType): TensorType => ({
 /** [batch, heads, copies, rows, columns] with stride 0 for the copies, of which [batch, heads * copies, rows, columns] was made. */
 function sharedHeads(id: ValueId, analysis: Analysis): ValueId | null {
   const made = madeBy(value(id), analysis)
-  const before = made === undefined || !isCopying(made) ? undefined : valueArg(made.args[0])
+  const before = made === undefined || !isCopying(made) ? undefined : inputOf(made)
   if (before === undefined) return null
   const { shape, strides } = analysis.type(before)
   const [batch, heads, copies, rows, columns] = shape

@@ -1,10 +1,11 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { type Graph, type OperatorNode, value } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { Analysis, inputOf, isFlag, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -42,13 +43,12 @@ export const batchNorm: Pass = {
 }
 
 function fold(graph: Graph, norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
-  const input = valueArg(norm.args[0])
+  const input = inputOf(norm)
   const product = input === undefined ? undefined : analysis.producer(input)
   const slots = product?.kind === 'operator' ? PRODUCTS[product.op] : undefined
   if (input === undefined || product?.kind !== 'operator' || slots === undefined || analysis.onlyReader(input) !== norm) return false
-  const training = norm.args[5]
-  const eps = numberArg(norm.args[7])
-  if (training?.kind !== 'constant' || training.value !== false || eps === undefined) return false
+  const eps = numberArg(named(norm, 'eps'))
+  if (!isFlag(named(norm, 'training'), false) || eps === undefined) return false
   if (!analysis.isPure(product) || !analysis.isPure(norm)) return false
   // channels have to be the outputs: batch norm's are dimension 1, those of linear the last one
   if (product.op === 'aten::linear' && analysis.type(input).shape.length !== 2) return false

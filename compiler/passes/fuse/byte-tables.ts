@@ -4,6 +4,7 @@ import { isDense } from '../../../runtime/tensor/iterator.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, isPerChannel, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { runGraph } from '../../graph/execute.js'
+import { named } from '../../graph/arguments.js'
 import { type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf, usesOf } from '../../graph/node.js'
 import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
@@ -34,7 +35,7 @@ export const byteTables: Pass = {
       const found = functionOf(node, analysis)
       if (found === null) continue
       const { strides, dtype } = analysis.type(onlyResult(node)!)
-      const [scale, zeroPoint] = [numberArg(node.args[1]), numberArg(node.args[2])]
+      const [scale, zeroPoint] = [numberArg(named(node, 'scale')), numberArg(named(node, 'zero_point'))]
       if (scale === undefined || zeroPoint === undefined) continue
       const table = editor.addConstant(tableOf(found, onlyResult(node)!, analysis), 'table')
       editor.replaceNode(node, [{ ...baseOf(node), kind: 'lookup', input: found.from, table, strides, scale, zeroPoint, dtype }])

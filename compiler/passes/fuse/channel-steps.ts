@@ -2,9 +2,10 @@ import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
-import { Analysis, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, isDenseFloat, isFlag, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -49,7 +50,7 @@ class Steps {
     private readonly editor: Editor,
   ) {
     this.result = onlyResult(node) ?? -1
-    const id = valueArg(node.args[0])
+    const id = inputOf(node)
     const fits = id !== undefined && this.result >= 0 && analysis.isPure(node) && [id, this.result].every((v) => this.isDense(v))
     this.input = fits ? id : null
     this.channels = this.input === null ? 0 : analysis.type(this.input).shape[1]!
@@ -85,10 +86,13 @@ class Steps {
   }
 }
 
+/** Vectors of a batch norm, a number for each channel. */
+const NORM_VECTORS = ['weight', 'bias', 'running_mean', 'running_var'] as const
+
 function batchNorm(node: OperatorNode, steps: Steps): boolean {
-  const [training, eps] = [node.args[5], numberArg(node.args[7])]
-  if (steps.input === null || training?.kind !== 'constant' || training.value !== false || eps === undefined) return false
-  const [gamma, beta, mean, variance] = [1, 2, 3, 4].map((i) => steps.numbers(node.args[i]))
+  const eps = numberArg(named(node, 'eps'))
+  if (steps.input === null || !isFlag(named(node, 'training'), false) || eps === undefined) return false
+  const [gamma, beta, mean, variance] = NORM_VECTORS.map((name) => steps.numbers(named(node, name)))
   if (gamma === undefined || beta === undefined || !mean || !variance) return false
   const scale = Float64Array.from(variance, (v, i) => (gamma?.[i] ?? 1) / Math.sqrt(v + eps))
   const shift = Float32Array.from(scale, (s, i) => (beta?.[i] ?? 0) - mean[i]! * s)
@@ -98,7 +102,7 @@ function batchNorm(node: OperatorNode, steps: Steps): boolean {
 }
 
 function prelu(node: OperatorNode, steps: Steps): boolean {
-  const slopes = steps.input === null ? null : steps.numbers(node.args[1])
+  const slopes = steps.input === null ? null : steps.numbers(named(node, 'weight'))
   if (steps.input === null || !slopes?.every(Number.isFinite)) return false
   const x = value(steps.input)
   const factors = steps.perChannel(slopes, 1, ' by channel')

@@ -2,8 +2,9 @@ import { JitAlgorithm } from '../../../runtime/native/generated/kernels.js'
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type GraphNode, type OperatorNode } from '../../graph/graph.js'
-import { type Analysis, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputArg, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 
 /** What a step computes with: an argument of the operator, or the result of one of its steps before. */
 export type StepOperand = Arg | { readonly kind: 'step'; readonly index: number }
@@ -106,7 +107,7 @@ export function elementwiseSteps(given: GraphNode, analysis: Analysis): Elementw
   if (steps === null || rounding === undefined) return steps
   const last = steps.at(-1)
   if (last !== undefined && (EXACT.has(last.op) || node.op === 'aten::relu')) return steps
-  if (last === undefined) return [step(rounding, node.args[0]!)]
+  if (last === undefined) return [step(rounding, inputArg(node))]
   return last.op === JitAlgorithm.bits_or || last.op === JitAlgorithm.bits_and ? steps : [...steps, step(rounding, of(steps.length - 1))]
 }
 
@@ -147,9 +148,10 @@ function holds(dtype: DType, x: number): boolean {
 }
 
 /** A cast between floats, or of a bool to ones and zeros. */
-function castSteps({ args }: OperatorNode, analysis: Analysis): ElementwiseSteps | null {
-  const from = dtypeOf(args[0], analysis)
-  if (from === DType.bool) return [step(JitAlgorithm.bits_and, number(1), args[0])]
+function castSteps(node: OperatorNode, analysis: Analysis): ElementwiseSteps | null {
+  const input = inputArg(node)
+  const from = dtypeOf(input, analysis)
+  if (from === DType.bool) return [step(JitAlgorithm.bits_and, number(1), input)]
   return from === DType.float32 || ROUNDING[from!] !== undefined ? [] : null
 }
 
@@ -185,9 +187,7 @@ function boolSteps({ op, args }: OperatorNode, analysis: Analysis): ElementwiseS
 
 /** An operator from floats to floats. */
 function arithmeticSteps(node: OperatorNode, dtype: DType, analysis: Analysis): ElementwiseSteps | null {
-  const { op, args } = node
-  const [a] = args as [Arg]
-  const power = op === 'aten::pow.Tensor_Scalar' ? powerSteps(a, numberArg(args[1])) : null
+  const power = node.op === 'aten::pow.Tensor_Scalar' ? powerSteps(inputArg(node), numberArg(named(node, 'exponent'))) : null
   const one = power === null ? arithmeticStep(node) : null
   const steps = power ?? (one === null ? null : [one])
   // operators round numbers to the dtype that they compute in
@@ -209,48 +209,52 @@ function powerSteps(x: Arg, exponent: number | undefined): ElementwiseSteps | nu
 }
 
 /** Operators that are one step. */
-function arithmeticStep({ op, args }: OperatorNode): ElementwiseStep | null {
+function arithmeticStep(node: OperatorNode): ElementwiseStep | null {
+  const { op, args } = node
+  const [a, b] = args as [Arg, Arg | undefined]
+  const numberOf = (name: string): number | undefined => numberArg(named(node, name))
   const unary = UNARY[op]
-  if (unary !== undefined) return { op: unary, a: args[0]!, b: null, numbers: null }
+  if (unary !== undefined) return { op: unary, a, b: null, numbers: null }
   const binary = BINARY[op]
   if (binary !== undefined) {
     // a factor of the second operand would be a step of its own, with a rounding of its own
-    if ((binary === JitAlgorithm.add || binary === JitAlgorithm.sub) && numberArg(args[2]) !== 1) return null
+    if ((binary === JitAlgorithm.add || binary === JitAlgorithm.sub) && numberOf('alpha') !== 1) return null
     return args.slice(0, 2).every((arg) => arg.kind === 'value' || numberArg(arg) !== undefined)
-      ? { op: binary, a: args[0]!, b: args[1]!, numbers: null }
+      ? { op: binary, a, b: b!, numbers: null }
       : null
   }
-  if ((op === 'aten::rsub.Scalar' || op === 'aten::rsub.Tensor') && numberArg(args[2]) === 1)
-    return step(JitAlgorithm.sub, args[1]!, args[0])
+  if ((op === 'aten::rsub.Scalar' || op === 'aten::rsub.Tensor') && numberOf('alpha') === 1) return step(JitAlgorithm.sub, b!, a)
   const bounded = (min: number | undefined, max: number | undefined): ElementwiseStep | null =>
-    min === undefined || max === undefined ? null : { op: JitAlgorithm.clamp, a: args[0]!, b: null, numbers: [min, max] }
+    min === undefined || max === undefined ? null : { op: JitAlgorithm.clamp, a, b: null, numbers: [min, max] }
   switch (op) {
-    case 'aten::gelu':
-      if (args[1]?.kind !== 'constant') return null
-      return { op: args[1].value === 'tanh' ? JitAlgorithm.gelu_tanh : JitAlgorithm.gelu_erf, a: args[0]!, b: null, numbers: null }
+    case 'aten::gelu': {
+      const approximate = named(node, 'approximate')
+      if (approximate.kind !== 'constant') return null
+      return { op: approximate.value === 'tanh' ? JitAlgorithm.gelu_tanh : JitAlgorithm.gelu_erf, a, b: null, numbers: null }
+    }
     case 'aten::relu6':
       return bounded(0, 6)
     case 'aten::hardtanh':
-      return bounded(numberArg(args[1]), numberArg(args[2]))
+      return bounded(numberOf('min_val'), numberOf('max_val'))
     case 'aten::clamp':
-      return bounded(isNone(args[1]) ? -Infinity : numberArg(args[1]), isNone(args[2]) ? Infinity : numberArg(args[2]))
+      return bounded(isNone(named(node, 'min')) ? -Infinity : numberOf('min'), isNone(named(node, 'max')) ? Infinity : numberOf('max'))
     case 'aten::clamp_min':
-      return bounded(numberArg(args[1]), Infinity)
+      return bounded(numberOf('min'), Infinity)
     case 'aten::clamp_max':
-      return bounded(-Infinity, numberArg(args[1]))
+      return bounded(-Infinity, numberOf('max'))
     case 'aten::elu': {
-      const alpha = numberArg(args[1])
-      if (alpha === undefined || numberArg(args[2]) !== 1 || numberArg(args[3]) !== 1) return null
-      return { op: JitAlgorithm.elu, a: args[0]!, b: null, numbers: [alpha, 0] }
+      const alpha = numberOf('alpha')
+      if (alpha === undefined || numberOf('scale') !== 1 || numberOf('input_scale') !== 1) return null
+      return { op: JitAlgorithm.elu, a, b: null, numbers: [alpha, 0] }
     }
     case 'aten::softplus': {
-      const [beta, threshold] = [numberArg(args[1]), numberArg(args[2])]
+      const [beta, threshold] = [numberOf('beta'), numberOf('threshold')]
       if (beta === undefined || threshold === undefined) return null
-      return { op: JitAlgorithm.softplus, a: args[0]!, b: null, numbers: [beta, threshold] }
+      return { op: JitAlgorithm.softplus, a, b: null, numbers: [beta, threshold] }
     }
     case 'aten::leaky_relu': {
-      const slope = numberArg(args[1])
-      return slope === undefined ? null : { op: JitAlgorithm.relu, a: args[0]!, b: null, numbers: [slope, 0] }
+      const slope = numberOf('negative_slope')
+      return slope === undefined ? null : { op: JitAlgorithm.relu, a, b: null, numbers: [slope, 0] }
     }
     default:
       return null

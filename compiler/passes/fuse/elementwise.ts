@@ -3,7 +3,7 @@ import type { ChainNode } from '../../graph/compiled.js'
 import type { Steps } from '../../graph/fields.js'
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { elementwiseSteps, type StepOperand } from './elementwise-operators.js'
 import type { Pass } from '../pass.js'
@@ -86,7 +86,7 @@ function inputsOf(chain: Iterable<OperatorNode>, analysis: Analysis): ValueId[] 
   }
   for (const node of chain) {
     const steps = elementwiseSteps(node, analysis)!
-    if (steps.length === 0) note(node.args[0])
+    if (steps.length === 0) note(inputArg(node))
     for (const { a, b } of steps) [a, b].forEach(note)
   }
   return [...inputs]
@@ -129,7 +129,7 @@ export function encode(chain: readonly OperatorNode[], analysis: Analysis): Chai
     }
     // a cast that widens is its argument
     const result = onlyResult(node)!
-    places.set(result, steps.length === 0 ? places.get(valueArg(node.args[0])!)! : inputs.length + ops.length - 1)
+    places.set(result, steps.length === 0 ? places.get(inputOf(node)!)! : inputs.length + ops.length - 1)
   }
   return { inputs, ops, values, numbers }
 }

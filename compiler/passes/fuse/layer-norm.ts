@@ -1,7 +1,8 @@
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { numelOf } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputArg, inputOf, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, plusNumber, replacesDense } from '../expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -51,9 +52,10 @@ export const layerNorm: Pass = {
 /** (x - mean) / sqrt(var + eps), or times rsqrt. */
 function normOf(node: OperatorNode, analysis: Analysis): Norm | null {
   if (onlyResult(node) === undefined) return null
-  if (node.op === 'aten::div.Tensor') return centredOver(node.args[0]!, rootArgument(node.args[1], 'aten::sqrt', analysis), analysis)
+  if (node.op === 'aten::div.Tensor')
+    return centredOver(inputArg(node), rootArgument(named(node, 'other'), 'aten::sqrt', analysis), analysis)
   if (node.op !== 'aten::mul.Tensor') return null
-  for (const [centred, inverse] of [node.args, [node.args[1]!, node.args[0]!]] as [Arg, Arg][]) {
+  for (const [centred, inverse] of [node.args, node.args.toReversed()] as [Arg, Arg][]) {
     const found = centredOver(centred, rootArgument(inverse, 'aten::rsqrt', analysis), analysis)
     if (found !== null) return found
   }
@@ -63,12 +65,12 @@ function normOf(node: OperatorNode, analysis: Analysis): Norm | null {
 function centredOver(centred: Arg, spread: Arg | undefined, analysis: Analysis): Norm | null {
   const difference = madeBy(centred, analysis)
   const plus = spread === undefined ? null : plusNumber(spread, analysis)
-  if (difference?.op !== 'aten::sub.Tensor' || numberArg(difference.args[2]) !== 1 || plus === null) return null
-  const input = valueArg(difference.args[0])
-  const mean = madeBy(difference.args[1], analysis)
-  if (input === undefined || mean?.op !== 'aten::mean.dim' || valueArg(mean.args[0]) !== input || !isNone(mean.args[3])) return null
+  if (difference?.op !== 'aten::sub.Tensor' || numberArg(named(difference, 'alpha')) !== 1 || plus === null) return null
+  const input = inputOf(difference)
+  const mean = madeBy(named(difference, 'other'), analysis)
+  if (input === undefined || mean?.op !== 'aten::mean.dim' || inputOf(mean) !== input || !isNone(named(mean, 'dtype'))) return null
   const { shape } = analysis.type(input)
-  const count = lastDims(mean.args[1], mean.args[2], shape.length)
+  const count = lastDims(named(mean, 'dim'), named(mean, 'keepdim'), shape.length)
   // a single element is its own mean
   if (count === 0 || numelOf(shape.slice(shape.length - count)) === 1) return null
   const variance = madeBy(plus.term, analysis)
@@ -85,14 +87,13 @@ function isVariance(
   rank: number,
   analysis: Analysis,
 ): boolean {
-  const { op, args } = node
-  if (op === 'aten::var.correction')
-    return numberArg(args[2]) === 0 && valueArg(args[0]) === input && lastDims(args[1], args[3], rank) === count
-  if (op !== 'aten::mean.dim' || !isNone(args[3]) || lastDims(args[1], args[2], rank) !== count) return false
+  const isOverRows = (): boolean => lastDims(named(node, 'dim'), named(node, 'keepdim'), rank) === count
+  if (node.op === 'aten::var.correction') return numberArg(named(node, 'correction')) === 0 && inputOf(node) === input && isOverRows()
+  if (node.op !== 'aten::mean.dim' || !isNone(named(node, 'dtype')) || !isOverRows()) return false
   const isDifference = (arg: Arg): boolean => {
     const found = madeBy(arg, analysis)
     if (found === difference) return true
     return found?.op === 'aten::sub.Tensor' && [0, 1].every((i) => valueArg(found.args[i]) === valueArg(difference.args[i]))
   }
-  return squareOf(args[0], analysis)?.every(isDifference) ?? false
+  return squareOf(inputArg(node), analysis)?.every(isDifference) ?? false
 }

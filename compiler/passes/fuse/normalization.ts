@@ -1,6 +1,7 @@
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import type { Arg, OperatorNode, ValueId } from '../../graph/graph.js'
-import { type Analysis, integersArg, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputArg, integersArg, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { madeBy } from '../expression.js'
 
 /* What normalizations written out have in common. */
@@ -16,7 +17,7 @@ export interface Norm {
 /** What a root is taken of. */
 export function rootArgument(arg: Arg | undefined, op: 'aten::sqrt' | 'aten::rsqrt', analysis: Analysis): Arg | undefined {
   const node = madeBy(arg, analysis)
-  return node?.op === op ? node.args[0] : undefined
+  return node?.op === op ? inputArg(node) : undefined
 }
 
 /** Both factors of a square. */
@@ -44,7 +45,7 @@ export function parameterStep(
   const result = onlyResult(node)!
   const next = analysis.onlyReader(result)
   if (next?.op !== op || onlyResult(next) === undefined || !analysis.isPure(next)) return null
-  if (op === 'aten::add.Tensor' && numberArg(next.args[2]) !== 1) return null
+  if (op === 'aten::add.Tensor' && numberArg(named(next, 'alpha')) !== 1) return null
   const operand = next.args.slice(0, 2).find((arg) => valueArg(arg) !== result)
   const id = valueArg(operand)
   if (id === undefined || analysis.tensor(id) === undefined) return null

@@ -1,8 +1,9 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { contiguousStrides, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type OperatorNode, NONE, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputArg, inputOf, isNone, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, near, plusNumber, productOf, replacesDense } from '../expression.js'
 import { lastDims, type Norm, parameterStep, rootArgument, squareOf } from './normalization.js'
@@ -106,12 +107,12 @@ function over(x: Arg, spread: Arg | undefined, analysis: Analysis): Norm | null 
 function meanOf(arg: Arg, analysis: Analysis): { of: Arg; shape: readonly number[] } | null {
   const { scale, factors } = productOf(arg, analysis)
   const made = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
-  if ((made?.op !== 'aten::mean.dim' && made?.op !== 'aten::sum.dim_IntList') || !isNone(made.args[3])) return null
-  const input = valueArg(made.args[0])
+  if ((made?.op !== 'aten::mean.dim' && made?.op !== 'aten::sum.dim_IntList') || !isNone(named(made, 'dtype'))) return null
+  const input = inputOf(made)
   if (input === undefined) return null
   const shape = analysis.type(input).shape
-  const normalized = shape.slice(shape.length - lastDims(made.args[1], made.args[2], shape.length))
+  const normalized = shape.slice(shape.length - lastDims(named(made, 'dim'), named(made, 'keepdim'), shape.length))
   if (normalized.length === 0 || normalized.length > shape.length || numelOf(normalized) === 0) return null
   const count = made.op === 'aten::mean.dim' ? 1 : numelOf(normalized)
-  return near(scale, 1 / count) ? { of: made.args[0]!, shape: normalized } : null
+  return near(scale, 1 / count) ? { of: inputArg(made), shape: normalized } : null
 }

@@ -1,9 +1,10 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { isDense } from '../../../runtime/tensor/iterator.js'
 import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { madeBy, sumOf, viewedBy } from '../expression.js'
 import type { Pass } from '../pass.js'
@@ -84,7 +85,7 @@ interface Pairs {
 function exchangedOf(id: ValueId, analysis: Analysis): Pairs | null {
   const joined = joinedOf(id, analysis)
   const negated = joined === null ? undefined : madeBy(value(joined.parts[0]), analysis)
-  const second = negated?.op === 'aten::neg' ? valueArg(negated.args[0]) : undefined
+  const second = negated?.op === 'aten::neg' ? inputOf(negated) : undefined
   return joined === null || second === undefined ? null : { first: joined.parts[1], second, interleaved: joined.interleaved }
 }
 
@@ -104,7 +105,7 @@ function joinedOf(id: ValueId, analysis: Analysis): { parts: readonly [ValueId, 
     return parts === null ? null : { parts, interleaved: false }
   }
   if (made?.op !== 'aten::reshape') return null
-  const stacked = madeBy(made.args[0], analysis)
+  const stacked = madeBy(inputArg(made), analysis)
   const parts = stacked?.op === 'aten::stack' ? partsOf(stacked, rank) : null
   // what was stacked along a last dimension of two becomes one row
   const fits = parts?.every((part) => {
@@ -151,9 +152,9 @@ function turnedByHalves(node: GraphNode, analysis: Analysis): Turned | null {
   if (joined === null) return null
   const difference = madeBy(value(joined.parts[0]), analysis)
   const sum = sumOf(value(joined.parts[1]), analysis)
-  if (difference?.op !== 'aten::sub.Tensor' || numberArg(difference.args[2]) !== 1 || sum === null) return null
-  for (const [first, cos] of factorsOf(difference.args[0]!, analysis)) {
-    for (const [second, sin] of factorsOf(difference.args[1]!, analysis)) {
+  if (difference?.op !== 'aten::sub.Tensor' || numberArg(named(difference, 'alpha')) !== 1 || sum === null) return null
+  for (const [first, cos] of factorsOf(inputArg(difference), analysis)) {
+    for (const [second, sin] of factorsOf(named(difference, 'other'), analysis)) {
       const agrees = [sum, [sum[1], sum[0]] as const].some(
         ([a, b]) =>
           factorsOf(a, analysis).some(([x, c]) => x === second && c === cos) &&
@@ -179,7 +180,7 @@ function wholeOf(pairs: Pairs, analysis: Analysis): ValueId | undefined {
 /** Both factors of a product, either first. */
 function factorsOf(arg: Arg, analysis: Analysis): (readonly [ValueId, ValueId])[] {
   const made = madeBy(arg, analysis)
-  const [a, b] = [valueArg(made?.args[0]), valueArg(made?.args[1])]
+  const [a, b] = made?.args.map(valueArg) ?? []
   if (made?.op !== 'aten::mul.Tensor' || a === undefined || b === undefined) return []
   return [
     [a, b],

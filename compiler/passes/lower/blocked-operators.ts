@@ -1,10 +1,11 @@
 import { isRows } from '../../../runtime/shapes/blocks.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import type { GraphNode, OperatorNode, TensorType, ValueId } from '../../graph/graph.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
-import { type Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, integersArg, isDenseFloat, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { type ConvolutionProblem, type ConvolutionStrategy, convolutionStrategy } from './convolution-strategy.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
 import { asConvolution } from '../layers.js'
@@ -70,7 +71,7 @@ export function blockable(node: GraphNode, analysis: Analysis, target: Target, o
   if (node.kind === 'convolution')
     return isImage(analysis.type(node.input)) ? convolution(node, node.input, result, analysis, target, options) : null
   if (node.kind !== 'operator') return null
-  const input = valueArg(node.args[0])
+  const input = inputOf(node)
   if (node.op === 'aten::cat') return join(node, analysis, target)
   if (isPlanes(analysis.type(result)) && (SUMS.has(node.op) || elementwiseSteps(node, analysis) !== null))
     return elementwise(node, result, analysis)
@@ -81,12 +82,12 @@ export function blockable(node: GraphNode, analysis: Analysis, target: Target, o
   if (isAdaptive || node.op === 'aten::mean.dim') {
     // a mean of rows may have strides of its own
     if (!isPlanes(analysis.type(input))) return null
-    const isMean = isAdaptive ? integersArg(node.args[1])?.every((size) => size === 1) === true : isSpatialMean(node, dims)
+    const isMean = isAdaptive ? integersArg(named(node, 'output_size'))?.every((size) => size === 1) === true : isSpatialMean(node, dims)
     return isMean ? { kind: 'mean', input } : null
   }
   if (!isPlanes(analysis.type(result))) return null
   const lists = { [`aten::max_pool${dims}d`]: 4, [`aten::avg_pool${dims}d`]: 3 }[node.op]
-  if (lists === undefined || (lists === 3 && !isNone(node.args[6]))) return null
+  if (lists === undefined || (lists === 3 && !isNone(named(node, 'divisor_override')))) return null
   return node.args.slice(1, 1 + lists).every((arg) => integersArg(arg) !== undefined) ? { kind: 'pool', input } : null
 }
 
@@ -119,13 +120,15 @@ function operandForm(id: ValueId, whole: readonly number[], analysis: Analysis):
 
 /** A mean over all of the `count` last dimensions. */
 function isSpatialMean(node: OperatorNode, count: number): boolean {
-  const dims = integersArg(node.args[1])?.map((d) => (d < 0 ? d + count + 2 : d))
-  return dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(node.args[3])
+  const dims = integersArg(named(node, 'dim'))?.map((d) => (d < 0 ? d + count + 2 : d))
+  return (
+    dims !== undefined && dims.length === count && Math.min(...dims) === 2 && new Set(dims).size === count && isNone(named(node, 'dtype'))
+  )
 }
 
 function join(node: OperatorNode, analysis: Analysis, { blockWidth }: Target): Blockable | null {
   const [list] = node.args
-  const dim = numberArg(node.args[1])
+  const dim = numberArg(named(node, 'dim'))
   const rank = analysis.type(onlyResult(node)!).shape.length
   if (list?.kind !== 'list' || (dim !== 1 && dim !== 1 - rank)) return null
   const inputs: ValueId[] = []

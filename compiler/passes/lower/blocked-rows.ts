@@ -1,6 +1,6 @@
 import { contiguousStrides, isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import type { GraphNode, TensorType, ValueId } from '../../graph/graph.js'
-import { type Analysis, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, onlyResult, valueArg } from '../analysis.js'
 import { elementwiseSteps } from '../fuse/elementwise-operators.js'
 
 /** A view of [n, c, h, w] that shows its pixels as rows of channels: [n, h, w, c] or [n, h * w, c]. */
@@ -76,7 +76,7 @@ function branchOf(node: GraphNode, from: ValueId, isRowsType: (type: TensorType)
 /** The result of a node that only copies a value into rows. */
 function denseCopy(node: GraphNode, from: ValueId, analysis: Analysis): ValueId | undefined {
   const result = onlyResult(node)
-  if (node.op !== 'aten::contiguous' || result === undefined || valueArg(node.args[0]) !== from || !analysis.isPure(node)) return undefined
+  if (node.op !== 'aten::contiguous' || result === undefined || inputOf(node) !== from || !analysis.isPure(node)) return undefined
   const { shape, strides } = analysis.type(result)
   const same = sameShape(shape, analysis.type(from).shape) && sameShape(strides, contiguousStrides(shape))
   return same && !analysis.outputs.has(analysis.storage(result)) ? result : undefined

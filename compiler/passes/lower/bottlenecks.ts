@@ -6,7 +6,7 @@ import type { Layer } from '../../graph/fields.js'
 import type { Graph, GraphNode } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, onlyResult, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { isPointwise } from '../layers.js'
 import { gateOf } from './squeeze-excite.js'
@@ -107,7 +107,7 @@ function layerBefore(depthwise: ConvolutionNode, analysis: Analysis): Gated | un
   if (analysis.onlyReader(input) !== depthwise) return undefined
   const last = analysis.producer(input)
   const isGate = last?.kind === 'operator' && gateOf(last) !== undefined
-  const inner = isGate ? analysis.producer(valueArg(last.args[0]) ?? -1) : last
+  const inner = isGate ? analysis.producer(inputOf(last) ?? -1) : last
   if (!isPointwiseOverBlocks(inner, analysis) || inner.residual !== null) return undefined
   const layer = withGate(inner, analysis)
   return layer !== null && resultOf(layer) === input ? layer : undefined

@@ -3,6 +3,7 @@ import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import type { ConvolutionNode } from '../../graph/compiled.js'
 import {
   type Arg,
@@ -17,7 +18,7 @@ import {
 import { baseOf } from '../../graph/node.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import type { FilterForm, Target } from '../../target/target.js'
-import { Analysis, integersArg, numberArg, onlyResult } from '../analysis.js'
+import { Analysis, integersArg, isFlag, numberArg, onlyResult } from '../analysis.js'
 import type { Blockable, BlockedConvolution, BlockedOperand } from './blocked-operators.js'
 import { rowReaders } from './blocked-rows.js'
 import type { ConvolutionKind } from './convolution-strategy.js'
@@ -240,7 +241,7 @@ class Rewriter {
 
   /** The convolution that made one of two summands, with the other as its residual; it moves to where the sum was. */
   private residual(node: OperatorNode, operands: readonly BlockedOperand[]): GraphNode | null {
-    if (node.op !== 'aten::add.Tensor' || numberArg(node.args[2]) !== 1) return null
+    if (node.op !== 'aten::add.Tensor' || numberArg(named(node, 'alpha')) !== 1) return null
     const inputs = operands.flatMap(({ id, as }) => (as === 'blocks' ? [id] : []))
     if (inputs.length !== 2 || inputs[0] === inputs[1]) return null
     const [a, b] = inputs as [ValueId, ValueId]
@@ -278,12 +279,24 @@ const KERNELS: Readonly<Record<ConvolutionKind, ConvolutionNode['strategy']>> = 
 /** A pool over blocks. */
 function poolOf(node: OperatorNode, input: ValueId): GraphNode {
   const isMax = node.op.startsWith('aten::max_pool')
-  const list = (i: number): readonly number[] => integersArg(node.args[i])!
-  const flag = (i: number): boolean => node.args[i]?.kind === 'constant' && node.args[i].value === true
-  const window = { kernel: list(1), stride: list(2), padding: list(3) }
+  const list = (name: string): readonly number[] => integersArg(named(node, name))!
+  const window = {
+    kernel: list('kernel_size'),
+    stride: list('stride'),
+    padding: list('padding'),
+    ceil: isFlag(named(node, 'ceil_mode'), true),
+  }
   return isMax
-    ? { ...baseOf(node), kind: 'pool', mode: 'max', input, ...window, dilation: list(4), ceil: flag(5), countPadding: false }
-    : { ...baseOf(node), kind: 'pool', mode: 'average', input, ...window, dilation: [], ceil: flag(4), countPadding: flag(5) }
+    ? { ...baseOf(node), kind: 'pool', mode: 'max', input, ...window, dilation: list('dilation'), countPadding: false }
+    : {
+        ...baseOf(node),
+        kind: 'pool',
+        mode: 'average',
+        input,
+        ...window,
+        dilation: [],
+        countPadding: isFlag(named(node, 'count_include_pad'), true),
+      }
 }
 
 /** The vector with zeros up to a whole number of blocks, as often as the shape has room for it. */

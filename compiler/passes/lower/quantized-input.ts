@@ -1,7 +1,7 @@
 import { channelsLastStrides, isContiguous } from '../../../runtime/tensor/shape.js'
 import type { OperatorNode } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
-import { Analysis, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
 
@@ -28,7 +28,7 @@ export const quantizedInput: Pass = {
       const result = onlyResult(node)!
       const type = analysis.type(result)
       editor.setType(result, { ...type, strides: channelsLastStrides(type.shape) }, editor.storageOf(result))
-      editor.replaceNode(node, [{ ...baseOf(node), kind: 'quantize', input: valueArg(node.args[0])!, scale, zeroPoint, dtype }])
+      editor.replaceNode(node, [{ ...baseOf(node), kind: 'quantize', input: inputOf(node)!, scale, zeroPoint, dtype }])
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -36,7 +36,7 @@ export const quantizedInput: Pass = {
 }
 
 function feedsConvolutions(node: OperatorNode, analysis: Analysis): boolean {
-  const input = valueArg(node.args[0])
+  const input = inputOf(node)
   const result = onlyResult(node)
   if (node.op !== 'aten::quantize_per_tensor' || input === undefined || result === undefined || !analysis.isPure(node)) return false
   const { shape, strides } = analysis.type(input)

@@ -48,7 +48,8 @@ interface ScaledInput {
 
 /** The product of one image and one factor per channel that only a pointwise convolution reads. */
 function scaledInput(node: OperatorNode, analysis: Analysis, { blockWidth }: Target): ScaledInput | null {
-  const [a, b, result] = [valueArg(node.args[0]), valueArg(node.args[1]), onlyResult(node)]
+  const [a, b] = node.args.map(valueArg)
+  const result = onlyResult(node)
   const convolution = result === undefined ? undefined : analysis.onlyReader(result)
   if (a === undefined || b === undefined || convolution?.kind !== 'convolution' || convolution.layout !== 'blocks') return null
   if (convolution.strategy !== 'direct' || convolution.input !== result || !analysis.isPure(node) || !analysis.isPure(convolution))

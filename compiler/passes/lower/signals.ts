@@ -1,9 +1,10 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { contiguousStrides } from '../../../runtime/tensor/shape.js'
 import { viewOf } from '../../../runtime/tensor/tensor.js'
+import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import type { Target } from '../../target/target.js'
-import { Analysis, integersArg, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, integersArg, isDenseFloat, isNone, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { convolutionStrategy } from './convolution-strategy.js'
 import { deadCode } from '../canonical/dead-code.js'
 import { Editor } from '../editor.js'
@@ -44,7 +45,7 @@ function imagesOf(graph: Graph, analysis: Analysis, target: Target): Map<Operato
   for (const node of operatorsOf(graph)) {
     const result = onlyResult(node)
     if (result === undefined || !analysis.isPure(node)) continue
-    const input = valueArg(node.args[0])
+    const input = inputOf(node)
     const image =
       node.op === 'aten::conv1d'
         ? convolution(node, result, analysis, target)
@@ -70,10 +71,10 @@ const inFront = (arg: Arg | undefined, none: number): Arg | null => {
 const known = (args: readonly (Arg | null)[]): args is readonly Arg[] => !args.includes(null)
 
 function convolution(node: OperatorNode, result: ValueId, analysis: Analysis, target: Target): ImageNode | null {
-  const [x, w] = [valueArg(node.args[0]), valueArg(node.args[1])]
+  const [x, w] = node.args.map(valueArg)
   const weight = w === undefined ? undefined : analysis.tensor(w)
-  const settings = [inFront(node.args[3], 1), inFront(node.args[4], 0), inFront(node.args[5], 1)]
-  const groups = numberArg(node.args[6])
+  const settings = [inFront(named(node, 'stride'), 1), inFront(named(node, 'padding'), 0), inFront(named(node, 'dilation'), 1)]
+  const groups = numberArg(named(node, 'groups'))
   if (x === undefined || weight?.dim !== 3 || groups === undefined || !known(settings) || !isSignal(result, analysis)) return null
   const type = analysis.type(x)
   if (type.dtype !== DType.float32 || type.shape.length !== 3 || type.shape.includes(0)) return null
@@ -86,7 +87,13 @@ function convolution(node: OperatorNode, result: ValueId, analysis: Analysis, ta
   ]
   const sizes = { in: [1, length], out: [1, out], kernel: [1, weight.shape[2]!], stride, padding, dilation } as const
   const { kind } = convolutionStrategy({ batch, inChannels, outChannels, groups, ...sizes }, target)
-  return kind === 'product' ? null : { op: 'aten::conv2d', args: [...node.args.slice(0, 3), ...settings, node.args[6]!] }
+  return kind === 'product' ? null : { op: 'aten::conv2d', args: [...node.args.slice(0, 3), ...settings, named(node, 'groups')] }
+}
+
+/** Kernel, stride and padding of a pool over images of one row; an empty stride is the kernel. */
+function windows(node: OperatorNode): (Arg | null)[] {
+  const [window, stride] = [inFront(named(node, 'kernel_size'), 1), named(node, 'stride')]
+  return [window, integersArg(stride)?.length === 0 ? window : inFront(stride, 1), inFront(named(node, 'padding'), 0)]
 }
 
 /** What reads one signal. */
@@ -95,22 +102,22 @@ function ofSignal(node: OperatorNode, result: ValueId, analysis: Analysis): Imag
   const [input] = args as [Arg]
   switch (op) {
     case 'aten::max_pool1d': {
-      const window = inFront(args[1], 1)
-      const steps = integersArg(args[2])?.length === 0 ? window : inFront(args[2], 1)
-      const pool = [input, window, steps, inFront(args[3], 0), inFront(args[4], 1), args[5]!]
+      const pool = [input, ...windows(node), inFront(named(node, 'dilation'), 1), named(node, 'ceil_mode')]
       return known(pool) ? { op: 'aten::max_pool2d', args: pool } : null
     }
     case 'aten::avg_pool1d': {
-      const window = inFront(args[1], 1)
-      const steps = integersArg(args[2])?.length === 0 ? window : inFront(args[2], 1)
-      const pool = [input, window, steps, inFront(args[3], 0), args[4]!, args[5]!, constant(null)]
+      const pool = [input, ...windows(node), named(node, 'ceil_mode'), named(node, 'count_include_pad'), constant(null)]
       return known(pool) ? { op: 'aten::avg_pool2d', args: pool } : null
     }
     case 'aten::adaptive_avg_pool1d':
-      return integersArg(args[1])?.join() === '1' ? { op: 'aten::adaptive_avg_pool2d', args: [input, constant([1, 1])] } : null
+      return integersArg(named(node, 'output_size'))?.join() === '1'
+        ? { op: 'aten::adaptive_avg_pool2d', args: [input, constant([1, 1])] }
+        : null
     case 'aten::mean.dim': {
-      const dims = integersArg(args[1])?.join()
-      return (dims === '2' || dims === '-1') && isNone(args[3]) ? { op, args: [input, constant([2, 3]), ...args.slice(2)] } : null
+      const dims = integersArg(named(node, 'dim'))?.join()
+      return (dims === '2' || dims === '-1') && isNone(named(node, 'dtype'))
+        ? { op, args: [input, constant([2, 3]), ...args.slice(2)] }
+        : null
     }
     case 'aten::batch_norm':
     case 'aten::prelu':

@@ -1,6 +1,6 @@
 import type { GraphNode, OperatorNode, ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
-import { Analysis, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { isCopying } from '../fuse/attention-rows.js'
 import { hasViews } from '../canonical/copies.js'
 import { Editor } from '../editor.js'
@@ -38,7 +38,7 @@ export const stridedOperands: Pass = {
 
 /** What a copy may be replaced by for all that reads it. */
 function sourceOf(node: OperatorNode, analysis: Analysis): ValueId | undefined {
-  const [copy, source] = [onlyResult(node), valueArg(node.args[0])]
+  const [copy, source] = [onlyResult(node), inputOf(node)]
   if (copy === undefined || source === undefined || !analysis.isPure(node)) return undefined
   const storage = analysis.storage(copy)
   if (storage === analysis.storage(source) || analysis.outputs.has(storage) || hasViews(copy, analysis)) return undefined

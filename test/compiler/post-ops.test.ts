@@ -13,6 +13,7 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { setNumThreads, tensor } from '../../src/index.js'
 import { rerun } from '../native/jit-support.js'
 import { operators } from './pass-checks.js'
+import { check as checkPass, CONV } from './pass-weights.js'
 
 const ready = kernels.jit_info().state === kernels.JitState.ready
 
@@ -339,3 +340,12 @@ if (process.env['PTLITE_JIT_CHILD'] === undefined) {
     t.end()
   })
 }
+
+t.test('a convolution and what reads it', (t) => {
+  const silu = `${CONV}%4: float32[1, 4, 6, 6] @4 = aten::silu(%3)\n`
+  checkPass(t, postOps, `${silu}return %4\n`, ['ptlite::convolution +'])
+  // what the product reads must be all that is read
+  const square = `${silu}%5: float32[1, 4, 6, 6] @5 = aten::mul.Tensor(%4, %3)\nreturn %5\n`
+  checkPass(t, postOps, square, ['aten::conv2d', 'aten::silu', 'aten::mul.Tensor'])
+  t.end()
+})

@@ -1,0 +1,118 @@
+import t from 'tap'
+import { printGraph } from '../../compiler/graph/print.js'
+import { attention } from '../../compiler/passes/fuse/attention.js'
+import { onCanonical, operators } from './pass-checks.js'
+import { check, parse } from './pass-weights.js'
+
+t.test('attention', (t) => {
+  const run = onCanonical(attention)
+  const projected = (heads: string): string => `input %0: float32[2, 37, 3, 3, 8] @0
+input %1: float32[${heads}] @1
+%2: float32[3, 2, 3, 37, 8] strides [24, 2664, 8, 72, 1] @0 = aten::permute(%0, [2, 0, 3, 1, 4])
+[%3: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] @0, %4: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] from 24 @0, %5: float32[2, 3, 37, 8] strides [2664, 8, 72, 1] from 48 @0] = aten::unbind.int(%2, 0)
+%6: float32[2, 3, 8, 37] strides [2664, 8, 1, 72] from 24 @0 = aten::transpose.int(%4, -2, -1)
+%7: float32[2, 3, 37, 37] @3 = aten::matmul(%3, %6)
+`
+  const mixed = `%10: float32[2, 3, 37, 8] @10 = aten::matmul(%9, %5)
+%11: float32[2, 37, 3, 8] strides [888, 8, 296, 1] @10 = aten::transpose.int(%10, 1, 2)
+%12: float32[2, 37, 24] @11 = aten::reshape(%11, [2, 37, 24])
+%13: float32[2, 37, 24] @12 = aten::tanh(%12)
+`
+  const scaled = `%8: float32[2, 3, 37, 37] @4 = aten::mul.Scalar(%7, 0.35)
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%8, -1, None)
+`
+  const views = ['aten::permute', 'aten::unbind.int', 'ptlite::attention', 'aten::permute', 'aten::reshape']
+  const whole = check(t, run, `${projected('1')}${scaled}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
+  t.match(printGraph(whole), 'scale=0.35, rowsFirst=True)')
+  t.equal(whole.values.get(12)!.storage, whole.values.get(10)!.storage, 'the copy is a view')
+  const before = `%14: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @14 = aten::mul.Scalar(%3, 0.5)
+%15: float32[2, 3, 37, 8] strides [888, 8, 24, 1] @15 = aten::div.Scalar(%4, 4)
+`
+  const operandsScaled = `${projected('1')}${scaled}${mixed}return %13\n`
+    .replace('%6:', `${before}%6:`)
+    .replace('strides [2664, 8, 1, 72] from 24 @0 = aten::transpose.int(%4,', 'strides [888, 8, 1, 24] @15 = aten::transpose.int(%15,')
+    .replace('matmul(%3,', 'matmul(%14,')
+  const left = ['aten::permute', 'aten::unbind.int', 'aten::div.Scalar', ...views.slice(2), 'aten::tanh']
+  t.match(printGraph(check(t, run, operandsScaled, left, 1e-6)), 'attention(query=%3, key=%15, value=%5, scale=0.175', 'of the queries')
+  const returned = check(t, run, `${projected('1')}${scaled}${mixed}return %12\n`, views, 1e-6)
+  t.match(printGraph(returned), 'scale=0.35)', 'an output has memory of its own')
+  for (const shape of ['37, 37', '2, 1, 37, 37', '2, 1, 1, 37', '1']) {
+    const mask = `%20: float32[2, 3, 37, 37] @20 = aten::add.Tensor(%7, %1, 1)
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%20, 3, None)
+`
+    const after = check(t, run, `${projected(shape)}${mask}${mixed}return %13\n`, [...views, 'aten::tanh'], 1e-6)
+    t.match(printGraph(after), 'mask=%1, scale=1., rowsFirst=True)')
+  }
+  for (const shape of ['37, 37', '2, 1, 1, 37', '37']) {
+    const filled = (fill: string): string => `%21: bool[${shape}] @21 = aten::gt.Scalar(%1, 1)
+%22: float32[2, 3, 37, 37] @22 = aten::mul.Scalar(%7, 0.35)
+%20: float32[2, 3, 37, 37] @20 = aten::masked_fill.Scalar(%22, %21, ${fill})
+%9: float32[2, 3, 37, 37] @5 = aten::softmax.int(%20, 3, None)
+`
+    const [first, second, ...last] = views
+    const left = [first!, second!, 'aten::gt.Scalar', 'aten::masked_fill.Scalar', ...last, 'aten::tanh']
+    check(t, run, `${projected(shape)}${filled('-inf')}${mixed}return %13\n`, left, 1e-6)
+    const finite = parse(`${projected(shape)}${filled('-1e9')}${mixed}return %13\n`)
+    t.notOk(operators(run.run(finite)).includes('ptlite::attention'), 'a row of nothing but -1e9 has a sum')
+  }
+  const other = `${projected('1')}${scaled.replace('%8, -1', '%8, 2')}${mixed}return %13\n`
+  t.notOk(operators(run.run(parse(other))).includes('ptlite::attention'), 'softmax over the queries')
+  const batched = `input %0: float32[3, 150, 8] @0
+input %1: float32[3, 9, 8] @1
+input %2: float32[3, 9, 5] @2
+input %3: float32[3, 150, 9] @3
+%4: float32[3, 8, 9] strides [72, 1, 8] @1 = aten::transpose.int(%1, 1, 2)
+%5: float32[3, 150, 9] @5 = aten::baddbmm(%3, %0, %4, 1, 0.5)
+%6: float32[3, 150, 9] @6 = aten::softmax.int(%5, -1, None)
+%7: float32[3, 150, 5] @7 = aten::bmm(%6, %2)
+%8: float32[150, 3, 5] strides [5, 750, 1] @7 = aten::transpose.int(%7, 0, 1)
+%9: float32[150, 3, 5] @9 = aten::clone(%8, 0)
+%10: float32[150, 15] @9 = aten::view(%9, [150, 15])
+%11: float32[150, 15] @11 = aten::exp(%10)
+return %11
+`
+  check(t, run, batched, ['ptlite::attention', 'aten::permute', 'aten::reshape', 'aten::exp'], 1e-6)
+  t.end()
+})
+
+t.test('the operator of attention', (t) => {
+  const run = onCanonical(attention)
+  const operands = (heads: number): string => `input %0: float32[2, 4, 9, 8] @0
+input %1: float32[2, ${heads}, 9, 8] @1
+input %2: float32[2, ${heads}, 9, 5] @2
+`
+  const attended = (mask: string, rest = '0., False, None, False'): string =>
+    `%9: float32[2, 4, 9, 5] @9 = aten::scaled_dot_product_attention(%0, %1, %2, ${mask}, ${rest})
+%10: float32[2, 4, 9, 5] @10 = aten::exp(%9)
+return %10
+`
+  const left = ['ptlite::attention', 'aten::exp']
+  const form = (text: string, operators = left): string => {
+    const after = check(t, run, text, operators, 1e-6)
+    return / attention\(query=%\d+, key=%\d+, value=%\d+, (.*)\)/.exec(printGraph(after))![1]!
+  }
+  const scale = String(1 / Math.sqrt(8))
+  t.equal(form(operands(4) + attended('None')), `scale=${scale}, safe=True`)
+  t.equal(form(operands(2) + attended('None', '0., True, 0.5, True')), 'scale=0.5, causal=True, safe=True')
+  t.equal(form(`${operands(4)}input %3: float32[1, 9] @3\n${attended('%3')}`), `mask=%3, scale=${scale}, safe=True`)
+  const masked = (name: string, shape: string, dtype = 'float32'): string =>
+    `${operands(4)}constant %3: ${dtype}[${shape}] @3 = "${name}"\n${attended('%3')}`
+  t.equal(form(masked('later', '1, 1, 9, 9')), `scale=${scale}, causal=True, safe=True`, 'a constant that hides what comes later')
+  t.equal(form(masked('earlier', '9, 9', 'bool')), `scale=${scale}, causal=True, safe=True`, 'the same as truth values')
+  t.equal(form(masked('nothing', '9, 9')), `scale=${scale}, safe=True`, 'a constant that hides nothing')
+  t.equal(form(masked('window', '9, 9')), `mask=%3, scale=${scale}, safe=True`, 'anything else')
+
+  const copied = `input %0: float32[2, 4, 9, 8] @0
+input %3: float32[2, 2, 9, 8] @3
+input %5: float32[2, 2, 9, 5] @5
+%4: float32[2, 2, 2, 9, 8] strides [144, 72, 0, 8, 1] @3 = aten::as_strided(%3, [2, 2, 2, 9, 8], [144, 72, 0, 8, 1], None)
+%1: float32[2, 4, 9, 8] @1 = aten::reshape(%4, [2, 4, 9, 8])
+%6: float32[2, 2, 2, 9, 5] strides [90, 45, 0, 5, 1] @5 = aten::as_strided(%5, [2, 2, 2, 9, 5], [90, 45, 0, 5, 1], None)
+%2: float32[2, 4, 9, 5] @2 = aten::reshape(%6, [2, 4, 9, 5])
+`
+  const views = ['aten::as_strided', 'aten::as_strided', 'aten::select.int', 'aten::select.int']
+  t.equal(form(copied + attended('None'), [...views, ...left]), `scale=${scale}, safe=True`, 'copied heads are read where they were')
+  const random = parse(operands(4) + attended('None', '0.5, False, None, False'))
+  t.equal(run.run(random).nodes.length, 2, 'random dropout stays')
+  t.end()
+})

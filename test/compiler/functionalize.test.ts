@@ -1,0 +1,42 @@
+import t from 'tap'
+import { functionalize, functionalName } from '../../compiler/passes/canonical/functionalize.js'
+import { operators as operatorTable } from '../../src/index.js'
+import { check } from './pass-weights.js'
+
+t.test('functionalize', (t) => {
+  const chain = 'input %0: float32[4] @0\n%1: float32[4] @1 = aten::sigmoid(%0)\n%2: float32[4] @1 = aten::relu_(%1!)\nreturn %2\n'
+  check(t, functionalize, chain, ['aten::sigmoid', 'aten::relu'])
+  const seen = chain.replace('return %2', '%3: float32[4] @2 = aten::add.Tensor(%1, %2, 1)\nreturn %3')
+  check(t, functionalize, seen, ['aten::sigmoid', 'aten::relu_', 'aten::add.Tensor'])
+  t.end()
+})
+
+t.test('operators in place that have no functional form', (t) => {
+  const inPlace = operatorTable()
+    .map(({ name, overload }) => (overload === '' ? name : `${name}.${overload}`))
+    .filter((name) => /^aten::\w*[a-z0-9]_(\.|$)/.test(name))
+  t.ok(inPlace.length > 250)
+  const gaps = [
+    // random numbers, whose functional forms draw others or have other arguments
+    ...[
+      '_no_grad_normal_',
+      '_no_grad_uniform_',
+      '_sobol_engine_ff_',
+      '_sobol_engine_scramble_',
+      'bernoulli_.float',
+      'normal_',
+      'rrelu_with_noise_',
+    ],
+    // the second argument of the functional form is the first one here
+    'polygamma_',
+    // copies and fills, which need nothing of what they write to
+    ...['_no_grad_fill_', '_no_grad_zero_', 'copy_.Tensor', 'copy_.float', 'copy_.int', 'fill_diagonal_'],
+    // views, which are recorded as such, and flags
+    ...['transpose_', 'requires_grad_', '_coalesced_', 'set_.source_Tensor_storage_offset', 'sparse_resize_and_clear_'],
+    ...['_index_put_impl_.hacked_twin', '_no_grad_embedding_renorm_', 'mul_.t'],
+  ]
+  t.strictSame(inPlace.filter((name) => functionalName(name) === null).sort(), gaps.map((name) => `aten::${name}`).sort())
+  const power = 'input %0: float32[4] @0\n%1: float32[4] @1 = aten::exp(%0)\n%2: float32[4] @1 = aten::pow_.Scalar(%1!, 3)\nreturn %2\n'
+  check(t, functionalize, power, ['aten::exp', 'aten::pow.Tensor_Scalar'])
+  t.end()
+})

@@ -81,6 +81,11 @@ export class Analysis {
     return this.constants.get(id)
   }
 
+  /** What a constant is called. */
+  nameOf(id: ValueId): string {
+    return this.graph.constants.find((c) => c.id === id)!.name
+  }
+
   /** True where nothing writes to the memory of a value, so that reading it earlier or later makes no difference. */
   isSteady(id: ValueId): boolean {
     return !this.written.has(this.storage(id))

@@ -4,6 +4,7 @@ import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '.
 import { castTo } from '../../runtime/backends/support/copy.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { getNumThreads } from '../../runtime/native/threads.js'
+import type { StepArguments } from '../../runtime/shapes/post-ops.js'
 import { writeTensor } from '../../runtime/tensor/data.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { empty, type Tensor } from '../../runtime/tensor/tensor.js'
@@ -121,7 +122,7 @@ const SHAPES: Readonly<Record<SparseLayer, (m: number, n: number, k: number) => 
   ],
 }
 
-const NO_STEPS: [operands: Tensor[], ops: number[], values: number[], numbers: number[]] = [[], [], [], []]
+const NO_STEPS: StepArguments = [[], [], [], []]
 
 function run(strategy: SparseStrategy, layer: SparseLayer, x: Tensor, weight: Tensor): Tensor {
   const [min, max] = [-Infinity, Infinity]

@@ -63,8 +63,11 @@ export function broadcastStrides(
   return to.map((_, d) => (d < lead || shape[d - lead] === 1 ? 0 : strides[d - lead]!))
 }
 
+/** The arguments behind those of an operator's own: `PostOps`, one by one. */
+export type StepArguments = [operands: Tensor[], ops: number[], values: number[], numbers: number[]]
+
 /** The steps behind an operator's own result, which is the first of their inputs, checked as `checkSteps` does; null for none. */
-export function postOpsOf(operator: string, operands: Tensor[], ops: number[], values: number[], numbers: number[]): PostOps | null {
+export function postOpsOf(operator: string, ...[operands, ops, values, numbers]: StepArguments): PostOps | null {
   if (ops.length === 0) return null
   const steps = { operands, ops, values, numbers }
   checkSteps(operator, 1 + operands.length, steps)

@@ -32,7 +32,7 @@ export const idleTaps: Pass = {
         if (count > 0) [narrowed] = callOnce('aten::narrow', [narrowed, d + 2, count, weight.shape[d + 2]! - 2 * count]) as [Tensor]
       }
       const [dense] = callOnce('aten::contiguous', [narrowed, 0]) as [Tensor]
-      const { name } = graph.constants.find((c) => c.id === valueArg(named(node, 'weight')))!
+      const name = analysis.nameOf(valueArg(named(node, 'weight'))!)
       const args = [...node.args]
       args[1] = value(editor.addConstant(dense, `${name} without idle taps`))
       const settings = [stride, padding.map((size, d) => size - taps[d]! * dilation[d]!), dilation]

@@ -122,18 +122,14 @@ function biasAfter(node: OperatorNode, columns: number, analysis: Analysis): (Bi
   return sameShape(analysis.type(sum).shape, analysis.type(result).shape) ? { node: next, row, factor } : null
 }
 
-function nameOf(id: ValueId, analysis: Analysis): string {
-  return analysis.graph.constants.find((c) => c.id === id)!.name
-}
-
 /** The bias as [columns], times its factor. */
 function rowOf({ row, factor }: Bias, columns: number, analysis: Analysis, editor: Editor): Arg {
   const tensor = analysis.tensor(row)!
   if (factor === 1 && tensor.dim === 1) return value(row)
   const view = viewOf(tensor, [columns], [1])
   view.pinned = true
-  if (factor === 1) return value(editor.addConstant(view, `${nameOf(row, analysis)}, as a row`))
-  return value(editor.addConstant(times(view, factor), `${nameOf(row, analysis)} times ${factor}`))
+  if (factor === 1) return value(editor.addConstant(view, `${analysis.nameOf(row)}, as a row`))
+  return value(editor.addConstant(times(view, factor), `${analysis.nameOf(row)} times ${factor}`))
 }
 
 /** The product of a tensor, which is released, and a number. */
@@ -148,7 +144,7 @@ function weightOf(matrix: ValueId, alpha: number, analysis: Analysis, editor: Ed
   const tensor = analysis.tensor(matrix)!
   const { shape, strides } = analysis.type(matrix)
   const [k, n] = shape.slice(-2) as [number, number]
-  const name = nameOf(matrix, analysis)
+  const name = analysis.nameOf(matrix)
   const turned = viewOf(tensor, [n, k], [strides.at(-1)!, strides.at(-2)!])
   turned.pinned = true
   const isDense = isContiguous(turned.shape, turned.strides)

@@ -91,5 +91,5 @@ function constantOfRank(id: ValueId, order: readonly number[], analysis: Analysi
   const at = (list: readonly number[], none: number): number[] => order.map((d) => (d < lead ? none : list[d - lead]!))
   const view = viewOf(tensor, at(tensor.shape, 1), at(tensor.strides, 0))
   view.pinned = true
-  return editor.addConstant(view, `${analysis.graph.constants.find((c) => c.id === id)!.name}, permuted`)
+  return editor.addConstant(view, `${analysis.nameOf(id)}, permuted`)
 }

@@ -3,7 +3,7 @@ import { readTensor } from '../../../runtime/tensor/data.js'
 import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import { named } from '../../graph/arguments.js'
 import { callOnce } from '../../graph/evaluate.js'
-import { type Graph, type OperatorNode, value } from '../../graph/graph.js'
+import { type OperatorNode, value } from '../../graph/graph.js'
 import { constantOf } from '../../graph/shared-constants.js'
 import { Analysis, inputOf, isFlag, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
@@ -36,13 +36,13 @@ export const batchNorm: Pass = {
     const editor = new Editor(graph)
     let changed = false
     for (const norm of graph.nodes) {
-      if (norm.op === 'aten::batch_norm' && fold(graph, norm, analysis, editor)) changed = true
+      if (norm.op === 'aten::batch_norm' && fold(norm, analysis, editor)) changed = true
     }
     return changed ? editor.finish() : graph
   },
 }
 
-function fold(graph: Graph, norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
+function fold(norm: OperatorNode, analysis: Analysis, editor: Editor): boolean {
   const input = inputOf(norm)
   const product = input === undefined ? undefined : analysis.producer(input)
   const slots = product?.kind === 'operator' ? PRODUCTS[product.op] : undefined
@@ -82,7 +82,7 @@ function fold(graph: Graph, norm: OperatorNode, analysis: Analysis, editor: Edit
     groups === null ? constantOf(scale, [channels, ...weight.shape.slice(1).map(() => 1)]) : factorOfTransposed(scale, weight, groups)
   const [scaled] = callOnce('aten::mul.Tensor', [weight, factor]) as [Tensor]
   factor.release()
-  const name = graph.constants.find((c) => c.id === valueArg(product.args[slots.weight]))!.name
+  const name = analysis.nameOf(valueArg(product.args[slots.weight])!)
   const args = [...product.args]
   args[slots.weight] = value(editor.addConstant(scaled, `${name} with batch norm`))
   args[slots.bias] = value(editor.addConstant(constantOf(shift, [channels]), `${name} with batch norm: bias`))

@@ -58,7 +58,7 @@ class Rewriter {
   private readonly open = new Map<ValueId, { node: GraphNode; result: ConvolutionNode }>()
 
   constructor(
-    private readonly graph: Graph,
+    graph: Graph,
     private readonly analysis: Analysis,
     private readonly regions: ReadonlyMap<GraphNode, Blockable>,
     private readonly target: Target,
@@ -127,7 +127,7 @@ class Rewriter {
     if (known !== undefined) return known
     const tensor = this.analysis.tensor(id)
     if (tensor !== undefined) {
-      const constantId = this.editor.addConstant(this.target.packImage(tensor), `${this.nameOf(id)} in blocks`)
+      const constantId = this.editor.addConstant(this.target.packImage(tensor), `${this.analysis.nameOf(id)} in blocks`)
       this.blocked.set(id, constantId)
       return constantId
     }
@@ -136,10 +136,6 @@ class Rewriter {
     const base = { results: [{ kind: 'value', id: made }], writes: [], origin: reader.origin } as const
     before.push({ ...base, kind: 'reorder', input: id, to: 'blocks', channels: this.channelsOf(id) })
     return made
-  }
-
-  private nameOf(id: ValueId): string {
-    return this.graph.constants.find((c) => c.id === id)!.name
   }
 
   /** What an element-wise operator reads in place of an operand. */
@@ -152,7 +148,7 @@ class Rewriter {
       const { blockWidth } = this.target
       const shape = [batch, blocksOf(numbers.numel, blockWidth), ...spatial.map(() => 1), blockWidth]
       const tensor = paddedVector(numbers, blockWidth, shape)
-      return this.editor.addConstant(tensor, `${this.nameOf(id)} in blocks`)
+      return this.editor.addConstant(tensor, `${this.analysis.nameOf(id)} in blocks`)
     }
     const type = this.analysis.type(id)
     const shape = [...type.shape, 1]
@@ -217,14 +213,19 @@ class Rewriter {
     const { stride, padding, dilation, groups, clamp } = layer
     const kind = KERNELS[strategy.kind]
     const filterForm: FilterForm = kind === 'winograd' || kind === 'grouped' ? kind : 'direct'
-    const filter = this.editor.addConstant(this.target.packFilter(weight, filterForm, groups), `${this.nameOf(layer.filter)} in blocks`)
+    const filter = this.editor.addConstant(
+      this.target.packFilter(weight, filterForm, groups),
+      `${this.analysis.nameOf(layer.filter)} in blocks`,
+    )
     const made: ConvolutionNode = {
       ...baseOf(node),
       kind: 'convolution',
       input: strategy.kind === 'few channels' ? form.input : this.inBlocks(form.input, node, before),
       filter,
       bias:
-        bias === null ? null : this.editor.addConstant(paddedVector(bias, this.target.blockWidth), `${this.nameOf(layer.bias!)} in blocks`),
+        bias === null
+          ? null
+          : this.editor.addConstant(paddedVector(bias, this.target.blockWidth), `${this.analysis.nameOf(layer.bias!)} in blocks`),
       residual: null,
       layout: 'blocks',
       strategy: kind,

@@ -160,7 +160,7 @@ class Rewriter {
   private readonly editor: Editor
 
   constructor(
-    private readonly graph: Graph,
+    graph: Graph,
     private readonly analysis: Analysis,
     private readonly images: ReadonlyMap<OperatorNode, ImageNode>,
   ) {
@@ -202,7 +202,7 @@ class Rewriter {
     if (tensor !== undefined) {
       const view = viewOf(tensor, shape, strides)
       view.pinned = true
-      return value(this.editor.addConstant(view, `${this.graph.constants.find((c) => c.id === id)!.name} as an image`))
+      return value(this.editor.addConstant(view, `${this.analysis.nameOf(id)} as an image`))
     }
     const image = this.editor.newValue({ ...type, shape, strides }, this.analysis.storage(id))
     const args = [value(id), constant(before)]

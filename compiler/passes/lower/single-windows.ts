@@ -59,7 +59,7 @@ function rewrite(node: GraphNode, layer: ConvolutionNode, weight: Tensor, analys
   const inputs = weight.numel / outputs
   const type = analysis.type(result)
   const batch = type.shape.length === weight.dim ? type.shape[0]! : 1
-  const { name } = analysis.graph.constants.find((c) => c.id === filter)!
+  const name = analysis.nameOf(filter)
   const matrix = editor.addConstant(viewOf(weight, [outputs, inputs], [inputs, 1]), `${name} as a matrix`)
   const rows = (of: ValueId, shape: number[]): ValueId =>
     editor.newValue({ ...analysis.type(of), shape, strides: contiguousStrides(shape) }, analysis.storage(of))

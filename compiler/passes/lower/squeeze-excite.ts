@@ -164,7 +164,7 @@ function clampGate({ min, max }: Clamp): number | undefined {
 
 /** The layer with its filter and bias in blocks. */
 function inBlocks({ weight, bias, gate }: Product, analysis: Analysis, editor: Editor, target: Target): Layer {
-  const nameOf = (id: ValueId): string => `${analysis.graph.constants.find((c) => c.id === id)!.name} in blocks`
+  const nameOf = (id: ValueId): string => `${analysis.nameOf(id)} in blocks`
   const matrix = analysis.tensor(weight)!
   const whole = matrix.dim === 4 ? matrix : viewOf(matrix, [...matrix.shape, 1, 1], [...matrix.strides, 1, 1])
   const lanes = bias === null ? null : editor.addConstant(paddedVector(analysis.tensor(bias)!, target.blockWidth), nameOf(bias))

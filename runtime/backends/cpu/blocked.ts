@@ -11,7 +11,15 @@ import { contiguousOf } from '../support/copy.js'
 import { applySteps } from './compiled.js'
 import { clampFields, limitsOf } from './support/limits.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
-import { type BlockAxes, postFields, type PostFields, type PostOps, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
+import {
+  type BlockAxes,
+  postFields,
+  type PostFields,
+  type PostOps,
+  postOpsOf,
+  takesPostOps,
+  type StepArguments,
+} from '../../shapes/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
 export function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
@@ -177,13 +185,10 @@ export function blocked_convolution(
   dilation: number[],
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const operator = 'ptlite::blocked_convolution'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   return convolve(operator, input, filter, bias, residual, stride, padding, dilation, null, min, max, post)
 }
 
@@ -204,14 +209,11 @@ export function blocked_grouped_convolution(
   outputs: number,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const shape = { count: groups, inputs, outputs }
   const operator = 'ptlite::blocked_grouped_convolution'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   return convolve(operator, input, filter, bias, residual, stride, padding, dilation, shape, min, max, post)
 }
 
@@ -300,13 +302,10 @@ export function blocked_depthwise(
   dilation: number[],
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const operator = 'ptlite::blocked_depthwise'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   const x = floats(operator, 'input', input, 5, BLOCK)
   const w = floats(operator, 'filter', filter, 5, BLOCK)
   const [batch, blocks, ...spatial] = x.shape.slice(0, 4) as [number, number, number, number]
@@ -364,13 +363,10 @@ export function winograd_convolution(
   padding: number[],
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const operator = 'ptlite::winograd_convolution'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   const x = inBlocks(operator, input)
   const w = floats(operator, 'filter', filter, x.dim - 1, BLOCK)
   const [batch, planes, ...spatial] = x.shape.slice(0, -1) as [number, number, ...number[]]

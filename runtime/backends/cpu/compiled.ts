@@ -11,7 +11,15 @@ import { CONV_AXES, convolve } from './support/conv.js'
 import { type ConvSettings, convSizes } from '../../shapes/convolution.js'
 import { coalesce } from '../../shapes/dims.js'
 import { limitsOf } from './support/limits.js'
-import { broadcastStrides, checkSteps, postFields, type PostOps, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
+import {
+  broadcastStrides,
+  checkSteps,
+  postFields,
+  type PostOps,
+  postOpsOf,
+  takesPostOps,
+  type StepArguments,
+} from '../../shapes/post-ops.js'
 import { product } from '../support/product.js'
 
 /** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
@@ -42,13 +50,10 @@ export function clamped_convolution(
   groups: number,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const operator = 'ptlite::convolution'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   const settings = { stride, padding, dilation, groups }
   const batched = input.dim === weight.dim
   const x = batched ? input : viewOf(input, [1, ...input.shape], [0, ...input.strides])
@@ -86,12 +91,9 @@ export function clamped_linear(
   bias: Tensor | null,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
-  const post = postOpsOf('ptlite::linear', operands, ops, values, numbers)
+  const post = postOpsOf('ptlite::linear', ...steps)
   const clamped = limitsOf(min, max) !== null
   if (!isDirectLinear(input, weight, bias)) {
     const result = linear(input, weight, bias)
@@ -109,9 +111,9 @@ export function clamped_linear(
 }
 
 /** A product of matrices, or of as many pairs of them, then steps as those of `clamped_convolution`. */
-export function matmul_steps(self: Tensor, other: Tensor, operands: Tensor[], ops: number[], values: number[], numbers: number[]): Tensor {
+export function matmul_steps(self: Tensor, other: Tensor, ...steps: StepArguments): Tensor {
   const operator = 'ptlite::matmul'
-  const post = postOpsOf(operator, operands, ops, values, numbers)
+  const post = postOpsOf(operator, ...steps)
   if (post === null) return matmul(self, other)
   const rank = self.dim
   const fits =

@@ -5,7 +5,7 @@ import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './compiled.js'
 import { castTo } from '../support/copy.js'
-import { type PostOps, postOpsOf } from '../../shapes/post-ops.js'
+import { type PostOps, postOpsOf, type StepArguments } from '../../shapes/post-ops.js'
 import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from '../../shapes/sparse-steps.js'
 import { sizesOf, type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
@@ -24,13 +24,10 @@ export function sparse_linear(
   form: string,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const name = 'ptlite::sparse_linear'
-  const post = postOpsOf(name, operands, ops, values, numbers)
+  const post = postOpsOf(name, ...steps)
   const type = input.type === DType.bfloat16 ? DType.bfloat16 : DType.float32
   checkOperands(name, input, weight, bias, 2, type)
   const known = LINEAR_FORMS.find((f) => f === form)
@@ -57,13 +54,10 @@ export function sparse_convolution(
   bias: Tensor | null,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const name = 'ptlite::sparse_convolution'
-  const post = postOpsOf(name, operands, ops, values, numbers)
+  const post = postOpsOf(name, ...steps)
   checkOperands(name, input, weight, bias, 4)
   check(
     input.dim === 4 && input.shape[1] === weight.shape[1] && weight.shape[2] === 1 && weight.shape[3] === 1,
@@ -86,13 +80,10 @@ export function sparse_blocked_convolution(
   residual: Tensor | null,
   min: number,
   max: number,
-  operands: Tensor[],
-  ops: number[],
-  values: number[],
-  numbers: number[],
+  ...steps: StepArguments
 ): Tensor {
   const name = 'ptlite::sparse_blocked_convolution'
-  const post = postOpsOf(name, operands, ops, values, numbers)
+  const post = postOpsOf(name, ...steps)
   for (const t of [input, filter, bias, residual]) {
     check(t === null || (t.type === DType.float32 && t.isContiguous), () => `${name}: expected contiguous float32 tensors`)
   }

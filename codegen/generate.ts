@@ -8,7 +8,7 @@ import { emitExtents } from './emit/extents.js'
 import { emitInterfaces } from './emit/interfaces.js'
 import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
-import { emitKernelHeaders } from './emit/kernels-header.js'
+import { emitKernelHeaders, emitStatusHeader } from './emit/kernels-header.js'
 import { kernelFiles } from './emit/kernels-ts.js'
 import { emitSchemas } from './emit/schemas.js'
 import { emitFunctions, emitTable } from './emit/table.js'
@@ -21,6 +21,9 @@ import { resolveOperators } from './model/resolve.js'
 import { expandTemplates } from './model/template.js'
 import type { BuildOptions } from './options.js'
 import { type Entry, readEntries } from './yaml-file.js'
+import { emitKernelNumbers } from './emit/kernel-numbers.js'
+import { emitMoves, emitOperatorFacts, emitPointwise } from './emit/operator-facts.js'
+import { checkFacts } from './model/facts.js'
 
 /** Path, relative to the output folder, and text of each generated file. */
 export type GeneratedFiles = ReadonlyMap<string, string>
@@ -35,11 +38,13 @@ export function readFolder(folder: string, root: string): Entry[] {
 export function readOperators(folder: string, root: string): Operator[] {
   const natives = expandTemplates(readFolder(folder, root)).map(parseEntry)
   checkDispatch(natives)
-  return resolveOperators(natives)
+  const operators = resolveOperators(natives)
+  checkFacts(operators)
+  return operators
 }
 
 export function readKernels(folder: string, root: string): KernelAbi {
-  return parseKernels(readFolder(folder, root))
+  return parseKernels(readFolder(folder, root), true)
 }
 
 /** Everything that operator declarations give. */
@@ -51,6 +56,9 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/derived.ts', emitDerived(operators, options)],
     ['runtime/operators/generated/table.ts', emitTable(operators, options)],
     ['runtime/operators/generated/functions.ts', emitFunctions(operators, options)],
+    ['runtime/operators/generated/moves.ts', emitMoves(operators)],
+    ['compiler/generated/operator-facts.ts', emitOperatorFacts(operators)],
+    ['compiler/generated/pointwise.ts', emitPointwise(operators)],
     ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ...dispatchFiles(all, options),
@@ -61,7 +69,7 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
 /** Both sides of the kernel ABI. */
 export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFiles {
   const { selector } = options
-  const selected = { enums: abi.enums, kernels: abi.kernels.filter((k) => selector.kernel(k.name)) }
+  const selected = { ...abi, kernels: abi.kernels.filter((k) => selector.kernel(k.name)) }
   const absent = abi.kernels.filter((k) => !selector.kernel(k.name))
   const headers = emitKernelHeaders(selected, absent, selector)
   return new Map([
@@ -69,6 +77,8 @@ export function emitKernels(abi: KernelAbi, options: BuildOptions): GeneratedFil
     ['runtime/native/generated/kernel-fields.ts', emitKernelFields(selected)],
     ['runtime/native/generated/layouts.ts', emitKernelLayouts(selected)],
     ['runtime/native/generated/extents.ts', emitExtents(selected)],
+    ['runtime/native/generated/numbers.ts', emitKernelNumbers(abi)],
+    ['kernels/include/ptlite_status.h', emitStatusHeader(abi)],
     ...[...headers].map(([path, text]): [string, string] => [`kernels/generated/${path}`, text]),
   ])
 }

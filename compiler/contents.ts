@@ -5,32 +5,6 @@ import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { CapturedRun } from './capture/captured.js'
 import type { Graph } from './graph/graph.js'
 
-/** Kernels that succeed for all contents of tensors; those that look for elements by index, among others, do not. */
-const SURE = new Set([
-  'activation',
-  'attention',
-  'batch_norm',
-  'conv',
-  'copy',
-  'fill',
-  'fused',
-  'gemm',
-  'group_norm',
-  'jit_elementwise',
-  'join_rows',
-  'layer_norm',
-  'linear',
-  'pool',
-  'random_fill',
-  'reduce',
-  'rms_norm',
-  'rotary',
-  'softmax',
-  'special',
-  'ternary',
-  'unary',
-])
-
 /** Inputs of a graph whose memory some node writes to. */
 export function writtenInputs({ nodes, inputs, values }: Graph): number[] {
   const written = new Set(nodes.flatMap(({ writes }) => writes.map((id) => values.get(id)!.storage)))
@@ -44,10 +18,9 @@ export function drawsRandom({ nodes }: Graph): boolean {
 /** True where a run could fail after it has written to some of these inputs, or drawn random numbers. */
 export function mayFailMidway({ frames }: CapturedRun, written: readonly number[]): boolean {
   const first = frames.findIndex(
-    ({ layout, pointers }) =>
-      layout.name.startsWith('random_') || pointers.some(({ target }) => target.kind === 'input' && written.includes(target.index)),
+    ({ layout, pointers }) => layout.random || pointers.some(({ target }) => target.kind === 'input' && written.includes(target.index)),
   )
-  return first >= 0 && frames.slice(first).some(({ layout }) => !SURE.has(layout.name))
+  return first >= 0 && frames.slice(first).some(({ layout }) => !layout.total)
 }
 
 /** What memory holds, and where the random generator stands, to be put back. */

@@ -13,7 +13,7 @@ import { passOptions } from './pass-options.js'
 
 /** Why plans are not what the caller asks for; null where they are. */
 function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | null {
-  const isUsed = plans.some(({ captured }) => captured.frames.some(({ layout }) => layout.name.startsWith('winograd_')))
+  const isUsed = plans.some(({ captured }) => captured.frames.some(({ layout }) => layout.option === 'winograd'))
   return isUsed && !winograd ? "its convolutions use Winograd's algorithm, which is turned off" : null
 }
 

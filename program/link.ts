@@ -9,15 +9,13 @@ import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from '
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { upgradedOperator } from './upgraders.js'
+import { MOVES } from '../operators/generated/moves.js'
 
 /** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
 const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
 const RAISE = 'prim::RaiseException'
-
-/** Operators whose results are their arguments. */
-const MOVES = new Set(['prim::TupleUnpack', 'prim::unchecked_cast'])
 
 /**
  * Resolves the operators and types of all functions of a file. Throws MISSING_OPERATOR with every operator that
@@ -108,7 +106,7 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
 }
 
 function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
-  if (MOVES.has(qualifiedName)) return ArgumentUse.move
+  if (MOVES.includes(qualifiedName)) return ArgumentUse.move
   // operators on containers of anything may store an argument or hand out an element
   const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
   return keeps ? ArgumentUse.keep : ArgumentUse.read

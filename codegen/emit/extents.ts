@@ -15,7 +15,7 @@ ${rows.join('')}}
 
 function row(kernel: Kernel, abi: KernelAbi): string {
   const values = (name: string): number => abi.enums.find((e) => e.name === name)!.values.length
-  const hash = abiHash({ enums: abi.enums.filter((e) => kernel.fields.some((f) => f.enumName === e.name)), kernels: [kernel] })
+  const hash = abiHash({ enums: abi.enums.filter((e) => kernel.fields.some((f) => f.enumName === e.name)), numbers: [], kernels: [kernel] })
   const code = (text: string): string => translate(text, kernel.fields)
   const function_ = (text: string): string => {
     const body = code(text)

@@ -1,6 +1,14 @@
 import { basename } from 'node:path'
 import { abiHash } from '../kernel-abi/hash.js'
-import { type FrameField, HEADER_BYTES, type Kernel, type KernelAbi, type KernelEnum, type ScalarKind } from '../kernel-abi/model.js'
+import {
+  type FrameField,
+  HEADER_BYTES,
+  type Kernel,
+  type KernelAbi,
+  type KernelEnum,
+  type KernelNumber,
+  type ScalarKind,
+} from '../kernel-abi/model.js'
 import type { Selector } from '../options.js'
 import { banner, KERNEL_INPUTS } from './file.js'
 import { acceptsFunction, holdsDtype, holdsEnum } from './selection-header.js'
@@ -17,7 +25,7 @@ export function emitKernelHeaders(abi: KernelAbi, absent: readonly Kernel[], sel
     ['kernel_list.h', kernelList(abi, selector)],
     ['selection.h', `${banner('selection-header.ts', KERNEL_INPUTS)}${holdsDtype(selector)}`],
   ])
-  const all = { enums: abi.enums, kernels: [...abi.kernels, ...absent] }
+  const all = { ...abi, kernels: [...abi.kernels, ...absent] }
   for (const [family, part] of families(all)) {
     const includes = ['ptlite_abi.h', 'selection.h', ...otherFamilies(all, part, family).map((name) => `frames/${name}.h`)]
     const held = part.enums.map((e) => holdsEnum(e, selector)).join('')
@@ -37,11 +45,20 @@ ${fingerprint(abi, selector)}// A kernel's id is its position in this list.
 `
 }
 
-const familyOf = (declaration: Kernel | KernelEnum): string => basename(declaration.source.file, '.yaml')
+const familyOf = (declaration: Kernel | KernelEnum | KernelNumber): string => basename(declaration.source.file, '.yaml')
+
+const isLimit = ({ kind }: KernelNumber): boolean => kind === 'limit'
+
+/** kernels/include/ptlite_status.h: what a kernel returns. */
+export function emitStatusHeader({ numbers }: KernelAbi): string {
+  const rows = numbers.filter((n) => !isLimit(n)).map((n) => `  PTLITE_${n.name} = ${n.value},  // ${n.doc}\n`)
+  return `${banner('kernels-header.ts', 'codegen/kernels/status.yaml')}#pragma once\n\n// What a kernel returns.\nenum {\n${rows.join('')}};\n`
+}
 
 function families(abi: KernelAbi): Map<string, KernelAbi> {
-  const names = new Set([...abi.enums, ...abi.kernels].map(familyOf))
+  const names = new Set([...abi.numbers.filter(isLimit), ...abi.enums, ...abi.kernels].map(familyOf))
   const part = (name: string): KernelAbi => ({
+    numbers: abi.numbers.filter((n) => familyOf(n) === name),
     enums: abi.enums.filter((e) => familyOf(e) === name),
     kernels: abi.kernels.filter((k) => familyOf(k) === name),
   })
@@ -79,6 +96,10 @@ function fingerprint(abi: KernelAbi, selector?: Selector): string {
 }
 
 function frames(abi: KernelAbi, includes: readonly string[], held = ''): string {
+  const limits = abi.numbers
+    .filter(isLimit)
+    .map((n) => `// ${n.doc}\nconstexpr int32_t PTLITE_${n.name} = ${n.value};\n`)
+    .join('')
   const enums = abi.enums.map((e) => `enum ${e.name} : int32_t {\n${e.values.map((v) => `  ${e.name}_${v},\n`).join('')}};\n\n`).join('')
   return `#pragma once
 
@@ -88,7 +109,7 @@ function frames(abi: KernelAbi, includes: readonly string[], held = ''): string 
 ${includes.map((file) => `#include "${file}"\n`).join('')}
 static_assert(sizeof(ptlite_frame_header) == ${HEADER_BYTES}, "frame header");
 
-${enums}${held}${abi.kernels.map((k) => `${frame(k)}\n`).join('')}`
+${limits}${enums}${held}${abi.kernels.map((k) => `${frame(k)}\n`).join('')}`
 }
 
 function frame(kernel: Kernel): string {

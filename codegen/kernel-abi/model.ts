@@ -2,9 +2,36 @@ import type { Source } from '../error.js'
 
 export type ScalarKind = 'ptr' | 'i32' | 'i64' | 'f32' | 'f64'
 
+/** What a kernel does with the memory at an address. Of `out` no result depends on what was there before. */
+export type Access = 'in' | 'out' | 'in-out'
+export const ACCESSES: readonly Access[] = ['in', 'out', 'in-out']
+
+/** What a kernel does beyond its addresses: it gives memory or takes it back, or changes what its thread or process has. */
+export type Effect = 'allocation' | 'process'
+export const EFFECTS: readonly Effect[] = ['allocation', 'process']
+
+/**
+ * When the output of a kernel may take the place of an operand: always, or where both are dense (`ndim` is 0) with elements of one size. As long as all
+ * addresses of a call in this memory are such operands, the kernel reads an element there before it writes the one in its place, and not again.
+ */
+export type InPlace = 'always' | 'dense'
+export const IN_PLACE: readonly InPlace[] = ['always', 'dense']
+
+/** Options of passes that choose kernels. */
+export const KERNEL_OPTIONS: readonly string[] = ['winograd']
+
 export interface KernelEnum {
   readonly name: string
   readonly values: readonly string[]
+  readonly source: Source
+}
+
+/** A number that kernels and their callers share: a limit, how many there is room for, or a status, what a kernel returns. */
+export interface KernelNumber {
+  readonly kind: 'limit' | 'status'
+  readonly name: string
+  readonly value: number
+  readonly doc: string
   readonly source: Source
 }
 
@@ -16,6 +43,10 @@ export interface FrameField {
   readonly enumName: string | null
   /** Length of a fixed array; null for a single value. */
   readonly length: number | null
+  /** Of an address that the caller gives; null for all other fields. */
+  readonly access: Access | null
+  /** Of an operand whose place the output may take. */
+  readonly inPlace: InPlace | null
   /** Bytes from the start of the frame. */
   readonly offset: number
 }
@@ -32,8 +63,15 @@ export interface Kernel {
   readonly name: string
   readonly doc: string
   readonly vectorized: boolean
-  /** Takes JavaScript memory, which C sees as `header.host`. */
-  readonly host: boolean
+  /** What it does with JavaScript memory, which C sees as `header.host`; null where it takes none. */
+  readonly host: Access | null
+  /** Draws from a random generator, whose state is one of its addresses. */
+  readonly random: boolean
+  /** Succeeds for all contents of its memory. */
+  readonly total: boolean
+  readonly effect: Effect | null
+  /** The option of passes that it is used with; null for all others. */
+  readonly option: string | null
   readonly fields: readonly FrameField[]
   /** Written by the kernel. */
   readonly results: readonly FrameField[]
@@ -51,6 +89,8 @@ export interface Kernel {
 /** All kernel declarations. A kernel's id is its position. */
 export interface KernelAbi {
   readonly enums: readonly KernelEnum[]
+  /** In the order of their declarations. */
+  readonly numbers: readonly KernelNumber[]
   readonly kernels: readonly Kernel[]
 }
 

@@ -35,6 +35,8 @@ function derive(from: Operator, name: string): Operator {
     parameters: parametersOf(schema),
     branches: [],
     derivation: from.derivation?.kind === 'each' ? from.derivation : { from, kind },
+    // as PyTorch has it
+    tags: from.tags.filter((tag) => tag === 'nondeterministic_seeded' || tag === 'view_copy'),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Source } from '../error.js'
 import type { Argument, FunctionSchema } from '../schema/model.js'
+import type { Fact } from './facts.js'
 
 /** A dispatch row: backend key and the native function that serves it. */
 export interface DispatchRow {
@@ -33,6 +34,8 @@ export interface NativeFunction {
   readonly deviceCheck: 'NoCheck' | 'ExactSame' | null
   readonly deviceGuard: boolean
   readonly tags: readonly string[]
+  /** What PyTorch has no tag for. */
+  readonly facts: readonly Fact[]
   readonly pythonModule: string | null
   readonly categoryOverride: string | null
   readonly manualKernelRegistration: boolean

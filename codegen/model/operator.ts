@@ -41,6 +41,8 @@ export interface Operator {
   readonly parameters: readonly Parameter[]
   readonly branches: readonly Branch[]
   readonly derivation: Derivation | null
+  /** PyTorch's tags of its entry, and of the structured one that it delegates to. */
+  readonly tags: readonly string[]
 }
 
 /**

@@ -4,6 +4,7 @@ import { parseSchema } from '../schema/parser.js'
 import { type FunctionSchema, isOutArgument, type SchemaType } from '../schema/model.js'
 import { isNumber } from '../types/unboxing.js'
 import type { Entry, Field } from '../yaml-file.js'
+import { type Fact, FACTS, TAGS } from './facts.js'
 import type { DispatchRow, NativeFunction, Precomputed } from './native-function.js'
 
 /** Every dispatch key of PyTorch 1.13, and `Builtin` for what its own tables register outside native_functions.yaml. */
@@ -13,17 +14,6 @@ const DISPATCH_KEYS = new Set([
   'PrivateUse1', 'PrivateUse2', 'PrivateUse3', 'Undefined', 'ZeroTensor', 'MkldnnCPU', 'Vulkan', 'Metal',
   ...['Quantized', 'Sparse', 'SparseCsr', 'NestedTensor'].flatMap((kind) => ['CPU', 'CUDA', 'Meta', 'XPU', 'VE', 'HIP'].map((device) => kind + device)),
 ]) // prettier-ignore
-
-/** PyTorch 1.13's tags.yaml. */
-const TAGS = [
-  'inplace_view',
-  'view_copy',
-  'dynamic_output_shape',
-  'data_dependent_output',
-  'generated',
-  'nondeterministic_seeded',
-  'nondeterministic_bitwise',
-]
 
 const UFUNC_KEYS = ['Generic', 'ScalarOnly', 'CUDAFunctor', 'CUDAFunctorOnSelf', 'CUDAFunctorOnOther', 'CPUScalar', 'CPUVector']
 
@@ -49,6 +39,7 @@ export function parseEntry(entry: Entry): NativeFunction {
     deviceCheck: reader.oneOf('device_check', ['NoCheck', 'ExactSame']),
     deviceGuard: reader.flag('device_guard', true),
     tags: reader.words('tags', TAGS),
+    facts: reader.words('facts', FACTS) as Fact[],
     pythonModule: reader.identifier('python_module'),
     categoryOverride: reader.identifier('category_override'),
     manualKernelRegistration: reader.flag('manual_kernel_registration'),

@@ -45,6 +45,7 @@ function resolve(native: NativeFunction, byName: ReadonlyMap<string, NativeFunct
     parameters: parametersOf(native.schema),
     branches,
     derivation: null,
+    tags: [...new Set([...native.tags, ...(byName.get(`${native.schema.namespace ?? 'aten'}::${native.structuredDelegate}`)?.tags ?? [])])],
   }
 }
 

@@ -28,11 +28,6 @@ export function capture(run: () => Value, inputs: readonly Tensor[], label: Labe
 
 type Label = () => string | undefined
 
-/** Kernels of the allocator itself, which a replay does not call. */
-const ALLOCATOR = new Set(['mem_place', 'mem_forget', 'mem_alloc', 'mem_free'])
-/** Kernels that only read their host memory; a copy of it replaces it. */
-const READS_HOST = new Set(['mem_write', 'quantized_lookup'])
-
 class Recorder implements StorageObserver {
   private readonly frames: CapturedFrame[] = []
   private readonly targets = new Map<Storage, Target>()
@@ -138,15 +133,19 @@ class Recorder implements StorageObserver {
       this.refuse(`kernel ${name} is of another library`)
       return
     }
-    if (ALLOCATOR.has(name)) return
     const layout = layoutOf(id)
+    // an arena takes the place of the allocator
+    if (layout.effect === 'allocation') return
+    if (layout.effect === 'process') {
+      this.refuse(`it calls ${name}`)
+      return
+    }
     if (layout.hasResults) {
       // sizes and the like, which follow from the frame alone, are known already
       if (layout.pointers.length > 0) this.refuse(`kernel ${name} returns numbers that depend on data`)
-      else if (name.startsWith('mem_')) this.refuse(`it calls ${name}`)
       return
     }
-    if (name.startsWith('random_') && !this.draws) this.refuse('it draws random numbers')
+    if (layout.random && !this.draws) this.refuse('it draws random numbers')
     else this.keep(layout, host)
   }
 
@@ -165,7 +164,8 @@ class Recorder implements StorageObserver {
       pointers.push(pointer)
     }
     this.recent.length = 0
-    if (layout.host && !READS_HOST.has(layout.name)) {
+    // a copy takes the place of what is only read
+    if (layout.host !== null && layout.host !== 'in') {
       // constants read the same in every replay
       if (pointers.some(({ target }) => target.kind !== 'constant')) this.refuse('it reads tensor data')
       return

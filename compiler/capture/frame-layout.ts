@@ -1,5 +1,14 @@
 import { KERNEL_LAYOUTS } from '../../runtime/native/generated/layouts.js'
 
+/** What a kernel does with the memory at an address. Of `out` no result depends on what was there before. */
+export type Access = 'in' | 'out' | 'in-out'
+
+/**
+ * When the output of a kernel may take the place of an operand: always, or where both are dense with elements of one size, as long as all addresses of
+ * the frame in this memory are such operands.
+ */
+export type InPlace = 'always' | 'dense'
+
 export interface FrameMember {
   readonly name: string
   readonly kind: 'ptr' | 'i32' | 'i64' | 'f32' | 'f64'
@@ -7,14 +16,26 @@ export interface FrameMember {
   readonly count: number
   /** Bytes from the start of the frame. */
   readonly offset: number
+  /** Of an address that is given; null for all others. */
+  readonly access: Access | null
+  /** Of an operand whose place the output may take. */
+  readonly inPlace: InPlace | null
 }
 
 /** What the frame of a kernel holds. */
 export interface FrameLayout {
   readonly kernel: number
   readonly name: string
-  /** Takes JavaScript memory. */
-  readonly host: boolean
+  /** What it does with JavaScript memory; null where it takes none. */
+  readonly host: Access | null
+  /** Draws random numbers. */
+  readonly random: boolean
+  /** Succeeds for all contents of its memory. */
+  readonly total: boolean
+  /** It gives memory or takes it back, or makes or ends what its thread or process has. */
+  readonly effect: 'allocation' | 'process' | null
+  /** The option of passes that it is used with. */
+  readonly option: string | null
   readonly fields: ReadonlyMap<string, FrameMember>
   /** Members that the kernel writes for its caller to read. */
   readonly hasResults: boolean
@@ -27,10 +48,15 @@ export interface FrameLayout {
 const HEADER_BYTES = 16
 /** Where in the frame the kernel's number stands. */
 export const KERNEL_OFFSET = 0
+/** Where it says what a status is about. */
+export const DETAIL_OFFSET = 4
 /** Where in the frame the address of host memory stands. */
 export const HOST_OFFSET = 8
 
-const KINDS = { p: ['ptr', 8], i: ['i32', 4], l: ['i64', 8], f: ['f32', 4], d: ['f64', 8] } as const
+// the letters of codegen/emit/kernel-layouts.ts
+const KINDS: Readonly<Record<string, FrameMember['kind']>> = { i: 'i32', l: 'i64', f: 'f32', d: 'f64' }
+const ACCESSES: Readonly<Record<string, Access>> = { r: 'in', R: 'in', D: 'in', w: 'out', x: 'in-out' }
+const IN_PLACE: Readonly<Record<string, InPlace>> = { R: 'always', D: 'dense' }
 
 let layouts: FrameLayout[] | undefined
 
@@ -60,19 +86,27 @@ function parseLayout(line: string, kernel: number): FrameLayout {
       continue
     }
     const [name, type] = text.split(':') as [string, string]
-    const [kind, size] = KINDS[type[0] as keyof typeof KINDS]
+    const letter = type[0]!
+    const kind = KINDS[letter] ?? 'ptr'
+    const size = kind === 'i32' || kind === 'f32' ? 4 : 8
     const count = type.length === 1 ? 1 : Number(type.slice(1))
     const offset = Math.ceil(at / size) * size
     at = offset + size * count
+    const access = ACCESSES[letter] ?? null
     // an address that the kernel returns is nothing to be filled in
-    if (kind === 'ptr' && !hasResults) for (let i = 0; i < count; i++) pointers.push(offset + 8 * i)
-    fields.set(name, { name, kind, count, offset })
+    if (access !== null) for (let i = 0; i < count; i++) pointers.push(offset + 8 * i)
+    fields.set(name, { name, kind, count, offset, access, inPlace: IN_PLACE[letter] ?? null })
   }
-  const host = head!.endsWith('!')
+  const [name, facts = ''] = head!.split('!') as [string, string?]
+  const [letters, option = null] = facts.split(':') as [string, string?]
   return {
     kernel,
-    name: host ? head!.slice(0, -1) : head!,
-    host,
+    name,
+    host: ACCESSES[letters[0] ?? ''] ?? null,
+    random: letters.includes('R'),
+    total: letters.includes('T'),
+    effect: letters.includes('A') ? 'allocation' : letters.includes('P') ? 'process' : null,
+    option,
     fields,
     hasResults,
     pointers,

@@ -20,16 +20,14 @@ import { PlanInstance } from './instance.js'
 import { type BufferAssignment, assignBuffers } from './buffer-assignment.js'
 import { buildProgram, type ReplayProgram } from './program.js'
 import { SparseHandles } from './sparse-handles.js'
+import { DETAIL_OFFSET, type FrameMember, layoutOfName } from '../capture/frame-layout.js'
 
-/** Inputs and outputs that plan_run's frame has room for. */
-const SLOTS = 128
 /** Runs of one plan on native threads at a time; each needs an arena. */
 const PARALLEL = 4
 /** Instances that are kept for later runs. */
 const KEPT = 2
-/** Words of plan_run's frame: the flag that ends a run, and which frame failed. */
-const CANCEL_WORD = 6
-const DETAIL_WORD = 1
+/** The word of a frame that says what its status is about: of plan_run, which frame failed. */
+const DETAIL_WORD = DETAIL_OFFSET / 4
 
 /** A captured run that is replayed by one native call. Constants are held, not owned. */
 export class Plan {
@@ -199,7 +197,7 @@ export class Plan {
     })
     const words = new Int32Array(frame.buffer)
     const cancel = (): void => {
-      words[CANCEL_WORD] = 1
+      words[replayField('cancel').offset / 4] = 1
     }
     signal?.addEventListener('abort', cancel, { once: true })
     try {
@@ -342,6 +340,11 @@ export class Plan {
   }
 }
 
+/** A field of the frame that replays a run. */
+function replayField(name: string): FrameMember {
+  return layoutOfName('plan_run')!.fields.get(name)!
+}
+
 /** Carries `run` out with no more than so many bytes for what it makes. */
 function withinMemory<T>(bytes: number | undefined, run: () => T): T {
   if (bytes === undefined) return run()
@@ -356,5 +359,6 @@ function withinMemory<T>(bytes: number | undefined, run: () => T): T {
 /** A plan for a captured run. A text says why there can be none. */
 export function buildPlan(captured: CapturedRun, placement = assignBuffers(captured), levels = 0): Plan | string {
   const slots = captured.aliases.length + placement.outputs.length
-  return slots > SLOTS ? `it has ${slots} inputs and outputs, at most ${SLOTS} fit` : new Plan(captured, placement, levels)
+  const room = replayField('slots').count
+  return slots > room ? `it has ${slots} inputs and outputs, at most ${room} fit` : new Plan(captured, placement, levels)
 }

@@ -2,52 +2,6 @@ import { itemSize, type DType } from '../../runtime/tensor/dtype.js'
 import type { CapturedFrame, CapturedRun, Pointer } from '../capture/captured.js'
 import { fieldOf, type FrameLayout } from '../capture/frame-layout.js'
 
-/** Fields of kernels that are only read. A buffer that is placed inside of another may be used by nothing else from then on. */
-const READS: Readonly<Record<string, readonly string[]>> = {
-  activation: ['in'],
-  attention: ['query', 'key', 'value', 'mask'],
-  batch_norm: ['input'],
-  binary: ['a', 'b'],
-  blocked_bottleneck: ['input', 'residual'],
-  blocked_conv: ['input', 'residual'],
-  blocked_depthwise: ['input'],
-  blocked_gates: ['input'],
-  blocked_mean: ['input'],
-  blocked_pool: ['input'],
-  blocked_reorder: ['input'],
-  blocked_scaled_filter: ['factors'],
-  conv: ['input'],
-  conv_transpose: ['input'],
-  copy: ['in'],
-  fused: ['in'],
-  gemm: ['a', 'b', 'source'],
-  group_norm: ['input'],
-  jit_elementwise: ['in'],
-  join_rows: ['in'],
-  layer_norm: ['input'],
-  linear: ['x'],
-  pad: ['in'],
-  pool: ['input'],
-  dequantize: ['in'],
-  quantize: ['in'],
-  quantized_batch_norm: ['in'],
-  quantized_binary: ['a', 'b'],
-  quantized_depthwise: ['a'],
-  quantized_gemm: ['a'],
-  quantized_lookup: ['in'],
-  quantized_pool: ['in'],
-  quantized_table: ['in'],
-  reduce: ['in'],
-  resample: ['in'],
-  rms_norm: ['input'],
-  rotary: ['x', 'cos', 'sin'],
-  softmax: ['input'],
-  special: ['in'],
-  ternary: ['a', 'b', 'c'],
-  unary: ['in'],
-  winograd_conv: ['input', 'residual'],
-}
-
 /** A range of bytes that a frame copies from the start of a buffer into another one. */
 interface Copied {
   readonly source: number
@@ -200,14 +154,10 @@ class CopyElision {
   }
 }
 
-function isRead(layout: FrameLayout, { at }: Pointer): boolean {
-  // those with post-ops also read the operands of these
-  const plain = layout.name.replace(/_post$/, '')
-  const fields = [...(READS[plain] ?? []), ...(plain === layout.name ? [] : ['post_in'])]
-  return fields.some((name) => {
-    const { offset, count } = layout.fields.get(name)!
-    return at >= offset && at < offset + 8 * count
-  })
+/** A buffer that is placed inside of another may be used by nothing else from then on. */
+function isRead({ fields }: FrameLayout, { at }: Pointer): boolean {
+  for (const { access, offset, count } of fields.values()) if (access === 'in' && at >= offset && at < offset + 8 * count) return true
+  return false
 }
 
 /** Ranges of a buffer that a frame of copies writes to; null for other frames. */

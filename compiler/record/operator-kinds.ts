@@ -1,37 +1,29 @@
-/** Operators whose result depends on when they run. */
-const CHANGING = new Set(['prim::TimePoint', 'aten::seed', 'aten::initial_seed', 'aten::manual_seed', 'aten::_get_tracing_state'])
+import type { OperatorSchema } from '../../runtime/operators/schema.js'
+import { OPERATOR_FACTS } from '../generated/operator-facts.js'
 
-/** Operators without results that leave nothing behind. */
-const TIMELESS = new Set([
-  'prim::RaiseException',
-  'aten::_assert_async',
-  'aten::record_stream',
-  'aten::set_grad_enabled',
-  'aten::_set_grad_enabled',
-])
+type Fact = Exclude<keyof typeof OPERATOR_FACTS, 'inplace_views'>
 
-export function changesEveryTime(name: string): boolean {
-  return CHANGING.has(name)
+const sets = new Map<Fact, ReadonlySet<string>>()
+let views: Map<string, string> | null = null
+
+/** True where the declaration of an operator says so (codegen/model/facts.ts says what each fact means). */
+export function hasFact(qualifiedName: string, fact: Fact): boolean {
+  let names = sets.get(fact)
+  if (names === undefined) sets.set(fact, (names = new Set(OPERATOR_FACTS[fact].split(' '))))
+  return names.has(qualifiedName)
 }
 
-/** An operator without results may be left out of a replay: lists it changed belong to the run. */
-export function isTimeless(name: string): boolean {
-  return TIMELESS.has(name) || LIST_OPERATORS.test(name)
+/** An operator without results may be left out of a replay where it does nothing, or changes containers: those belong to the run. */
+export function isTimeless(qualifiedName: string, { arguments: declared }: OperatorSchema): boolean {
+  return hasFact(qualifiedName, 'no_effect') || declared.some(({ alias }) => alias?.includes('!') === true)
 }
-
-/** Operators that read data for numbers of their own, which decide neither shapes nor dtypes of their results. */
-const INNER_READS = /^quantized::\w+_dynamic$|^quantized::quantized_(lstm|gru)\w*|^aten::binary_cross_entropy$/
-
-/** True where a replay may call the operator although it reads the contents of tensors. */
-export function readsForItself(qualifiedName: string): boolean {
-  return INNER_READS.test(qualifiedName.split('.')[0]!)
-}
-
-const RESHAPING = /^aten::(unsqueeze_|squeeze_|t_|transpose_|swapaxes_|swapdims_)(\.\w+)?$/
 
 /** The operator that makes the view which this one turns its argument into; null for all others. */
 export function viewOperator(qualifiedName: string): string | null {
-  return RESHAPING.test(qualifiedName) ? qualifiedName.replace(/_(\.|$)/, '$1') : null
+  if (views === null) {
+    views = new Map()
+    const names = OPERATOR_FACTS.inplace_views.split(' ')
+    for (let i = 0; i + 1 < names.length; i += 2) views.set(names[i]!, names[i + 1]!)
+  }
+  return views.get(qualifiedName) ?? null
 }
-
-const LIST_OPERATORS = /^aten::(append|extend|insert|reverse|sort|clear|remove|_set_item|Delete|update|setdefault|pop|popitem|set_data)\b/

@@ -13,7 +13,7 @@ import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/ten
 import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, TensorType, ValueId } from '../graph/graph.js'
 import { attributeNames } from './attribute-names.js'
 import { Guards, isPlain } from './guards.js'
-import { changesEveryTime, isTimeless, readsForItself, viewOperator } from './operator-kinds.js'
+import { hasFact, isTimeless, viewOperator } from './operator-kinds.js'
 
 /** Why a run cannot be replayed, and where. */
 export interface Refusal {
@@ -192,7 +192,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   private note(op: LinkedOperator, args: readonly Value[], results: readonly Value[], origin: Origin): void {
     const { qualifiedName: name, entry } = op
     const isRandom = this.drewRandom && !(this.drawsRandom && args.every((arg) => !(arg instanceof CustomObject)))
-    if (isRandom || changesEveryTime(name)) return this.stop(`${name} gives another result each time`, origin)
+    if (isRandom || hasFact(name, 'time_dependent')) return this.stop(`${name} gives another result each time`, origin)
     if (entry === null) {
       // what stands in for an operator has no entry of its own; it is harmless on plain values
       if ([...args, ...results].every(isPlain) && this.readData.length === 0) return
@@ -202,16 +202,17 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     if (this.refuseRead(name, args, origin)) return
     const writes = this.writtenBy(entry, args, origin)
     if (writes === null) return
-    if (results.length === 0 && writes.length === 0 && !isTimeless(name)) return this.stop(`${name} acts outside of the model`, origin)
+    if (results.length === 0 && writes.length === 0 && !isTimeless(name, entry.schema))
+      return this.stop(`${name} acts outside of the model`, origin)
     const made = new Set<Tensor>()
     for (const result of results) this.collectNew(result, made)
     const objects = results.filter((r) => (r instanceof CustomObject || r instanceof ScriptObject) && !args.includes(r))
     if (objects.length > 0 && !this.packsConstants(objects, args)) return this.stop(`${name} makes an object`, origin)
     if (made.size === 0 && writes.length === 0) return
+    if (this.reachesBeyond(name, args, made)) return this.stop(`${name} reaches memory beyond an argument`, origin)
     const view = viewOperator(name)
     if (view !== null) return this.addReshaped(view, args, origin)
     if (entry.schema.isVararg) return this.stop(`${name} takes any number of tensors`, origin)
-    if (this.reachesBeyond(name, args, made)) return this.stop(`${name} reaches memory beyond an argument`, origin)
     this.addNode(entry, args, results, made, writes, origin)
   }
 
@@ -231,7 +232,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
       if (a === null) return this.stop(`${entry.qualifiedName} takes an object`, origin)
       recorded.push(a)
     }
-    if (this.drewRandom || UNINITIALIZED.test(entry.qualifiedName) || someTensor(args, (t) => this.isVariable(t))) {
+    if (this.drewRandom || hasFact(entry.qualifiedName, 'uninitialized') || someTensor(args, (t) => this.isVariable(t))) {
       for (const t of [...made, ...writes]) this.variable.add(t.storage)
     }
     const written = writes.map((t) => this.ids.get(t)!)
@@ -270,7 +271,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     }
     for (const t of made) if (this.inputStorages.has(t.storage) && t.numel > 0 && !inside(t)) return true
     const [first] = args
-    if (!READS_BY_STRIDES.test(name) || !(first instanceof Tensor) || !this.inputStorages.has(first.storage)) return false
+    if (!hasFact(name, 'reads_by_strides') || !(first instanceof Tensor) || !this.inputStorages.has(first.storage)) return false
     const { storage } = first
     return !this.given.some((t) => t.storage === storage && extentOf(t.shape, t.strides) * t.itemSize === storage.byteLength)
   }
@@ -305,7 +306,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   /** Refuses where the operator let data of a run reach the program. */
   private refuseRead(name: string, args: readonly Value[], origin: Origin): boolean {
-    if (this.readData.length === 0 || readsForItself(name)) return false
+    if (this.readData.length === 0 || hasFact(name, 'inner_reads')) return false
     const runs = [...reachable(args)].filter((t) => this.isVariable(t))
     if (runs.length === 0) {
       // constants give the same result each time, but must stay as they are
@@ -343,10 +344,11 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   /** Tensors that the operator writes to; null where that cannot be repeated, which has been noted. */
   private writtenBy(entry: OperatorEntry, args: readonly Value[], origin: Origin): Tensor[] | null {
-    // the statistics of a batch norm change in training alone
-    if (entry.qualifiedName === 'aten::_native_batch_norm_legit' && args[5] === false) return []
     const written: Tensor[] = []
     const { arguments: declared } = entry.schema
+    // the statistics of a batch norm change in training alone
+    const isTraining = args[declared.findIndex(({ name }) => name === 'training')]
+    if (isTraining === false && hasFact(entry.qualifiedName, 'writes_in_training')) return []
     for (let i = 0; i < declared.length && i < args.length; i++) {
       if (declared[i]!.alias?.includes('!') !== true) continue
       const arg = args[i]!
@@ -488,12 +490,6 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 }
 
 const TOO_NESTED = 'lists, tuples or dicts that are nested too deep, or too often in each other'
-
-/** Operators whose results hold whatever was in memory. */
-const UNINITIALIZED = /^aten::(new_)?empty/
-
-/** Operators that read memory by strides that they are told, and return no view of it. */
-const READS_BY_STRIDES = /^aten::as_strided_/
 
 export function refusalOf(reason: string): Refusal {
   return { reason, origin: null, temporary: false }

@@ -22,7 +22,7 @@ import {
   typeOf,
 } from './recorder.js'
 import { isPlain } from './guards.js'
-import { changesEveryTime } from './operator-kinds.js'
+import { hasFact } from './operator-kinds.js'
 import type { RegionEnd, RegionRecording, Stand } from './region.js'
 import { TracedInt } from './region-int.js'
 import { isFixable, type PrologueArg } from './region-prologue.js'
@@ -514,7 +514,7 @@ function writesTo({ schema }: OperatorEntry): boolean {
 
 /** True for operators that leave nothing behind but their results, and give the same each time. */
 function isOrdinary(entry: OperatorEntry): boolean {
-  return !writesTo(entry) && entry.source === null && !changesEveryTime(entry.qualifiedName)
+  return !writesTo(entry) && entry.source === null && !hasFact(entry.qualifiedName, 'time_dependent')
 }
 
 function shallowCopy(container: Container): Container {

@@ -157,7 +157,7 @@ class PlanReader {
       // what stands there is an address of nothing
       for (const place of layout.pointers) own.fill(0, place, place + 8)
       const host = hosts.get(i) ?? null
-      if ((host !== null) !== layout.host) throw reader.error(`frame ${i} has data, or lacks them`)
+      if ((host !== null) !== (layout.host !== null)) throw reader.error(`frame ${i} has data, or lacks them`)
       const stored = weights.get(i)
       if ((stored !== undefined) !== layout.fields.has('handle')) throw reader.error(`frame ${i} has a sparse weight, or lacks it`)
       return { layout, bytes: own, host, pointers: list, ...(stored === undefined ? {} : { stored }) }

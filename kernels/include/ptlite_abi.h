@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "ptlite_status.h"
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
@@ -15,23 +17,6 @@ typedef struct ptlite_frame_header {
   int32_t detail;   // free for the kernel: which operand or index a status is about
   uint64_t host;    // caller's memory for data in or out during this call; 0 where there is none
 } ptlite_frame_header;
-
-// What a kernel returns.
-enum {
-  PTLITE_OK = 0,
-  PTLITE_NO_MEMORY = 1,
-  PTLITE_INDEX_RANGE = 2,  // an index value in the data is out of range; detail holds the operand
-  PTLITE_NO_DTYPE = 3,     // this library was built without the dtype
-  PTLITE_FILE = 4,         // a file cannot be opened or mapped; detail holds errno
-  PTLITE_SINGULAR = 5,     // a matrix is singular or not positive definite
-  PTLITE_NO_KERNEL = 6,    // the library holds no kernel of this id
-  PTLITE_ZERO_DIVISION = 7,  // an integer was divided by zero
-  PTLITE_CANCELLED = 8,      // another thread ended the work
-  PTLITE_NOT_SELECTED = 9,   // a selective build left this operation or dtype of the kernel out
-  PTLITE_NOT_FINITE = 10,    // data whose range is needed hold an infinity or NaN
-  PTLITE_NOT_OWNED = 11,     // the thread has no block, mapping or handle at this address
-  PTLITE_TIME_LIMIT = 12,    // the thread's deadline has passed
-};
 
 // Element types, numbered as c10::ScalarType.
 enum ptlite_dtype {

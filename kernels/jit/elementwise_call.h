@@ -3,14 +3,15 @@
 
 #include <stdint.h>
 
+#include "frames/limits.h"
 #include "jit/handle.h"
 
 namespace ptlite {
 namespace jit {
 
-constexpr int kMostInputs = 8;
+constexpr int kMostInputs = PTLITE_CHAIN_INPUTS;
 // Outputs beside the last step's.
-constexpr int kMostMore = 3;
+constexpr int kMostMore = PTLITE_CHAIN_MORE;
 
 // Rows of `length` elements. Steps from row to row are in bytes.
 struct ElementwiseCall {

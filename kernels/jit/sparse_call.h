@@ -3,10 +3,12 @@
 
 #include <stdint.h>
 
+#include "frames/limits.h"
+
 namespace ptlite {
 namespace jit {
 
-constexpr int kMostPostOps = 8;
+constexpr int kMostPostOps = PTLITE_SPARSE_POST_OPS;
 // Blocks by which code reads ahead; `offsets` has as many entries behind the last one.
 constexpr int kSparseAhead = 3;
 

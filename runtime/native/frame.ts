@@ -4,6 +4,7 @@ import { kernelTimeError } from './budget.js'
 import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
 import type { Launch } from './host.js'
 import { nativeLaunch } from './library.js'
+import { Status } from './generated/numbers.js'
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 
@@ -85,31 +86,31 @@ export function launchWith(call: Launch, id: number, name: string, host: ArrayBu
   i32[0] = id
   if (HOLDS_OBSERVERS && observer !== null) observer(id, name, host, call === nativeLaunch)
   const status = call(host)
-  if (status !== 0) fail(name, status)
+  if (status !== Status.OK) fail(name, status)
 }
 
 export function fail(name: string, status: number): never {
   switch (status) {
-    case 1:
+    case Status.NO_MEMORY:
       throw new PtliteError('OUT_OF_MEMORY', `kernel ${name}: the system has no memory left for this tensor`)
-    case 2:
+    case Status.INDEX_RANGE:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: an index is out of range`)
-    case 3:
-    case 9:
+    case Status.NO_DTYPE:
+    case Status.NOT_SELECTED:
       throw absent(`the dtype or operation that is asked for of kernel ${name}`)
-    case 4:
+    case Status.FILE:
       throw new PtliteError('INVALID_FILE', 'the system does not map it, or it was cut off while it was read')
-    case 5:
+    case Status.SINGULAR:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: the matrix is singular or not positive definite`)
-    case 6:
+    case Status.NO_KERNEL:
       throw absent(`kernel ${name}`, 'NATIVE_LIBRARY')
-    case 7:
+    case Status.ZERO_DIVISION:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: integer division by zero`)
-    case 8:
+    case Status.CANCELLED:
       throw new PtliteError('ABORTED', `kernel ${name}: the run was given up`)
-    case 10:
+    case Status.NOT_FINITE:
       throw new PtliteError('INVALID_ARGUMENT', `kernel ${name}: expected finite numbers to quantize, found an infinity or NaN`)
-    case 12:
+    case Status.TIME_LIMIT:
       throw kernelTimeError(name)
     default:
       throw new PtliteError('INTERNAL', `kernel ${name}: status ${status}`)

@@ -3,6 +3,7 @@ import { JitAlgorithm } from '../native/generated/kernels.js'
 import { DType } from '../tensor/dtype.js'
 import { stridesAs } from '../tensor/iterator.js'
 import type { Tensor } from '../tensor/tensor.js'
+import { Limit } from '../../codegen/kernel-abi/numbers.js'
 
 /** Element-wise steps on the result of a dense kernel: value 0 is the result, then come `operands`, then the results of earlier steps. */
 export interface PostOps {
@@ -14,9 +15,6 @@ export interface PostOps {
   /** Two per step. */
   readonly numbers: readonly number[]
 }
-
-/** What the frames have room for. */
-export const POST_LIMITS = { steps: 8, operands: 4 } as const
 
 /** How a kernel numbers its output: dimensions [0, row) are its batches, [row, column) its rows, the others its columns. */
 export interface BlockAxes {
@@ -92,7 +90,7 @@ export function checkSteps(operator: string, inputs: number, { ops, values, numb
 
 /** Whether a kernel can apply the steps to its float32 output of this shape. */
 export function takesPostOps({ operands, ops }: PostOps, shape: readonly number[], axes: BlockAxes): boolean {
-  if (ops.length > POST_LIMITS.steps || operands.length > POST_LIMITS.operands) return false
+  if (ops.length > Limit.POST_STEPS || operands.length > Limit.POST_OPERANDS) return false
   return operands.every((t) => {
     const strides = t.type === DType.float32 ? broadcastStrides(t.shape, t.strides, shape) : undefined
     return strides !== undefined && blockStrides(shape, strides, axes) !== undefined

@@ -150,7 +150,11 @@ export const PARTS: readonly Part[] = [
   {
     // recording what a method does
     name: 'recording',
-    files: compiler(...['attribute-names', 'guards', 'operator-kinds', 'recorder'].map((name) => `record/${name}`), 'graph/graph'),
+    files: compiler(
+      ...['attribute-names', 'guards', 'operator-kinds', 'recorder'].map((name) => `record/${name}`),
+      'graph/graph',
+      'generated/operator-facts',
+    ),
     needs: ['operators', 'files', 'model'],
   },
   {

@@ -58,10 +58,10 @@ export function compareSchemas(ours: readonly string[], sections: ReadonlyMap<st
   return { equal, compatible, different: new Map([...different].sort(([a], [b]) => (a < b ? -1 : 1))), missing: missing.sort() }
 }
 
-/** The two lists that must not grow, as the baseline has them: a line each, what is missing in short. */
-export function baselineText({ different, missing }: Comparison): string {
+/** The lists that must not grow, as the baseline has them: a line each, what is missing in short; `tags` are those that differ. */
+export function baselineText({ different, missing }: Comparison, tags: readonly string[]): string {
   const lines = [...different].map(([name, reason]) => `${name}: ${reason}`)
-  return `# By npm run schemas:check -- --update: what docs/adding-an-operator.md says of it\n[different]\n${lines.map((l) => `${l}\n`).join('')}[missing]\n${missing.map((m) => `${m}\n`).join('')}`
+  return `# By npm run schemas:check -- --update: what docs/adding-an-operator.md says of it\n[different]\n${lines.map((l) => `${l}\n`).join('')}[missing]\n${missing.map((m) => `${m}\n`).join('')}[tags]\n${tags.map((l) => `${l}\n`).join('')}`
 }
 
 /** The comparison with the operators of a build, whose schemas are given. */

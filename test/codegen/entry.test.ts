@@ -45,7 +45,7 @@ await t.test('mistakes name file, line and entry', (t) => {
     ['- func: relu(Tensr self) -> Tensor\n', "ops.yaml:1: relu: unknown type 'Tensr'"],
     ['- func: keys(Dict(str, v) self) -> str[]\n', "ops.yaml:1: keys: unknown type 'v'"],
     ['- func: relu(Tensor self) -> (Tensor, ints[])\n', "ops.yaml:1: relu: unknown type 'ints'"],
-    [`${relu}  tags: inplace\n`, "ops.yaml:2: relu: unknown tags 'inplace', expected one of inplace_view, "],
+    [`${relu}  tags: pointless\n`, "ops.yaml:2: relu: unknown tags 'pointless', expected one of inplace_view, "],
     [`${relu}  precomputed:\n  - dim -> int\n`, "ops.yaml:2: relu: an argument name expected, found ')'"],
     [`${relu}${relu}`, 'ops.yaml:2: aten::relu: declared twice; the other declaration is at ops.yaml:1'],
     [`${relu}  dispatch:\n    CPU, GPU: relu\n`, "ops.yaml:2: relu: unknown dispatch key 'GPU'"],

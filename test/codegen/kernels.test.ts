@@ -3,7 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { emitKernelHeaders } from '../../codegen/emit/kernels-header.js'
+import { emitExtents } from '../../codegen/emit/extents.js'
+import { emitKernelLayouts } from '../../codegen/emit/kernel-layouts.js'
+import { emitKernelNumbers } from '../../codegen/emit/kernel-numbers.js'
+import { emitKernelHeaders, emitStatusHeader } from '../../codegen/emit/kernels-header.js'
 import { emitKernelsTs } from '../../codegen/emit/kernels-ts.js'
 import { abiHash } from '../../codegen/kernel-abi/hash.js'
 import type { Kernel } from '../../codegen/kernel-abi/model.js'
@@ -111,6 +114,49 @@ await t.test('frame writers', (t) => {
   )
   t.match(functionText(text, 'load'), "launch(0, 'load', host)\n  return getI64(4)")
   t.match(text, 'export const Kind = { small: 0, large: 1 } as const')
+  t.end()
+})
+
+await t.test('facts reach the layouts, and limits and statuses both languages', (t) => {
+  const declared = parseKernels(
+    parseEntries(
+      `
+- limit: MOST
+  value: 3
+  doc: inputs of a call
+- status: LATE
+  value: 12
+  doc: it took too long
+- kernel: draw
+  random: true
+  total: true
+  fields: { state: in-out ptr, in: 'in ptr[MOST]', y_dtype: i32, x_dtype: i32, ndim: i32, x: in ptr }
+  results: { at: ptr }
+- kernel: give
+  effect: allocation
+  host: in
+- kernel: join
+  option: winograd
+  in_place: { x: dense, z: always }
+  fields: { y: out ptr, x: in ptr, z: in ptr, ndim: i32, x_dtype: i32, y_dtype: i32 }
+  extents: { y: MOST * 8, x: 8, z: 8 }
+`,
+      'k.yaml',
+    ),
+    true,
+  )
+  t.match(
+    emitKernelLayouts(declared),
+    `\`draw!RT state:x in:r3 y_dtype:i x_dtype:i ndim:i x:r > at:p
+give!rA
+join!:winograd y:w x:D z:R ndim:i x_dtype:i y_dtype:i
+\``,
+  )
+  t.match(emitKernelNumbers(declared), 'export const Limit = {\n  /** inputs of a call */\n  MOST: 3,\n} as const')
+  t.match(emitKernelNumbers(declared), 'export const Status = {\n  /** it took too long */\n  LATE: 12,\n} as const')
+  t.match(emitKernelHeaders(declared, [], everything).get('frames/k.h'), 'constexpr int32_t PTLITE_MOST = 3;')
+  t.match(emitStatusHeader(declared), 'enum {\n  PTLITE_LATE = 12,  // it took too long\n};')
+  t.match(emitExtents(declared), "'y': () => 3 * 8")
   t.end()
 })
 

@@ -3,6 +3,8 @@ import t, { type Test } from 'tap'
 import { generateCustom } from '../../codegen/custom.js'
 import { parseKernels } from '../../codegen/kernel-abi/parse.js'
 import { checkDispatch } from '../../codegen/model/check-dispatch.js'
+import { checkFacts } from '../../codegen/model/facts.js'
+import type { Operator } from '../../codegen/model/operator.js'
 import { parseEntry } from '../../codegen/model/parse-entry.js'
 import { resolveOperators } from '../../codegen/model/resolve.js'
 import { expandTemplates } from '../../codegen/model/template.js'
@@ -137,7 +139,8 @@ const OPERATORS: readonly Row[] = [
   ),
   key('variants: function, function', "'variants' has 'function' twice"),
   key('variants: methods', "unknown variants 'methods', expected one of function, method"),
-  key('tags: inplace', "unknown tags 'inplace'"),
+  key('tags: pointless', "unknown tags 'pointless'"),
+  key('facts: pointless', "unknown facts 'pointless', expected one of time_dependent, "),
   key('device_check: Same', "unknown device_check 'Same', expected one of NoCheck, ExactSame"),
   key('device_check: NoCheck, ExactSame', "'device_check' must be one of NoCheck, ExactSame"),
   key('cpp_no_default_args: dim', "'cpp_no_default_args' must be a list of texts"),
@@ -239,12 +242,15 @@ const KERNELS: readonly Row[] = [
   ['- kernel: k\n  func: f(int x) -> int\n', '2: f: an operator among declarations of kernels'],
   kernel('field: 1', "unknown key 'field'"),
   kernel('constructor: 1', "unknown key 'constructor'"),
-  ...['doc', 'vectorized', 'host', 'extends', 'results', 'extents', 'require', 'flops'].map((name) =>
-    kernel(`${name}:`, `'${name}' has no value`),
-  ),
-  ...['vectorized', 'host'].flatMap((name) =>
+  ...'doc vectorized host random total effect option in_place extends results extents require flops'
+    .split(' ')
+    .map((name) => kernel(`${name}:`, `'${name}' has no value`)),
+  ...['vectorized', 'random', 'total'].flatMap((name) =>
     ['1', "'yes'"].map((value) => kernel(`${name}: ${value}`, `'${name}' must be true or false`)),
   ),
+  ...['1', "'yes'", 'inout'].map((value) => kernel(`host: ${value}`, "'host' must be in, out, in-out, not '")),
+  ...['1', 'none'].map((value) => kernel(`effect: ${value}`, "'effect' must be allocation, process, not '")),
+  ...['1', 'fast'].map((value) => kernel(`option: ${value}`, "'option' must be winograd, not '")),
   ...['1', "' '"].map((value) => kernel(`doc: ${value}`, "'doc' must be a text")),
   kernel("doc: 'a */ b'", "'doc' stands in a comment"),
   kernel("doc: 'a \\'", "'doc' stands in a comment"),
@@ -330,6 +336,44 @@ const KERNELS: readonly Row[] = [
   ['- kernel: k\n  fields: { e: E }\n', "2: k: 'e' has unknown type 'E', expected ptr, i64, f64, i32, f32 or an enum"],
 ]
 
+/** Mistakes in facts that the compiler goes by: those of a kernel with an output `y` and operands `x` and `z`, and what the library has to say. */
+const operands = (line: string, message: string): Row => [
+  `- kernel: k\n  fields: { ndim: i32, y_dtype: i32, x_dtype: i32, y: out ptr, x: in ptr, z: in ptr }\n  ${line}\n`,
+  `3: k: ${message}`,
+]
+const FACTS: readonly Row[] = [
+  fields('{ x: ptr }', "'x' has no access: expected 'in ptr', 'out ptr' or 'in-out ptr'"),
+  fields('{ y: out ptr, x: "ptr[3]" }', "'x' has no access: expected 'in ptr[3]', 'out ptr[3]' or 'in-out ptr[3]'"),
+  fields('{ x: read ptr }', "'x' has no type of frames: 'read ptr'"),
+  fields('{ n: in i64 }', "'n' is no address that is given: it has no access"),
+  ['- kernel: k\n  results: { x: out ptr }\n', "2: k: 'x' is no address that is given: it has no access"],
+  ['- kernel: a\n  fields: { x: ptr }\n- kernel: k\n  extends: a\n  fields: { y: out ptr }\n', "2: a: 'x' has no access"],
+  ['- kernel: k\n  fields: { y: out ptr }\n  host: true\n', "3: k: 'host' has no access: expected in, out or in-out"],
+  ['- kernel: k\n  fields: { n: i64, x: in ptr }\n', "1: k: it writes nothing and returns nothing: 'effect' is missing"],
+  ['- kernel: k\n  fields: { n: i64 }\n  host: in\n', "1: k: it writes nothing and returns nothing: 'effect' is missing"],
+  [
+    '- kernel: k\n  fields: { x: in ptr }\n  random: true\n  results: { n: i64 }\n',
+    '3: k: what is random moves a generator on: none of its addresses is written',
+  ],
+  operands('in_place: x', "'in_place' must be a map of operands to conditions"),
+  operands('in_place: { x: sometimes }', "'in_place' must be always, dense, not 'sometimes'"),
+  operands('in_place: { y: always }', "'in_place': 'y' is no address that is only read"),
+  operands('in_place: { w: always }', "'in_place': 'w' is no address that is only read"),
+  operands('in_place: { z: dense }', "'in_place': dense operands need a field 'z_dtype'"),
+  [
+    '- kernel: k\n  fields: { x: in ptr, y: out ptr, z: out ptr }\n  in_place: { x: always }\n',
+    "3: k: 'in_place' needs a kernel with one output",
+  ],
+  ['- limit: most\n  value: 1\n  doc: x\n', '1: most: a limit needs a name in capitals'],
+  ['- limit: MOST\n  value: many\n  doc: x\n', "1: MOST: 'value' must be an integer from 0 to 65535"],
+  ['- limit: MOST\n  value: 1\n', "1: MOST: 'doc' must be a line of text"],
+  ['- limit: MOST\n  value: 1\n  doc: x\n  max: 3\n', "4: MOST: unknown key 'max'"],
+  ['- limit: MOST\n  value: 1\n  doc: x\n- status: MOST\n  value: 2\n  doc: x\n', '4: MOST: its name or value is taken at ops.yaml:1'],
+  ['- status: A\n  value: 1\n  doc: x\n- status: B\n  value: 1\n  doc: x\n', '4: B: its name or value is taken at ops.yaml:1'],
+  fields('{ y: "out ptr[MOST]" }', "'y' has an unknown limit: 'MOST'"),
+  fields('{ y: out ptr }\n  require: [MOST > 1]', "require: no field 'MOST'").map((text) => text.replace(/^2/, '3')) as unknown as Row,
+]
+
 function refused(t: Test, run: () => unknown, [yaml, message]: Row): void {
   try {
     run()
@@ -359,6 +403,17 @@ await t.test('operators', (t) => {
 
 await t.test('kernels', (t) => {
   for (const row of KERNELS) refused(t, () => parseKernels(parseEntries(row[0], 'ops.yaml')), row)
+  t.end()
+})
+
+await t.test('facts that are missing or unknown', (t) => {
+  const silent = '- func: f(Tensor self) -> ()\n  dispatch:\n    CPU: f\n'
+  const operators = (yaml: string): Operator[] => resolveOperators(parseEntries(yaml, 'ops.yaml').map(parseEntry))
+  const message = "1: aten::f: it returns nothing and writes to nothing: expected 'side_effect' or 'no_effect' among its 'facts'"
+  refused(t, () => checkFacts(operators(silent)), [silent, message])
+  checkFacts(operators(`${silent}  facts: no_effect\n`))
+  checkFacts(operators(silent.replace('Tensor self', 'Tensor(a!) self')))
+  for (const row of FACTS) refused(t, () => parseKernels(parseEntries(row[0], 'ops.yaml'), true), row)
   t.end()
 })
 

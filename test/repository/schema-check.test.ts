@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
+import type { Operator } from '../../codegen/model/operator.js'
 import { parseSchema } from '../../codegen/schema/parser.js'
 import {
   BASELINE,
@@ -9,16 +10,27 @@ import {
   differenceOf,
   readSections,
 } from '../../scripts/schema-check/compare.js'
+import { compareTags, tagDifferences } from '../../scripts/schema-check/tags.js'
 import { operators } from '../../src/operators.js'
 
 t.test('what differs from PyTorch 2.13 and what is missing is what the baseline says', (t) => {
   const comparison = compareWithPyTorch(operators().map(({ schema }) => schema))
   t.ok(comparison.equal.length > 2700)
-  const found = baselineText(comparison).split('\n')
+  const found = baselineText(comparison, compareTags()).split('\n')
   const known = readFileSync(BASELINE, 'utf8').split('\n')
   const [before, now] = [new Set(known), new Set(found)]
   const changes = [...known.filter((l) => !now.has(l)).map((l) => `- ${l}`), ...found.filter((l) => !before.has(l)).map((l) => `+ ${l}`)]
   t.same(changes, [], 'write it down by: npm run schemas:check -- --update')
+  t.end()
+})
+
+t.test('tags that are missing, and that PyTorch has not got', (t) => {
+  const declared = (name: string, ...tags: string[]): Operator => ({ qualifiedName: `aten::${name}`, tags }) as unknown as Operator
+  const ours = [declared('item', 'data_dependent_output'), declared('relu'), declared('rand', 'pointwise')]
+  t.same(tagDifferences(ours, '# x\ndata_dependent_output: aten::item\npointwise: aten::relu aten::neg\n'), [
+    'aten::rand: has pointwise',
+    'aten::relu: lacks pointwise',
+  ])
   t.end()
 })
 
@@ -55,6 +67,9 @@ t.test('sections: only what is for inference can be missing, all can differ', (t
   )
   const comparison = compareSchemas(['n::a(Tensor x) -> Tensor', 'n::c(int x) -> ()', 'n::e() -> ()'], sections)
   t.same(comparison, { equal: ['n::a'], compatible: ['n::c'], different: new Map([['n::e', 'has no int x']]), missing: ['n::b'] })
-  t.match(baselineText(comparison), /\[different\]\nn::e: has no int x\n\[missing\]\nn::b\n$/)
+  t.match(
+    baselineText(comparison, ['n::f: lacks core']),
+    /\[different\]\nn::e: has no int x\n\[missing\]\nn::b\n\[tags\]\nn::f: lacks core\n$/,
+  )
   t.end()
 })

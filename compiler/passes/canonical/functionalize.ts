@@ -1,12 +1,12 @@
 import { calledOperator, findOperator } from '../../../runtime/operators/registry.js'
 import { isDense } from '../../../runtime/tensor/iterator.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
+import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
 import { definitionsOf, type Graph, type OperatorNode, type TensorType, type ValueId } from '../../graph/graph.js'
 import { usesOf } from '../../graph/node.js'
 import { Analysis, inputOf, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
-import { POINTWISE } from '../pointwise.js'
 
 /**
  * Replaces operators that work in place by those that make a new tensor, where nobody else looks at the memory.
@@ -69,7 +69,7 @@ function replaceInPlace(graph: Graph, original: OperatorNode): Graph | null {
 
 /** True where the result of an operator on a tensor of this type has its strides. */
 function keepsStrides(op: string, { shape, strides }: TensorType): boolean {
-  return isContiguous(shape, strides) || (POINTWISE.has(op) && isDense(shape, strides))
+  return isContiguous(shape, strides) || (POINTWISE_OF_ONE.has(op) && isDense(shape, strides))
 }
 
 /** Operators in place whose functional overloads have other names. */

@@ -3,6 +3,7 @@ import { writeTensor } from '../../../runtime/tensor/data.js'
 import { isDense } from '../../../runtime/tensor/iterator.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, isPerChannel, type Tensor } from '../../../runtime/tensor/tensor.js'
+import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
 import { runGraph } from '../../graph/execute.js'
 import { named } from '../../graph/arguments.js'
 import { type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
@@ -10,7 +11,6 @@ import { baseOf, usesOf } from '../../graph/node.js'
 import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import type { Pass } from '../pass.js'
-import { POINTWISE } from '../pointwise.js'
 
 /** Operators whose operands are elements of the same place. */
 const BINARY = new Set(['add', 'sub', 'mul', 'div'].map((name) => `aten::${name}.Tensor`).concat('aten::minimum', 'aten::maximum'))
@@ -83,7 +83,7 @@ function functionOf(last: OperatorNode, analysis: Analysis): ByteFunction | null
 
 function isElementwise({ op }: GraphNode): boolean {
   if (op === undefined) return false
-  return op === 'aten::dequantize.self' || POINTWISE.has(op) || BINARY.has(op)
+  return op === 'aten::dequantize.self' || POINTWISE_OF_ONE.has(op) || BINARY.has(op)
 }
 
 /** A constant of one element, which is not what gives a result its dimensions. */

@@ -1,3 +1,4 @@
+import { Limit } from '../../../runtime/native/generated/numbers.js'
 import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import type { ChainNode } from '../../graph/compiled.js'
 import type { Steps } from '../../graph/fields.js'
@@ -7,11 +8,6 @@ import { Analysis, inputArg, inputOf, numberArg, onlyResult, valueArg } from '..
 import { Editor } from '../editor.js'
 import { elementwiseSteps, type StepOperand } from './elementwise-operators.js'
 import type { Pass } from '../pass.js'
-
-/** What the kernel's frame has room for. */
-export const MAX_STEPS = 32
-export const MAX_INPUTS = 8
-const MAX_DIMS = 6
 
 /**
  * Makes one pass over memory of a chain of element-wise operators on floats of 32 or 16 bits and bools, broadcasting included.
@@ -47,7 +43,7 @@ export function canStep(node: GraphNode, analysis: Analysis): node is OperatorNo
   const result = onlyResult(node)
   if (node.kind !== 'operator' || result === undefined || !analysis.isPure(node) || elementwiseSteps(node, analysis) === null) return false
   const { shape, strides } = analysis.type(result)
-  return shape.length <= MAX_DIMS && numelOf(shape) > 0 && isContiguous(shape, strides)
+  return shape.length <= Limit.FUSED_DIMS && numelOf(shape) > 0 && isContiguous(shape, strides)
 }
 
 /** The steps that end in `last`, in order. */
@@ -64,7 +60,7 @@ function grow(last: OperatorNode, analysis: Analysis, taken: ReadonlySet<GraphNo
       if (!canStep(producer, analysis) || chain.has(producer) || !sameShape(analysis.type(id).shape, shape)) continue
       if (analysis.isReturned(id) || !analysis.readersOf(id).every((reader) => (chain as ReadonlySet<GraphNode>).has(reader))) continue
       chain.add(producer)
-      if (countSteps(chain, analysis) > MAX_STEPS || inputsOf(chain, analysis).length > MAX_INPUTS) chain.delete(producer)
+      if (countSteps(chain, analysis) > Limit.CHAIN_STEPS || inputsOf(chain, analysis).length > Limit.CHAIN_INPUTS) chain.delete(producer)
       else pending.push(producer)
     }
   }

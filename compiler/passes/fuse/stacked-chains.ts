@@ -1,14 +1,12 @@
 import { JitAlgorithm } from '../../../runtime/native/generated/kernels.js'
+import { Limit } from '../../../runtime/native/generated/numbers.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
 import { definitionsOf, type Graph, type GraphNode, type ValueId } from '../../graph/graph.js'
 import { baseOf } from '../../graph/node.js'
 import { Analysis } from '../analysis.js'
 import { Editor } from '../editor.js'
-import { canStep, type Chain, fuse, MAX_INPUTS, MAX_STEPS } from './elementwise.js'
+import { canStep, type Chain, fuse } from './elementwise.js'
 import { type Pass, untilStable } from '../pass.js'
-
-/** Results of one node. */
-const MAX_RESULTS = 4
 
 /** Steps that no code is generated for: a chain with one of them is compiled as a whole. */
 const COMPILED_ONLY = new Set<number>([JitAlgorithm.sin, JitAlgorithm.cos])
@@ -84,7 +82,8 @@ function join(first: Stack, second: Stack, analysis: Analysis): GraphNode | null
   )
   const results = [...needed, ...second.results.map(({ id, step }) => ({ id, step: step + first.ops.length }))]
   const ops = [...first.ops, ...second.ops]
-  if (ops.length > MAX_STEPS || results.length > MAX_RESULTS || inputs.length + results.length - 1 > MAX_INPUTS) return null
+  if (ops.length > Limit.CHAIN_STEPS || results.length > 1 + Limit.CHAIN_MORE || inputs.length + results.length - 1 > Limit.CHAIN_INPUTS)
+    return null
   // steps are numbered behind the inputs
   const renumber = (chain: Chain, before: number): number[] =>
     chain.values.map((of) => {

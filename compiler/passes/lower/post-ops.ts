@@ -1,4 +1,4 @@
-import { type BlockAxes, blockStrides, broadcastStrides, POST_LIMITS } from '../../../runtime/shapes/post-ops.js'
+import { type BlockAxes, blockStrides, broadcastStrides } from '../../../runtime/shapes/post-ops.js'
 import { chainOf, sparseOperand, type SparseOrder } from '../../../runtime/shapes/sparse-steps.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { sameShape } from '../../../runtime/tensor/shape.js'
@@ -11,6 +11,7 @@ import { Editor } from '../editor.js'
 import { canStep, fuse } from '../fuse/elementwise.js'
 import { asConvolution, asLinear } from '../layers.js'
 import type { Pass } from '../pass.js'
+import { Limit } from '../../../codegen/kernel-abi/numbers.js'
 
 /** A node whose kernel can go on with element-wise steps. */
 type Producer = ConvolutionNode | LinearNode | CompiledOf<'matmul'>
@@ -102,7 +103,7 @@ function chainAt(node: GraphNode, analysis: Analysis): ChainNode | null {
 /** The last dense node among those that the steps read, and the node that does both; null where there is none. */
 function joinedTo(node: GraphNode, chain: ChainNode, analysis: Analysis, taken: ReadonlySet<GraphNode>): [GraphNode, GraphNode] | null {
   const { inputs, ops } = chain
-  if (ops.length > POST_LIMITS.steps || inputs.length > 1 + POST_LIMITS.operands) return null
+  if (ops.length > Limit.POST_STEPS || inputs.length > 1 + Limit.POST_OPERANDS) return null
   const candidates = inputs
     .map((id) => ({ id, dense: analysis.producer(id) }))
     .filter(({ id, dense }) => dense !== undefined && !taken.has(dense) && analysis.onlyReader(id) === node && analysis.isPure(dense))

@@ -13,7 +13,7 @@ namespace {
 
 using namespace ptlite;
 
-constexpr int kInputs = StepProgram::kMostInputs, kDims = 6;
+constexpr int kInputs = StepProgram::kMostInputs, kDims = PTLITE_FUSED_DIMS;
 /// Elements that are worth a call of their own on another thread.
 constexpr int64_t kPiece = 4096;
 

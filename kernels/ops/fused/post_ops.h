@@ -20,7 +20,7 @@ struct Ahead {
 
 class PostOps {
  public:
-  static constexpr int kMostSteps = 8, kMostOperands = 4;
+  static constexpr int kMostSteps = PTLITE_POST_STEPS, kMostOperands = PTLITE_POST_OPERANDS;
   /// Elements of the largest register tile of a product, and of a piece of a row of pixels.
   static constexpr int64_t kTile = 1024;
 

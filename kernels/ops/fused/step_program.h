@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "frames/limits.h"
 #include "vec/vec.h"
 
 namespace ptlite {
@@ -12,7 +13,7 @@ inline namespace CPU_CAPABILITY {
 /// Values 0 to inputs - 1 are the inputs, value inputs + i is the result of step i. Operands -1 and -2 of binary steps are p0[i] and p1[i].
 struct StepProgram {
   static constexpr int64_t kBlock = 256;
-  static constexpr int kMostInputs = 8, kMostSteps = 32;
+  static constexpr int kMostInputs = PTLITE_CHAIN_INPUTS, kMostSteps = PTLITE_CHAIN_STEPS;
 
   int32_t inputs, steps;
   const int32_t *op, *a, *b;

@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
+import { Limit } from '../../native/generated/numbers.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
@@ -21,9 +22,6 @@ import {
   type StepArguments,
 } from '../../shapes/post-ops.js'
 import { product } from '../support/product.js'
-
-/** Steps and inputs that the kernel's frame has room for, and dimensions that are left after merging. */
-export const FUSED_LIMITS = { steps: 32, inputs: 8, dims: 6, results: 4 } as const
 
 /** What steps read and write. */
 const FUSED_DTYPES: ReadonlySet<number> = new Set([DType.float32, DType.bfloat16, DType.float16, DType.bool])
@@ -154,9 +152,9 @@ export function fused_results(
   if (numelOf(size) === 0) return results
   const walk = coalesce(size, [contiguousStrides(size), ...inputs.map((t) => stridesAs(t, size))])
   const { sizes } = walk
-  check(sizes.length <= FUSED_LIMITS.dims, () => `ptlite::fused: expected at most ${FUSED_LIMITS.dims} dimensions, found ${sizes.length}`)
-  const strides = new Array<number>(FUSED_LIMITS.dims * inputs.length).fill(0)
-  inputs.forEach((_, k) => walk.strides[k + 1]!.forEach((stride, d) => (strides[FUSED_LIMITS.dims * k + d] = stride)))
+  check(sizes.length <= Limit.FUSED_DIMS, () => `ptlite::fused: expected at most ${Limit.FUSED_DIMS} dimensions, found ${sizes.length}`)
+  const strides = new Array<number>(Limit.FUSED_DIMS * inputs.length).fill(0)
+  inputs.forEach((_, k) => walk.strides[k + 1]!.forEach((stride, d) => (strides[Limit.FUSED_DIMS * k + d] = stride)))
   const out = results.at(-1)!
   const more = results.slice(0, -1)
   kernels.fused({
@@ -187,14 +185,14 @@ export function fused_results(
 function checkFused(inputs: readonly Tensor[], size: number[], ops: number[], steps: number[], dtypes: number[]): void {
   const last = ops.length - 1
   check(
-    last >= 0 && last < FUSED_LIMITS.steps && inputs.length <= FUSED_LIMITS.inputs,
+    last >= 0 && last < Limit.CHAIN_STEPS && inputs.length <= Limit.CHAIN_INPUTS,
     () =>
-      `ptlite::fused: expected 1 to ${FUSED_LIMITS.steps} steps over at most ${FUSED_LIMITS.inputs} tensors, found ${ops.length} over ${inputs.length}`,
+      `ptlite::fused: expected 1 to ${Limit.CHAIN_STEPS} steps over at most ${Limit.CHAIN_INPUTS} tensors, found ${ops.length} over ${inputs.length}`,
   )
   check(
-    steps.length === dtypes.length && steps.length <= FUSED_LIMITS.results && steps.at(-1) === last && new Set(steps).size === steps.length,
+    steps.length === dtypes.length && steps.length <= 1 + Limit.CHAIN_MORE && steps.at(-1) === last && new Set(steps).size === steps.length,
     () =>
-      `ptlite::fused: expected up to ${FUSED_LIMITS.results} different steps with a dtype each, the last of all among them, found ${steps.join(', ')}`,
+      `ptlite::fused: expected up to ${1 + Limit.CHAIN_MORE} different steps with a dtype each, the last of all among them, found ${steps.join(', ')}`,
   )
   check(
     steps.every((step) => step >= 0 && step <= last),

@@ -1,5 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
+import { Limit } from '../../../codegen/kernel-abi/numbers.js'
 
 /** A dense tensor whose rows of `length` elements go to `start` in each row of the result. */
 export interface Joined {
@@ -8,14 +9,11 @@ export interface Joined {
   readonly length: number
 }
 
-/** Inputs of one call of the kernel. */
-const MOST = 64
-
 /** Fills parts of the `outer` rows (of `row` elements) of the dense tensor `out`, all dtypes being equal. */
 export function joinRows(out: Tensor, outer: number, row: number, parts: readonly Joined[]): void {
   const bytes = out.itemSize
-  for (let first = 0; first < parts.length; first += MOST) {
-    const group = parts.length <= MOST ? parts : parts.slice(first, first + MOST)
+  for (let first = 0; first < parts.length; first += Limit.JOINED_INPUTS) {
+    const group = parts.length <= Limit.JOINED_INPUTS ? parts : parts.slice(first, first + Limit.JOINED_INPUTS)
     kernels.join_rows({
       count: group.length,
       outer,

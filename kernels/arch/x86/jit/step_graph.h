@@ -7,7 +7,7 @@
 namespace ptlite {
 namespace jit {
 
-constexpr int kMostSteps = 32;
+constexpr int kMostSteps = PTLITE_CHAIN_STEPS;
 // Operands of binary steps that are the step's own alpha or beta.
 constexpr int32_t kAlpha = -1, kBeta = -2;
 

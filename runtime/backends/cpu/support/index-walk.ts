@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../../../error.js'
 import * as kernels from '../../../native/generated/kernels.js'
+import { Limit } from '../../../native/generated/numbers.js'
 import { DType, type DType as Type } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
@@ -7,7 +8,6 @@ import { cloneOf, contiguousOf } from '../../support/copy.js'
 import { coalesce } from '../../../shapes/dims.js'
 
 const KERNEL_DIMS = 12
-const KERNEL_INDICES = 8
 
 /** One index tensor of a walk: its strides over the walked shape, and the dim of the indexed tensor that it counts in. */
 export interface IndexOperand {
@@ -42,7 +42,7 @@ interface Frame {
 
 function frameOf({ shape, plain, indexed, indices }: IndexedWalk): Frame {
   const count = indices.length
-  check(count <= KERNEL_INDICES, () => `expected at most ${KERNEL_INDICES} index tensors, found ${count}`)
+  check(count <= Limit.INDEX_TENSORS, () => `expected at most ${Limit.INDEX_TENSORS} index tensors, found ${count}`)
   const operands: (readonly number[])[] = [plain, indexed]
   const index: number[] = []
   const limits: number[] = []

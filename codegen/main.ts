@@ -5,6 +5,7 @@ import { PtliteError } from '../runtime/error.js'
 import { readHistory } from './argument-history.js'
 import { readCommonOperators } from './common-operators.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
+import { emitBackendIndexes } from './emit/backend-index.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
@@ -36,6 +37,7 @@ async function main(): Promise<void> {
   const files = new Map([
     ...emitOperators(operators, options),
     ...emitKernels(kernels, options),
+    ...emitBackendIndexes(operators, root),
     ['runtime/operators/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)

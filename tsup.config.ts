@@ -9,7 +9,7 @@ const common: Options = {
   clean: false,
   // what a name in code takes to read is spent at each start; errors have their code and message
   minify: true,
-  sourcemap: false,
+  sourcemap: true,
   treeshake: true,
   splitting: false,
   // one of its classes is used: bundled, it costs 2 kB instead of a package to resolve at start-up

@@ -1,6 +1,7 @@
 import { absent } from '../runtime/error.js'
 import { HOLDS_ARGUMENTS } from '../runtime/held.js'
-import { matchesType, type TypeNode, typeText } from '../program/types.js'
+import { type TypeNode, typeText } from '../program/types.js'
+import { matchesType } from '../program/type-match.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'

@@ -8,7 +8,8 @@ import { Device, type DictKey, keyIn, ScriptObject, setListType, Tuple, type Val
 import type { Lifetimes } from './lifetime.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ProgramInstance } from './run-state.js'
-import { matchesType, type TypeNode, typeText } from '../../program/types.js'
+import { type TypeNode, typeText } from '../../program/types.js'
+import { matchesType } from '../../program/type-match.js'
 import { argumentCount } from '../../program/verifier.js'
 
 /** What the instructions do that is more than a move. All of them work on the top of the stack. */

@@ -14,18 +14,18 @@ const out = process.argv[2] ?? `${root}/dist`
 const PACKAGES: Readonly<Record<string, string>> = { yaml: 'yaml/browser/index.js', flatbuffers: 'flatbuffers/mjs/flatbuffers.js' }
 const nodeModules = `${root}/node_modules/`
 
-const typescript: Plugin = {
-  name: 'typescript',
+const packages: Plugin = {
+  name: 'packages',
   resolveId: (specifier) => (specifier in PACKAGES ? nodeModules + PACKAGES[specifier]! : null),
-  async transform(code, id) {
-    return id.endsWith('.ts') ? { code: (await transform(code, { loader: 'ts', target: 'node20' })).code, map: null } : null
-  },
 }
 
 const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/engine/background/worker.ts` }
 
 // Node prints the whole line that an uncaught error comes from
-const COMMONJS: TransformOptions = { minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 }
+const COMMONJS: TransformOptions = {
+  ...{ minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 },
+  ...{ banner: "'use strict';", sourcemap: 'external', sourcesContent: false },
+}
 const HERE = `require('node:url').pathToFileURL(__filename).href`
 
 const minified: Plugin = {
@@ -35,14 +35,14 @@ const minified: Plugin = {
     const text = toCommonJs(withoutCreateRequire(code))
     // Node loads the entries; what they need, and what that needs, comes through the loader
     const linked = name in ENTRIES ? text.replace(/require\("(\.\/[^"]+)"\)/g, 'require("./load.cjs").load("$1")') : text
-    return { code: (await transform(linked, COMMONJS)).code, map: null }
+    return transform(linked, COMMONJS)
   },
 }
 
 /** A module of the parts is given a `require` of its own, which other modules have to make one in place of. */
 function withoutCreateRequire(code: string): string {
   const text = code.replaceAll(`createRequire(${HERE})`, 'require')
-  return text.includes('createRequire(') ? text : text.replace(/import \{ createRequire \} from ["']node:module["'];\n/, '')
+  return text.includes('createRequire(') ? text : text.replace(/import \{ createRequire \} from ["']node:module["'];\n/, '\n')
 }
 
 const { plugin, chunkOf } = divide(
@@ -53,7 +53,7 @@ const faults: string[] = []
 const bundle = await rollup({
   input: ENTRIES,
   external: [/^node:/],
-  plugins: [plugin, typescript, minified],
+  plugins: [plugin, packages, minified],
   treeshake: {
     moduleSideEffects: (id) => /\/src\/(cli\/main|names|brands|tensor-methods)\.ts$|\/engine\/background\/worker\.ts$/.test(id),
   },
@@ -77,6 +77,8 @@ const { output } = await bundle.write({
   generatedCode: 'es2015',
   minifyInternalExports: true,
   hoistTransitiveImports: false,
+  sourcemap: true,
+  sourcemapExcludeSources: true,
   manualChunks: (id) => chunkOf(id),
   entryFileNames: '[name].cjs',
   chunkFileNames: '[name].cjs',
@@ -88,7 +90,9 @@ for (const name of ['load', 'save']) {
   const source = readFileSync(`${root}/src/code-cache/${name}.ts`, 'utf8')
   const { code } = await transform(source, { loader: 'ts', target: 'node20', format: 'esm', define })
   const text = toCommonJs(withoutCreateRequire(code.replaceAll('import.meta.url', HERE)))
-  writeFileSync(`${out}/${name}.cjs`, (await transform(text, COMMONJS)).code)
+  const { code: short, map } = await transform(text, { ...COMMONJS, sourcefile: `../src/code-cache/${name}.ts` })
+  writeFileSync(`${out}/${name}.cjs`, `${short}//# sourceMappingURL=${name}.cjs.map\n`)
+  writeFileSync(`${out}/${name}.cjs.map`, map)
 }
 rmSync(`${out}/.cache`, { recursive: true, force: true })
 // what `import` loads is a list of names

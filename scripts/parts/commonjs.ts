@@ -36,9 +36,13 @@ export function toCommonJs(code: string): string {
       : [],
   )
   if (changing.length > 0) throw new Error(`exports of a chunk change: ${changing.join(', ')}`)
-  for (const { start, end, text } of replaced.reverse()) code = code.slice(0, start) + text + code.slice(end)
+  // line by line as before, so that maps of the result lead to the lines of what it was made from
+  for (const { start, end, text } of replaced.reverse()) {
+    const lines = code.slice(start, end).split('\n').length - 1
+    code = code.slice(0, start) + text.replaceAll('\n', ' ') + '\n'.repeat(lines) + code.slice(end)
+  }
   // one by one, as Node looks for names of exports in the text
-  return "'use strict';\n" + code + exported.map(([name, local]) => `exports.${name} = ${local};\n`).join('')
+  return code + exported.map(([name, local]) => `exports.${name} = ${local};\n`).join('')
 }
 
 type Node = Readonly<Record<string, unknown>> & { readonly type: string }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { emitSchemas } from '../../codegen/emit/schemas.js'
 import { emitFunctions, emitTable } from '../../codegen/emit/table.js'
-import { readOperators } from '../../codegen/generate.js'
+import type { Operator } from '../../codegen/model/operator.js'
 import { backendsFrom, DEVICE_BACKENDS, everything, libraryNames } from '../../codegen/options.js'
 import { packNumbers } from '../../codegen/emit/packed.js'
 
@@ -18,7 +18,10 @@ export const TABLE: ReadonlySet<string> = new Set([
   ...['table', 'functions', 'schemas'].map((name) => `${FOLDER}/${name}.ts`),
 ])
 /** Files whose calls of native functions name part and position, as a stand-in for each would cost more. */
-export const CALLERS: ReadonlySet<string> = new Set(['runtime/backends/generated/dispatch.ts', `${FOLDER}/derived.ts`])
+export const CALLERS: ReadonlySet<string> = new Set([
+  ...['common', 'other'].map((name) => `runtime/backends/generated/dispatch-${name}.ts`),
+  `${FOLDER}/derived.ts`,
+])
 /** Files whose text the parts are made from, but not their imports. */
 export const REPLACED: ReadonlySet<string> = new Set([FUNCTIONS, BOXED])
 /** The part of wrappers that functions of several parts are called by. */
@@ -55,8 +58,7 @@ export function libraryTexts(root: string): Texts {
 }
 
 /** The files of a table of some operators, and the packed differences between their numbers in the table of all. */
-export function tableOf(root: string, names: ReadonlySet<string>): { texts: Texts; steps: string; total: number } {
-  const operators = readOperators(join(root, 'codegen/native_functions'), root)
+export function tableOf(operators: readonly Operator[], names: ReadonlySet<string>): { texts: Texts; steps: string; total: number } {
   const some = operators.filter(({ qualifiedName }) => names.has(qualifiedName))
   const options = { backends: backendsFrom(DEVICE_BACKENDS), selector: everything, names: libraryNames, notesCalls: true }
   const texts: Record<string, string> = {
@@ -146,23 +148,24 @@ export function functionsText(
   texts: Texts,
   part: string,
   find: Find,
-  importOf: (module: string, name: string) => string,
+  homeOf: (module: string, name: string) => { readonly id: string; readonly name: string },
   wrapperAt: (name: string) => Place,
   wrappersModule: string,
 ): string {
   const parts: string[] = []
   const imports: string[] = []
-  const item = (module: string, name: string, place: Place, from: (module: string, name: string) => string): string => {
+  const item = (module: string, name: string, place: Place, at: () => { readonly id: string; readonly name: string }): string => {
     if (place.part === part) {
-      imports.push(`import { ${name} as ${module}_${name} } from ${JSON.stringify(from(module, name))}\n`)
+      const { id, name: own } = at()
+      imports.push(`import { ${own} as ${module}_${name} } from ${JSON.stringify(id)}\n`)
       return `${module}_${name}`
     }
     if (!parts.includes(place.part)) parts.push(place.part)
     return String(parts.indexOf(place.part) * 4096 + place.at)
   }
   const { functions, wrappers } = readLists(texts)
-  const functionItems = functions.map(([module, name]) => item(module, name, find(module, name), importOf))
-  const wrapperItems = wrappers.map(([module, name]) => item(module, name, wrapperAt(name), () => wrappersModule))
+  const functionItems = functions.map(([module, name]) => item(module, name, find(module, name), () => homeOf(module, name)))
+  const wrapperItems = wrappers.map(([module, name]) => item(module, name, wrapperAt(name), () => ({ id: wrappersModule, name })))
   return `import { part } from '${root}/runtime/part.ts'
 ${imports.join('')}const functions = [${functionItems.join(', ')}]
 const wrappers = [${wrapperItems.join(', ')}]
@@ -179,14 +182,6 @@ export function nativeCalls(texts: Texts): [string, string][] {
     [...texts(file).matchAll(NATIVE_CALL)].map(([, module, name]): [string, string] => [module!, name!]),
   )
   return [...readLists(texts).functions, ...calls]
-}
-
-/** The function of each operator that is named. */
-export function functionsOf(texts: Texts, names: ReadonlySet<string>): [string, string][] {
-  const { functions } = readLists(texts)
-  const table = texts(TABLE_FILE)
-  const positions = numbersOf(table, 'functionOf')
-  return namesOf(table).flatMap((name, i) => (names.has(name) ? [functions[positions[i]!]!] : []))
 }
 
 /** Code of a file of CALLERS. */

@@ -1,6 +1,7 @@
 /**
- * How dist/index.js is divided. `import 'ptlite'` loads the part 'runtime'; each other part is a file that is loaded when a function in it is first
- * called. A file belongs to the first part that names it; `*` is any text. The last part takes what is left.
+ * How dist/index.js is divided into chunks, each of which is a set of files. `import 'ptlite'` loads the chunk 'runtime'; each other one is a file
+ * that is loaded when a function in it is first called. A file belongs to the first chunk that names it; `*` is any text. What no chunk names is in
+ * 'runtime'. Files that usual programs (usual-programs.mjs) never come to are in chunks of their own, whose names end in `-rare`.
  */
 export interface Part {
   readonly name: string
@@ -9,125 +10,214 @@ export interface Part {
   readonly needs: readonly string[]
 }
 
-const cpu = (...names: string[]): string[] => names.map((name) => `runtime/backends/cpu/${name}.ts`)
-const composite = (...names: string[]): string[] => names.map((name) => `runtime/backends/composite/${name}.ts`)
+const within =
+  (folder: string) =>
+  (...names: string[]): string[] =>
+    names.map((name) => `${folder}/${name}.ts`)
+const cpu = within('runtime/backends/cpu')
+const support = (...names: string[]): string[] =>
+  ['runtime/backends/support', 'runtime/backends/cpu/support'].flatMap((folder) => within(folder)(...names))
+const composite = within('runtime/backends/composite')
+const builtin = within('runtime/backends/builtin')
+const writers = within('runtime/native/generated/kernels')
+const compiler = within('compiler')
+const tensor = within('runtime/tensor')
+const operators = within('runtime/operators')
 
-/** Native functions by family; they call each other as operators. */
-const FAMILIES: readonly (readonly [string, readonly string[]])[] = [
+/** Native functions by family: the files that usual programs come to, and those that are apart from them. They call each other as operators. */
+const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare: readonly string[]])[] = [
   [
     'pointwise',
     [
-      ...cpu(
-        'activation',
-        'binary',
-        'clamp',
-        'comparison',
-        'complex-arithmetic',
-        'fill-copy',
-        'logical',
-        'ternary',
-        'unary',
-        'incomplete-gamma',
-      ),
+      ...cpu('activation', 'binary', 'clamp', 'comparison', 'ternary', 'unary'),
       ...composite('activation', 'dropout', 'pointwise'),
+      ...support('binary', 'unary', 'limits'),
+    ],
+    [
+      ...cpu('soft-activation', 'binary-functions', 'division', 'clamp-tensor', 'complex-*', 'fill-copy', 'float-parts', 'interpolation'),
+      ...cpu('logical', 'special', 'trigonometric', 'incomplete-gamma'),
+      ...composite('alpha-dropout', 'closeness'),
+      ...support('truth'),
+      ...writers('complex', 'gamma', 'truth', 'equal'),
     ],
   ],
-  // operators that only the compiler writes
-  ['compiled-layers', cpu('blocked*', 'compiled', 'sparse-product')],
+  [
+    // operators that only the compiler writes
+    'compiled-layers',
+    [
+      ...cpu('blocked*', 'compiled'),
+      ...support('blocked*', 'sparse-weight', 'post-ops'),
+      ...writers('blocked*', 'fused', 'post_ops', 'sparse'),
+    ],
+    [...cpu('sparse-product'), ...support('sparse-steps')],
+  ],
   [
     'layers',
     [
-      ...cpu('convolution', 'im2col', 'matmul', 'norm', 'pooling', 'prepacked', 'softmax', 'fractional-pool', 'variance'),
-      ...composite('convolution', 'matmul', 'norm', 'padding', 'pooling', 'slow-convolution'),
+      ...cpu('convolution', 'matmul', 'norm', 'pooling'),
+      ...composite('pooling'),
+      ...support('conv', 'conv-shape', 'packed-weight', 'pool', 'product', 'attention-layout', 'lasting'),
+      ...writers('conv', 'gemm', 'norm', 'pool'),
+    ],
+    [
+      ...cpu('batch-statistics', 'convolution-forms', 'fractional-pool', 'group-norm', 'im2col', 'matrix-sums', 'pooling-1d-3d'),
+      ...cpu('vector-product', 'widened-product'),
+      ...composite('convolution', 'matmul', 'norm', 'padding', 'slow-convolution'),
+      ...support('complex-product'),
+      ...writers('bfloat16', 'columns'),
     ],
   ],
-  ['transformers', [...cpu('attention', 'rms-norm', 'rotary'), ...composite('attention', 'scaled-attention', 'transformer')]],
+  // what files for mobile have in place of layers
+  ['prepacked-layers', cpu('prepacked'), []],
+  [
+    'transformers',
+    [...cpu('attention', 'softmax'), ...composite('transformer'), ...writers('attention', 'softmax')],
+    [...cpu('rms-norm', 'rotary'), ...composite('attention', 'scaled-attention'), ...writers('rotary')],
+  ],
+  ['joins', [...composite('cat', 'repeat'), ...tensor('axes')], composite('cat-quantized', 'chunk-cat', 'join-split')],
   [
     'shapes',
-    composite(
-      'cat',
-      'convert',
-      'diagonal',
-      'factory',
-      'indexing',
-      'introspection',
-      'join-split',
-      'scatter-view',
-      'sequence',
-      'shape',
-      'storage',
-      'vander',
-      'view*',
-    ),
+    composite('convert', 'factory', 'size', 'views'),
+    [
+      ...composite('atleast', 'cast', 'complex-views', 'diagonal', 'eye', 'factory-*', 'indexing', 'introspection'),
+      ...composite('scatter-view', 'sequence', 'shape', 'storage', 'transposes', 'vander', 'view-*'),
+      ...tensor('strided-view'),
+      ...writers('sequence', 'triangle'),
+    ],
   ],
   [
     'reductions',
+    [...cpu('cumulative', 'reduction', 'sort', 'variance'), ...support('reduce', 'select'), ...writers('reduce', 'scan', 'sort')],
     [
-      ...cpu('cumulative', 'reduction', 'segment-reduce', 'sort', 'unique', 'vector-norm'),
+      ...cpu(
+        'counting',
+        'cumulative-extremes',
+        'quantiles',
+        'search-sorted',
+        'segment-reduce',
+        'truth-reduction',
+        'unique',
+        'variance-mean',
+        'vector-norm',
+      ),
       ...composite('histogram*', 'reduction', 'statistics'),
+      ...support('range-search'),
     ],
   ],
   [
     'indexing',
-    [...cpu('advanced-index', 'embedding', 'index-fill', 'indexing', 'padding', 'scatter'), ...composite('embedding', 'sparse')],
+    [...cpu('embedding', 'index-fill', 'indexing'), ...composite('embedding'), ...support('index-walk'), ...writers('index')],
+    [...cpu('advanced-index', 'embedding-bag', 'masked-select', 'padding', 'scatter'), ...composite('sparse')],
   ],
-  ['images', [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample')]],
-  ['recurrent', composite('packed-sequence', 'recurrent-weights', 'rnn*')],
-  ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window')]],
+  [
+    'images',
+    [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample'), ...support('resample'), ...writers('detection', 'resample')],
+    [],
+  ],
+  ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'recurrent-weights', 'rnn*'), ...support('recurrent'), ...writers('rnn')], []],
+  ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window'), ...writers('fourier')], []],
   [
     'linalg',
     [
       ...cpu('decompose', 'distance', 'eigen', 'factor/*', 'householder', 'ldl', 'linalg', 'solve-info'),
       ...composite('decompose', 'einsum', 'linalg', 'lu', 'trilinear'),
+      ...support('triangle'),
+      ...writers('decompose', 'linalg'),
     ],
+    [],
   ],
-  ['random', [...cpu('random*', 'sobol'), ...composite('random')]],
-  ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss')]],
-  ['quantized', ['runtime/backends/quantized-cpu/*', ...cpu('fake-quantize', 'quantize'), ...composite('quantized-rnn')]],
-  ['values', ['runtime/backends/builtin/*']],
-  ['others', ['runtime/backends/cpu/*', 'runtime/backends/composite/*']],
+  ['random', [...cpu('random*', 'sobol'), ...composite('random'), ...support('draw', 'generator'), ...writers('random*', 'sobol')], []],
+  ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss'), ...writers('loss')], []],
+  [
+    'quantized',
+    [
+      'runtime/backends/quantized-cpu/*',
+      ...cpu('fake-quantize', 'quantize'),
+      ...composite('quantized-rnn'),
+      ...support('quantization'),
+      ...writers('quantized*', 'fake_quantize'),
+    ],
+    [],
+  ],
+  [
+    'texts',
+    builtin('list-search', 'string', 'string-search', 'support/bytes', 'support/equality', 'support/value-text'),
+    builtin('print', 'string-*'),
+  ],
+  [
+    'values',
+    [
+      ...builtin('comparison', 'constant-answers', 'conversion', 'format', 'list', 'list-truth', 'number', 'tuple'),
+      ...builtin('support/integer', 'support/scalar', 'support/sequence'),
+    ],
+    builtin('*'),
+  ],
 ]
 
-const compiler = (...names: string[]): string[] => names.map((name) => `compiler/${name}.ts`)
+/** Families of whose files others take constants. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  'compiled-layers': ['layers'],
+  recurrent: ['layers'],
+  'prepacked-layers': ['layers'],
+}
 
 export const PARTS: readonly Part[] = [
   { name: 'worker', files: ['engine/background/worker.ts'], needs: ['model', 'operators', 'background', 'recording'] },
   // `out` variants of operators that native functions have without
-  { name: 'derived', files: ['runtime/operators/generated/derived.ts'], needs: ['operators'] },
+  { name: 'derived', files: operators('generated/derived'), needs: ['operators'] },
+  // the table of all operators; usual ones have one among what native functions share
   {
-    // the table of all operators; usual ones have one among what native functions share
     name: 'table',
-    files: ['decode-schema', 'lookup', 'generated/table', 'generated/functions', 'generated/schemas'].map(
-      (name) => `runtime/operators/${name}.ts`,
-    ),
+    files: operators('decode-schema', 'lookup', 'generated/table', 'generated/functions', 'generated/schemas'),
     needs: ['operators'],
   },
+  // files of bytecode version 4 and 5
   {
-    // files of bytecode version 4 and 5
     name: 'old-files',
-    files: [
-      ...['argument-counts', 'code-reading', 'value-kinds'].map((name) => `program/${name}.ts`),
-      'runtime/operators/generated/argument-history.ts',
-    ],
+    files: [...within('program')('argument-counts', 'code-reading', 'value-kinds'), ...operators('generated/argument-history')],
     needs: ['model', 'operators'],
+  },
+  ...FAMILIES.flatMap(([name, files, rare]): Part[] => [
+    ...(files.length === 0 ? [] : [{ name, files, needs: ['operators', ...(SHARED[name] ?? [])] }]),
+    ...(rare.length === 0 ? [] : [{ name: `${name}-rare`, files: rare, needs: ['operators', name, ...(SHARED[name] ?? [])] }]),
+  ]),
+  {
+    name: 'operators-rare',
+    files: [
+      'runtime/backends/generated/dispatch-other.ts',
+      ...operators('derive', 'missing-operator', 'schema-text'),
+      ...support('host-tensor', 'sequence', 'target'),
+      ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex'),
+    ],
+    needs: ['operators'],
   },
   {
     // what native functions share
     name: 'operators',
     files: [
-      ...['derive', 'fill-defaults', 'generated/*', 'missing-operator', 'packed', 'registry', 'schema*'].map(
-        (name) => `runtime/operators/${name}.ts`,
-      ),
-      ...['generated/*', 'called', '*/index', 'support/*', 'cpu/support/*'].map((name) => `runtime/backends/${name}.ts`),
+      ...operators('fill-defaults', 'generated/*', 'packed', 'registry', 'schema*', 'unbox', 'unbox-value', 'pack'),
+      ...within('runtime/backends')('generated/*', 'called', '*/index'),
+      ...support('*'),
       'runtime/shapes/*.ts',
+      ...tensor('complex-promote', 'sparse', 'iterator', 'promote', 'view', 'view-strides'),
+      ...writers('copy', 'elementwise', 'join'),
     ],
     needs: [],
   },
-  ...FAMILIES.map(([name, files]) => ({ name, files, needs: ['operators'] })),
+  { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
   { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
+  {
+    name: 'runtime-rare',
+    files: [
+      ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
+      ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
+      ...tensor('describe', 'detached', 'number', 'summary'),
+    ],
+    needs: [],
+  },
   {
     name: 'runtime',
     files: ['program/reach.ts', 'engine/interpreter/profile.ts'],
@@ -164,6 +254,12 @@ export const PARTS: readonly Part[] = [
     needs: ['operators', 'files', 'model', 'recording'],
   },
   {
+    // writing .ptlc files
+    name: 'compiled-files-rare',
+    files: within('formats/ptlc')('encode', 'writable', 'write-sparse', 'write'),
+    needs: ['compiled-files', 'plans', 'files'],
+  },
+  {
     // .ptlc files
     name: 'compiled-files',
     files: [
@@ -173,6 +269,15 @@ export const PARTS: readonly Part[] = [
       ...['plan-engine', 'load-plans', 'original'].map((name) => `engine/${name}.ts`),
     ],
     needs: ['plans', 'files', 'flatbuffers'],
+  },
+  {
+    name: 'model-rare',
+    files: [
+      ...compiler('plan-info', 'record/signature-text'),
+      ...['ptl/source-range', 'reading/quantization'].map((name) => `formats/${name}.ts`),
+      ...within('program')('disassemble', 'raise', 'type-match'),
+    ],
+    needs: ['model', 'operators', 'files'],
   },
   {
     // loading, interpreting, and what there is of a method's compilation
@@ -185,12 +290,26 @@ export const PARTS: readonly Part[] = [
     needs: ['operators', 'files'],
   },
   {
+    name: 'plans-rare',
+    files: compiler('executor/arena', 'executor/stored-blocks', 'executor/transfer'),
+    needs: ['plans'],
+  },
+  {
     // running what was compiled
     name: 'plans',
-    files: [...compiler('capture/frame-layout', 'capture/result', 'executor/*', 'memory/*'), 'runtime/native/generated/layouts.ts'],
+    files: [
+      ...compiler('capture/frame-layout', 'capture/result', 'executor/*', 'memory/*'),
+      'runtime/native/generated/layouts.ts',
+      ...writers('jit', 'plan'),
+    ],
     needs: [],
   },
-  { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording'] },
+  {
+    name: 'compiler-rare',
+    files: compiler('explain', 'graph/parse', 'graph/print', 'graph/verify', 'passes/lower/*cost*'),
+    needs: ['compiler', 'model', 'operators', 'plans', 'files', 'recording'],
+  },
+  { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording', 'compiled-layers'] },
   { name: 'background', files: ['engine/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },
 ]

@@ -14,14 +14,19 @@ const NAMED_CALL = /^((?:export )?const \w+(?:: [^=\n]*(?:=>[^=\n]*)*)? = )(?=(?
  * objects become numbers; and calls that make a constant are marked as free of side effects, as the package says that all modules are.
  */
 export function rewrite(source: string, constants: ConstantFields): string {
+  return rewriteConstants(source.replace(FLAGS_IMPORT, '').replace(NAMED_CALL, '$1/* @__PURE__ */ '), constants)
+}
+
+/** A source file with numbers in place of fields of constant objects. */
+export function rewriteConstants(source: string, constants: ConstantFields): string {
   const names = [...constants.keys()].join('|')
-  return source
-    .replace(FLAGS_IMPORT, '')
-    .replace(NAMED_CALL, '$1/* @__PURE__ */ ')
-    .replace(new RegExp(`(?<!\\btypeof )\\b(?:kernels\\.)?(${names})\\.(\\w+)\\b(?!\\()`, 'g'), (text, name: string, field: string) => {
+  return source.replace(
+    new RegExp(`(?<!\\btypeof )\\b(?:kernels\\.)?(${names})\\.(\\w+)\\b(?!\\()`, 'g'),
+    (text, name: string, field: string) => {
       const value = constants.get(name)![field]
       return value === undefined ? text : String(value)
-    })
+    },
+  )
 }
 
 /** For esbuild's `define`. */

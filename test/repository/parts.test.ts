@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { SourceMap, type SourceMapping, type SourceMapPayload } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -64,11 +65,11 @@ function gzipped(files: readonly string[]): number {
 }
 
 const USUAL: readonly (readonly [string, number, string])[] = [
-  ['importing the package', 26_500, ''],
+  ['importing the package', 25_000, ''],
   ['a first operator', 46_500, "lib.callOperator('aten::add.Tensor', [lib.tensor([1, 2]), lib.tensor([3, 4]), 1])"],
   [
     'loading and interpreting MobileNetV2',
-    92_000,
+    95_000,
     `const m = await lib.loadModule(${JSON.stringify(join(root, 'test/fixtures/models/mobilenet_v2.ptl'))})
 m.forward(lib.tensor(new Float32Array(3 * 32 * 32), [1, 3, 32, 32]))`,
   ],
@@ -77,7 +78,7 @@ for (const [title, most, program] of USUAL) {
   t.test(`${title} loads at most ${most / 1000} kB of JavaScript, gzipped`, { skip }, (t) => {
     const files = loadedBy(program)
     const bytes = gzipped(files)
-    t.ok(bytes > 0 && bytes <= most, `${bytes} bytes: ${files.join(' ')}; npm run parts:profile finds anew what usual programs run`)
+    t.ok(bytes > 0 && bytes <= most, `${bytes} bytes: ${files.join(' ')}; scripts/parts/parts.ts says which files belong together`)
     t.end()
   })
 }
@@ -91,16 +92,59 @@ for (const [name, arg] of [['relu', null], ['upper', 'a']]) try { callOperator('
   const folder = mkdtempSync(join(root, 'build/parts-'))
   try {
     for (const name of readdirSync(dist))
-      if (/\.c?js$/.test(name) && !name.startsWith('values')) cpSync(join(dist, name), join(folder, name))
+      if (/\.c?js$/.test(name) && !name.startsWith('texts')) cpSync(join(dist, name), join(folder, name))
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { cwd: folder, encoding: 'utf8' })
     t.strictSame({ status, stderr }, { status: 0, stderr: '' })
     t.match(
       stdout,
-      /^true PtliteError PtliteError INVALID_ARGUMENT aten::relu: .*\ntrue PtliteError PtliteError INTERNAL cannot load \.\/values(-rest)?\.cjs of ptlite, [^]*; install it again/,
+      /^true PtliteError PtliteError INVALID_ARGUMENT aten::relu: .*\ntrue PtliteError PtliteError INTERNAL cannot load \.\/texts(-rare)?\.cjs of ptlite, [^]*; install it again/,
     )
   } finally {
     rmSync(folder, { recursive: true })
   }
+  t.end()
+})
+
+t.test('usual programs load nothing that is rarely needed, but powers and roots of numbers', { skip }, (t) => {
+  mkdirSync(join(root, 'build'), { recursive: true })
+  const folder = mkdtempSync(join(root, 'build/usual-'))
+  const [input, compiled] = [join(folder, 'input.json'), join(folder, 'usual.ptlc')]
+  writeFileSync(input, JSON.stringify([Array.from({ length: 3 }, () => Array.from({ length: 384 }, () => new Array<number>(384).fill(0)))]))
+  try {
+    const model = join(root, 'test/fixtures/models/mobilenet_v2.ptl')
+    const made = spawnSync(process.execPath, [join(dist, 'cli.js'), 'compile', model, '--input', input, '-o', compiled], {
+      encoding: 'utf8',
+    })
+    t.equal(made.status, 0, made.stderr)
+    const files = loadedBy(`const { runUsualPrograms } = await import(${JSON.stringify(join(root, 'scripts/parts/usual-programs.mjs'))})
+await runUsualPrograms(lib, ${JSON.stringify(compiled)})`)
+    t.ok(files.includes('compiled-files.cjs'))
+    t.strictSame(
+      files.filter((name) => /-rare\.cjs$/.test(name)),
+      ['values-rare.cjs'],
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  t.end()
+})
+
+t.test('each file has a map to its sources', { skip }, (t) => {
+  for (const name of readdirSync(dist).filter((name) => /\.c?js$/.test(name) && !/^(?:index\.c?js|cli\.js)$/.test(name))) {
+    t.match(readFileSync(join(dist, name), 'utf8').slice(-100), `//# sourceMappingURL=${name}.map`, name)
+    const { sources } = JSON.parse(readFileSync(join(dist, `${name}.map`), 'utf8')) as { sources: string[] }
+    t.ok(
+      sources.some((source) => existsSync(join(dist, source))),
+      `${name}: ${sources.slice(0, 3).join(' ')}`,
+    )
+  }
+  const [text, lost] = [readFileSync(join(dist, 'runtime.cjs'), 'utf8'), 'install it again']
+  const line = text.slice(0, text.indexOf(lost)).split('\n').length - 1
+  const map = new SourceMap(JSON.parse(readFileSync(join(dist, 'runtime.cjs.map'), 'utf8')) as SourceMapPayload)
+  const { originalSource, originalLine } = map.findEntry(line, text.split('\n')[line]!.indexOf(lost)) as SourceMapping
+  t.equal(originalSource, '../runtime/part.ts')
+  const around = readFileSync(join(root, 'runtime/part.ts'), 'utf8').split('\n')
+  t.match(around.slice(originalLine - 2, originalLine + 3).join('\n'), lost)
   t.end()
 })
 

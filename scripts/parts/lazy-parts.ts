@@ -38,6 +38,7 @@ const FEW = '\0few:'
 const JOINED = '\0lookup'
 /** Place of files that are in no part. */
 const WHOLE = '\0whole'
+const WHOLE_NEEDS = ['model', 'compiled-files', 'files', 'operators', 'tracing']
 const INDEX = 'src/index.ts'
 
 const FOLDERS = ['src', 'compiler', 'formats', 'program', 'engine', 'runtime', 'selective-build', 'codegen']
@@ -65,7 +66,7 @@ interface Door {
 
 /**
  * Divides the sources under `root` into parts: an import of a function from another part becomes one of a function that loads the part when
- * it is called, and is replaced by the one that it stands for from then on. Files that `whole` matches import all parts as they are.
+ * it is called, and is replaced by the one that it stands for from then on. Files that `whole` matches are in no part.
  */
 export function divide(root: string, whole: RegExp): Division {
   const declared = readOperators(join(root, 'codegen/native_functions'), root)
@@ -90,7 +91,8 @@ export function divide(root: string, whole: RegExp): Division {
     return whole.test(file) ? WHOLE : partOf(file)
   }
   const needed = new Map(PARTS.map(({ name, needs }) => [name, new Set([name, FIRST, ...needs])]))
-  const isLazy = (from: string, to: string): boolean => from !== WHOLE && to !== WHOLE && to !== FIRST && needed.get(from)?.has(to) !== true
+  needed.set(WHOLE, new Set([FIRST, ...WHOLE_NEEDS]))
+  const isLazy = (from: string, to: string): boolean => to !== WHOLE && to !== FIRST && needed.get(from)?.has(to) !== true
   const chunkOf = (id: string): string | undefined => {
     const place = placeOf(id)
     return place === WHOLE || fileOf(id) === INDEX || place === 'worker' ? undefined : place

@@ -1,5 +1,6 @@
 import { check, PtliteError } from '../error.js'
 import { kindOf } from './describe.js'
+import { unknownOption } from './unknown-option.js'
 
 /** Checks of what programs without types may pass, before anything is done with it. All throw INVALID_ARGUMENT with `what` the value is. */
 
@@ -33,24 +34,6 @@ export function checkOptions(options: unknown, tests: Readonly<Record<string, Te
 function valueText(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value)
-}
-
-function unknownOption(name: string, known: readonly string[], where: string): PtliteError {
-  const ranked = known.map((other) => ({ other, distance: distanceOf(name.toLowerCase(), other.toLowerCase()) }))
-  const { other, distance } = ranked.reduce((best, one) => (one.distance < best.distance ? one : best))
-  const advice = distance <= Math.max(2, name.length / 3) ? `did you mean '${other}'?` : `it takes ${known.join(', ')}`
-  return new PtliteError('INVALID_ARGUMENT', `${where} takes no option '${name.slice(0, 40)}'; ${advice}`)
-}
-
-/** Letters to insert, take away or replace (Levenshtein). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
-  for (const [i, letter] of [...a].entries()) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j++) next.push(Math.min(row[j]! + (letter === b[j] ? 0 : 1), row[j + 1]! + 1, next[j]! + 1))
-    row = next
-  }
-  return row[b.length]!
 }
 
 type Test = (value: unknown) => string | null

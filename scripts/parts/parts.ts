@@ -214,7 +214,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
-      ...tensor('describe', 'detached', 'number', 'summary'),
+      ...tensor('describe', 'detached', 'unknown-option', 'number', 'summary'),
     ],
     needs: [],
   },

@@ -15,6 +15,8 @@ const PARTS: readonly { readonly feature: string; readonly file: string; readonl
     file: `formats/${name}/read.ts`,
     absent: 'selective-build/absent/reader.ts',
   })),
+  // apps are written against the whole library, which says more
+  { feature: 'advice', file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
   { feature: 'debug-info', file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { feature: 'upgraders', file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
   { feature: 'argument-counts', file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },

@@ -9,7 +9,7 @@ import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from '
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { upgradedOperator } from './upgraders.js'
-import { MOVES } from '../operators/generated/moves.js'
+import { MOVES } from '../runtime/operators/generated/moves.js'
 
 /** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
 const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }

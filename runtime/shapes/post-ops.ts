@@ -3,7 +3,7 @@ import { JitAlgorithm } from '../native/generated/kernels.js'
 import { DType } from '../tensor/dtype.js'
 import { stridesAs } from '../tensor/iterator.js'
 import type { Tensor } from '../tensor/tensor.js'
-import { Limit } from '../../codegen/kernel-abi/numbers.js'
+import { Limit } from '../native/generated/numbers.js'
 
 /** Element-wise steps on the result of a dense kernel: value 0 is the result, then come `operands`, then the results of earlier steps. */
 export interface PostOps {

@@ -11,7 +11,7 @@ import { Editor } from '../editor.js'
 import { canStep, fuse } from '../fuse/elementwise.js'
 import { asConvolution, asLinear } from '../layers.js'
 import type { Pass } from '../pass.js'
-import { Limit } from '../../../codegen/kernel-abi/numbers.js'
+import { Limit } from '../../../runtime/native/generated/numbers.js'
 
 /** A node whose kernel can go on with element-wise steps. */
 type Producer = ConvolutionNode | LinearNode | CompiledOf<'matmul'>

@@ -1,6 +1,6 @@
 import * as kernels from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { Limit } from '../../../codegen/kernel-abi/numbers.js'
+import { Limit } from '../../native/generated/numbers.js'
 
 /** A dense tensor whose rows of `length` elements go to `start` in each row of the result. */
 export interface Joined {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fieldOf, type FrameLayout, type FrameMember, HOST_OFFSET, layoutOf, layoutOfName } from '../../../compiler/capture/layout.js'
+import { fieldOf, type FrameLayout, type FrameMember, HOST_OFFSET, layoutOf, layoutOfName } from '../../../compiler/capture/frame-layout.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { frameBytes, observeLaunches } from '../../../runtime/native/frame.js'
 import * as kernels from '../../../runtime/native/generated/kernels.js'

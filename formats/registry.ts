@@ -1,12 +1,12 @@
-import { damaged, guarded, unsupported } from '../program/file-error.js'
+import { guarded } from '../program/file-error.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
-import type { ZipArchive } from './containers/zip/archive.js'
 import { read as readFf } from './ff/read.js'
 import { read as readPtl } from './ptl/read.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
 import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
 import type { ProgramReader } from './reading/parsed.js'
+import { refuse } from './refuse.js'
 
 interface Row {
   /** Of its folder beside this file, and in selective builds of the feature `loader:NAME`, without which `read.ts` in there is left out. */
@@ -84,38 +84,5 @@ export function findFormat(file: OpenedFile): Format | undefined {
 
 /** The format of a file. Throws INVALID_FILE or UNSUPPORTED_FILE, with what to do, where it cannot be run. */
 export function formatOf(file: OpenedFile): Format {
-  return findFormat(file) ?? refuse(file)
-}
-
-/** What a file is that is of no format. */
-function refuse(file: OpenedFile): never {
-  return guarded(file.source.label, () => {
-    const { head, source, zip } = file
-    if (zip !== null) refuseZip(zip, source.path ?? 'scripted.pt')
-    if (head.startsWith('\x80\x02'))
-      throw unsupported(
-        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
-      )
-    throw damaged(`expected a ${programs().join(' or ')} module, found ${described(source.head)}`)
-  })
-}
-
-function refuseZip(zip: ZipArchive, path: string): never {
-  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
-    throw unsupported(
-      'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
-        `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
-    )
-  }
-  if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
-  throw damaged('a zip file without bytecode.pkl is not a module')
-}
-
-/** Of files with programs: `.ptl (zip)`. */
-function programs(): string[] {
-  return FORMATS.filter(({ holds }) => holds === 'program').map(({ extension, container }) => `${extension} (${container})`)
-}
-
-function described(head: Buffer): string {
-  return head.length === 0 ? 'an empty file' : `a file that begins with ${head.toString('hex')}`
+  return findFormat(file) ?? refuse(file, FORMATS)
 }

@@ -17,6 +17,7 @@ const within =
 const cpu = within('runtime/backends/cpu')
 const support = (...names: string[]): string[] =>
   ['runtime/backends/support', 'runtime/backends/cpu/support'].flatMap((folder) => within(folder)(...names))
+const shapes = within('runtime/shapes')
 const composite = within('runtime/backends/composite')
 const builtin = within('runtime/backends/builtin')
 const writers = within('runtime/native/generated/kernels')
@@ -46,24 +47,26 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     'compiled-layers',
     [
       ...cpu('blocked*', 'compiled'),
-      ...support('blocked*', 'sparse-weight', 'post-ops'),
+      ...support('blocked*', 'sparse-weight'),
+      ...shapes('blocks', 'tiles', 'sparse-steps'),
       ...writers('blocked*', 'fused', 'post_ops', 'sparse'),
     ],
-    [...cpu('sparse-product'), ...support('sparse-steps')],
+    cpu('sparse-product'),
   ],
   [
     'layers',
     [
       ...cpu('convolution', 'matmul', 'norm', 'pooling'),
       ...composite('pooling'),
-      ...support('conv', 'conv-shape', 'packed-weight', 'pool', 'product', 'attention-layout', 'lasting'),
+      ...support('conv', 'packed-weight', 'pool', 'product', 'lasting'),
+      ...shapes('attention', 'convolution', 'post-ops'),
       ...writers('conv', 'gemm', 'norm', 'pool'),
     ],
     [
       ...cpu('batch-statistics', 'convolution-forms', 'fractional-pool', 'group-norm', 'im2col', 'matrix-sums', 'pooling-1d-3d'),
       ...cpu('vector-product', 'widened-product'),
       ...composite('convolution', 'matmul', 'norm', 'padding', 'slow-convolution'),
-      ...support('complex-product'),
+      ...support('complex-product', 'matmul'),
       ...writers('bfloat16', 'columns'),
     ],
   ],
@@ -71,7 +74,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
   ['prepacked-layers', cpu('prepacked'), []],
   [
     'transformers',
-    [...cpu('attention', 'softmax'), ...composite('transformer'), ...writers('attention', 'softmax')],
+    [...cpu('attention', 'softmax'), ...composite('transformer'), ...support('attention'), ...writers('attention', 'softmax')],
     [...cpu('rms-norm', 'rotary'), ...composite('attention', 'scaled-attention'), ...writers('rotary')],
   ],
   ['joins', [...composite('cat', 'repeat'), ...tensor('axes')], composite('cat-quantized', 'chunk-cat', 'join-split')],
@@ -114,7 +117,11 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     [...cpu('detection', 'grid-sample', 'upsample'), ...composite('upsample'), ...support('resample'), ...writers('detection', 'resample')],
     [],
   ],
-  ['recurrent', [...cpu('rnn'), ...composite('packed-sequence', 'recurrent-weights', 'rnn*'), ...support('recurrent'), ...writers('rnn')], []],
+  [
+    'recurrent',
+    [...cpu('rnn'), ...composite('packed-sequence', 'recurrent-weights', 'rnn*'), ...support('recurrent'), ...writers('rnn')],
+    [],
+  ],
   ['signals', [...cpu('fourier', 'spectral'), ...composite('fourier', 'istft', 'window'), ...writers('fourier')], []],
   [
     'linalg',
@@ -127,7 +134,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     [],
   ],
   ['random', [...cpu('random*', 'sobol'), ...composite('random'), ...support('draw', 'generator'), ...writers('random*', 'sobol')], []],
-  ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss'), ...writers('loss')], []],
+  ['losses', [...cpu('loss'), ...composite('gradient', 'loss', 'margin-loss'), ...support('loss'), ...writers('loss')], []],
   [
     'quantized',
     [
@@ -274,7 +281,7 @@ export const PARTS: readonly Part[] = [
     name: 'model-rare',
     files: [
       ...compiler('plan-info', 'record/signature-text'),
-      ...['ptl/source-range', 'reading/quantization'].map((name) => `formats/${name}.ts`),
+      ...['ptl/source-range', 'reading/quantization', 'refuse'].map((name) => `formats/${name}.ts`),
       ...within('program')('disassemble', 'raise', 'type-match'),
     ],
     needs: ['model', 'operators', 'files'],

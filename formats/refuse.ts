@@ -1,0 +1,43 @@
+import { damaged, guarded, unsupported } from '../program/file-error.js'
+import type { OpenedFile } from './containers/opened-file.js'
+import type { ZipArchive } from './containers/zip/archive.js'
+
+/** What a message says of a format. */
+interface Named {
+  readonly holds: 'program' | 'plans'
+  readonly extension: string
+  readonly container: string
+}
+
+/** Throws INVALID_FILE or UNSUPPORTED_FILE with what a file is that is of none of the formats. */
+export function refuse(file: OpenedFile, formats: readonly Named[]): never {
+  return guarded(file.source.label, () => {
+    const { head, source, zip } = file
+    if (zip !== null) refuseZip(zip, source.path ?? 'scripted.pt')
+    if (head.startsWith('\x80\x02'))
+      throw unsupported(
+        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
+      )
+    throw damaged(`expected a ${programs(formats).join(' or ')} module, found ${described(source.head)}`)
+  })
+}
+
+function refuseZip(zip: ZipArchive, path: string): never {
+  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
+    throw unsupported(
+      'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
+        `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
+    )
+  }
+  if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
+  throw damaged('a zip file without bytecode.pkl is not a module')
+}
+
+/** Of files with programs: `.ptl (zip)`. */
+function programs(formats: readonly Named[]): string[] {
+  return formats.filter(({ holds }) => holds === 'program').map(({ extension, container }) => `${extension} (${container})`)
+}
+
+function described(head: Buffer): string {
+  return head.length === 0 ? 'an empty file' : `a file that begins with ${head.toString('hex')}`
+}

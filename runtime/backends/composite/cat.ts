@@ -10,6 +10,7 @@ import { noteWrite } from '../../tensor/write.js'
 import { copyInto } from '../support/copy.js'
 import { joinRows, type Joined } from '../support/join.js'
 import { catQuantized } from './cat-quantized.js'
+import { checkDisjoint } from '../../tensor/iterator.js'
 
 /** Old models concatenate with an empty vector to start with: it is left out whatever the other shapes are. */
 export function isPlaceholder(one: Tensor): boolean {
@@ -25,6 +26,7 @@ function commonType(tensors: readonly Tensor[]): DType {
 /** Concatenates along `dim`; other sizes must agree. Channels-last inputs give a channels-last result. */
 export function cat(tensors: readonly Tensor[], dim: number, out?: Tensor): Tensor {
   check(tensors.length > 0, () => 'cat expects at least one tensor, found none')
+  if (out !== undefined) checkDisjoint(out, tensors)
   const parts = tensors.some(isPlaceholder) ? tensors.filter((one) => !isPlaceholder(one)) : tensors
   for (const one of tensors) check(one.shape.length > 0, () => 'a 0-d tensor cannot be concatenated')
   const type = commonType(tensors)

@@ -1,7 +1,7 @@
 export type { ArenaBuffer, ArenaUse } from './executor/arena.js'
 export type { PlanInfo } from './plan-info.js'
 export { type CompileMode, TieredModule } from './tier.js'
-export { SharedConstants } from './graph/shared-constants.js'
+export { newSharedConstants, type SharedConstants } from './graph/shared-constants.js'
 export { callAndCompile, letGoOfSources, type MadePlan, type Outcome } from './delivery.js'
 export type { Origin } from './graph/graph.js'
 export type { Plan } from './executor/plan.js'

@@ -14,7 +14,7 @@ import { type Call, DeliveredCall } from './call.js'
 import { type CompiledCall, compileCall } from './compiled-call.js'
 import { letGoOfSources, type Outcome } from './delivery.js'
 import type { Graph, Origin } from './graph/graph.js'
-import { SharedConstants, withSharedConstants } from './graph/shared-constants.js'
+import { newSharedConstants, type SharedConstants, withSharedConstants } from './graph/shared-constants.js'
 import { DEFAULT_OPTIONS, type PassOptions } from './passes/pass.js'
 import type { Guards } from './record/guards.js'
 import { ModuleParts } from './record/module-parts.js'
@@ -79,7 +79,7 @@ export class TieredModule implements RegionHost {
     private readonly mode: CompileMode,
     private readonly options: PassOptions = DEFAULT_OPTIONS,
     /** What the compiler made of the module's weights. */
-    private readonly constants = new SharedConstants(),
+    private constants?: SharedConstants,
     /** Of every interpreted call that has no options of its own. */
     readonly runOptions: RunOptions = {},
   ) {
@@ -481,6 +481,7 @@ export class TieredModule implements RegionHost {
 
   compileGraph(graph: Graph, inputs: readonly Tensor[]): { readonly call: CompiledCall; readonly result: Value } {
     this.noteChange()
+    this.constants ??= newSharedConstants()
     return withSharedConstants(this.constants, () => compileCall(graph, inputs, this.options))
   }
 

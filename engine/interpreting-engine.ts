@@ -47,7 +47,7 @@ export abstract class InterpretingEngine implements Engine {
   }
 
   /** What calls can change, to be compared by sameState. */
-  state(): unknown[] {
+  moduleState(): unknown[] {
     return stateOf(this.script.root)
   }
 

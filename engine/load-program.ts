@@ -27,7 +27,7 @@ export function loadProgram(
     opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
-      runSetState: (code, object, state) => budget.run(() => module.setState(code, object, state)),
+      runSetState: (code, object, state) => budget.within(() => module.setState(code, object, state)),
     },
     options,
   )

@@ -188,7 +188,7 @@ export class PlanEngine implements Engine {
 
   /** A call of the original has set an attribute, say, that plans know as it was. */
   private hasChanged(): boolean {
-    return this.loaded !== undefined && !sameState(this.loaded.state(), this.initial)
+    return this.loaded !== undefined && !sameState(this.loaded.moduleState(), this.initial)
   }
 
   private modelFor(method: string, args: readonly Value[]): Engine {
@@ -208,7 +208,7 @@ export class PlanEngine implements Engine {
     if (this.loaded === undefined) {
       try {
         this.loaded = this.original.open()
-        this.initial = this.loaded.state()
+        this.initial = this.loaded.moduleState()
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
         throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {

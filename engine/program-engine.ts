@@ -1,4 +1,4 @@
-import { type ArenaUse, type BackgroundStep, type PassOptions, type PlanInfo, SharedConstants, TieredModule } from '../compiler/index.js'
+import { type ArenaUse, type BackgroundStep, type PassOptions, type PlanInfo, newSharedConstants, TieredModule } from '../compiler/index.js'
 import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../formats/ptlc/module.js'
 import { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
 import { Signature } from '../compiler/record/signature.js'
@@ -124,7 +124,7 @@ export class ProgramEngine extends InterpretingEngine {
    */
   planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned'> {
     const methods = new Map<string, AheadMethod>()
-    const constants = new SharedConstants()
+    const constants = newSharedConstants()
     const plans: AheadPlan[] = []
     const unplanned: UnplannedCall[] = []
     let divided = false

@@ -52,13 +52,9 @@ export class Parameters {
 
   private valueAt(i: number, arg: Input): Value {
     noteUse('arguments')
-    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= this.typeAt(i)), this.place(i))
-    throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
-  }
-
-  private typeAt(i: number): TypeNode {
     const { parameters, namedTuples } = this.signature
-    return parseType(parameters[i]!.type, namedTuples)
+    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(parameters[i]!.type, namedTuples)), this.place(i))
+    throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
   }
 
   /** For errors. */

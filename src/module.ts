@@ -58,7 +58,7 @@ export class Module {
    * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
    */
   call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
-    const values = this.fit(method, args)
+    const values = this.#fit(method, args)
     return toOutput(this.engine.call(method, values, callSettings(options)))
   }
 
@@ -73,7 +73,7 @@ export class Module {
    */
   async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
     const settings = runSettings(options)
-    return toOutput(await this.engine.run(method, this.fit(method, args), settings))
+    return toOutput(await this.engine.run(method, this.#fit(method, args), settings))
   }
 
   /**
@@ -82,7 +82,7 @@ export class Module {
    * `run`; what that cannot do, which is to make regions for `call`, follows on this thread.
    */
   async compile(method: string, args: readonly Input[] = []): Promise<void> {
-    await this.engine.compile(method, this.fit(method, args))
+    await this.engine.compile(method, this.#fit(method, args))
   }
 
   /**
@@ -90,12 +90,12 @@ export class Module {
    * the method. Throws INVALID_ARGUMENT where it cannot be recorded.
    */
   explain(method: string, args: readonly Input[] = []): string {
-    return this.engine.explain(method, this.fit(method, args))
+    return this.engine.explain(method, this.#fit(method, args))
   }
 
   /** What the plan for a call with arguments of this form keeps in its arena, frame by frame. Compiles it where there is none yet, which runs the method. Throws INVALID_ARGUMENT where there can be no plan. */
   arena(method: string, args: readonly Input[] = []): ArenaUse {
-    return this.engine.arena(method, this.fit(method, args))
+    return this.engine.arena(method, this.#fit(method, args))
   }
 
   /** What became of the calls so far, by method and input signature: compiled, or why not. */
@@ -119,7 +119,7 @@ export class Module {
   }
 
   /** The values of a call's arguments, defaults included. Throws INVALID_ARGUMENT. */
-  private fit(method: string, args: readonly Input[]): Value[] {
+  #fit(method: string, args: readonly Input[]): Value[] {
     const signature = this.engine.signature(method)
     let list = this.parameterLists.get(signature)
     if (list === undefined) this.parameterLists.set(signature, (list = parametersFor(method, signature)))

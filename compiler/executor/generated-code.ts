@@ -9,7 +9,7 @@ interface Generated {
   readonly handle: number
 }
 
-const abandoned = new FinalizationRegistry<readonly number[]>((handles) => {
+const abandoned = /* @__PURE__ */ new FinalizationRegistry<readonly number[]>((handles) => {
   for (const handle of handles) kernels.jit_release({ handle })
 })
 

@@ -12,7 +12,7 @@ interface Shared {
 
 const shared = new WeakMap<StoredBlocks, Shared>()
 
-const abandoned = new FinalizationRegistry<readonly StoredBlocks[]>((held) => {
+const abandoned = /* @__PURE__ */ new FinalizationRegistry<readonly StoredBlocks[]>((held) => {
   for (const stored of held) giveUp(stored)
 })
 

@@ -101,6 +101,11 @@ export class SharedConstants {
   }
 }
 
+/** None yet. */
+export function newSharedConstants(): SharedConstants {
+  return new SharedConstants()
+}
+
 let current: SharedConstants | null = null
 
 /** Runs `make`, whose constants are those of `shared`. */

@@ -21,7 +21,7 @@ let nextModule = 1
 const scripts = new Map<number, WeakRef<ScriptModule>>()
 
 /** What is to be told to the background thread when a module or a plan was collected that nobody disposed of. */
-const collected = new FinalizationRegistry<() => void>((tell) => tell())
+const collected = /* @__PURE__ */ new FinalizationRegistry<() => void>((tell) => tell())
 
 function currentThread(): BackgroundThread {
   if (thread?.alive !== true) {

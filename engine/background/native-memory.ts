@@ -1,7 +1,7 @@
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import type { MemorySource } from '../../runtime/native/memory.js'
 
-const abandoned = new FinalizationRegistry<number>((address) => {
+const abandoned = /* @__PURE__ */ new FinalizationRegistry<number>((address) => {
   kernels.mem_free({ address })
 })
 

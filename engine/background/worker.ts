@@ -7,7 +7,8 @@ import {
   type Outcome,
   type PassOptions,
   type PlanInfo,
-  SharedConstants,
+  newSharedConstants,
+  type SharedConstants,
   TieredModule,
 } from '../../compiler/index.js'
 import { PtliteError } from '../../runtime/error.js'
@@ -176,7 +177,7 @@ class Server {
         },
       },
     )
-    const shared = new SharedConstants()
+    const shared = newSharedConstants()
     const regions = new RegionsOfModule(script, 'auto', passes, shared)
     this.modules.set(module, { script, state, run: null, constants: shared, passes, regions, plans: new Map(), unloaded: false })
   }

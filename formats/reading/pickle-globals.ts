@@ -17,14 +17,12 @@ const MODULE_CLASS = '__torch__.'
 const CUSTOM_CLASS = '__torch__.torch.classes.'
 
 /** Of the storage classes, in the order of the c10::ScalarType numbers. */
-const STORAGES = (
-  'Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32 BFloat16 ' +
-  'QUInt4x2 QUInt2x4'
-).split(' ')
+const STORAGES =
+  'Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32 BFloat16 QUInt4x2 QUInt2x4'
 
 /** The number of a storage class, -1 for other names. */
 function scalarTypeOf(name: string): number {
-  return STORAGES.indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
+  return STORAGES.split(' ').indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
 }
 
 /** A storage, before a tensor says how to view it. */

@@ -12,7 +12,7 @@ import { ValueBudget } from '../containers/value-budget.js'
 
 /** c10::ScalarType numbers that this runtime has no elements for. */
 const UNSUPPORTED_TYPES: Readonly<Record<number, string>> = { 8: 'complex32', 17: 'quint2x4' }
-const KNOWN_TYPES: ReadonlySet<number> = new Set(Object.values(DType))
+const KNOWN_TYPES: ReadonlySet<number> = /* @__PURE__ */ new Set(/* @__PURE__ */ Object.values(DType))
 /** Scales and zero points of one file, so that a small file cannot ask for endless copies of them. */
 const MAX_QUANT_NUMBERS = 2 ** 24
 

@@ -89,7 +89,7 @@ export class Budget {
   }
 
   /** Carries `run` out within this budget, and within that around it. */
-  run<T>(run: () => T): T {
+  within<T>(run: () => T): T {
     const outer = current
     const begin = milliseconds()
     const { live } = memoryStats()
@@ -131,7 +131,7 @@ export class Budget {
   }
 
   /** Carries out what does not count: the compilation of a call, which has a limit of its own. */
-  compile<T>(run: () => T): T {
+  outside<T>(run: () => T): T {
     const begin = milliseconds()
     const { milliseconds: time } = this.limits
     const own = new Budget(this.who, time === undefined ? {} : { milliseconds: COMPILATION * time })
@@ -139,7 +139,7 @@ export class Budget {
     const before = limitMemory(null)
     this.deadline = Infinity
     try {
-      return own.run(run)
+      return own.within(run)
     } finally {
       limitMemory(before)
       const took = milliseconds() - begin
@@ -175,10 +175,10 @@ export function kernelTimeError(kernel: string): PtliteError {
 
 /** Carries `run` out within these limits. */
 export function withinLimits<T>(limits: Limits | undefined, run: () => T, cancellation: Cancellation | null = null): T {
-  return limits === undefined && cancellation === null ? run() : new Budget('the call', limits ?? {}, cancellation).run(run)
+  return limits === undefined && cancellation === null ? run() : new Budget('the call', limits ?? {}, cancellation).within(run)
 }
 
 /** The same for what compiles a call, whose limits it does not count against. */
 export function asCompilation<T>(run: () => T): T {
-  return current === UNLIMITED ? run() : current.compile(run)
+  return current === UNLIMITED ? run() : current.outside(run)
 }

@@ -7,7 +7,7 @@ import { roundHalfEven } from './rounding.js'
 /* float16 and bfloat16 elements, which JavaScript sees as their 16 bits. */
 
 const words = new Int32Array(1)
-const floats = new Float32Array(words.buffer)
+const floats = /* @__PURE__ */ new Float32Array(words.buffer)
 
 export function isHalf(type: DType): boolean {
   return type === DType.float16 || type === DType.bfloat16

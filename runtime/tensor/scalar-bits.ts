@@ -5,7 +5,7 @@ import { Float, type Scalar, scalarToBigInt, scalarToNumber } from './scalar.js'
 
 const words = new Int32Array(2)
 const doubles = new Float64Array(words.buffer)
-const floats = new Float32Array(words.buffer)
+const floats = /* @__PURE__ */ new Float32Array(words.buffer)
 const longs = new BigInt64Array(words.buffer)
 
 /** The element of dtype `type` that holds a scalar, as the low and high word of its bits. Integers wrap around. */

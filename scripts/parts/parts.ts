@@ -66,7 +66,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
       ...cpu('batch-statistics', 'convolution-forms', 'fractional-pool', 'group-norm', 'im2col', 'matrix-sums', 'pooling-1d-3d'),
       ...cpu('vector-product', 'widened-product'),
       ...composite('convolution', 'matmul', 'norm', 'padding', 'slow-convolution'),
-      ...support('complex-product', 'matmul'),
+      ...support('complex-product'),
       ...writers('bfloat16', 'columns'),
     ],
   ],
@@ -74,7 +74,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
   ['prepacked-layers', cpu('prepacked'), []],
   [
     'transformers',
-    [...cpu('attention', 'softmax'), ...composite('transformer'), ...support('attention'), ...writers('attention', 'softmax')],
+    [...cpu('attention', 'softmax'), ...composite('transformer'), ...support('attention', 'matmul'), ...writers('attention', 'softmax')],
     [...cpu('rms-norm', 'rotary'), ...composite('attention', 'scaled-attention'), ...writers('rotary')],
   ],
   ['joins', [...composite('cat', 'repeat'), ...tensor('axes')], composite('cat-quantized', 'chunk-cat', 'join-split')],
@@ -291,7 +291,7 @@ export const PARTS: readonly Part[] = [
     name: 'model',
     files: [
       ...['formats/*', 'program/*', 'engine/interpreter/*', 'runtime/native/budget.ts'],
-      ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'graph/shared-constants', 'passes/pass'),
+      ...compiler('call', 'entry', 'index', 'plan-info', 'signature-list', 'tier', 'record/*', 'passes/pass'),
       ...['interpreting-engine', 'load-program', 'open-program', 'program-engine'].map((name) => `engine/${name}.ts`),
     ],
     needs: ['operators', 'files'],

@@ -8,27 +8,28 @@ import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
 import { bundling, fail } from './minify.js'
 import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
 
-/** Files of the runtime that a build can go without, and what stands in for them (see selective-build/absent). */
-const PARTS: readonly { readonly feature: string; readonly file: string; readonly absent: string }[] = [
+/** Files of the runtime, what stands in for them (see selective-build/absent), and the features without all of which that does. */
+const PARTS: readonly { readonly features: readonly string[]; readonly file: string; readonly absent: string }[] = [
   ...formats().map(({ name }) => ({
-    feature: `loader:${name}`,
+    features: [`loader:${name}`],
     file: `formats/${name}/read.ts`,
     absent: 'selective-build/absent/reader.ts',
   })),
   // apps are written against the whole library, which says more
-  { feature: 'advice', file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
-  { feature: 'debug-info', file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
-  { feature: 'upgraders', file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
-  { feature: 'argument-counts', file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
-  { feature: 'complex', file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
-  { feature: 'complex', file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
-  { feature: 'complex', file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
-  { feature: 'quantized', file: 'formats/reading/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
-  { feature: 'interpreter', file: 'engine/open-program.ts', absent: 'selective-build/absent/open-program.ts' },
-  { feature: 'interpreter', file: 'engine/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
-  { feature: 'loader:ptlc', file: 'engine/load-plans.ts', absent: 'selective-build/absent/load-plans.ts' },
-  { feature: 'background', file: 'engine/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
-  { feature: 'compiler', file: 'engine/program-engine.ts', absent: 'selective-build/absent/program-engine.ts' },
+  { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
+  { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
+  { features: ['upgraders'], file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  { features: ['argument-counts'], file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
+  { features: ['complex'], file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
+  { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
+  { features: ['complex'], file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
+  { features: ['quantized'], file: 'formats/reading/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
+  { features: ['interpreter'], file: 'engine/open-program.ts', absent: 'selective-build/absent/open-program.ts' },
+  { features: ['interpreter'], file: 'engine/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
+  { features: ['loader:ptlc'], file: 'engine/load-plans.ts', absent: 'selective-build/absent/load-plans.ts' },
+  { features: ['background'], file: 'engine/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
+  { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'selective-build/absent/program-engine.ts' },
+  { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'selective-build/absent/call-options.ts' },
 ]
 
 export interface BundleInput {
@@ -74,7 +75,9 @@ export async function bundle(input: BundleInput): Promise<string> {
 }
 
 function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {
-  const absent = new Map(PARTS.filter((part) => !features.has(part.feature)).map((part) => [part.file, part.absent]))
+  const absent = new Map(
+    PARTS.filter((part) => !part.features.some((feature) => features.has(feature))).map((part) => [part.file, part.absent]),
+  )
   return {
     name: 'selected parts',
     setup(builder) {

@@ -2,6 +2,7 @@ import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import { ArgumentUse } from '../../program/linked.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { PickleOp } from '../../formats/containers/pickle/unpickler.js'
+import { Limit, Status } from '../../runtime/native/generated/numbers.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { Layout, MemoryFormat } from '../../runtime/tensor/options.js'
 import type { Selection } from '../selection/selection.js'
@@ -15,7 +16,7 @@ export function constantFields(abi: KernelAbi): ConstantFields {
   ])
   return new Map<string, Readonly<Record<string, number>>>([
     ...kernels,
-    ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp }),
+    ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp, Limit, Status }),
   ])
 }
 

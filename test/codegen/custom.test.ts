@@ -23,7 +23,7 @@ await t.test('what is generated from a custom_ops.yaml', async (t) => {
 
   await t.test('a new operator: a wrapper that calls its one native function', (t) => {
     const text = generate('- func: my::f(Tensor self, float[]? x=None) -> (Tensor, float)\n  dispatch:\n    CPU: f\n').get('operators.ts')!
-    t.match(text, "import * as natives from '../../examples/custom-op/natives.js'")
+    t.match(text, "import * as natives from './natives.js'")
     t.match(
       text,
       `function w_my_f(s: Stack): void {

@@ -18,7 +18,7 @@ function errorsWith(cpu: string): string {
   return typeErrors(new Map([...files, ...stubs, ['runtime/backends/cpu/index.ts', cpu]])).join('\n')
 }
 
-const head = "import type { Tensor } from '../../runtime/tensor/tensor.js'\n"
+const head = "import type { Tensor } from '../../tensor/tensor.js'\n"
 
 await t.test('all there: compiles', (t) => {
   t.equal(

@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { DType, dtypeName, isQuantized, itemSize } from '../../tensor/dtype.js'
+import { type DType, dtypeName, isQuantized, itemSize } from '../../tensor/dtype.js'
 import { broadcastShapes, wrapDim } from '../../tensor/shape.js'
 import { become, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'

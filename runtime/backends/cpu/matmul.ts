@@ -6,7 +6,7 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { PackSide, packedWeight } from '../support/packed-weight.js'
-import { asColumn, asRow, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
+import { asColumn, checkInner, scaledMatmul, shapeText } from '../support/matmul.js'
 import { checkSameType, product } from '../support/product.js'
 
 export function checkRank(operator: string, name: string, t: Tensor, rank: number): void {

@@ -54,7 +54,7 @@ interface Kept extends SparseKernel {
 const made = new WeakMap<Storage, Kept[]>()
 /** What live kernels were made of, by handle. */
 const descriptions = new Map<number, SparseDescription>()
-const abandoned = new FinalizationRegistry<number>((handle) => {
+const abandoned = /* @__PURE__ */ new FinalizationRegistry<number>((handle) => {
   descriptions.delete(handle)
   kernels.sparse_release({ handle })
 })

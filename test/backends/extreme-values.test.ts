@@ -103,4 +103,16 @@ t.test('scales of a hostile file read nothing outside of the image', (t) => {
   t.end()
 })
 
+t.test('zeta and polygamma far below 0 take no step for each whole number on the way', (t) => {
+  // values of PyTorch 2.13, which takes them, but for the last: between -2^40 and 9
+  const x = [2, 3, 5, 2, 2]
+  const q = [-100.5, -100.25, -70.75, -1e6 - 0.5, -(2 ** 40) - 0.5]
+  const want = [9.859703491870086, -62.01250410345885, 1020.0656159606373, 9.869603401090357, Math.PI ** 2 - 2 ** -40]
+  const got = call('special_zeta', tensor(Float64Array.from(x), [5]), tensor(Float64Array.from(q), [5])).data() as Float64Array
+  for (const [i, value] of want.entries()) t.ok(Math.abs(got[i]! / value - 1) < 1e-14, `${got[i]!} for ${x[i]!}, ${q[i]!}`)
+  const far = call('polygamma', 65536, tensor(Float64Array.of(-3e9 - 0.25), [1])).data() as Float64Array
+  t.ok(Number.isNaN(far[0]) || Math.abs(far[0]!) === Infinity, 'out of range')
+  t.end()
+})
+
 atEveryLevel(t, import.meta.url)

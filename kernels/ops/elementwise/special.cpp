@@ -20,12 +20,20 @@ static constexpr double kBernoulli[] = {1.0 / 12,
                                         -3617.0 / 10670622842880000,
                                         43867.0 / 5109094217170944000};
 
+/// Above, the sum is taken term by term.
+constexpr double kFewTerms = -64;
+
 double zeta(double x, double q) {
   if (x == 1) return INFINITY;
   if (x < 1) return NAN;
   if (q <= 0) {
     if (q == std::floor(q)) return INFINITY;
     if (x != std::floor(x)) return NAN;
+    // the terms below 0 are those of two other sums, which need not be walked through one by one
+    if (q < kFewTerms) {
+      const double fraction = q - std::floor(q), below = zeta(x, 1 - fraction) - zeta(x, 1 - q);
+      return zeta(x, fraction) + (std::fmod(x, 2) == 0 ? below : -below);
+    }
   }
   if (x != x || q != q || std::isinf(q)) return NAN;
   constexpr int terms = 12;

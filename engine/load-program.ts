@@ -1,7 +1,8 @@
 import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
 import { Budget } from '../runtime/native/budget.js'
-import { openProgram, readProgram } from '../formats/read.js'
+import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
 import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
+import { allSteps, type Steps } from '../formats/steps.js'
 import { ScriptModule, type ScriptOptions } from './interpreter/script-module.js'
 
 /** How a program is loaded. */
@@ -15,15 +16,16 @@ export function loadingLimits(fileBytes: number): Limits {
   return { instructions: 1e8, bytes: 2 ** 30 + 8 * fileBytes, milliseconds: 60_000, elements: DEFAULT_ELEMENTS }
 }
 
-/** Reads, verifies and links a model from a path or from bytes, whose file may be open. Objects with a `__setstate__` are built by running it. */
-export function loadProgram(
-  source: string | Uint8Array | ArrayBuffer,
-  options: ProgramOptions = {},
-  opened = openProgram(source, options),
-): ScriptModule {
+/** Reads, verifies and links a model from a path or from bytes, at once. */
+export function loadProgram(source: string | Uint8Array | ArrayBuffer, options: ProgramOptions = {}): ScriptModule {
+  return allSteps(loadOpened(source, options, openProgram(source, options)))
+}
+
+/** The same of an open file, step by step. Objects with a `__setstate__` are built by running it. */
+export function* loadOpened(source: string | Uint8Array | ArrayBuffer, options: ProgramOptions, opened: ProgramFile): Steps<ScriptModule> {
   const module = new ScriptModule(options, source)
   const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size)))
-  const file = readProgram(
+  const file = yield* readProgram(
     opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),

@@ -1,9 +1,19 @@
-import type { ProgramFile } from '../formats/read.js'
-import { loadProgram } from './load-program.js'
+import { openProgram, type ProgramFile } from '../formats/read.js'
+import { allSteps, type Steps } from '../formats/steps.js'
+import { loadOpened } from './load-program.js'
 import type { LoadOptions } from './options.js'
 import { ProgramEngine } from './program-engine.js'
 
-/** What runs the program of a path or bytes, or of its file where that is open. Throws PtliteError. */
-export function openProgramEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}, file?: ProgramFile): ProgramEngine {
-  return new ProgramEngine(loadProgram(source, options, file), options)
+/** What runs the program of a path or bytes, whose file is open, step by step. Throws PtliteError. */
+export function* openProgramSteps(
+  source: string | Uint8Array | ArrayBuffer,
+  options: LoadOptions,
+  opened: ProgramFile,
+): Steps<ProgramEngine> {
+  return new ProgramEngine(yield* loadOpened(source, options, opened), options)
+}
+
+/** The same at once, of a path or bytes that it opens. */
+export function openProgramEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ProgramEngine {
+  return allSteps(openProgramSteps(source, options, openProgram(source, options)))
 }

@@ -1,17 +1,18 @@
 import type { ByteSource } from '../formats/containers/bytes.js'
 import { OpenedFile } from '../formats/containers/opened-file.js'
 import { formatOf } from '../formats/registry.js'
+import type { Steps } from '../formats/steps.js'
 import type { Engine } from './engine.js'
 import { loadPlans } from './load-plans.js'
-import { openProgramEngine } from './open-program.js'
+import { openProgramSteps } from './open-program.js'
 import type { LoadOptions } from './options.js'
 
-/** What runs the model of a path or bytes, which are open, by what its format holds. Throws PtliteError, and closes the file then. */
-export function openEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions, bytes: ByteSource): Engine {
+/** What runs the model of a path or bytes, which are open, by what its format holds, step by step. Throws PtliteError, and closes the file then. */
+export function* openEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions, bytes: ByteSource): Steps<Engine> {
   try {
     const file = new OpenedFile(bytes, options.verify)
     const format = formatOf(file)
-    return format.holds === 'plans' ? loadPlans(bytes, format, options) : openProgramEngine(source, options, { file, format })
+    return format.holds === 'plans' ? loadPlans(bytes, format, options) : yield* openProgramSteps(source, options, { file, format })
   } catch (error) {
     bytes.close()
     throw error

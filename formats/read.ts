@@ -8,6 +8,7 @@ import { checkNesting } from './reading/nesting.js'
 import type { OpenOptions, ReadOptions } from './reading/read-options.js'
 import { TensorPool } from './reading/tensor-pool.js'
 import { formatOf, type ProgramFormat } from './registry.js'
+import { allSteps, type Steps } from './steps.js'
 
 /** An open file with a program. */
 export interface ProgramFile {
@@ -37,34 +38,43 @@ export function loadModelFile(
   hooks: LoadHooks = {},
   options: ReadOptions = {},
 ): Program {
-  return readProgram(openProgram(source, options), hooks, options)
+  return allSteps(readProgram(openProgram(source, options), hooks, options))
 }
 
 /**
- * Reads the program of a file, which it closes where it fails. Weights of a file on disk are mapped and used in place, those of bytes in memory are
- * copied once. Throws INVALID_FILE for anything damaged, UNSUPPORTED_FILE for what is whole but cannot be run.
+ * Reads the program of a file, which it closes where it fails, step by step: other work of the thread may go between them. Weights of a file on
+ * disk are mapped and used in place, those of bytes in memory are copied once. Throws INVALID_FILE for anything damaged, UNSUPPORTED_FILE for
+ * what is whole but cannot be run.
  */
-export function readProgram({ file, format }: ProgramFile, hooks: LoadHooks, options: ReadOptions): Program {
+export function* readProgram({ file, format }: ProgramFile, hooks: LoadHooks, options: ReadOptions): Steps<Program> {
   const { source } = file
   const budget = new ValueBudget(source.size, options.limits?.objects)
   const pool = new TensorPool(source, budget)
-  // the file's tensors belong to no run
-  const before = enterScope(null)
-  try {
-    return guarded(source.label, () => {
-      const parsed = format.read(file, { format: format.extension, pool, budget, limits: options.limits })
-      checkNesting(parsed.functions.flatMap((fn) => fn.constants))
-      hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
-      const { root, pending } = parsed.readState()
-      checkNesting([root, ...pending.map(({ state }) => state)])
-      for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
-      source.checkUnchanged()
-      return { ...parsed, format: format.name, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
-    })
-  } catch (error) {
-    pool.close()
-    throw error
-  } finally {
-    enterScope(before)
+  const step = <T>(work: () => T): T => {
+    // the file's tensors belong to no run
+    const before = enterScope(null)
+    try {
+      return guarded(source.label, work)
+    } catch (error) {
+      pool.close()
+      throw error
+    } finally {
+      enterScope(before)
+    }
   }
+  const parsed = step(() => format.read(file, { format: format.extension, pool, budget, limits: options.limits }))
+  yield
+  step(() => {
+    checkNesting(parsed.functions.flatMap((fn) => fn.constants))
+    hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
+  })
+  yield
+  const { root, pending } = step(() => parsed.readState())
+  yield
+  return step(() => {
+    checkNesting([root, ...pending.map(({ state }) => state)])
+    for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)
+    source.checkUnchanged()
+    return { ...parsed, format: format.name, root, checkUnchanged: () => source.checkUnchanged(true), close: () => pool.close() }
+  })
 }

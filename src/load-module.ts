@@ -20,12 +20,16 @@ const LARGE = 1 << 20
 export async function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
   const bytes = openSource(source, options.map)
-  // other work has its turn when the kernel library has been loaded, and before what the caller does with a module
+  // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
-  if (isLarge) await turnOfOthers()
-  const module = Module.over(openEngine(source, options, bytes))
-  if (isLarge) await turnOfOthers()
-  return module
+  const steps = openEngine(source, options, bytes)
+  for (;;) {
+    if (isLarge) await turnOfOthers()
+    const { done, value } = steps.next()
+    if (done !== true) continue
+    if (isLarge) await turnOfOthers()
+    return Module.over(value)
+  }
 }
 
 function checkLoadOptions(options: LoadOptions): void {

@@ -238,7 +238,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...['program/file-error.ts', 'formats/reading/nesting.ts', 'formats/containers/zip/*'],
       ...['bytes', 'opened-file', 'value-budget'].map((name) => `formats/containers/${name}.ts`),
-      ...['formats/registry.ts', 'formats/ptlc/magic.ts'],
+      ...['formats/registry.ts', 'formats/steps.ts', 'formats/ptlc/magic.ts'],
       'engine/open.ts',
       ...['compiler/record/signature.ts', 'src/call-options.ts', 'src/fit.ts', 'engine/pass-options.ts'],
     ],

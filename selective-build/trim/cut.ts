@@ -7,8 +7,8 @@ import { Reach } from './reach.js'
 import { applyEdits, type BundleSource, type Edit } from './source.js'
 import { classNameOf, isFunction } from './syntax.js'
 
-/** Where loading begins: what only this comes to is known from the models that were loaded. */
-const LOADING = new Set(['loadProgram'])
+/** Where loading begins (engine/load-program.ts): what only this comes to is known from the models that were loaded. */
+const LOADING = new Set(['loadProgram', 'loadOpened'])
 
 /** Characters: without a function that is shorter a bundle is no smaller. */
 const LEAST_SAVED = 10

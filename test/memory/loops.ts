@@ -28,6 +28,9 @@ for (let i = 0; i < Number(iterations); i++) {
   if (i % 20 === 0) peak = Math.max(peak, process.memoryUsage.rss())
   if (Number(every) > 0 && i % Number(every) === 0) await new Promise((resolve) => setImmediate(resolve))
 }
-globalThis.gc!()
-await new Promise((resolve) => setTimeout(resolve, 50))
+// the registries' tasks come when they come
+for (let tries = 0; tries < 100 && memoryStats().live > 20e6; tries++) {
+  globalThis.gc!()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+}
 console.log(JSON.stringify({ peak: peak / 1e6, live: memoryStats().live / 1e6 }))

@@ -8,6 +8,8 @@ export type SizeOf = (target: Target) => number
 
 /** What an extent of no bytes may be if each of its counts is at least 1: loops around an empty one still count, and tables beside it. */
 const MOST_EMPTY_BYTES = 2 ** 26
+/** The same of operations. */
+const MOST_EMPTY_FLOPS = 2 ** 28
 /** Operations of a kernel on however little memory, and on a byte of it: what products and convolutions do is far less. */
 const MOST_FREE_FLOPS = 2 ** 32
 const MOST_FLOPS_OF_BYTE = 2 ** 18
@@ -69,6 +71,7 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
   for (const [text, holds] of require) if (!holds(fields)) return `kernel ${layout.name}: expected ${text}`
   const isSet = new Set(pointers.map((p) => p.at))
   const found: Reach[] = []
+  let hasEmpty = false
   for (const [key, extent] of Object.entries(reach)) {
     const optional = key.endsWith('?')
     const field = optional ? key.slice(0, -1) : key
@@ -79,6 +82,7 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
       const bytes = optional && !isSet.has(at) ? 0 : extent(fields, each)
       if (!(bytes >= 0)) return `kernel ${layout.name}: ${field} has no extent`
       const isEmpty = bytes === 0 && (!optional || isSet.has(at))
+      hasEmpty ||= isEmpty
       if (isEmpty && !(fields.filled(() => extent(fields, each)) <= MOST_EMPTY_BYTES))
         return `kernel ${layout.name}: the loops over ${field} are too long`
       // bytes are whole, what a part of them comes to need not be
@@ -86,8 +90,12 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
     }
   }
   const total = found.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (flops !== undefined && !(flops(fields) <= Math.max(MOST_FREE_FLOPS, total * MOST_FLOPS_OF_BYTE)))
-    return `kernel ${layout.name}: it computes too long on ${total} bytes`
+  if (flops !== undefined) {
+    if (!(flops(fields) <= Math.max(MOST_FREE_FLOPS, total * MOST_FLOPS_OF_BYTE)))
+      return `kernel ${layout.name}: it computes too long on ${total} bytes`
+    if (hasEmpty && !(fields.filled(() => flops(fields)) <= Math.max(MOST_EMPTY_FLOPS, total * MOST_FLOPS_OF_BYTE)))
+      return `kernel ${layout.name}: the loops over nothing are too long`
+  }
   return found
 }
 

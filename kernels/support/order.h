@@ -1,9 +1,11 @@
 // Keys that compare as unsigned integers in the order of the elements they stand for, and a stable sort of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -46,11 +48,32 @@ inline int key_bytes(int32_t dtype) {
   return has_nan(dtype) && size < 4 ? 4 : int(size);
 }
 
+/// Elements that are read between two looks at the budget.
+constexpr int64_t kPiece = 1 << 14;
+/// Items that are ordered in a few ms.
+constexpr int64_t kMany = 1 << 18;
+
 inline void load_items(Item* items, int32_t dtype, const void* from, int64_t step, int64_t n) {
   elem::visit(dtype, [&](auto* type) {
     using S = std::remove_pointer_t<decltype(type)>;
     const S* in = static_cast<const S*>(from);
-    for (int64_t i = 0; i < n; i++) items[i] = {key_of(in[i * step]), i};
+    ptlite::Pace pace;
+    for (int64_t begin = 0; begin < n; begin += kPiece) {
+      const int64_t end = std::min(n, begin + kPiece);
+      for (int64_t i = begin; i < end; i++) items[i] = {key_of(in[i * step]), i};
+      pace.after(kPiece);
+    }
+  });
+}
+
+/// run(before) for n items; where these are many, comparisons look at the budget: what std::sort and its kin do ends with it.
+template <class Before, class Run>
+void paced(int64_t n, Before before, Run run) {
+  if (n < kMany) return run(before);
+  ptlite::Pace pace;
+  run([before, &pace](const Item& a, const Item& b) {
+    pace.after(1);
+    return before(a, b);
   });
 }
 

@@ -9,6 +9,7 @@ int64_t clamp(int64_t value, int64_t low, int64_t high) { return value < low ? l
 
 int32_t zero_triangle(zero_triangle_frame* f) {
   const int64_t row_bytes = f->columns * f->bytes;
+  if (row_bytes == 0) return PTLITE_OK;
   char* row = reinterpret_cast<char*>(f->out);
   for (int64_t b = 0; b < f->batch; ++b) {
     for (int64_t r = 0; r < f->rows; ++r, row += row_bytes) {

@@ -64,7 +64,7 @@ struct Align {
   }
 
   int32_t run() const {
-    return each_region(f->rois, f->channels * bins * 16, [&](int64_t k) { return region(k); });
+    return f->channels == 0 ? PTLITE_OK : each_region(f->rois, f->channels * bins * 16, [&](int64_t k) { return region(k); });
   }
 };
 
@@ -105,7 +105,8 @@ struct PositionSensitive {
   }
 
   int32_t run() const {
-    return each_region(f->rois, f->channels * 16, [&](int64_t k) { return region(k); });
+    // no channel, but as many bins as a frame says
+    return f->channels == 0 ? PTLITE_OK : each_region(f->rois, f->channels * 16, [&](int64_t k) { return region(k); });
   }
 };
 

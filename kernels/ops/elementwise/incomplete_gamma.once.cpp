@@ -4,6 +4,7 @@
 
 #include "frames/gamma.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -12,6 +13,8 @@ constexpr double kEpsilon = 0x1p-53;
 constexpr double kTiny = 0x1p-1000;
 // the series takes about six times the square root of a steps
 constexpr int64_t kMostSteps = 1 << 20;
+/// Steps from one look at the budget to the next.
+constexpr int64_t kStepsBetween = 1 << 12;
 
 // x^a e^-x / gamma(a)
 double prefix(double a, double x) { return exp(a * log(x) - x - lgamma(a)); }
@@ -22,6 +25,7 @@ double lower_by_series(double a, double x) {
     term *= x / (a + static_cast<double>(i));
     sum += term;
     if (term < sum * kEpsilon) break;
+    if (i % kStepsBetween == 0) ptlite::poll();
   }
   return prefix(a, x) * sum;
 }
@@ -39,6 +43,7 @@ double upper_by_fraction(double a, double x) {
     const double step = c * d;
     h *= step;
     if (fabs(step - 1) < kEpsilon) break;
+    if (i % kStepsBetween == 0) ptlite::poll();
   }
   return prefix(a, x) * h;
 }
@@ -64,7 +69,11 @@ void each(const incomplete_gamma_frame* f) {
   const T* x = reinterpret_cast<const T*>(f->x);
   T* out = reinterpret_cast<T*>(f->out);
   const bool upper = f->upper != 0;
-  for (int64_t i = 0; i < f->n; i++) out[i] = static_cast<T>(incomplete_gamma(static_cast<double>(a[i]), static_cast<double>(x[i]), upper));
+  ptlite::Pace pace;
+  for (int64_t i = 0; i < f->n; i++) {
+    pace.after(16);
+    out[i] = static_cast<T>(incomplete_gamma(static_cast<double>(a[i]), static_cast<double>(x[i]), upper));
+  }
 }
 
 int32_t run(incomplete_gamma_frame* f) {

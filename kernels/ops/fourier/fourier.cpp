@@ -248,6 +248,7 @@ int32_t fourier_run(fourier_frame* f) {
     }
     elem::store<double>(elem::at((void*)f->out, f->dtype, b * out_row), f->dtype, row, 1, out_row);
   };
+  if (f->batch == 0) return PTLITE_OK;
   Plan plan(n, f->inverse != 0);
   auto* roots = static_cast<Root*>(ptlite_scratch(plan.roots() * sizeof(Root)));
   if (roots == nullptr) return PTLITE_NO_MEMORY;
@@ -257,6 +258,7 @@ int32_t fourier_run(fourier_frame* f) {
 
 int32_t short_time_fourier_run(short_time_fourier_frame* f) {
   const int64_t n = f->n_fft;
+  if (f->batch * f->frames == 0) return PTLITE_OK;
   Plan plan(n, false);
   auto* roots = static_cast<Root*>(ptlite_scratch(plan.roots() * sizeof(Root) + size_t(n) * sizeof(double)));
   if (roots == nullptr) return PTLITE_NO_MEMORY;

@@ -169,8 +169,8 @@ int32_t gemm_pack_kernel(gemm_pack_frame* f) {
 }
 
 int32_t gemm_pack_size_kernel(gemm_pack_size_frame* f) {
-  if (f->dtype == PTLITE_FLOAT32) f->bytes = 4 * f->groups * pack_elements<float>(f->side, f->outer, f->k);
-  else if (f->dtype == PTLITE_FLOAT64) f->bytes = 8 * f->groups * pack_elements<double>(f->side, f->outer, f->k);
+  if (f->dtype == PTLITE_FLOAT32) f->bytes = int64_t{4} * f->groups * pack_elements<float>(f->side, f->outer, f->k);
+  else if (f->dtype == PTLITE_FLOAT64) f->bytes = int64_t{8} * f->groups * pack_elements<double>(f->side, f->outer, f->k);
   else return PTLITE_NO_DTYPE;
   return PTLITE_OK;
 }

@@ -19,12 +19,14 @@ inline bool smaller(const Item& a, const Item& b) { return a.key < b.key; }
 template <class Before>
 void top(Item* items, int64_t n, int64_t k, bool sorted, Before before) {
   if (k == 0) return;
-  if (k * 64 <= n) {
-    std::partial_sort(items, items + k, items + n, before);
-    return;
-  }
-  std::nth_element(items, items + k - 1, items + n, before);
-  if (sorted) std::sort(items, items + k - 1, before);
+  order::paced(n, before, [&](auto paced) {
+    if (k * 64 <= n) {
+      std::partial_sort(items, items + k, items + n, paced);
+      return;
+    }
+    std::nth_element(items, items + k - 1, items + n, paced);
+    if (sorted) std::sort(items, items + k - 1, paced);
+  });
 }
 
 /// Puts the k-th smallest at items[k] (Sedgewick's variant: pivot is the median of first, middle and last).
@@ -72,13 +74,13 @@ int64_t median_of(Item* items, int64_t n, int32_t dtype, bool skip_nan) {
   }
   const int64_t k = nans == n ? 0 : (n - nans - 1) / 2;
   // of equal elements the one that a stable sort would put at k
-  std::nth_element(items, items + k, items + n,
-                   [](const Item& a, const Item& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
+  const auto before = [](const Item& a, const Item& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; };
+  order::paced(n, before, [&](auto paced) { std::nth_element(items, items + k, items + n, paced); });
   return items[k].index;
 }
 
 int64_t mode_of(Item* items, int64_t n, int32_t dtype) {
-  std::sort(items, items + n, smaller);
+  order::paced(n, smaller, [&](auto paced) { std::sort(items, items + n, paced); });
   const bool nan = order::has_nan(dtype);
   const uint64_t nan_key = order::nan_key(dtype);
   int64_t best = items[0].index, most = 0, run = 0;

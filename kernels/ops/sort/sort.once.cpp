@@ -35,7 +35,7 @@ int32_t sort_run(sort_frame* f) {
       for (int64_t i = 0; i < n; i++) items[i].key = ~items[i].key;
     const order::Item* sorted = items;
     if (f->stable) sorted = order::sort(items, items + n, n, bytes);
-    else std::sort(items, items + n, [](const order::Item& a, const order::Item& b) { return a.key < b.key; });
+    else order::paced(n, [](const order::Item& a, const order::Item& b) { return a.key < b.key; }, [&](auto paced) { std::sort(items, items + n, paced); });
     int64_t* indices = (int64_t*)f->indices_out + lines.offset[2];
     for (int64_t i = 0; i < n; i++) indices[i * f->indices_step] = sorted[i].index;
     if (!f->values_out) continue;

@@ -112,7 +112,7 @@ export function index_Tensor(self: Tensor, indices: Indices, out?: Tensor): Tens
 /** self[indices] = values (or += where `accumulate`); values are broadcast to the indexed shape. */
 export function index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: boolean, out?: Tensor): Tensor {
   checkSameType(self, values, 'index_put')
-  const target = targetOf(self, out, 'index_put')
+  const target = targetOf(self, out, 'index_put', values, ...indices)
   const plan = planIndexing(target, indices)
   check(
     values.dim <= plan.shape.length,

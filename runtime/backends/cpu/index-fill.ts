@@ -68,7 +68,7 @@ export function index_fill_int_Scalar(self: Tensor, dim: number, index: Tensor, 
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_fill')
   check(index.dim <= 1, () => `index_fill: expected an index of at most one dimension, found ${index.dim}`)
-  const target = targetOf(self, out, 'index_fill')
+  const target = targetOf(self, out, 'index_fill', index)
   const list = contiguousOf(index)
   const shape = self.dim === 0 ? [list.numel] : self.shape.map((n, d) => (d === along ? list.numel : n))
   const indexed = shape.map((_, d) => (d === along ? 0 : target.strides[d]!))
@@ -93,7 +93,7 @@ export function put(self: Tensor, index: Tensor, source: Tensor, accumulate: boo
   checkSameType(self, source, 'put')
   check(index.numel === source.numel, () => `put: expected as many source elements as indices, found ${source.numel} and ${index.numel}`)
   check(self.numel > 0 || index.numel === 0, () => 'put: the tensor has no elements')
-  const target = targetOf(self, out, 'put')
+  const target = targetOf(self, out, 'put', index, source)
   const flat = contiguousOf(target)
   const list = contiguousOf(index)
   const operand = { index: list, strides: [1], limit: flat.numel, step: 1 }

@@ -38,7 +38,7 @@ function scatterTensor(op: Put, operator: string, self: Tensor, dim: number, ind
   const along = wrapDim(dim, self.dim)
   checkSameType(self, src, operator)
   checkShapes(operator, self, along, index, src)
-  const target = targetOf(self, out, operator)
+  const target = targetOf(self, out, operator, index, src)
   if (index.numel > 0) putIndexed(op, target, src, alongDim(target, along, index, sourceStrides(src, index)))
   return target
 }
@@ -46,7 +46,7 @@ function scatterTensor(op: Put, operator: string, self: Tensor, dim: number, ind
 function scatterScalar(op: Put, operator: string, self: Tensor, dim: number, index: Tensor, value: Scalar, out?: Tensor): Tensor {
   const along = wrapDim(dim, self.dim)
   checkShapes(operator, self, along, index, null)
-  const target = targetOf(self, out, operator)
+  const target = targetOf(self, out, operator, index)
   const nowhere = index.shape.map(() => 0)
   if (index.numel > 0) putIndexed(op, target, scalarTensor(value, self.type), alongDim(target, along, index, nowhere))
   return target
@@ -134,7 +134,7 @@ export function scatter_reduce_two(
   const along = wrapDim(dim, self.dim)
   checkSameType(self, src, 'scatter_reduce')
   checkShapes('scatter_reduce', self, along, index, src)
-  const target = targetOf(self, out, 'scatter_reduce')
+  const target = targetOf(self, out, 'scatter_reduce', index, src)
   if (index.numel === 0) return target
   if (reduction === 'mean' && self.type === DType.bool) throw new PtliteError('INVALID_DTYPE', 'scatter_reduce: bool tensors have no mean')
   const plain = sourceStrides(src, index)
@@ -174,7 +174,7 @@ export function index_add(self: Tensor, dim: number, index: Tensor, source: Tens
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_add', [DType.int32, DType.int64])
   checkSlices('index_add', self, along, index, source)
-  const target = targetOf(self, out, 'index_add')
+  const target = targetOf(self, out, 'index_add', index, source)
   const scale = scalarToNumber(alpha)
   putIndexed(scale === 1 ? 'add' : 'add_scaled', target, source, sliceWalk(target, along, index, source), { alpha: scale })
   return target
@@ -185,7 +185,7 @@ export function index_copy(self: Tensor, dim: number, index: Tensor, source: Ten
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_copy')
   checkSlices('index_copy', self, along, index, source)
-  const target = targetOf(self, out, 'index_copy')
+  const target = targetOf(self, out, 'index_copy', index, source)
   putIndexed('copy', target, source, sliceWalk(target, along, index, source))
   return target
 }
@@ -205,7 +205,7 @@ export function index_reduce(
   const along = wrapDim(dim, self.dim)
   checkIndexType(index, 'index_reduce', [DType.int32, DType.int64])
   checkSlices('index_reduce', self, along, index, source)
-  const target = targetOf(self, out, 'index_reduce')
+  const target = targetOf(self, out, 'index_reduce', index, source)
   const tally = zerosOf(target.shape, DType.int64)
   foldInto(target, source, sliceWalk(target, along, index, source), sliceWalk(tally, along, index, source), tally, reduction, includeSelf)
   return target

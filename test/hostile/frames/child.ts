@@ -13,6 +13,9 @@ import type { Report, Task } from './task.js'
 
 /** Launches random frames in blocks between guard pages. Writes each round's number to a file first, so that it is known which one ended the process. */
 
+/** Of a frame, in nanoseconds: what takes longer must see that it is over. */
+const DEADLINE = 2e9
+
 const task = JSON.parse(process.argv[2]!) as Task
 const file = openSync(task.progress, 'r+')
 const mark = new Float64Array(1)
@@ -65,7 +68,7 @@ function launch({ bytes, reach }: Candidate, random: Random, levels: number): st
   const offsets = memory(4)
   kernels.mem_fill({ address: offsets, bytes: 4, value: 0 })
   try {
-    kernels.plan_run({ count: 1, patch_count: 0, cancel: 0, levels, frames, offsets, patches: 0, times: 0, nanoseconds: 0, slots: [] })
+    kernels.plan_run({ count: 1, patch_count: 0, cancel: 0, levels, frames, offsets, patches: 0, times: 0, nanoseconds: DEADLINE, slots: [] })
     return 'ok'
   } catch (error) {
     if (error instanceof PtliteError && error.code !== 'INTERNAL') return error.code

@@ -8,11 +8,10 @@ import type { FunctionCode } from './code.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
+import { PROMOTED } from './generated/opcodes.js'
 import { upgradedOperator } from './upgraders.js'
 import { MOVES } from '../runtime/operators/generated/moves.js'
 
-/** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
-const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
 const RAISE = 'prim::RaiseException'
@@ -53,9 +52,9 @@ export function linkFunctions(
   return areOpen ? withArgumentCounts(functions) : functions
 }
 
-/** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */
+/** An instruction that stands for an operator, among words of code. */
 function isPromoted(word: number, at: number): boolean {
-  return at % 3 === 0 && (word === 38 || word === 43 || word === 44)
+  return at % 3 === 0 && PROMOTED[word] !== undefined
 }
 
 function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {

@@ -85,9 +85,10 @@ function replacements({ root, entry, files, features, constants, opcodes }: Bund
         const name = relative(root, path)
         const file = absent.get(name) ?? name
         const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
-        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(text, opcodes) : text
+        const written = rewrite(text, constants)
+        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(written, opcodes) : written
         const added = name === entry ? standIns(root) : ''
-        return { contents: added + rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
+        return { contents: added + chosen, loader: 'ts', resolveDir: join(root, dirname(file)) }
       })
     },
   }

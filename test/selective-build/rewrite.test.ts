@@ -9,8 +9,9 @@ import { OPCODES } from '../../program/opcodes.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import { Float } from '../../runtime/tensor/scalar.js'
+import { constantFields } from '../../selective-build/build/constants.js'
 import { INSTRUCTION_LOOP, withInstructions, withRows } from '../../selective-build/build/instructions.js'
-import { rewrite } from '../../selective-build/build/rewrite.js'
+import { rewrite, rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { parseBundle } from '../../selective-build/trim/source.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -27,7 +28,10 @@ t.test('clauses of a switch by number', (t) => {
 })
 
 t.test('the instruction loop has a clause for every instruction', (t) => {
-  const source = readFileSync(fileURLToPath(new URL(`../../${INSTRUCTION_LOOP}`, import.meta.url)), 'utf8')
+  const source = rewriteConstants(
+    readFileSync(join(root, INSTRUCTION_LOOP), 'utf8'),
+    constantFields({ enums: [], numbers: [], kernels: [] }),
+  )
   for (const { code, name, runs } of OPCODES.filter((row) => row.runs)) {
     const only = withInstructions(source, new Set([code]))
     t.equal(/case \d+:/g.exec(only)?.[0], `case ${code}:`, name)
@@ -39,7 +43,7 @@ t.test('the instruction loop has a clause for every instruction', (t) => {
 
 t.test('the table of instructions names those that models have', (t) => {
   const bundle =
-    '// runtime/a.ts\nvar ROWS = `a\nb`.split("\\n");\n\n// program/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`.split("\\n");\n'
+    '// runtime/a.ts\nvar ROWS = `a\nb`;\n\n// program/generated/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`;\n'
   const rows = withRows(parseBundle(bundle), new Set([0, 2]))
   t.equal(rows, bundle.replace(/`OP[^`]*`/, '"OP o-??\\n\\nLOAD r-01"'))
   t.end()

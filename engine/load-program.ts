@@ -22,12 +22,15 @@ export function loadProgram(
   opened = openProgram(source, options),
 ): ScriptModule {
   const module = new ScriptModule(options, source)
-  const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size)))
+  let budget: Budget | undefined
+  /** Of all code that the load runs. */
+  const loadingBudget = (): Budget =>
+    (budget ??= new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size))))
   const file = readProgram(
     opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
-      runSetState: (code, object, state) => budget.within(() => module.setState(code, object, state)),
+      runSetState: (code, object, state) => loadingBudget().within(() => module.setState(code, object, state)),
     },
     options,
   )

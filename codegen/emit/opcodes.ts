@@ -53,6 +53,11 @@ export const CHECKED: readonly number[] = [${rows.flatMap(({ value, isChecked })
 
 /** Operators that instructions stand for, by opcode. */
 export const PROMOTED: Readonly<Record<number, string>> = { ${operators.join(', ')} }
+
+/** Whether an instruction stands for an operator. */
+export function isPromoted(opcode: number): boolean {
+  return ${rows.flatMap(({ value, operator }) => (operator === null ? [] : [`opcode === ${value}`])).join(' || ') || 'false'}
+}
 `
 }
 

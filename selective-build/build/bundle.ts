@@ -19,6 +19,8 @@ const PARTS: readonly { readonly features: readonly string[]; readonly file: str
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { features: ['upgraders'], file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  // the later row counts
+  { features: ['upgraders', 'changed-operators'], file: 'program/upgraders.ts', absent: 'selective-build/absent/no-upgraders.ts' },
   { features: ['argument-counts'], file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { features: ['complex'], file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
   { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },

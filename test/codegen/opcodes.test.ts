@@ -20,6 +20,7 @@ t.test('the table of instructions is what is declared', (t) => {
     t.equal(PLAIN.has(name), row.isPlain, name)
     t.equal(generated.CHECKED.includes(code), row.isChecked, name)
     t.equal(generated.PROMOTED[code] ?? null, row.operator, name)
+    t.equal(generated.isPromoted(code), row.operator !== null, name)
   })
   t.equal(column(0, generated.OPERAND_LETTERS)[generated.Opcode.JF], generated.OperandKind.jump)
   t.equal(column(2, generated.EFFECT_LETTERS)[generated.Opcode.DICT_CONSTRUCT], generated.StackEffect.n)

@@ -1,4 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig, type Options } from 'tsup'
+import { readKernels } from './codegen/generate.js'
+import { constantFields } from './selective-build/build/constants.js'
+import { rewriteConstants } from './selective-build/build/rewrite.js'
+
+const root = fileURLToPath(new URL('.', import.meta.url))
 
 // scripts/parts/build.ts writes index.js and index.cjs with their parts, cli.js and worker.cjs
 const common: Options = {
@@ -25,6 +32,16 @@ const common: Options = {
   },
 }
 
+const constants = constantFields(readKernels(`${root}codegen/kernels`, root))
+
+/** Numbers in place of the names of instructions and of kernels' enumerations, as in the parts. */
+const numbers: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'numbers',
+  setup(builder) {
+    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: rewriteConstants(readFileSync(path, 'utf8'), constants), loader: 'ts' }))
+  },
+}
+
 export default defineConfig([
   // works from a checkout only, so it has no share in what the package loads
   {
@@ -34,6 +51,6 @@ export default defineConfig([
     external: ['esbuild', 'terser', 'typescript'],
   },
   // the library in one file, for bundlers
-  { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'] },
+  { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'], esbuildPlugins: [numbers] },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true, compilerOptions: { stripInternal: true } } },
 ])

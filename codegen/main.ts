@@ -6,8 +6,10 @@ import { readHistory } from './argument-history.js'
 import { readCommonOperators } from './common-operators.js'
 import { emitArgumentHistory } from './emit/argument-history.js'
 import { emitBackendIndexes } from './emit/backend-index.js'
+import { emitOpcodes } from './emit/opcodes.js'
 import { CodegenError } from './error.js'
 import { emitKernels, emitOperators, readKernels, readOperators } from './generate.js'
+import { readOpcodes } from './opcodes.js'
 import { backendsFrom, type BuildOptions, DEVICE_BACKENDS, everything, libraryNames } from './options.js'
 import { writeFiles } from './write.js'
 import { readEntries } from './yaml-file.js'
@@ -38,6 +40,7 @@ async function main(): Promise<void> {
     ...emitOperators(operators, options),
     ...emitKernels(kernels, options),
     ...emitBackendIndexes(operators, root),
+    ...emitOpcodes(readOpcodes(root)),
     ['runtime/operators/generated/argument-history.ts', emitArgumentHistory(history)],
   ])
   const written = await writeFiles(files, values.out)

@@ -24,12 +24,15 @@ export function loadProgram(source: string | Uint8Array | ArrayBuffer, options: 
 /** The same of an open file, step by step. Objects with a `__setstate__` are built by running it. */
 export function* loadOpened(source: string | Uint8Array | ArrayBuffer, options: ProgramOptions, opened: ProgramFile): Steps<ScriptModule> {
   const module = new ScriptModule(options, source)
-  const budget = new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size)))
+  let budget: Budget | undefined
+  /** Of all code that the load runs. */
+  const loadingBudget = (): Budget =>
+    (budget ??= new Budget('loading the module', limitsOver(options.limits, loadingLimits(opened.file.source.size))))
   const file = yield* readProgram(
     opened,
     {
       onFunctions: (codes, operatorVersion) => module.link(codes, operatorVersion),
-      runSetState: (code, object, state) => budget.within(() => module.setState(code, object, state)),
+      runSetState: (code, object, state) => loadingBudget().within(() => module.setState(code, object, state)),
     },
     options,
   )

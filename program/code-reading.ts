@@ -1,6 +1,8 @@
-import { column, EFFECT_LETTERS } from './opcodes.js'
+import { RESULTS } from './generated/opcode-results.js'
+import { EFFECT_LETTERS, Opcode } from './generated/opcodes.js'
+import { column } from './opcodes.js'
 import type { LinkedFunction, LinkedOperator } from './linked.js'
-import { ANY_KIND, Kind, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from './value-kinds.js'
+import { ANY_KIND, kindOfValue, kindsOfSchemaType, kindsOfTypeText } from './value-kinds.js'
 import { argumentCount, numberOf, resultsOf } from './verifier.js'
 
 /** An operator that functions of a file call. */
@@ -28,38 +30,8 @@ interface Signature {
 /** What is on the stack: the kinds that each value can have. */
 type Kinds = number[]
 
-const OP = 0
-const OPN = 1
-const STOREN = 4
-const STORE = 5
-const JF = 9
-const JMP = 10
-const LOOP = 11
-const RET = 12
-const CALL = 14
-const RAISE_EXCEPTION = 32
-
 const POPS = column(2, EFFECT_LETTERS)
 const PUSHES = column(3, EFFECT_LETTERS)
-
-/** Kinds of the only result of an instruction, by opcode; any where there is none here. */
-const RESULT: Readonly<Record<number, number>> = {
-  24: Kind.tuple, // TUPLE_CONSTRUCT
-  25: Kind.tuple, // NAMED_TUPLE_CONSTRUCT
-  27: Kind.dict, // DICT_CONSTRUCT
-  28: Kind.object, // CREATE_OBJECT
-  29: Kind.bool, // ISINSTANCE
-  30: Kind.tuple, // TUPLE_SLICE
-  35: Kind.bool, // __IS__
-  37: Kind.bool, // __ISNOT__
-  38: Kind.str, // FORMAT
-  39: Kind.device, // DEVICE
-  40: Kind.int, // DTYPE
-  41: Kind.int, // DIM
-  42: Kind.bool, // __NOT__
-  44: Kind.tensor, // NUM_TO_TENSOR
-  45: Kind.bool, // IS_CUDA
-}
 
 /** Values that an instruction can leave on the stack: N is no larger, and nobody unpacks longer lists. */
 const MAX_PUSHES = 1 << 16
@@ -108,20 +80,20 @@ export class CodeReading {
       depths.set(pc, stack.length)
       const opcode = code[3 * pc]!
       const x = code[3 * pc + 1]!
-      const call = opcode <= OPN ? this.calls.get(fn.operators[x]!) : undefined
-      if (call !== undefined && opcode === OP) {
+      const call = opcode <= Opcode.OPN ? this.calls.get(fn.operators[x]!) : undefined
+      if (call !== undefined && opcode === Opcode.OP) {
         const given = counts.get(call)
         const fits = (count: number): boolean => this.fits(call, count, stack!)
         if (given === undefined) return { call, counts: candidates.get(call)!.filter(fits) }
         if (!fits(given)) return 'fails'
       }
-      if (opcode === RET && stack.length !== 1) return 'fails'
+      if (opcode === Opcode.RET && stack.length !== 1) return 'fails'
       const taken = this.step(fn, pc, stack, call, counts, registers)
       if (taken === null) return 'fails'
-      if (opcode === STORE || opcode === STOREN) store(registers, stores, x, taken)
-      if (opcode === JF || opcode === JMP || opcode === LOOP) {
+      if (opcode === Opcode.STORE || opcode === Opcode.STOREN) store(registers, stores, x, taken)
+      if (opcode === Opcode.JF || opcode === Opcode.JMP || opcode === Opcode.LOOP) {
         // LOOP goes on without the three values that count
-        const left: Kinds = opcode === LOOP ? stack.slice(0, -3) : stack.slice()
+        const left: Kinds = opcode === Opcode.LOOP ? stack.slice(0, -3) : stack.slice()
         this.steps -= left.length
         const target = pc + x
         if (target <= pc) {
@@ -132,7 +104,8 @@ export class CodeReading {
           waiting.set(target, both)
         }
       }
-      if (opcode === JMP || opcode === RET || opcode === RAISE_EXCEPTION || call?.operator.qualifiedName === RAISE) stack = null
+      if (opcode === Opcode.JMP || opcode === Opcode.RET || opcode === Opcode.RAISE_EXCEPTION || call?.operator.qualifiedName === RAISE)
+        stack = null
     }
     return stack === null ? null : 'fails'
   }
@@ -151,8 +124,8 @@ export class CodeReading {
   ): Kinds | null {
     const { code } = fn.source
     const [opcode, x, n] = [code[3 * pc]!, code[3 * pc + 1]!, code[3 * pc + 2]!]
-    const callee = opcode === CALL ? this.functions[x] : undefined
-    if ((opcode <= OPN && call === undefined) || (opcode === CALL && callee === undefined)) return null
+    const callee = opcode === Opcode.CALL ? this.functions[x] : undefined
+    if ((opcode <= Opcode.OPN && call === undefined) || (opcode === Opcode.CALL && callee === undefined)) return null
     const takes = call !== undefined ? (counts.get(call) ?? 0) : callee !== undefined ? argumentCount(callee.source) : 0
     const results = call === undefined ? null : this.resultsOf(call, code, 3 * pc)
     const pops = numberOf(POPS[opcode] ?? 0, x, n, takes)
@@ -196,8 +169,8 @@ export class CodeReading {
     for (let at = 0; at < code.length; at += 3) {
       const opcode = code[at]!
       const x = code[at + 1]!
-      if (opcode >= JF && opcode <= LOOP && x <= 0) repeated.add(at / 3 + x)
-      const stored = opcode === STORE ? 1 : opcode === STOREN ? code[at + 2]! : 0
+      if (opcode >= Opcode.JF && opcode <= Opcode.LOOP && x <= 0) repeated.add(at / 3 + x)
+      const stored = opcode === Opcode.STORE ? 1 : opcode === Opcode.STOREN ? code[at + 2]! : 0
       this.steps -= 1 + stored
       for (let i = 0; i < stored && this.steps > 0; i++) stores.set(x + i, (stores.get(x + i) ?? 0) + 1)
     }
@@ -223,15 +196,15 @@ function store(registers: Map<number, number>, stores: ReadonlyMap<number, numbe
 /** Kinds of what an instruction leaves on the stack that calls no operator. */
 function resultOf({ source }: LinkedFunction, opcode: number, x: number, registers: ReadonlyMap<number, number>): number {
   switch (opcode) {
-    case 2: // LOAD
-    case 3: // MOVE
+    case Opcode.LOAD:
+    case Opcode.MOVE:
       return registers.get(x) ?? ANY_KIND
-    case 8: // LOADC
+    case Opcode.LOADC:
       return x >= 0 && x < source.constants.length ? kindOfValue(source.constants[x]!) : ANY_KIND
-    case 26: // LIST_CONSTRUCT
+    case Opcode.LIST_CONSTRUCT:
       return kindsOfTypeText(source.types[x] ?? '')
     default:
-      return RESULT[opcode] ?? ANY_KIND
+      return RESULTS[opcode] ?? ANY_KIND
   }
 }
 

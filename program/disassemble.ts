@@ -14,7 +14,7 @@ export function disassemble(fn: FunctionCode): string {
     const [op, x, n] = [fn.code[3 * pc]!, fn.code[3 * pc + 1]!, fn.code[3 * pc + 2]!]
     const row = OPCODES[op]
     const name = row?.name ?? `opcode ${op}`
-    const operands = [row?.x === '-' ? '' : String(x), row?.n === '-' ? '' : String(n)].filter((s) => s !== '').join(' ')
+    const operands = [row?.x === 'none' ? '' : String(x), row?.n === 'none' ? '' : String(n)].filter((s) => s !== '').join(' ')
     const note = row === undefined ? '' : explain(fn, row.x, pc, x, n)
     lines.push(`  ${String(pc).padStart(width)}  ${name.padEnd(22)} ${operands.padEnd(8)} ${note}`.trimEnd())
   }

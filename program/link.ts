@@ -8,11 +8,10 @@ import type { FunctionCode } from './code.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
+import { isPromoted, PROMOTED } from './generated/opcodes.js'
 import { upgradedOperator } from './upgraders.js'
 import { MOVES } from '../runtime/operators/generated/moves.js'
 
-/** Operators that the instructions FORMAT, TO_LIST and NUM_TO_TENSOR stand for. */
-const PROMOTED: Readonly<Record<number, string>> = { 38: 'aten::format', 43: 'prim::tolist', 44: 'prim::NumToTensor.Scalar' }
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
 const RAISE = 'prim::RaiseException'
@@ -42,7 +41,7 @@ export function linkFunctions(
       source,
       operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
       types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
-      promoted: source.code.some(isPromoted) ? promotedIn(source.code, link) : NONE,
+      promoted: source.code.some(standsForOperator) ? promotedIn(source.code, link) : NONE,
     }
   })
   if (missing.size > 0) throw missingOperators([...missing].sort())
@@ -53,13 +52,13 @@ export function linkFunctions(
   return areOpen ? withArgumentCounts(functions) : functions
 }
 
-/** FORMAT, TO_LIST or NUM_TO_TENSOR, among words of code. */
-function isPromoted(word: number, at: number): boolean {
-  return at % 3 === 0 && (word === 38 || word === 43 || word === 44)
+/** An instruction that stands for an operator, among words of code. */
+function standsForOperator(word: number, at: number): boolean {
+  return at % 3 === 0 && isPromoted(word)
 }
 
 function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
-  return new Map([...new Set(code.filter(isPromoted))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
+  return new Map([...new Set(code.filter(standsForOperator))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {

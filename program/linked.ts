@@ -53,6 +53,6 @@ export interface LinkedFunction {
   readonly source: FunctionCode
   readonly operators: readonly LinkedOperator[]
   readonly types: readonly TypeNode[]
-  /** By opcode: the operator behind a promoted instruction (FORMAT, TO_LIST, NUM_TO_TENSOR). */
+  /** By opcode: the operator that an instruction stands for (FORMAT, TO_LIST, NUM_TO_TENSOR). */
   readonly promoted: ReadonlyMap<number, LinkedOperator>
 }

@@ -1,35 +1,17 @@
 import { absent, PtliteError } from '../runtime/error.js'
 import type { FunctionCode } from './code.js'
 import { HOLDS_ALL_INSTRUCTIONS } from '../runtime/held.js'
-import { column, EFFECT_LETTERS, OPCODE_NAMES, OPERAND_LETTERS } from './opcodes.js'
+import { EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEffect } from './generated/opcodes.js'
+import { column, OPCODE_NAMES } from './opcodes.js'
 import type { LinkedFunction } from './linked.js'
 import { pathVerifier } from './verify-paths.js'
 
-const OP = 0
-const OPN = 1
-const STOREN = 4
-const STORE = 5
-const JMP = 10
-const LOOP = 11
-const RET = 12
-const CALL = 14
-const RAISE_EXCEPTION = 32
 const RAISE = 'prim::RaiseException'
 
 // numbers by opcode, which loops over tens of thousands of instructions are quickest with
 const KIND = column(0, OPERAND_LETTERS)
 const POPS = column(2, EFFECT_LETTERS)
 const PUSHES = column(3, EFFECT_LETTERS)
-
-// places in OPERAND_LETTERS: operands of these kinds begin at 1 or say where N things begin
-const JUMP = 6
-const REGISTER = 10
-const REGISTERS = 11
-const TYPES = 12
-
-// places in EFFECT_LETTERS
-const X = 4
-const SCHEMA = 7
 
 /** Registers and attributes are arrays of this many entries at most. */
 const MAX_REGISTERS = 1 << 20
@@ -38,7 +20,7 @@ const MAX_SLOTS = 1 << 16
 /** Values that a call of the function takes off the stack, `self` included. Files before version 5 may only say so by their first instruction. */
 export function argumentCount({ schema, code }: FunctionCode): number {
   if (schema !== null) return schema.args.length
-  return code[0] === STOREN ? code[2]! : code[0] === STORE ? 1 : 0
+  return code[0] === Opcode.STOREN ? code[2]! : code[0] === Opcode.STORE ? 1 : 0
 }
 
 /**
@@ -89,28 +71,28 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const kind = KIND[opcode] ?? -1
     if (kind < 0 && HOLDS_ALL_INSTRUCTIONS) throw wrong(source, pc, `${name} does not occur in mobile modules`)
     if (kind < 0) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
-    const target = kind === JUMP ? pc + x : x
-    const first = kind === REGISTER || kind === REGISTERS ? 1 : 0
-    const last = limits[kind]! - (kind === REGISTERS || kind === TYPES ? n : 1)
+    const target = kind === OperandKind.jump ? pc + x : x
+    const first = kind === OperandKind.register || kind === OperandKind.registers ? 1 : 0
+    const last = limits[kind]! - (kind === OperandKind.registers || kind === OperandKind.types ? n : 1)
     if (kind > 0 && (target < first || target > last)) throw wrong(source, pc, `${name} refers to ${target}; expected ${first} to ${last}`)
     checkOperands(fn, pc, opcode, x, n)
     if (depth < 0) return
 
     const operator = operators[x]!
-    const returns = opcode > OPN ? 0 : operator.returns
+    const returns = opcode > Opcode.OPN ? 0 : operator.returns
     const results = returns < 0 ? resultsOf(code, at) : returns
     // OPN has its own use of N
-    if (returns < 0 && opcode === OP) code[at + 2] = results
-    const takes = opcode === OP ? operator.given : opcode === CALL ? argumentCount(all[x]!.source) : 0
+    if (returns < 0 && opcode === Opcode.OP) code[at + 2] = results
+    const takes = opcode === Opcode.OP ? operator.given : opcode === Opcode.CALL ? argumentCount(all[x]!.source) : 0
     const pops = numberOf(POPS[opcode]!, x, n, takes)
     const pushes = numberOf(PUSHES[opcode]!, x, n, results)
     if (depth < pops) throw wrong(source, pc, `${name} takes ${pops} values; ${depth} are on the stack`)
-    if (opcode === RET && depth !== 1) throw wrong(source, pc, `expected one value on the stack at RET, found ${depth}`)
+    if (opcode === Opcode.RET && depth !== 1) throw wrong(source, pc, `expected one value on the stack at RET, found ${depth}`)
     const after = depth - pops + pushes
-    if (kind === JUMP) reach(pc, target, opcode === LOOP ? depth - 3 : after)
+    if (kind === OperandKind.jump) reach(pc, target, opcode === Opcode.LOOP ? depth - 3 : after)
     // older files raise exceptions by an operator, and leave what they like on the stack behind it
-    const raises = opcode === OP ? operator.qualifiedName === RAISE : opcode === RAISE_EXCEPTION
-    if (!raises && opcode !== JMP && opcode !== RET) reach(pc, pc + 1, after)
+    const raises = opcode === Opcode.OP ? operator.qualifiedName === RAISE : opcode === Opcode.RAISE_EXCEPTION
+    if (!raises && opcode !== Opcode.JMP && opcode !== Opcode.RET) reach(pc, pc + 1, after)
   }
 
   reach(0, 0, argumentCount(source))
@@ -121,41 +103,46 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
 
 /** How many values an effect is: a number by itself, X, N, N+1, or what a schema says. */
 export function numberOf(effect: number, x: number, n: number, bySchema: number): number {
-  return effect < X ? effect : effect === X ? x : effect === SCHEMA ? bySchema : n + effect - X - 1
+  return effect < StackEffect.x
+    ? effect
+    : effect === StackEffect.x
+      ? x
+      : effect === StackEffect.schema
+        ? bySchema
+        : n + effect - StackEffect.n
 }
 
 /** What is wrong with operands that are in range by themselves. Selective builds leave out the clauses of instructions that they have not got. */
 function checkOperands({ operators, types, source }: LinkedFunction, pc: number, opcode: number, x: number, n: number): void {
   switch (opcode) {
-    case 0: // OP
-    case 1: {
-      // OPN, from which vararg operators learn their number of arguments
+    case Opcode.OP:
+    case Opcode.OPN: {
+      // from it vararg operators learn their number of arguments
       const { vararg, given, qualifiedName } = operators[x]!
-      if (vararg ? opcode === OP : opcode === OPN && n !== given)
+      if (vararg ? opcode === Opcode.OP : opcode === Opcode.OPN && n !== given)
         throw wrong(source, pc, `${qualifiedName} takes ${vararg ? 'any number of' : given} arguments, ${OPCODE_NAMES[opcode]} gives ${n}`)
       break
     }
-    case 11: // LOOP
+    case Opcode.LOOP:
       if (n < 2) throw wrong(source, pc, `LOOP needs 2 values or more, found ${n}`)
       break
-    case 20: // INTERFACE_CALL
+    case Opcode.INTERFACE_CALL:
       if (typeof source.constants[x] !== 'string' || n < 1)
         throw wrong(source, pc, `constant ${x} is not the name of a method of one of ${n} values`)
       break
-    case 25: {
-      // NAMED_TUPLE_CONSTRUCT
+    case Opcode.NAMED_TUPLE_CONSTRUCT: {
       const fields = types[x]!.fields?.length ?? n
       if (fields !== n) throw wrong(source, pc, `a NamedTuple of ${fields} fields is made from ${n} values`)
       break
     }
-    case 27: // DICT_CONSTRUCT
+    case Opcode.DICT_CONSTRUCT:
       if (n % 2 !== 0) throw wrong(source, pc, `a dict of ${n} keys and values`)
   }
 }
 
 /** Results at this place of the code of an operator whose schema does not say how many: PyTorch stores several at once, right behind it. A single one may stay on the stack. */
 export function resultsOf(code: Int32Array, at: number): number {
-  return code[at] === OP && code[at + 3] === STOREN ? code[at + 5]! : 1
+  return code[at] === Opcode.OP && code[at + 3] === Opcode.STOREN ? code[at + 5]! : 1
 }
 
 function wrong(source: FunctionCode, pc: number, message: string): PtliteError {

@@ -1,23 +1,10 @@
-import { column, EFFECT_LETTERS, OPERAND_LETTERS } from './opcodes.js'
+import { CHECKED, EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEffect } from './generated/opcodes.js'
+import { column } from './opcodes.js'
 import type { LinkedFunction } from './linked.js'
 
-const OP = 0
-const JMP = 10
-const RAISE_EXCEPTION = 32
 const RAISE = 'prim::RaiseException'
-/** OPN, LOOP, RET, CALL, INTERFACE_CALL, NAMED_TUPLE_CONSTRUCT and DICT_CONSTRUCT, of which more is to be checked than numbers. */
-const SPECIAL: ReadonlySet<number> = new Set([1, 11, 12, 14, 20, 25, 27])
-
-// places in OPERAND_LETTERS
-const JUMP = 6
-const REGISTER = 10
-
-// places in EFFECT_LETTERS
-const X = 4
-const N = 5
-
 /** Kind of X by opcode; -1 for those that this leaves to others. */
-const KIND = column(0, OPERAND_LETTERS).map((kind, opcode) => (kind > REGISTER || SPECIAL.has(opcode) ? -1 : kind))
+const KIND = column(0, OPERAND_LETTERS).map((kind, opcode) => (kind > OperandKind.register || CHECKED.includes(opcode) ? -1 : kind))
 const POPS = column(2, EFFECT_LETTERS)
 const PUSHES = column(3, EFFECT_LETTERS)
 
@@ -41,7 +28,7 @@ export function pathVerifier(
   )
   const leaves = operators.map(({ returns }) => returns)
   const effect = (letter: number, x: number, n: number): number =>
-    letter < X ? letter : letter === X ? x : letter <= N + 1 ? n + letter - N : MAX_DEPTH
+    letter < StackEffect.x ? letter : letter === StackEffect.x ? x : letter < StackEffect.schema ? n + letter - StackEffect.n : MAX_DEPTH
 
   /** The instruction to be checked, or -1 where the path ends or comes to where one has been. */
   const follow = (start: number): number => {
@@ -52,19 +39,19 @@ export function pathVerifier(
       const n = code[3 * pc + 2]!
       const kind = opcode >= 0 && opcode < KIND.length ? KIND[opcode]! : -1
       if (kind < 0) return pc
-      const target = kind === JUMP ? pc + x : x
-      if (kind > 0 && (target < (kind === REGISTER ? 1 : 0) || target >= limits[kind]!)) return pc
-      const pops = opcode === OP ? takes[x]! : effect(POPS[opcode]!, x, n)
+      const target = kind === OperandKind.jump ? pc + x : x
+      if (kind > 0 && (target < (kind === OperandKind.register ? 1 : 0) || target >= limits[kind]!)) return pc
+      const pops = opcode === Opcode.OP ? takes[x]! : effect(POPS[opcode]!, x, n)
       if (pops < 0 || pops > depth) return pc
-      const after = depth - pops + (opcode === OP ? leaves[x]! : effect(PUSHES[opcode]!, x, n))
+      const after = depth - pops + (opcode === Opcode.OP ? leaves[x]! : effect(PUSHES[opcode]!, x, n))
       if (after < 0 || after >= MAX_DEPTH) return pc
-      if (kind === JUMP) {
+      if (kind === OperandKind.jump) {
         if (depths[target] === -1) {
           depths[target] = after
           found(target)
         } else if (depths[target] !== after) return pc
       }
-      if (opcode === JMP || opcode === RAISE_EXCEPTION) return -1
+      if (opcode === Opcode.JMP || opcode === Opcode.RAISE_EXCEPTION) return -1
       if (depths[pc + 1] === after) return -1
       if (depths[pc + 1] !== -1) return pc
       depths[pc + 1] = depth = after

@@ -8,7 +8,7 @@ import { noteUse } from '../runtime/used.js'
 import { checkList, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, mismatch } from './convert.js'
 import { toTyped } from './coerce.js'
-import { adopted } from './foreign.js'
+import { adoptedTensor } from './foreign.js'
 
 /** Fits arguments to what a method declares. */
 export class Parameters {
@@ -45,20 +45,20 @@ export class Parameters {
 
   private tensorAt(i: number, arg: Input): Tensor {
     if (arg instanceof Tensor && Tensor.isOne(arg)) return Tensor.own(arg)
-    const value = typeof arg === 'object' && arg !== null ? adopted(arg) : undefined
-    if (value instanceof Tensor) return value
-    throw mismatch(this.place(i), 'Tensor', arg)
+    const copy = typeof arg === 'object' && arg !== null ? adoptedTensor(arg) : undefined
+    if (copy !== undefined) return copy
+    throw mismatch(this.placeOf(i), 'Tensor', arg)
   }
 
   private valueAt(i: number, arg: Input): Value {
     noteUse('arguments')
     const { parameters, namedTuples } = this.signature
-    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(parameters[i]!.type, namedTuples)), this.place(i))
-    throw absent(`${this.place(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
+    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(parameters[i]!.type, namedTuples)), this.placeOf(i))
+    throw absent(`${this.placeOf(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
   }
 
   /** For errors. */
-  private place(i: number): string {
+  private placeOf(i: number): string {
     return `${this.method}() argument ${i + 1} (${this.signature.parameters[i]!.name})`
   }
 }

@@ -12,10 +12,16 @@ import { Device, Tuple, type Value } from '../runtime/tensor/value.js'
  * else, containers among it. Throws DISPOSED for a tensor that was disposed.
  */
 export function adopted(object: object): Value | undefined {
-  const lent = lentBy<LentTensor>(object, TENSOR)
-  if (lent !== undefined) return tensorOf(lent, object as Tensor)
+  const tensor = adoptedTensor(object)
+  if (tensor !== undefined) return tensor
   const value = lentBy<LentValue>(object, VALUE)
   return value === undefined ? undefined : valueOf(value)
+}
+
+/** The same of a tensor; undefined for anything else. */
+export function adoptedTensor(object: object): Tensor | undefined {
+  const lent = lentBy<LentTensor>(object, TENSOR)
+  return lent === undefined ? undefined : tensorOf(lent, object as Tensor)
 }
 
 /** What is in a tuple of another copy of the library, or in a Map of another realm, and an own one to put it into. undefined for anything else. */

@@ -160,7 +160,7 @@ class Server {
   }: LoadRequest): void {
     const state = new ObjectTable(-1, borrow)
     state.receive(nodes)
-    const script = ScriptModule.over(
+    const script = ScriptModule.ofProgram(
       {
         format,
         bytecodeVersion,

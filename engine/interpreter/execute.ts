@@ -8,6 +8,7 @@ import { noteUse } from '../../runtime/used.js'
 import * as step from './instructions.js'
 import { LEFT } from './recorder.js'
 import { drop, retain } from './lifetime.js'
+import { Opcode } from '../../program/generated/opcodes.js'
 import { OPCODE_NAMES } from '../../program/opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator } from '../../program/linked.js'
 import { messageText, raise } from '../../program/raise.js'
@@ -51,53 +52,51 @@ export function execute(
     for (;;) {
       const x = code[pc + 1]!
       switch (code[pc]) {
-        case 0: // OP
+        case Opcode.OP:
           runOperator(operators[x]!, operators[x]!.given, stack, run, code[pc + 2]!, fn, pc)
           pc += 3
           continue
-        case 1: // OPN
+        case Opcode.OPN:
           runOperator(operators[x]!, code[pc + 2]!, stack, run, 1, fn, pc)
           pc += 3
           continue
-        case 2: {
-          // LOAD
+        case Opcode.LOAD: {
           const v = registers[x]!
           if (v instanceof Tensor) v.uses++
           values[stack.top++] = v
           pc += 3
           continue
         }
-        case 3: // MOVE
+        case Opcode.MOVE:
           values[stack.top++] = registers[x]!
           registers[x] = null
           pc += 3
           continue
-        case 4: {
-          // STOREN
+        case Opcode.STOREN: {
           const n = code[pc + 2]!
           stack.top -= n
           for (let i = 0; i < n; i++) store(registers, x + i, values[stack.top + i]!, run)
           pc += 3
           continue
         }
-        case 5: // STORE
+        case Opcode.STORE:
           store(registers, x, values[--stack.top]!, run)
           pc += 3
           continue
-        case 6: // DROP
+        case Opcode.DROP:
           drop(values[--stack.top]!, run.lifetimes)
           pc += 3
           continue
-        case 7: // DROPR
+        case Opcode.DROPR:
           drop(registers[x]!, run.lifetimes)
           registers[x] = null
           pc += 3
           continue
-        case 8: // LOADC
+        case Opcode.LOADC:
           values[stack.top++] = constants[x]!
           pc += 3
           continue
-        case 9: // JF
+        case Opcode.JF:
           if (step.toBool(values[--stack.top]!)) pc += 3
           else {
             pc += 3 * x
@@ -108,7 +107,7 @@ export function execute(
             }
           }
           continue
-        case 10: // JMP
+        case Opcode.JMP:
           pc += 3 * x
           if (x > 0) from += 3 * x - 3
           else {
@@ -116,8 +115,7 @@ export function execute(
             from = pc
           }
           continue
-        case 11: {
-          // LOOP
+        case Opcode.LOOP: {
           const n = code[pc + 2]!
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, n + 1)
           if (step.nextIteration(stack, n)) {
@@ -130,7 +128,7 @@ export function execute(
           }
           continue
         }
-        case 12: // RET
+        case Opcode.RET:
           use(run, pc + 3 - from)
           from = pc
           for (let i = 1; i <= registerSize; i++) {
@@ -139,20 +137,19 @@ export function execute(
           }
           run.frames.pop()
           return
-        case 14: // CALL
+        case Opcode.CALL:
           use(run, pc + 3 - from)
           from = pc + 3
           call(run.program.functions[x]!, stack, run, fn, pc)
           pc += 3
           continue
-        case 20: // INTERFACE_CALL
+        case Opcode.INTERFACE_CALL:
           use(run, pc + 3 - from)
           from = pc + 3
           call(step.findInterfaceMethod(run.program, stack, constants[x]!, code[pc + 2]!), stack, run, fn, pc)
           pc += 3
           continue
-        case 21: {
-          // GET_ATTR
+        case Opcode.GET_ATTR: {
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeRead(object, x)
@@ -160,8 +157,7 @@ export function execute(
           pc += 3
           continue
         }
-        case 22: {
-          // SET_ATTR
+        case Opcode.SET_ATTR: {
           const value = values[--stack.top]!
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
@@ -170,41 +166,38 @@ export function execute(
           pc += 3
           continue
         }
-        case 23: // LIST_UNPACK
+        case Opcode.LIST_UNPACK:
           step.unpackList(stack, x)
           pc += 3
           continue
-        case 24: // TUPLE_CONSTRUCT
+        case Opcode.TUPLE_CONSTRUCT:
           step.construct(stack, x, (items) => new Tuple(items))
           pc += 3
           continue
-        case 25: {
-          // NAMED_TUPLE_CONSTRUCT
+        case Opcode.NAMED_TUPLE_CONSTRUCT: {
           const { fields } = fn.types[x]!
           step.construct(stack, code[pc + 2]!, (items) => new Tuple(items, fields))
           pc += 3
           continue
         }
-        case 26: // LIST_CONSTRUCT
+        case Opcode.LIST_CONSTRUCT:
           step.constructList(stack, fn.types[x]!, code[pc + 2]!)
           pc += 3
           continue
-        case 27: {
-          // DICT_CONSTRUCT
+        case Opcode.DICT_CONSTRUCT: {
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, code[pc + 2]!)
           const dict = step.constructDict(stack, code[pc + 2]!)
           run.lifetimes.pin(dict)
           pc += 3
           continue
         }
-        case 28: // CREATE_OBJECT
+        case Opcode.CREATE_OBJECT:
           growBy(0)
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
           pc += 3
           continue
-        case 29: {
-          // ISINSTANCE
+        case Opcode.ISINSTANCE: {
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           const v = values[stack.top - 1]!
           const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
@@ -213,70 +206,66 @@ export function execute(
           pc += 3
           continue
         }
-        case 30: // TUPLE_SLICE
+        case Opcode.TUPLE_SLICE:
           step.sliceTuple(stack, x, code[pc + 2]!, run.lifetimes)
           pc += 3
           continue
-        case 31: // TUPLE_INDEX
+        case Opcode.TUPLE_INDEX:
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           step.indexTuple(stack, run.lifetimes)
           pc += 3
           continue
-        case 32: // RAISE_EXCEPTION
+        case Opcode.RAISE_EXCEPTION:
           raise(values[stack.top - 2]!, values[stack.top - 1]!)
-        case 33: // DICT_INDEX
+        case Opcode.DICT_INDEX:
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
           step.indexDict(stack)
           pc += 3
           continue
-        case 34: // UNCHECKED_CAST
+        case Opcode.UNCHECKED_CAST:
           pc += 3
           continue
-        case 35: // __IS__
-        case 37: {
-          // __ISNOT__
+        case Opcode.__IS__:
+        case Opcode.__ISNOT__: {
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 2)
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
-          values[stack.top - 1] = step.isSame(a, b) === (code[pc] === 35)
+          values[stack.top - 1] = step.isSame(a, b) === (code[pc] === Opcode.__IS__)
           drop(a, run.lifetimes)
           drop(b, run.lifetimes)
           pc += 3
           continue
         }
-        case 36: // UN_INITIALIZED
+        case Opcode.UN_INITIALIZED:
           values[stack.top++] = null
           pc += 3
           continue
-        case 38: // FORMAT
+        case Opcode.FORMAT:
           runOperator(fn.promoted.get(code[pc]!)!, x, stack, run, 1, fn, pc)
           pc += 3
           continue
-        case 39: // DEVICE
-        case 40: // DTYPE
-        case 41: // DIM
-        case 45: {
-          // IS_CUDA
+        case Opcode.DEVICE:
+        case Opcode.DTYPE:
+        case Opcode.DIM:
+        case Opcode.IS_CUDA: {
           const v = values[stack.top - 1]!
           values[stack.top - 1] = step.describeTensor(code[pc]!, v)
           drop(v, run.lifetimes)
           pc += 3
           continue
         }
-        case 42: // __NOT__
+        case Opcode.__NOT__:
           values[stack.top - 1] = !step.toBool(values[stack.top - 1]!)
           pc += 3
           continue
-        case 43: // TO_LIST
-        case 44: {
-          // NUM_TO_TENSOR
+        case Opcode.TO_LIST:
+        case Opcode.NUM_TO_TENSOR: {
           const op = fn.promoted.get(code[pc]!)!
           runOperator(op, op.given, stack, run, 1, fn, pc)
           pc += 3
           continue
         }
-        case 47: {
-          // WARN
+        case Opcode.WARN: {
           drop(values[--stack.top]!, run.lifetimes)
           run.program.warn(messageText(values[--stack.top]!))
           if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)

@@ -1,3 +1,4 @@
+import { Opcode } from '../../program/generated/opcodes.js'
 import { PtliteError } from '../../runtime/error.js'
 import { describe, kindOf } from '../../runtime/tensor/describe.js'
 import { grow, growBy } from '../../runtime/tensor/growth.js'
@@ -173,11 +174,11 @@ const CPU = new Device('cpu')
 export function describeTensor(opcode: number, value: Value): Value {
   const tensor = toTensor(value)
   switch (opcode) {
-    case 39:
+    case Opcode.DEVICE:
       return CPU
-    case 40:
+    case Opcode.DTYPE:
       return tensor.type
-    case 41:
+    case Opcode.DIM:
       return tensor.dim
     default:
       return false

@@ -81,7 +81,7 @@ export class ScriptModule implements ProgramInstance {
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
-  static over(file: Program, options: ScriptOptions = {}): ScriptModule {
+  static ofProgram(file: Program, options: ScriptOptions = {}): ScriptModule {
     const module = new ScriptModule(options, new Uint8Array(0))
     module.hold(file)
     module.functions = linkFunctions(file.functions, file.operatorVersion, module.namedTuples)

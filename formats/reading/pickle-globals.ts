@@ -98,8 +98,8 @@ export function moduleGlobals(
 /** Members of an enum class are one object per value, since programs compare them by identity. */
 function enumMembers(): (className: string, value: Value) => Value {
   // by value: a float is another one than an int or a text
-  const plain = new PairMap<string, number | string, ScriptObject>()
-  const floats = new PairMap<string, number, ScriptObject>()
+  const plain = /* @__PURE__ */ new PairMap<string, number | string, ScriptObject>()
+  const floats = /* @__PURE__ */ new PairMap<string, number, ScriptObject>()
   return (className, value) => {
     if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
       throw unexpected(`the value of a member of ${className}`, value)

@@ -1,4 +1,5 @@
-import type { Launch } from './host.js'
+import { frameBytes } from './frame-memory.js'
+import { type Launch, openCustomLibrary } from './host.js'
 import { nativeHost } from './library.js'
 
 /**
@@ -6,5 +7,5 @@ import { nativeHost } from './library.js'
  * header defines them. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, or has another hash; `mismatch` says so.
  */
 export function openLibrary(path: string, abiHash: number, mismatch: string): Launch {
-  return nativeHost().open(path, abiHash, mismatch)
+  return openCustomLibrary(nativeHost(), path, frameBytes, abiHash, mismatch)
 }

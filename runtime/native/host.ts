@@ -9,10 +9,8 @@ export type Launch = (host: ArrayBufferView | null) => number
 /** A native library that runs kernels. */
 export interface Host {
   readonly launch: Launch
-  /** Runs the kernel of another frame on another native thread; fulfils with its status. The frame must not be transferred until then. */
-  launchAsync(frame: Uint8Array): Promise<number>
-  /** Loads a library of custom kernels, which run on the frame of this thread. Throws as loadHost does. */
-  open(path: string, abiHash: number, mismatch: string): Launch
+  /** What the functions below need. */
+  readonly addon: KernelAddon
 }
 
 /** Of Linux: what is missing is found here, and not when it is called, which would end the process. */
@@ -28,15 +26,19 @@ export function loadHost(path: string, frame: Uint8Array, abiHash: number, misma
   const addon = loadAddon(path)
   if (addon.abiHash !== abiHash) throw notLoaded(path, mismatch)
   const launch = addon.bind(frame)
-  return {
-    launch: (host) => (host === null ? launch() : launch(host)),
-    launchAsync: (other) => new Promise((done) => addon.launchAsync(other, done)),
-    open(other, hash, otherMismatch) {
-      const library = openCustom(addon, other)
-      if (library.abiHash !== hash) throw notLoaded(other, otherMismatch)
-      return (host) => (host === null ? library.launch(frame) : library.launch(frame, host))
-    },
-  }
+  return { launch: (host) => (host === null ? launch() : launch(host)), addon }
+}
+
+/** Runs the kernel of another frame on another native thread; fulfils with its status. The frame must not be transferred until then. */
+export function launchElsewhere({ addon }: Host, frame: Uint8Array): Promise<number> {
+  return new Promise((done) => addon.launchAsync(frame, done))
+}
+
+/** Loads a library of custom kernels, which run on `frame`. Throws as loadHost does. */
+export function openCustomLibrary({ addon }: Host, path: string, frame: Uint8Array, abiHash: number, mismatch: string): Launch {
+  const library = openCustom(addon, path)
+  if (library.abiHash !== abiHash) throw notLoaded(path, mismatch)
+  return (host) => (host === null ? library.launch(frame) : library.launch(frame, host))
 }
 
 function loadAddon(path: string): KernelAddon {

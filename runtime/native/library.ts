@@ -2,7 +2,7 @@ import { HOW_TO_GET_LIBRARY } from '../build.js'
 import { check, PtliteError } from '../error.js'
 import { frameBytes } from './frame-memory.js'
 import { KERNEL_ABI_HASH } from './generated/kernels.js'
-import { type Host, type Launch, loadHost } from './host.js'
+import { type Host, type Launch, launchElsewhere, loadHost } from './host.js'
 import { chooseLibrary, findLibrary } from './library-path.js'
 
 let host: Host | undefined
@@ -25,7 +25,7 @@ export function nativeLaunch(memory: ArrayBufferView | null): number {
 
 /** Runs the kernel of another frame on another native thread; fulfils with the status. */
 export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
-  return nativeHost().launchAsync(frame)
+  return launchElsewhere(nativeHost(), frame)
 }
 
 /** The kernel library in use. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, or is of another version. */

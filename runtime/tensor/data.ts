@@ -6,7 +6,7 @@ import { DType, isComplex, isFloating } from './dtype.js'
 import { halfValue, isHalf } from './half.js'
 import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
-import { extentOf, isContiguous, numelOf, shapeText } from './shape.js'
+import { extentOf, isContiguous, numelOf, refuseSparse, shapeText } from './shape.js'
 import type { Tensor } from './tensor.js'
 import { arrayName, byteLengthOf, lengthOf, steady } from './typed-array.js'
 
@@ -37,7 +37,7 @@ export function dtypeOfArray(data: TypedArray): DType | undefined {
 
 /** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
-  if (t.isSparse) throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape ${shapeText(t.shape)}`)
+  if (t.isSparse) refuseSparse(t.shape)
   noteRead(t)
   if (isComplex(t.type)) return readTensor(viewAsReal(t))
   const ArrayType = arrayTypeOf(t.type)

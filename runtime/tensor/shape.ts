@@ -107,3 +107,8 @@ export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
+
+/** Of a sparse tensor, where elements are wanted that lie in memory. */
+export function refuseSparse(shape: readonly number[]): never {
+  throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape ${shapeText(shape)}`)
+}

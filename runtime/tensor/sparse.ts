@@ -1,6 +1,5 @@
-import { PtliteError } from '../error.js'
 import { hide } from './public-tensor.js'
-import { contiguousStrides } from './shape.js'
+import { contiguousStrides, refuseSparse } from './shape.js'
 import { Storage } from './storage.js'
 import { Tensor, viewOf } from './tensor.js'
 
@@ -55,7 +54,7 @@ export class SparseTensor extends Tensor {
   }
 
   override get address(): number {
-    throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape [${this.shape.join(', ')}]`)
+    return refuseSparse(this.shape)
   }
 
   replace(indices: Tensor, values: Tensor, shape: readonly number[]): void {

@@ -181,7 +181,10 @@ export const PARTS: readonly Part[] = [
   // files of bytecode version 4 and 5
   {
     name: 'old-files',
-    files: [...within('program')('argument-counts', 'code-reading', 'value-kinds'), ...operators('generated/argument-history')],
+    files: [
+      ...within('program')('argument-counts', 'code-reading', 'generated/opcode-results', 'value-kinds'),
+      ...operators('generated/argument-history'),
+    ],
     needs: ['model', 'operators'],
   },
   ...FAMILIES.flatMap(([name, files, rare]): Part[] => [

@@ -2,7 +2,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { HOW_TO_EXTEND } from '../../runtime/build.js'
 
 /** Names of the operators that once had another meaning. */
-const UPGRADED = /^aten::(?:(div)_?\.(?:Tensor|Scalar|out)|(lin|log)space(?:\.out)?)$/
+export const UPGRADED = /^aten::(?:(div)_?\.(?:Tensor|Scalar|out)|(lin|log)space(?:\.out)?)$/
 
 /** Old meanings are left out: a file that needs one is refused, not run with today's. */
 export function upgradedOperator(name: string, _argCount: number, operatorVersion: number): undefined {

@@ -17,6 +17,8 @@ import { parseBundle } from '../trim/source.js'
 import { localName, Trimming, withoutExports } from '../trim/trim.js'
 import { bundle, launchedKernels, STAND_INS } from './bundle.js'
 import { declarationsFor, publicNames } from './declarations.js'
+import { UPGRADED } from '../absent/upgraders.js'
+import { mergedImports } from './merge-imports.js'
 import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
 import { heldFlags } from './held.js'
@@ -78,7 +80,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const foreign = foreignNames(root)
   const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
   const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
-  const text = finished(messages.text)
+  const text = mergedImports(finished(messages.text))
   const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
   const [module, commonJs] = await Promise.all((['esm', 'cjs'] as const).map((format) => minify(text, format, { messages, ownNames: own })))
   const texts = messagesFile(messages, request.command)
@@ -147,11 +149,12 @@ function withoutMessages(text: string): Messages {
   return withoutTexts(source, names, (file) => KEEPS_TEXTS.has(file))
 }
 
-function featuresOf({ parts, loaders, backends }: Selection): Set<string> {
+function featuresOf({ parts, loaders, backends, operators, uncalled }: Selection): Set<string> {
   const quantized = backends.has('QuantizedCPU') ? ['quantized'] : []
   // plans need neither a program nor what it calls
   const interpreter = loadersOf('program').some((name) => loaders.has(name)) ? ['interpreter'] : []
-  return new Set([...parts, ...quantized, ...interpreter, ...[...loaders].map((name) => `loader:${name}`)])
+  const changed = [...operators, ...uncalled].some((name) => UPGRADED.test(name)) ? ['changed-operators'] : []
+  return new Set([...parts, ...quantized, ...interpreter, ...changed, ...[...loaders].map((name) => `loader:${name}`)])
 }
 
 /** All files or none; a library that is in use keeps its file. */

@@ -19,6 +19,8 @@ const PARTS: readonly { readonly features: readonly string[]; readonly file: str
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
   { features: ['upgraders'], file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
+  // the later row counts
+  { features: ['upgraders', 'changed-operators'], file: 'program/upgraders.ts', absent: 'selective-build/absent/no-upgraders.ts' },
   { features: ['argument-counts'], file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
   { features: ['complex'], file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
   { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
@@ -85,9 +87,10 @@ function replacements({ root, entry, files, features, constants, opcodes }: Bund
         const name = relative(root, path)
         const file = absent.get(name) ?? name
         const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
-        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(text, opcodes) : text
+        const written = rewrite(text, constants)
+        const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(written, opcodes) : written
         const added = name === entry ? standIns(root) : ''
-        return { contents: added + rewrite(chosen, constants), loader: 'ts', resolveDir: join(root, dirname(file)) }
+        return { contents: added + chosen, loader: 'ts', resolveDir: join(root, dirname(file)) }
       })
     },
   }

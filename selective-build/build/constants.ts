@@ -1,5 +1,6 @@
 import type { KernelAbi } from '../../codegen/kernel-abi/model.js'
 import { ArgumentUse } from '../../program/linked.js'
+import { Opcode, OperandKind, StackEffect } from '../../program/generated/opcodes.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { PickleOp } from '../../formats/containers/pickle/unpickler.js'
 import { Limit, Status } from '../../runtime/native/generated/numbers.js'
@@ -16,7 +17,7 @@ export function constantFields(abi: KernelAbi): ConstantFields {
   ])
   return new Map<string, Readonly<Record<string, number>>>([
     ...kernels,
-    ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp, Limit, Status }),
+    ...Object.entries({ DType, MemoryFormat, Layout, ArgumentUse, PickleOp, Limit, Status, Opcode, OperandKind, StackEffect }),
   ])
 }
 

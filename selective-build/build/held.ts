@@ -1,6 +1,7 @@
 import type { Operator } from '../../codegen/model/operator.js'
 import { printType } from '../../codegen/schema/printer.js'
 import type * as held from '../../runtime/held.js'
+import { PLAIN } from '../../program/generated/plain-opcodes.js'
 import { OPCODES } from '../../program/opcodes.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Selection } from '../selection/selection.js'
@@ -8,10 +9,6 @@ import type { Selection } from '../selection/selection.js'
 /** Operands of instructions that are types. */
 const TYPED: ReadonlySet<string> = new Set(['type', 'types'])
 
-/** Instructions that neither make a container nor take one out of anything. */
-const PLAIN: ReadonlySet<string> = new Set(
-  'OP OPN LOAD MOVE STOREN STORE DROP DROPR JF JMP LOOP RET CALL __IS__ __ISNOT__ __NOT__ IS_CUDA DTYPE DIM NUM_TO_TENSOR'.split(' '),
-)
 /** Types of results that are no container and in none. */
 const SINGLE: ReadonlySet<string> = new Set(['Tensor', 'int', 'float', 'bool', 'Scalar', 'str', 'SymInt'])
 

@@ -34,7 +34,7 @@ function clausesWithout(block: ts.CaseBlock, opcodes: ReadonlySet<number>): [num
 }
 
 /** The file with the table of instructions: a text with a line for each opcode. */
-const TABLE = { file: 'program/opcodes.ts', name: 'ROWS' }
+const TABLE = { file: 'program/generated/opcodes.ts', name: 'ROWS' }
 
 /** A bundle whose table of instructions names the given opcodes only. */
 export function withRows(source: BundleSource, opcodes: ReadonlySet<number>): string {
@@ -46,8 +46,7 @@ export function withRows(source: BundleSource, opcodes: ReadonlySet<number>): st
   }
   for (const statement of source.tree.statements) {
     for (const { name, initializer } of source.fileAt(statement.getStart()) === TABLE.file ? declarationsOf(statement) : []) {
-      // what follows the text takes it apart
-      if (name.getText() === TABLE.name) visit((initializer as ts.CallExpression).expression)
+      if (name.getText() === TABLE.name) visit(initializer!)
     }
   }
   return applyEdits(source.text, edits)

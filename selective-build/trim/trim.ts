@@ -11,7 +11,7 @@ const LOADER = /^(?:formats\/(?!ptlc)|program|engine\/(?:interpreter\/|load-prog
 const isWithin = (file: string): boolean => LOADER.test(file)
 /** Of these those that only loadProgram calls; of what they hand on, debug information is read when models are loaded. */
 const LOADING =
-  /^(?:formats\/(?!ptlc)|program\/(?:attributes|file-error|verifier|opcodes|link|linked|upgraders|argument-counts|code-reading|value-kinds)\.ts)/
+  /^(?:formats\/(?!ptlc)|program\/(?:attributes|file-error|verifier|(?:generated\/)?opcodes|link|linked|upgraders|argument-counts|code-reading|value-kinds|generated\/opcode-results)\.ts)/
 const isLoading = (file: string): boolean => LOADING.test(file)
 
 /** A bundle whose parts can be observed while models run, and then be cut. */

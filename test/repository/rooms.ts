@@ -44,6 +44,9 @@ const FOLDERS = ['src', 'selective-build', 'engine', 'formats', 'compiler', 'pro
 
 const ROOMS = ROWS.flatMap((rooms, row) => rooms.map((room) => ({ room, row }))).sort((a, b) => b.room.length - a.room.length)
 
+/** All rooms from top to bottom, formats as one. */
+export const roomsInOrder: readonly string[] = ROWS.flatMap((rooms) => (rooms === FORMATS ? ['formats/<format>'] : rooms))
+
 /** The room of a file, and the number of its row from the top. */
 export function place(file: string): { room: string; row: number } | undefined {
   return ROOMS.find(({ room }) => file.startsWith(`${room}/`))

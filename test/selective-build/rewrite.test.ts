@@ -9,8 +9,10 @@ import { OPCODES } from '../../program/opcodes.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import { Float } from '../../runtime/tensor/scalar.js'
+import { constantFields } from '../../selective-build/build/constants.js'
 import { INSTRUCTION_LOOP, withInstructions, withRows } from '../../selective-build/build/instructions.js'
-import { rewrite } from '../../selective-build/build/rewrite.js'
+import { mergedImports } from '../../selective-build/build/merge-imports.js'
+import { rewrite, rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { parseBundle } from '../../selective-build/trim/source.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -27,7 +29,10 @@ t.test('clauses of a switch by number', (t) => {
 })
 
 t.test('the instruction loop has a clause for every instruction', (t) => {
-  const source = readFileSync(fileURLToPath(new URL(`../../${INSTRUCTION_LOOP}`, import.meta.url)), 'utf8')
+  const source = rewriteConstants(
+    readFileSync(join(root, INSTRUCTION_LOOP), 'utf8'),
+    constantFields({ enums: [], numbers: [], kernels: [] }),
+  )
   for (const { code, name, runs } of OPCODES.filter((row) => row.runs)) {
     const only = withInstructions(source, new Set([code]))
     t.equal(/case \d+:/g.exec(only)?.[0], `case ${code}:`, name)
@@ -39,7 +44,7 @@ t.test('the instruction loop has a clause for every instruction', (t) => {
 
 t.test('the table of instructions names those that models have', (t) => {
   const bundle =
-    '// runtime/a.ts\nvar ROWS = `a\nb`.split("\\n");\n\n// program/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`.split("\\n");\n'
+    '// runtime/a.ts\nvar ROWS = `a\nb`;\n\n// program/generated/opcodes.ts\nvar ROWS2 = `x`, ROWS = `OP o-??\nOPN ocN?\nLOAD r-01`;\n'
   const rows = withRows(parseBundle(bundle), new Set([0, 2]))
   t.equal(rows, bundle.replace(/`OP[^`]*`/, '"OP o-??\\n\\nLOAD r-01"'))
   t.end()
@@ -76,5 +81,30 @@ t.test('flags, constants and calls at the top level', (t) => {
   t.match(out, "export const f: F = /* @__PURE__ */ make('f', 3)")
   t.match(out, 'const g = () => make(Op.toString(), Op.unknown, 3)')
   t.match(out, '\n  const inner = make(1 as typeof Op.add)', 'not at the top level; a type stays')
+  t.end()
+})
+
+t.test('one import for each module', (t) => {
+  const text = `import { a, b as c } from "m";
+import { b as d, e, type } from "m";
+import { a as f } from "n";
+import { type as g } from "m";
+import whole from "m";
+const h = { d, d: f }, { d: i } = h;
+function k(type) { return g(type, h.d, d.d, e, whole, c) }
+export { a };
+`
+  const merged = mergedImports(text).replace(/\n+/g, '\n')
+  t.equal(
+    merged,
+    `import { a, b as c, e, type, type as g } from "m";
+import { a as f } from "n";
+import whole from "m";
+const h = { d: c, d: f }, { d: i } = h;
+function k(type) { return g(type, h.d, c.d, e, whole, c) }
+export { a };
+`,
+  )
+  t.equal(mergedImports(merged).replace(/\n+/g, '\n'), merged, 'of a bundle that has them already')
   t.end()
 })

@@ -53,7 +53,7 @@ export function stft(
   ) // prettier-ignore
   const frequencies = onesided === false ? nFft : Math.floor(nFft / 2) + 1
   const out = empty([...(self.dim === 2 ? [batch] : []), frequencies, frames, 2], type)
-  if (out.numel === 0) return returnComplex === true ? viewAsComplex(out) : out
+  if (out.numel === 0) return pairsOrComplex(out, returnComplex)
   const data = contiguousOf(castTo(signal, type))
   const taper = fullWindow(window, nFft, width, type)
   kernels.short_time_fourier({
@@ -70,7 +70,7 @@ export function stft(
     window: taper.address,
     out: out.address,
   })
-  return returnComplex === true ? viewAsComplex(out) : out
+  return pairsOrComplex(out, returnComplex)
 }
 
 /** torch.stft with the signal padded by n_fft / 2 at both ends where `center`. */
@@ -95,4 +95,9 @@ export function stft_center(
   check(!center || padMode !== 'reflect' || half < length, () => `stft: reflection by ${half} needs a longer signal than ${length}`)
   const signal = center ? padLast(modes[padMode as keyof typeof modes], self, [half, half], 0) : self
   return stft(signal, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow)
+}
+
+/** Complex numbers as pairs of reals, or as what they are where that is asked for. */
+function pairsOrComplex(pairs: Tensor, returnComplex: boolean | null): Tensor {
+  return returnComplex === true ? viewAsComplex(pairs) : pairs
 }

@@ -1,0 +1,4 @@
+/** Of builds none of whose operators ever had another meaning. */
+export function upgradedOperator(): undefined {
+  return undefined
+}

@@ -29,7 +29,7 @@ function refuseZip(zip: ZipArchive, path: string): never {
     )
   }
   if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
-  throw damaged('a zip file without bytecode.pkl, or constants.pkl and code, is not a module')
+  throw damaged('a zip file without bytecode.pkl and constants.pkl is not a module')
 }
 
 /** Of files with programs: `.ptl (zip), .pt (zip with code) or .ff (flatbuffer)`. */

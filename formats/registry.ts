@@ -48,7 +48,7 @@ const FORMATS: readonly Format[] = [
     container: 'zip with code',
     extension: '.pt',
     holds: 'program',
-    matches: ({ zip }) => zip?.holds('constants.pkl') === true && zip.holdsBelow('code/'),
+    matches: ({ zip }) => zip?.holds('constants.pkl') === true,
     read: readTorchscript,
   },
   {

@@ -106,7 +106,7 @@ export class Builder {
 
   entry(name: string): OperatorEntry {
     const found = findOperator(name)
-    if (found !== undefined) return found
+    if (found !== undefined) return this.library.noted(found)
     this.library.missing.add(name)
     this.library.throwMissing()
     throw new Error()

@@ -1,6 +1,7 @@
 import type { Builder } from './builder.js'
 import { Block, Node, type Site, Value } from './graph.js'
 import type { FunctionUnit } from './library.js'
+import type { Compute } from './known-results.js'
 import { simplify } from './simplify.js'
 
 /*
@@ -31,7 +32,10 @@ export class Inliner {
   private readonly open = new Set<FunctionUnit>()
   private left = LEAST_IN_ALL
 
-  constructor(private readonly write: (unit: FunctionUnit) => Builder) {}
+  constructor(
+    private readonly write: (unit: FunctionUnit) => Builder,
+    private readonly compute: Compute,
+  ) {}
 
   /** Throws INVALID_FILE where functions call themselves. */
   inlined(unit: FunctionUnit): Inlined {
@@ -87,7 +91,7 @@ export class Inliner {
       inner.results.forEach((value, i) => (inner.results[i] = resolved(value)))
     }
     rewrite(block, 0)
-    simplify(block)
+    simplify(block, this.compute)
     return { unit, block, ...counts, nodes: nodesIn(block) }
   }
 

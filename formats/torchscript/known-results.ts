@@ -32,6 +32,9 @@ function isNone(value: Value): boolean | undefined {
   return isSubtype(NONE, value.type) || value.type === ANY || value.type === UNKNOWN ? undefined : false
 }
 
+/** What an operator gives for these inputs; undefined where that is not known. */
+export type Compute = (entry: OperatorEntry, inputs: readonly Value[]) => Constant | undefined
+
 /** What an operator gives for constants, where that is a number or bool. What ends in an error is left to the program. */
 export function computed(entry: OperatorEntry, inputs: readonly Value[]): Constant | undefined {
   const { qualifiedName, schema } = entry

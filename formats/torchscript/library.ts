@@ -1,3 +1,4 @@
+import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
@@ -60,6 +61,8 @@ export class Library {
   readonly schemas = new OperatorSchemas()
   /** Operators that the program calls and this build lacks. */
   readonly missing = new Set<string>()
+  /** Operators that calls were found to mean, by name, and whether they were called to know their result. */
+  readonly lookedUp = new Map<string, boolean>()
   private readonly files = new Map<string, Definitions | null>()
   private readonly classes = new Map<string, ClassUnit | null>()
   private readonly functions = new Map<string, FunctionUnit | null>()
@@ -75,6 +78,13 @@ export class Library {
     private readonly enumMember: (className: string, value: Value) => Value,
     readonly operatorVersion: number,
   ) {}
+
+  /** Notes that the program was compiled with an operator. */
+  noted(entry: OperatorEntry, isCalled = false): OperatorEntry {
+    const { qualifiedName } = entry
+    if (isCalled || !this.lookedUp.has(qualifiedName)) this.lookedUp.set(qualifiedName, isCalled)
+    return entry
+  }
 
   /** Throws MISSING_OPERATOR where operators are missing. */
   throwMissing(): void {

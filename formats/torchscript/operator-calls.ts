@@ -72,7 +72,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = { 'prim::shape': 'aten::si
 
 function emitMatch(code: Expressions, { signature, inputs, returns }: Match<Overload>): Value {
   const { builder } = code
-  const { entry } = signature
+  const entry = builder.library.noted(signature.entry)
   if (entry.qualifiedName === 'aten::warn') {
     builder.node({ kind: 'WARN' }, inputs.length > 1 ? inputs : [...inputs, builder.constant(2)])
     return builder.constant(null)

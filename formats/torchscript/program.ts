@@ -4,6 +4,7 @@ import { CodePlaces } from './debug.js'
 import { emitFunction } from './emit.js'
 import { Block, type Site } from './graph.js'
 import { calledIn, Inliner } from './inline.js'
+import { computed } from './known-results.js'
 import type { ClassUnit, FunctionUnit, Library } from './library.js'
 import { Statements } from './statements.js'
 
@@ -37,11 +38,18 @@ class ProgramCompiler {
     classes: readonly ClassUnit[],
   ) {
     this.classes = new Set(classes)
-    this.inliner = new Inliner((unit) => {
-      const builder = new Builder(library, unit, new Block())
-      new Statements(builder).writeBody()
-      return builder
-    })
+    this.inliner = new Inliner(
+      (unit) => {
+        const builder = new Builder(library, unit, new Block())
+        new Statements(builder).writeBody()
+        return builder
+      },
+      (entry, inputs) => {
+        const result = computed(entry, inputs)
+        if (result !== undefined) library.noted(entry, true)
+        return result
+      },
+    )
   }
 
   compile(root: ClassUnit): Program {

@@ -54,7 +54,8 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
       arrangeAttributes(value, library)
       return { root: value, pending: meaning.pending }
     })
-  return { bytecodeVersion: BYTECODE_VERSION, operatorVersion, functions, extraFiles: extraFilesOf(zip), debug, readState }
+  const { lookedUp } = library
+  return { bytecodeVersion: BYTECODE_VERSION, operatorVersion, functions, extraFiles: extraFilesOf(zip), debug, lookedUp, readState }
 }
 
 function sourceReader(zip: ZipArchive): (path: string) => SourceFile | undefined {

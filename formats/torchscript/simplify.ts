@@ -1,5 +1,5 @@
 import { type Block, type Node, Value } from './graph.js'
-import { computed, knownResult } from './known-results.js'
+import { type Compute, knownResult } from './known-results.js'
 import { isSubtype, type Type } from './types.js'
 
 /*
@@ -16,14 +16,16 @@ const PURE_KINDS: ReadonlySet<string> = new Set(
   ),
 )
 
-export function simplify(block: Block): void {
-  new Folding().fold(block)
+export function simplify(block: Block, compute: Compute): void {
+  new Folding(compute).fold(block)
   new Unused(block).remove(block)
 }
 
 class Folding {
   /** What stands for values from here on. */
   private readonly replaced = new Map<Value, Value>()
+
+  constructor(private readonly compute: Compute) {}
 
   fold(block: Block): void {
     const nodes: Node[] = []
@@ -41,7 +43,7 @@ class Folding {
         way.results.forEach((result, i) => this.replaced.set(node.outputs[i]!, result))
         continue
       }
-      const results = resultsOf(node)
+      const results = resultsOf(node, this.compute)
       if (results !== undefined) {
         results.forEach((result, i) => this.replaced.set(node.outputs[i]!, result))
         continue
@@ -57,13 +59,13 @@ class Folding {
     return this.replaced.get(value) ?? value
   }
 
-  /** The block of an \`if\` that is always taken. */
+  /** The block of an `if` that is always taken. */
   private onlyWay({ action, inputs, blocks }: Node): Block | undefined {
     const condition = action.kind === 'if' ? inputs[0]!.constant : undefined
     return typeof condition === 'boolean' ? blocks[condition ? 0 : 1] : undefined
   }
 
-  /** What is the same on both ways is no result of an \`if\`. */
+  /** What is the same on both ways is no result of an `if`. */
   private joinSame({ outputs, blocks }: Node): void {
     const [then, other] = blocks
     for (let i = outputs.length - 1; i >= 0; i--) {
@@ -76,7 +78,7 @@ class Folding {
 }
 
 /** What a node gives, where that is there already. */
-function resultsOf({ action, inputs, outputs }: Node): readonly Value[] | undefined {
+function resultsOf({ action, inputs, outputs }: Node, compute: Compute): readonly Value[] | undefined {
   const made = inputs[0]?.node
   const items = made?.action.kind === 'TUPLE_CONSTRUCT' || made?.action.kind === 'NAMED_TUPLE_CONSTRUCT' ? made.inputs : undefined
   if (action.kind === 'TUPLE_INDEX' && action.index !== null && items !== undefined) return [items[action.index]!]
@@ -90,7 +92,7 @@ function resultsOf({ action, inputs, outputs }: Node): readonly Value[] | undefi
     const known = input!.type.kind !== 'unknown' && isSubtype(input!.type, type)
     return known && input!.constant !== null ? [input!] : undefined
   }
-  const constant = knownResult(qualifiedName, inputs) ?? computed(entry, inputs)
+  const constant = knownResult(qualifiedName, inputs) ?? compute(entry, inputs)
   return constant === undefined ? undefined : [new Value(type, null, constant)]
 }
 

@@ -49,12 +49,6 @@ export class ZipArchive {
     return this.entries.has(name)
   }
 
-  /** Whether there are records in a folder: `code/`. */
-  holdsBelow(folder: string): boolean {
-    for (const name of this.entries.keys()) if (name.startsWith(folder)) return true
-    return false
-  }
-
   /** The whole record, inflated where need be. Its checksum is checked. */
   contentOf(name: string): Buffer {
     const { method, compressedSize, size, offset, crc } = this.placeOf(name)

@@ -18,24 +18,24 @@ export function refuse(file: OpenedFile, formats: readonly Named[]): never {
       throw unsupported(
         'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
       )
-    throw damaged(`expected a ${programs(formats).join(' or ')} module, found ${described(source.head)}`)
+    throw damaged(`expected a ${programs(formats)} module, found ${described(source.head)}`)
   })
 }
 
 function refuseZip(zip: ZipArchive, path: string): never {
-  if (zip.holds('constants.pkl') || zip.holds('model.json')) {
+  if (zip.holds('model.json')) {
     throw unsupported(
-      'this is a full TorchScript archive without mobile bytecode; export it again in Python: ' +
-        `torch.jit.load('${path}')._save_for_lite_interpreter('model.ptl')`,
+      'this is a TorchScript archive from before PyTorch 1.4; export it again in Python: ' + `torch.jit.load('${path}').save('model.pt')`,
     )
   }
   if (zip.holds('data.pkl')) throw unsupported('this is a file of torch.save, which holds values and no program')
-  throw damaged('a zip file without bytecode.pkl is not a module')
+  throw damaged('a zip file without bytecode.pkl and constants.pkl is not a module')
 }
 
-/** Of files with programs: `.ptl (zip)`. */
-function programs(formats: readonly Named[]): string[] {
-  return formats.filter(({ holds }) => holds === 'program').map(({ extension, container }) => `${extension} (${container})`)
+/** Of files with programs: `.ptl (zip), .pt (zip with code) or .ff (flatbuffer)`. */
+function programs(formats: readonly Named[]): string {
+  const names = formats.filter(({ holds }) => holds === 'program').map(({ extension, container }) => `${extension} (${container})`)
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)!}`
 }
 
 function described(head: Buffer): string {

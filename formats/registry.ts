@@ -7,6 +7,7 @@ import { PLAN_MAGIC } from './ptlc/magic.js'
 import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
 import type { ProgramReader } from './reading/parsed.js'
 import { refuse } from './refuse.js'
+import { read as readTorchscript } from './torchscript/read.js'
 
 interface Row {
   /** Of its folder beside this file, and in selective builds of the feature `loader:NAME`, without which `read.ts` in there is left out. */
@@ -41,6 +42,14 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     read: readPtl,
+  },
+  {
+    name: 'torchscript',
+    container: 'zip with code',
+    extension: '.pt',
+    holds: 'program',
+    matches: ({ zip }) => zip?.holds('constants.pkl') === true,
+    read: readTorchscript,
   },
   {
     name: 'ff',

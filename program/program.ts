@@ -27,6 +27,8 @@ export interface Program {
   /** By name without `extra/`. */
   readonly extraFiles: ReadonlyMap<string, Uint8Array>
   readonly debug?: DebugInfo | undefined
+  /** Of files whose code reading compiles: the operators that this looked up, and whether it called them. */
+  readonly lookedUp?: ReadonlyMap<string, boolean> | undefined
   /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */
   checkUnchanged?(): void
   /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */

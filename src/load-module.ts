@@ -10,7 +10,7 @@ import { turnOfOthers } from '../engine/turn.js'
 const LARGE = 1 << 20
 
 /**
- * Loads a `.ptl`, `.ff` or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
+ * Loads a `.ptl`, `.ff`, `.pt` (TorchScript) or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
  * mapped and used in place. The model is verified and its operators are resolved before the promise fulfils;
  * it rejects with a PtliteError.
  *

@@ -71,6 +71,22 @@ export function findOperator(qualifiedName: string): OperatorEntry | undefined {
   return index < 0 ? undefined : entryAt(index)
 }
 
+/** The operators of a name without overload: `aten::add` is that of `aten::add.Tensor` and others. */
+export function overloadsOf(name: string): OperatorEntry[] {
+  const isOverload = (other: string): boolean => other.startsWith(name) && (other.length === name.length || other[name.length] === '.')
+  let low = 0
+  let high = operatorTotal()
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (nameOf(middle) < name) low = middle + 1
+    else high = middle
+  }
+  const found: OperatorEntry[] = []
+  for (let index = low; index < operatorTotal() && isOverload(nameOf(index)); index++) found.push(entryAt(index))
+  if (HOLDS_CUSTOM_OPERATORS) for (const [qualifiedName, index] of added) if (isOverload(qualifiedName)) found.push(entryAt(index))
+  return found
+}
+
 function indexOf(qualifiedName: string): number {
   return (HOLDS_CUSTOM_OPERATORS && added.size > 0 ? added.get(qualifiedName) : undefined) ?? numberOf(qualifiedName)
 }

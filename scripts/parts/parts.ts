@@ -235,6 +235,8 @@ export const PARTS: readonly Part[] = [
   },
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
   { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },
+  // archives with code in place of bytecode
+  { name: 'torchscript', files: ['formats/torchscript/*'], needs: ['operators', 'files', 'model'] },
   {
     // what all loaded models need
     name: 'files',

@@ -60,6 +60,8 @@ export class Recorder {
       const file = fileName(module)
       const names = [...this.operatorsOf(module)]
       for (const name of names) add(name, reached.has(name), file)
+      // compiling its code again needs them
+      for (const [name, isCalled] of module.file.lookedUp ?? []) add(name, isCalled, file)
       const unused = names.filter((name) => !reached.has(name)).sort()
       if (unused.length > 0) warnings.push(`${file}: never called: ${unused.join(', ')}`)
     }

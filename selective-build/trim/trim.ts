@@ -6,8 +6,11 @@ import { type Part, partsOf } from './parts.js'
 import { applyEdits, type BundleSource, parseBundle } from './source.js'
 import { exportsOf } from './syntax.js'
 
-/** Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. */
-const LOADER = /^(?:formats\/(?!ptlc)|program|engine\/(?:interpreter\/|load-program))/
+/**
+ * Files whose functions are left out where no traced model comes to them: they read models, prove them right and link them. What tells formats apart
+ * stays, since errors name the reader that a build is without.
+ */
+const LOADER = /^(?:formats\/(?!ptlc|registry)|program|engine\/(?:interpreter\/|load-program))/
 const isWithin = (file: string): boolean => LOADER.test(file)
 /** Of these those that only loadProgram calls; of what they hand on, debug information is read when models are loaded. */
 const LOADING =

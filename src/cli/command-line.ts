@@ -15,7 +15,7 @@ const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compi
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
-  return `Runs PyTorch mobile modules (.ptl and .ff), and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
+  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
 }
 
 /** Runs `ptlite` with these arguments. Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */

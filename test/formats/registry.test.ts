@@ -19,6 +19,7 @@ t.test('a file is of the format that its content says', async (t) => {
   for (const [name, format] of [
     ['control.ptl', 'ptl'],
     ['control.ff', 'ff'],
+    ['torchscript.pt', 'torchscript'],
   ] as const) {
     const file = opened(fixturePath(name))
     t.equal(formatOf(file).name, format)
@@ -31,7 +32,9 @@ t.test('a zip is told by its records', async (t) => {
   const bytecode = opened(zip([{ name: 'm/bytecode.pkl', data: text('x') }]))
   t.equal(findFormat(bytecode)?.name, 'ptl')
   t.equal(bytecode.zip, bytecode.zip, 'whose directory is read once')
-  const cases = { 'm/constants.pkl': /full TorchScript/, 'm/data.pkl': /torch\.save/, 'm/other': /is not a module/ }
+  const code = opened(zip([{ name: 'm/constants.pkl', data: text('x') }]))
+  t.equal(findFormat(code)?.name, 'torchscript')
+  const cases = { 'm/model.json': /before PyTorch 1\.4/, 'm/data.pkl': /torch\.save/, 'm/other': /is not a module/ }
   for (const [name, message] of Object.entries(cases)) {
     const file = opened(zip([{ name, data: text('x') }]))
     t.equal(findFormat(file), undefined)

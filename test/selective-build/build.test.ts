@@ -119,6 +119,10 @@ t.test('what the build lacks', async (t) => {
     code: 'UNSUPPORTED_FILE',
     message: /reader of \.ff files is not in this build/,
   })
+  await t.rejects(ptlite.loadModule(join(root, 'test/fixtures/torchscript.pt')), {
+    code: 'UNSUPPORTED_FILE',
+    message: /reader of \.pt files is not in this build/,
+  })
 })
 
 /** The traced model with other records. */

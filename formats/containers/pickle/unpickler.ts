@@ -105,7 +105,9 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
   }
   const call = (): Value => {
     budget.spend(LARGE)
-    const args = tupleOf(pop())
+    const given = pop()
+    // members of enums are made of their value
+    const args = typeof given === 'number' || typeof given === 'string' || given instanceof Float ? [given] : tupleOf(given)
     const callee = pop()
     if (!(callee instanceof PickleGlobal)) throw unexpected('a function or class to call', callee)
     return callee.invoke(args)

@@ -16,7 +16,7 @@ const MAX_RATIO = 1032
 const MAX_INFLATED = 2 ** 30
 
 /**
- * The records of a .ptl file. All lie below one folder whose name the first entry gives; names here are without it.
+ * The records of a .ptl or .pt file. All lie below one folder whose name the first entry gives; names here are without it.
  * Records may not overlap, so what can be read is never more than the file, or MAX_INFLATED where it is deflated.
  */
 export class ZipArchive {

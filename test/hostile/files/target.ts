@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { inflateRawSync } from 'node:zlib'
 import { operators } from '../../../src/index.js'
 import type { Base, Target } from '../harness/target.js'
 import { type KnownOperator, mutateBytecode } from '../mutate/bytecode.js'
@@ -7,17 +8,18 @@ import { mutateBytes } from '../mutate/bytes.js'
 import { mutateSites, mutateTree } from '../mutate/flat.js'
 import { MODULE_FORMAT, moduleChanges } from '../mutate/module-fbs.js'
 import { mutatePickle } from '../mutate/pickle.js'
+import { mutateSource } from '../mutate/source.js'
 import { mutateZip, partsOf, type ZipPart, zipOf } from '../mutate/zip.js'
 import type { Random } from '../random.js'
 import { instructionsModel } from './instructions.js'
 import { runModule } from './run-module.js'
 
 /** Larger files say nothing that smaller ones do not, and take longer. */
-const MAX_BYTES = 19_000
+const MAX_BYTES = 21_000
 const FOLDER = fileURLToPath(new URL('../../fixtures/', import.meta.url))
 
 function fixtures(): Base[] {
-  return ['', 'old/', 'complex/'].flatMap((folder) =>
+  return ['', 'old/', 'complex/', 'torchscript/'].flatMap((folder) =>
     readdirSync(FOLDER + folder)
       .filter((name) => /\.(ptl|ff|pt)$/.test(name))
       .sort()
@@ -39,6 +41,8 @@ export function filesTarget(): Target {
       const content = mutateBytecode(code.content, random, table)
       if (content !== null) return zipOf(parts.map((part) => (part === code ? { ...part, content } : part)))
     }
+    const sources = code === undefined ? parts.filter(({ name }) => name.toString().endsWith('.py')) : []
+    if (sources.length > 0 && random.below(3) < 2) return changedSource(parts, random.pick(sources), random)
     if (random.once(4)) return mutateZip(parts, random)
     const pickles = parts.filter(({ name, method }) => method === 0 && /pkl$/.test(name.toString()))
     const one = pickles.length > 0 && !random.once(12) ? random.pick(pickles) : random.pick(parts)
@@ -48,6 +52,11 @@ export function filesTarget(): Target {
         : mutatePickle(one.content, random)
       : mutateBytes(one.content, random, random.pick(parts).content)
     return zipOf(parts.map((part) => (part === one ? { ...part, content } : part)))
+  }
+
+  const changedSource = (parts: readonly ZipPart[], part: ZipPart, random: Random): Buffer => {
+    const changed = { ...part, method: 0, content: mutateSource(contentOf(part), random, table) }
+    return zipOf(parts.map((other) => (other === part ? changed : other)))
   }
 
   return {
@@ -64,6 +73,15 @@ export function filesTarget(): Target {
       return mutateBytes(bytes, random, other(random))
     },
     run: runModule,
+  }
+}
+
+/** The text of a record, inflated where that can be done: mutants are mutated, too. */
+function contentOf({ method, content }: ZipPart): Buffer {
+  try {
+    return method === 8 ? inflateRawSync(content, { maxOutputLength: 2 ** 22 }) : content
+  } catch {
+    return content
   }
 }
 

@@ -1,0 +1,46 @@
+import { unexpected } from '../../program/file-error.js'
+import type { PickleGlobal } from '../containers/pickle/global.js'
+import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { elementsOf } from '../../program/reach.js'
+import { damaged } from '../../program/file-error.js'
+import type { Library } from './library.js'
+import { isSubtype, NONE } from './types.js'
+
+/** Puts the attributes of all objects below `root` where their classes have them: pickles may have them in any order. */
+export function arrangeAttributes(root: Value, library: Library): void {
+  const seen = new Set<object>()
+  const pending: Value[] = [root]
+  while (pending.length > 0) {
+    const value = pending.pop()!
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    if (value instanceof ScriptObject) arrange(value, library)
+    for (const item of elementsOf(value) ?? []) if (typeof item === 'object') pending.push(item)
+  }
+}
+
+function arrange(object: ScriptObject, library: Library): void {
+  const unit = library.findClass(object.typeName)
+  if (unit === undefined) throw damaged(`the code has no class ${object.typeName}`)
+  // objects that their class fills itself have none yet, members of enums have their value
+  if (unit.type.kind === 'enum' || (object.names.length === 0 && unit.methods.has('__setstate__'))) return
+  const values = new Map(object.names.map((name, i) => [name, object.slots[i]!]))
+  object.names.length = 0
+  object.slots.length = 0
+  for (const [name, { type }] of unit.attributes) {
+    const value = values.get(name)
+    // attributes that later versions added may be missing
+    if (value === undefined && !isSubtype(NONE, type)) throw unexpected(`the attribute ${name} of ${object.typeName}`, undefined)
+    object.names.push(name)
+    object.slots.push(value ?? null)
+  }
+}
+
+/** What a member of an enum is, as the pickle of the module has it. */
+export function enumMemberOf(lookUp: (name: string) => PickleGlobal | undefined): (className: string, value: Value) => Value {
+  return (className, value) => {
+    const found = lookUp(className)
+    if (found === undefined) throw unexpected('the class of an enum', className)
+    return found.invoke([value])
+  }
+}

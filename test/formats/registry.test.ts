@@ -19,6 +19,7 @@ t.test('a file is of the format that its content says', async (t) => {
   for (const [name, format] of [
     ['control.ptl', 'ptl'],
     ['control.ff', 'ff'],
+    ['pt2/control.pt2', 'pt2'],
   ] as const) {
     const file = opened(fixturePath(name))
     t.equal(formatOf(file).name, format)
@@ -31,6 +32,8 @@ t.test('a zip is told by its records', async (t) => {
   const bytecode = opened(zip([{ name: 'm/bytecode.pkl', data: text('x') }]))
   t.equal(findFormat(bytecode)?.name, 'ptl')
   t.equal(bytecode.zip, bytecode.zip, 'whose directory is read once')
+  for (const name of ['m/archive_format', 'serialized_exported_program.json'])
+    t.equal(findFormat(opened(zip([{ name, data: text('x') }])))?.name, 'pt2', name)
   const cases = { 'm/constants.pkl': /full TorchScript/, 'm/data.pkl': /torch\.save/, 'm/other': /is not a module/ }
   for (const [name, message] of Object.entries(cases)) {
     const file = opened(zip([{ name, data: text('x') }]))

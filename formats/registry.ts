@@ -2,6 +2,7 @@ import { guarded } from '../program/file-error.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import { read as readFf } from './ff/read.js'
+import { read as readPt2 } from './pt2/read.js'
 import { read as readPtl } from './ptl/read.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
 import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
@@ -42,6 +43,15 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     read: readPtl,
+  },
+  {
+    name: 'pt2',
+    container: 'program of torch.export',
+    extension: '.pt2',
+    holds: 'program',
+    // the second record is of versions that the reader refuses with advice
+    matches: ({ zip }) => zip !== null && ['archive_format', 'serialized_exported_program.json'].some((record) => zip.holds(record)),
+    read: readPt2,
   },
   {
     name: 'torchscript',

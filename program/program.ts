@@ -1,4 +1,5 @@
 import type { FunctionCode } from './code.js'
+import type { ArgumentInfo } from './signature-info.js'
 import type { ScriptObject, Value } from '../runtime/tensor/value.js'
 
 /** The first bytecode version whose files say how many arguments calls of operators give. */
@@ -29,6 +30,9 @@ export interface Program {
   readonly debug?: DebugInfo | undefined
   /** Of files whose code reading compiles: the operators that this looked up, and whether it called them. */
   readonly lookedUp?: ReadonlyMap<string, boolean> | undefined
+  /** What the program takes and gives, value by value, where the file says so. */
+  readonly inputs?: readonly ArgumentInfo[] | undefined
+  readonly outputs?: readonly ArgumentInfo[] | undefined
   /** Throws INVALID_FILE where a file that is mapped was written to since it was loaded. Cheap: it looks once in a second. */
   checkUnchanged?(): void
   /** Gives up the file's tensors. Memory that other tensors still view goes when the last of them does. */

@@ -234,6 +234,7 @@ export const PARTS: readonly Part[] = [
     needs: [],
   },
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
+  { name: 'pt2-files', files: ['formats/pt2/*'], needs: ['files', 'model', 'operators'] },
   { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },
   // archives with code in place of bytecode
   { name: 'torchscript', files: ['formats/torchscript/*'], needs: ['operators', 'files', 'model'] },

@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 
+import exported
 import torch
 from torch import nn
 from torch.jit.mobile import _load_for_lite_interpreter
@@ -180,6 +181,7 @@ VARIANTS = {
     "float16": _cast(torch.float16),
     "float64": _cast(torch.float64),
     "quantized": _quantized,
+    "exported": lambda flat, calls: (flat, calls),
 }
 # How far results may be off, of the largest value: values of fewer bits may be rounded to either neighbour.
 TOLERANCES = {"bfloat16": 3e-2, "float16": 4e-3, "quantized": 2e-2}
@@ -230,12 +232,17 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
         raise _Timeout()
 
     signal.signal(signal.SIGALRM, expired)
-    signal.alarm(seconds)
+    # a program is traced, run at several sizes and decomposed
+    signal.alarm(4 * seconds if variant == "exported" else seconds)
     path = os.path.join(folder, f"{name}.ptl")
     script = os.path.join(folder, f"{name}.pt")
     try:
         if not isinstance(network, torch.jit.ScriptModule):
             network, calls = VARIANTS[variant](settle(Flat(network, names, options), calls), calls)
+        if variant == "exported":
+            calls, results, pairs = exported.write(path[: -len(".ptl")], network, calls, tensors_of, NotExportable)
+            noise = [max(map(_relative, found, moved), default=0.0) for found, moved in pairs]
+            return _describe(folder, name, calls, results, noise, variant)
         with torch.no_grad():
             traced = network if isinstance(network, torch.jit.ScriptModule) else torch.jit.trace(network, calls[0], strict=False, check_trace=False)
             traced._save_for_lite_interpreter(path)
@@ -259,6 +266,11 @@ def export(folder, name, network, calls, names=None, options=None, seconds=120, 
         signal.alarm(0)
         if "pt" not in forms and os.path.exists(script):
             os.remove(script)
+    _describe(folder, name, calls, results, noise, variant)
+
+
+def _describe(folder, name, calls, results, noise, variant):
+    """Writes NAME.json and NAME.bin."""
     data = bytearray()
 
     def described(tensor):

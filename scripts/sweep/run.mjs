@@ -19,7 +19,7 @@ const NOISE = 8 // times what half a unit in the last place of weights and input
 const SECONDS = 300
 
 async function judge(lib, path, modes) {
-  const stem = path.replace(/\.(mobile\.ptl|ptl|ff|pt)$/, '')
+  const stem = path.replace(/\.(mobile\.ptl|core\.pt2|ptl|ff|pt2?)$/, '')
   const { calls, tolerance = 1e-5 } = JSON.parse(readFileSync(`${stem}.json`, 'utf8'))
   const data = readFileSync(`${stem}.bin`)
   const result = { status: 'pass', error: 0, plans: [] }

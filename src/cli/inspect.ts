@@ -5,6 +5,7 @@ import { upgraderFor } from '../../program/upgraders.js'
 import { loadModelFile } from '../../formats/read.js'
 import { labelOf } from '../../formats/registry.js'
 import type { Program } from '../../program/program.js'
+import type { ArgumentInfo } from '../../program/signature-info.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
@@ -116,6 +117,8 @@ function reportOf(file: Program, withCode: boolean) {
     class: file.root.typeName,
     methods: methods.map((fn) => ({ name: fn.method, schema: schemaText(fn), instructions: fn.code.length / 3 })),
     functions: file.functions.length,
+    ...(file.inputs === undefined ? {} : { inputs: file.inputs.map(argumentReport) }),
+    ...(file.outputs === undefined ? {} : { outputs: file.outputs.map(argumentReport) }),
     operators,
     missing: operators.filter((op) => !op.present).map((op) => op.name),
     parameters: parameters.map(({ name, tensor }) => ({
@@ -129,6 +132,19 @@ function reportOf(file: Program, withCode: boolean) {
     extraFiles: [...file.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
     ...(withCode ? { code: file.functions.map((fn) => ({ name: fn.name, text: disassemble(fn) })) } : {}),
   }
+}
+
+/** An argument with its value as JSON has them. */
+function argumentReport({ constant, ...info }: ArgumentInfo) {
+  return { ...info, ...(constant === undefined ? {} : { constant: typeof constant === 'bigint' ? String(constant) : constant }) }
+}
+
+/** `x  float32[s0, 3]  s0: 2 to 8` */
+function argumentRow({ name, kind, dtype, shape, constant }: ReturnType<typeof argumentReport>): string[] {
+  if (shape === undefined) return [name, constant === undefined ? kind : `${kind} = ${JSON.stringify(constant)}`, '']
+  const open = new Map(shape.filter(({ min, max }) => min !== max).map((size) => [size.text, size]))
+  const ranges = [...open.values()].map(({ text, min, max }) => `${text}: ${max === null ? `${min} or more` : `${min} to ${max}`}`)
+  return [name, `${dtype ?? kind}[${shape.map(({ text }) => text).join(', ')}]`, ranges.join(', ')]
 }
 
 /** Share of the blocks of a weight that hold zeros only, where there are any. */
@@ -167,6 +183,8 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
       'Methods',
       report.methods.map((m) => [m.schema, `${m.instructions} instructions`]),
     ),
+    ...(report.inputs === undefined ? [] : [section('Inputs', report.inputs.map(argumentRow))]),
+    ...(report.outputs === undefined ? [] : [section('Outputs', report.outputs.map(argumentRow))]),
     section(
       `Operators (${report.operators.length}${report.missing.length > 0 ? `, ${report.missing.length} missing` : ', all present'})`,
       report.operators.map((op) => [op.name, op.present ? '' : 'MISSING']),

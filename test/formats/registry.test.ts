@@ -20,6 +20,7 @@ t.test('a file is of the format that its content says', async (t) => {
     ['control.ptl', 'ptl'],
     ['control.ff', 'ff'],
     ['torchscript.pt', 'torchscript'],
+    ['pt2/control.pt2', 'pt2'],
   ] as const) {
     const file = opened(fixturePath(name))
     t.equal(formatOf(file).name, format)
@@ -32,8 +33,12 @@ t.test('a zip is told by its records', async (t) => {
   const bytecode = opened(zip([{ name: 'm/bytecode.pkl', data: text('x') }]))
   t.equal(findFormat(bytecode)?.name, 'ptl')
   t.equal(bytecode.zip, bytecode.zip, 'whose directory is read once')
-  const code = opened(zip([{ name: 'm/constants.pkl', data: text('x') }]))
-  t.equal(findFormat(code)?.name, 'torchscript')
+  for (const [name, format] of [
+    ['m/constants.pkl', 'torchscript'],
+    ['m/archive_format', 'pt2'],
+    ['serialized_exported_program.json', 'pt2'],
+  ] as const)
+    t.equal(findFormat(opened(zip([{ name, data: text('x') }])))?.name, format, name)
   const cases = { 'm/model.json': /before PyTorch 1\.4/, 'm/data.pkl': /torch\.save/, 'm/other': /is not a module/ }
   for (const [name, message] of Object.entries(cases)) {
     const file = opened(zip([{ name, data: text('x') }]))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { loadModule, type Module, PtliteError } from '../../../src/index.js'
 import { ptlite } from '../../cli/in-process.js'
 import type { Base } from '../harness/target.js'
-import { callsOf, disposeAll } from './calls.js'
+import { type Call, callsOf, disposeAll } from './calls.js'
 
 /** Loops of mutants are given up soon: whether they end is of no interest. */
 const MAX_ITERATIONS = 300
@@ -50,9 +50,12 @@ function look(module: Module, choice: number): void {
   }
 }
 
-/** Loads a file, by path or as bytes, calls its methods, once interpreted or until they are compiled, and shows it as `inspect` does. */
-export async function runModule(bytes: Buffer, base: Base, choice: number): Promise<string> {
-  const calls = await callsOf(base)
+/**
+ * Loads a file, by path or as bytes, calls its methods, once interpreted or until they are compiled, and shows it as `inspect` does. `known` are calls
+ * that the file takes as it was, where they need not be looked for.
+ */
+export async function runModule(bytes: Buffer, base: Base, choice: number, known?: readonly Call[]): Promise<string> {
+  const calls = known ?? (await callsOf(base))
   const byPath = (choice & 15) === 0
   if (byPath) inFile(bytes)
   if (byPath && (choice & 0x30) === 0) {

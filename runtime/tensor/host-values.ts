@@ -1,10 +1,11 @@
 import { PtliteError } from '../error.js'
 import { readTensor, writeTensor } from './data.js'
-import { DType } from './dtype.js'
+import { DType, isIntegral } from './dtype.js'
 import { empty, type Tensor } from './tensor.js'
 
-/** The elements of an integer tensor as numbers, row by row. */
+/** The elements of a tensor of integers or bools as numbers, row by row. Throws INVALID_DTYPE for others. */
 export function readInts(t: Tensor): number[] {
+  if (!isIntegral(t.type, true)) throw new PtliteError('INVALID_DTYPE', `expected a tensor of integers, found ${t.dtype}`)
   return Array.from(readTensor(t), Number)
 }
 

@@ -208,6 +208,17 @@ export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
   check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
 }
 
+/** Throws where the written-to tensor shares memory with an input, be it the same. */
+export function checkDisjoint(out: Tensor, inputs: readonly Tensor[]): void {
+  const [start, end] = bytesOf(out)
+  for (const one of inputs) {
+    const [from, to] = bytesOf(one)
+    check(one.storage !== out.storage || from >= end || start >= to, () =>
+      'some elements of the input tensor and the written-to tensor refer to a single memory location',
+    ) // prettier-ignore
+  }
+}
+
 /** As PyTorch, only judges dense views. */
 function overlapsInPart(a: Tensor, b: Tensor): boolean {
   if (!isDense(a.shape, a.strides) || !isDense(b.shape, b.strides)) return false

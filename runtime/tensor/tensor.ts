@@ -8,7 +8,7 @@ import { kindOf } from './describe.js'
 import type { DetachedTensor } from './detached.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
-import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, sizesOf } from './shape.js'
+import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
@@ -301,9 +301,11 @@ export class Tensor {
     return value instanceof Float ? value.value : value
   }
 
-  /** The elements as numbers (bigints for int64, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor. */
+  /** The elements as numbers (bigints for int64, booleans for bool, Complex for complex ones) in nested arrays; a number for a 0-d tensor. Throws OUT_OF_MEMORY beyond 2^27 of them and their arrays. */
   toArray(): NestedNumbers {
-    const data = readTensor(Tensor.own(this))
+    Tensor.own(this)
+    checkNested(this.shape)
+    const data = readTensor(this)
     let at = 0
     const build = (dim: number): NestedNumbers => {
       if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
@@ -450,6 +452,18 @@ export function holdsZeroPoint(quant: Quant, type: DType): boolean {
   const { zeroPoint } = quant
   const [low, high] = type === DType.quint8 ? [0, 255] : type === DType.qint8 ? [-128, 127] : [-(2 ** 31), 2 ** 31 - 1]
   return Number.isInteger(zeroPoint) && zeroPoint >= low! && zeroPoint <= high!
+}
+
+/** Numbers and arrays in nested arrays beyond which V8 ends the process. */
+const MOST_NESTED = 2 ** 27
+
+/** An empty tensor can have any number of arrays around its missing elements. */
+function checkNested(shape: readonly number[]): void {
+  let level = 1
+  let all = 0
+  for (const size of shape) all += level *= size
+  if (all > MOST_NESTED)
+    throw new PtliteError('OUT_OF_MEMORY', `toArray() of shape ${shapeText(shape)}: expected at most 2^27 numbers and arrays, found ${all}`)
 }
 
 /** Numbers in nested arrays. */

@@ -19,7 +19,14 @@ const compareNumbers: Compare<Value> = (a, b) => {
   return x < y ? -1 : x > y ? 1 : 0
 }
 const compareFloats: Compare<Value> = (a, b) => compareNumbers(floatOf(a), floatOf(b))
-const compareStrings: Compare<Value> = (a, b) => compareBytes(a as string, b as string)
+const compareStrings: Compare<Value> = (a, b) => compareBytes(textOf(a), textOf(b))
+
+/** Lists of strings come as they are. */
+function textOf(value: Value): string {
+  if (typeof value !== 'string') throw new PtliteError('INVALID_ARGUMENT', `expected strings to sort, found ${kindOf(value)}`)
+  return value
+}
+
 const compareTensors: Compare<Tensor> = (a, b) => (tensorLess(a, b) ? -1 : tensorLess(b, a) ? 1 : 0)
 
 /** Pairs of tuples that were found equal in a sort. */

@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import { type DType, isQuantized, promoteTypes } from '../../tensor/dtype.js'
 import { MemoryFormat } from '../../tensor/options.js'
+import { checkDisjoint } from '../../tensor/iterator.js'
 import { numelOf, sameShape, shapeText, wrapDim } from '../../tensor/shape.js'
 import { emptyStrided, isPerChannel, type Quant, type Tensor } from '../../tensor/tensor.js'
 import { isContiguousAs, stridesFor } from '../../tensor/view-strides.js'
@@ -26,6 +27,7 @@ function commonType(tensors: readonly Tensor[]): DType {
 /** Concatenates along `dim`; other sizes must agree. Channels-last inputs give a channels-last result. */
 export function cat(tensors: readonly Tensor[], dim: number, out?: Tensor): Tensor {
   check(tensors.length > 0, () => 'cat expects at least one tensor, found none')
+  if (out !== undefined) checkDisjoint(out, tensors)
   const parts = tensors.some(isPlaceholder) ? tensors.filter((one) => !isPlaceholder(one)) : tensors
   for (const one of tensors) check(one.shape.length > 0, () => 'a 0-d tensor cannot be concatenated')
   const type = commonType(tensors)

@@ -147,6 +147,7 @@ export function unsqueeze_(self: Tensor, dim: number): Tensor {
 
 export function narrow_Tensor(self: Tensor, dim: number, start: Tensor, length: number): Tensor {
   check(start.shape.length === 0, () => `expected a 0-d start, found shape [${start.shape.join(', ')}]`)
+  check(start.type !== DType.bool, () => 'expected an integral start, found bool')
   return v.narrow(self, dim, readInts(start)[0]!, length)
 }
 

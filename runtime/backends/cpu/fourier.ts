@@ -28,6 +28,7 @@ function along(self: Tensor, dim: number, kind: number, n: number, inverse: bool
   const rows = contiguousOf(transpose(self, dim, last))
   const type = kind === FourierKind.c2r ? realOf(self.type) : complexOf(self.type)
   const out = empty([...rows.shape.slice(0, -1), kind === FourierKind.r2c ? Math.floor(n / 2) + 1 : n], type)
+  if (out.numel === 0) return transpose(out, dim, last)
   kernels.fourier({
     kind,
     inverse: Number(inverse),

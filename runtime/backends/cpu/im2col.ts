@@ -16,7 +16,7 @@ function checkWindow(operator: string, self: Tensor, w: Window): void {
   for (const [name, list] of Object.entries(w) as [keyof Window, readonly number[]][]) {
     const least = name === 'padding' ? 0 : 1
     check(
-      list.length === 2 && list.every((n) => n >= least),
+      list.length === 2 && list.every((n) => n >= least && Number.isSafeInteger(n)),
       () => `${operator}: expected two ${name} numbers of at least ${least}, found [${list.join(', ')}]`,
     )
   }

@@ -89,7 +89,7 @@ function changeInstruction({ instructions, operators, constants, registers }: Fu
   else parts[2] = number(n)
   // a new tuple, since equal instructions may be one node
   instructions[at] = tupleOf(...parts)
-  if (random.once(20)) registers[1] = intOf(random.edge(8))
+  if (random.once(20)) setRegisters(registers, random)
 }
 
 function moveInstructions({ instructions }: FunctionParts, random: Random): void {
@@ -141,7 +141,12 @@ function changeType({ types }: FunctionParts, random: Random): void {
 }
 
 function changeRegisters({ registers }: FunctionParts, random: Random): void {
-  registers[1] = intOf(random.edge(8))
+  setRegisters(registers, random)
+}
+
+/** Their number stands behind a name, which another change may have taken away. */
+function setRegisters(registers: Items, random: Random): void {
+  registers[Math.min(1, registers.length)] = intOf(random.edge(8))
 }
 
 function changeSchema({ schema, types }: FunctionParts, random: Random, { all }: Surroundings): void {

@@ -49,6 +49,7 @@ function frameOf({ shape, plain, indexed, indices }: IndexedWalk): Frame {
   const steps: number[] = []
   for (let k = 0; k < count; k++) {
     const o = indices[k]!
+    check(o.limit > 0, () => 'an index is out of range: the dimension that it counts in is empty')
     operands.push(o.strides)
     index.push(o.index.address)
     limits.push(o.limit)

@@ -100,6 +100,8 @@ function quantizeInto(x: Tensor, out: number, n: number, quant: PerTensorQuant, 
 
 /** float32 to a tensor with a scale and zero point per index of dimension `quant.axis`. */
 export function quantizePerChannel(x: Tensor, quant: PerChannelQuant, type: DType): Tensor {
+  // the kernel has no nibbles
+  if (!quant.floatZeroPoints) integerType(type)
   const source = contiguousOf(castTo(x, DType.float32))
   const out = empty(x.shape, type, quant)
   if (quant.floatZeroPoints) {

@@ -379,7 +379,7 @@ function groupNorm(
   const result = empty(input.shape, inner)
   const mean = statistics ? empty([batch, groups], inner) : null
   const rstd = statistics ? empty([batch, groups], inner) : null
-  if (batch > 0) {
+  if (input.numel > 0) {
     const x = dense(input, inner)
     kernels.group_norm({
       dtype: inner,

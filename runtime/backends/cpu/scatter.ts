@@ -17,6 +17,7 @@ function checkShapes(operator: string, self: Tensor, dim: number, index: Tensor,
   const rank = Math.max(self.dim, 1)
   check(Math.max(index.dim, 1) === rank, () => `${operator}: expected an index of ${rank} dimensions, found ${index.dim}`)
   check(src === null || Math.max(src.dim, 1) === rank, () => `${operator}: expected a source of ${rank} dimensions, found ${src!.dim}`)
+  check(src === null || src.numel > 0, () => `${operator}: expected a source with elements, found [${src!.shape.join(', ')}]`)
   for (let d = 0; d < index.dim; d++) {
     const size = index.shape[d]!
     check(self.dim === 0 || d === dim || size <= self.shape[d]!, () =>

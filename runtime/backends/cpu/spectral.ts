@@ -53,6 +53,7 @@ export function stft(
   ) // prettier-ignore
   const frequencies = onesided === false ? nFft : Math.floor(nFft / 2) + 1
   const out = empty([...(self.dim === 2 ? [batch] : []), frequencies, frames, 2], type)
+  if (out.numel === 0) return returnComplex === true ? viewAsComplex(out) : out
   const data = contiguousOf(castTo(signal, type))
   const taper = fullWindow(window, nFft, width, type)
   kernels.short_time_fourier({

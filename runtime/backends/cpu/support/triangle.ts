@@ -5,6 +5,7 @@ import type { Tensor } from '../../../tensor/tensor.js'
 /** Sets the elements of contiguous matrices above (`lower`) or below the diagonal to zero, in place. */
 export function zeroTriangle(self: Tensor, diagonal: number, lower: boolean): void {
   const rank = self.shape.length
+  if (self.numel === 0) return
   kernels.zero_triangle({
     out: self.address,
     bytes: self.itemSize,

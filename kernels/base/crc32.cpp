@@ -10,22 +10,18 @@
 namespace {
 
 constexpr uint32_t kPolynomial = 0xedb88320;  // of zip and zlib, its bits reversed
-constexpr size_t kGroup = 8;
+constexpr size_t kGroup = 8, kNibbles = 2 * kGroup;
 
-using Tables = std::array<std::array<uint32_t, 256>, kGroup>;
+using Tables = std::array<std::array<uint32_t, 16>, kNibbles>;
 
-/// Remainders of bytes that stand 0 to 7 bytes before the end of a group.
+/// Remainders of four bits that stand 0 to 15 times four bits before the end of a group: of bytes they would take 8 kB of the library.
 constexpr Tables make_tables() {
   Tables made{};
-  for (uint32_t byte = 0; byte < 256; byte++) {
-    uint32_t crc = byte;
-    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? kPolynomial : 0);
-    made[0][byte] = crc;
-  }
-  for (size_t before = 1; before < kGroup; before++) {
-    for (size_t byte = 0; byte < 256; byte++) {
-      const uint32_t crc = made[before - 1][byte];
-      made[before][byte] = crc >> 8 ^ made[0][crc & 255];
+  for (uint32_t bits = 0; bits < 16; bits++) {
+    uint32_t crc = bits;
+    for (size_t before = 0; before < kNibbles; before++) {
+      for (int bit = 0; bit < 4; bit++) crc = crc >> 1 ^ (crc & 1 ? kPolynomial : 0);
+      made[before][bits] = crc;
     }
   }
   return made;
@@ -42,9 +38,12 @@ int32_t crc32(mem_crc32_frame* f) {
     memcpy(&group, p, kGroup);
     group ^= crc;
     crc = 0;
-    for (size_t i = 0; i < kGroup; i++) crc ^= kTables[kGroup - 1 - i][group >> 8 * i & 255];
+    for (size_t i = 0; i < kNibbles; i++) crc ^= kTables[kNibbles - 1 - i][group >> 4 * i & 15];
   }
-  for (; left > 0; left--, p++) crc = crc >> 8 ^ kTables[0][(crc ^ *p) & 255];
+  for (; left > 0; left--, p++) {
+    crc ^= *p;
+    crc = crc >> 8 ^ kTables[1][crc & 15] ^ kTables[0][crc >> 4 & 15];
+  }
   f->crc = static_cast<int32_t>(~crc);
   return PTLITE_OK;
 }

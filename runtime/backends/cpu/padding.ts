@@ -19,6 +19,7 @@ export function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: r
   }
   const out = empty(shape, self.type, self.quant)
   if (out.numel === 0) return out
+  check(mode === 'constant' || self.numel > 0, () => `pad: shape [${self.shape.join(', ')}] has no elements to pad with`)
   const fill = scalarTensor(fillOf(self, value), integerType(self.type))
   const flip = (list: readonly number[], lone: number): number[] => (rank === 0 ? [lone] : [...list].reverse())
   kernels.pad({

@@ -81,7 +81,8 @@ function findReach(frame: CapturedFrame): readonly Reach[] | string {
       const isEmpty = bytes === 0 && (!optional || isSet.has(at))
       if (isEmpty && !(fields.filled(() => extent(fields, each)) <= MOST_EMPTY_BYTES))
         return `kernel ${layout.name}: the loops over ${field} are too long`
-      found.push({ field, at, bytes, below: fields.takeBelow() * bytes })
+      // bytes are whole, what a part of them comes to need not be
+      found.push({ field, at, bytes, below: Math.round(fields.takeBelow() * bytes) })
     }
   }
   const total = found.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -37,6 +37,7 @@ export function dtypeOfArray(data: TypedArray): DType | undefined {
 
 /** A row-major copy of the elements, complex ones as pairs: the one way by which tensor data reach TypeScript. */
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
+  if (t.isSparse) throw new PtliteError('INVALID_ARGUMENT', `expected a dense tensor, found a sparse one of shape ${shapeText(t.shape)}`)
   noteRead(t)
   if (isComplex(t.type)) return readTensor(viewAsReal(t))
   const ArrayType = arrayTypeOf(t.type)

@@ -27,11 +27,13 @@ export function splitDims(t: Tensor, folded: readonly boolean[], keepdim: boolea
   const keptIn = t.strides.filter((_, d) => !folded[d])
   const redShape = t.shape.filter((_, d) => folded[d])
   const redIn = t.strides.filter((_, d) => folded[d])
+  const count = numelOf(redShape)
   return {
     shape: reducedShape(t.shape, folded, keepdim),
     kept: coalesce(keptShape, [keptIn, contiguousStrides(keptShape)]),
-    folded: coalesce(redShape, [redIn]),
-    count: numelOf(redShape),
+    // beside a size of 0 the others may be any number
+    folded: count === 0 ? { sizes: [0], strides: [[0]] } : coalesce(redShape, [redIn]),
+    count,
   }
 }
 

@@ -89,7 +89,7 @@ function changeInstruction({ instructions, operators, constants, registers }: Fu
   else parts[2] = number(n)
   // a new tuple, since equal instructions may be one node
   instructions[at] = tupleOf(...parts)
-  if (random.once(20)) setRegisters(registers, random)
+  if (random.once(20)) changeRegisters({ registers }, random)
 }
 
 function moveInstructions({ instructions }: FunctionParts, random: Random): void {
@@ -140,12 +140,8 @@ function changeType({ types }: FunctionParts, random: Random): void {
   else types[random.below(types.length)] = textOf(random.pick(TYPES))
 }
 
-function changeRegisters({ registers }: FunctionParts, random: Random): void {
-  setRegisters(registers, random)
-}
-
 /** Their number stands behind a name, which another change may have taken away. */
-function setRegisters(registers: Items, random: Random): void {
+function changeRegisters({ registers }: Pick<FunctionParts, 'registers'>, random: Random): void {
   registers[Math.min(1, registers.length)] = intOf(random.edge(8))
 }
 

@@ -62,7 +62,7 @@ function checkLaunch(id: number, host: ArrayBufferView | null, storages: readonl
   frameBytes.set(pending)
   // what files may hold is narrower than what operators may ask for
   if (fault !== null && / (is too large|has no size)$/.test(fault)) throw new LongLaunch(layout.name)
-  if (fault !== null && !/ expected /.test(fault) && !isIndexIntoNothing(layout.name, frame, storages)) throw new ReachError(fault)
+  if (fault !== null && !/ expected /.test(fault)) throw new ReachError(fault)
   const work = reckoned(frame)
   if (work !== null && !(work.flops < EXPECTED_LONG && work.bytes < EXPECTED_LONG)) throw new LongLaunch(layout.name)
 }
@@ -74,11 +74,6 @@ function reckoned(frame: CapturedFrame): ReturnType<typeof workOf> {
   } catch {
     return { flops: Infinity, bytes: Infinity }
   }
-}
-
-/** Kernels that find their indices out of range read nothing. */
-function isIndexIntoNothing(kernel: string, { pointers }: CapturedFrame, storages: readonly Storage[]): boolean {
-  return kernel.startsWith('index_') && pointers.some(({ target }) => storages[target.index]!.byteLength === 0)
 }
 
 /** The storage that an address lies in; a view of no elements may begin where its storage ends. */

@@ -85,12 +85,14 @@ function replacements({ root, entry, files, features, constants, opcodes }: Bund
     setup(builder) {
       builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
         const name = relative(root, path)
-        const file = absent.get(name) ?? name
-        const text = files.get(name) ?? readFileSync(join(root, file), 'utf8')
+        // what stands in for several files is in the bundle once
+        const standIn = absent.get(name)
+        if (standIn !== undefined) return { contents: `export * from ${JSON.stringify(join(root, standIn))}`, loader: 'ts' }
+        const text = files.get(name) ?? readFileSync(path, 'utf8')
         const written = rewrite(text, constants)
         const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(written, opcodes) : written
         const added = name === entry ? standIns(root) : ''
-        return { contents: added + chosen, loader: 'ts', resolveDir: join(root, dirname(file)) }
+        return { contents: added + chosen, loader: 'ts', resolveDir: dirname(path) }
       })
     },
   }

@@ -58,7 +58,9 @@ function standsForOperator(word: number, at: number): boolean {
 }
 
 function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
-  return new Map([...new Set(code.filter(standsForOperator))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
+  return new Map(
+    [...new Set(code.filter(standsForOperator))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)),
+  )
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {

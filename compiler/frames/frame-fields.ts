@@ -16,6 +16,8 @@ const MOST_EMPTY_TURNS = 2 ** 24
 const MOST_TURNS = 2 ** 32
 /** Numbers of dtypes with arithmetic (c10::ScalarType). */
 const ARITHMETIC: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 11, 15])
+/** Beyond the size of an input: kernels copy rows with their padding. */
+const MOST_PADDING = 2 ** 16
 /** Blocks of outputs of a grouped convolution. */
 const MOST_BLOCKS = 2 ** 16
 
@@ -174,7 +176,7 @@ export class CapturedFields implements FrameFields {
   window(input: number, kernel: number, stride: number, padding: number, dilation: number, out: number): number {
     const padded = input + 2 * padding
     const most = Math.max(padded, LEAST_STEP)
-    if (kernel < 1 || stride < 1 || dilation < 1 || stride > most || dilation > most) return 0
+    if (kernel < 1 || stride < 1 || dilation < 1 || stride > most || dilation > most || padding > input + MOST_PADDING) return 0
     const room = padded - dilation * (kernel - 1) - 1
     return room >= 0 && out >= Math.floor(room / stride) && out <= Math.ceil(room / stride) + 1 ? 1 : 0
   }

@@ -233,6 +233,12 @@ export const PARTS: readonly Part[] = [
     files: ['program/reach.ts', 'engine/interpreter/profile.ts'],
     needs: [],
   },
+  // writing mobile modules
+  {
+    name: 'convert',
+    files: ['formats/ptl/write.ts', 'formats/containers/pickle/pickler.ts', 'formats/containers/zip/writer.ts'],
+    needs: ['model', 'files'],
+  },
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
   { name: 'pt2-files', files: ['formats/pt2/*'], needs: ['files', 'model', 'operators'] },
   { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },

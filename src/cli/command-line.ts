@@ -2,6 +2,7 @@ import { VERSION } from '../../runtime/version.js'
 import { bench } from './bench.js'
 import { codegen } from './codegen.js'
 import { compile } from './compile.js'
+import { convert } from './convert.js'
 import { cpu } from './cpu.js'
 import { execute } from './execute.js'
 import { inspect } from './inspect.js'
@@ -11,7 +12,7 @@ import { trace } from './trace.js'
 import type { Command } from './usage.js'
 import { verify } from './verify-files.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, bench, prune, verify, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, convert, bench, prune, verify, cpu, codegen }
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)

@@ -68,7 +68,18 @@ function launch({ bytes, reach }: Candidate, random: Random, levels: number): st
   const offsets = memory(4)
   kernels.mem_fill({ address: offsets, bytes: 4, value: 0 })
   try {
-    kernels.plan_run({ count: 1, patch_count: 0, cancel: 0, levels, frames, offsets, patches: 0, times: 0, nanoseconds: DEADLINE, slots: [] })
+    kernels.plan_run({
+      count: 1,
+      patch_count: 0,
+      cancel: 0,
+      levels,
+      frames,
+      offsets,
+      patches: 0,
+      times: 0,
+      nanoseconds: DEADLINE,
+      slots: [],
+    })
     return 'ok'
   } catch (error) {
     if (error instanceof PtliteError && error.code !== 'INTERNAL') return error.code

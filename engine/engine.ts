@@ -1,5 +1,6 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { FunctionArgument } from '../program/code.js'
+import type { ArgumentInfo } from '../program/signature-info.js'
 import type { NamedTuples } from '../program/types.js'
 import type { Limits } from '../runtime/limits.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
@@ -34,6 +35,8 @@ export interface Engine {
   readonly bytecodeVersion: number
   readonly operatorVersion: number
   readonly extraFiles: ReadonlyMap<string, Uint8Array>
+  readonly inputs: readonly ArgumentInfo[] | null
+  readonly outputs: readonly ArgumentInfo[] | null
   /** The same object for the same method, each time. Throws UNKNOWN_METHOD. */
   signature(method: string): MethodSignature
   parameters(): Map<string, Tensor>

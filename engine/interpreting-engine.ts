@@ -1,6 +1,7 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
-import type { FunctionArgument } from '../program/code.js'
+import type { FunctionArgument, FunctionSchema } from '../program/code.js'
 import type { LinkedFunction } from '../program/linked.js'
+import { type ArgumentInfo, inputsOf, outputsOf } from '../program/signature-info.js'
 import { argumentCount } from '../program/verifier.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -36,6 +37,18 @@ export abstract class InterpretingEngine implements Engine {
     return this.script.file.extraFiles
   }
 
+  get inputs(): readonly ArgumentInfo[] | null {
+    const { file } = this.script
+    const schema = this.forwardSchema()
+    return file.inputs ?? (schema ? inputsOf(schema.args.slice(1)) : null)
+  }
+
+  get outputs(): readonly ArgumentInfo[] | null {
+    const { file } = this.script
+    const schema = this.forwardSchema()
+    return file.outputs ?? (schema ? outputsOf(schema.returns) : null)
+  }
+
   signature(method: string): MethodSignature {
     const fn = this.script.method(method)
     let signature = this.signatures.get(fn)
@@ -65,6 +78,10 @@ export abstract class InterpretingEngine implements Engine {
 
   dispose(): void {
     this.script.dispose()
+  }
+
+  private forwardSchema(): FunctionSchema | null {
+    return this.script.methods.find(({ source }) => source.method === 'forward')?.source.schema ?? null
   }
 
   abstract call(method: string, args: readonly Value[], settings: CallSettings): Value

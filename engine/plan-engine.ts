@@ -2,6 +2,7 @@ import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
+import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
@@ -68,6 +69,16 @@ export class PlanEngine implements Engine {
 
   get extraFiles(): ReadonlyMap<string, Uint8Array> {
     return this.model('its extra files are').extraFiles
+  }
+
+  /** The file has the types of arguments; the model knows dtypes and sizes where its own file says them. */
+  get inputs(): readonly ArgumentInfo[] | null {
+    const forward = this.ahead.methods.find(({ name }) => name === 'forward')
+    return this.loaded === undefined ? (forward === undefined ? null : inputsOf(forward.arguments)) : this.loaded.inputs
+  }
+
+  get outputs(): readonly ArgumentInfo[] | null {
+    return this.loaded?.outputs ?? null
   }
 
   parameters(): Map<string, Tensor> {

@@ -1,6 +1,7 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
+import type { ArgumentInfo } from '../program/signature-info.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
@@ -44,6 +45,19 @@ export class Module {
   /** Files that the exporter put beside the model, by name. */
   get extraFiles(): ReadonlyMap<string, Uint8Array> {
     return this.engine.extraFiles
+  }
+
+  /**
+   * What `forward` takes, after `self`: names and types of its schema. Of a program of `torch.export` (`.pt2`) every value in its arguments,
+   * with dtypes, sizes and the ranges of those that may differ. null where the file does not say.
+   */
+  get inputs(): readonly ArgumentInfo[] | null {
+    return this.engine.inputs
+  }
+
+  /** What `forward` gives, like `inputs`. null where the file does not say: a `.ptlc` file, until its model is loaded. */
+  get outputs(): readonly ArgumentInfo[] | null {
+    return this.engine.outputs
   }
 
   /** Parameters and buffers by qualified attribute name (`features.0.weight`), in the file's order. */

@@ -332,7 +332,7 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
     ]),
   ),
   ...Object.fromEntries(
-    ['methods', 'operators', 'bytecodeVersion', 'operatorVersion', 'extraFiles'].map((name) => [
+    ['methods', 'operators', 'bytecodeVersion', 'operatorVersion', 'extraFiles', 'inputs', 'outputs'].map((name) => [
       name,
       (module: ptlite.Module) => [{ call: () => module[name as 'methods'], works: EVERYTHING }],
     ]),

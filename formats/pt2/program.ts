@@ -1,5 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
-import { DType } from '../../runtime/tensor/dtype.js'
+import { DType, type DTypeName } from '../../runtime/tensor/dtype.js'
 import { type CallArgument, callArguments, flatArguments, type Leaf, putTogether, schemaArgument, takeApart } from './arguments.js'
 import { InputChecks, type Range } from './checks.js'
 import { CodeBuilder } from './code-builder.js'
@@ -281,19 +281,19 @@ class ProgramCompiler {
     switch (argument.kind) {
       case 'tensor': {
         const meta = this.program.tensorMeta(argument.name)
-        if (meta === undefined) return { name, kind: 'Tensor' }
+        if (meta === undefined) return { name, type: 'Tensor' }
         const dtype = DTYPES.get(meta.scalarType)
-        return { name, kind: 'Tensor', ...(dtype === undefined ? {} : { dtype }), shape: meta.sizes.map((size) => this.dimension(size)) }
+        return { name, type: 'Tensor', ...(dtype === undefined ? {} : { dtype }), shape: meta.sizes.map((size) => this.dimension(size)) }
       }
       case 'symbol':
-        return { name, kind: argument.type }
+        return { name, type: argument.type }
       case 'constant': {
         const { value, type } = argument
-        if (type === 'complex' || type === 'Device') return { name, kind: 'str', constant: this.constantText(argument) }
-        return { name, kind: type, constant: typeof value === 'object' ? Number(this.constantText(argument)) : value }
+        if (type === 'complex' || type === 'Device') return { name, type: 'str', constant: this.constantText(argument) }
+        return { name, type, constant: typeof value === 'object' ? Number(this.constantText(argument)) : value }
       }
       default:
-        return { name, kind: 'None', constant: null }
+        return { name, type: 'None', constant: null }
     }
   }
 
@@ -305,4 +305,4 @@ class ProgramCompiler {
   }
 }
 
-const DTYPES = new Map<number, string>(Object.entries(DType).map(([name, code]) => [code, name]))
+const DTYPES = new Map<number, DTypeName>(Object.entries(DType).map(([name, code]) => [code, name as DTypeName]))

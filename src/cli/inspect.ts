@@ -135,8 +135,13 @@ function reportOf(file: Program, withCode: boolean) {
 }
 
 /** An argument with its value as JSON has them. */
-function argumentReport({ constant, ...info }: ArgumentInfo) {
-  return { ...info, ...(constant === undefined ? {} : { constant: typeof constant === 'bigint' ? String(constant) : constant }) }
+function argumentReport({ constant, type: kind, name, ...info }: ArgumentInfo) {
+  return {
+    name,
+    kind,
+    ...info,
+    ...(constant === undefined ? {} : { constant: typeof constant === 'bigint' ? String(constant) : constant }),
+  }
 }
 
 /** `x  float32[s0, 3]  s0: 2 to 8` */

@@ -116,3 +116,53 @@ input %5: float32[2, 2, 9, 5] @5
   t.equal(run.run(random).nodes.length, 2, 'random dropout stays')
   t.end()
 })
+
+t.test('the operator of attention, decomposed', (t) => {
+  const run = onCanonical(attention)
+  const decomposed = (scores: string, guarded = '%12'): string => `input %0: float32[2, 4, 9, 8] @0
+input %1: float32[2, 4, 7, 8] @1
+input %2: float32[2, 4, 7, 5] @2
+input %3: float32[2, 1, 9, 7] @3
+%4: float32[2, 4, 9, 8] @4 = aten::mul.Scalar(%0, 0.5)
+%5: float32[2, 4, 8, 7] strides [224, 56, 1, 8] @1 = aten::permute(%1, [0, 1, 3, 2])
+%6: float32[2, 4, 8, 7] strides [224, 56, 1, 8] @6 = aten::mul.Scalar(%5, 0.25)
+%7: float32[2, 4, 8, 7] @7 = aten::clone(%6, 0)
+%8: float32[8, 9, 8] @4 = aten::view(%4, [8, 9, 8])
+%9: float32[8, 8, 7] @7 = aten::view(%7, [8, 8, 7])
+%10: float32[8, 9, 7] @10 = aten::bmm(%8, %9)
+%11: float32[2, 4, 9, 7] @10 = aten::view(%10, [2, 4, 9, 7])
+%12: float32[2, 4, 9, 7] @12 = aten::add.Tensor(%11, %3, 1)
+%13: float32[2, 4, 9, 7] @13 = aten::_softmax(${scores}, -1, False)
+%14: bool[2, 4, 9, 7] @14 = aten::eq.Scalar(${guarded}, -inf)
+%15: bool[2, 4, 9, 7] @15 = aten::logical_not(%14)
+%16: bool[2, 4, 9, 1] @16 = aten::any.dim(%15, -1, True)
+%17: bool[2, 4, 9, 1] @17 = aten::logical_not(%16)
+%18: float32[2, 4, 9, 7] @18 = aten::full_like(%13, 0, None, None, None, False, 1)
+%19: float32[2, 4, 9, 7] @19 = aten::where.self(%17, %18, %13)
+%20: float32[8, 9, 7] @19 = aten::view(%19, [8, 9, 7])
+%21: float32[8, 7, 5] @2 = aten::view(%2, [8, 7, 5])
+%22: float32[8, 9, 5] @22 = aten::bmm(%20, %21)
+%23: float32[2, 4, 9, 5] @22 = aten::view(%22, [2, 4, 9, 5])
+%24: float32[2, 4, 9, 5] @24 = aten::exp(%23)
+return %24
+`
+  const isFound = (text: string): boolean => operators(run.run(parse(text))).includes('ptlite::attention')
+  const form = (text: string, left: readonly string[]): string =>
+    / attention\((.*)\)/.exec(printGraph(check(t, onCanonical(attention), text, [...left], 1e-6)))![1]!
+  t.equal(form(decomposed('%12'), ['ptlite::attention', 'aten::exp']), 'query=%0, key=%1, value=%2, mask=%3, scale=0.125, safe=True')
+  t.equal(form(decomposed('%11', '%11'), ['ptlite::attention', 'aten::exp']), 'query=%0, key=%1, value=%2, scale=0.125, safe=True')
+  t.notOk(isFound(decomposed('%12', '%11')), 'rows are left out by other scores')
+  const twice = decomposed('%12').replace('= aten::exp(%23)', '= aten::exp(%23)\n%25: float32[8, 9, 5] @25 = aten::exp(%22)')
+  t.notOk(isFound(twice.replace('return %24', 'return (%24, %25)')), 'the product is read elsewhere')
+  t.notOk(isFound(decomposed('%12').replace('-inf)', '-1.)')), 'rows of other numbers are left out')
+  t.notOk(
+    isFound(
+      decomposed('%12')
+        .replace('any.dim(%15, -1, True)', 'any.dim(%15, 2, True)')
+        .replace('[2, 4, 9, 1] @16', '[2, 4, 1, 7] @16')
+        .replace('[2, 4, 9, 1] @17', '[2, 4, 1, 7] @17'),
+    ),
+    'columns are left out',
+  )
+  t.end()
+})

@@ -51,7 +51,7 @@ t.test('inputs and outputs as data', async (t) => {
   t.strictSame(inputs, [
     {
       name: 'x',
-      kind: 'Tensor',
+      type: 'Tensor',
       dtype: 'float32',
       shape: [
         { text: 's77', min: 0, max: 20 },
@@ -60,7 +60,7 @@ t.test('inputs and outputs as data', async (t) => {
     },
     {
       name: 'y',
-      kind: 'Tensor',
+      type: 'Tensor',
       dtype: 'float32',
       shape: [
         { text: '2*s77 + 1', min: 1, max: 41 },

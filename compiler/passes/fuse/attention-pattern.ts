@@ -3,6 +3,7 @@ import { isContiguous, numelOf, sameShape } from '../../../runtime/tensor/shape.
 import { named } from '../../graph/arguments.js'
 import { type Arg, type OperatorNode, NONE, type TensorType, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, inputArg, inputOf, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { anyOf, axis, call, given, matchOf, named as bound, type Pattern } from '../canonical/pattern.js'
 import { madeBy, productOf, sumOf } from '../expression.js'
 
 /** Attention as a program computes it. */
@@ -41,17 +42,75 @@ function operatorAttention({ args }: OperatorNode, analysis: Analysis): Attentio
 }
 
 function spelledAttention(node: OperatorNode, result: ValueId, analysis: Analysis): Attention | null {
-  if (node.op !== 'aten::matmul') return null
-  const weights = madeBy(inputArg(node), analysis)
-  const values = valueArg(named(node, 'other'))
-  if (weights?.op !== 'aten::softmax.int' || !isNone(named(weights, 'dtype')) || values === undefined) return null
+  const product = matrixProduct(node, result, analysis)
+  // the product in three dimensions goes
+  if (product === null || (node.op === 'aten::reshape' && analysis.onlyReader(inputOf(node)!) !== node)) return null
+  const [left, values] = product
+  const guarded = guardedSoftmax(left, analysis)
+  const weights = madeBy(value(guarded ?? left), analysis)
+  if (weights?.op !== 'aten::softmax.int' || !isNone(named(weights, 'dtype'))) return null
   const rank = analysis.type(result).shape.length
   const dim = numberArg(named(weights, 'dim'))
   if (dim !== -1 && dim !== rank - 1) return null
   const scores = scoresOf(inputArg(weights), analysis)
   if (scores === null) return null
   const { keys, ...others } = scores
-  return { ...others, key: keys, turned: true, value: values, causal: false, safe: false }
+  return { ...others, key: keys, turned: true, value: values, causal: false, safe: guarded !== null }
+}
+
+const anyValue: Pattern = () => true
+const not = (of: Pattern): Pattern => call('aten::logical_not', of)
+
+/** Softmax whose rows are 0 where all scores are -inf, as `scaled_dot_product_attention` is decomposed. */
+const GUARDED = call(
+  'aten::where.self',
+  not(call('aten::any.dim', not(call('aten::eq.Scalar', bound('scores'), given(-Infinity))), axis('dim', 'scores'), given(true))),
+  anyOf(call('aten::full_like', anyValue, given(0)), call('aten::zeros_like', anyValue)),
+  bound('weights', call('aten::softmax.int', bound('scores'), axis('dim', 'scores'))),
+)
+
+/** The softmax that rows without a key are left out of; null where there is no such thing. */
+function guardedSoftmax(id: ValueId, analysis: Analysis): ValueId | null {
+  const made = analysis.producer(id)
+  const match = made === undefined ? null : matchOf(made, GUARDED, analysis)
+  if (match === null) return null
+  const weights = match.value('weights')
+  return sameShape(analysis.type(id).shape, analysis.type(weights).shape) ? weights : null
+}
+
+/**
+ * The operands of a product of matrices, in as many dimensions as the result has. Decomposed programs multiply in three dimensions:
+ *
+ *     %2: [2 * 4, 6, 8] = aten::reshape(%0, [8, 6, 8])         %0: [2, 4, 6, 8]
+ *     %3: [2 * 4, 8, 5] = aten::reshape(%1, [8, 8, 5])         %1: [2, 4, 8, 5]
+ *     %4: [2 * 4, 6, 5] = aten::matmul(%2, %3)
+ *     %5: [2, 4, 6, 5] = aten::reshape(%4, [2, 4, 6, 5])
+ */
+function matrixProduct(node: OperatorNode | undefined, result: ValueId, analysis: Analysis): readonly [ValueId, ValueId] | null {
+  if (node?.op === 'aten::matmul') {
+    const [left, right] = node.args.map(valueArg)
+    return left === undefined || right === undefined ? null : [left, right]
+  }
+  const product = node?.op === 'aten::reshape' ? madeBy(inputArg(node), analysis) : undefined
+  if (product?.op !== 'aten::matmul') return null
+  const { shape } = analysis.type(result)
+  const lead = shape.slice(0, -2)
+  if (!sameShape(analysis.type(onlyResult(product)!).shape, [numelOf(lead), ...shape.slice(-2)])) return null
+  const [left, right] = product.args.map((operand) => unmerged(operand, lead, analysis))
+  return left === undefined || right === undefined ? null : [left, right]
+}
+
+/** What an operand was before it was copied and its batches, `lead`, became one dimension. */
+function unmerged(operand: Arg, lead: readonly number[], analysis: Analysis): ValueId | undefined {
+  const merging = madeBy(operand, analysis)
+  const merged = valueArg(operand)
+  let before = merging?.op === 'aten::reshape' ? inputOf(merging) : undefined
+  if (before === undefined || merged === undefined) return undefined
+  const { shape } = analysis.type(merged)
+  if (shape.length !== 3 || !sameShape(analysis.type(before).shape, [...lead, ...shape.slice(-2)])) return undefined
+  for (let made = madeBy(value(before), analysis); made?.op === 'aten::contiguous'; made = madeBy(value(before), analysis))
+    before = inputOf(made)!
+  return before
 }
 
 interface Scores {
@@ -91,11 +150,12 @@ function scoresOf(arg: Arg, analysis: Analysis): Scores | null {
 /** The product of queries and keys, all of whose factors, which may be those of the operands, are its scale. */
 function scaledProduct(arg: Arg, analysis: Analysis): { query: ValueId; keys: ValueId; scale: number } | null {
   const { scale, factors } = productOf(arg, analysis)
-  const product = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
-  if (product?.op !== 'aten::matmul' || product.args.some((operand) => valueArg(operand) === undefined)) return null
-  const [query, keys] = product.args.map((operand) => {
-    const scaled = productOf(operand, analysis)
-    return scaled.factors.length === 1 ? { of: scaled.factors[0]!, by: scaled.scale } : { of: valueArg(operand)!, by: 1 }
+  const made = factors.length === 1 ? madeBy(value(factors[0]!), analysis) : undefined
+  const product = matrixProduct(made, factors[0]!, analysis)
+  if (product === null) return null
+  const [query, keys] = product.map((operand) => {
+    const scaled = productOf(value(operand), analysis)
+    return scaled.factors.length === 1 ? { of: scaled.factors[0]!, by: scaled.scale } : { of: operand, by: 1 }
   })
   return { query: query!.of, keys: keys!.of, scale: scale * query!.by * keys!.by }
 }

@@ -19,7 +19,8 @@ import type { Pass } from '../pass.js'
  *     %6 = aten::softmax.int(%5, -1, None)            %8 = aten::permute(%keyT, [0, 1, 3, 2])
  *     %7 = aten::matmul(%6, %value)             →     %7 = attention(query=%query, key=%8, value=%value, mask=%mask, scale=0.125)
  *
- * and `aten::scaled_dot_product_attention`, of which a row that sees no key is 0.
+ * and `aten::scaled_dot_product_attention`, of which a row that sees no key is 0: as one operator, and as PyTorch decomposes it, with products in three
+ * dimensions.
  *
  * Instead of adding a mask the program may fill scores where a mask of truth values has ones with -inf, which finite scores become too by
  * adding it:
@@ -75,6 +76,7 @@ function replace(node: OperatorNode, found: Attention, analysis: Analysis, edito
     before.push(filled)
     mask = value(onlyResult(filled)!)
   }
+  if (node.op === 'aten::reshape') editor.replaceNode(analysis.producer(inputOf(node)!)!, [])
   const causal = found.causal || form === 'causal'
   const { query, scale, safe } = found
   const operands = { query, key, value: values, mask: valueArg(mask) ?? null }

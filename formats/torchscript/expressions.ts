@@ -5,6 +5,7 @@ import { callBinding } from './calls.js'
 import { convert } from './convert.js'
 import { Block, type Value } from './graph.js'
 import { attributeOf } from './members.js'
+import { moduleAt } from './module-containers.js'
 import { callMethod, callOperator } from './operator-calls.js'
 import { type Binding, Scope } from './scope.js'
 import type { Expr } from './syntax.js'
@@ -127,7 +128,7 @@ export class Expressions {
           () => this.value(expr.other, hint),
         )
       case 'subscript':
-        return this.subscript(this.value(expr.object), expr.items)
+        return this.subscript(this.value(expr.object), expr.items, hint)
       case 'comprehension':
         return this.comprehension(expr, hint)
       default:
@@ -169,7 +170,7 @@ export class Expressions {
     )
   }
 
-  private commonType(items: readonly Value[]): Type {
+  commonType(items: readonly Value[]): Type {
     let type = items[0]!.type
     for (const item of items) {
       const both = unify(type, item.type)
@@ -228,7 +229,7 @@ export class Expressions {
     return result
   }
 
-  private subscript(object: Value, items: readonly Expr[]): Value {
+  private subscript(object: Value, items: readonly Expr[], hint: Type | undefined): Value {
     const { builder } = this
     const item = items[0]
     if (items.length !== 1 || item === undefined) throw builder.unsupported('subscripts of several dimensions')
@@ -236,6 +237,8 @@ export class Expressions {
     if (item.kind === 'slice') return this.slice(object, item)
     if (isTuple(type)) return this.tupleIndex(object, this.value(item))
     if (type.kind === 'class') {
+      const modules = this.library.findClass(type.text)
+      if (modules !== undefined && !modules.methods.has('__getitem__')) return moduleAt(this, object, modules, this.value(item), hint)
       return callMethod(this, object, '__getitem__', [this.value(item)])
     }
     return callOperator(this, type === TENSOR ? 'aten::select' : 'aten::__getitem__', [

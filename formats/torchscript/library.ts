@@ -75,7 +75,7 @@ export class Library {
     /** What CONSTANTS.cN stands for. */
     private readonly constants: readonly Value[],
     /** The object that a member of an enum is. */
-    private readonly enumMember: (className: string, value: Value) => Value,
+    readonly enumMember: (library: Library, unit: ClassUnit, value: Value) => Value,
     readonly operatorVersion: number,
   ) {}
 
@@ -231,7 +231,7 @@ export class Library {
   /** A member of an enum: one object wherever it is named. */
   memberOf(unit: ClassUnit, member: string): Value | undefined {
     const expr = unit.constants.get(member)
-    return expr === undefined ? undefined : this.enumMember(unit.name, this.constantOf(expr, unit.source))
+    return expr === undefined ? undefined : this.enumMember(this, unit, this.constantOf(expr, unit.source))
   }
 }
 

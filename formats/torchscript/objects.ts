@@ -1,9 +1,10 @@
 import { unexpected } from '../../program/file-error.js'
 import type { PickleGlobal } from '../containers/pickle/global.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
+import { sameIdentity } from '../../runtime/backends/builtin/support/equality.js'
 import { elementsOf } from '../../program/reach.js'
 import { damaged } from '../../program/file-error.js'
-import type { Library } from './library.js'
+import type { ClassUnit, Library } from './library.js'
 import { isSubtype, NONE } from './types.js'
 
 /** Puts the attributes of all objects below `root` where their classes have them: pickles may have them in any order. */
@@ -22,8 +23,9 @@ export function arrangeAttributes(root: Value, library: Library): void {
 function arrange(object: ScriptObject, library: Library): void {
   const unit = library.findClass(object.typeName)
   if (unit === undefined) throw damaged(`the code has no class ${object.typeName}`)
-  // objects that their class fills itself have none yet, members of enums have their value
-  if (unit.type.kind === 'enum' || (object.names.length === 0 && unit.methods.has('__setstate__'))) return
+  if (unit.type.kind === 'enum') return nameMember(object, unit, library)
+  // objects that their class fills itself have none yet
+  if (object.names.length === 0 && unit.methods.has('__setstate__')) return
   const values = new Map(object.names.map((name, i) => [name, object.slots[i]!]))
   object.names.length = 0
   object.slots.length = 0
@@ -36,11 +38,25 @@ function arrange(object: ScriptObject, library: Library): void {
   }
 }
 
+/** Pickles have the values of members alone: their names are those that the class has for these values. */
+function nameMember(member: ScriptObject, unit: ClassUnit, library: Library): void {
+  if (member.names.includes('name')) return
+  const value = member.slots[member.names.indexOf('value')] ?? null
+  for (const [name, expr] of unit.constants) {
+    if (!sameIdentity(library.constantOf(expr, unit.source), value)) continue
+    member.names.push('name')
+    member.slots.push(name)
+    return
+  }
+}
+
 /** What a member of an enum is, as the pickle of the module has it. */
-export function enumMemberOf(lookUp: (name: string) => PickleGlobal | undefined): (className: string, value: Value) => Value {
-  return (className, value) => {
-    const found = lookUp(className)
-    if (found === undefined) throw unexpected('the class of an enum', className)
-    return found.invoke([value])
+export function enumMemberOf(lookUp: (name: string) => PickleGlobal | undefined): Library['enumMember'] {
+  return (library, unit, value) => {
+    const found = lookUp(unit.name)
+    if (found === undefined) throw unexpected('the class of an enum', unit.name)
+    const member = found.invoke([value])
+    if (member instanceof ScriptObject) nameMember(member, unit, library)
+    return member
   }
 }

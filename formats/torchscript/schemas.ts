@@ -80,12 +80,15 @@ function formalOf({ name, type, kwargOnly, defaultValue, isOut }: SchemaArgument
 }
 
 /** Of overloads that fit the same calls: which PyTorch tries before others, and which after them. */
-const FIRST = /\.(vec|sizes)$|^aten::Float\.Scalar$/
-const LAST = /\.correction$/
+const FIRST =
+  /\.(vec|sizes|tensors)$|^aten::(Float\.Scalar|range\.step|__interpolate\.(size_list_)?scale_list|linalg_matrix_rank\.atol_rtol_tensor(_out)?|linalg_pinv\.atol_rtol_tensor_out)$/
+const LAST = /\.correction(_out)?$/
+/** Of overloads that write into `out`, the one without another name. */
+const OUT = /^(?!aten::normal\.).*\.out$/
 
 function rankOf({ schema, qualifiedName }: OperatorEntry): number {
   const outs = schema.arguments.some(({ isOut }) => isOut) ? 1000 : 0
-  const place = FIRST.test(qualifiedName) ? -100 : LAST.test(qualifiedName) ? 100 : 0
+  const place = FIRST.test(qualifiedName) ? -100 : LAST.test(qualifiedName) ? 100 : OUT.test(qualifiedName) ? -5 : 0
   // numbers convert to bools, and tensors of one element to numbers: those that take tensors are asked before
   const plain = schema.arguments[0]?.type.startsWith('Tensor') === true ? 0 : 10
   return outs + place + plain + schema.arguments.filter(({ type, kwargOnly }) => !kwargOnly && isOpen(type)).length

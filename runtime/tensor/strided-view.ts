@@ -2,7 +2,8 @@ import { check } from '../error.js'
 import { wrapDim } from './shape.js'
 import { type Tensor, viewOf } from './tensor.js'
 import { inferSize, viewStrides } from './view-strides.js'
-import { checkChannels, checkStrided, strided } from './view.js'
+import { checkChannels } from './reshaping.js'
+import { checkStrided, strided } from './view.js'
 
 /** `view` where the memory allows it, else null. */
 export function tryView(self: Tensor, shape: readonly number[]): Tensor | null {

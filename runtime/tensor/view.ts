@@ -2,6 +2,7 @@ import { check } from '../error.js'
 import { extentOf, numelOf, wrapDim } from './shape.js'
 import type { Storage } from './storage.js'
 import { isPerChannel, type Quant, Tensor, viewOf } from './tensor.js'
+import { checkChannels } from './reshaping.js'
 import { inferSize, viewStrides } from './view-strides.js'
 
 /** A view with other sizes and strides. Per-channel quantized tensors have no such views, as in PyTorch. */
@@ -23,18 +24,6 @@ export function without<T>(list: readonly T[], index: number): T[] {
 /** The same elements under a new Tensor (`alias`, `detach`). */
 export function alias(self: Tensor): Tensor {
   return viewOf(self, self.shape, self.strides)
-}
-
-/** Throws INVALID_ARGUMENT where a view of this shape would put the channels of a tensor quantized per channel elsewhere. */
-export function checkChannels(self: Tensor, shape: readonly number[]): void {
-  const { quant } = self
-  if (quant === null || !isPerChannel(quant)) return
-  const { axis } = quant
-  const before = (sizes: readonly number[]): number => numelOf(sizes.slice(0, axis))
-  check(
-    shape[axis] === self.shape[axis] && before(shape) === before(self.shape),
-    () => `a tensor of shape [${self.shape.join(', ')}] quantized along dimension ${axis} cannot be viewed as [${shape.join(', ')}]`,
-  )
 }
 
 /** `view`: one size may be -1. Throws INVALID_ARGUMENT where the memory cannot have this shape. */
@@ -270,15 +259,4 @@ export function chunk(self: Tensor, chunks: number, dim: number): Tensor[] {
   if (length === 0) checkParts(chunks)
   if (length === 0) return splitWithSizes(self, new Array<number>(chunks).fill(0), d)
   return split(self, Math.ceil(length / chunks), d)
-}
-
-/** The view shape of `flatten`: dimensions start..end as one. Null where there is nothing to join. */
-export function flattenedShape(self: Tensor, start: number, end: number): number[] | null {
-  const rank = self.shape.length
-  const from = wrapDim(start, rank)
-  const to = wrapDim(end, rank)
-  check(from <= to, () => `expected start_dim to come before end_dim, found ${start} and ${end}`)
-  if (rank === 0) return [1]
-  if (from === to) return null
-  return [...self.shape.slice(0, from), numelOf(self.shape.slice(from, to + 1)), ...self.shape.slice(to + 1)]
 }

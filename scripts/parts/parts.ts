@@ -201,6 +201,8 @@ export const PARTS: readonly Part[] = [
     ],
     needs: ['operators'],
   },
+  // reshaped, sliced and permuted tensors
+  { name: 'views', files: tensor('view'), needs: ['operators'] },
   {
     // what native functions share
     name: 'operators',
@@ -209,7 +211,7 @@ export const PARTS: readonly Part[] = [
       ...within('runtime/backends')('generated/*', 'called', '*/index'),
       ...support('*'),
       'runtime/shapes/*.ts',
-      ...tensor('complex-promote', 'sparse', 'iterator', 'promote', 'view', 'view-strides'),
+      ...tensor('complex-promote', 'sparse', 'iterator', 'promote', 'reshaping', 'view-strides'),
       ...writers('copy', 'elementwise', 'join'),
     ],
     needs: [],
@@ -294,7 +296,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...compiler('plan-info', 'record/signature-text'),
       ...['ptl/source-range', 'reading/quantization', 'refuse'].map((name) => `formats/${name}.ts`),
-      ...within('program')('disassemble', 'raise', 'type-match'),
+      ...within('program')('disassemble', 'raise', 'signature-info', 'type-match'),
     ],
     needs: ['model', 'operators', 'files'],
   },

@@ -1,6 +1,7 @@
 import { check } from '../../error.js'
 import { contiguousStrides } from '../../tensor/shape.js'
 import { become, Tensor } from '../../tensor/tensor.js'
+import { checkChannels, flattenedShape } from '../../tensor/reshaping.js'
 import * as v from '../../tensor/view.js'
 import { inferSize, viewStrides } from '../../tensor/view-strides.js'
 import { contiguousOf } from '../support/copy.js'
@@ -56,7 +57,7 @@ export function expand(self: Tensor, size: number[], _implicit: boolean): Tensor
 
 export function reshape(self: Tensor, size: readonly number[]): Tensor {
   const shape = inferSize(size, self.numel)
-  v.checkChannels(self, shape)
+  checkChannels(self, shape)
   const strides = viewStrides(self.shape, self.strides, shape)
   if (strides !== null) return new Tensor(self.storage, self.offset, shape, strides, self.type, self.quant)
   const dense = contiguousOf(self)
@@ -64,6 +65,6 @@ export function reshape(self: Tensor, size: readonly number[]): Tensor {
 }
 
 export function flatten_using_ints(self: Tensor, start = 0, end = -1): Tensor {
-  const shape = v.flattenedShape(self, start, end)
+  const shape = flattenedShape(self, start, end)
   return shape === null ? self : reshape(self, shape)
 }

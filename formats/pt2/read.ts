@@ -3,6 +3,7 @@ import type { Range } from './checks.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import type { OpenedFile } from '../containers/opened-file.js'
 import type { ZipArchive } from '../containers/zip/archive.js'
+import { checkByteOrder, extraFilesOf, shortText } from '../reading/archive.js'
 import type { ParsedProgram, Reading } from '../reading/parsed.js'
 import { guarded, unsupported, damaged } from '../../program/file-error.js'
 import { Deferred, type Json, JsonReader, type JsonObject } from './json.js'
@@ -49,7 +50,7 @@ export function read({ zip: archive }: OpenedFile, { pool, budget }: Reading): P
     bytecodeVersion: BYTECODE,
     operatorVersion,
     functions: [compiled.code],
-    extraFiles: extraFiles(zip),
+    extraFiles: extraFilesOf(zip),
     debug: new NodeTraces(
       compiled,
       () => zip.contentOf(record),
@@ -71,12 +72,10 @@ function programRecord(zip: ZipArchive): string {
     throw unsupported(
       'this was written by PyTorch 2.7 or older; load it with torch.export.load there, and save it with PyTorch 2.8 or later',
     )
-  const textIn = (record: string): string => zip.contentOf(record).toString('latin1', 0, 40).trim()
-  const version = zip.holds('archive_version') ? textIn('archive_version') : ARCHIVE_VERSION
+  const version = zip.holds('archive_version') ? shortText(zip, 'archive_version') : ARCHIVE_VERSION
   if (version !== ARCHIVE_VERSION)
     throw unsupported(`expected version ${ARCHIVE_VERSION} of the archive, found '${version}': it is newer than this runtime`)
-  const order = zip.holds('byteorder') ? textIn('byteorder') : 'little'
-  if (order !== 'little') throw unsupported(`expected storages in little-endian byte order, found '${order}'`)
+  checkByteOrder(zip)
   const names = zip.recordNames()
   const programs = names.filter(isProgram)
   const [first] = programs
@@ -180,9 +179,4 @@ function stateOf(signature: GraphSignature, payloads: ReadonlyMap<string, Payloa
     state.set(spec.target, payload)
   }
   return state
-}
-
-function extraFiles(zip: ZipArchive): Map<string, Uint8Array> {
-  const names = zip.recordNames().filter((name) => name.startsWith('extra/') && name !== 'extra/')
-  return new Map(names.map((name) => [name.slice('extra/'.length), Uint8Array.from(zip.contentOf(name))]))
 }

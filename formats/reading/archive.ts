@@ -8,7 +8,7 @@ const EXTRA = 'extra/'
 const ALIGNMENT = 8
 
 /** A short record that is text. */
-function shortText(zip: ZipArchive, record: string): string {
+export function shortText(zip: ZipArchive, record: string): string {
   return zip.contentOf(record).toString('latin1', 0, 40).trim()
 }
 

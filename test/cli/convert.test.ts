@@ -3,16 +3,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadModule } from '../../src/index.js'
-import { difference, fixturePath, inputOf, PROGRAMS, readCalls } from '../pt2/fixtures.js'
+import { CHANGES, difference, fixturePath, inputOf, PROGRAMS, readCalls } from '../pt2/fixtures.js'
 import { ptlite } from './in-process.js'
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
 
 /** A pattern that matches this text alone. */
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
-/** Programs that change the module, whose calls come in order. */
-const CHANGES = new Set(['counter'])
 
 for (const name of PROGRAMS) {
   for (const form of ['pt2', 'core.pt2']) {

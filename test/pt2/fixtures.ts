@@ -7,6 +7,9 @@ const folder = fileURLToPath(new URL('../fixtures/pt2/', import.meta.url))
 
 export const PROGRAMS = ['linear', 'counter', 'structures', 'control', 'sizes', 'guarded', 'shared', 'lists', 'quantized'] as const
 
+/** Programs that change the module, whose calls come in order. */
+export const CHANGES: ReadonlySet<string> = new Set(['counter'])
+
 export function fixturePath(name: string): string {
   return `${folder}${name}`
 }

@@ -3,10 +3,7 @@ import { loadModelFile } from '../../formats/read.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { loadModule, PtliteError } from '../../src/index.js'
-import { difference, fixturePath, inputOf, PROGRAMS, readCalls } from './fixtures.js'
-
-/** Programs that change the module, whose calls come in order. */
-const CHANGES = new Set(['counter'])
+import { CHANGES, difference, fixturePath, inputOf, PROGRAMS, readCalls } from './fixtures.js'
 
 for (const name of PROGRAMS) {
   for (const form of ['pt2', 'core.pt2']) {

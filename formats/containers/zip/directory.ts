@@ -28,18 +28,18 @@ interface Place {
   readonly offset: number
 }
 
-const END_RECORD = 0x06054b50
-const END_BYTES = 22
+export const END_RECORD = 0x06054b50
+export const END_BYTES = 22
 const MAX_COMMENT = 65535
 const ZIP64_LOCATOR = 0x07064b50
 const ZIP64_LOCATOR_BYTES = 20
 const ZIP64_END = 0x06064b50
 const ZIP64_END_BYTES = 56
 const ZIP64_EXTRA = 1
-const ENTRY = 0x02014b50
-const ENTRY_BYTES = 46
-/** In a 32-bit field: the number is in the zip64 record. */
-const ELSEWHERE32 = 0xffffffff
+export const ENTRY = 0x02014b50
+export const ENTRY_BYTES = 46
+/** In a 32-bit field: the number is in the zip64 record, or in an extra field. */
+export const ELSEWHERE32 = 0xffffffff
 const ELSEWHERE16 = 0xffff
 
 /** The entries of a zip in directory order. Local headers are not read. Throws INVALID_FILE. */

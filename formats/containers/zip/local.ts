@@ -1,13 +1,11 @@
 import type { ByteSource } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
-import { readZip64Sizes, type ZipEntry } from './directory.js'
+import { ELSEWHERE32, readZip64Sizes, type ZipEntry } from './directory.js'
 
-const LOCAL_HEADER = 0x04034b50
-const LOCAL_HEADER_BYTES = 30
+export const LOCAL_HEADER = 0x04034b50
+export const LOCAL_HEADER_BYTES = 30
 const DESCRIPTOR = 0x08074b50
 const MOST_DESCRIPTOR_BYTES = 24
-/** In a 32-bit field: the number is in an extra field. */
-const ELSEWHERE32 = 0xffffffff
 /** Checksum and sizes follow the data. */
 const HAS_DESCRIPTOR = 8
 /** Flags that change what a record means: encrypted, with a descriptor, patched, strongly encrypted, its name in UTF-8, its header masked. */

@@ -1,5 +1,7 @@
 import { PtliteError } from '../../../runtime/error.js'
 import { crc32 } from './crc32.js'
+import { ELSEWHERE32 as MOST_BYTES, END_BYTES, END_RECORD, ENTRY, ENTRY_BYTES } from './directory.js'
+import { LOCAL_HEADER, LOCAL_HEADER_BYTES } from './local.js'
 
 export interface Record {
   readonly name: string
@@ -8,13 +10,9 @@ export interface Record {
 
 /** Storages begin at multiples of this, so that they can be used where a file is mapped; so does PyTorch write them. */
 const ALIGNMENT = 64
-const LOCAL_BYTES = 30
-const CENTRAL_BYTES = 46
-const END_BYTES = 22
 /** Of an extra field: its number and length. */
 const EXTRA_HEAD = 4
 const PADDING = 0x4246
-const MOST_BYTES = 2 ** 32 - 1
 
 /** A zip archive of stored records, in their order. Throws UNSUPPORTED_FILE beyond 4 GB. */
 export function writeZip(records: readonly Record[]): Buffer {
@@ -23,24 +21,25 @@ export function writeZip(records: readonly Record[]): Buffer {
   let at = 0
   for (const { name, content } of records) {
     const text = Buffer.from(name)
-    const padding = -(at + LOCAL_BYTES + text.length + EXTRA_HEAD) & (ALIGNMENT - 1)
+    const padding = -(at + LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD) & (ALIGNMENT - 1)
     const fields = Buffer.alloc(26)
     fields.writeUInt32LE(crc32(content), 10)
-    fields.writeUInt32LE(content.length > MOST_BYTES ? MOST_BYTES : content.length, 14)
-    fields.writeUInt32LE(content.length > MOST_BYTES ? MOST_BYTES : content.length, 18)
+    const bytes = Math.min(content.length, MOST_BYTES)
+    fields.writeUInt32LE(bytes, 14)
+    fields.writeUInt32LE(bytes, 18)
     fields.writeUInt16LE(text.length, 22)
-    const local = Buffer.alloc(LOCAL_BYTES + text.length + EXTRA_HEAD + padding)
-    local.writeUInt32LE(0x04034b50, 0)
+    const local = Buffer.alloc(LOCAL_HEADER_BYTES + text.length + EXTRA_HEAD + padding)
+    local.writeUInt32LE(LOCAL_HEADER, 0)
     fields.copy(local, 4)
     local.writeUInt16LE(EXTRA_HEAD + padding, 28)
-    text.copy(local, LOCAL_BYTES)
-    local.writeUInt16LE(PADDING, LOCAL_BYTES + text.length)
-    local.writeUInt16LE(padding, LOCAL_BYTES + text.length + 2)
-    const central = Buffer.alloc(CENTRAL_BYTES + text.length)
-    central.writeUInt32LE(0x02014b50, 0)
+    text.copy(local, LOCAL_HEADER_BYTES)
+    local.writeUInt16LE(PADDING, LOCAL_HEADER_BYTES + text.length)
+    local.writeUInt16LE(padding, LOCAL_HEADER_BYTES + text.length + 2)
+    const central = Buffer.alloc(ENTRY_BYTES + text.length)
+    central.writeUInt32LE(ENTRY, 0)
     fields.copy(central, 6)
     central.writeUInt32LE(Math.min(at, MOST_BYTES), 42)
-    text.copy(central, CENTRAL_BYTES)
+    text.copy(central, ENTRY_BYTES)
     parts.push(local, content)
     directory.push(central)
     at += local.length + content.length
@@ -52,7 +51,7 @@ export function writeZip(records: readonly Record[]): Buffer {
       `the file would have ${at + size + END_BYTES} bytes in ${records.length} records; expected at most ${MOST_BYTES} in 65534`,
     )
   const end = Buffer.alloc(END_BYTES)
-  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt32LE(END_RECORD, 0)
   end.writeUInt16LE(records.length, 8)
   end.writeUInt16LE(records.length, 10)
   end.writeUInt32LE(size, 12)

@@ -25,6 +25,16 @@ function scalarTypeOf(name: string): number {
   return STORAGES.split(' ').indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
 }
 
+/** A storage class; models name one some hundred times. */
+class StorageClass extends PickleGlobal {
+  constructor(
+    className: string,
+    readonly scalarType: number,
+  ) {
+    super(className)
+  }
+}
+
 /** A storage, before a tensor says how to view it. */
 class StoredElements extends CustomObject {
   constructor(
@@ -72,8 +82,8 @@ export function moduleGlobals(
     },
 
     persistentLoad([kind, type, key, , count]) {
-      const scalarType = type instanceof PickleGlobal ? scalarTypeOf(type.className) : -1
-      if (kind !== 'storage' || scalarType < 0) throw unexpected('a storage', type)
+      if (kind !== 'storage' || !(type instanceof StorageClass)) throw unexpected('a storage', type)
+      const { scalarType } = type
       return new StoredElements(scalarType, storageOf(textOf(key), scalarType, integerOf(count, 0)))
     },
 
@@ -113,8 +123,10 @@ function enumMembers(): (className: string, value: Value) => Value {
 type Calls = Readonly<Record<string, ((args: readonly Value[]) => Value) | undefined>>
 
 function valueGlobal(name: string, calls: Calls): PickleGlobal | undefined {
+  const scalarType = scalarTypeOf(name)
+  if (scalarType >= 0) return new StorageClass(name, scalarType)
   const call = calls[name]
-  return call !== undefined || scalarTypeOf(name) >= 0 || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
+  return call !== undefined || SCHEME.test(name) ? new PickleGlobal(name, call) : undefined
 }
 
 function callsOf(pool: TensorPool): Calls {

@@ -227,6 +227,7 @@ export const PARTS: readonly Part[] = [
       ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
       ...tensor('describe', 'detached', 'unknown-option', 'number', 'summary'),
+      'formats/containers/zip/inflate.ts',
     ],
     needs: [],
   },

@@ -1,9 +1,9 @@
-import { inflateRawSync } from 'node:zlib'
 import { Storage } from '../../../runtime/tensor/storage.js'
 import type { ByteSource } from '../bytes.js'
 import { crc32 } from './crc32.js'
 import { damaged, guarded, unsupported } from '../../../program/file-error.js'
 import { readDirectory, type ZipEntry } from './directory.js'
+import { inflate } from './inflate.js'
 import { findRecord } from './local.js'
 
 const STORED = 0
@@ -97,9 +97,4 @@ export class ZipArchive {
 
 function otherChecksum(name: string): Error {
   return damaged(`the record ${name} is damaged: its bytes have another checksum (CRC-32) than the zip directory says`)
-}
-
-/** A function by itself, so that zlib is loaded with the first record that needs it. */
-function inflate(bytes: Buffer, size: number): Buffer {
-  return inflateRawSync(bytes, { maxOutputLength: size || 1 })
 }

@@ -10,7 +10,7 @@
 namespace ptlite {
 
 enum Feature : int32_t {
-#define PTLITE_FEATURE_ID(name, leaf, subleaf, reg, bit) Feature_##name,
+#define PTLITE_FEATURE_ID(name, ...) Feature_##name,
   PTLITE_FOR_EACH_FEATURE(PTLITE_FEATURE_ID)
 #undef PTLITE_FEATURE_ID
       Feature_count

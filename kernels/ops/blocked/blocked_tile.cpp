@@ -141,11 +141,11 @@ constexpr Size size() {
 #endif
 }
 
-// Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2. The others are for
+// Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2, 24 of 32 on 64-bit Arm. The others are for
 // rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
 #if PTLITE_VEC_BYTES >= 64
 constexpr Size kSizes[] = {size<14>(), size<12>(), size<10>(), size<9>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
-#elif PTLITE_VEC_BYTES >= 32
+#elif PTLITE_VEC_BYTES >= 32 || PTLITE_VEC_REGISTERS >= 32
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else
 constexpr Size kSizes[] = {size<2>(), size<1>()};

@@ -1,4 +1,4 @@
-// isa: AVX512_BF16, AMX
+// isa: AVX512_BF16, AMX, BF16
 // Convolution of bfloat16 as a product: weights [out channels, k] by the windows of the input [k, windows], which are
 // gathered panel by panel.
 #include "frames/bfloat16.h"

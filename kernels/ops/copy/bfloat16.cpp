@@ -1,4 +1,4 @@
-// isa: AVX512_BF16
+// isa: AVX512_BF16, BF16
 #include "support/bfloat16.h"
 
 #include "dispatch/kernel.h"

@@ -1,4 +1,4 @@
-// isa: AVX512_FP16
+// isa: AVX512_FP16, FP16
 // Elementwise float16 in float16 instructions, 32 elements at a time and without conversions. Only operators whose result
 // is the same as that of float32 rounded to float16: float32 has more than twice the digits of float16, so for + - * /
 // and the square root one rounding after the other gives what a single one does. Everything else goes to the level below.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frames/jit.h"
+#include "jit/algorithm_kinds.h"
 #include "ops/elementwise/activation_functions.h"
 #include "vec/half.h"
 
@@ -11,13 +12,6 @@ inline namespace CPU_CAPABILITY {
 struct PostOpNumbers {
   float alpha, beta, scale;
 };
-
-inline bool is_binary_post_op(int32_t algorithm) { return algorithm >= JitAlgorithm_add && algorithm <= JitAlgorithm_bits_and_not; }
-
-// Whether post_op or binary_post_op computes it; the others take or give bytes.
-inline bool is_float_algorithm(int32_t algorithm) {
-  return algorithm >= 0 && algorithm <= JitAlgorithm_bits_and_not && (algorithm < JitAlgorithm_quantize_u8 || algorithm > JitAlgorithm_int8_lut);
-}
 
 // Of comparisons and bools: all bits or none.
 template <class M>

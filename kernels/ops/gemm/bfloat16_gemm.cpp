@@ -1,4 +1,4 @@
-// isa: AVX512_BF16, AMX
+// isa: AVX512_BF16, AMX, BF16
 // Products of bfloat16 matrices with any strides.
 #include "frames/bfloat16.h"
 #include "dispatch/kernel.h"

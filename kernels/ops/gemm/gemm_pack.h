@@ -11,18 +11,23 @@ inline namespace CPU_CAPABILITY {
 namespace gemm {
 namespace {
 
-/// Stores column `p` of a panel with what lies behind it in `column`, which the next column overwrites; the last of `k` keeps to its place.
+/// Rows of a panel that one vector holds a column of: all of them, or as many as it has lanes.
+template <class T>
+constexpr int kPiece = kRows < Vec<T>::size ? kRows : Vec<T>::size;
+
+/// Stores a piece of column `p` of a panel. Where that is less than a vector, what lies behind it comes along, and the next column overwrites it; the
+/// last of `k` keeps to its place.
 template <class T>
 PTLITE_INLINE void store_column(Vec<T> column, int64_t p, int64_t k, T* panel) {
-  if (p + 1 < k) column.store(panel + p * kRows);
-  else column.store(panel + p * kRows, kRows);
+  if (kPiece<T> == Vec<T>::size || p + 1 < k) column.store(panel + p * kRows);
+  else column.store(panel + p * kRows, kPiece<T>);
 }
 
-/// A panel of rows that are contiguous along k, in squares of Vec<T>::size.
+/// A piece of a panel of rows that are contiguous along k, in squares of Vec<T>::size.
 template <class T>
 void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, T* out) {
   constexpr int L = Vec<T>::size;
-  static_assert(kRows <= Vec<float>::size, "a vector holds a column of a panel");
+  static_assert(sizeof(T) != 4 || kRows % kPiece<T> == 0, "vectors hold a column of a panel");
   for (int64_t p = 0; p < k; p += L) {
     const int64_t count = std::min<int64_t>(L, k - p);
     Vec<T> square[L];
@@ -46,11 +51,13 @@ void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* o
     // a vector holds a column of a panel where elements are small
     if constexpr (sizeof(T) == 4) {
       if (a_row == 1) {
-        for (int64_t p = 0; p < k; p++) store_column<T>(Vec<T>::load(src + p * a_col, rows), p, k, out);
+        for (int64_t p = 0; p < k; p++) {
+          for (int r = 0; r < kRows; r += kPiece<T>) store_column<T>(Vec<T>::load(src + p * a_col + r, std::max(0, rows - r)), p, k, out + r);
+        }
         continue;
       }
       if (a_col == 1) {
-        pack_squares<T>(k, src, a_row, rows, out);
+        for (int r = 0; r < kRows; r += kPiece<T>) pack_squares<T>(k, src + r * a_row, a_row, rows - r, out + r);
         continue;
       }
     }

@@ -149,7 +149,7 @@ inline void tile_rows(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T
   PTLITE_TILE(6, kDense || kMost == 6)
   PTLITE_TILE(8, kDense)
   PTLITE_TILE(10, kDense)
-  PTLITE_TILE(12, kDense)
+  PTLITE_TILE(12, kDense || kMost == 12)
   PTLITE_TILE(14, true)
 #undef PTLITE_TILE
 }

@@ -1,4 +1,4 @@
-// isa: AVX2_VNNI, AVX512_VNNI
+// isa: AVX2_VNNI, AVX512_VNNI, I8MM
 // Depthwise convolution of 8-bit integers over channels-last input, exact in int32. A register of channels is computed at a time:
 // the bytes of four taps are interleaved, so that each 32-bit lane holds what one channel multiplies, and summed by vpdpbusd or as
 // two pairs of int16. Interleaving leaves the lanes in the order in which `Narrow` puts them together again.
@@ -25,7 +25,7 @@ using Lanes = ptlite::int8::FirstBytes;
 
 // 3x3 kernels have code of their own, for the weights that the level's instructions are for.
 constexpr int kUsualQuads = 3;
-#if defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_DOT)
 constexpr Form kUsualForm = Form::kBytes;
 #else
 constexpr Form kUsualForm = Form::kWords;
@@ -36,7 +36,7 @@ constexpr int64_t quad_regs(Form form) { return form == Form::kBytes ? 4 : 8; }
 
 template <Form form>
 PTLITE_INLINE Reg dot(Reg sum, Reg activations, const Reg* weights) {
-#if defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_DOT)
   if constexpr (form == Form::kBytes) return dot_bytes(sum, activations, weights[0]);
 #endif
   sum = add(sum, multiply_pairs(both(activations, broadcast(0x00ff00ff)), weights[0]));
@@ -269,7 +269,7 @@ int32_t all(const quantized_depthwise_frame* f) {
 }
 
 int32_t depthwise(quantized_depthwise_frame* f) {
-#if defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_DOT)
   const auto* w = reinterpret_cast<const int16_t*>(f->w);
   const int64_t count = (f->channels + kGroup - 1) / kGroup * ((f->kernel[0] * f->kernel[1] * f->kernel[2] + 3) / 4) * (kGroupBytes / 2);
   bool bytes = true;

@@ -1,10 +1,10 @@
-// Blocks of a product of 8-bit rows that are read where they lie, by panels of weights, for the levels with vpdpbusd: no row is
+// Blocks of a product of 8-bit rows that are read where they lie, by panels of weights, for the levels with dot products of bytes: no row is
 // rearranged, and the integers of the result are made in registers.
 #pragma once
 
 #include "ops/quantized/quantized_narrow.h"
 
-#if defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_DOT)
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -122,6 +122,8 @@ void direct_rows(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t gro
 #if PTLITE_VEC_BYTES >= 64
   PTLITE_TILE(14)
   PTLITE_TILE(7)
+#elif PTLITE_VEC_REGISTERS >= 32
+  PTLITE_TILE(8)
 #else
   PTLITE_TILE(6)
 #endif

@@ -1,6 +1,6 @@
-// isa: AVX2_VNNI, AVX512_VNNI, AMX
-// 8-bit matrix products, exact in int32 (modulo 2^32 where a sum exceeds it). The loops multiply unsigned activations a
-// by signed weights w as they are stored; with zero points za and zw the product wanted is
+// isa: AVX2_VNNI, AVX512_VNNI, AMX, DOTPROD, I8MM
+// 8-bit matrix products, exact in int32 (modulo 2^32 where a sum exceeds it). The loops multiply activations a, unsigned or, where the level has
+// products of these alone, signed, by signed weights w as they are stored; with zero points za and zw the product wanted is
 //   sum((a - za) (w - zw)) = sum(a w) - za sum(w) - zw sum(a) + k za zw
 // of which the second and last terms are one number per column, and the third is gone where weights are symmetric.
 #include <math.h>
@@ -134,11 +134,11 @@ struct Epilogue {
 };
 
 // Rows [first, last) by columns [from, to), of which from is the start of a panel. False where there is no memory.
-#if defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_DOT)
 bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const Epilogue& epilogue, int64_t first, int64_t last,
           int64_t from, int64_t to) {
   const Rows activations(f, f->a_dtype == kQInt8);
-  const bool in_place = f->taps == 0 && f->k % 4 == 0 && f->a_dtype != kQInt8;
+  const bool in_place = f->taps == 0 && f->k % 4 == 0 && (f->a_dtype == kQInt8) == kSignedActivations;
   const int64_t stride = in_place ? f->a_stride : layout.depth;
   // few weights stay in the second-level cache while all rows go by; of many, each panel is used for as many rows as stay there
   const bool few = (to - from) * layout.depth <= kBlocksBytes;
@@ -228,7 +228,7 @@ int32_t multiply(const quantized_gemm_frame* f, const Layout& layout, float scal
   const Weights weights(layout, f->w);
   const Epilogue epilogue{reinterpret_cast<int32_t*>(memory), reinterpret_cast<float*>(memory + 4 * layout.columns)};
   // 32 bits that wrap around, as the sums themselves
-  const uint32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0);
+  const uint32_t a_zero = f->a_zero + (f->a_dtype == kQInt8 ? 128 : 0) - (kSignedActivations ? 128 : 0);
   for (int64_t n = 0; n < f->n; n++) {
     const uint32_t zero = weights.zeros != nullptr ? weights.zeros[n] : 0;
     uint32_t offset = a_zero * (static_cast<uint32_t>(f->k) * zero - static_cast<uint32_t>(weights.sums[n]));

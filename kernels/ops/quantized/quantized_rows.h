@@ -1,5 +1,5 @@
 // Rows of 8-bit activations for the quantized products: rows of a matrix, or windows of a convolution over channels-last
-// input. Signed activations are shifted by 128, so that all are unsigned.
+// input. Those that are signed are shifted by 128, so that all are unsigned, or the other way round where the level has products of signed ones.
 #pragma once
 
 #include <string.h>
@@ -14,7 +14,7 @@ namespace int8 {
 class Rows {
  public:
   Rows(const quantized_gemm_frame* f, bool is_signed)
-      : f_(f), flip_(is_signed ? 128 : 0), zero_(static_cast<uint8_t>(f->a_zero + flip_)) {}
+      : f_(f), flip_(is_signed != kSignedActivations ? 128 : 0), zero_(static_cast<uint8_t>(f->a_zero + flip_)) {}
 
   // Bytes of scratch that `pack` needs for one row.
   static size_t line_bytes(int64_t k) { return static_cast<size_t>((k + kChunk - 1) / kChunk * kChunk); }
@@ -50,7 +50,7 @@ class Rows {
 
   static int32_t sum_of(const uint8_t* line, int64_t n) {
     int32_t sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += line[i];
+    for (int64_t i = 0; i < n; i++) sum += kSignedActivations ? static_cast<int8_t>(line[i]) : line[i];
     return sum;
   }
 

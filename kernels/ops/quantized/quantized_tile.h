@@ -1,5 +1,5 @@
 // 8-bit dot products of unsigned activations and signed weights, summed in int32 without saturation, in groups of four steps: by one
-// instruction where primitives/int8.h has it (PTLITE_INT8_AMX, PTLITE_INT8_VNNI); where it has pairs of bytes (PTLITE_INT8_PAIRS), by these
+// instruction where primitives/int8.h has it (PTLITE_INT8_AMX, PTLITE_INT8_DOT); where it has pairs of bytes (PTLITE_INT8_PAIRS), by these
 // for rows whose activations need 7 bits, as a pair of products then stays within 2 * 127 * 128 < 2^15 and nothing saturates; else by two
 // products of pairs of operands widened to int16.
 #pragma once
@@ -90,7 +90,7 @@ constexpr bool kNarrowPanels = false;
 
 #else
 
-#if !defined(PTLITE_INT8_VNNI)
+#if !defined(PTLITE_INT8_DOT)
 template <Form form>
 PTLITE_INLINE void multiply_as(const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns, int32_t* sums) {
   if (columns == kLanes) dot::tile_rows<Step<form, 1>, kRows>(a, w, groups, rows, sums);
@@ -114,7 +114,7 @@ constexpr bool kNarrowPanels = true;
 
 // Whether a row with these bits in use anywhere is multiplied as bytes.
 PTLITE_INLINE Form form_of([[maybe_unused]] uint8_t bits) {
-#if defined(PTLITE_INT8_AMX) || defined(PTLITE_INT8_VNNI)
+#if defined(PTLITE_INT8_AMX) || defined(PTLITE_INT8_DOT)
   return Form::kBytes;
 #elif defined(PTLITE_INT8_PAIRS)
   return bits < 128 ? Form::kBytes : Form::kWords;

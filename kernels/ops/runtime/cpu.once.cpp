@@ -29,7 +29,7 @@ int32_t info(cpu_info_frame* f) {
 }
 
 constexpr const char* kFeatureNames[] = {
-#define PTLITE_FEATURE_NAME(name, leaf, subleaf, reg, bit) #name,
+#define PTLITE_FEATURE_NAME(name, ...) #name,
     PTLITE_FOR_EACH_FEATURE(PTLITE_FEATURE_NAME)
 #undef PTLITE_FEATURE_NAME
     nullptr,

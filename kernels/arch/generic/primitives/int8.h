@@ -116,6 +116,9 @@ class FirstBytes {
 // A block has as many rows as registers are left for.
 constexpr int kRows = 4;
 
+// Activations are signed where dot_bytes takes them so.
+constexpr bool kSignedActivations = false;
+
 }  // namespace int8
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

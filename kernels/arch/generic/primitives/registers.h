@@ -2,6 +2,7 @@
 #pragma once
 
 #define PTLITE_VEC_BYTES 16
+#define PTLITE_VEC_REGISTERS 16
 
 // 1 where a multiplication and an addition are one instruction with one rounding, into which the compiler may turn a * b + c.
 #if defined(__aarch64__)

@@ -33,6 +33,33 @@ bool request_tiles() {
 
 }  // namespace
 
+namespace {
+
+struct Recorded {
+  const uint32_t (*rows)[6];
+  int32_t count;
+};
+
+CpuidRegisters recorded_cpuid(uint32_t leaf, uint32_t subleaf, const void* context) {
+  const auto* recorded = static_cast<const Recorded*>(context);
+  for (int32_t i = 0; i < recorded->count; i++) {
+    const uint32_t* r = recorded->rows[i];
+    if (r[0] == leaf && r[1] == subleaf) return {{r[2], r[3], r[4], r[5]}};
+  }
+  return {};
+}
+
+}  // namespace
+
+CpuState recorded_cpu(const uint32_t (*rows)[6], int32_t count, uint64_t xcr0) {
+  const Recorded recorded{rows, count};
+  return decode_cpu(recorded_cpuid, &recorded, xcr0);
+}
+
+uint32_t levels_permitted(uint32_t levels, bool tiles) {
+  return permitted(levels, tiles ? [] { return true; } : [] { return false; });
+}
+
 CpuState read_cpu() { return decode_cpu(hardware_cpuid, nullptr, hardware_xcr0()); }
 
 uint32_t permitted_levels(uint32_t levels) { return permitted(levels, request_tiles); }

@@ -1,4 +1,4 @@
-// Handles of generated element-wise code: made, run and given up.
+// Makes handles of generated element-wise code.
 #include "dispatch/kernel.h"
 #include "memory/owner.h"
 
@@ -8,7 +8,6 @@
 
 namespace {
 
-using ptlite::jit::ElementwiseCall;
 using ptlite::jit::StepGraph;
 using ptlite::jit::kMostInputs;
 using ptlite::jit::kMostSteps;
@@ -61,22 +60,6 @@ int32_t create(jit_elementwise_create_frame* f) {
   return PTLITE_OK;
 }
 
-int32_t run(jit_elementwise_frame* f) {
-  ElementwiseCall call;
-  call.out = reinterpret_cast<void*>(f->out);
-  for (int i = 0; i < kMostInputs; i++) call.in[i] = reinterpret_cast<const void*>(f->in[i]);
-  call.rows = f->rows;
-  call.length = f->length;
-  call.out_step = f->out_step;
-  for (int i = 0; i < kMostInputs; i++) call.in_step[i] = f->in_step[i];
-  ptlite::jit::run_elementwise(f->handle, call);
-  return PTLITE_OK;
-}
-
-int32_t release(jit_release_frame* f) {
-  return ptlite::give_up(reinterpret_cast<void*>(f->handle)) ? PTLITE_OK : PTLITE_NOT_OWNED;
-}
-
 int32_t info(jit_info_frame* f) {
   using namespace ptlite::jit;
   f->state = !enabled() ? JitState_off : current_isa() == Isa::none ? JitState_no_instructions : memory_available() ? JitState_ready : JitState_no_memory;
@@ -89,6 +72,4 @@ int32_t info(jit_info_frame* f) {
 }  // namespace
 
 PTLITE_KERNEL(jit_elementwise_create, create)
-PTLITE_KERNEL(jit_elementwise, run)
-PTLITE_KERNEL(jit_release, release)
 PTLITE_KERNEL(jit_info, info)

@@ -10,7 +10,7 @@
 #if defined(CPU_CAPABILITY_AMX)
 #define PTLITE_INT8_AMX
 #elif defined(CPU_CAPABILITY_AVX512_VNNI) || defined(CPU_CAPABILITY_AVX2_VNNI)
-#define PTLITE_INT8_VNNI
+#define PTLITE_INT8_DOT
 #elif defined(CPU_CAPABILITY_AVX2) || defined(CPU_CAPABILITY_AVX512)
 #define PTLITE_INT8_PAIRS
 #endif
@@ -163,7 +163,10 @@ constexpr int kRows = 6;
 constexpr int kRows = 4;
 #endif
 
-#if defined(PTLITE_INT8_VNNI)
+// Activations are signed where dot_bytes takes them so.
+constexpr bool kSignedActivations = false;
+
+#if defined(PTLITE_INT8_DOT)
 // Sums of the products of four unsigned and four signed bytes.
 PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
 #if defined(CPU_CAPABILITY_AVX512_VNNI)

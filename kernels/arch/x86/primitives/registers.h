@@ -5,10 +5,13 @@
 
 #if defined(CPU_CAPABILITY_AVX512)
 #define PTLITE_VEC_BYTES 64
+#define PTLITE_VEC_REGISTERS 32
 #elif defined(CPU_CAPABILITY_AVX2)
 #define PTLITE_VEC_BYTES 32
+#define PTLITE_VEC_REGISTERS 16
 #else
 #define PTLITE_VEC_BYTES 16
+#define PTLITE_VEC_REGISTERS 16
 #endif
 
 // 1 where a multiplication and an addition are one instruction with one rounding, into which the compiler may turn a * b + c.

@@ -7,7 +7,7 @@
 
 #include "frames/sparse.h"
 #include "dispatch/kernel.h"
-#include "jit/generator.h"
+#include "jit/sparse_generators.h"
 #include "ptlite_abi.h"
 #include "support/bfloat16_bits.h"
 
@@ -119,7 +119,7 @@ using ptlite::jit::DenseWeight;
 
 int32_t share(sparse_share_frame* f) {
   // 0 asks for the width of the kernels in use
-  const int width = f->width > 0 ? f->width : ptlite::jit::current_isa() == ptlite::jit::Isa::avx2 ? 8 : 16;
+  const int width = f->width > 0 ? f->width : ptlite::jit::sparse_sizes().block;
   f->width_used = width;
   f->blocks = 0;
   f->zero_blocks = 0;

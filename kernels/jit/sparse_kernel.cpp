@@ -9,62 +9,14 @@
 #include "frames/sparse.h"
 #include "dispatch/kernel.h"
 #include "memory/owner.h"
-#include "jit/sparse_rows.h"
-#include "jit/sparse_unrolled.h"
-#include "jit/sparse_vectors.h"
+#include "jit/algorithm_kinds.h"
+#include "jit/sparse_call.h"
+#include "jit/sparse_generators.h"
 #include "ptlite_abi.h"
 
 namespace {
 
 using namespace ptlite::jit;
-
-struct Description {
-  const SparsePlan& plan;
-  int32_t form;
-};
-
-// The whole description: rows, chain and, where it is in the code, the structure. Values are data.
-std::string key_of(const Description& d) {
-  std::string key = "sparse_gemm";
-  const auto put = [&key](const void* data, size_t bytes) { key.append(static_cast<const char*>(data), bytes); };
-  const SparsePlan& plan = d.plan;
-  const int64_t head[] = {static_cast<int64_t>(plan.isa), d.form, plan.rows, plan.stride, plan.has_bias, plan.matrix->halves,
-                          static_cast<int64_t>(plan.post_ops.size())};
-  put(head, sizeof head);
-  for (const SparsePostOp& post_op : plan.post_ops) {
-    const int32_t numbers[] = {post_op.attributes.algorithm, post_op.access};
-    const float parameters[] = {post_op.attributes.alpha, post_op.attributes.beta, post_op.attributes.scale};
-    put(numbers, sizeof numbers);
-    put(parameters, sizeof parameters);
-  }
-  if (d.form != SparseForm_unrolled) return key;
-  const SparseMatrix& matrix = *plan.matrix;
-  const int64_t shape[] = {matrix.n, matrix.k, matrix.width};
-  put(shape, sizeof shape);
-  put(matrix.start.data(), matrix.start.size() * sizeof matrix.start[0]);
-  put(matrix.index.data(), matrix.index.size() * sizeof matrix.index[0]);
-  return key;
-}
-
-Generated generate(const void* description) {
-  const auto& d = *static_cast<const Description*>(description);
-  switch (d.form) {
-    case SparseForm_unrolled: return generate_sparse_unrolled(d.plan);
-    case SparseForm_vectors: return generate_sparse_vectors(d.plan, false);
-    case SparseForm_channels: return generate_sparse_vectors(d.plan, true);
-    default: return generate_sparse_rows(d.plan);
-  }
-}
-
-std::string name_of(const Description& d) {
-  const std::string rows = std::to_string(d.plan.rows) + (d.plan.matrix->halves ? "-bf16" : "");
-  switch (d.form) {
-    case SparseForm_unrolled: return "sparse_gemm-unrolled-" + std::to_string(d.plan.matrix->k) + "x" + std::to_string(d.plan.matrix->n) + (d.plan.matrix->halves ? "-bf16" : "");
-    case SparseForm_vectors: return "sparse_gemm-vectors-" + rows;
-    case SparseForm_channels: return "sparse_gemm-channels-" + rows;
-    default: return "sparse_gemm-rows-" + rows;
-  }
-}
 
 // Half of a 1 MiB second-level cache, and a bit.
 constexpr int64_t kPanelBytes = 640 << 10;
@@ -72,13 +24,13 @@ constexpr int64_t kPanelBytes = 640 << 10;
 bool along_vectors(int32_t form) { return form == SparseForm_vectors || form == SparseForm_channels; }
 
 // Rows of a panel: whole vectors, as many as a panel of k channels may have; or such that panels of about m rows are equally full.
-int panel_rows(Isa isa, int32_t form, int64_t m, int64_t k) {
+int panel_rows(const SparseSizes& sizes, int32_t form, int64_t m, int64_t k) {
   if (along_vectors(form)) {
-    const int64_t lanes = isa == Isa::avx512 ? 16 : 8;
+    const int64_t lanes = sizes.lanes;
     const int64_t needed = (m + lanes - 1) / lanes;
-    return static_cast<int>(std::clamp<int64_t>(std::min(kPanelBytes / (lanes * 4 * k), needed), 1, kMostVectors) * lanes);
+    return static_cast<int>(std::clamp<int64_t>(std::min(kPanelBytes / (lanes * 4 * k), needed), 1, sizes.most_vectors) * lanes);
   }
-  const int64_t most = form == SparseForm_rows ? most_rows(isa) : std::min(16, most_rows(isa));
+  const int64_t most = form == SparseForm_rows ? sizes.most_rows : std::min(16, sizes.most_rows);
   const int64_t rows = std::max<int64_t>(m, 1), panels = (rows + most - 1) / most;
   return static_cast<int>((rows + panels - 1) / panels);
 }
@@ -107,14 +59,13 @@ void clear_results(Frame& f) {
 }
 
 template <class Frame>
-bool read_chain(const Frame& f, std::vector<SparsePostOp>& chain) {
+bool read_chain(const Frame& f, std::vector<SparseStep>& chain) {
   if (f.post_ops < 0 || f.post_ops > kMostPostOps) return false;
   for (int i = 0; i < f.post_ops; i++) {
-    const Algorithm* row = algorithm(f.ops[i]);
-    if (row == nullptr || row->takes != Lanes::f32 || row->gives != Lanes::f32) return false;
-    if (row->binary != nullptr && f.access[i] != JitAccess_full && f.access[i] != JitAccess_row && f.access[i] != JitAccess_scalar) return false;
-    const PostOpKind kind = row->binary != nullptr ? PostOpKind::binary : PostOpKind::eltwise;
-    chain.push_back({{PTLITE_FLOAT32, kind, row->id, f.p0[i], f.p1[i], f.p2[i], nullptr}, f.access[i]});
+    if (!ptlite::is_float_algorithm(f.ops[i])) return false;
+    const bool readable = f.access[i] == JitAccess_full || f.access[i] == JitAccess_row || f.access[i] == JitAccess_scalar;
+    if (ptlite::is_binary_post_op(f.ops[i]) && !readable) return false;
+    chain.push_back({f.ops[i], f.access[i], f.p0[i], f.p1[i], f.p2[i]});
   }
   return true;
 }
@@ -123,17 +74,17 @@ constexpr int64_t kMostChannels = int64_t{1} << 24;
 
 // What both frames that make kernels say of them. False where there is no such kernel.
 template <class Frame>
-bool read_plan(const Frame& f, SparsePlan& plan) {
+bool read_kernel(const Frame& f, SparseKernel& kernel) {
+  kernel.form = f.form;
+  kernel.has_bias = f.has_bias != 0;
   return (f.dtype == PTLITE_BFLOAT16 || f.dtype == PTLITE_FLOAT32) && f.n >= 1 && f.k >= 1 && f.n <= kMostChannels && f.k <= kMostChannels && f.form >= 0 &&
-         f.form <= SparseForm_channels && read_chain(f, plan.post_ops);
+         f.form <= SparseForm_channels && read_chain(f, kernel.steps);
 }
 
 // The rest of a kernel that has its matrix.
 template <class Frame>
-int32_t finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel) {
-  kernel->form = f.form;
-  kernel->has_bias = plan.has_bias;
-  kernel->rows = panel_rows(plan.isa, f.form, f.m, f.k);
+int32_t finish(Frame& f, const SparseSizes& sizes, std::unique_ptr<SparseKernel> kernel) {
+  kernel->rows = panel_rows(sizes, f.form, f.m, f.k);
   kernel->stride = panel_stride(f.form, kernel->rows);
   const int64_t channel_bytes = kernel->stride * static_cast<int64_t>(sizeof(float));
   // offsets in a panel have 32 bits
@@ -141,12 +92,7 @@ int32_t finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel)
   kernel->offsets.reserve(kernel->matrix.index.size() + kSparseAhead);
   for (const int32_t channel : kernel->matrix.index) kernel->offsets.push_back(static_cast<int32_t>(channel * channel_bytes));
   kernel->offsets.resize(kernel->offsets.size() + kSparseAhead, 0);
-  for (const SparsePostOp& p : plan.post_ops) kernel->steps.push_back({p.attributes.algorithm, p.access, p.attributes.alpha, p.attributes.beta, p.attributes.scale});
-  plan.matrix = &kernel->matrix;
-  plan.rows = kernel->rows;
-  plan.stride = kernel->stride;
-  const Description description{plan, f.form};
-  if (plan.isa != Isa::none) kernel->code = obtain(key_of(description), name_of(description), generate, &description);
+  kernel->code = obtain_sparse(*kernel);
   f.generated = kernel->code != nullptr;
   f.panel_rows = kernel->rows;
   f.code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;
@@ -161,25 +107,23 @@ int32_t finish(Frame& f, SparsePlan& plan, std::unique_ptr<SparseKernel> kernel)
   return PTLITE_OK;
 }
 
-int block_width(Isa isa) { return isa == Isa::avx2 ? 8 : 16; }
-
 int32_t create(sparse_gemm_create_frame* f) {
   clear_results(*f);
-  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
-  if (!read_plan(*f, plan)) return PTLITE_OK;
   std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
+  if (!read_kernel(*f, *kernel)) return PTLITE_OK;
+  const SparseSizes sizes = sparse_sizes();
   const DenseWeight dense{reinterpret_cast<char*>(f->weight), f->dtype == PTLITE_BFLOAT16, f->n, f->k, f->n_stride, f->n_group, f->k_stride};
-  if (!kernel->matrix.build(dense, block_width(plan.isa))) return PTLITE_NO_MEMORY;
-  return finish(*f, plan, std::move(kernel));
+  if (!kernel->matrix.build(dense, sizes.block)) return PTLITE_NO_MEMORY;
+  return finish(*f, sizes, std::move(kernel));
 }
 
 int32_t load(sparse_gemm_load_frame* f) {
   clear_results(*f);
-  SparsePlan plan{nullptr, current_isa(), 0, 0, f->has_bias != 0, {}};
-  if (!read_plan(*f, plan) || f->width != block_width(plan.isa) || f->blocks < 0) return PTLITE_OK;
   std::unique_ptr<SparseKernel> kernel(new (std::nothrow) SparseKernel);
   if (kernel == nullptr) return PTLITE_NO_MEMORY;
+  const SparseSizes sizes = sparse_sizes();
+  if (!read_kernel(*f, *kernel) || f->width != sizes.block || f->blocks < 0) return PTLITE_OK;
   kernel->matrix.width = f->width;
   kernel->matrix.halves = f->dtype == PTLITE_BFLOAT16;
   kernel->matrix.n = f->n;
@@ -187,7 +131,7 @@ int32_t load(sparse_gemm_load_frame* f) {
   const auto* channels = reinterpret_cast<const int32_t*>(f->index);
   const auto* start = reinterpret_cast<const int64_t*>(f->start);
   if (!kernel->matrix.borrow(reinterpret_cast<const char*>(f->values), channels, start, f->blocks)) return PTLITE_OK;
-  return finish(*f, plan, std::move(kernel));
+  return finish(*f, sizes, std::move(kernel));
 }
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }

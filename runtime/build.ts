@@ -7,5 +7,8 @@ export const HOW_TO_EXTEND: string = ''
 /** Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. */
 export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist']
 
+/** Whether it is looked for in the package of the platform, too. */
+export const HAS_PACKAGES: boolean = true
+
 /** What to do where it is missing or another one. A selective build looks beside itself alone, and is where its library comes from. */
 export const HOW_TO_GET_LIBRARY: string = "build it with 'npm run build'"

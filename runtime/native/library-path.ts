@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
+import { HAS_PACKAGES, HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
+import { howToInstall, packagedLibrary } from './platform-package.js'
 
 const FILE_NAME = 'libptlite.so'
 /** Environment variable with the path of the kernel library. */
@@ -19,17 +20,15 @@ export function chosenLibrary(): string {
   return explicitPath ?? process.env[LIBRARY_VARIABLE] ?? ''
 }
 
-/** Path of the kernel library: the chosen one, or the one beside this module. Throws NATIVE_LIBRARY where there is none. */
+/** Path of the kernel library: the chosen one, the one beside this module, or that of the platform's package. Throws NATIVE_LIBRARY where there is none. */
 export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
   const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
-  const found = tried.find(isThere)
+  const found = tried.find(isThere) ?? (HAS_PACKAGES && chosen === '' ? packagedLibrary() : undefined)
   if (found !== undefined) return found
-  throw new PtliteError(
-    'NATIVE_LIBRARY',
-    `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
-  )
+  const advice = HAS_PACKAGES && chosen === '' ? howToInstall() : HOW_TO_GET_LIBRARY
+  throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; ${advice}, or set ${LIBRARY_VARIABLE} to its path`)
 }
 
 /** Throws NATIVE_LIBRARY where Node may not look. */

@@ -186,7 +186,12 @@ export function levelsOf(wanted: readonly string[], known: readonly string[]): s
 
 /** In place of runtime/build.ts: what errors about missing things end with, and that the library stands beside the build. */
 function buildModule(command: string): string {
-  const values = { HOW_TO_EXTEND: howToExtend(command), LIBRARY_FOLDERS: ['.'], HOW_TO_GET_LIBRARY: 'take it from this build' }
+  const values = {
+    HOW_TO_EXTEND: howToExtend(command),
+    LIBRARY_FOLDERS: ['.'],
+    HAS_PACKAGES: false,
+    HOW_TO_GET_LIBRARY: 'take it from this build',
+  }
   return Object.entries(values)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
     .join('')

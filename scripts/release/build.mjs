@@ -1,0 +1,43 @@
+// Packs what is published: ptlite, which is JavaScript alone, and one package for each platform whose kernel library has been built.
+// The same sources give the same bytes.
+//
+//   node scripts/release/build.mjs [FOLDER]     build/release without
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { mainManifest, platformManifest, PLATFORMS, root } from './manifests.mjs'
+
+const out = resolve(process.argv[2] ?? join(root, 'build/release'))
+rmSync(out, { recursive: true, force: true })
+mkdirSync(out, { recursive: true })
+
+/** Packs a folder that `fill` has put the files of a package into. */
+function pack(manifest, fill) {
+  const folder = join(out, 'staged', manifest.name)
+  mkdirSync(folder, { recursive: true })
+  fill(folder)
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', '--silent', '--pack-destination', out], { cwd: folder, encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  const file = stdout.trim()
+  console.log(`${file}: ${(statSync(join(out, file)).size / 1000).toFixed(0)} kB`)
+}
+
+pack(mainManifest(), (folder) => {
+  for (const name of ['dist', 'kernels/include', 'docs/security.md', 'README.md', 'CHANGELOG.md', 'SECURITY.md']) {
+    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith('.so') && !path.endsWith('.cache') })
+  }
+})
+for (const platform of PLATFORMS) {
+  const library = join(root, platform.library)
+  if (!existsSync(library)) {
+    console.log(`@ptlite/${platform.name}: left out, ${platform.library} has not been built`)
+    continue
+  }
+  pack(platformManifest(platform), (folder) => {
+    copyFileSync(library, join(folder, 'libptlite.so'))
+    writeFileSync(join(folder, 'index.cjs'), "// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, 'libptlite.so')\n")
+  })
+}
+rmSync(join(out, 'staged'), { recursive: true })

@@ -1,0 +1,45 @@
+// The package.json of each published package.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+
+/** Platforms that there is a kernel library for: packages @ptlite/NAME. */
+export const PLATFORMS = read('scripts/release/platforms.json')
+
+/** What belongs to developing, and what is a platform's. */
+const LEFT_OUT = ['devDependencies', 'scripts', 'overrides', 'prettier', 'os', 'cpu']
+
+/** Of the package with the JavaScript, which brings the kernel library of the platform along. */
+export function mainManifest() {
+  const manifest = read('package.json')
+  const kept = Object.entries(manifest).filter(([name]) => !LEFT_OUT.includes(name))
+  return {
+    ...Object.fromEntries(kept),
+    // maps name sources, which are not in it
+    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.map'],
+    optionalDependencies: Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, manifest.version])),
+  }
+}
+
+/** Of one with a kernel library. */
+export function platformManifest({ name, os, cpu, libc }) {
+  const { version, license, author, engines } = read('package.json')
+  return {
+    name: `@ptlite/${name}`,
+    version,
+    description: `The kernel library of ptlite for ${name}`,
+    license,
+    author,
+    main: 'index.cjs',
+    files: ['index.cjs', 'libptlite.so'],
+    engines,
+    os: [os],
+    cpu: [cpu],
+    libc: [libc],
+    // the library is mapped from its file
+    preferUnplugged: true,
+  }
+}

@@ -50,6 +50,16 @@ class Pace {
   int64_t done_ = 0;
 };
 
+/// Calls some(first, last) for pieces of [0, n), with a poll between: for rows of views with a stride of 0, which have no end in memory.
+template <class Some>
+void in_pieces(int64_t n, const Some& some) {
+  constexpr int64_t kPiece = 1 << 14;
+  for (int64_t first = 0; first < n; first += kPiece) {
+    poll();
+    some(first, n - first < kPiece ? n : first + kPiece);
+  }
+}
+
 /// Calls task(context), which may be left by a poll. Its status, or that of the budget that was spent.
 int32_t within_budget(int32_t (*task)(void* context), void* context);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "pool/budget.h"
 #include "ptlite_abi.h"
 #include "support/element.h"
 
@@ -23,6 +24,7 @@ struct IndexWalk {
 
   /// Steps through dims 1 and up.
   void next_row() {
+    ptlite::poll();
     for (int32_t d = 1; d < f->ndim; d++) {
       const bool carry = ++position[d] == f->sizes[d];
       const int64_t by = carry ? 1 - f->sizes[d] : 1;

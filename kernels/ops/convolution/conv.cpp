@@ -196,6 +196,7 @@ int32_t convolve(const conv_frame& f, const ptlite::PostOps* post = nullptr) {
     w.dim[2] = {pixels, pixels, 1, 1, 0, 1, 0, 0};
   }
   w.finish();
+  if (f.batch == 0 || w.pixels() == 0) return PTLITE_OK;
   q.groups = f.groups;
   q.in_channels = f.in_channels / f.groups;
   q.out_channels = f.out_channels / f.groups;

@@ -2,6 +2,7 @@
 
 #include "frames/index.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 #include "support/pair.h"
 #include "support/walk.h"
 
@@ -14,6 +15,7 @@ int32_t get(index_get_frame* f) {
   const int64_t width = f->ndim > 0 ? f->sizes[0] : 1;
   const int64_t out_step = f->ndim > 0 ? f->out_strides[0] : 0, in_step = f->ndim > 0 ? f->in_strides[0] : 0;
   IndexWalk<index_get_frame> walk(f, f->out_strides, f->in_strides);
+  ptlite::Pace pace;
   const int64_t rows = walk.rows();
   const bool uniform = f->ndim == 0 || walk.row_is_uniform();
   const S* in = (const S*)f->in;
@@ -27,12 +29,15 @@ int32_t get(index_get_frame* f) {
         if (!walk.add(k, walk.at[k], from)) return PTLITE_INDEX_RANGE;
       if (out_step == 1 && in_step == 1) memcpy(to, in + from, size_t(width) * sizeof(S));
       else
-        for (int64_t i = 0; i < width; i++) to[i * out_step] = in[from + i * in_step];
+        ptlite::in_pieces(width, [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; i++) to[i * out_step] = in[from + i * in_step];
+        });
       continue;
     }
     for (int64_t first = 0; first < width; first += kChunk) {
       const int64_t n = width - first < kChunk ? width - first : kChunk;
       int64_t from[kChunk];
+      pace.after(n);
       if (!walk.places(first, n, walk.b + first * in_step, in_step, from)) return PTLITE_INDEX_RANGE;
       for (int64_t i = 0; i < n; i++) to[(first + i) * out_step] = in[from[i]];
     }

@@ -4,6 +4,7 @@
 #include "frames/elementwise.h"
 #include "frames/index.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 #include "support/pair.h"
 #include "support/walk.h"
 
@@ -83,6 +84,7 @@ int32_t put(const index_put_frame* f, PutRow row, int64_t size) {
   const int64_t width = f->ndim > 0 ? f->sizes[0] : 1;
   const int64_t self_step = f->ndim > 0 ? f->self_strides[0] : 0, src_step = f->ndim > 0 ? f->src_strides[0] : 0;
   IndexWalk<index_put_frame> walk(f, f->self_strides, f->src_strides);
+  ptlite::Pace pace;
   const int64_t rows = walk.rows();
   const bool uniform = f->ndim == 0 || walk.row_is_uniform();
   void* self = (void*)f->self;
@@ -93,12 +95,15 @@ int32_t put(const index_put_frame* f, PutRow row, int64_t size) {
       int64_t to = walk.a;
       for (int32_t k = 0; k < f->indices; k++)
         if (!walk.add(k, walk.at[k], to)) return PTLITE_INDEX_RANGE;
-      row(self, to, self_step, nullptr, from, src_step, width, f->alpha);
+      ptlite::in_pieces(width, [&](int64_t first, int64_t last) {
+        row(self, to + first * self_step, self_step, nullptr, from + first * src_step * size, src_step, last - first, f->alpha);
+      });
       continue;
     }
     for (int64_t first = 0; first < width; first += chunk) {
       const int64_t n = width - first < chunk ? width - first : chunk;
       int64_t at[chunk];
+      pace.after(n);
       if (!walk.places(first, n, walk.a + first * self_step, self_step, at)) return PTLITE_INDEX_RANGE;
       row(self, 0, 0, at, from + first * src_step * size, src_step, n, f->alpha);
     }

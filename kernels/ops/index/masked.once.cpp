@@ -4,6 +4,7 @@
 
 #include "frames/index.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 #include "support/pair.h"
 
@@ -32,12 +33,14 @@ int32_t masked_fill_run(masked_fill_frame* f) {
     for (int64_t r = 0; r < n; r++, rows.next()) {
       S* self = (S*)f->self + rows.offset[0];
       const uint8_t* mask = (const uint8_t*)f->mask + rows.offset[1];
-      if (self_step == 1 && mask_step == 1) {
-        for (int64_t i = 0; i < width; i++) self[i] = mask[i] ? value : self[i];
-      } else {
-        for (int64_t i = 0; i < width; i++)
-          if (mask[i * mask_step]) self[i * self_step] = value;
-      }
+      ptlite::in_pieces(width, [&](int64_t first, int64_t last) {
+        if (self_step == 1 && mask_step == 1) {
+          for (int64_t i = first; i < last; i++) self[i] = mask[i] ? value : self[i];
+        } else {
+          for (int64_t i = first; i < last; i++)
+            if (mask[i * mask_step]) self[i * self_step] = value;
+        }
+      });
     }
   });
   return PTLITE_OK;

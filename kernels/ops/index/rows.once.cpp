@@ -4,6 +4,7 @@
 
 #include "frames/index.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 #include "support/element.h"
 
 namespace {
@@ -31,14 +32,16 @@ int32_t divide_counts_run(divide_counts_frame* f) {
 template <class S>
 double norm_of(const S* row, int64_t width, int64_t stride, double p) {
   double total = 0;
-  for (int64_t i = 0; i < width; i++) {
-    const double x = std::fabs(elem::cast<double>(row[i * stride]));
-    if (p == 0) total += x != 0;
-    else if (p == 1) total += x;
-    else if (p == 2) total += x * x;
-    else if (std::isinf(p)) total = x > total || x != x ? x : total;
-    else total += std::pow(x, p);
-  }
+  ptlite::in_pieces(width, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; i++) {
+      const double x = std::fabs(elem::cast<double>(row[i * stride]));
+      if (p == 0) total += x != 0;
+      else if (p == 1) total += x;
+      else if (p == 2) total += x * x;
+      else if (std::isinf(p)) total = x > total || x != x ? x : total;
+      else total += std::pow(x, p);
+    }
+  });
   if (p == 2) return std::sqrt(total);
   return p == 0 || p == 1 || std::isinf(p) ? total : std::pow(total, 1 / p);
 }
@@ -52,10 +55,12 @@ int32_t renorm_rows_run(renorm_rows_frame* f) {
       const double norm = norm_of(row, f->width, f->column_stride, f->p);
       if (!(norm > f->max_norm)) continue;
       const double scale = f->max_norm / (norm + 1e-7);
-      for (int64_t i = 0; i < f->width; i++) {
-        S& x = row[i * f->column_stride];
-        x = elem::to_stored<S, double>(elem::cast<double>(x) * scale);
-      }
+      ptlite::in_pieces(f->width, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; i++) {
+          S& x = row[i * f->column_stride];
+          x = elem::to_stored<S, double>(elem::cast<double>(x) * scale);
+        }
+      });
     }
   });
   return PTLITE_OK;

@@ -1,5 +1,6 @@
 #include "frames/sobol.h"
 #include "dispatch/kernel.h"
+#include "pool/budget.h"
 
 namespace {
 
@@ -10,7 +11,9 @@ template <typename T>
 void points(sobol_points_frame* f, T* out) {
   auto* point = reinterpret_cast<int64_t*>(f->point);
   const auto* directions = reinterpret_cast<const int64_t*>(f->directions);
+  ptlite::Pace pace;
   for (int64_t i = 0; i < f->count; ++i) {
+    pace.after(f->dimension);
     const int zero = __builtin_ctzll(~static_cast<uint64_t>(f->generated + i));
     for (int64_t d = 0; d < f->dimension; ++d) {
       // the last of 2^30 points has no next one

@@ -3,7 +3,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { bmm_dtype } from './widened-product.js'
-import { castTo } from '../support/copy.js'
+import { castTo, contiguousCopy } from '../support/copy.js'
 
 const GroupedDim = kernels.GroupedDim
 const GROUPED_TYPES: readonly DType[] = [DType.float32, DType.float16, DType.bfloat16]
@@ -38,6 +38,8 @@ export function _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | null, bia
 function groupedProduct(a: Tensor, b: Tensor, offs: Tensor): Tensor {
   const [m, k, n] = [a.shape.at(-2)!, a.shape.at(-1)!, b.shape.at(-1)!]
   const split = b.dim === 3 ? GroupedDim.rows : a.dim === 3 ? GroupedDim.columns : GroupedDim.depth
+  // memory bounds the number of groups
+  const ends = offs.strides[0] === 0 ? contiguousCopy(offs) : offs
   const result = empty(split === GroupedDim.depth ? [offs.numel, m, n] : [m, n], DType.float32)
   kernels.grouped_gemm({
     split,
@@ -48,14 +50,14 @@ function groupedProduct(a: Tensor, b: Tensor, offs: Tensor): Tensor {
     a: a.address,
     b: b.address,
     c: result.address,
-    ends: offs.address,
+    ends: ends.address,
     a_row: a.strides.at(-2)!,
     a_col: a.strides.at(-1)!,
     a_group: a.dim === 3 ? a.strides[0]! : 0,
     b_row: b.strides.at(-2)!,
     b_col: b.strides.at(-1)!,
     b_group: b.dim === 3 ? b.strides[0]! : 0,
-    ends_step: offs.strides[0]!,
+    ends_step: ends.strides[0]!,
   })
   return result
 }

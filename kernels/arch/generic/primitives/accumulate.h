@@ -7,6 +7,10 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
+// No accumulation of products with a lane of another vector.
+template <class T>
+constexpr bool kMultipliesLanes = false;
+
 // acc += a * b
 template <class T>
 PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {

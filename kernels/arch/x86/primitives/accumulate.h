@@ -7,6 +7,10 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
+// No accumulation of products with a lane of another vector.
+template <class T>
+constexpr bool kMultipliesLanes = false;
+
 // acc += a * b with the accumulator in its place: left to itself, the compiler gives it a new register with each addition,
 // runs out of them and spills.
 template <class T>

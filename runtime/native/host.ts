@@ -69,5 +69,5 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 }
 
 function notLoaded(path: string, reason: string, cause?: unknown): PtliteError {
-  return new PtliteError('NATIVE_LIBRARY', `cannot load ${path}, which is for Linux on x86-64: ${reason}`, { cause })
+  return new PtliteError('NATIVE_LIBRARY', `cannot load ${path}, which is for Linux: ${reason}`, { cause })
 }

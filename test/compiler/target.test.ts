@@ -34,12 +34,12 @@ const NARROW: Target = {
   ...HOST,
   blockWidth: 8,
   caches: { l2: 64 << 10, l3: 1 << 20 },
-  capabilities: { blocks: true, winograd: false, jit: false },
+  capabilities: { blocks: true, winograd: false, sparse: false },
   packFilter: (filter) => blocksOfOutputs(filter, 8),
 }
 
 /** A machine for which there is nothing but plain kernels. */
-const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, jit: false } }
+const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, sparse: false } }
 
 const weights: Record<string, Tensor> = {
   first: random([24, 16, 3, 3]),
@@ -107,7 +107,7 @@ t.test('weights with blocks of zeros are looked at where code can be generated',
   const asked: number[] = []
   const generating: Target = {
     ...PLAIN,
-    capabilities: { ...PLAIN.capabilities, jit: true },
+    capabilities: { ...PLAIN.capabilities, sparse: true },
     countBlocks: ({ numel }) => ({ blocks: numel / 16, zeros: numel / 32, width: 16 }),
     estimate({ nonZeroBlocks }) {
       asked.push(nonZeroBlocks)

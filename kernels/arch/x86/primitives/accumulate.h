@@ -7,7 +7,7 @@ namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace arch {
 
-// No accumulation of products with a lane of another vector.
+// Whether accumulate_lane takes no more instructions than accumulate.
 template <class T>
 constexpr bool kMultipliesLanes = false;
 
@@ -21,6 +21,12 @@ PTLITE_INLINE void accumulate(Vec<T>& acc, Vec<T> a, Vec<T> b) {
 #else
   acc += a * b;
 #endif
+}
+
+// acc += a[lane] * b
+template <class T>
+PTLITE_INLINE void accumulate_lane(Vec<T>& acc, Vec<T> a, int lane, Vec<T> b) {
+  accumulate<T>(acc, Vec<T>(a.v[lane]), b);
 }
 
 }  // namespace arch

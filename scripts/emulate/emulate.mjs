@@ -43,7 +43,7 @@ const BUNDLES = join(root, 'build/emulation/bundles')
 /** Levels whose vectors differ: test/native/vec is built once for each. */
 const VECTOR_LEVELS = ['DEFAULT', 'BF16']
 /** Tests of kernels, which start processes of their own at each level. */
-const TESTS = ['test/native/levels.test.ts', 'test/native/level-kernels.test.ts']
+const TESTS = ['test/native/level-kernels.test.ts', 'test/native/levels.test.ts', 'test/native/jit-sparse.test.ts']
 const PROGRAMS = ['test/native/levels/child.ts', 'test/native/fixtures/level-kernels.ts', 'src/index.ts']
 
 let failed = 0
@@ -71,6 +71,8 @@ const emulated = (cpu) => ({
   PTLITE_EMULATED_ROOT: sysroot,
   PTLITE_EMULATED_NODE: node,
   PTLITE_TEST_BUNDLES: BUNDLES,
+  // an emulator takes its time
+  TAP_TIMEOUT: '0',
 })
 const NODE = join(root, 'scripts/emulate/node.sh')
 const PRELOAD = ['--require', join(root, 'scripts/emulate/preload.cjs')]

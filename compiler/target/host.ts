@@ -1,10 +1,12 @@
 import { countBlocks } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { cacheSizes } from '../../runtime/native/caches.js'
+import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { BLOCK } from '../../runtime/shapes/blocks.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { CASCADE_LAKE } from './costs.js'
+import { CASCADE_LAKE, costsOfLanes } from './costs.js'
 import { estimate } from './sparse-cost.js'
 import type { FilterForm, Target } from './target.js'
 
@@ -29,7 +31,7 @@ export function hostTarget(): Target {
   return {
     blockWidth: BLOCK,
     caches: cacheSizes(),
-    costs: CASCADE_LAKE,
+    costs: process.arch === 'x64' ? CASCADE_LAKE : costsOfLanes(cpu.vectorLength(DType.float32)),
     capabilities: { blocks: true, winograd: true, sparse: sparseProducts() },
     packFilter: (filter, form, groups) => callOnce(PACKING[form], form === 'grouped' ? [filter, groups] : [filter])[0] as Tensor,
     packImage: (image) => callOnce('ptlite::to_blocked', [image])[0] as Tensor,

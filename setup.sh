@@ -8,7 +8,10 @@ die() { echo "setup: $*" >&2; exit 1; }
 
 command -v node >/dev/null || die 'Node 20 or newer is needed (https://nodejs.org)'
 [ "$(node -p 'process.versions.node.split(".")[0]')" -ge 20 ] || die "Node 20 or newer is needed, found $(node --version)"
-[ "$(uname -sm)" = 'Linux x86_64' ] || die "the kernels need Linux on x86-64, found $(uname -sm)"
+case $(uname -sm) in
+  'Linux x86_64' | 'Linux aarch64') ;;
+  *) die "the kernels need Linux on x86-64 or 64-bit Arm, found $(uname -sm)" ;;
+esac
 
 # npm writes this file last, so it is older than the lockfile when the packages are stale
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then

@@ -7,7 +7,7 @@ import { PtliteError } from '../runtime/error.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { levelsNamed } from '../runtime/native/cpu-description.js'
-import { VERSION } from '../runtime/version.js'
+import { PLAN_VERSION } from '../runtime/version.js'
 import type { Engine } from './engine.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
 import type { Original } from './plan-engine.js'
@@ -15,7 +15,7 @@ import { differenceOf, quickDifferenceOf } from './replaced.js'
 
 /** Why plans of a file cannot be used here; null where they can. */
 export function incompatibility({ library, level, kernels }: Pick<AheadAbout, 'library' | 'level' | 'kernels'>): string | null {
-  if (library !== VERSION) return `it was compiled by ptlite ${library}, this is ${VERSION}`
+  if (library !== PLAN_VERSION) return `it was compiled by ptlite ${library}, this is ${PLAN_VERSION}`
   const inUse = cpu.levelsInUse()
   if (!inUse.includes(level)) return `it was compiled for ${level}, the level in use here is ${cpu.currentLevel()}`
   const lacking = kernels.find((kernel) => !inUse.includes(kernel.level))

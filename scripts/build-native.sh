@@ -23,7 +23,7 @@ need=()
 case ${target:-linux-$(uname -m)} in
   linux-arm64)
     command -v aarch64-linux-gnu-g++ >/dev/null || need+=(g++-aarch64-linux-gnu)
-    configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/toolchains/linux-arm64.cmake")
+    configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/arch/arm/linux.cmake")
     folder=build/$target out=dist/$target
     ;;
   linux-x86_64)

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Compiles the kernels for processors and systems that no library is built for, to see that they could be: nothing is linked or run.
-#   aarch64  64-bit Arm with Linux     arch/generic and os/linux
+# Compiles the kernels with clang for other processors and systems, to see that they could be built for these: nothing is linked or run.
+#   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
 #   wasm32   WebAssembly with WASI     arch/generic and os/wasi
-# All of kernels/ but arch/x86, one level each.
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
@@ -67,24 +66,50 @@ if [ ! -f kernels/generated/kernel_list.h ]; then
   exit 1
 fi
 
-(cd "$work" && cmake -DPTLITE_ARCH=generic -P "$OLDPWD/kernels/arch/Levels.cmake") >"$work/levels" 2>&1 || { cat "$work/levels" >&2; exit 1; }
-
-# sources SYSTEM
+# sources PROCESSOR SYSTEM
 sources() {
   find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*'
-  find kernels/arch/generic "kernels/os/posix" "kernels/os/$1" -name '*.cpp'
+  find "kernels/arch/$1/isa" kernels/arch/generic/jit kernels/os/posix "kernels/os/$2" -name '*.cpp'
+}
+
+# levels PROCESSOR: name, number, level that it builds upon, and flags, a level a line
+levels() {
+  awk -F'|' '/^[A-Z]/ { for (i = 1; i <= NF; i++) gsub(/^ +| +$/, "", $i); print $1 "|" n++ "|" $2 "|" $7 }' "kernels/arch/$1/isa/ladder.txt"
+}
+
+# compile TARGET LEVEL NUMBER FLAG...: the files whose names come in
+compile() {
+  local target=$1 level=$2 number=$3 processor=generic
+  shift 3
+  [ "$target" = aarch64 ] && processor=arm
+  xargs -r -P "${PTLITE_BUILD_JOBS:-$(nproc)}" -n 8 "$clang" "${flags[@]}" "$@" -fsyntax-only -O0 -std=gnu++17 \
+    -w -fno-exceptions -fno-rtti -fsigned-char -fwrapv -ffp-contract=fast \
+    -Ikernels "-Ikernels/arch/$processor" -Ikernels/arch/generic -Ikernels/include -Ikernels/generated "-I$work/$processor/generated" \
+    "-DCPU_CAPABILITY=$level" "-DPTLITE_LEVEL=$number" -DPTLITE_GUARDS -DPTLITE_CUSTOM_LIBRARIES -DPTLITE_ASYNC_LAUNCHES
 }
 
 failed=0
 for target in "${targets[@]}"; do
-  system=linux
-  [ "$target" = wasm32 ] && system=wasi
+  system=linux processor=arm
+  [ "$target" = wasm32 ] && system=wasi processor=generic
+  mkdir -p "$work/$processor"
+  (cd "$work/$processor" && cmake "-DPTLITE_ARCH=$processor" -DCMAKE_CXX_COMPILER_VERSION=99 -P "$OLDPWD/kernels/arch/Levels.cmake") >"$work/levels" 2>&1 || { cat "$work/levels" >&2; exit 1; }
   mapfile -t flags < <(flags_of "$target")
-  count=$(sources "$system" | wc -l) start=$SECONDS
-  if sources "$system" | sort | xargs -P "${PTLITE_BUILD_JOBS:-$(nproc)}" -n 8 "$clang" "${flags[@]}" -fsyntax-only -O0 -std=gnu++17 \
-    -w -fno-exceptions -fno-rtti -fwrapv -ffp-contract=fast \
-    -Ikernels -Ikernels/arch/generic -Ikernels/include -Ikernels/generated "-I$work/generated" \
-    -DCPU_CAPABILITY=DEFAULT -DCPU_CAPABILITY_DEFAULT -DPTLITE_LEVEL=0 -DPTLITE_GUARDS -DPTLITE_CUSTOM_LIBRARIES -DPTLITE_ASYNC_LAUNCHES; then
+  start=$SECONDS count=0 wrong=0
+  declare -A upon=()
+  while IFS='|' read -r level number parent own; do
+    upon[$level]=$parent
+    definitions=()
+    above=$level
+    while [ -n "$above" ]; do definitions+=("-DCPU_CAPABILITY_$above") above=${upon[$above]}; done
+    # the lowest level has all files, the others those that name it
+    if [ "$number" = 0 ]; then files=$(sources "$processor" "$system" | sort); else files=$(grep -lE "^// isa:.*\b$level\b" kernels/ops/*/*.cpp); fi
+    count=$((count + $(wc -l <<<"$files")))
+    # shellcheck disable=SC2086
+    compile "$target" "$level" "$number" "${definitions[@]}" $own <<<"$files" || wrong=1
+  done < <(levels "$processor")
+  unset upon
+  if [ "$wrong" = 0 ]; then
     echo "$target: $count files ($((SECONDS - start)) s)"
   else
     failed=1

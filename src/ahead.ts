@@ -5,7 +5,7 @@ import { writeAhead } from '../formats/ptlc/write.js'
 import { openSource } from '../formats/containers/bytes.js'
 import { cpu } from '../runtime/native/cpu.js'
 import { PtliteError } from '../runtime/error.js'
-import { VERSION } from '../runtime/version.js'
+import { PLAN_VERSION } from '../runtime/version.js'
 import { fingerprintOf } from '../engine/fingerprint.js'
 import { openProgramEngine } from '../engine/open-program.js'
 import type { LoadOptions } from '../engine/options.js'
@@ -55,7 +55,7 @@ export function aboutModule(
   module: Pick<Module, 'bytecodeVersion' | 'operatorVersion' | 'operators'>,
 ): Omit<AheadModule, 'methods' | 'plans' | 'unplanned'> {
   return {
-    library: VERSION,
+    library: PLAN_VERSION,
     level: cpu.currentLevel(),
     levels: cpu.levelsInUse(),
     ...originalFile(path),

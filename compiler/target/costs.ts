@@ -39,3 +39,25 @@ export const CASCADE_LAKE: Costs = {
   depthwiseElement: 0.2,
   depthwiseRow: 15,
 }
+
+/** Of a multiply-add, or of what is made of them. */
+const ARITHMETIC = [
+  'macSaved',
+  'macPadded',
+  'directMac',
+  'winogradMac',
+  'transformedElement',
+  'groupedMac',
+  'spanMac',
+  'laneMac',
+  'depthwiseElement',
+] as const satisfies readonly (keyof Costs)[]
+
+/**
+ * Costs on a processor that none were measured on, with so many floats in a vector: arithmetic takes as many times longer as vectors are shorter, and
+ * what goes by memory as long.
+ */
+export function costsOfLanes(lanes: number): Costs {
+  const times = 16 / lanes
+  return { ...CASCADE_LAKE, ...Object.fromEntries(ARITHMETIC.map((name) => [name, CASCADE_LAKE[name] * times])) }
+}

@@ -1,10 +1,12 @@
 import { countBlocks } from '../../runtime/backends/cpu/support/sparse-weight.js'
 import { cacheSizes } from '../../runtime/native/caches.js'
+import { cpu } from '../../runtime/native/cpu.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { BLOCK } from '../../runtime/shapes/blocks.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOnce } from '../graph/evaluate.js'
-import { CASCADE_LAKE } from './costs.js'
+import { CASCADE_LAKE, costsOfLanes } from './costs.js'
 import { estimate } from './sparse-cost.js'
 import type { FilterForm, Target } from './target.js'
 
@@ -15,13 +17,22 @@ const PACKING: Readonly<Record<FilterForm, string>> = {
   grouped: 'ptlite::blocked_grouped_filter',
 }
 
+/**
+ * On x86 generated code leaves blocks of zeros out; what is compiled for levels without it does not reach dense products. On processors that
+ * no code is generated for it is measured like everything else.
+ */
+function sparseProducts(): boolean {
+  const { state } = kernels.jit_info()
+  return state === kernels.JitState.ready || (state === kernels.JitState.no_instructions && process.arch !== 'x64')
+}
+
 /** This machine with the library that is loaded, at the level in use. */
 export function hostTarget(): Target {
   return {
     blockWidth: BLOCK,
     caches: cacheSizes(),
-    costs: CASCADE_LAKE,
-    capabilities: { blocks: true, winograd: true, jit: kernels.jit_info().state === kernels.JitState.ready },
+    costs: process.arch === 'x64' ? CASCADE_LAKE : costsOfLanes(cpu.vectorLength(DType.float32)),
+    capabilities: { blocks: true, winograd: true, sparse: sparseProducts() },
     packFilter: (filter, form, groups) => callOnce(PACKING[form], form === 'grouped' ? [filter, groups] : [filter])[0] as Tensor,
     packImage: (image) => callOnce('ptlite::to_blocked', [image])[0] as Tensor,
     countBlocks,

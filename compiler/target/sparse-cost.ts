@@ -3,6 +3,7 @@ import { clamped_convolution, clamped_linear } from '../../runtime/backends/cpu/
 import { sparse_blocked_convolution, sparse_convolution, sparse_linear } from '../../runtime/backends/cpu/sparse-product.js'
 import { castTo } from '../../runtime/backends/support/copy.js'
 import { cpu } from '../../runtime/native/cpu.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
 import { getNumThreads } from '../../runtime/native/threads.js'
 import type { StepArguments } from '../../runtime/shapes/post-ops.js'
 import { writeTensor } from '../../runtime/tensor/data.js'
@@ -24,12 +25,15 @@ export function estimate(product: SparseProduct): Estimate[] {
     .sort((a, b) => a.milliseconds - b.milliseconds)
 }
 
+/** Whether the structure of a weight can be in code. */
+const generates = (): boolean => kernels.jit_info().state === kernels.JitState.ready
+
 function strategiesFor({ layer, m, nonZeroBlocks }: SparseProduct): SparseStrategy[] {
   if (layer === 'convolution') return ['channels', 'dense']
   if (layer === 'blocked convolution') return ['vectors', 'dense']
   return [
     ...(m <= MOST_ROWS ? (['rows'] as const) : []),
-    ...(nonZeroBlocks * CODE_BYTES_PER_BLOCK <= MOST_CODE_BYTES ? (['unrolled'] as const) : []),
+    ...(generates() && nonZeroBlocks * CODE_BYTES_PER_BLOCK <= MOST_CODE_BYTES ? (['unrolled'] as const) : []),
     'vectors',
     'dense',
   ]

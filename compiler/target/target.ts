@@ -9,8 +9,8 @@ export interface Capabilities {
   readonly blocks: boolean
   /** 3x3 convolutions over blocks by Winograd's F(4x4, 3x3). */
   readonly winograd: boolean
-  /** Code is generated at run time: products that leave blocks of zeros out. */
-  readonly jit: boolean
+  /** Products that leave blocks of zeros out, and may be faster than dense ones. */
+  readonly sparse: boolean
 }
 
 /** What a filter in blocks is read by. */
@@ -61,7 +61,7 @@ export interface Target {
   readonly packFilter: (filter: Tensor, form: FilterForm, groups: number) => Tensor
   /** An image [n, c, h, w] in blocks of channels. */
   readonly packImage: (image: Tensor) => Tensor
-  /** The blocks of a weight [n, k, ...] or of a filter in blocks. Asked where code can be generated. */
+  /** The blocks of a weight [n, k, ...] or of a filter in blocks. Asked where products may be sparse. */
   readonly countBlocks: (weight: Tensor) => BlockCount
   /** The ways to compute a product with the time that each is expected to take, best first. */
   readonly estimate: (product: SparseProduct) => readonly Estimate[]

@@ -31,7 +31,7 @@ export interface CpuFacts {
   readonly capability: string
 }
 
-/** What a level asks for: a row of kernels/arch/x86/isa/ladder.txt, with what it builds upon. */
+/** What a level asks for: a row of the ladder (kernels/arch/<processor>/isa/ladder.txt), with what it builds upon. */
 export interface LevelNeeds {
   readonly name: string
   readonly inLibrary: boolean

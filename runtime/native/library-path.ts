@@ -24,11 +24,16 @@ export function chosenLibrary(): string {
 export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
-  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
+  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.flatMap(forProcessor).map(beside)
   const found = tried.find(isThere) ?? (HAS_PACKAGES && chosen === '' ? packagedLibrary() : undefined)
   if (found !== undefined) return found
   const advice = HAS_PACKAGES && chosen === '' ? howToInstall() : HOW_TO_GET_LIBRARY
   throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; ${advice}, or set ${LIBRARY_VARIABLE} to its path`)
+}
+
+/** Libraries that were built on a machine of another processor have a folder of their own. */
+function forProcessor(folder: string): string[] {
+  return process.arch === 'x64' ? [folder] : [`${folder}/linux-${process.arch}`, folder]
 }
 
 /** Throws NATIVE_LIBRARY where Node may not look. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { GeneratedFiles } from '../../codegen/generate.js'
 import { writeFiles } from '../../codegen/write.js'
 import { PtliteError } from '../../runtime/error.js'
-import { sourcesOfKernels } from './sources.js'
+import { PROCESSOR, sourcesOfKernels } from './sources.js'
 
 export interface NativeInput {
   readonly root: string
@@ -72,7 +72,7 @@ async function generator(): Promise<string[]> {
 
 /** Names of the ladder's levels, lowest first. */
 export function ladder(root: string): string[] {
-  const lines = readFileSync(join(root, 'kernels/arch/x86/isa/ladder.txt'), 'utf8').split('\n')
+  const lines = readFileSync(join(root, 'kernels/arch', PROCESSOR, 'isa/ladder.txt'), 'utf8').split('\n')
   return lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split('|')[0]!.trim())
 }
 

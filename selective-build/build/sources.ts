@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Folders below kernels/ whose files hold kernels. */
-const WITH_KERNELS = ['ops', 'arch/x86/jit'] as const
+/** The folder of this processor below kernels/arch/, as in kernels/CMakeLists.txt. */
+export const PROCESSOR = process.arch === 'x64' ? 'x86' : process.arch === 'arm64' ? 'arm' : 'generic'
+
+/** Folders below kernels/ whose files hold kernels: generated code is that of the processor, or none. */
+const WITH_KERNELS = ['ops', 'jit', PROCESSOR === 'x86' ? 'arch/x86/jit' : 'arch/generic/jit'] as const
 /** Where headers are looked for that are not beside the file, as in kernels/CMakeLists.txt. */
-const INCLUDE = ['', 'arch/x86'] as const
+const INCLUDE = ['', `arch/${PROCESSOR}`, ...(PROCESSOR === 'x86' ? [] : ['arch/generic'])] as const
 
 /** The kernels of each file of kernels/ops and the processor's generators of code, by name such as `ops/elementwise/unary.cpp`. */
 export function kernelsBySource(root: string): Map<string, string[]> {

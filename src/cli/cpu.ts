@@ -37,8 +37,12 @@ function print(report: Report, { cores, caches, vectorLengths = {} }: Machine): 
   }
   console.log(table(rows))
   console.log(`\n${table(report.levels.map((level) => [level.name, level.reason ?? 'in use']))}`)
-  console.log(`\nXCR0: ${report.xcr0.toString(16).padStart(16, '0')}`)
-  for (const [name, has] of Object.entries(report.os)) console.log(`os --> ${name}: ${has}`)
+  console.log()
+  // of x86
+  if ('xsave' in report.features) {
+    console.log(`XCR0: ${report.xcr0.toString(16).padStart(16, '0')}`)
+    for (const [name, has] of Object.entries(report.os)) console.log(`os --> ${name}: ${has}`)
+  }
   console.log(table(Object.entries(report.features).map(([name, has]) => [`${name}:`, String(has)])))
 }
 

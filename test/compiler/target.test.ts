@@ -9,6 +9,7 @@ import { printGraph } from '../../compiler/graph/print.js'
 import { verifyGraph } from '../../compiler/graph/verify.js'
 import { DEFAULT_OPTIONS } from '../../compiler/passes/pass.js'
 import { optimize } from '../../compiler/passes/pipeline.js'
+import { CASCADE_LAKE, costsOfLanes } from '../../compiler/target/costs.js'
 import type { Target } from '../../compiler/target/target.js'
 import { type Tensor, tensor } from '../../src/index.js'
 import { HOST, operators, random } from './pass-checks.js'
@@ -34,12 +35,12 @@ const NARROW: Target = {
   ...HOST,
   blockWidth: 8,
   caches: { l2: 64 << 10, l3: 1 << 20 },
-  capabilities: { blocks: true, winograd: false, jit: false },
+  capabilities: { blocks: true, winograd: false, sparse: false },
   packFilter: (filter) => blocksOfOutputs(filter, 8),
 }
 
 /** A machine for which there is nothing but plain kernels. */
-const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, jit: false } }
+const PLAIN: Target = { ...HOST, capabilities: { blocks: false, winograd: false, sparse: false } }
 
 const weights: Record<string, Tensor> = {
   first: random([24, 16, 3, 3]),
@@ -103,11 +104,21 @@ t.test('where most of a block would be padding, images stay planes', (t) => {
   t.end()
 })
 
-t.test('weights with blocks of zeros are looked at where code can be generated', (t) => {
+t.test('shorter vectors make arithmetic dearer, and memory not', (t) => {
+  t.strictSame(costsOfLanes(16), CASCADE_LAKE)
+  const costs = costsOfLanes(4)
+  t.equal(costs.directMac, 4 * CASCADE_LAKE.directMac)
+  t.equal(costs.depthwiseElement, 4 * CASCADE_LAKE.depthwiseElement)
+  t.equal(costs.reorderedElement, CASCADE_LAKE.reorderedElement)
+  t.equal(costs.byteRead, CASCADE_LAKE.byteRead)
+  t.end()
+})
+
+t.test('weights with blocks of zeros are looked at where products can be sparse', (t) => {
   const asked: number[] = []
   const generating: Target = {
     ...PLAIN,
-    capabilities: { ...PLAIN.capabilities, jit: true },
+    capabilities: { ...PLAIN.capabilities, sparse: true },
     countBlocks: ({ numel }) => ({ blocks: numel / 16, zeros: numel / 32, width: 16 }),
     estimate({ nonZeroBlocks }) {
       asked.push(nonZeroBlocks)

@@ -9,8 +9,8 @@ import { cpu } from '../../src/index.js'
 const SCRIPT = fileURLToPath(new URL('../../kernels/arch/Levels.cmake', import.meta.url))
 
 /** Levels by name, 1 where a library built with g++ of this version has them; and what CMake says. */
-function ladderFor(cwd: string, compiler: string): { built: Record<string, string>; said: string } {
-  const said = execFileSync('cmake', ['-DPTLITE_ARCH=x86', `-DCMAKE_CXX_COMPILER_VERSION=${compiler}`, '-P', SCRIPT], {
+function ladderFor(cwd: string, compiler: string, processor = 'x86'): { built: Record<string, string>; said: string } {
+  const said = execFileSync('cmake', [`-DPTLITE_ARCH=${processor}`, `-DCMAKE_CXX_COMPILER_VERSION=${compiler}`, '-P', SCRIPT], {
     cwd,
     encoding: 'utf8',
   })
@@ -39,6 +39,24 @@ t.test('a compiler too old for a level leaves it out and says so', (t) => {
     for (const name of names)
       t.match(said, new RegExp(`ISA level ${name} left out: it (needs g\\+\\+ [0-9.]+, found ${compiler}|builds upon)`))
     t.equal(said.match(/left out/g)?.length ?? 0, names.length + (said.match(/which is left out/g)?.length ?? 0))
+  }
+  t.end()
+})
+
+t.test('on 64-bit Arm, too', (t) => {
+  const missing: Readonly<Record<string, readonly string[]>> = {
+    '12.2.0': [],
+    '9.3.0': ['I8MM', 'BF16'],
+    '7.5.0': ['DOTPROD', 'FP16', 'I8MM', 'BF16'],
+  }
+  for (const [compiler, names] of Object.entries(missing)) {
+    const { built } = ladderFor(t.testdir({}), compiler, 'arm')
+    t.strictSame(Object.keys(built), ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM', 'BF16'])
+    t.strictSame(
+      Object.keys(built).filter((name) => built[name] === '0'),
+      names,
+      compiler,
+    )
   }
   t.end()
 })

@@ -39,6 +39,19 @@ t.test('a kernel library that was cut off is refused, and does not end the proce
   t.match(linesOf([], { PTLITE_NATIVE_LIBRARY: dist })[0], /^NATIVE_LIBRARY: cannot load .*EISDIR/)
 })
 
+t.test('a kernel library for another processor is refused by name', async (t) => {
+  const path = join(t.testdir({}), 'libptlite.so')
+  const bytes = Buffer.from(readFileSync(library))
+  // what an ELF file calls its processor: x86-64 is 62, 64-bit Arm 183
+  const [other, name] = process.arch === 'x64' ? [183, 'arm64'] : [62, 'x64']
+  bytes.writeUInt16LE(other, 18)
+  writeFileSync(path, bytes)
+  t.match(
+    linesOf([], { PTLITE_NATIVE_LIBRARY: path })[0],
+    new RegExp(`^NATIVE_LIBRARY: cannot load .*: it is for ${name}, and this is Node for ${process.arch}`),
+  )
+})
+
 t.test('without addons the error says what to start Node with', async (t) => {
   for (const line of linesOf(['--no-addons']))
     t.match(line, /^NATIVE_LIBRARY: cannot load .*libptlite\.so.*loading addons is disabled.*; .* without --no-addons/)

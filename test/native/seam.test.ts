@@ -21,7 +21,7 @@ function found(pattern: RegExp, allowed: RegExp): string[] {
 }
 
 const INSTRUCTIONS =
-  /\b_mm\d*_\w|\b__m(?:128|256|512|mask)|\b_tile_|__builtin_ia32|intrin\.h>|<cpuid\.h>|\basm\s*\(\s*"[^"]|\bCPU_CAPABILITY_[A-Z]|\b__AVX|\b__FMA__/
+  /\b_mm\d*_\w|\b__m(?:128|256|512|mask)|\b_tile_|__builtin_ia32|intrin\.h>|<cpuid\.h>|\basm\s*\(\s*"[^"]|\barm_neon|\bv[a-z][a-z0-9_]*_(?:[suf]|bf)(?:8|16|32|64)\b|\bCPU_CAPABILITY_[A-Z]|\b__AVX|\b__FMA__/
 const CALLS = /#include <(?:sys\/|linux\/|unistd\.h|pthread\.h|dlfcn\.h|fcntl\.h|malloc\.h|sched\.h|time\.h|setjmp\.h)/
 
 t.test('instructions of a processor', (t) => {
@@ -50,8 +50,13 @@ t.test('every processor has the headers that kernels include', (t) => {
   for (const processor of readdirSync(join(KERNELS, 'arch'), { withFileTypes: true })) {
     if (!processor.isDirectory()) continue
     const missing = [...included].filter((header) => !primitives(processor.name).includes(header))
-    // wide vectors alone are transposed in squares of eight
-    t.strictSame(missing, processor.name === 'generic' ? ['transpose.h'] : [], processor.name)
+    // what a processor other than x86 does not have is the one for any; wide vectors alone are transposed in squares of eight
+    const own = processor.name === 'x86' ? [] : primitives('generic')
+    t.strictSame(
+      missing.filter((header) => !own.includes(header)),
+      processor.name === 'x86' ? [] : ['transpose.h'],
+      processor.name,
+    )
   }
   t.end()
 })
@@ -62,6 +67,20 @@ t.test('headers say what they are for', (t) => {
     silent.map(({ name }) => name),
     [],
   )
+  t.end()
+})
+
+t.test('without an emulated Node the script says what is missing, and a library is built for known processors alone', (t) => {
+  const emulate = spawnSync(process.execPath, ['scripts/emulate/emulate.mjs'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, PTLITE_EMULATED_NODE: '/nonexistent/node' },
+  })
+  t.equal(emulate.status, 77)
+  t.match(emulate.stderr, /^emulate: nothing is run here; it needs: .*PTLITE_EMULATED_NODE/m)
+  const build = spawnSync('scripts/build-native.sh', ['--target', 'linux-sparc'], { cwd: ROOT, encoding: 'utf8' })
+  t.equal(build.status, 2)
+  t.match(build.stderr, /unknown target 'linux-sparc'; expected linux-arm64/)
   t.end()
 })
 

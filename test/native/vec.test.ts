@@ -9,7 +9,7 @@ import { cpu } from '../../src/index.js'
  */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const levels = cpu.report().levels.filter(({ name }) => ['DEFAULT', 'AVX2', 'AVX512', 'AVX512_BF16'].includes(name))
+const levels = cpu.report().levels.filter(({ name }) => ['DEFAULT', 'AVX2', 'AVX512', 'AVX512_BF16', 'BF16'].includes(name))
 const runnable = levels.filter(({ inCpu, inLibrary }) => inCpu && inLibrary)
 
 execFileSync('cmake', ['-S', 'kernels', '-B', 'build'], { cwd: ROOT, stdio: 'ignore' })

@@ -17,7 +17,7 @@ import type { Estimate, SparseProduct, Target } from '../../target/target.js'
  */
 export const blockSparse = (target: Target): Pass => ({
   name: 'block sparse',
-  run: (graph) => (target.capabilities.jit ? rewrite(graph, target) : graph),
+  run: (graph) => (target.capabilities.sparse ? rewrite(graph, target) : graph),
 })
 
 function rewrite(graph: Graph, target: Target): Graph {

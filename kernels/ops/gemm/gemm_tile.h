@@ -44,6 +44,25 @@ PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, 
   }
 }
 
+/// The same for elements of A that follow each other.
+template <class T, int M, int V>
+PTLITE_INLINE void add_column(Vec<T> (&acc)[M][V], const T* a, const Vec<T> (&bv)[V]) {
+  constexpr int L = Vec<T>::size;
+  if constexpr (arch::kMultipliesLanes<T> && M % L == 0) {
+#pragma GCC unroll 4
+    for (int p = 0; p < M; p += L) {
+      const Vec<T> column = Vec<T>::load(a + p);
+#pragma GCC unroll 16
+      for (int i = 0; i < L; i++) {
+#pragma GCC unroll 4
+        for (int v = 0; v < V; v++) arch::accumulate_lane<T>(acc[p + i][v], column, i, bv[v]);
+      }
+    }
+  } else {
+    add_products<T, M, V>(acc, a, 1, bv);
+  }
+}
+
 /// What a tile asks for while it is computed: rows that are read after it, rows that it goes to, and of a panel that other tiles will read
 /// kPanelBytes in each pass; null: nothing of a panel.
 struct Lines {
@@ -94,13 +113,13 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
     for (int p = 0; p < kPass; p++) {
 #pragma GCC unroll 4
       for (int v = 0; v < V; v++) bv[v] = Vec<T>::load(b + (p * V + v) * L);
-      add_products<T, M, V>(acc, a + p * kRows, 1, bv);
+      add_column<T, M, V>(acc, a + p * kRows, bv);
     }
   }
   for (; k > 0; k--, a += kRows, b += V * L) {
 #pragma GCC unroll 4
     for (int v = 0; v < V; v++) bv[v] = Vec<T>::load(b + v * L);
-    add_products<T, M, V>(acc, a, 1, bv);
+    add_column<T, M, V>(acc, a, bv);
   }
 }
 

@@ -34,6 +34,45 @@ PTLITE_INLINE void store_rows(Reg bytes, const DirectOutput& to, int64_t first, 
   }
 }
 
+#if defined(PTLITE_INT8_MATRIX)
+
+// The sums of M rows, `stride` bytes apart, by a panel of V registers: matrices of two rows by two columns.
+template <int M, int V>
+PTLITE_INLINE void direct_sums(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t groups, const int32_t* offsets, Reg (&sums)[M][V]) {
+  constexpr int kPairs = (M + 1) / 2, kColumnPairs = V * kLanes / 2;
+  Reg acc[kPairs][kColumnPairs];
+#pragma GCC unroll 4
+  for (int q = 0; q < kColumnPairs; q++) {
+    const Reg start = load_twice(offsets + 2 * q);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPairs; p++) acc[p][q] = start;
+  }
+#pragma GCC unroll 1
+  for (; groups > 0; groups--, a += kGroup, w += kColumnPairs * PTLITE_VEC_BYTES) {
+    Reg x[kColumnPairs];
+#pragma GCC unroll 4
+    for (int q = 0; q < kColumnPairs; q++) x[q] = load(w + q * PTLITE_VEC_BYTES);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPairs; p++) {
+      // one row stands for two
+      const uint8_t* row = a + 2 * p * stride;
+      const Reg rows = load_rows(row, M == 1 ? row : row + stride);
+#pragma GCC unroll 4
+      for (int q = 0; q < kColumnPairs; q++) acc[p][q] = multiply_matrices(acc[p][q], rows, x[q]);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < M; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) {
+      const Reg left = acc[r / 2][2 * v], right = acc[r / 2][2 * v + 1];
+      sums[r][v] = r % 2 == 0 ? first_row(left, right) : second_row(left, right);
+    }
+  }
+}
+
+#else
+
 // Adds the products of four bytes of each row. Every third row has a pointer, the others are at one and two strides from it.
 template <int M, int V>
 PTLITE_INLINE void add_group(const uint8_t* const* at, int offset, int64_t stride, const uint8_t* w, Reg (&acc)[M][V]) {
@@ -48,10 +87,9 @@ PTLITE_INLINE void add_group(const uint8_t* const* at, int offset, int64_t strid
   }
 }
 
-// M rows, `stride` bytes apart, by a panel of V registers.
+// The sums of M rows, `stride` bytes apart, by a panel of V registers.
 template <int M, int V>
-__attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t groups,
-                                           const DirectOutput& to, const Narrow& narrow) {
+PTLITE_INLINE void direct_sums(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t groups, const int32_t* offsets, Reg (&sums)[M][V]) {
   // few rows leave registers for a second set of sums, so that additions do not wait for each other
   constexpr int kSets = M * V <= 4 ? 2 : 1;
   constexpr int kPanelBytes = V * PTLITE_VEC_BYTES;
@@ -61,7 +99,7 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
   Reg acc[kSets][M][V];
 #pragma GCC unroll 2
   for (int v = 0; v < V; v++) {
-    const Reg start = load(to.offsets + v * kLanes);
+    const Reg start = load(offsets + v * kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < M; r++) {
       acc[0][r][v] = start;
@@ -82,11 +120,26 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
       for (int v = 0; v < V; v++) acc[0][r][v] = add(acc[0][r][v], acc[1][r][v]);
     }
   }
+#pragma GCC unroll 16
+  for (int r = 0; r < M; r++) {
+#pragma GCC unroll 2
+    for (int v = 0; v < V; v++) sums[r][v] = acc[0][r][v];
+  }
+}
+
+#endif
+
+// M rows, `stride` bytes apart, by a panel of V registers.
+template <int M, int V>
+__attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, const uint8_t* w, int64_t groups,
+                                           const DirectOutput& to, const Narrow& narrow) {
+  Reg acc[M][V];
+  direct_sums<M, V>(a, stride, w, groups, to.offsets, acc);
   if (to.sums != nullptr) {
 #pragma GCC unroll 16
     for (int r = 0; r < M; r++) {
 #pragma GCC unroll 2
-      for (int v = 0; v < V; v++) store(to.sums + (r * V + v) * kLanes, acc[0][r][v]);
+      for (int v = 0; v < V; v++) store(to.sums + (r * V + v) * kLanes, acc[r][v]);
     }
     return;
   }
@@ -100,7 +153,7 @@ __attribute__((noinline)) void direct_tile(const uint8_t* a, int64_t stride, con
     for (int i = 0; i < 4; i++) {
       // what is beyond the last row is not stored
       const int row = r + i / V < M ? r + i / V : M - 1;
-      q[i] = narrow.scale<true>(acc[0][row][i % V], scales[i % V]);
+      q[i] = narrow.scale<true>(acc[row][i % V], scales[i % V]);
     }
     store_rows<V>(narrow.narrow(q[0], q[1], q[2], q[3]), to, r, M);
   }

@@ -74,7 +74,7 @@ int32_t pack(quantized_gemm_pack_frame* f) {
       for (int64_t k = 0; k < layout.depth; k++) {
         const auto x = real && k < f->k ? static_cast<int8_t>(w[n * f->k + k] ^ flip) : int8_t{0};
         sum += x;
-        panel[(k / 4 * width + c) * 4 + k % 4] = x;
+        panel[(k / kGroup * width + c) * kGroup + k % kGroup] = x;
       }
       sums[n] = sum;
       zeros[n] = real ? zero_points[n] - flip : 0;
@@ -138,7 +138,7 @@ struct Epilogue {
 bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& weights, const Epilogue& epilogue, int64_t first, int64_t last,
           int64_t from, int64_t to) {
   const Rows activations(f, f->a_dtype == kQInt8);
-  const bool in_place = f->taps == 0 && f->k % 4 == 0 && (f->a_dtype == kQInt8) == kSignedActivations;
+  const bool in_place = f->taps == 0 && f->k % kGroup == 0 && (f->a_dtype == kQInt8) == kSignedActivations;
   const int64_t stride = in_place ? f->a_stride : layout.depth;
   // few weights stay in the second-level cache while all rows go by; of many, each panel is used for as many rows as stay there
   const bool few = (to - from) * layout.depth <= kBlocksBytes;
@@ -166,8 +166,8 @@ bool part(const quantized_gemm_frame* f, const Layout& layout, const Weights& we
       const int64_t width = layout.width(n0);
       const auto multiply = [&](int64_t r, int64_t count, const DirectOutput& output) {
         const uint8_t* at = a + r * stride;
-        if (width == kLanes) direct_rows<1>(at, stride, panel, layout.depth / 4, count, output, narrow);
-        else direct_rows<2>(at, stride, panel, layout.depth / 4, count, output, narrow);
+        if (width == kLanes) direct_rows<1>(at, stride, panel, layout.depth / kGroup, count, output, narrow);
+        else direct_rows<2>(at, stride, panel, layout.depth / kGroup, count, output, narrow);
       };
       if (through_sums) {
         for (int64_t r = 0; r < rows; r += kRows) {

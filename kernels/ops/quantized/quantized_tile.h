@@ -15,12 +15,19 @@ using dot::kColumns;
 using dot::kLanes;
 using dot::Tiles;
 
+// Steps of a column that lie together in a panel.
+#if defined(PTLITE_INT8_MATRIX)
+constexpr int64_t kGroup = 8;
+#else
+constexpr int64_t kGroup = 4;
+#endif
+
 // Bytes of a row in a chunk, and steps that weights are padded to with zeros.
 constexpr int64_t kChunk = 64;
 #if defined(PTLITE_INT8_AMX)
 constexpr int64_t kStep = kChunk;
 #else
-constexpr int64_t kStep = 4;
+constexpr int64_t kStep = kGroup;
 #endif
 
 // How the activations of a block are stored.

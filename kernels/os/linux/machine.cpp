@@ -21,16 +21,20 @@ void read_line(const char* path, char (&line)[32]) {
   line[length > 0 ? length : 0] = '\0';
 }
 
-/// Of the first core's third level by Linux's list of caches.
-int64_t l3_by_system() {
+/// Of the first core, by Linux's list of caches; of the first level the one of data.
+int64_t by_system(int level) {
   for (int index = 0; index < 8; index++) {
     char path[80], line[32];
-    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/level", index);
-    read_line(path, line);
+    const auto read_of = [&](const char* what) {
+      snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, what);
+      read_line(path, line);
+    };
+    read_of("level");
     if (line[0] == '\0') return 0;
-    if (atoi(line) != 3) continue;
-    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
-    read_line(path, line);
+    if (atoi(line) != level) continue;
+    read_of("type");
+    if (line[0] == 'I') continue;
+    read_of("size");
     char* unit;
     const long long size = strtoll(line, &unit, 10);
     const int shift = *unit == 'K' ? 10 : *unit == 'M' ? 20 : *unit == 'G' ? 30 : 0;
@@ -44,9 +48,15 @@ int64_t by_library(int name) {
   return size > 0 ? size : 0;
 }
 
+/// The C library knows the caches of some processors alone.
+int64_t size_of(int level, int name) {
+  const int64_t size = by_library(name);
+  return size > 0 ? size : by_system(level);
+}
+
 /// The C library adds up the instances of a package on some CPUs, so that it is asked last.
 int64_t l3() {
-  if (const int64_t size = l3_by_system(); size > 0) return size;
+  if (const int64_t size = by_system(3); size > 0) return size;
   if (const int64_t size = third_level_cache(); size > 0) return size;
   return by_library(_SC_LEVEL3_CACHE_SIZE);
 }
@@ -54,7 +64,7 @@ int64_t l3() {
 Once once;
 CacheSizes sizes;
 
-void look_up() { sizes = {by_library(_SC_LEVEL1_DCACHE_SIZE), by_library(_SC_LEVEL2_CACHE_SIZE), l3()}; }
+void look_up() { sizes = {size_of(1, _SC_LEVEL1_DCACHE_SIZE), size_of(2, _SC_LEVEL2_CACHE_SIZE), l3()}; }
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // Registers of 8-bit, 16-bit and 32-bit integers for quantized products, and the dot products of bytes that a level of 64-bit Arm has:
-//   I8MM       usdot
+//   I8MM       usmmla: two rows by two columns, eight steps at a time; usdot where a lane is a channel
 //   DOTPROD    sdot, on activations that are shifted into signed bytes
 //   DEFAULT    smull and smull2 on operands widened to int16
 #pragma once
@@ -8,6 +8,9 @@
 
 #if defined(CPU_CAPABILITY_DOTPROD)
 #define PTLITE_INT8_DOT
+#endif
+#if defined(CPU_CAPABILITY_I8MM)
+#define PTLITE_INT8_MATRIX
 #endif
 
 namespace ptlite {
@@ -106,6 +109,20 @@ PTLITE_INLINE Reg dot_bytes(Reg sum, Reg a, Reg w) {
   return vdotq_s32(sum, vreinterpretq_s8_s32(a), vreinterpretq_s8_s32(w));
 #endif
 }
+#endif
+
+#if defined(PTLITE_INT8_MATRIX)
+// sums[2][2], plus the products of rows[2][8] and columns[2][8]
+PTLITE_INLINE Reg multiply_matrices(Reg sums, Reg rows, Reg columns) {
+  return vusmmlaq_s32(sums, vreinterpretq_u8_s32(rows), vreinterpretq_s8_s32(columns));
+}
+// Eight bytes of each of two rows.
+PTLITE_INLINE Reg load_rows(const uint8_t* a, const uint8_t* b) { return vreinterpretq_s32_u8(vcombine_u8(vld1_u8(a), vld1_u8(b))); }
+// Two integers, for either row.
+PTLITE_INLINE Reg load_twice(const int32_t* p) { return vcombine_s32(vld1_s32(p), vld1_s32(p)); }
+// The first or second row of two matrices beside each other.
+PTLITE_INLINE Reg first_row(Reg a, Reg b) { return vcombine_s32(vget_low_s32(a), vget_low_s32(b)); }
+PTLITE_INLINE Reg second_row(Reg a, Reg b) { return vcombine_s32(vget_high_s32(a), vget_high_s32(b)); }
 #endif
 
 }  // namespace int8

@@ -5,7 +5,7 @@ import { emitDeclarations } from './emit/declarations.js'
 import { emitDerived } from './emit/derived.js'
 import { dispatchFiles } from './emit/dispatch.js'
 import { emitExtents } from './emit/extents.js'
-import { emitInterfaces } from './emit/interfaces.js'
+import { emitInterfaces, emitModules } from './emit/interfaces.js'
 import { emitKernelFields } from './emit/kernel-fields.js'
 import { emitKernelLayouts } from './emit/kernel-layouts.js'
 import { emitKernelHeaders, emitStatusHeader } from './emit/kernels-header.js'
@@ -62,7 +62,8 @@ export function emitOperators(all: readonly Operator[], options: BuildOptions): 
     ['runtime/operators/generated/declarations.ts', emitDeclarations(operators)],
     // composite functions call operators that a model does not name, so these two are never cut
     ...dispatchFiles(all, options),
-    ['runtime/backends/generated/interfaces.ts', emitInterfaces(all, options)],
+    ['runtime/backends/support/generated/interfaces.ts', emitInterfaces(all, options)],
+    ['runtime/backends/generated/modules.ts', emitModules(options)],
   ])
 }
 

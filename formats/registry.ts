@@ -24,6 +24,8 @@ interface Row {
 export interface ProgramFormat extends Row {
   readonly holds: 'program'
   readonly read: ProgramReader
+  /** Whether its archives hold the module's objects as mobile files do, which can take them over. */
+  readonly sharesObjects?: boolean
 }
 
 /** Files with plans, which the model that they were compiled from stands beside. */
@@ -43,6 +45,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     read: readPtl,
+    sharesObjects: true,
   },
   {
     name: 'pt2',
@@ -60,6 +63,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
     read: readTorchscript,
+    sharesObjects: true,
   },
   {
     name: 'ff',

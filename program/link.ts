@@ -1,5 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
-import { HOLDS_CONTAINERS, HOLDS_TYPES } from '../runtime/held.js'
+import { HOLDS_CONTAINERS } from '../runtime/held.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../runtime/operators/registry.js'
 import type { Value } from '../runtime/tensor/value.js'
@@ -40,7 +40,7 @@ export function linkFunctions(
     return {
       source,
       operators: source.operators.flatMap(({ name, overload, argCount }) => link(overload === '' ? name : `${name}.${overload}`, argCount)),
-      types: source.types.map((text) => (HOLDS_TYPES ? parseType(text, namedTuples) : { name: text, args: [] })),
+      types: source.types.map((text) => parseType(text, namedTuples)),
       promoted: source.code.some(standsForOperator) ? promotedIn(source.code, link) : NONE,
     }
   })

@@ -1,9 +1,9 @@
-import { absent, PtliteError } from '../runtime/error.js'
+import { PtliteError } from '../runtime/error.js'
 import type { FunctionCode } from './code.js'
-import { HOLDS_ALL_INSTRUCTIONS } from '../runtime/held.js'
 import { EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEffect } from './generated/opcodes.js'
 import { column, OPCODE_NAMES } from './opcodes.js'
 import type { LinkedFunction } from './linked.js'
+import { unknownOpcode } from './unknown-instruction.js'
 import { pathVerifier } from './verify-paths.js'
 
 const RAISE = 'prim::RaiseException'
@@ -69,8 +69,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const n = code[at + 2]!
     const name = OPCODE_NAMES[opcode] || `opcode ${opcode}`
     const kind = KIND[opcode] ?? -1
-    if (kind < 0 && HOLDS_ALL_INSTRUCTIONS) throw wrong(source, pc, `${name} does not occur in mobile modules`)
-    if (kind < 0) throw absent(`the instruction ${name}`, 'MISSING_INSTRUCTION')
+    if (kind < 0) throw unknownOpcode(source, pc, name)
     const target = kind === OperandKind.jump ? pc + x : x
     const first = kind === OperandKind.register || kind === OperandKind.registers ? 1 : 0
     const last = limits[kind]! - (kind === OperandKind.registers || kind === OperandKind.types ? n : 1)
@@ -97,7 +96,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
 
   reach(0, 0, argumentCount(source))
   // it grows meanwhile; a loop around `check` would be compiled together with it, again
-  reached.forEach(HOLDS_ALL_INSTRUCTIONS ? pathVerifier(fn, limits, depths, (pc) => (reached[found++] = pc), check) : check)
+  reached.forEach(pathVerifier(fn, limits, depths, (pc) => (reached[found++] = pc), check))
   for (let pc = depths.indexOf(-1); pc >= 0; pc = depths.indexOf(-1, pc + 1)) check(pc)
 }
 

@@ -36,18 +36,21 @@ export const CONTAINER_ELEMENTS = 4
 /** Who is limited, as messages begin. */
 export type Limited = 'the call' | 'loading the module'
 
-const UNITS: Record<keyof Limits, string> = {
-  instructions: 'instructions',
-  bytes: 'bytes of tensors at one time',
-  milliseconds: 'ms',
-  elements: 'elements of lists, dicts and strings at one time',
-}
-
 /** The error about a limit that was reached; `place` says where, where its traceback does not. */
 export function limitError(who: Limited, kind: keyof Limits, limit: number, place = ''): PtliteError {
   const at = place === '' ? '' : `, in ${place}`
-  const advice = `raise limits.${kind} if the model needs more`
-  return new PtliteError('LIMIT_EXCEEDED', `${who} took more than ${limit} ${UNITS[kind]}${at}; ${advice}`)
+  return new PtliteError(
+    'LIMIT_EXCEEDED',
+    `${who} took more than ${limit} ${
+      kind === 'elements'
+        ? 'elements of lists, dicts and strings at one time'
+        : kind === 'bytes'
+          ? 'bytes of tensors at one time'
+          : kind === 'instructions'
+            ? kind
+            : 'ms'
+    }${at}; raise limits.${kind} if the model needs more`,
+  )
 }
 
 /** Errors that end a call as it is: another way to carry it out would end the same way, or not at all. */

@@ -1,6 +1,4 @@
-import { absent } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS } from '../runtime/held.js'
-import { type TypeNode, typeText } from '../program/types.js'
+import { parseType as parameterType, type TypeNode, typeText } from '../program/types.js'
 import { matchesType } from '../program/type-match.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'
@@ -10,9 +8,10 @@ import { Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value
 import { wholeValue } from './convert-leaf.js'
 import { type Input, mismatch, toValue } from './convert.js'
 
+export { parameterType }
+
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
-  if (!HOLDS_ARGUMENTS) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
   return reading(() => new Tuple(items.map((item) => toValue(item))))
 }
 

@@ -1,5 +1,5 @@
-import { absent, PtliteError } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS, HOLDS_CONTAINERS } from '../runtime/held.js'
+import { PtliteError } from '../runtime/error.js'
+import { HOLDS_CONTAINERS } from '../runtime/held.js'
 import { kindOf } from '../runtime/tensor/describe.js'
 import { type Complex, type Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
@@ -36,7 +36,6 @@ export type Output =
 export function toValue(input: Input): Value {
   if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
-  if (!HOLDS_ARGUMENTS) throw absent('an argument that is no tensor', 'INVALID_ARGUMENT')
   if (isFlat(input)) return input as Value
   return typeof input === 'object' && input !== null ? valueOfContainer(input) : leafValue(input)
 }

@@ -1,13 +1,12 @@
-import { absent, PtliteError } from '../runtime/error.js'
-import { HOLDS_ARGUMENTS } from '../runtime/held.js'
+import { PtliteError } from '../runtime/error.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
-import { parseType, type TypeNode } from '../program/types.js'
+import type { TypeNode } from '../program/types.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { noteUse } from '../runtime/used.js'
 import { checkList, reading } from '../runtime/tensor/check-arguments.js'
 import { type Input, mismatch } from './convert.js'
-import { toTyped } from './coerce.js'
+import { parameterType, toTyped } from './coerce.js'
 import { adoptedTensor } from './foreign.js'
 
 /** Fits arguments to what a method declares. */
@@ -53,8 +52,7 @@ export class Parameters {
   private valueAt(i: number, arg: Input): Value {
     noteUse('arguments')
     const { parameters, namedTuples } = this.signature
-    if (HOLDS_ARGUMENTS) return toTyped(arg, (this.types[i] ??= parseType(parameters[i]!.type, namedTuples)), this.placeOf(i))
-    throw absent(`${this.placeOf(i)}: an argument that is not a tensor`, 'INVALID_ARGUMENT')
+    return toTyped(arg, (this.types[i] ??= parameterType(parameters[i]!.type, namedTuples)), this.placeOf(i))
   }
 
   /** For errors. */

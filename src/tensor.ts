@@ -29,10 +29,11 @@ function tensorOf(data: TypedArray | NestedArray, shape?: readonly number[], dty
   const nested = isTyped ? [lengthOf(data as TypedArray)] : flatten(data as NestedArray, flat, 0)
   const elements = isTyped ? (data as TypedArray) : flat
   const type = dtype !== undefined ? dtypeFromName(dtype) : isTyped ? dtypeOfArray(data as TypedArray) : dtypeOf(flat[0])
-  if (type === undefined) {
-    const advice = kind === 'Uint16Array' ? 'name its dtype: float16 or bfloat16' : 'no dtype has such elements'
-    throw new PtliteError('INVALID_ARGUMENT', `data is a ${kind!}; ${advice}`)
-  }
+  if (type === undefined)
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `data is a ${kind!}; ${kind === 'Uint16Array' ? 'name its dtype: float16 or bfloat16' : 'no dtype has such elements'}`,
+    )
   const array = kind === arrayTypeOf(type).name ? (elements as TypedArray) : converted(elements, type, kind)
   const sizes = shape === undefined ? nested : sizesOf(shape, 'shape')
   const [needed, found] = [numelOf(sizes), byteLengthOf(array) / itemSize(type)]
@@ -61,10 +62,11 @@ const MAX_RANK = 64
 /** The elements as an array of this dtype. */
 function converted(elements: TypedArray | readonly Element[], type: DType, kind: string | undefined): TypedArray {
   const ArrayType = arrayTypeOf(type)
-  if (isHalf(type) || isQuantized(type)) {
-    const text = `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${kind ?? 'nested arrays'}`
-    throw new PtliteError('INVALID_ARGUMENT', text)
-  }
+  if (isHalf(type) || isQuantized(type))
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `${dtypeName(type)} data must be a ${ArrayType.name} of raw bits, found ${kind ?? 'nested arrays'}`,
+    )
   const array = new ArrayType(ArrayBuffer.isView(elements) ? lengthOf(elements) : elements.length)
   const convert = type === DType.int64 ? toBigInt : type === DType.bool ? toBit : isFloating(type) ? Number : toIntegerOf(type)
   for (let i = 0; i < array.length; i++) array[i] = convert(elements[i]!)

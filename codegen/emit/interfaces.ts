@@ -10,28 +10,33 @@ const MODULES: readonly (readonly [Backend, string])[] = [
   ['Builtin', 'builtin'],
 ]
 
-/** runtime/backends/generated/interfaces.ts: what each backend module must export. Types only. */
+/** runtime/backends/support/generated/interfaces.ts: the types of each backend's native functions. */
 export function emitInterfaces(operators: readonly Operator[], options: BuildOptions): string {
-  const sections = MODULES.filter(([backend]) => options.backends.has(backend)).map(([backend, folder]) =>
-    section(operators, backend, folder),
+  const sections = modulesOf(options).map(
+    ([backend]) => `export interface ${backend} {\n${interfaceMembers(operators, (b) => b === backend)}}\n`,
   )
   const body = sections.join('\n')
-  const modules = MODULES.filter(([backend]) => options.backends.has(backend))
-    .map(([, folder]) => `import type * as ${folder.replace('-', '_')}Module from '../${folder}/index.js'\n`)
-    .join('')
-  return `${banner('interfaces.ts', OPERATOR_INPUTS)}${modules}${typeImports(body, '../../tensor')}
-/** Fails to compile, naming the function, where a module lacks a native function or has it with another type. */
-type Provides<Interface, Module extends Interface> = Module
-
-${body}`
+  return `${banner('interfaces.ts', OPERATOR_INPUTS)}${typeImports(body, '../../../tensor')}\n${body}`
 }
 
-function section(operators: readonly Operator[], backend: Backend, folder: string): string {
-  const members = interfaceMembers(operators, (b) => b === backend)
-  return `export interface ${backend} {
-${members}}
-export type ${backend}Module = Provides<${backend}, typeof ${folder.replace('-', '_')}Module>
-`
+/** runtime/backends/generated/modules.ts: that each backend's module exports what its interface says. Types only. */
+export function emitModules(options: BuildOptions): string {
+  const modules = modulesOf(options)
+  const imports = modules.map(([, folder]) => `import type * as ${nameOf(folder)} from '../${folder}/index.js'\n`)
+  const checks = modules.map(([backend, folder]) => `export type ${backend}Module = Provides<${backend}, typeof ${nameOf(folder)}>\n`)
+  return `${banner('interfaces.ts', OPERATOR_INPUTS)}${imports.join('')}import type { ${modules.map(([backend]) => backend).join(', ')} } from '../support/generated/interfaces.js'
+
+/** Fails to compile, naming the function, where a module lacks a native function or has it with another type. */
+type Provides<Interface, Module extends Interface> = Module
+${checks.join('')}`
+}
+
+function modulesOf(options: BuildOptions): typeof MODULES {
+  return MODULES.filter(([backend]) => options.backends.has(backend))
+}
+
+function nameOf(folder: string): string {
+  return `${folder.replace('-', '_')}Module`
 }
 
 /** A line per native function of the chosen backends. One that serves several operators must have all their types. */

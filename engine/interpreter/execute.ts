@@ -1,17 +1,17 @@
-import { absent, PtliteError } from '../../runtime/error.js'
-import { HOLDS_ALL_INSTRUCTIONS, HOLDS_CONTAINERS, HOLDS_DEFAULTS, HOLDS_OBSERVERS } from '../../runtime/held.js'
+import { PtliteError } from '../../runtime/error.js'
+import { HOLDS_CONTAINERS, HOLDS_OBSERVERS } from '../../runtime/held.js'
 import { growBy } from '../../runtime/tensor/growth.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { noteUse } from '../../runtime/used.js'
+import { insertDefaults } from './insert-defaults.js'
 import * as step from './instructions.js'
 import { LEFT } from './recorder.js'
 import { drop, retain } from './lifetime.js'
 import { Opcode } from '../../program/generated/opcodes.js'
-import { OPCODE_NAMES } from '../../program/opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator } from '../../program/linked.js'
 import { messageText, raise } from '../../program/raise.js'
+import { cannotRun } from '../../program/unknown-instruction.js'
 import type { Run } from './run-state.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
@@ -294,13 +294,6 @@ function call(fn: LinkedFunction, stack: Stack, run: Run, caller: LinkedFunction
   if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.returned()
 }
 
-/** The verifier lets every instruction pass; a selective build has not got those that its traces never came to. */
-function cannotRun(opcode: number): PtliteError {
-  return HOLDS_ALL_INSTRUCTIONS
-    ? new PtliteError('INTERNAL', `opcode ${opcode} reached the interpreter`)
-    : absent(`the instruction ${OPCODE_NAMES[opcode]}`, 'MISSING_INSTRUCTION')
-}
-
 function store(registers: Value[], index: number, value: Value, run: Run): void {
   const old = registers[index]!
   registers[index] = value
@@ -372,22 +365,6 @@ function retainResult(value: object & Value, argc: number, run: Run): void {
 /** Pins containers among the arguments, and tensors that could end up inside one of them. */
 function pinArguments(argc: number, run: Run): void {
   for (let i = 0; i < argc; i++) run.lifetimes.pin(run.held[i]!)
-}
-
-function insertDefaults(op: LinkedOperator, stack: Stack): void {
-  noteUse('defaults')
-  if (!HOLDS_DEFAULTS) throw absent('the default of an argument', 'MISSING_OPERATOR')
-  const { values } = stack
-  const defaults = op.defaults!
-  const n = defaults.length
-  const first = stack.top - op.outs
-  for (let i = stack.top - 1; i >= first; i--) values[i + n] = values[i]!
-  // operators may keep or change a list
-  for (let i = 0; i < n; i++) {
-    const value = defaults[i]!
-    values[first + i] = Array.isArray(value) ? value.slice() : value
-  }
-  stack.top += n
 }
 
 function collect(stack: Stack, run: Run): void {

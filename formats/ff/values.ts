@@ -4,7 +4,7 @@ import { PairMap } from '../../runtime/tensor/pair-map.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Quant } from '../../runtime/tensor/tensor.js'
-import { CustomObject, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, CustomObject, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { deviceOf, dictKeyOf, elementTypeOf } from '../../program/file-error.js'
 import { readFlatFunction } from './function.js'
 import type { FlatReader, FlatTable } from '../containers/flatbuffer/reader.js'
@@ -12,7 +12,6 @@ import { Field, ObjectKind, ValueKind } from './schema.js'
 import type { PendingObject } from '../reading/parsed.js'
 import type { TensorPool } from '../reading/tensor-pool.js'
 
-const CUSTOM_CLASS = '__torch__.torch.classes.'
 /** c10::QScheme numbers. */
 const PER_CHANNEL = [1, 3, 4]
 const PER_CHANNEL_FLOAT = 4
@@ -191,7 +190,7 @@ export class FlatValues {
     switch (type.kind) {
       case ObjectKind.custom:
         return new CustomObject(
-          type.name.startsWith(CUSTOM_CLASS) ? type.name.slice(CUSTOM_CLASS.length) : type.name,
+          type.name.startsWith(CUSTOM_CLASSES) ? type.name.slice(CUSTOM_CLASSES.length) : type.name,
           this.get(table.uint32(field.state)),
         )
       case ObjectKind.setState: {

@@ -1,7 +1,6 @@
-import { absent } from '../../runtime/error.js'
-import { HOLDS_ALL_INSTRUCTIONS } from '../../runtime/held.js'
 import type { FunctionCode, FunctionSchema, OperatorName } from '../../program/code.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
+import { unknownInstruction } from '../../program/unknown-instruction.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { guarded, integerOf, textOf, tupleOf, unexpected } from '../../program/file-error.js'
 import { defaultOf, splitName } from '../reading/parsed.js'
@@ -67,8 +66,7 @@ function joined(runs: readonly (readonly number[])[], budget: ValueBudget | unde
 function readInstruction(value: Value): [opcode: number, x: number, n: number] {
   const [name, x, n] = tupleOf(value, 3)
   const opcode = OPCODE_BY_NAME.get(name as string)
-  if (opcode === undefined && (HOLDS_ALL_INSTRUCTIONS || typeof name !== 'string')) throw unexpected('the name of an instruction', name)
-  if (opcode === undefined) throw absent(`the instruction ${String(name)}`, 'MISSING_INSTRUCTION')
+  if (opcode === undefined) throw unknownInstruction(name)
   return [opcode, integerOf(x, INT32_MIN, INT32_MAX), integerOf(n, 0, UINT16_MAX)]
 }
 

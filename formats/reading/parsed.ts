@@ -50,8 +50,11 @@ export function checkVersions(bytecode: number, operators: number): void {
 
 function checkVersion(what: string, version: number, [first, last]: readonly [number, number]): void {
   if (version >= first && version <= last) return
-  const advice = version < first ? 'export the module again with a current PyTorch' : 'the file is newer than this runtime'
-  throw unsupported(`expected ${what} version ${first} to ${last}, found ${version}; ${advice}`)
+  throw unsupported(
+    `expected ${what} version ${first} to ${last}, found ${version}; ${
+      version < first ? 'export the module again with a current PyTorch' : 'the file is newer than this runtime'
+    }`,
+  )
 }
 
 /** `__torch__.Net.forward` is method `forward` of class `__torch__.Net`. */

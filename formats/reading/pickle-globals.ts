@@ -4,26 +4,15 @@ import { PairMap } from '../../runtime/tensor/pair-map.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, ScriptObject, setListType, type Value } from '../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, CustomObject, MODULE_CLASSES, ScriptObject, setListType, type Value } from '../../runtime/tensor/value.js'
 import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpected } from '../../program/file-error.js'
 import type { PendingObject } from './parsed.js'
 import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
+import { scalarTypeOf } from '../containers/pickle/storage-class.js'
 import { quantOf } from './quantization.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
 import type { PickleMeaning } from '../containers/pickle/unpickler.js'
 import type { ValueBudget } from '../containers/value-budget.js'
-
-const MODULE_CLASS = '__torch__.'
-const CUSTOM_CLASS = '__torch__.torch.classes.'
-
-/** Of the storage classes, in the order of the c10::ScalarType numbers. */
-const STORAGES =
-  'Byte Char Short Int Long Half Float Double ComplexHalf ComplexFloat ComplexDouble Bool QInt8 QUInt8 QInt32 BFloat16 QUInt4x2 QUInt2x4'
-
-/** The number of a storage class, -1 for other names. */
-function scalarTypeOf(name: string): number {
-  return STORAGES.split(' ').indexOf(/^torch\.(\w+)Storage$/.exec(name)?.[1] ?? '')
-}
 
 /** A storage class; models name one some hundred times. */
 class StorageClass extends PickleGlobal {
@@ -70,11 +59,11 @@ export function moduleGlobals(
     pending,
 
     lookUp(name) {
-      if (!name.startsWith(MODULE_CLASS)) return valueGlobal(name, (calls ??= callsOf(pool)))
+      if (!name.startsWith(MODULE_CLASSES)) return valueGlobal(name, (calls ??= callsOf(pool)))
       return new PickleGlobal(name, ([value]) => {
         if (value !== undefined) return memberOf(name, value)
-        const instance = name.startsWith(CUSTOM_CLASS)
-          ? new CustomObject(name.slice(CUSTOM_CLASS.length), null)
+        const instance = name.startsWith(CUSTOM_CLASSES)
+          ? new CustomObject(name.slice(CUSTOM_CLASSES.length), null)
           : new ScriptObject(name, [], [])
         fresh.add(instance)
         return instance

@@ -1,7 +1,7 @@
 import { type OperatorEntry, findOperator } from '../../runtime/operators/registry.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, Device, listType, ScriptObject, Tuple, type Value as Constant } from '../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, CustomObject, Device, listType, ScriptObject, Tuple, type Value as Constant } from '../../runtime/tensor/value.js'
 import { type Action, type Block, Node, type Site, Value } from './graph.js'
 import type { Library } from './library.js'
 import type { FunctionUnit } from './library.js'
@@ -136,7 +136,7 @@ export class Builder {
       return dictOf(STR, TENSOR)
     }
     if (value instanceof ScriptObject) return this.library.typeNamed(value.typeName) ?? UNKNOWN
-    if (value instanceof CustomObject) return namedType('custom', `__torch__.torch.classes.${value.className}`)
+    if (value instanceof CustomObject) return namedType('custom', CUSTOM_CLASSES + value.className)
     return UNKNOWN
   }
 

@@ -1,7 +1,7 @@
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { Float } from '../../runtime/tensor/scalar.js'
-import { Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { OperatorSchemas, type Signature } from './schemas.js'
 import type { SourceFile } from './source.js'
@@ -21,8 +21,6 @@ import {
   type Type,
   unionOf,
 } from './types.js'
-
-export const CUSTOM_CLASSES = '__torch__.torch.classes.'
 
 /** A function or method of the program. */
 export interface FunctionUnit extends Signature {

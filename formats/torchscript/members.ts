@@ -1,8 +1,8 @@
 import type { Expressions } from './expressions.js'
-import { CUSTOM_CLASSES } from './library.js'
 import type { Binding } from './scope.js'
 import { callOperator } from './operator-calls.js'
 import { isTuple, STR, TENSOR } from './types.js'
+import { CUSTOM_CLASSES } from '../../runtime/tensor/value.js'
 
 /** Attributes of tensors that are operators of the same name in `prim`. */
 const TENSOR_ATTRIBUTES: Readonly<Record<string, string>> = { shape: 'aten::size', ndim: 'aten::dim', T: 'aten::numpy_T' }

@@ -11,15 +11,14 @@ import type { ZipArchive } from '../containers/zip/archive.js'
 import { checkByteOrder, extraFilesOf, operatorVersionOf, storagesOf } from '../reading/archive.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 import { Complex } from '../../runtime/tensor/scalar.js'
-import { ScriptObject } from '../../runtime/tensor/value.js'
-import { CUSTOM_CLASSES, Library } from './library.js'
+import { MODULE_CLASSES, CUSTOM_CLASSES, ScriptObject } from '../../runtime/tensor/value.js'
+import { Library } from './library.js'
 import { arrangeAttributes, enumMemberOf } from './objects.js'
 import { compileProgram } from './program.js'
 import { SourceFile } from './source.js'
 
 /** The bytecode version whose instructions the code becomes. */
 const BYTECODE_VERSION = 8
-const MODULE_CLASS = '__torch__.'
 /** Characters of one file of code. */
 const MOST_CHARACTERS = 1 << 26
 
@@ -75,7 +74,7 @@ function classesOf(pickle: Buffer, budget: ValueBudget): { root: string; classes
     pickle,
     {
       lookUp: (name) => {
-        const isClass = name.startsWith(MODULE_CLASS) && !name.startsWith(CUSTOM_CLASSES)
+        const isClass = name.startsWith(MODULE_CLASSES) && !name.startsWith(CUSTOM_CLASSES)
         return new PickleGlobal(name, () => {
           if (isClass) classes.add(name)
           // what is made of anything else does not matter, but that it can be the key of a dict

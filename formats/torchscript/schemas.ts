@@ -1,6 +1,6 @@
 import { type OperatorEntry, overloadsOf } from '../../runtime/operators/registry.js'
 import type { SchemaArgument } from '../../runtime/operators/schema.js'
-import type { Value } from '../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, type Value } from '../../runtime/tensor/value.js'
 import {
   dictOf,
   futureOf,
@@ -112,7 +112,7 @@ export function schemaType(text: string): Type {
   if (text === 'Tensor') return TENSOR
   if (INTS.has(text)) return INT
   if (VARIABLE.test(text)) return variableType(text)
-  return text.startsWith('__torch__.torch.classes.') ? namedType('custom', text) : plainType(text)
+  return text.startsWith(CUSTOM_CLASSES) ? namedType('custom', text) : plainType(text)
 }
 
 /** At commas that stand in no parentheses. */

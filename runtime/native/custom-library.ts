@@ -7,5 +7,5 @@ import { nativeHost } from './library.js'
  * header defines them. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, or has another hash; `mismatch` says so.
  */
 export function openLibrary(path: string, abiHash: number, mismatch: string): Launch {
-  return openCustomLibrary(nativeHost(), path, frameBytes, abiHash, mismatch)
+  return openCustomLibrary(nativeHost(), path, frameBytes, abiHash, () => mismatch)
 }

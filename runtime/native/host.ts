@@ -16,15 +16,13 @@ export interface Host {
 /** Of Linux: what is missing is found here, and not when it is called, which would end the process. */
 const RTLD_NOW = 2
 
-const ADDONS = 'the kernel library is an addon: start Node without --no-addons, and with --allow-addons where it asks for permissions'
-
 /**
  * Loads a kernel library, whose kernels take `frame`. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, is no kernel library, or was
- * built from declarations with another hash, which `mismatch` is told for.
+ * built from declarations with another hash, which `mismatch` says.
  */
-export function loadHost(path: string, frame: Uint8Array, abiHash: number, mismatch: string): Host {
+export function loadHost(path: string, frame: Uint8Array, abiHash: number, mismatch: () => string): Host {
   const addon = loadAddon(path)
-  if (addon.abiHash !== abiHash) throw notLoaded(path, mismatch)
+  if (addon.abiHash !== abiHash) throw notLoaded(path, mismatch())
   const launch = addon.bind(frame)
   return { launch: (host) => (host === null ? launch() : launch(host)), addon }
 }
@@ -35,9 +33,9 @@ export function launchElsewhere({ addon }: Host, frame: Uint8Array): Promise<num
 }
 
 /** Loads a library of custom kernels, which run on `frame`. Throws as loadHost does. */
-export function openCustomLibrary({ addon }: Host, path: string, frame: Uint8Array, abiHash: number, mismatch: string): Launch {
+export function openCustomLibrary({ addon }: Host, path: string, frame: Uint8Array, abiHash: number, mismatch: () => string): Launch {
   const library = openCustom(addon, path)
-  if (library.abiHash !== abiHash) throw notLoaded(path, mismatch)
+  if (library.abiHash !== abiHash) throw notLoaded(path, mismatch())
   return (host) => (host === null ? library.launch(frame) : library.launch(frame, host))
 }
 
@@ -48,7 +46,16 @@ function loadAddon(path: string): KernelAddon {
     // a name alone is looked for in other folders
     process.dlopen(module, resolve(path), RTLD_NOW)
   } catch (cause) {
-    throw notLoaded(path, reasonOf(cause as NodeJS.ErrnoException), cause)
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ERR_DLOPEN_DISABLED')
+      throw notLoaded(
+        path,
+        `${message}; the kernel library is an addon: start Node without --no-addons, and with --allow-addons where it asks for permissions`,
+        cause,
+      )
+    // what Node says of a library without an entry
+    if (message.includes('did not self-register')) throw notLoaded(path, 'it is no kernel library of this version of ptlite', cause)
+    throw notLoaded(path, message, cause)
   }
   return module.exports
 }
@@ -60,12 +67,6 @@ function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['o
   } catch (cause) {
     throw notLoaded(path, (cause as Error).message, cause)
   }
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ERR_DLOPEN_DISABLED') return `${message}; ${ADDONS}`
-  // what Node says of a library without an entry
-  return message.includes('did not self-register') ? 'it is no kernel library of this version of ptlite' : message
 }
 
 function notLoaded(path: string, reason: string, cause?: unknown): PtliteError {

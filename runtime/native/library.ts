@@ -34,5 +34,5 @@ export function nativeHost(): Host {
 }
 
 function load(): Host {
-  return loadHost(findLibrary(), frameBytes, KERNEL_ABI_HASH, `it was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
+  return loadHost(findLibrary(), frameBytes, KERNEL_ABI_HASH, () => `it was built for another version of ptlite; ${HOW_TO_GET_LIBRARY}`)
 }

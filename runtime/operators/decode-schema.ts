@@ -1,4 +1,3 @@
-import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
 import type { Value } from '../tensor/value.js'
 import * as data from './generated/schemas.js'
 import { unpackNumbers } from './packed.js'
@@ -43,7 +42,7 @@ function decodeItem(index: number): SchemaArgument {
     type,
     alias: alias === '' ? null : alias,
     // for texts of schemas, which are listed, or compared with those of custom operators
-    annotatedType: HOLDS_CUSTOM_OPERATORS ? annotated(type, alias, (flags & ALIAS_LAST) !== 0) : type,
+    annotatedType: annotated(type, alias, (flags & ALIAS_LAST) !== 0),
     kwargOnly: (flags & KWARG_ONLY) !== 0,
     isOut: (flags & OUT) !== 0,
     defaultValue: data.defaults[defaultIndex] as Value | undefined,

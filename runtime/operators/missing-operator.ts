@@ -1,55 +1,12 @@
-import { HOW_TO_EXTEND } from '../build.js'
 import { PtliteError } from '../error.js'
-import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
-import { entryAt, operatorCount } from './registry.js'
-
-/** Names closest to one that the table lacks: other overloads first, then similar names; at most `limit`. */
-export function similarOperators(qualifiedName: string, limit = 4): string[] {
-  const base = baseName(qualifiedName)
-  const overloads: string[] = []
-  const others: { name: string; distance: number }[] = []
-  for (let i = 0; i < operatorCount(); i++) {
-    const name = entryAt(i).qualifiedName
-    if (baseName(name) === base) overloads.push(name)
-    else {
-      const distance = editDistance(base, baseName(name), 3)
-      if (distance < 3) others.push({ name, distance })
-    }
-  }
-  others.sort((a, b) => a.distance - b.distance)
-  return [...overloads, ...others.map((o) => o.name)].slice(0, limit)
-}
-
-function baseName(qualifiedName: string): string {
-  return qualifiedName.split('.', 1)[0]!
-}
-
-const CUSTOM =
-  "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or use a build of the library that has them."
+import { HOW_TO_ADD, similarOperators } from './similar.js'
 
 /** One error for all operators that are missing, with what comes closest to each. */
 export function missingOperators(qualifiedNames: readonly string[]): PtliteError {
   const lines = qualifiedNames.map((name) => {
-    const similar = HOLDS_CUSTOM_OPERATORS ? similarOperators(name) : []
+    const similar = similarOperators(name)
     return similar.length === 0 ? `  ${name}` : `  ${name} (there is ${similar.join(', ')})`
   })
   const count = lines.length === 1 ? 'an operator' : `${lines.length} operators`
-  return new PtliteError(
-    'MISSING_OPERATOR',
-    `this build lacks ${count}:\n${lines.join('\n')}${HOLDS_CUSTOM_OPERATORS ? CUSTOM : HOW_TO_EXTEND}`,
-  )
-}
-
-/** Levenshtein distance, `limit` where it is at least that. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit) return limit
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
-    }
-    row = next
-  }
-  return Math.min(row[b.length]!, limit)
+  return new PtliteError('MISSING_OPERATOR', `this build lacks ${count}:\n${lines.join('\n')}${HOW_TO_ADD}`)
 }

@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_CUSTOM_OPERATORS } from '../held.js'
+import { add, addedCount, addedIndex, addedWhere } from './added.js'
 import { guarded } from './guard.js'
 import { functionOf, nameOf, numberOf, operatorTotal, schemaOf, wrapperOf } from './lookup.js'
 import { setOperatorNames } from './names.js'
@@ -35,12 +35,9 @@ export class OperatorEntry {
 
 // made at first use; custom operators are put here when they are registered
 const entries: (OperatorEntry | undefined)[] = []
-/** Custom operators that the built-in table does not name. */
-const added = new Map<string, number>()
-
 /** Operators in the table, custom ones included. */
 export function operatorCount(): number {
-  return HOLDS_CUSTOM_OPERATORS ? operatorTotal() + added.size : operatorTotal()
+  return operatorTotal() + addedCount()
 }
 
 export function entryAt(index: number): OperatorEntry {
@@ -83,12 +80,11 @@ export function overloadsOf(name: string): OperatorEntry[] {
   }
   const found: OperatorEntry[] = []
   for (let index = low; index < operatorTotal() && isOverload(nameOf(index)); index++) found.push(entryAt(index))
-  if (HOLDS_CUSTOM_OPERATORS) for (const [qualifiedName, index] of added) if (isOverload(qualifiedName)) found.push(entryAt(index))
-  return found
+  return found.concat(addedWhere(isOverload).map(entryAt))
 }
 
 function indexOf(qualifiedName: string): number {
-  return (HOLDS_CUSTOM_OPERATORS && added.size > 0 ? added.get(qualifiedName) : undefined) ?? numberOf(qualifiedName)
+  return addedIndex(qualifiedName) ?? numberOf(qualifiedName)
 }
 
 /** A custom operator, or another function for an operator of the table. */
@@ -113,7 +109,7 @@ export function registerOperators(operators: readonly CustomOperator[]): number[
   return operators.map(({ qualifiedName, call, schema, source }) => {
     const known = numberOf(qualifiedName)
     const index = known < 0 ? operatorCount() : known
-    if (known < 0) added.set(qualifiedName, index)
+    if (known < 0) add(qualifiedName, index)
     entries[index] = new OperatorEntry(index, qualifiedName, guarded(qualifiedName, schema), call, schema, source)
     return index
   })

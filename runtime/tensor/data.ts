@@ -1,5 +1,5 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_QUANTIZED } from '../held.js'
+import { HOLDS_COMPLEX } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
 import { viewAsReal } from './complex.js'
 import { DType, isComplex, isFloating } from './dtype.js'
@@ -9,6 +9,7 @@ import { Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf, refuseSparse, shapeText } from './shape.js'
 import type { Tensor } from './tensor.js'
 import { arrayName, byteLengthOf, lengthOf, steady } from './typed-array.js'
+import { scaledElement } from './quant.js'
 
 /** Tensor data at the surface: float16 and bfloat16 are raw bits, bool is 0 or 1 in bytes, quantized types are raw integers. */
 export type TypedArray =
@@ -118,8 +119,7 @@ export function elementScalar(raw: number | bigint, t: Tensor): Scalar {
   if (typeof value === 'bigint') return toInt(value)
   if (typeof value === 'boolean') return value
   if (isFloating(t.type)) return new Float(value)
-  if (HOLDS_QUANTIZED && t.quant !== null && 'scale' in t.quant) return new Float(Math.fround((value - t.quant.zeroPoint) * t.quant.scale))
-  return value
+  return scaledElement(value, t.quant)
 }
 
 /** The number or boolean that a raw element stands for; integers of quantized tensors as they are. */

@@ -1,5 +1,5 @@
 import { absent } from '../error.js'
-import { HOLDS_MIXED_DTYPES, HOLDS_SCALARS } from '../held.js'
+import { HOLDS_MIXED_DTYPES } from '../held.js'
 import { DType, isFloating, promoteTypes } from './dtype.js'
 import { Float, type Scalar } from './scalar.js'
 import { Tensor } from './tensor.js'
@@ -35,7 +35,7 @@ export function promote(operands: readonly Operand[]): DType {
 /** promote([a, b]) without the list. */
 export function promotePair(a: Operand, b: Operand): DType {
   if (a instanceof Tensor && b instanceof Tensor && a.type === b.type) return a.type
-  if (HOLDS_MIXED_DTYPES || HOLDS_SCALARS) return promotedPair(a, b)
+  if (HOLDS_MIXED_DTYPES) return promotedPair(a, b)
   throw absent('an operator on different dtypes, or on a tensor and a number')
 }
 

@@ -1,11 +1,12 @@
 import { check, PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_OBSERVERS, HOLDS_QUANTIZED } from '../held.js'
+import { HOLDS_COMPLEX, HOLDS_OBSERVERS } from '../held.js'
 import { anyItemOf } from './complex-item.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
 import { kindOf } from './describe.js'
 import type { DetachedTensor } from './detached.js'
+import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
 import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
@@ -13,26 +14,7 @@ import { Storage } from './storage.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
 
-/** real = (integer - zeroPoint) * scale */
-export interface PerTensorQuant {
-  readonly scale: number
-  readonly zeroPoint: number
-}
-
-/** One scale and zero point per index of dimension `axis`. */
-export interface PerChannelQuant {
-  readonly axis: number
-  readonly scales: readonly number[]
-  readonly zeroPoints: readonly number[]
-  /** per_channel_affine_float_qparams: the zero points are fractions. */
-  readonly floatZeroPoints?: boolean
-}
-
-export type Quant = PerTensorQuant | PerChannelQuant
-
-export function isPerChannel(quant: Quant): quant is PerChannelQuant {
-  return 'axis' in quant
-}
+export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
 /** What callers know of a tensor: nothing; the tensor, but the library does not; the tensor, which is fixed. */
 const Known = { never: 0, handed: 1, fixed: 2 } as const
@@ -337,7 +319,7 @@ export class Tensor {
     const type = dtypeFromName(dtype)
     const shape = sizesOf(sizes, 'shape')
     const strides = steps === undefined ? contiguousStrides(shape) : sizesOf(steps, 'strides')
-    const quant = HOLDS_QUANTIZED && parameters !== undefined && parameters !== null ? quantOf(parameters) : null
+    const quant = parameters !== undefined && parameters !== null ? quantOf(parameters) : null
     const found = arrayName(data)
     if (found !== arrayTypeOf(type).name) {
       throw new PtliteError('INVALID_ARGUMENT', `${dtype} data must be a ${arrayTypeOf(type).name}, found ${found ?? typeof data}`)
@@ -345,10 +327,7 @@ export class Tensor {
     if (isQuantized(type) !== (quant !== null)) {
       throw new PtliteError('INVALID_ARGUMENT', `${dtype} tensors ${quant === null ? 'need' : 'take no'} quantization parameters`)
     }
-    if (HOLDS_QUANTIZED && quant !== null) checkQuant(quant, shape)
-    if (HOLDS_QUANTIZED && quant !== null && !holdsZeroPoint(quant, type)) {
-      throw new PtliteError('INVALID_ARGUMENT', `expected a zero point that ${dtype} can hold`)
-    }
+    if (quant !== null) checkQuant(quant, shape, type)
     const storage = Storage.holding(data)
     // of the memory itself, as nothing that the array says of its length counts
     checkView(storage.byteLength / itemSize(type), shape, strides, offset)
@@ -370,15 +349,6 @@ export class Tensor {
   }
 }
 
-/** A copy of what a caller gave, to be checked. */
-function quantOf(given: Quant): Quant {
-  const copyOf = (list: readonly number[]): readonly number[] => (Array.isArray(list) ? Array.from(list) : list)
-  if (typeof given !== 'object') return given
-  if (!('axis' in given)) return { scale: given.scale, zeroPoint: given.zeroPoint }
-  const { axis, scales, zeroPoints, floatZeroPoints } = given
-  return { axis, scales: copyOf(scales), zeroPoints: copyOf(zeroPoints), ...(floatZeroPoints === true ? { floatZeroPoints } : {}) }
-}
-
 /** True where an object has this class and as many own properties as that gives it. */
 function isAsMade(object: object, { prototype }: { readonly prototype: object }, fields: number): boolean {
   return Reflect.getPrototypeOf(object) === prototype && Reflect.ownKeys(object).length === fields
@@ -394,47 +364,9 @@ function frozenList(list: readonly number[]): readonly number[] {
   return (recent[oldest++ % recent.length] = Object.freeze(list.slice()))
 }
 
-function frozenQuant(quant: Quant): Quant {
-  if (Object.isFrozen(quant)) return quant
-  if (!isPerChannel(quant)) return Object.freeze({ ...quant })
-  return Object.freeze({ ...quant, scales: Object.freeze([...quant.scales]), zeroPoints: Object.freeze([...quant.zeroPoints]) })
-}
-
-/** Throws INVALID_ARGUMENT unless these are quantization parameters of a tensor of this shape. */
-function checkQuant(quant: Quant, shape: readonly number[]): void {
-  const areNumbers = (list: unknown): boolean => Array.isArray(list) && list.every((x) => typeof x === 'number' && Number.isFinite(x))
-  const isOne =
-    typeof quant === 'object' &&
-    (!('axis' in quant) ? areNumbers([quant.scale, quant.zeroPoint]) : areNumbers(quant.scales) && areNumbers(quant.zeroPoints))
-  check(isOne, () => 'quant must be { scale, zeroPoint } or { axis, scales, zeroPoints }, of finite numbers')
-  if (!isPerChannel(quant)) return
-  const { axis, scales, zeroPoints } = quant
-  const channels = Number.isInteger(axis) ? shape[axis] : undefined
-  check(
-    scales.length === channels && zeroPoints.length === channels,
-    () =>
-      `a tensor of shape [${shape.join(', ')}] has ${scales.length} scales and ${zeroPoints.length} zero points on axis ${typeof axis === 'number' ? axis : typeof axis}`,
-  )
-}
-
-/** Throws unless tensors of a quantized dtype, and only these, have parameters, and those quantized per channel as many as the shape has channels. */
-function checkParameters(type: DType, shape: readonly number[], quant: Quant | null): void {
-  if (quant === null) {
-    if (!isQuantized(type)) return
-    throw new PtliteError('INVALID_DTYPE', `a ${dtypeName(type)} tensor needs a scale and a zero point; use _empty_affine_quantized`)
-  }
-  if (!isQuantized(type)) throw new PtliteError('INVALID_DTYPE', `expected a quantized dtype, found ${dtypeName(type)}`)
-  if (!isPerChannel(quant) || shape[quant.axis] === quant.scales.length) return
-  const { axis, scales } = quant
-  throw new PtliteError(
-    'INVALID_ARGUMENT',
-    `a tensor quantized per channel, by ${scales.length} scales along dimension ${axis}, cannot have the shape [${shape.join(', ')}]`,
-  )
-}
-
 /** Makes a tensor another view (`set_data`, `resize_`): counts move from the old storage to the new one. */
 export function become(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
-  if (HOLDS_QUANTIZED) checkParameters(t.type, shape, t.quant)
+  checkParameters(t.type, shape, t.quant)
   checkWalk(storage, offset, shape, strides, t.type)
   const before = t.storage
   if (storage !== before) {
@@ -444,14 +376,6 @@ export function become(t: Tensor, storage: Storage, offset: number, shape: reado
     Storage.dropUser(before)
   }
   Tensor.place(t, storage, offset, shape, strides)
-}
-
-/** The zero point of a whole tensor is one of its integers: kernels keep it in as many bits. Those per channel may be any number. */
-export function holdsZeroPoint(quant: Quant, type: DType): boolean {
-  if (isPerChannel(quant)) return true
-  const { zeroPoint } = quant
-  const [low, high] = type === DType.quint8 ? [0, 255] : type === DType.qint8 ? [-128, 127] : [-(2 ** 31), 2 ** 31 - 1]
-  return Number.isInteger(zeroPoint) && zeroPoint >= low! && zeroPoint <= high!
 }
 
 /** Numbers and arrays in nested arrays beyond which V8 ends the process. */
@@ -501,7 +425,7 @@ export function empty(shape: readonly number[], type: DType, quant: Quant | null
  * for a quantized dtype without parameters, INVALID_ARGUMENT for parameters of another number of channels.
  */
 export function emptyStrided(shape: readonly number[], strides: readonly number[], type: DType, quant: Quant | null = null): Tensor {
-  if (HOLDS_QUANTIZED) checkParameters(type, shape, quant)
+  checkParameters(type, shape, quant)
   return new Tensor(Storage.allocate(bytesFor(shape, type)), 0, shape, strides, type, quant)
 }
 
@@ -520,6 +444,6 @@ export function bytesFor(shape: readonly number[], type: DType): number {
 
 /** Another view on the storage of `base`, quantized in the same way. Throws INVALID_ARGUMENT where it would leave the storage. */
 export function viewOf(base: Tensor, shape: readonly number[], strides: readonly number[], offset = base.offset): Tensor {
-  if (HOLDS_QUANTIZED) checkParameters(base.type, shape, base.quant)
+  checkParameters(base.type, shape, base.quant)
   return new Tensor(base.storage, offset, shape, strides, base.type, base.quant)
 }

@@ -21,7 +21,12 @@ export class ScriptObject {
 let readCache: (object: CustomObject) => unknown
 let writeCache: (object: CustomObject, cache: unknown) => void
 
-/** An instance of a C++ class (`__torch__.torch.classes.*`), such as packed weights: its class and serialised state. */
+/** What TorchScript's names of a program's classes begin with. */
+export const MODULE_CLASSES = '__torch__.'
+/** And those of classes in C++. */
+export const CUSTOM_CLASSES = '__torch__.torch.classes.'
+
+/** An instance of a C++ class, such as packed weights: its class and serialised state. */
 export class CustomObject {
   #cache: unknown
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { similarOperators } from '../../runtime/operators/missing-operator.js'
+import { similarOperators } from '../../runtime/operators/similar.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 
 /** Root operators of production mobile models: PyTorch's test/mobile/model_test/model_ops.yaml. */

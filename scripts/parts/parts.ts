@@ -38,7 +38,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
       ...cpu('soft-activation', 'binary-functions', 'division', 'clamp-tensor', 'complex-*', 'fill-copy', 'float-parts', 'interpolation'),
       ...cpu('logical', 'special', 'trigonometric', 'incomplete-gamma'),
       ...composite('alpha-dropout', 'closeness'),
-      ...support('truth'),
+      ...support('truth', 'scaled-sum'),
       ...writers('complex', 'gamma', 'truth', 'equal'),
     ],
   ],
@@ -195,7 +195,7 @@ export const PARTS: readonly Part[] = [
     name: 'operators-rare',
     files: [
       'runtime/backends/generated/dispatch-other.ts',
-      ...operators('derive', 'missing-operator', 'schema-text'),
+      ...operators('derive', 'missing-operator', 'schema-text', 'similar'),
       ...support('host-tensor', 'sequence', 'target'),
       ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex'),
     ],
@@ -207,7 +207,7 @@ export const PARTS: readonly Part[] = [
     // what native functions share
     name: 'operators',
     files: [
-      ...operators('fill-defaults', 'generated/*', 'packed', 'registry', 'schema*', 'unbox', 'unbox-value', 'pack'),
+      ...operators('fill-defaults', 'generated/*', 'added', 'packed', 'registry', 'schema*', 'unbox', 'unbox-value', 'pack'),
       ...within('runtime/backends')('generated/*', 'called', '*/index'),
       ...support('*'),
       'runtime/shapes/*.ts',

@@ -17,13 +17,11 @@ import { parseBundle } from '../trim/source.js'
 import { localName, Trimming, withoutExports } from '../trim/trim.js'
 import { bundle, launchedKernels, STAND_INS } from './bundle.js'
 import { declarationsFor, publicNames } from './declarations.js'
-import { UPGRADED } from '../absent/upgraders.js'
-import { mergedImports } from './merge-imports.js'
 import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
-import { heldFlags } from './held.js'
 import { foreignNames } from './known-names.js'
 import { withRows } from './instructions.js'
+import { featuresOf, heldFlags } from './manifest.js'
 import { minify } from './minify.js'
 import { buildNative, ladder, nativeFiles } from './native.js'
 import { type Exercise, observe } from './observed.js'
@@ -58,8 +56,8 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const abi = readKernels(join(root, 'codegen/kernels'), root)
   const levels = levelsFor(trace, request.isa, ladder(root))
   const selection = selectionOf(trace, declared, abi, request)
-  const features = featuresOf(selection)
-  const flags = heldFlags(selection, declared)
+  const features = featuresOf(selection, declared)
+  const flags = heldFlags(selection, features)
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
   const extra = new Map([['runtime/build.ts', buildModule(request.command)]])
@@ -80,7 +78,7 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const foreign = foreignNames(root)
   const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
   const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
-  const text = mergedImports(finished(messages.text))
+  const text = finished(messages.text)
   const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
   const [module, commonJs] = await Promise.all((['esm', 'cjs'] as const).map((format) => minify(text, format, { messages, ownNames: own })))
   const texts = messagesFile(messages, request.command)
@@ -147,14 +145,6 @@ function withoutMessages(text: string): Messages {
   const local = (name: 'PtliteError' | keyof typeof STAND_INS): string => localName(source.tree, name)
   const names = { errorClass: local('PtliteError'), message: local('message'), failure: local('failure'), fail: local('fail') }
   return withoutTexts(source, names, (file) => KEEPS_TEXTS.has(file))
-}
-
-function featuresOf({ parts, loaders, backends, operators, uncalled }: Selection): Set<string> {
-  const quantized = backends.has('QuantizedCPU') ? ['quantized'] : []
-  // plans need neither a program nor what it calls
-  const interpreter = loadersOf('program').some((name) => loaders.has(name)) ? ['interpreter'] : []
-  const changed = [...operators, ...uncalled].some((name) => UPGRADED.test(name)) ? ['changed-operators'] : []
-  return new Set([...parts, ...quantized, ...interpreter, ...changed, ...[...loaders].map((name) => `loader:${name}`)])
 }
 
 /** All files or none; a library that is in use keeps its file. */

@@ -2,37 +2,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
-import { formats } from '../../formats/registry.js'
-import type { HeldFlag } from './held.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
+import { type HeldFlag, standInsFor } from './manifest.js'
 import { bundling, fail } from './minify.js'
 import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
-
-/** Files of the runtime, what stands in for them (see selective-build/absent), and the features without all of which that does. */
-const PARTS: readonly { readonly features: readonly string[]; readonly file: string; readonly absent: string }[] = [
-  ...formats().map(({ name }) => ({
-    features: [`loader:${name}`],
-    file: `formats/${name}/read.ts`,
-    absent: 'selective-build/absent/reader.ts',
-  })),
-  // apps are written against the whole library, which says more
-  { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
-  { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },
-  { features: ['upgraders'], file: 'program/upgraders.ts', absent: 'selective-build/absent/upgraders.ts' },
-  // the later row counts
-  { features: ['upgraders', 'changed-operators'], file: 'program/upgraders.ts', absent: 'selective-build/absent/no-upgraders.ts' },
-  { features: ['argument-counts'], file: 'program/argument-counts.ts', absent: 'selective-build/absent/argument-counts.ts' },
-  { features: ['complex'], file: 'runtime/tensor/complex.ts', absent: 'selective-build/absent/complex.ts' },
-  { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'selective-build/absent/complex-number.ts' },
-  { features: ['complex'], file: 'src/selected-complex.ts', absent: 'selective-build/absent/selected-complex.ts' },
-  { features: ['quantized'], file: 'formats/reading/quantization.ts', absent: 'selective-build/absent/quantization.ts' },
-  { features: ['interpreter'], file: 'engine/open-program.ts', absent: 'selective-build/absent/open-program.ts' },
-  { features: ['interpreter'], file: 'engine/replaced.ts', absent: 'selective-build/absent/replaced.ts' },
-  { features: ['loader:ptlc'], file: 'engine/load-plans.ts', absent: 'selective-build/absent/load-plans.ts' },
-  { features: ['background'], file: 'engine/background/interpret.ts', absent: 'selective-build/absent/background.ts' },
-  { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'selective-build/absent/program-engine.ts' },
-  { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'selective-build/absent/call-options.ts' },
-]
 
 export interface BundleInput {
   readonly root: string
@@ -40,7 +13,7 @@ export interface BundleInput {
   readonly entry: string
   /** Files that replace those of the project, by path relative to root. */
   readonly files: GeneratedFiles
-  /** Of PARTS, those to keep. */
+  /** Of the manifest. */
   readonly features: ReadonlySet<string>
   readonly flags: Readonly<Record<HeldFlag, boolean>>
   readonly constants: ConstantFields
@@ -77,9 +50,7 @@ export async function bundle(input: BundleInput): Promise<string> {
 }
 
 function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {
-  const absent = new Map(
-    PARTS.filter((part) => !part.features.some((feature) => features.has(feature))).map((part) => [part.file, part.absent]),
-  )
+  const absent = standInsFor(features)
   return {
     name: 'selected parts',
     setup(builder) {

@@ -1,5 +1,5 @@
 import * as held from '../../runtime/held.js'
-import type { HeldFlag } from './held.js'
+import type { HeldFlag } from './manifest.js'
 
 /** Constant objects by name and field, `DType.float32`. */
 export type ConstantFields = ReadonlyMap<string, Readonly<Record<string, number>>>

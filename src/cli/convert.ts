@@ -5,9 +5,6 @@ import { PtliteError } from '../../runtime/error.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
-/** Formats whose archives hold a module's objects as mobile files do. */
-const WITH_OBJECTS: ReadonlySet<string> = new Set(['ptl', 'torchscript'])
-
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
   usage: 'convert MODEL -o OUT.ptl',
@@ -30,7 +27,7 @@ PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .
     }
     const program = allSteps(readProgram(opened, {}, {}))
     try {
-      const content = writePtl(program, WITH_OBJECTS.has(format.name) ? file.zip : null)
+      const content = writePtl(program, format.sharesObjects === true ? file.zip : null)
       await writeFile(values.output, content)
       reportBeside(values.output)(`${values.output}: ${(content.length / 1e6).toFixed(1)} MB, ${program.functions.length} functions`)
     } finally {

@@ -12,7 +12,7 @@ const operators = declare(`
     CPU: neg
 `)
 const files = emitOperators(operators, build('CPU', 'QuantizedCPU'))
-const stubs = stubModules(files.get('runtime/backends/generated/interfaces.ts')!)
+const stubs = stubModules(files.get('runtime/backends/support/generated/interfaces.ts')!)
 
 function errorsWith(cpu: string): string {
   return typeErrors(new Map([...files, ...stubs, ['runtime/backends/cpu/index.ts', cpu]])).join('\n')
@@ -29,7 +29,7 @@ await t.test('all there: compiles', (t) => {
 })
 
 await t.test('a missing native function is a compile error that names it', (t) => {
-  t.match(errorsWith(`${head}export declare const relu: (self: Tensor) => Tensor\n`), /interfaces\.ts.*Property 'neg' is missing/)
+  t.match(errorsWith(`${head}export declare const relu: (self: Tensor) => Tensor\n`), /modules\.ts.*Property 'neg' is missing/)
   t.end()
 })
 
@@ -37,6 +37,6 @@ await t.test('so is a mistyped one', (t) => {
   const errors = errorsWith(
     `${head}export declare const relu: (self: Tensor) => Tensor\nexport declare const neg: (self: Tensor) => number\n`,
   )
-  t.match(errors, /interfaces\.ts.*'neg\(\.\.\.\)' are incompatible/)
+  t.match(errors, /modules\.ts.*'neg\(\.\.\.\)' are incompatible/)
   t.end()
 })

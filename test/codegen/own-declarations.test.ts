@@ -78,10 +78,14 @@ await t.test('a build for the CPU backend alone has no branch of the other and t
   const cpuOnly = emitOperators(operators, build('CPU'))
   const dispatch = cpuOnly.get('runtime/backends/generated/dispatch.ts')!
   t.notMatch(dispatch, /quantized-cpu|case QuantizedCPU/)
-  const stubs = stubModules(files.get('runtime/backends/generated/interfaces.ts')!)
+  const stubs = stubModules(files.get('runtime/backends/support/generated/interfaces.ts')!)
   t.same(
     typeErrors(
-      new Map([...cpuOnly, ['runtime/backends/generated/interfaces.ts', files.get('runtime/backends/generated/interfaces.ts')!], ...stubs]),
+      new Map([
+        ...cpuOnly,
+        ['runtime/backends/support/generated/interfaces.ts', files.get('runtime/backends/support/generated/interfaces.ts')!],
+        ...stubs,
+      ]),
     ),
     [],
   )

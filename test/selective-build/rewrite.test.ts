@@ -11,7 +11,6 @@ import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { INSTRUCTION_LOOP, withInstructions, withRows } from '../../selective-build/build/instructions.js'
-import { mergedImports } from '../../selective-build/build/merge-imports.js'
 import { rewrite, rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { parseBundle } from '../../selective-build/trim/source.js'
 
@@ -81,30 +80,5 @@ t.test('flags, constants and calls at the top level', (t) => {
   t.match(out, "export const f: F = /* @__PURE__ */ make('f', 3)")
   t.match(out, 'const g = () => make(Op.toString(), Op.unknown, 3)')
   t.match(out, '\n  const inner = make(1 as typeof Op.add)', 'not at the top level; a type stays')
-  t.end()
-})
-
-t.test('one import for each module', (t) => {
-  const text = `import { a, b as c } from "m";
-import { b as d, e, type } from "m";
-import { a as f } from "n";
-import { type as g } from "m";
-import whole from "m";
-const h = { d, d: f }, { d: i } = h;
-function k(type) { return g(type, h.d, d.d, e, whole, c) }
-export { a };
-`
-  const merged = mergedImports(text).replace(/\n+/g, '\n')
-  t.equal(
-    merged,
-    `import { a, b as c, e, type, type as g } from "m";
-import { a as f } from "n";
-import whole from "m";
-const h = { d: c, d: f }, { d: i } = h;
-function k(type) { return g(type, h.d, c.d, e, whole, c) }
-export { a };
-`,
-  )
-  t.equal(mergedImports(merged).replace(/\n+/g, '\n'), merged, 'of a bundle that has them already')
   t.end()
 })

@@ -3,24 +3,9 @@ import { isQuantized } from '../../../runtime/tensor/dtype.js'
 import { Complex, Float } from '../../../runtime/tensor/scalar.js'
 import type { Storage } from '../../../runtime/tensor/storage.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'
-import { CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
+import { CUSTOM_CLASSES, CustomObject, Device, listType, ScriptObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
+import { storageClassOf } from './storage-class.js'
 import { PickleOp as Op } from './unpickler.js'
-
-/** Storage classes of torch, by dtype. */
-const STORAGES: Readonly<Record<string, string>> = {
-  uint8: 'Byte',
-  int8: 'Char',
-  int16: 'Short',
-  int32: 'Int',
-  int64: 'Long',
-  float16: 'Half',
-  float32: 'Float',
-  float64: 'Double',
-  complex64: 'ComplexFloat',
-  complex128: 'ComplexDouble',
-  bool: 'Bool',
-  bfloat16: 'BFloat16',
-}
 
 /** Lists whose elements torch keeps unboxed, and what makes one. */
 const LIST_MAKERS: Readonly<Record<string, string>> = {
@@ -29,9 +14,6 @@ const LIST_MAKERS: Readonly<Record<string, string>> = {
   bool: 'build_boollist',
   Tensor: 'build_tensorlist',
 }
-
-/** What TorchScript's names of classes in C++ begin with. */
-const CUSTOM_CLASSES = '__torch__.torch.classes.'
 
 /** The storages of an archive, each once, by the number that its record has. */
 export class StorageRecords {
@@ -174,12 +156,11 @@ class Writer {
   }
 
   private tensor(t: Tensor): void {
-    const storage = STORAGES[t.dtype]
-    if (t.isSparse || isQuantized(t.type) || storage === undefined) throw noForm(t)
+    if (t.isSparse || isQuantized(t.type)) throw noForm(t)
     this.global('torch._utils', '_rebuild_tensor_v2')
     this.op(Op.MARK, Op.MARK)
     this.text('storage')
-    this.global('torch', `${storage}Storage`)
+    this.global('torch', storageClassOf(t.type))
     this.text(`${this.records.numberOf(t.storage)}`)
     this.text('cpu')
     this.int(Math.floor(t.storage.byteLength / t.itemSize))

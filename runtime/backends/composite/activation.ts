@@ -5,6 +5,7 @@ import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
 import { cloneOf } from '../support/copy.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 export * from './dropout.js'
@@ -39,14 +40,7 @@ export function rrelu_(self: Tensor, lower: Scalar, upper: Scalar, training: boo
 }
 
 /** rrelu_with_noise and its slopes, without writing into `noise`. */
-export function rrelu_with_noise_functional(
-  self: Tensor,
-  noise: Tensor,
-  lower: Scalar,
-  upper: Scalar,
-  training: boolean,
-  generator: RandomGenerator | null,
-): [Tensor, Tensor] {
+export const rrelu_with_noise_functional: Composite['rrelu_with_noise_functional'] = (self, noise, lower, upper, training, generator) => {
   const slopes = cloneOf(noise)
   return [at.rrelu_with_noise(self, slopes, lower, upper, training, generator), slopes]
 }

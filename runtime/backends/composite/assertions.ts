@@ -1,13 +1,13 @@
 import { PtliteError } from '../../error.js'
-import { type DType, dtypeName } from '../../tensor/dtype.js'
+import { dtypeName } from '../../tensor/dtype.js'
 import { Layout, type TensorOptions } from '../../tensor/options.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { shapeText } from '../../tensor/shape.js'
 import { SparseTensor } from '../../tensor/sparse.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import type { Device } from '../../tensor/value.js'
 import { empty_memory_format } from './factory.js'
 import { is_nonzero } from './introspection.js'
+import type { Composite } from '../support/generated/interfaces.js'
 
 /*
  * Checks that exporters leave in a program. What fails is a MODEL_ERROR with the program's message. The functional forms hand on a
@@ -33,14 +33,7 @@ export function _assert_scalar(self: AnyScalar, message: string): void {
 }
 
 /** What is null is not looked at. Every tensor is on the CPU. */
-export function _assert_tensor_metadata(
-  a: Tensor,
-  size: number[] | null,
-  stride: number[] | null,
-  dtype: DType | null,
-  device: Device | null,
-  layout: number | null,
-): void {
+export const _assert_tensor_metadata: Composite['_assert_tensor_metadata'] = (a, size, stride, dtype, device, layout) => {
   const differs = (what: string, expected: string, found: string): never =>
     fail(`Tensor ${what} mismatch! Expected: ${expected}, Got: ${found}`)
   if (size !== null && size.join() !== a.shape.join()) differs('sizes', shapeText(size), shapeText(a.shape))

@@ -3,6 +3,7 @@ import { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { transpose } from '../../tensor/view.js'
 import { scaledMatmul } from '../support/matmul.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { tril } from './diagonal.js'
 import { dropout } from './dropout.js'
@@ -20,15 +21,15 @@ function maskScores(scores: Tensor, mask: Tensor): Tensor {
  * softmax(query key^T / sqrt(e) + mask) value, and the attention weights. query [..., l, e], key [..., s, e], value
  * [..., s, ev]; a bool mask says which keys take part, a floating-point one is added.
  */
-export function _scaled_dot_product_attention(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  attnMask: Tensor | null,
-  dropoutP: number,
-  _needAttnWeights: boolean,
-  isCausal: boolean,
-): [Tensor, Tensor] {
+export const _scaled_dot_product_attention: Composite['_scaled_dot_product_attention'] = (
+  query,
+  key,
+  value,
+  attnMask,
+  dropoutP,
+  _needAttnWeights,
+  isCausal,
+) => {
   const operator = '_scaled_dot_product_attention'
   for (const t of [query, key, value]) {
     check(

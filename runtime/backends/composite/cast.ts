@@ -7,19 +7,11 @@ import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { alias, expand } from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { sparseToDense } from './sparse.js'
 import { checkStridedLayout, clone, convert, copied } from './convert.js'
 
-export function to_device(
-  self: Tensor,
-  _device: Device,
-  dtype: DType,
-  _nonBlocking: boolean,
-  copy: boolean,
-  format: number | null,
-): Tensor {
-  return convert(self, dtype, copy, format)
-}
+export const to_device: Composite['to_device'] = (self, _device, dtype, _nonBlocking, copy, format) => convert(self, dtype, copy, format)
 
 export function to_dtype_layout(self: Tensor, options: TensorOptions, _nonBlocking: boolean, copy: boolean, format: number | null): Tensor {
   checkStridedLayout(options.layout)

@@ -3,6 +3,7 @@ import { sameShape, shapeText } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 /** The same dimensions in another order. */
@@ -25,15 +26,7 @@ export function conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: number
 }
 
 /** `convolution` with the padding as 'same' or 'valid'. */
-export function _convolution_mode(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: string,
-  dilation: number[],
-  groups: number,
-): Tensor {
+export const _convolution_mode: Composite['_convolution_mode'] = (input, weight, bias, stride, padding, dilation, groups) => {
   const count = weight.dim - 2
   check(count >= 1 && count <= 3, () => `convolution: expected a weight of 3 to 5 dimensions, found shape [${weight.shape.join(', ')}]`)
   const all = (values: number[]): number[] => (values.length === 1 ? new Array<number>(count).fill(values[0]!) : values)
@@ -61,37 +54,11 @@ function depthwise(
 }
 
 /** Each channel convolved with filters of its own: weight [channels * filters, 1, height, width]. */
-export function _conv_depthwise2d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  out?: Tensor,
-): Tensor {
-  return deliver(depthwise('_conv_depthwise2d', self, weight, kernel, bias, stride, padding, dilation), out)
-}
+export const _conv_depthwise2d: Composite['_conv_depthwise2d'] = (self, weight, kernel, bias, stride, padding, dilation, out) =>
+  deliver(depthwise('_conv_depthwise2d', self, weight, kernel, bias, stride, padding, dilation), out)
 
-export function conv_depthwise3d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-): Tensor {
-  return depthwise('conv_depthwise3d', self, weight, kernel, bias, stride, padding, dilation)
-}
+export const conv_depthwise3d: Composite['conv_depthwise3d'] = (self, weight, kernel, bias, stride, padding, dilation) =>
+  depthwise('conv_depthwise3d', self, weight, kernel, bias, stride, padding, dilation)
 
-export function _nnpack_spatial_convolution(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  padding: number[],
-  stride: number[],
-): Tensor {
-  return at.conv2d(input, weight, bias, stride, padding, [1, 1], 1)
-}
+export const _nnpack_spatial_convolution: Composite['_nnpack_spatial_convolution'] = (input, weight, bias, padding, stride) =>
+  at.conv2d(input, weight, bias, stride, padding, [1, 1], 1)

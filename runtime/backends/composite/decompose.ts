@@ -11,6 +11,7 @@ import { select, transpose, unsqueeze } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { deliver, deliverAll, deliverAllExact, type Outs } from '../support/deliver.js'
 import { filled, zerosOf } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { linalg_matrix_norm, linalg_matrix_norm_str_ord } from './linalg.js'
 import { reshape } from './views.js'
@@ -173,13 +174,7 @@ export function linalg_cond_p_str(self: Tensor, p: string): Tensor {
 }
 
 /** Solutions of least squares; residuals where the system is overdetermined and of full rank, gelsy (the default) aside. */
-export function linalg_lstsq(
-  self: Tensor,
-  b: Tensor,
-  rcond: number | null,
-  driver: string | null,
-  ...outs: Outs
-): [Tensor, Tensor, Tensor, Tensor] {
+export const linalg_lstsq: Composite['linalg_lstsq'] = (self, b, rcond, driver, ...outs) => {
   const used = driver ?? 'gelsy'
   check(
     ['gels', 'gelsy', 'gelsd', 'gelss'].includes(used),

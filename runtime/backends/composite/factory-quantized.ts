@@ -6,6 +6,7 @@ import * as newTensor from '../../tensor/tensor.js'
 import type { Quant, Tensor } from '../../tensor/tensor.js'
 import { stridesFor } from '../../tensor/view-strides.js'
 import { castTo } from '../support/copy.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { checkStridedLayout } from './convert.js'
 import { checkSizes } from './factory.js'
 
@@ -17,24 +18,17 @@ function makeQuantized(size: readonly number[], options: TensorOptions, quant: Q
   return newTensor.emptyStrided(size.slice(), stridesFor(size, format ?? MemoryFormat.contiguous), type, quant)
 }
 
-export function _empty_affine_quantized(
-  size: number[],
-  options: TensorOptions,
-  scale: number,
-  zeroPoint: number,
-  format: number | null,
-): Tensor {
-  return makeQuantized(size, options, { scale, zeroPoint }, format)
-}
+export const _empty_affine_quantized: Composite['_empty_affine_quantized'] = (size, options, scale, zeroPoint, format) =>
+  makeQuantized(size, options, { scale, zeroPoint }, format)
 
-export function _empty_per_channel_affine_quantized(
-  size: number[],
-  scales: Tensor,
-  zeroPoints: Tensor,
-  axis: number,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
+export const _empty_per_channel_affine_quantized: Composite['_empty_per_channel_affine_quantized'] = (
+  size,
+  scales,
+  zeroPoints,
+  axis,
+  options,
+  format,
+) => {
   const quant = {
     axis,
     scales: Array.from(readTensor(castTo(scales, DType.float64)), Number),

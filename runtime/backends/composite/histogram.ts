@@ -8,6 +8,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { deliverExact } from '../support/deliver.js'
 import { flattened, zerosOf } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { clone } from './convert.js'
 import { ones_like } from './factory.js'
@@ -93,25 +94,8 @@ function delivered([hist, edges]: Pair, outHist: Tensor, outEdges: Tensor): Pair
   return [deliverExact(hist, outHist, 'histogram'), deliverExact(edges, outEdges, 'histogram')]
 }
 
-export function histogram_bins_tensor_out(
-  self: Tensor,
-  bins: Tensor,
-  weight: Tensor | null,
-  density: boolean,
-  hist: Tensor,
-  edges: Tensor,
-): Pair {
-  return delivered(histogram_bins_tensor(self, bins, weight, density), hist, edges)
-}
+export const histogram_bins_tensor_out: Composite['histogram_bins_tensor_out'] = (self, bins, weight, density, hist, edges) =>
+  delivered(histogram_bins_tensor(self, bins, weight, density), hist, edges)
 
-export function histogram_bin_ct_out(
-  self: Tensor,
-  bins: number,
-  range: number[] | null,
-  weight: Tensor | null,
-  density: boolean,
-  hist: Tensor,
-  edges: Tensor,
-): Pair {
-  return delivered(histogram_bin_ct(self, bins, range, weight, density), hist, edges)
-}
+export const histogram_bin_ct_out: Composite['histogram_bin_ct_out'] = (self, bins, range, weight, density, hist, edges) =>
+  delivered(histogram_bin_ct(self, bins, range, weight, density), hist, edges)

@@ -4,6 +4,7 @@ import { contiguousStrides, numelOf, sameShape } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { flattened, reshaped, zerosOf } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { clone } from './convert.js'
 import { binsOf, edgesBetween } from './histogram.js'
@@ -24,13 +25,7 @@ function dimensionsOf(self: Tensor, bins: number): number {
 }
 
 /** Edges of equal bins per dimension, over `range` [min 0, max 0, min 1, ...] or what the points span. */
-export function _histogramdd_bin_edges(
-  self: Tensor,
-  bins: number[],
-  range: number[] | null,
-  _weight: Tensor | null,
-  _density: boolean,
-): Tensor[] {
+export const _histogramdd_bin_edges: Composite['_histogramdd_bin_edges'] = (self, bins, range) => {
   const dims = dimensionsOf(self, bins.length)
   check(range === null || range.length === 2 * dims, () => `${OPERATOR}: expected a range of ${2 * dims} numbers, found ${range!.length}`)
   return bins.map((count, d) => edgesBetween(OPERATOR, v.select(self, -1, d), count, range && range.slice(2 * d, 2 * d + 2)))
@@ -81,15 +76,8 @@ export function _histogramdd_from_bin_tensors(self: Tensor, edges: Tensor[], wei
   )
 }
 
-export function _histogramdd_from_bin_cts(
-  self: Tensor,
-  bins: number[],
-  range: number[] | null,
-  weight: Tensor | null,
-  density: boolean,
-): Tensor {
-  return histogramdd(self, bins, range, weight, density)[0]
-}
+export const _histogramdd_from_bin_cts: Composite['_histogramdd_from_bin_cts'] = (self, bins, range, weight, density) =>
+  histogramdd(self, bins, range, weight, density)[0]
 
 export function histogramdd(self: Tensor, bins: number[], range: number[] | null, weight: Tensor | null, density: boolean): Result {
   const edges = _histogramdd_bin_edges(self, bins, range, weight, density)
@@ -104,13 +92,7 @@ export function histogramdd_int_bins(self: Tensor, bins: number, range: number[]
 }
 
 /** Given edges; the range is not used. */
-export function histogramdd_TensorList_bins(
-  self: Tensor,
-  edges: Tensor[],
-  _range: number[] | null,
-  weight: Tensor | null,
-  density: boolean,
-): Result {
+export const histogramdd_TensorList_bins: Composite['histogramdd_TensorList_bins'] = (self, edges, _range, weight, density) => {
   const hist = _histogramdd_from_bin_tensors(self, edges, weight, density)
   return [hist, edges.map((e) => clone(e, null))]
 }

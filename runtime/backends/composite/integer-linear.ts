@@ -11,6 +11,7 @@ import { contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
 import { lastingDerived } from '../support/lasting.js'
 import { asQuantized, dequantized, numbersOf, quantizePerTensor } from '../support/quantization.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { linear, multiplyIntegers } from '../quantized-cpu/linear.js'
 import { linear_prepack } from '../quantized-cpu/prepack.js'
 import * as at from '../generated/dispatch.js'
@@ -136,18 +137,18 @@ export function _wrapped_quantized_linear_prepacked(
   return dequantized(linear(x, layerIn(packed), single(outputScale), single(outputZeroPoint)))
 }
 
-export function wrapped_quantized_linear(
-  input: Tensor,
-  inputScale: Tensor,
-  inputZeroPoint: Tensor,
-  weight: Tensor,
-  weightScale: Tensor,
-  weightZeroPoint: Tensor,
-  bias: Tensor,
-  outputScale: Tensor,
-  outputZeroPoint: Tensor,
-  channels: number,
-): Tensor {
+export const wrapped_quantized_linear: Composite['wrapped_quantized_linear'] = (
+  input,
+  inputScale,
+  inputZeroPoint,
+  weight,
+  weightScale,
+  weightZeroPoint,
+  bias,
+  outputScale,
+  outputZeroPoint,
+  channels,
+) => {
   const packed = _wrapped_linear_prepack(weight, weightScale, weightZeroPoint, bias)
   return _wrapped_quantized_linear_prepacked(input, inputScale, inputZeroPoint, packed, outputScale, outputZeroPoint, channels)
 }

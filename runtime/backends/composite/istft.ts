@@ -7,6 +7,7 @@ import { expand, slice, transpose, unsqueeze, view } from '../../tensor/view.js'
 import { narrow, squeeze } from '../../tensor/axes.js'
 import { copyInto } from '../support/copy.js'
 import { filled, zerosOf } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { complex } from './complex-views.js'
 
@@ -35,18 +36,18 @@ function overlapAdded(windows: Tensor, length: number, hop: number): Tensor {
 }
 
 /** torch.istft: the signal whose short-time Fourier transform is nearest to the spectrum (least squares). */
-export function istft(
-  self: Tensor,
-  nFft: number,
-  hopLength: number | null,
-  winLength: number | null,
-  window: Tensor | null,
-  center: boolean,
-  normalized: boolean,
-  onesided: boolean | null,
-  length: number | null,
-  returnComplex: boolean,
-): Tensor {
+export const istft: Composite['istft'] = (
+  self,
+  nFft,
+  hopLength,
+  winLength,
+  window,
+  center,
+  normalized,
+  onesided,
+  length,
+  returnComplex,
+) => {
   const pairs = isComplex(self.type) ? viewAsReal(self) : self
   check(self.numel > 0 && (pairs.dim === 3 || pairs.dim === 4) && pairs.shape.at(-1) === 2, () =>
     `istft: expected a spectrum of shape (batch,) frequency, frame, found [${self.shape.join(', ')}] of ${self.dtype}`,

@@ -7,6 +7,7 @@ import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { Reduction, reduceLoss } from '../support/loss.js'
 import { listOf, reshaped } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 const f = (value: number): Float => new Float(value)
@@ -80,13 +81,13 @@ function weighted(each: Tensor, weight: Tensor | null): Tensor {
 }
 
 /** torch.nn.functional.binary_cross_entropy_with_logits. */
-export function binary_cross_entropy_with_logits(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  posWeight: Tensor | null,
-  reduction: number,
-): Tensor {
+export const binary_cross_entropy_with_logits: Composite['binary_cross_entropy_with_logits'] = (
+  self,
+  target,
+  weight,
+  posWeight,
+  reduction,
+) => {
   const no = at.mul_Tensor(at.rsub_Scalar(target, 1, 1), self)
   const logYes = at.log_sigmoid(self)
   const scaled =
@@ -99,14 +100,7 @@ function logSoftmax(self: Tensor, dim: number): Tensor {
 }
 
 /** torch.nn.functional.cross_entropy: targets are class numbers, or probabilities where they have the input's shape. */
-export function cross_entropy_loss(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  reduction: number,
-  ignoreIndex: number,
-  labelSmoothing: number,
-): Tensor {
+export const cross_entropy_loss: Composite['cross_entropy_loss'] = (self, target, weight, reduction, ignoreIndex, labelSmoothing) => {
   const classDim = self.dim === 1 ? 0 : 1
   const logs = logSoftmax(self, classDim)
   if (sameShape(self.shape, target.shape)) {
@@ -237,16 +231,7 @@ function distance(a: Tensor, b: Tensor, p: number, eps: number): Tensor {
 }
 
 /** torch.nn.functional.triplet_margin_loss: max(0, d(anchor, positive) - d(anchor, negative) + margin). */
-export function triplet_margin_loss(
-  anchor: Tensor,
-  positive: Tensor,
-  negative: Tensor,
-  margin: number,
-  p: number,
-  eps: number,
-  swap: boolean,
-  reduction: number,
-): Tensor {
+export const triplet_margin_loss: Composite['triplet_margin_loss'] = (anchor, positive, negative, margin, p, eps, swap, reduction) => {
   check(anchor.dim === positive.dim && positive.dim === negative.dim, () =>
     `triplet_margin_loss: expected equal numbers of dimensions, found ${anchor.dim}, ${positive.dim} and ${negative.dim}`,
   ) // prettier-ignore
@@ -264,29 +249,20 @@ function reduceCtc(losses: Tensor, lengths: Tensor, reduction: number, zeroInfin
 }
 
 /** torch.nn.functional.ctc_loss on T x (N x) C log-probabilities; the mean divides each loss by its target's length. */
-export function ctc_loss_Tensor(
-  logProbs: Tensor,
-  targets: Tensor,
-  inputLengths: Tensor,
-  targetLengths: Tensor,
-  blank: number,
-  reduction: number,
-  zeroInfinity: boolean,
-): Tensor {
+export const ctc_loss_Tensor: Composite['ctc_loss_Tensor'] = (
+  logProbs,
+  targets,
+  inputLengths,
+  targetLengths,
+  blank,
+  reduction,
+  zeroInfinity,
+) => {
   const lone = logProbs.dim === 2
   const batched = lone ? reshaped(logProbs, [logProbs.shape[0]!, 1, logProbs.shape[1]!]) : logProbs
   const [losses] = at._ctc_loss_Tensor(batched, targets, inputLengths, targetLengths, blank, zeroInfinity)
   return reduceCtc(losses, targetLengths, reduction, zeroInfinity, lone)
 }
 
-export function ctc_loss_IntList(
-  logProbs: Tensor,
-  targets: Tensor,
-  inputLengths: number[],
-  targetLengths: number[],
-  blank: number,
-  reduction: number,
-  zeroInfinity: boolean,
-): Tensor {
-  return ctc_loss_Tensor(logProbs, targets, listOf(inputLengths), listOf(targetLengths), blank, reduction, zeroInfinity)
-}
+export const ctc_loss_IntList: Composite['ctc_loss_IntList'] = (logProbs, targets, inputLengths, targetLengths, ...rest) =>
+  ctc_loss_Tensor(logProbs, targets, listOf(inputLengths), listOf(targetLengths), ...rest)

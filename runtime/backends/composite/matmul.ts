@@ -1,10 +1,10 @@
 import { check } from '../../error.js'
 import { isFloating } from '../../tensor/dtype.js'
-import type { Scalar } from '../../tensor/scalar.js'
 import { broadcastShapes, contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf } from '../support/copy.js'
 import { deliver, deliverExact } from '../support/deliver.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 export { einsum } from './einsum.js'
@@ -191,15 +191,7 @@ export function bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: T
 }
 
 /** addmm with ReLU, or GELU, after it. */
-export function _addmm_activation(
-  self: Tensor,
-  mat1: Tensor,
-  mat2: Tensor,
-  beta: Scalar,
-  alpha: Scalar,
-  useGelu: boolean,
-  out?: Tensor,
-): Tensor {
+export const _addmm_activation: Composite['_addmm_activation'] = (self, mat1, mat2, beta, alpha, useGelu, out) => {
   const sum = at.addmm(self, mat1, mat2, beta, alpha)
   return deliverExact(useGelu ? at.gelu(sum, 'none') : at.relu(sum), out, '_addmm_activation')
 }

@@ -3,6 +3,7 @@ import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousCopy, copyInto } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { reshape } from './views.js'
 import * as at from '../generated/dispatch.js'
 
@@ -19,17 +20,7 @@ function foldImages(t: Tensor, copies: Tensor, batch: number): void {
 }
 
 /** torch.instance_norm: statistics of each channel of each image, or the running ones. */
-export function instance_norm(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  useInputStats: boolean,
-  momentum: number,
-  eps: number,
-  _cudnnEnabled: boolean,
-): Tensor {
+export const instance_norm: Composite['instance_norm'] = (input, weight, bias, runningMean, runningVar, useInputStats, momentum, eps) => {
   check(input.dim >= 2, () => `instance_norm: expected an input with 2 or more dimensions, found shape [${input.shape.join(', ')}]`)
   check(
     useInputStats || (runningMean !== null && runningVar !== null),

@@ -1,10 +1,10 @@
 import { check } from '../../error.js'
 import { readInts, tensorOfInts } from '../../tensor/host-values.js'
-import type { Scalar } from '../../tensor/scalar.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
+import type { Composite } from '../support/generated/interfaces.js'
 
 /** Runs of time steps with the same number of rows, as [first step, steps, rows]. */
 function runsOf(sizes: readonly number[]): [number, number, number][] {
@@ -47,13 +47,7 @@ export function _pack_padded_sequence(input: Tensor, lengths: Tensor, batchFirst
 }
 
 /** The way back: sequences filled up with `paddingValue` to `totalLength` (0 or less: the longest), and their lengths. */
-export function _pad_packed_sequence(
-  data: Tensor,
-  batchSizes: Tensor,
-  batchFirst: boolean,
-  paddingValue: Scalar,
-  totalLength: number,
-): [Tensor, Tensor] {
+export const _pad_packed_sequence: Composite['_pad_packed_sequence'] = (data, batchSizes, batchFirst, paddingValue, totalLength) => {
   check(
     batchSizes.dtype === 'int64' && batchSizes.shape.length === 1,
     () => `expected batch sizes as an int64 vector, found ${batchSizes.dtype} of shape [${batchSizes.shape.join(', ')}]`,

@@ -9,6 +9,7 @@ import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
 import { inFormat, numbersOf } from '../support/quantization.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { view } from '../../tensor/view.js'
 
@@ -85,44 +86,18 @@ export function quantize_per_tensor_tensor2(x: Tensor, scale: Tensor, zeroPoint:
   return quantize_per_tensor_tensor(x, scale, zeroPoint, single(min, 'quant_min'), single(max, 'quant_max'), type)
 }
 
-export function dequantize_per_tensor(
-  x: Tensor,
-  scale: number,
-  zeroPoint: number,
-  _min: number,
-  _max: number,
-  type: DType,
-  outType: DType | null,
-): Tensor {
+export const dequantize_per_tensor: Composite['dequantize_per_tensor'] = (x, scale, zeroPoint, _min, _max, type, outType) => {
   checkType(x, type)
   boundsOf(type)
   const numbers = castTo(x, outType ?? DType.float32)
   return at.mul_Scalar(at.sub_Scalar(numbers, zeroPoint, 1), new Float(scale))
 }
 
-export function dequantize_per_tensor_tensor(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  min: number,
-  max: number,
-  type: DType,
-  outType: DType | null,
-): Tensor {
-  return dequantize_per_tensor(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max, type, outType)
-}
+export const dequantize_per_tensor_tensor: Composite['dequantize_per_tensor_tensor'] = (x, scale, zeroPoint, min, max, type, outType) =>
+  dequantize_per_tensor(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max, type, outType)
 
-export function dequantize_per_tensor_tensor2(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  min: Tensor,
-  max: Tensor,
-  type: DType,
-  outType: DType | null,
-): Tensor {
-  return dequantize_per_tensor_tensor(x, scale, zeroPoint, single(min, 'quant_min'), single(max, 'quant_max'), type, outType)
-}
+export const dequantize_per_tensor_tensor2: Composite['dequantize_per_tensor_tensor2'] = (x, scale, zeroPoint, min, max, type, outType) =>
+  dequantize_per_tensor_tensor(x, scale, zeroPoint, single(min, 'quant_min'), single(max, 'quant_max'), type, outType)
 
 function chosen(scale: number, zeroPoint: number): [Tensor, Tensor] {
   const [scales, zeros] = [empty([1], DType.float64), empty([1], DType.int64)]
@@ -172,15 +147,7 @@ function checkAxis(x: Tensor, axis: number, ...parameters: (Tensor | null)[]): v
   }
 }
 
-export function quantize_per_channel(
-  x: Tensor,
-  scales: Tensor,
-  zeroPoints: Tensor,
-  axis: number,
-  min: number,
-  max: number,
-  type: DType,
-): Tensor {
+export const quantize_per_channel: Composite['quantize_per_channel'] = (x, scales, zeroPoints, axis, min, max, type) => {
   const source = asFloat(x)
   checkBounds(min, max, type)
   checkAxis(x, axis, scales, zeroPoints)
@@ -189,16 +156,7 @@ export function quantize_per_channel(
   return castTo(at.clamp(integers, min, max), type)
 }
 
-export function dequantize_per_channel(
-  x: Tensor,
-  scales: Tensor,
-  zeroPoints: Tensor | null,
-  axis: number,
-  min: number,
-  max: number,
-  type: DType,
-  outType: DType | null,
-): Tensor {
+export const dequantize_per_channel: Composite['dequantize_per_channel'] = (x, scales, zeroPoints, axis, min, max, type, outType) => {
   checkType(x, type)
   checkBounds(min, max, type)
   checkAxis(x, axis, scales, zeroPoints)
@@ -247,17 +205,8 @@ export function quantize_per_token(x: Tensor, scales: Tensor, zeroPoints: Tensor
   return quantizeRows(x, scales, zeroPoints, min, max, type)
 }
 
-export function dequantize_per_token(
-  x: Tensor,
-  scales: Tensor,
-  zeroPoints: Tensor,
-  _min: number,
-  _max: number,
-  _type: DType,
-  outType: DType,
-): Tensor {
-  return castTo(at.mul_Tensor(at.sub_Tensor(x, zeroPoints, 1), scales), outType)
-}
+export const dequantize_per_token: Composite['dequantize_per_token'] = (x, scales, zeroPoints, _min, _max, _type, outType) =>
+  castTo(at.mul_Tensor(at.sub_Tensor(x, zeroPoints, 1), scales), outType)
 
 /** Rows of `x` cut into groups, and parameters as a column. */
 function grouped(x: Tensor, size: number, scales: Tensor): [rows: Tensor, column: (t: Tensor) => Tensor] {
@@ -269,30 +218,22 @@ function grouped(x: Tensor, size: number, scales: Tensor): [rows: Tensor, column
   return [view(contiguousOf(x), [x.numel / group, group]), (t) => view(contiguousOf(t), [t.numel, 1])]
 }
 
-export function quantize_per_channel_group(
-  x: Tensor,
-  scales: Tensor,
-  zeroPoints: Tensor,
-  min: number,
-  max: number,
-  type: DType,
-  size: number,
-): Tensor {
+export const quantize_per_channel_group: Composite['quantize_per_channel_group'] = (x, scales, zeroPoints, min, max, type, size) => {
   const [rows, column] = grouped(x, size, scales)
   check(itemOf(at.any(at.isnan(rows))) === false, () => 'expected numbers to quantize, found NaN')
   return view(quantizeRows(rows, column(scales), column(zeroPoints), min, max, type), x.shape)
 }
 
-export function dequantize_per_channel_group(
-  x: Tensor,
-  scales: Tensor,
-  zeroPoints: Tensor | null,
-  _min: number,
-  _max: number,
-  _type: DType,
-  size: number,
-  outType: DType,
-): Tensor {
+export const dequantize_per_channel_group: Composite['dequantize_per_channel_group'] = (
+  x,
+  scales,
+  zeroPoints,
+  _min,
+  _max,
+  _type,
+  size,
+  outType,
+) => {
   const [rows, column] = grouped(x, size, scales)
   const moved = zeroPoints === null ? castTo(rows, DType.int32) : at.sub_Tensor(rows, column(zeroPoints), 1)
   return castTo(view(contiguousOf(at.mul_Tensor(moved, column(scales))), x.shape), outType)

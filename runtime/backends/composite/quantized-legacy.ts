@@ -8,6 +8,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import type { CustomObject } from '../../tensor/value.js'
 import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
 import { asQuantized, chooseQuant, integersOf, quantizePerTensor } from '../support/quantization.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { linear_dynamic } from '../quantized-cpu/linear.js'
 import { linear_prepack } from '../quantized-cpu/prepack.js'
@@ -89,15 +90,15 @@ function layerOf(what: string, weight: Tensor, scale: Scalar, zeroPoint: Scalar,
   return packed
 }
 
-export function fbgemm_linear_int8_weight_fp32_activation(
-  x: Tensor,
-  weight: Tensor,
-  _packed: Tensor,
-  _sums: Tensor,
-  scale: Scalar,
-  zeroPoint: Scalar,
-  bias: Tensor,
-): Tensor {
+export const fbgemm_linear_int8_weight_fp32_activation: Composite['fbgemm_linear_int8_weight_fp32_activation'] = (
+  x,
+  weight,
+  _packed,
+  _sums,
+  scale,
+  zeroPoint,
+  bias,
+) => {
   const what = 'fbgemm_linear_int8_weight'
   if (x.type !== DType.float32) throw new PtliteError('INVALID_DTYPE', `${what}: expected a float32 input, found ${x.dtype}`)
   return linear_dynamic(x, layerOf(what, weight, scale, zeroPoint, bias), false)

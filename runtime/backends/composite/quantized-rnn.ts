@@ -1,12 +1,13 @@
 import { check, PtliteError } from '../../error.js'
 import { CellKind, gatesOf } from '../support/recurrent.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { linear_dynamic, linear_dynamic_fp16 } from '../quantized-cpu/linear.js'
 import { linearParams } from '../quantized-cpu/support/params.js'
 import { DType } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { CustomObject, Tuple, type Value } from '../../tensor/value.js'
 import * as v from '../../tensor/view.js'
-import { type LayerWeights, lstmStates, type Network, type Result, runPacked, runPadded } from './rnn-network.js'
+import { type LayerWeights, lstmStates, type Network, networkOf, type Result, runPacked, runPadded, type Settings } from './rnn-network.js'
 
 /** Recurrent networks with 8-bit weights, and with half-precision ones; inputs, states and results are float32. */
 
@@ -44,85 +45,32 @@ function weightsOf(kind: number, value: Value): LayerWeights {
   }
 }
 
-function network(kind: number, params: Value[], layers: number, p: number, train: boolean, bidirectional: boolean): Network {
-  return {
-    kind,
-    layers,
-    dropout: train ? p : 0,
-    directions: bidirectional ? 2 : 1,
-    weights: (count, projected) => {
-      check(!projected, () => 'quantized networks have no projections')
-      check(params.length === count, () => `expected ${count} cell parameters, one per layer and direction, found ${params.length}`)
-      return params.map((value) => weightsOf(kind, value))
-    },
+function network(kind: number, params: Value[], settings: Settings): Network {
+  const weights: Network['weights'] = (count, projected) => {
+    check(!projected, () => 'quantized networks have no projections')
+    check(params.length === count, () => `expected ${count} cell parameters, one per layer and direction, found ${params.length}`)
+    return params.map((value) => weightsOf(kind, value))
   }
+  return networkOf(kind, weights, settings)
 }
 
-type LstmResult = [Tensor, Tensor, Tensor]
-
-export function quantized_lstm_input(
-  input: Tensor,
-  hx: Tensor[],
-  params: Value[],
-  _hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-  batchFirst: boolean,
-  _dtype: DType | null,
-  _useDynamic: boolean,
-): LstmResult {
-  const net = network(CellKind.lstm, params, layers, p, train, bidirectional)
-  const { rows, h, c } = runPadded(net, input, batchFirst, ...lstmStates(hx))
+export const quantized_lstm_input: Composite['quantized_lstm_input'] = (input, hx, params, ...settings) => {
+  const { rows, h, c } = runPadded(network(CellKind.lstm, params, settings), input, settings[5], ...lstmStates(hx))
   return [rows, h, c!]
 }
 
-export function quantized_lstm_data(
-  data: Tensor,
-  batchSizes: Tensor,
-  hx: Tensor[],
-  params: Value[],
-  _hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-  _dtype: DType | null,
-  _useDynamic: boolean,
-): LstmResult {
-  const net = network(CellKind.lstm, params, layers, p, train, bidirectional)
-  const { rows, h, c } = runPacked(net, data, batchSizes, ...lstmStates(hx))
+export const quantized_lstm_data: Composite['quantized_lstm_data'] = (data, batchSizes, hx, params, ...settings) => {
+  const { rows, h, c } = runPacked(network(CellKind.lstm, params, settings), data, batchSizes, ...lstmStates(hx))
   return [rows, h, c!]
 }
 
-export function quantized_gru_input(
-  input: Tensor,
-  hx: Tensor,
-  params: Value[],
-  _hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-  batchFirst: boolean,
-): [Tensor, Tensor] {
-  const { rows, h } = runPadded(network(CellKind.gru, params, layers, p, train, bidirectional), input, batchFirst, hx, null)
+export const quantized_gru_input: Composite['quantized_gru_input'] = (input, hx, params, ...settings) => {
+  const { rows, h } = runPadded(network(CellKind.gru, params, settings), input, settings[5], hx, null)
   return [rows, h]
 }
 
-export function quantized_gru_data(
-  data: Tensor,
-  batchSizes: Tensor,
-  hx: Tensor,
-  params: Value[],
-  _hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-): [Tensor, Tensor] {
-  const { rows, h } = runPacked(network(CellKind.gru, params, layers, p, train, bidirectional), data, batchSizes, hx, null)
+export const quantized_gru_data: Composite['quantized_gru_data'] = (data, batchSizes, hx, params, ...settings) => {
+  const { rows, h } = runPacked(network(CellKind.gru, params, settings), data, batchSizes, hx, null)
   return [rows, h]
 }
 
@@ -132,26 +80,17 @@ function cellStep(kind: number, input: Tensor, h: Tensor, c: Tensor | null, wIh:
     input.dim === 2 && h.dim === 2 && (c === null || c.dim === 2),
     () => `expected matrices of rows for input and state, found shapes [${input.shape.join(', ')}] and [${h.shape.join(', ')}]`,
   )
-  const net = network(kind, [make_quantized_cell_params_dynamic(wIh, wHh, bIh, bHh, true)], 1, 0, false, false)
+  const net = network(kind, [make_quantized_cell_params_dynamic(wIh, wHh, bIh, bHh, true)], [true, 1, 0, false, false])
   const last = runPadded(net, v.unsqueeze(input, 0), false, v.unsqueeze(h, 0), c === null ? null : v.unsqueeze(c, 0))
   return { rows: last.rows, h: v.select(last.h, 0, 0), c: last.c === null ? null : v.select(last.c, 0, 0) }
 }
 
-export function quantized_lstm_cell_dynamic(
-  input: Tensor,
-  hx: Tensor[],
-  wIh: Value,
-  wHh: Value,
-  bIh: Tensor,
-  bHh: Tensor,
-): [Tensor, Tensor] {
+export const quantized_lstm_cell_dynamic: Composite['quantized_lstm_cell_dynamic'] = (input, hx, wIh, wHh, bIh, bHh) => {
   const { h, c } = cellStep(CellKind.lstm, input, ...lstmStates(hx), wIh, wHh, bIh, bHh)
   return [h, c!]
 }
 
-type DynamicCell = (input: Tensor, hx: Tensor, wIh: Value, wHh: Value, bIh: Tensor, bHh: Tensor) => Tensor
-
-function dynamicCell(kind: number): DynamicCell {
+function dynamicCell(kind: number): Composite['quantized_gru_cell_dynamic'] {
   return (input, hx, wIh, wHh, bIh, bHh) => cellStep(kind, input, hx, null, wIh, wHh, bIh, bHh).h
 }
 

@@ -9,6 +9,7 @@ import { broadcastShapes } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from '../support/copy.js'
 import { drawChoices, randomOrder } from '../support/draw.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { empty_like, empty_memory_format } from './factory.js'
 
@@ -34,14 +35,8 @@ export function rand_like(self: Tensor, options: TensorOptions, format: number |
   return rand_like_generator(self, null, options, format)
 }
 
-export function rand_like_generator(
-  self: Tensor,
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
-  return at.uniform_(empty_like(self, options, format), 0, 1, generator)
-}
+export const rand_like_generator: Composite['rand_like_generator'] = (self, generator, options, format) =>
+  at.uniform_(empty_like(self, options, format), 0, 1, generator)
 
 export function randn(size: number[], options: TensorOptions): Tensor {
   return randn_generator(size, null, options)
@@ -63,28 +58,15 @@ export function randn_like(self: Tensor, options: TensorOptions, format: number 
   return randn_like_generator(self, null, options, format)
 }
 
-export function randn_like_generator(
-  self: Tensor,
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
-  return at.normal_(empty_like(self, options, format), 0, 1, generator)
-}
+export const randn_like_generator: Composite['randn_like_generator'] = (self, generator, options, format) =>
+  at.normal_(empty_like(self, options, format), 0, 1, generator)
 
 export function randint_low(low: number, high: number, size: number[], options: TensorOptions): Tensor {
   return randint_low_generator(low, high, size, null, options)
 }
 
-export function randint_low_generator(
-  low: number,
-  high: number,
-  size: number[],
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-): Tensor {
-  return at.random__from(empty_memory_format(size, options, null), low, high, generator)
-}
+export const randint_low_generator: Composite['randint_low_generator'] = (low, high, size, generator, options) =>
+  at.random__from(empty_memory_format(size, options, null), low, high, generator)
 
 export function randint(high: number, size: number[], options: TensorOptions): Tensor {
   return randint_low(0, high, size, options)
@@ -98,15 +80,8 @@ export function randint_low_out(low: number, high: number, size: number[], out: 
   return randint_low_generator_out(low, high, size, null, out)
 }
 
-export function randint_low_generator_out(
-  low: number,
-  high: number,
-  size: number[],
-  generator: RandomGenerator | null,
-  out: Tensor,
-): Tensor {
-  return at.random__from(outputFor(out, size, out.type), low, high, generator)
-}
+export const randint_low_generator_out: Composite['randint_low_generator_out'] = (low, high, size, generator, out) =>
+  at.random__from(outputFor(out, size, out.type), low, high, generator)
 
 export function randint_out(high: number, size: number[], out: Tensor): Tensor {
   return randint_low_out(0, high, size, out)
@@ -116,43 +91,28 @@ export function randint_generator_out(high: number, size: number[], generator: R
   return randint_low_generator_out(0, high, size, generator, out)
 }
 
-export function randint_like_low_generator_dtype(
-  self: Tensor,
-  low: number,
-  high: number,
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
-  return at.random__from(empty_like(self, options, format), low, high, generator)
-}
+export const randint_like_low_generator_dtype: Composite['randint_like_low_generator_dtype'] = (
+  self,
+  low,
+  high,
+  generator,
+  options,
+  format,
+) => at.random__from(empty_like(self, options, format), low, high, generator)
 
 export function randint_like_low_dtype(self: Tensor, low: number, high: number, options: TensorOptions, format: number | null): Tensor {
   return randint_like_low_generator_dtype(self, low, high, null, options, format)
 }
 
-export function randint_like_generator(
-  self: Tensor,
-  high: number,
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
-  return randint_like_low_generator_dtype(self, 0, high, generator, options, format)
-}
+export const randint_like_generator: Composite['randint_like_generator'] = (self, high, generator, options, format) =>
+  randint_like_low_generator_dtype(self, 0, high, generator, options, format)
 
 export function randint_like(self: Tensor, high: number, options: TensorOptions, format: number | null): Tensor {
   return randint_like_low_dtype(self, 0, high, options, format)
 }
 
 /** `high` is a tensor without dimensions, whose fraction does not count. */
-export function randint_like_Tensor_generator(
-  self: Tensor,
-  high: Tensor,
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-  format: number | null,
-): Tensor {
+export const randint_like_Tensor_generator: Composite['randint_like_Tensor_generator'] = (self, high, generator, options, format) => {
   check(high.dim === 0, () => `randint_like expects a limit without dimensions, found shape [${high.shape.join(', ')}]`)
   return randint_like_generator(self, Number(scalarToBigInt(itemOf(high))), generator, options, format)
 }
@@ -194,15 +154,8 @@ export function normal_functional(self: Tensor, mean: number, std: number, gener
   return at.normal_(out, mean, std, generator)
 }
 
-export function normal_float_float(
-  mean: number,
-  std: number,
-  size: number[],
-  generator: RandomGenerator | null,
-  options: TensorOptions,
-): Tensor {
-  return at.normal_(empty_memory_format(size, options, null), mean, std, generator)
-}
+export const normal_float_float: Composite['normal_float_float'] = (mean, std, size, generator, options) =>
+  at.normal_(empty_memory_format(size, options, null), mean, std, generator)
 
 export function normal_float_float_out(mean: number, std: number, size: number[], generator: RandomGenerator | null, out: Tensor): Tensor {
   return at.normal_(outputFor(out, size, out.type), mean, std, generator)

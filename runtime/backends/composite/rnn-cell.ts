@@ -3,6 +3,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { checkWeights, denseLinear } from './recurrent-weights.js'
 import { contiguousCopy, contiguousOf } from '../support/copy.js'
 import { CellKind, runLayer } from '../support/recurrent.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { widened } from './rnn-precision.js'
 
 /** Single cells: one step for a batch of rows. */
@@ -68,9 +69,7 @@ export function lstm_cell(input: Tensor, hx: Tensor[], wIh: Tensor, wHh: Tensor,
   })
 }
 
-type Cell = (input: Tensor, hx: Tensor, wIh: Tensor, wHh: Tensor, bIh: Tensor | null, bHh: Tensor | null) => Tensor
-
-function cell(kind: number): Cell {
+function cell(kind: number): Composite['gru_cell'] {
   return (input, hx, wIh, wHh, bIh, bHh) =>
     inPrecision(input, [hx], wIh, wHh, bIh, bHh, (x, [h0], weights) => {
       const h = contiguousCopy(h0!)

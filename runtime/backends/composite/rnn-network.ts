@@ -25,6 +25,13 @@ export interface Network {
   readonly weights: (count: number, projected: boolean) => readonly LayerWeights[]
 }
 
+/** What follows the parameters of each operator; more of some. */
+export type Settings = [hasBiases: boolean, layers: number, p: number, train: boolean, bidirectional: boolean, ...more: unknown[]]
+
+export function networkOf(kind: number, weights: Network['weights'], [, layers, p, train, bidirectional]: Settings): Network {
+  return { kind, layers, dropout: train ? p : 0, directions: bidirectional ? 2 : 1, weights }
+}
+
 /** Output rows and the last states. */
 export interface Result {
   readonly rows: Tensor

@@ -2,7 +2,8 @@ import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkWeights, denseLinear } from './recurrent-weights.js'
 import { CellKind } from '../support/recurrent.js'
-import { type LayerWeights, lstmStates, type Network, runPacked, runPadded } from './rnn-network.js'
+import type { Composite } from '../support/generated/interfaces.js'
+import { type LayerWeights, lstmStates, type Network, networkOf, runPacked, runPadded, type Settings } from './rnn-network.js'
 import { widened } from './rnn-precision.js'
 
 /**
@@ -36,99 +37,35 @@ function denseWeights(kind: number, params: readonly Tensor[], hasBiases: boolea
   })
 }
 
-function network(
-  kind: number,
-  params: Tensor[],
-  hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-): Network {
-  return {
-    kind,
-    layers,
-    dropout: train ? p : 0,
-    directions: bidirectional ? 2 : 1,
-    weights: (count, projected) => denseWeights(kind, params, hasBiases, count, projected),
-  }
+function network(kind: number, params: Tensor[], settings: Settings): Network {
+  return networkOf(kind, (count, projected) => denseWeights(kind, params, settings[0], count, projected), settings)
 }
 
-type LstmResult = [Tensor, Tensor, Tensor]
-
-export function lstm_input(
-  input: Tensor,
-  hx: Tensor[],
-  params: Tensor[],
-  hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-  batchFirst: boolean,
-): LstmResult {
-  return widened(input, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
-    const net = network(CellKind.lstm, weights, hasBiases, layers, p, train, bidirectional)
-    const { rows, h, c } = runPadded(net, x, batchFirst, h0!, c0!)
+export const lstm_input: Composite['lstm_input'] = (input, hx, params, ...settings) =>
+  widened(input, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
+    const { rows, h, c } = runPadded(network(CellKind.lstm, weights, settings), x, settings[5], h0!, c0!)
     return [rows, h, c!]
   })
-}
 
-export function lstm_data(
-  data: Tensor,
-  batchSizes: Tensor,
-  hx: Tensor[],
-  params: Tensor[],
-  hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-): LstmResult {
-  return widened(data, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
-    const net = network(CellKind.lstm, weights, hasBiases, layers, p, train, bidirectional)
-    const { rows, h, c } = runPacked(net, x, batchSizes, h0!, c0!)
+export const lstm_data: Composite['lstm_data'] = (data, batchSizes, hx, params, ...settings) =>
+  widened(data, [...lstmStates(hx), ...params], (x, [h0, c0, ...weights]) => {
+    const { rows, h, c } = runPacked(network(CellKind.lstm, weights, settings), x, batchSizes, h0!, c0!)
     return [rows, h, c!]
   })
-}
 
-type PaddedOperator = (
-  input: Tensor,
-  hx: Tensor,
-  params: Tensor[],
-  hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-  batchFirst: boolean,
-) => [Tensor, Tensor]
-
-function padded(kind: number): PaddedOperator {
-  return (input, hx, params, hasBiases, layers, p, train, bidirectional, batchFirst) =>
+function padded(kind: number): Composite['gru_input'] {
+  return (input, hx, params, ...settings) =>
     widened(input, [hx, ...params], (x, [h0, ...weights]) => {
-      const result = runPadded(network(kind, weights, hasBiases, layers, p, train, bidirectional), x, batchFirst, h0!, null)
-      return [result.rows, result.h]
+      const { rows, h } = runPadded(network(kind, weights, settings), x, settings[5], h0!, null)
+      return [rows, h]
     })
 }
 
-type PackedOperator = (
-  data: Tensor,
-  batchSizes: Tensor,
-  hx: Tensor,
-  params: Tensor[],
-  hasBiases: boolean,
-  layers: number,
-  p: number,
-  train: boolean,
-  bidirectional: boolean,
-) => [Tensor, Tensor]
-
-function packed(kind: number): PackedOperator {
-  return (data, batchSizes, hx, params, hasBiases, layers, p, train, bidirectional) =>
+function packed(kind: number): Composite['gru_data'] {
+  return (data, batchSizes, hx, params, ...settings) =>
     widened(data, [hx, ...params], (x, [h0, ...weights]) => {
-      const result = runPacked(network(kind, weights, hasBiases, layers, p, train, bidirectional), x, batchSizes, h0!, null)
-      return [result.rows, result.h]
+      const { rows, h } = runPacked(network(kind, weights, settings), x, batchSizes, h0!, null)
+      return [rows, h]
     })
 }
 

@@ -9,6 +9,7 @@ import { attend, type AttentionScores } from '../support/attention.js'
 import { castTo } from '../support/copy.js'
 import { expandTo } from '../support/make.js'
 import { scaledMatmul } from '../support/matmul.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { tril } from './diagonal.js'
 import { dropout } from './dropout.js'
@@ -137,16 +138,16 @@ function byProducts(
  * bool mask says which keys take part, one of numbers is added; a row that sees no key is 0. `scale` is 1 / sqrt(E) by default.
  * With `enableGqa` a head of keys and values serves several heads of queries (torch.nn.functional.scaled_dot_product_attention).
  */
-export function scaled_dot_product_attention(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  attnMask: Tensor | null,
-  dropoutP: number,
-  isCausal: boolean,
-  scale: number | null,
-  enableGqa: boolean,
-): Tensor {
+export const scaled_dot_product_attention: Composite['scaled_dot_product_attention'] = (
+  query,
+  key,
+  value,
+  attnMask,
+  dropoutP,
+  isCausal,
+  scale,
+  enableGqa,
+) => {
   const operator = 'scaled_dot_product_attention'
   checkOperands(operator, query, key, value, attnMask, isCausal)
   const depth = query.shape[query.dim - 1]!
@@ -166,17 +167,17 @@ export function scaled_dot_product_attention(
  * The same by matrix products, with the weights [..., H, L, S] as they are after dropout. Any mask is added, a bool one as ones and zeros, as PyTorch's
  * function does. `dropoutMask` (bool) says which weights are kept, in place of a draw. Operands of 16 bits are computed in float32.
  */
-export function _scaled_dot_product_attention_math(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  attnMask: Tensor | null,
-  dropoutP: number,
-  isCausal: boolean,
-  dropoutMask: Tensor | null,
-  scale: number | null,
-  enableGqa: boolean,
-): [Tensor, Tensor] {
+export const _scaled_dot_product_attention_math: Composite['_scaled_dot_product_attention_math'] = (
+  query,
+  key,
+  value,
+  attnMask,
+  dropoutP,
+  isCausal,
+  dropoutMask,
+  scale,
+  enableGqa,
+) => {
   const operator = '_scaled_dot_product_attention_math'
   for (const t of [query, key, value]) {
     check(
@@ -203,15 +204,15 @@ export function _scaled_dot_product_attention_math(
 }
 
 /** The same for [B, H, L, E] in all three, with the logarithm of each row's sum of exponentials: [B, H, L]. */
-export function _scaled_dot_product_flash_attention_for_cpu(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  dropoutP: number,
-  isCausal: boolean,
-  attnMask: Tensor | null,
-  scale: number | null,
-): [Tensor, Tensor] {
+export const _scaled_dot_product_flash_attention_for_cpu: Composite['_scaled_dot_product_flash_attention_for_cpu'] = (
+  query,
+  key,
+  value,
+  dropoutP,
+  isCausal,
+  attnMask,
+  scale,
+) => {
   const operator = '_scaled_dot_product_flash_attention_for_cpu'
   for (const t of [query, key, value]) {
     check(
@@ -231,16 +232,7 @@ export function _scaled_dot_product_flash_attention_for_cpu(
 }
 
 /** Which way PyTorch would compute attention (SDPBackend): 1, the fused kernel, where the operands allow it, else 0, by matrix products. */
-export function _fused_sdp_choice(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  attnMask: Tensor | null,
-  dropoutP: number,
-  isCausal: boolean,
-  _scale: number | null,
-  enableGqa: boolean,
-): number {
+export const _fused_sdp_choice: Composite['_fused_sdp_choice'] = (query, key, value, attnMask, dropoutP, isCausal, _scale, enableGqa) => {
   checkOperands('_fused_sdp_choice', query, key, value, attnMask, isCausal)
   const same = [key, value].every((t) => t.dim === 4 && t.shape[3] === query.shape[3] && (enableGqa || t.shape[1] === query.shape[1]))
   const dense = [query, key, value].every((t) => t.strides.at(-1) === 1)

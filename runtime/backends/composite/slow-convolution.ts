@@ -4,6 +4,7 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { select, unsqueeze } from '../../tensor/view.js'
 import { deliver, deliverExact } from '../support/deliver.js'
 import { reshaped } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 /** Names of PyTorch's convolutions on the CPU without a library. All are the one convolution that there is here. */
@@ -22,15 +23,7 @@ function checkBatch(operator: string, self: Tensor, dims: number): void {
 }
 
 /** Input [n, c, h, w]; weight [out, c, kernel...], or [out, c * kernel...]. */
-export function thnn_conv2d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  out?: Tensor,
-): Tensor {
+export const thnn_conv2d: Composite['thnn_conv2d'] = (self, weight, kernel, bias, stride, padding, out) => {
   const operator = 'thnn_conv2d'
   checkBatch(operator, self, 4)
   const channels = self.shape[1]!
@@ -43,15 +36,7 @@ export function thnn_conv2d(
 export { thnn_conv2d as _slow_conv2d_forward }
 
 /** Input [n, c, d, h, w]; a weight for a part of the channels makes as many groups as there are parts. */
-export function slow_conv3d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  out?: Tensor,
-): Tensor {
+export const slow_conv3d: Composite['slow_conv3d'] = (self, weight, kernel, bias, stride, padding, out) => {
   const operator = 'slow_conv3d'
   checkBatch(operator, self, 5)
   checkKernel(operator, weight, kernel)
@@ -63,15 +48,7 @@ export function slow_conv3d(
 export { slow_conv3d as slow_conv3d_forward }
 
 /** Input [n, c, ...] or [c, ...]. */
-export function slow_conv_dilated2d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-): Tensor {
+export const slow_conv_dilated2d: Composite['slow_conv_dilated2d'] = (self, weight, kernel, bias, stride, padding, dilation) => {
   checkKernel('slow_conv_dilated', weight, kernel)
   const conv = kernel.length === 2 ? at.conv2d : at.conv3d
   return conv(self, weight, bias, stride, padding, dilation, 1)
@@ -80,17 +57,17 @@ export function slow_conv_dilated2d(
 export { slow_conv_dilated2d as slow_conv_dilated3d }
 
 /** Input [n, c, ...] or [c, ...], of which an image gives a batch of one as in PyTorch, a volume a volume; weight [c, out, kernel...]. */
-export function slow_conv_transpose2d(
-  self: Tensor,
-  weight: Tensor,
-  kernel: number[],
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  dilation: number[],
-  out?: Tensor,
-): Tensor {
+export const slow_conv_transpose2d: Composite['slow_conv_transpose2d'] = (
+  self,
+  weight,
+  kernel,
+  bias,
+  stride,
+  padding,
+  outputPadding,
+  dilation,
+  out,
+) => {
   checkKernel('slow_conv_transpose', weight, kernel)
   const lone = self.dim === kernel.length + 1
   const result = at.convolution(lone ? unsqueeze(self, 0) : self, weight, bias, stride, padding, dilation, true, outputPadding, 1)

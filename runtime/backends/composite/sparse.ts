@@ -8,6 +8,7 @@ import { SparseTensor } from '../../tensor/sparse.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { zerosOf } from '../support/make.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 
 /** Sparse tensors in coordinate form: made, put in order and made dense. All other operators take dense tensors. */
@@ -46,13 +47,13 @@ export function sparse_coo_tensor_indices(indices: Tensor, values: Tensor, _opti
   return new SparseTensor(indices, values, shape, isCoalesced === true)
 }
 
-export function sparse_coo_tensor_indices_size(
-  indices: Tensor,
-  values: Tensor,
-  size: number[],
-  _options: TensorOptions,
-  isCoalesced: boolean | null,
-): Tensor {
+export const sparse_coo_tensor_indices_size: Composite['sparse_coo_tensor_indices_size'] = (
+  indices,
+  values,
+  size,
+  _options,
+  isCoalesced,
+) => {
   checkParts(indices, values)
   const dims = indices.shape[0]!
   check(
@@ -208,13 +209,7 @@ export function native_norm(self: Tensor, p: Scalar): Tensor {
   return sparseNorm(self, scalarToNumber(p))
 }
 
-export function native_norm_ScalarOpt_dim_dtype(
-  self: Tensor,
-  p: Scalar | null,
-  dim: number[],
-  keepdim: boolean,
-  dtype: DType | null,
-): Tensor {
+export const native_norm_ScalarOpt_dim_dtype: Composite['native_norm_ScalarOpt_dim_dtype'] = (self, p, dim, keepdim, dtype) => {
   const all = new Set(dim.map((d) => wrapDim(d, self.dim))).size === self.dim
   check((all || dim.length === 0) && !keepdim && dtype === null, () => 'native_norm: expected all dimensions, none kept, and no dtype')
   return sparseNorm(self, p === null ? 2 : scalarToNumber(p))

@@ -7,6 +7,7 @@ import { become, isPerChannel, Tensor, viewOf } from '../../tensor/tensor.js'
 import type { Device } from '../../tensor/value.js'
 import { checkStrided } from '../../tensor/view.js'
 import { stridesFor } from '../../tensor/view-strides.js'
+import type { Composite } from '../support/generated/interfaces.js'
 
 /** Operators that change which memory a tensor is a view of. */
 
@@ -50,13 +51,7 @@ export function set__source_Storage(self: Tensor, source: Storage): Tensor {
   return self
 }
 
-export function set__source_Storage_storage_offset(
-  self: Tensor,
-  source: Storage,
-  offset: number,
-  size: number[],
-  stride: number[],
-): Tensor {
+export const set__source_Storage_storage_offset: Composite['set__source_Storage_storage_offset'] = (self, source, offset, size, stride) => {
   const strides = stride.length === 0 ? contiguousStrides(size) : stride.slice()
   checkStrided(self, size, strides, offset, source)
   become(self, source, offset, size.slice(), strides)

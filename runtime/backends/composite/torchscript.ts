@@ -9,6 +9,7 @@ import * as at from '../generated/dispatch.js'
 import { cat, stack } from './cat.js'
 import { convert } from './convert.js'
 import { einsum } from './einsum.js'
+import type { Composite } from '../support/generated/interfaces.js'
 
 /** Tensor operators that only TorchScript has. */
 
@@ -108,11 +109,9 @@ export function _no_grad_embedding_renorm_(weight: Tensor, input: Tensor, maxNor
 }
 
 /** The fields of a PackedSequence, as they are. */
-export function _pack_sequence(
-  output: Tensor,
-  batchSizes: Tensor,
-  sortedIndices: Tensor | null,
-  unsortedIndices: Tensor | null,
-): [Tensor, Tensor, Tensor | null, Tensor | null] {
-  return [output, batchSizes, sortedIndices, unsortedIndices]
-}
+export const _pack_sequence: Composite['_pack_sequence'] = (output, batchSizes, sortedIndices, unsortedIndices) => [
+  output,
+  batchSizes,
+  sortedIndices,
+  unsortedIndices,
+]

@@ -4,6 +4,7 @@ import { asNested, sequenceLengths } from '../../tensor/nested.js'
 import { sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
 import { paddingMask } from './nested.js'
 
@@ -94,21 +95,21 @@ function projections([query, key, value]: [Tensor, Tensor, Tensor], weight: Tens
  * holds the three input projections. Returns the output and, if wanted, the attention weights: [batch, length, length],
  * averaged over heads, or [batch, heads, length, length].
  */
-export function _native_multi_head_attention(
-  query: Tensor,
-  key: Tensor,
-  value: Tensor,
-  embedDim: number,
-  numHead: number,
-  qkvWeight: Tensor,
-  qkvBias: Tensor,
-  projWeight: Tensor,
-  projBias: Tensor,
-  mask: Tensor | null,
-  needWeights: boolean,
-  averageAttnWeights: boolean,
-  maskType: number | null,
-): [Tensor, Tensor] {
+export const _native_multi_head_attention: Composite['_native_multi_head_attention'] = (
+  query,
+  key,
+  value,
+  embedDim,
+  numHead,
+  qkvWeight,
+  qkvBias,
+  projWeight,
+  projBias,
+  mask,
+  needWeights,
+  averageAttnWeights,
+  maskType,
+) => {
   for (const t of [query, key, value]) {
     check(
       t.dim === 3 && t.shape[2] === embedDim,
@@ -138,28 +139,28 @@ export function _native_multi_head_attention(
 }
 
 /** One layer of a transformer's encoder: attention and a feed-forward net, each added to its input and normalised. */
-export function _transformer_encoder_layer_fwd(
-  src: Tensor,
-  embedDim: number,
-  numHeads: number,
-  qkvWeight: Tensor,
-  qkvBias: Tensor,
-  projWeight: Tensor,
-  projBias: Tensor,
-  useGelu: boolean,
-  normFirst: boolean,
-  eps: number,
-  normWeight1: Tensor,
-  normBias1: Tensor,
-  normWeight2: Tensor,
-  normBias2: Tensor,
-  ffnWeight1: Tensor,
-  ffnBias1: Tensor,
-  ffnWeight2: Tensor,
-  ffnBias2: Tensor,
-  mask: Tensor | null,
-  maskType: number | null,
-): Tensor {
+export const _transformer_encoder_layer_fwd: Composite['_transformer_encoder_layer_fwd'] = (
+  src,
+  embedDim,
+  numHeads,
+  qkvWeight,
+  qkvBias,
+  projWeight,
+  projBias,
+  useGelu,
+  normFirst,
+  eps,
+  normWeight1,
+  normBias1,
+  normWeight2,
+  normBias2,
+  ffnWeight1,
+  ffnBias1,
+  ffnWeight2,
+  ffnBias2,
+  mask,
+  maskType,
+) => {
   const lengths = sequenceLengths(src)
   check(lengths === null || mask === null, () => 'expected no mask with a nested tensor, whose lengths are known')
   const marks = lengths === null ? mask : paddingMask(lengths)

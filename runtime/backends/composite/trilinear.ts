@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { unsqueeze } from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
+import type { Composite } from '../support/generated/interfaces.js'
 
 /** Dimensions of size 1 at these places of the result. */
 function expandedAt(t: Tensor, places: readonly number[], rank: number): Tensor {
@@ -13,16 +14,7 @@ function expandedAt(t: Tensor, places: readonly number[], rank: number): Tensor 
 }
 
 /** Sums over `sumdim` of i1 i2 i3, each with dimensions of size 1 added at its `expand` places. `unrollDim` only says how PyTorch computes. */
-export function _trilinear(
-  i1: Tensor,
-  i2: Tensor,
-  i3: Tensor,
-  expand1: number[],
-  expand2: number[],
-  expand3: number[],
-  sumdim: number[],
-  unrollDim: number,
-): Tensor {
+export const _trilinear: Composite['_trilinear'] = (i1, i2, i3, expand1, expand2, expand3, sumdim, unrollDim) => {
   const rank = i1.dim + expand1.length
   check(unrollDim >= 0 && unrollDim < rank, () => `_trilinear: expected an unroll_dim from 0 to ${rank - 1}, found ${unrollDim}`)
   const [x, y, z] = [expandedAt(i1, expand1, rank), expandedAt(i2, expand2, rank), expandedAt(i3, expand3, rank)]

@@ -4,9 +4,11 @@ import * as at from '../generated/dispatch.js'
 
 type One = number | null
 type Many = number[] | null
+/** One number for all spatial dims, or a list with one for each. */
+type Spatial = number | Many
 
 /** Sizes to reach: those asked for, or the input's times the factors. One number stands for every spatial dim. */
-function sizesFor(input: Tensor, size: number | Many, factor: number | Many): { sizes: number[]; factors: Many } {
+function sizesFor(input: Tensor, size: Spatial, factor: Spatial): { sizes: number[]; factors: Many } {
   const spatial = input.shape.slice(2)
   const spread = (value: number | number[]): number[] => (typeof value === 'number' ? spatial.map(() => value) : value)
   if (size !== null) return { sizes: spread(size), factors: null }
@@ -19,10 +21,11 @@ function sizesFor(input: Tensor, size: number | Many, factor: number | Many): { 
 /** Modes that interpolate, with the number of spatial dims that each needs. */
 const SPATIAL: Readonly<Record<string, number>> = { linear: 1, bilinear: 2, bicubic: 2, trilinear: 3 }
 
-function interpolate(
+/** torch.nn.functional.interpolate as TorchScript's builtin of old models. */
+export function __interpolate(
   input: Tensor,
-  size: number | Many,
-  factor: number | Many,
+  size: Spatial,
+  factor: Spatial,
   mode: string,
   alignCorners: boolean | null,
   recompute: boolean | null,
@@ -69,85 +72,27 @@ function resized(input: Tensor, mode: string, sizes: number[], [a, b, c]: readon
   }
 }
 
-/** torch.nn.functional.interpolate as TorchScript's builtin of old models: one size or factor for all spatial dims. */
-export function __interpolate(
-  input: Tensor,
-  size: One,
-  factor: One,
-  mode: string,
-  alignCorners: boolean | null,
-  recompute: boolean | null,
-  antialias: boolean,
-): Tensor {
-  return interpolate(input, size, factor, mode, alignCorners, recompute, antialias)
-}
-
-export function __interpolate_size_list(
-  input: Tensor,
-  size: Many,
-  factor: One,
-  mode: string,
-  alignCorners: boolean | null,
-  recompute: boolean | null,
-  antialias: boolean,
-): Tensor {
-  return interpolate(input, size, factor, mode, alignCorners, recompute, antialias)
-}
-
-export function __interpolate_scale_list(
-  input: Tensor,
-  size: One,
-  factors: Many,
-  mode: string,
-  alignCorners: boolean | null,
-  recompute: boolean | null,
-  antialias: boolean,
-): Tensor {
-  return interpolate(input, size, factors, mode, alignCorners, recompute, antialias)
-}
-
-export function __interpolate_size_list_scale_list(
-  input: Tensor,
-  size: Many,
-  factors: Many,
-  mode: string,
-  alignCorners: boolean | null,
-  recompute: boolean | null,
-  antialias: boolean,
-): Tensor {
-  return interpolate(input, size, factors, mode, alignCorners, recompute, antialias)
-}
-
 /** torch.nn.functional.upsample: interpolate with whole factors. */
-export function __upsample(input: Tensor, size: One, factor: One, mode: string, alignCorners: boolean | null): Tensor {
-  return interpolate(input, size, factor, mode, alignCorners, null, false)
+export function __upsample(input: Tensor, size: Spatial, factor: Spatial, mode: string, alignCorners: boolean | null): Tensor {
+  return __interpolate(input, size, factor, mode, alignCorners, null, false)
 }
 
-export function __upsample_size_list(input: Tensor, size: Many, factor: One, mode: string, alignCorners: boolean | null): Tensor {
-  return interpolate(input, size, factor, mode, alignCorners, null, false)
-}
-
-export function __upsample_nearest(input: Tensor, size: One, factor: One): Tensor {
-  return interpolate(input, size, factor, 'nearest', null, null, false)
-}
-
-export function __upsample_nearest_size_list(input: Tensor, size: Many, factor: One): Tensor {
-  return interpolate(input, size, factor, 'nearest', null, null, false)
+export function __upsample_nearest(input: Tensor, size: Spatial, factor: Spatial): Tensor {
+  return __interpolate(input, size, factor, 'nearest', null, null, false)
 }
 
 /** Bilinear with corners aligned. */
-export function __upsample_bilinear(input: Tensor, size: One, factor: One): Tensor {
-  return interpolate(input, size, factor, 'bilinear', true, null, false)
+export function __upsample_bilinear(input: Tensor, size: Spatial, factor: Spatial): Tensor {
+  return __interpolate(input, size, factor, 'bilinear', true, null, false)
 }
 
-export function __upsample_bilinear_size_list(input: Tensor, size: Many, factor: One): Tensor {
-  return interpolate(input, size, factor, 'bilinear', true, null, false)
-}
-
-export function __upsample_bilinear_scale_list(input: Tensor, size: One, factors: Many): Tensor {
-  return interpolate(input, size, factors, 'bilinear', true, null, false)
-}
-
-export function __upsample_bilinear_size_list_scale_list(input: Tensor, size: Many, factors: Many): Tensor {
-  return interpolate(input, size, factors, 'bilinear', true, null, false)
+export {
+  __interpolate as __interpolate_size_list,
+  __interpolate as __interpolate_scale_list,
+  __interpolate as __interpolate_size_list_scale_list,
+  __upsample as __upsample_size_list,
+  __upsample_nearest as __upsample_nearest_size_list,
+  __upsample_bilinear as __upsample_bilinear_size_list,
+  __upsample_bilinear as __upsample_bilinear_scale_list,
+  __upsample_bilinear as __upsample_bilinear_size_list_scale_list,
 }

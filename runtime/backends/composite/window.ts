@@ -4,6 +4,7 @@ import { checkValueCount, tensorOfDoubles } from '../../tensor/host-values.js'
 import type { TensorOptions } from '../../tensor/options.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { copyInto } from '../support/copy.js'
+import type { Composite } from '../support/generated/interfaces.js'
 import { checkStridedLayout } from './convert.js'
 
 /** Window functions of signal processing. A periodic window is the symmetric one of one more point, without the last. */
@@ -41,15 +42,13 @@ export function blackman_window(length: number, options: TensorOptions): Tensor 
   return blackman_window_periodic(length, true, options)
 }
 
-export function hamming_window_periodic_alpha_beta(
-  length: number,
-  periodic: boolean,
-  alpha: number,
-  beta: number,
-  options: TensorOptions,
-): Tensor {
-  return window(length, periodic, options, (i, last) => alpha - beta * cosine(i, last))
-}
+export const hamming_window_periodic_alpha_beta: Composite['hamming_window_periodic_alpha_beta'] = (
+  length,
+  periodic,
+  alpha,
+  beta,
+  options,
+) => window(length, periodic, options, (i, last) => alpha - beta * cosine(i, last))
 
 export function hamming_window_periodic_alpha(length: number, periodic: boolean, alpha: number, options: TensorOptions): Tensor {
   return hamming_window_periodic_alpha_beta(length, periodic, alpha, 0.46, options)

@@ -4,6 +4,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, copyInto } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { variance_correction } from './variance.js'
 import { applyBatchNorm, checkBatchNorm, inference, innerOf, parameterType } from './norm.js'
 
@@ -73,31 +74,27 @@ export function native_batch_norm(
 }
 
 /** native_batch_norm without running statistics, so only in training. */
-export function _native_batch_norm_legit_no_stats(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  training: boolean,
-  momentum: number,
-  eps: number,
-  out?: Tensor,
-  saveMean?: Tensor,
-  saveInvstd?: Tensor,
-): [Tensor, Tensor, Tensor] {
-  return native_batch_norm(input, weight, bias, null, null, training, momentum, eps, out, saveMean, saveInvstd)
-}
+export const _native_batch_norm_legit_no_stats: CPU['_native_batch_norm_legit_no_stats'] = (
+  input,
+  weight,
+  bias,
+  training,
+  momentum,
+  eps,
+  out,
+  saveMean,
+  saveInvstd,
+) => native_batch_norm(input, weight, bias, null, null, training, momentum, eps, out, saveMean, saveInvstd)
 
-export function _native_batch_norm_legit_no_training(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  runningMean: Tensor,
-  runningVar: Tensor,
-  momentum: number,
-  eps: number,
-): [Tensor, Tensor, Tensor] {
-  return native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps)
-}
+export const _native_batch_norm_legit_no_training: CPU['_native_batch_norm_legit_no_training'] = (
+  input,
+  weight,
+  bias,
+  runningMean,
+  runningVar,
+  momentum,
+  eps,
+) => native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps)
 
 /** What a backward pass would need beside the statistics: nothing on the CPU. */
 function noReserve(): Tensor {
@@ -123,25 +120,13 @@ export function _batch_norm_with_update(
 }
 
 /** native_batch_norm with the running statistics, which stay as they are. */
-export function _batch_norm_no_update(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  momentum: number,
-  eps: number,
-): [Tensor, Tensor, Tensor, Tensor] {
-  return [...native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps), noReserve()]
-}
+export const _batch_norm_no_update: CPU['_batch_norm_no_update'] = (input, weight, bias, runningMean, runningVar, momentum, eps) => [
+  ...native_batch_norm(input, weight, bias, runningMean, runningVar, false, momentum, eps),
+  noReserve(),
+]
 
 /** Mean and variance (not corrected) of each channel; running statistics move towards them, the variance corrected. */
-export function batch_norm_update_stats(
-  input: Tensor,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  momentum: number,
-): [Tensor, Tensor] {
+export const batch_norm_update_stats: CPU['batch_norm_update_stats'] = (input, runningMean, runningVar, momentum) => {
   checkBatchNorm('batch_norm_update_stats', input, null, null, runningMean, runningVar)
   const [mean] = batchStatistics(input, runningMean, runningVar, momentum, 0)
   const others = input.shape.map((_, d) => d).filter((d) => d !== 1)
@@ -150,17 +135,16 @@ export function batch_norm_update_stats(
 }
 
 /** native_batch_norm with what a backward pass would need: nothing, and backend 0. */
-export function _batch_norm_impl_index(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  training: boolean,
-  momentum: number,
-  eps: number,
-  _cudnnEnabled: boolean,
-): [Tensor, Tensor, Tensor, Tensor, number] {
+export const _batch_norm_impl_index: CPU['_batch_norm_impl_index'] = (
+  input,
+  weight,
+  bias,
+  runningMean,
+  runningVar,
+  training,
+  momentum,
+  eps,
+) => {
   const [result, mean, invstd] = native_batch_norm(input, weight, bias, runningMean, runningVar, training, momentum, eps)
   return [result, mean, invstd, noReserve(), 0]
 }

@@ -1,5 +1,5 @@
 import { check } from '../../error.js'
-import { HOLDS_COMPLEX, HOLDS_HALVES, HOLDS_SCALARS } from '../../held.js'
+import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { resizeOut, resultTensor } from '../../tensor/iterator.js'
@@ -8,8 +8,8 @@ import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
 import { type AnyScalar, Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { noteUse } from '../../used.js'
-import { absentScalar, checkSameType, computeFor, notFor, runBinary, runUnary, scalarAs } from './support/elementwise.js'
+import { checkSameType, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
+import { scaled } from './support/scaled-sum.js'
 import { complexProduct, complexQuotient, complexSum, type RealArithmetic } from './complex-arithmetic.js'
 import { fillScalar } from '../support/fill.js'
 import { anyType, keeping, plainPair } from './support/binary.js'
@@ -21,25 +21,10 @@ function isBool(x: AnyOperand): boolean {
   return x instanceof Tensor ? x.type === DType.bool : typeof x === 'boolean'
 }
 
-/** The factor of the second operand: a float needs a floating result, a bool a bool one. */
-function alphaFor(alpha: Scalar, common: DType): number {
-  if (alpha === 1) return 1
-  check(common === DType.bool || typeof alpha !== 'boolean', () => 'a bool alpha is only for bool results')
-  check(isFloating(common) || !(alpha instanceof Float), () => 'for integer inputs alpha must not be a float')
-  noteUse('scalars')
-  return HOLDS_SCALARS ? scalarToNumber(scalarAs(alpha, common)) : absentScalar()
-}
-
-/** a op alpha * b. float16 rounds the product as PyTorch does, other dtypes once. */
+/** a op alpha * b. */
 function scaledSum(op: number, a: Operand, b: Operand, alpha: Scalar, out: Tensor | undefined): Tensor {
   const common = promotePair(a, b)
-  const factor = alphaFor(alpha, common)
-  if (HOLDS_HALVES && factor !== 1 && common === DType.float16) {
-    const product =
-      b instanceof Tensor ? runBinary(BinaryOp.mul, b, new Float(factor), common, common, undefined) : new Float(scalarToNumber(b) * factor)
-    return runBinary(op, a, product, common, common, out)
-  }
-  return runBinary(op, a, b, common, common, out, factor)
+  return alpha === 1 ? runBinary(op, a, b, common, common, out) : scaled(op, a, b, alpha, common, out)
 }
 
 const realArithmetic: RealArithmetic = {

@@ -2,31 +2,32 @@ import { check } from '../../error.js'
 import { cacheSizes } from '../../native/caches.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
-import { empty, type Tensor } from '../../tensor/tensor.js'
+import { empty } from '../../tensor/tensor.js'
 import { isGate, pointwiseLayer } from './blocked-gates.js'
 import { floats, lanes, outputSizes, residualOf } from './blocked.js'
 import { BLOCK, blocksOf } from '../../shapes/blocks.js'
 import { bottleneckRows, fitsBottleneck } from '../../shapes/tiles.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /**
  * A pointwise, a depthwise and a pointwise convolution of [n, c / 16, h, w, 16] in one call, which keeps no more of what lies between them than
  * fits the second-level cache. `expand` or `project` may be left out; filters come from `blocked_filter`. `gates` are numbers of the
  * enumeration Gate, `limits` the lowest and highest result of each layer before its gate. `residual` is added to the last sums.
  */
-export function blocked_bottleneck(
-  input: Tensor,
-  expand: Tensor | null,
-  expandBias: Tensor | null,
-  depthwise: Tensor,
-  depthwiseBias: Tensor | null,
-  project: Tensor | null,
-  projectBias: Tensor | null,
-  residual: Tensor | null,
-  stride: number,
-  padding: number,
-  gates: number[],
-  limits: number[],
-): Tensor {
+export const blocked_bottleneck: CPU['blocked_bottleneck'] = (
+  input,
+  expand,
+  expandBias,
+  depthwise,
+  depthwiseBias,
+  project,
+  projectBias,
+  residual,
+  stride,
+  padding,
+  gates,
+  limits,
+) => {
   const operator = 'ptlite::blocked_bottleneck'
   const x = floats(operator, 'input', input, 5, BLOCK)
   const w = floats(operator, 'filter', depthwise, 5, BLOCK)

@@ -4,6 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { floats, lanes } from './blocked.js'
 import { BLOCK, blocksOf } from '../../shapes/blocks.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 const NUMBER_OF_GATES = Object.keys(kernels.Gate).length
 
@@ -30,16 +31,7 @@ export function pointwiseLayer(
  * Squeeze and excitation (Hu et al., "Squeeze-and-Excitation Networks"): one factor per image and channel, as [n, c / 16, 1, 1, 16], from the
  * means of [n, c / 16, h, w, 16]. `activation` and `gate` are numbers of the enumeration Gate.
  */
-export function blocked_gates(
-  self: Tensor,
-  channels: number,
-  squeeze: Tensor,
-  squeezeBias: Tensor | null,
-  excite: Tensor,
-  exciteBias: Tensor | null,
-  activation: number,
-  gate: number,
-): Tensor {
+export const blocked_gates: CPU['blocked_gates'] = (self, channels, squeeze, squeezeBias, excite, exciteBias, activation, gate) => {
   const operator = 'ptlite::blocked_gates'
   const x = floats(operator, 'tensor', self, 5, BLOCK)
   const [batch, blocks, height, width] = x.shape as [number, number, number, number]

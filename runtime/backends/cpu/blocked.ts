@@ -8,18 +8,11 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { BLOCK, blocksOf, groupedFilter, groupSpan, type Groups, isRows, WINOGRAD_POSITIONS } from '../../shapes/blocks.js'
 import { stripOf, winogradStrip } from '../../shapes/tiles.js'
 import { contiguousOf } from '../support/copy.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { applySteps } from './compiled.js'
 import { clampFields, limitsOf } from './support/limits.js'
 import { pooledSizes, poolSettings } from './support/pool.js'
-import {
-  type BlockAxes,
-  postFields,
-  type PostFields,
-  type PostOps,
-  postOpsOf,
-  takesPostOps,
-  type StepArguments,
-} from '../../shapes/post-ops.js'
+import { type BlockAxes, postFields, type PostFields, type PostOps, postOpsOf, takesPostOps } from '../../shapes/post-ops.js'
 
 /** A dense float32 tensor with this many dimensions. Throws INVALID_ARGUMENT for others. */
 export function floats(operator: string, name: string, t: Tensor, dim: number, last?: number): Tensor {
@@ -175,18 +168,18 @@ export function blocked_grouped_filter(weight: Tensor, groups: number): Tensor {
  * comes from `blocked_filter`, the bias has an element for each of its lanes. Steps work on rows of the result while they are in the caches; their operands
  * are in blocks, too.
  */
-export function blocked_convolution(
-  input: Tensor,
-  filter: Tensor,
-  bias: Tensor | null,
-  residual: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const blocked_convolution: CPU['blocked_convolution'] = (
+  input,
+  filter,
+  bias,
+  residual,
+  stride,
+  padding,
+  dilation,
+  min,
+  max,
+  ...steps
+) => {
   const operator = 'ptlite::blocked_convolution'
   const post = postOpsOf(operator, ...steps)
   return convolve(operator, input, filter, bias, residual, stride, padding, dilation, null, min, max, post)
@@ -196,21 +189,21 @@ export function blocked_convolution(
  * The same in `groups` groups of `inputs` channels that give `outputs` each, from blocks of channels; the filter comes from
  * `blocked_grouped_filter`.
  */
-export function blocked_grouped_convolution(
-  input: Tensor,
-  filter: Tensor,
-  bias: Tensor | null,
-  residual: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-  inputs: number,
-  outputs: number,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const blocked_grouped_convolution: CPU['blocked_grouped_convolution'] = (
+  input,
+  filter,
+  bias,
+  residual,
+  stride,
+  padding,
+  dilation,
+  groups,
+  inputs,
+  outputs,
+  min,
+  max,
+  ...steps
+) => {
   const shape = { count: groups, inputs, outputs }
   const operator = 'ptlite::blocked_grouped_convolution'
   const post = postOpsOf(operator, ...steps)
@@ -293,17 +286,7 @@ function checkGroups(operator: string, groups: Groups, blocks: number, depth: nu
 }
 
 /** One filter per channel: [channels / 16, h, w, 1, 16], from `blocked_filter`. */
-export function blocked_depthwise(
-  input: Tensor,
-  filter: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const blocked_depthwise: CPU['blocked_depthwise'] = (input, filter, bias, stride, padding, dilation, min, max, ...steps) => {
   const operator = 'ptlite::blocked_depthwise'
   const post = postOpsOf(operator, ...steps)
   const x = floats(operator, 'input', input, 5, BLOCK)
@@ -355,16 +338,7 @@ export function winograd_filter(weight: Tensor): Tensor {
 }
 
 /** A convolution of 3x3 in each slice with stride 1 by F(4x4, 3x3), otherwise as `blocked_convolution`; the filter comes from `winograd_filter`. */
-export function winograd_convolution(
-  input: Tensor,
-  filter: Tensor,
-  bias: Tensor | null,
-  residual: Tensor | null,
-  padding: number[],
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const winograd_convolution: CPU['winograd_convolution'] = (input, filter, bias, residual, padding, min, max, ...steps) => {
   const operator = 'ptlite::winograd_convolution'
   const post = postOpsOf(operator, ...steps)
   const x = inBlocks(operator, input)
@@ -442,28 +416,12 @@ function pool(
 }
 
 /** torch.max_pool2d and max_pool3d over blocks of channels. */
-export function blocked_max_pool(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  ceilMode: boolean,
-): Tensor {
-  return pool('ptlite::blocked_max_pool', kernels.BlockedPool.max, self, window, stride, padding, dilation, ceilMode, false)
-}
+export const blocked_max_pool: CPU['blocked_max_pool'] = (self, window, stride, padding, dilation, ceilMode) =>
+  pool('ptlite::blocked_max_pool', kernels.BlockedPool.max, self, window, stride, padding, dilation, ceilMode, false)
 
 /** torch.avg_pool2d and avg_pool3d over blocks of channels. */
-export function blocked_avg_pool(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-): Tensor {
-  return pool('ptlite::blocked_avg_pool', kernels.BlockedPool.average, self, window, stride, padding, [1], ceilMode, countIncludePad)
-}
+export const blocked_avg_pool: CPU['blocked_avg_pool'] = (self, window, stride, padding, ceilMode, countIncludePad) =>
+  pool('ptlite::blocked_avg_pool', kernels.BlockedPool.average, self, window, stride, padding, [1], ceilMode, countIncludePad)
 
 /** Mean over all pixels of the first `channels` channels, as [n, c, 1, 1] or [n, c, 1, 1, 1]. */
 export function blocked_mean(self: Tensor, channels: number): Tensor {

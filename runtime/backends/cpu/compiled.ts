@@ -22,6 +22,7 @@ import {
   type StepArguments,
 } from '../../shapes/post-ops.js'
 import { product } from '../support/product.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** What steps read and write. */
 const FUSED_DTYPES: ReadonlySet<number> = new Set([DType.float32, DType.bfloat16, DType.float16, DType.bool])
@@ -38,18 +39,18 @@ export function applySteps(result: Tensor, { operands, ops, values, numbers }: P
  * Convolution of [n, c, ...] or [c, ...] with bias, clamped to [min, max], in one kernel call. Steps work on blocks of a float32 result while
  * these are in the caches.
  */
-export function clamped_convolution(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const clamped_convolution: CPU['clamped_convolution'] = (
+  input,
+  weight,
+  bias,
+  stride,
+  padding,
+  dilation,
+  groups,
+  min,
+  max,
+  ...steps
+) => {
   const operator = 'ptlite::convolution'
   const post = postOpsOf(operator, ...steps)
   const settings = { stride, padding, dilation, groups }
@@ -83,14 +84,7 @@ export function isDirectLinear(input: Tensor, weight: Tensor, bias: Tensor | nul
 }
 
 /** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. Steps as those of `clamped_convolution`. */
-export function clamped_linear(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const clamped_linear: CPU['clamped_linear'] = (input, weight, bias, min, max, ...steps) => {
   const post = postOpsOf('ptlite::linear', ...steps)
   const clamped = limitsOf(min, max) !== null
   if (!isDirectLinear(input, weight, bias)) {
@@ -137,15 +131,7 @@ export function fused(inputs: Tensor[], size: number[], ops: number[], operands:
 }
 
 /** The same with several results, of one size: those of `steps`, by number, the last of which is the last step. One dtype for each. */
-export function fused_results(
-  inputs: Tensor[],
-  size: number[],
-  ops: number[],
-  operands: number[],
-  numbers: number[],
-  steps: number[],
-  dtypes: number[],
-): Tensor[] {
+export const fused_results: CPU['fused_results'] = (inputs, size, ops, operands, numbers, steps, dtypes) => {
   checkFused(inputs, size, ops, steps, dtypes)
   checkSteps('ptlite::fused', inputs.length, { ops, values: operands, numbers })
   const results = dtypes.map((type) => empty([...size], type as DType))

@@ -3,24 +3,14 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { convolve, convolveTransposed } from './support/conv.js'
 import { perDimension } from '../../shapes/convolution.js'
 import { deliver } from '../support/deliver.js'
-import { batched, convNd, type ConvNd } from './convolution.js'
+import type { CPU } from '../support/generated/interfaces.js'
+import { batched, convNd } from './convolution.js'
 
 /**
  * Convolution of any kind over 1 to 3 spatial dimensions. Input [n, c, ...]; weight [out, in / groups, ...], or
  * [in, out / groups, ...] where `transposed`; lists of one element serve all dimensions.
  */
-export function convolution(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  transposed: boolean,
-  outputPadding: number[],
-  groups: number,
-  out?: Tensor,
-): Tensor {
+export const convolution: CPU['convolution'] = (input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups, out) => {
   const count = weight.dim - 2
   check(count >= 1 && count <= 3, () => `convolution: expected a weight with 3 to 5 dimensions, found shape [${weight.shape.join(', ')}]`)
   const settings = {
@@ -37,46 +27,39 @@ export function convolution(
 }
 
 /** `convolution`; the flags choose among PyTorch's backends and change nothing here. */
-export function _convolution(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  transposed: boolean,
-  outputPadding: number[],
-  groups: number,
-  _benchmark: boolean,
-  _deterministic: boolean,
-  _cudnnEnabled: boolean,
-  _allowTf32: boolean,
-  out?: Tensor,
-): Tensor {
-  return convolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups, out)
-}
+export const _convolution: CPU['_convolution'] = (
+  input,
+  weight,
+  bias,
+  stride,
+  padding,
+  dilation,
+  transposed,
+  outputPadding,
+  groups,
+  _benchmark,
+  _deterministic,
+  _cudnnEnabled,
+  _allowTf32,
+  out,
+) => convolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups, out)
 
-export function _convolution_deprecated(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  transposed: boolean,
-  outputPadding: number[],
-  groups: number,
-  _benchmark: boolean,
-  _deterministic: boolean,
-  _cudnnEnabled: boolean,
-): Tensor {
-  return convolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups)
-}
+export const _convolution_deprecated: CPU['_convolution_deprecated'] = (
+  input,
+  weight,
+  bias,
+  stride,
+  padding,
+  dilation,
+  transposed,
+  outputPadding,
+  groups,
+) => convolution(input, weight, bias, stride, padding, dilation, transposed, outputPadding, groups)
 
 /** torch.conv1d and its kin: input [n, c, ...] or [c, ...]. */
-export const conv1d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
+export const conv1d: CPU['conv2d'] = (input, weight, bias, stride, padding, dilation, groups) =>
   convNd(1, input, weight, bias, stride, padding, null, dilation, groups)
-export const conv3d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
+export const conv3d: CPU['conv2d'] = (input, weight, bias, stride, padding, dilation, groups) =>
   convNd(3, input, weight, bias, stride, padding, null, dilation, groups)
 
 /** padding 'valid' adds nothing; 'same' what keeps the sizes at stride 1, the odd zero at the end. */
@@ -110,32 +93,11 @@ function convPadding(
   return convNd(count, input, weight, bias, stride, front, behind, dilation, groups)
 }
 
-type ConvPadding = (
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: string,
-  dilation: number[],
-  groups: number,
-) => Tensor
+export const conv1d_padding: CPU['conv2d_padding'] = (...args) => convPadding(1, ...args)
+export const conv2d_padding: CPU['conv2d_padding'] = (...args) => convPadding(2, ...args)
+export const conv3d_padding: CPU['conv2d_padding'] = (...args) => convPadding(3, ...args)
 
-export const conv1d_padding: ConvPadding = (...args) => convPadding(1, ...args)
-export const conv2d_padding: ConvPadding = (...args) => convPadding(2, ...args)
-export const conv3d_padding: ConvPadding = (...args) => convPadding(3, ...args)
-
-type ConvTransposeNd = (
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  groups: number,
-  dilation: number[],
-) => Tensor
-
-function transposeNd(count: number): ConvTransposeNd {
+function transposeNd(count: number): CPU['conv_transpose2d_input'] {
   const operator = `conv_transpose${count}d`
   return (input, weight, bias, stride, padding, outputPadding, groups, dilation) => {
     const settings = {

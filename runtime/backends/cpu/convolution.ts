@@ -2,6 +2,7 @@ import { check } from '../../error.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { convolve } from './support/conv.js'
 import { perDimension } from '../../shapes/convolution.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** Runs `body` on the input with a batch dimension, which is taken off again where the input had none. */
 export function batched(operator: string, input: Tensor, count: number, body: (x: Tensor) => Tensor): Tensor {
@@ -36,14 +37,5 @@ export function convNd(
   return batched(operator, input, count, (x) => convolve(operator, x, weight, bias, settings, behind ?? settings.padding))
 }
 
-export type ConvNd = (
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-) => Tensor
-export const conv2d: ConvNd = (input, weight, bias, stride, padding, dilation, groups) =>
+export const conv2d: CPU['conv2d'] = (input, weight, bias, stride, padding, dilation, groups) =>
   convNd(2, input, weight, bias, stride, padding, null, dilation, groups)

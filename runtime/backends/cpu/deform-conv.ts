@@ -6,6 +6,7 @@ import { add_out } from './binary.js'
 import { bmm } from './matmul.js'
 import { contiguousOf } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 type Pair = readonly [number, number]
 
@@ -24,22 +25,22 @@ function checkShape(name: string, t: Tensor, wanted: readonly number[]): void {
  * torchvision.ops.deform_conv2d: a convolution of [N, C, H, W] whose samples are moved by `offset`
  * [N, 2 * offsetGroups * kernel, outH, outW], y before x, and with `useMask` multiplied by `mask` [N, offsetGroups * kernel, outH, outW].
  */
-export function deform_conv2d(
-  input: Tensor,
-  weight: Tensor,
-  offset: Tensor,
-  mask: Tensor,
-  bias: Tensor,
-  strideH: number,
-  strideW: number,
-  padH: number,
-  padW: number,
-  dilationH: number,
-  dilationW: number,
-  groups: number,
-  offsetGroups: number,
-  useMask: boolean,
-): Tensor {
+export const deform_conv2d: CPU['deform_conv2d'] = (
+  input,
+  weight,
+  offset,
+  mask,
+  bias,
+  strideH,
+  strideW,
+  padH,
+  padW,
+  dilationH,
+  dilationW,
+  groups,
+  offsetGroups,
+  useMask,
+) => {
   const what = 'deform_conv2d'
   const type = input.type
   if (type !== DType.float32 && type !== DType.float64) {

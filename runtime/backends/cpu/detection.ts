@@ -4,6 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { noteRead } from '../../tensor/observe.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 function checkReal(x: Tensor, what: string): void {
   check(x.type === DType.float32 || x.type === DType.float64, () => `expected ${what} of float32 or float64, found ${x.dtype}`)
@@ -74,15 +75,7 @@ function regions(input: Tensor, rois: Tensor, scale: number, height: number, wid
  * torchvision.ops.roi_align: averages of bilinear samples over the bins of each region (image, x1, y1, x2, y2). `aligned` moves
  * the samples by half a pixel and lets regions be smaller than one.
  */
-export function roi_align(
-  input: Tensor,
-  rois: Tensor,
-  scale: number,
-  height: number,
-  width: number,
-  sampling: number,
-  aligned: boolean,
-): Tensor {
+export const roi_align: CPU['roi_align'] = (input, rois, scale, height, width, sampling, aligned) => {
   const { shape, fields } = regions(input, rois, scale, height, width)
   const out = empty(shape, input.type)
   kernels.roi_align({ ...fields, sampling: samples(sampling), aligned: Number(aligned), out: out.address })
@@ -98,14 +91,7 @@ function samples(ratio: number): number {
 }
 
 /** As roi_align of each bin from a plane of its own, of which there are as many as bins for each channel of the result. */
-export function ps_roi_align(
-  input: Tensor,
-  rois: Tensor,
-  scale: number,
-  height: number,
-  width: number,
-  sampling: number,
-): [Tensor, Tensor] {
+export const ps_roi_align: CPU['ps_roi_align'] = (input, rois, scale, height, width, sampling) => {
   const { shape, fields } = binned(input, rois, scale, height, width)
   const [out, mapping] = [empty(shape, input.type), empty(shape, DType.int32)]
   if (out.numel > 0) kernels.ps_roi_align({ ...fields, sampling: samples(sampling), out: out.address, mapping: mapping.address })

@@ -5,6 +5,7 @@ import { DType, isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { lastingDerived } from '../support/lasting.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /**
  * Products of activations quantized as they come with weights of 4 bits. On x86 PyTorch packs weights as float32: the bytes, two
@@ -19,14 +20,7 @@ function checkGroup(what: string, group: number, inFeatures: number): void {
 }
 
 /** at::_dyn_quant_pack_4bit_weight without KleidiAI. */
-export function _dyn_quant_pack_4bit_weight(
-  weights: Tensor,
-  scales: Tensor,
-  bias: Tensor | null,
-  group: number,
-  inFeatures: number,
-  _outFeatures: number,
-): Tensor {
+export const _dyn_quant_pack_4bit_weight: CPU['_dyn_quant_pack_4bit_weight'] = (weights, scales, bias, group, inFeatures) => {
   const what = '_dyn_quant_pack_4bit_weight'
   if (weights.type !== DType.uint8) throw new PtliteError('INVALID_DTYPE', `${what}: expected uint8 weights, found ${weights.dtype}`)
   checkGroup(what, group, inFeatures)

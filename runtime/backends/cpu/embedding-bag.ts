@@ -7,6 +7,7 @@ import { noteWrite } from '../../tensor/write.js'
 import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
 import { checkIndexType, indexSelect } from './support/index-walk.js'
 import { zerosOf } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { _unique } from './unique.js'
 import { INDEX_TYPES } from './embedding.js'
 
@@ -42,17 +43,17 @@ const MODES = ['sum', 'mean', 'max'] as const
  * Further results: bag of each index, indices in each bag, and where each maximum came from. Sums do not fill in the second, nor,
  * for dense rows of float32 and float16 without a padding index, the first.
  */
-export function embedding_bag_padding_idx(
-  weight: Tensor,
-  indices: Tensor,
-  offsets: Tensor,
-  _scaleGradByFreq: boolean,
-  mode: number,
-  _sparse: boolean,
-  perSampleWeights: Tensor | null,
-  includeLastOffset: boolean,
-  paddingIdx: number | null,
-): [Tensor, Tensor, Tensor, Tensor] {
+export const embedding_bag_padding_idx: CPU['embedding_bag_padding_idx'] = (
+  weight,
+  indices,
+  offsets,
+  _scaleGradByFreq,
+  mode,
+  _sparse,
+  perSampleWeights,
+  includeLastOffset,
+  paddingIdx,
+) => {
   checkBags(weight, indices, offsets, mode, perSampleWeights)
   const rows = weight.shape[0]!
   check(
@@ -121,31 +122,20 @@ function checkBags(weight: Tensor, indices: Tensor, offsets: Tensor, mode: numbe
   ) // prettier-ignore
 }
 
-export function embedding_bag(
-  weight: Tensor,
-  indices: Tensor,
-  offsets: Tensor,
-  scaleGradByFreq: boolean,
-  mode: number,
-  sparse: boolean,
-  perSampleWeights: Tensor | null,
-  includeLastOffset: boolean,
-): [Tensor, Tensor, Tensor, Tensor] {
-  return embedding_bag_padding_idx(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, null)
-}
+export const embedding_bag: CPU['embedding_bag'] = (...args) => embedding_bag_padding_idx(...args, null)
 
 /** As embedding_bag, with -1 for no padding index. */
-export function _embedding_bag(
-  weight: Tensor,
-  indices: Tensor,
-  offsets: Tensor,
-  scaleGradByFreq: boolean,
-  mode: number,
-  sparse: boolean,
-  perSampleWeights: Tensor | null,
-  includeLastOffset: boolean,
-  paddingIdx: number,
-): [Tensor, Tensor, Tensor, Tensor] {
+export const _embedding_bag: CPU['_embedding_bag'] = (
+  weight,
+  indices,
+  offsets,
+  scaleGradByFreq,
+  mode,
+  sparse,
+  perSampleWeights,
+  includeLastOffset,
+  paddingIdx,
+) => {
   const padding = paddingIdx === -1 ? null : paddingIdx
   return embedding_bag_padding_idx(weight, indices, offsets, scaleGradByFreq, mode, sparse, perSampleWeights, includeLastOffset, padding)
 }

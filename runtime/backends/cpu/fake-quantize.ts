@@ -7,6 +7,7 @@ import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import { filledWith } from './support/host-tensor.js'
 import { numbersOf } from '../support/quantization.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** Values as a quantized tensor would hold them: dequantize(quantize(x)), with a mask of what was not saturated. */
 
@@ -50,13 +51,13 @@ function run(x: Tensor, scales: readonly number[], zeroPoints: readonly number[]
 }
 
 /** at::fake_quantize_per_tensor_affine with the mask of gradients. */
-export function fake_quantize_per_tensor_affine_cachemask(
-  x: Tensor,
-  scale: number,
-  zeroPoint: number,
-  min: number,
-  max: number,
-): [Tensor, Tensor] {
+export const fake_quantize_per_tensor_affine_cachemask: CPU['fake_quantize_per_tensor_affine_cachemask'] = (
+  x,
+  scale,
+  zeroPoint,
+  min,
+  max,
+) => {
   checkArguments(x, [zeroPoint], { min, max })
   return run(x, [scale], [zeroPoint], -1, { min, max })
 }
@@ -70,25 +71,23 @@ function single(t: Tensor, what: string): number {
   return numbersOf(t)[0]!
 }
 
-export function fake_quantize_per_tensor_affine_tensor_qparams(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  min: number,
-  max: number,
-): Tensor {
-  return fake_quantize_per_tensor_affine(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max)
-}
+export const fake_quantize_per_tensor_affine_tensor_qparams: CPU['fake_quantize_per_tensor_affine_tensor_qparams'] = (
+  x,
+  scale,
+  zeroPoint,
+  min,
+  max,
+) => fake_quantize_per_tensor_affine(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max)
 
 /** Unlike other forms this one takes zero points outside of the bounds, cut to integers; where not `enabled`, a copy. */
-export function _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  enabled: Tensor,
-  min: number,
-  max: number,
-): [Tensor, Tensor] {
+export const _fake_quantize_per_tensor_affine_cachemask_tensor_qparams: CPU['_fake_quantize_per_tensor_affine_cachemask_tensor_qparams'] = (
+  x,
+  scale,
+  zeroPoint,
+  enabled,
+  min,
+  max,
+) => {
   checkBounds({ min, max })
   if (Math.trunc(single(enabled, 'fake_quant_enabled')) === 0) return unchanged(x)
   return run(x, [single(scale, 'scale')], [Math.trunc(single(zeroPoint, 'zero_point'))], -1, { min, max })
@@ -102,14 +101,14 @@ export function unchanged(x: Tensor): [Tensor, Tensor] {
 }
 
 /** A scale and a zero point for each index of dimension `axis`. */
-export function fake_quantize_per_channel_affine_cachemask(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  axis: number,
-  min: number,
-  max: number,
-): [Tensor, Tensor] {
+export const fake_quantize_per_channel_affine_cachemask: CPU['fake_quantize_per_channel_affine_cachemask'] = (
+  x,
+  scale,
+  zeroPoint,
+  axis,
+  min,
+  max,
+) => {
   check(axis >= 0 && axis < x.dim, () => `fake_quantize: expected an axis below ${x.dim}, found ${axis}`)
   checkChannels(x, scale, zeroPoint, axis)
   const good = isFloating(zeroPoint.type) || zeroPoint.type === DType.int32
@@ -127,16 +126,8 @@ function checkChannels(x: Tensor, scale: Tensor, zeroPoint: Tensor, axis: number
   )
 }
 
-export function fake_quantize_per_channel_affine(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  axis: number,
-  min: number,
-  max: number,
-): Tensor {
-  return fake_quantize_per_channel_affine_cachemask(x, scale, zeroPoint, axis, min, max)[0]
-}
+export const fake_quantize_per_channel_affine: CPU['fake_quantize_per_channel_affine'] = (x, scale, zeroPoint, axis, min, max) =>
+  fake_quantize_per_channel_affine_cachemask(x, scale, zeroPoint, axis, min, max)[0]
 
 /** A learned zero point as an integer between the bounds. */
 function nudged(zeroPoint: number, { min, max }: Bounds): number {
@@ -144,14 +135,13 @@ function nudged(zeroPoint: number, { min, max }: Bounds): number {
 }
 
 /** at::_fake_quantize_learnable_per_tensor_affine; the factor is for gradients. */
-export function _fake_quantize_learnable_per_tensor_affine(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  min: number,
-  max: number,
-  _gradFactor: number,
-): Tensor {
+export const _fake_quantize_learnable_per_tensor_affine: CPU['_fake_quantize_learnable_per_tensor_affine'] = (
+  x,
+  scale,
+  zeroPoint,
+  min,
+  max,
+) => {
   check(scale.dim > 0 && zeroPoint.dim > 0, () => 'fake_quantize: expected vectors of a scale and a zero point, found numbers')
   check(scale.numel > 0 && zeroPoint.numel > 0, () => 'fake_quantize: expected a scale and a zero point, found none')
   checkBounds({ min, max })
@@ -159,15 +149,14 @@ export function _fake_quantize_learnable_per_tensor_affine(
 }
 
 /** at::_fake_quantize_learnable_per_channel_affine. */
-export function _fake_quantize_learnable_per_channel_affine(
-  x: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  axis: number,
-  min: number,
-  max: number,
-  _gradFactor: number,
-): Tensor {
+export const _fake_quantize_learnable_per_channel_affine: CPU['_fake_quantize_learnable_per_channel_affine'] = (
+  x,
+  scale,
+  zeroPoint,
+  axis,
+  min,
+  max,
+) => {
   checkBounds({ min, max })
   check(axis >= 0 && axis < x.dim, () => `fake_quantize: expected an axis below ${x.dim}, found ${axis}`)
   if (scale.type !== DType.float32 && scale.type !== DType.bfloat16) {

@@ -4,6 +4,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { checkChannels, checkParameterTypes, innerOf, parameterType } from './norm.js'
 
 function groupNorm(
@@ -52,32 +53,13 @@ function groupNorm(
 }
 
 /** torch.group_norm: input [n, c, ...]. */
-export function group_norm(
-  input: Tensor,
-  numGroups: number,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  _cudnnEnabled: boolean,
-): Tensor {
+export const group_norm: CPU['group_norm'] = (input, numGroups, weight, bias, eps) => {
   check(input.dim >= 2, () => `group_norm: expected an input with 2 or more dimensions, found shape [${input.shape.join(', ')}]`)
   return groupNorm('group_norm', input, weight, bias, input.shape[0]!, input.shape[1]!, innerOf(input), numGroups, eps, false)[0]
 }
 
 /** group_norm of an input seen as [n, c, hxw], with the mean and 1 / deviation of each group. */
-export function native_group_norm(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  n: number,
-  c: number,
-  hxw: number,
-  group: number,
-  eps: number,
-  out0?: Tensor,
-  out1?: Tensor,
-  out2?: Tensor,
-): [Tensor, Tensor, Tensor] {
+export const native_group_norm: CPU['native_group_norm'] = (input, weight, bias, n, c, hxw, group, eps, out0, out1, out2) => {
   const [result, mean, rstd] = groupNorm('native_group_norm', input, weight, bias, n, c, hxw, group, eps, true)
   const type = parameterType(input, weight)
   return [deliver(result, out0), deliver(castTo(mean!, type), out1), deliver(castTo(rstd!, type), out2)]

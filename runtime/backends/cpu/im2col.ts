@@ -4,6 +4,7 @@ import { isFloating } from '../../tensor/dtype.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 interface Window {
   readonly kernel: readonly number[]
@@ -73,15 +74,7 @@ export function im2col(self: Tensor, kernel: number[], dilation: number[], paddi
 }
 
 /** torch.nn.functional.fold: the sum of the columns' elements where their windows lie in an image of `outputSize`. */
-export function col2im(
-  self: Tensor,
-  outputSize: number[],
-  kernel: number[],
-  dilation: number[],
-  padding: number[],
-  stride: number[],
-  out?: Tensor,
-): Tensor {
+export const col2im: CPU['col2im'] = (self, outputSize, kernel, dilation, padding, stride, out) => {
   const w = { kernel, dilation, padding, stride }
   checkWindow('col2im', self, w)
   const batched = self.dim === 3

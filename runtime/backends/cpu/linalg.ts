@@ -5,9 +5,10 @@ import { DType, dtypeName } from '../../tensor/dtype.js'
 import { broadcastShapes, numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousCopy, contiguousOf } from '../support/copy.js'
-import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
+import { deliver, deliverAllExact } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
 import { checkProductType, checkSameType } from '../support/product.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 const text = (t: Tensor): string => `[${t.shape.join(', ')}]`
 
@@ -153,14 +154,7 @@ function solveTriangular(operator: string, a: Tensor, b: Tensor, upper: boolean,
 }
 
 /** x with self x = b, or x self = b where `left` is false, for triangular self. */
-export function linalg_solve_triangular(
-  self: Tensor,
-  b: Tensor,
-  upper: boolean,
-  left: boolean,
-  unitriangular: boolean,
-  out?: Tensor,
-): Tensor {
+export const linalg_solve_triangular: CPU['linalg_solve_triangular'] = (self, b, upper, left, unitriangular, out) => {
   const operator = 'linalg_solve_triangular'
   check(self.dim >= 2 && b.dim >= 2, () => `${operator}: expected matrices, found shapes ${text(self)} and ${text(b)}`)
   if (left) return deliver(solveTriangular(operator, self, b, upper, unitriangular), out)
@@ -168,14 +162,7 @@ export function linalg_solve_triangular(
 }
 
 /** x with a x = self (a transposed where asked), and a copy of a. */
-export function triangular_solve(
-  self: Tensor,
-  a: Tensor,
-  upper: boolean,
-  transpose: boolean,
-  unitriangular: boolean,
-  ...outs: Outs
-): [Tensor, Tensor] {
+export const triangular_solve: CPU['triangular_solve'] = (self, a, upper, transpose, unitriangular, ...outs) => {
   check(self.dim >= 2 && a.dim >= 2, () => `triangular_solve: expected matrices, found shapes ${text(self)} and ${text(a)}`)
   const x = solveTriangular('triangular_solve', transpose ? transposed(a) : a, self, upper !== transpose, unitriangular)
   return deliverAllExact([x, contiguousCopy(a)], outs, 'triangular_solve')

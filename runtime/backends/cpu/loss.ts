@@ -2,13 +2,14 @@ import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { readTensor } from '../../tensor/data.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { scalarToNumber } from '../../tensor/scalar.js'
 import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { deliver, deliverAllExact, type Outs } from '../support/deliver.js'
+import { deliver, deliverAllExact } from '../support/deliver.js'
 import { listOf, zerosOf } from '../support/make.js'
 import { Reduction, reduceLoss } from '../support/loss.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 interface Picked {
   /** One loss per position, null where only the sums were asked for. */
@@ -81,39 +82,17 @@ function checkList(self: Tensor, target: Tensor): Dims {
 }
 
 /** torch.nll_loss_forward: the loss and the total weight of the targets. */
-export function nll_loss_forward(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  reduction: number,
-  ignoreIndex: number,
-  ...outs: Outs
-): [Tensor, Tensor] {
+export const nll_loss_forward: CPU['nll_loss_forward'] = (self, target, weight, reduction, ignoreIndex, ...outs) => {
   const dims = checkList(self, target)
   const picked = pick('nll_loss', self, target, weight, ignoreIndex, reduction === Reduction.none && self.dim === 2, dims)
   return deliverAllExact(forward(picked, reduction), outs, 'nll_loss')
 }
 
 /** torch.nll_loss on (N x) C log-probabilities. */
-export function nll_loss(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  reduction: number,
-  ignoreIndex: number,
-  out?: Tensor,
-): Tensor {
-  return deliver(nll_loss_forward(self, target, weight, reduction, ignoreIndex)[0], out)
-}
+export const nll_loss: CPU['nll_loss'] = (self, target, weight, reduction, ignoreIndex, out) =>
+  deliver(nll_loss_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 
-export function nll_loss2d_forward(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  reduction: number,
-  ignoreIndex: number,
-  ...outs: Outs
-): [Tensor, Tensor] {
+export const nll_loss2d_forward: CPU['nll_loss2d_forward'] = (self, target, weight, reduction, ignoreIndex, ...outs) => {
   check(self.dim === 4 && target.dim === 3, () => `nll_loss2d: expected 4 dimensions and targets of 3, found ${self.dim} and ${target.dim}`)
   const [batch, classes, height, width] = self.shape as [number, number, number, number]
   check(
@@ -125,16 +104,8 @@ export function nll_loss2d_forward(
   return deliverAllExact(forward(picked, reduction), outs, 'nll_loss2d')
 }
 
-export function nll_loss2d(
-  self: Tensor,
-  target: Tensor,
-  weight: Tensor | null,
-  reduction: number,
-  ignoreIndex: number,
-  out?: Tensor,
-): Tensor {
-  return deliver(nll_loss2d_forward(self, target, weight, reduction, ignoreIndex)[0], out)
-}
+export const nll_loss2d: CPU['nll_loss2d'] = (self, target, weight, reduction, ignoreIndex, out) =>
+  deliver(nll_loss2d_forward(self, target, weight, reduction, ignoreIndex)[0], out)
 
 /** torch.nn.functional.nll_loss on N x C x ... log-probabilities. */
 export function nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | null, reduction: number, ignoreIndex: number): Tensor {
@@ -182,15 +153,7 @@ function margins(
 }
 
 /** torch.nn.functional.multi_margin_loss with p 1 or 2. */
-export function multi_margin_loss(
-  self: Tensor,
-  target: Tensor,
-  p: Scalar,
-  margin: Scalar,
-  weight: Tensor | null,
-  reduction: number,
-  out?: Tensor,
-): Tensor {
+export const multi_margin_loss: CPU['multi_margin_loss'] = (self, target, p, margin, weight, reduction, out) => {
   const order = scalarToNumber(p)
   check(order === 1 || order === 2, () => `multi_margin_loss: expected p 1 or 2, found ${order}`)
   return reduceLoss(margins('multi_margin_loss', self, target, false, order, scalarToNumber(margin), weight), reduction, out)
@@ -202,14 +165,7 @@ export function multilabel_margin_loss(self: Tensor, target: Tensor, reduction: 
 }
 
 /** Negative log likelihoods and forward variables of T x N x C log-probabilities (_ctc_loss). */
-export function _ctc_loss(
-  logProbs: Tensor,
-  targets: Tensor,
-  inputLengths: readonly number[],
-  targetLengths: readonly number[],
-  blank: number,
-  _zeroInfinity: boolean,
-): [Tensor, Tensor] {
+export const _ctc_loss: CPU['_ctc_loss'] = (logProbs, targets, inputLengths, targetLengths, blank) => {
   if (logProbs.type !== DType.float32 && logProbs.type !== DType.float64) {
     throw new PtliteError('INVALID_DTYPE', `ctc_loss: expected float32 or float64, found ${logProbs.dtype}`)
   }
@@ -258,16 +214,8 @@ export function _ctc_loss(
   return [losses, alpha]
 }
 
-export function _ctc_loss_Tensor(
-  logProbs: Tensor,
-  targets: Tensor,
-  inputLengths: Tensor,
-  targetLengths: Tensor,
-  blank: number,
-  zeroInfinity: boolean,
-): [Tensor, Tensor] {
-  return _ctc_loss(logProbs, targets, numbersOf(inputLengths), numbersOf(targetLengths), blank, zeroInfinity)
-}
+export const _ctc_loss_Tensor: CPU['_ctc_loss_Tensor'] = (logProbs, targets, inputLengths, targetLengths, blank, zeroInfinity) =>
+  _ctc_loss(logProbs, targets, numbersOf(inputLengths), numbersOf(targetLengths), blank, zeroInfinity)
 
 export function numbersOf(list: Tensor): number[] {
   return Array.from(readTensor(list), Number)

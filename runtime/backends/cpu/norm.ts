@@ -6,6 +6,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { native_batch_norm } from './batch-statistics.js'
 
 /** float32 or float64 parameters of half inputs stay in float32. */
@@ -101,17 +102,7 @@ export function inference(
 }
 
 /** torch.batch_norm over dimension 1. */
-export function batch_norm(
-  input: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  runningMean: Tensor | null,
-  runningVar: Tensor | null,
-  training: boolean,
-  momentum: number,
-  eps: number,
-  _cudnnEnabled: boolean,
-): Tensor {
+export const batch_norm: CPU['batch_norm'] = (input, weight, bias, runningMean, runningVar, training, momentum, eps) => {
   if (training) return native_batch_norm(input, weight, bias, runningMean, runningVar, true, momentum, eps)[0]
   checkBatchNorm('batch_norm', input, weight, bias, runningMean, runningVar)
   return inference('batch_norm', input, weight, bias, runningMean, runningVar, eps)
@@ -169,28 +160,11 @@ function layerNorm(
 }
 
 /** torch.layer_norm over the last dimensions, which have normalized_shape. */
-export function layer_norm(
-  input: Tensor,
-  normalizedShape: number[],
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  _cudnnEnable: boolean,
-): Tensor {
-  return layerNorm('layer_norm', input, normalizedShape, weight, bias, eps, false)[0]
-}
+export const layer_norm: CPU['layer_norm'] = (input, normalizedShape, weight, bias, eps) =>
+  layerNorm('layer_norm', input, normalizedShape, weight, bias, eps, false)[0]
 
 /** layer_norm with the mean and 1 / deviation of each row. */
-export function native_layer_norm(
-  input: Tensor,
-  normalizedShape: number[],
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  out0?: Tensor,
-  out1?: Tensor,
-  out2?: Tensor,
-): [Tensor, Tensor, Tensor] {
+export const native_layer_norm: CPU['native_layer_norm'] = (input, normalizedShape, weight, bias, eps, out0, out1, out2) => {
   const [result, mean, rstd] = layerNorm('native_layer_norm', input, normalizedShape, weight, bias, eps, true)
   const type = parameterType(input, weight)
   return [deliver(result, out0), deliver(castTo(mean!, type), out1), deliver(castTo(rstd!, type), out2)]

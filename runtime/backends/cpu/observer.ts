@@ -10,6 +10,7 @@ import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import { filledWith } from './support/host-tensor.js'
 import { chooseQuant, numbersOf } from '../support/quantization.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { bestRange, rangeOf } from './support/range-search.js'
 import { resize } from '../../tensor/resize.js'
 
@@ -85,21 +86,21 @@ function fits(t: Tensor, name: keyof Observer, rows: number, perRow: boolean): v
  * Updates the observer from `x` where `observe`, then its scale and zero point, and quantizes `x` with them, where `quantize`: the result
  * and the mask of what was not saturated (at::_fused_moving_avg_obs_fq_helper). Empty tensors of the observer grow to the number of rows.
  */
-export function _fused_moving_avg_obs_fq_helper(
-  x: Tensor,
-  observe: Tensor,
-  quantize: Tensor,
-  runningMin: Tensor,
-  runningMax: Tensor,
-  scale: Tensor,
-  zeroPoint: Tensor,
-  constant: number,
-  min: number,
-  max: number,
-  axis: number,
-  perRow: boolean,
-  symmetric: boolean,
-): [Tensor, Tensor] {
+export const _fused_moving_avg_obs_fq_helper: CPU['_fused_moving_avg_obs_fq_helper'] = (
+  x,
+  observe,
+  quantize,
+  runningMin,
+  runningMax,
+  scale,
+  zeroPoint,
+  constant,
+  min,
+  max,
+  axis,
+  perRow,
+  symmetric,
+) => {
   const what = 'fused_moving_avg_obs_fake_quant'
   const observer: Observer = { runningMin, runningMax, scale, zeroPoint }
   check(!perRow || (axis === 0 && x.dim >= 2), () => `${what}: expected rows along dimension 0, found dimension ${axis}`)

@@ -1,5 +1,5 @@
-import type { Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { adaptiveAverage, adaptiveMax, average, maxPoolNd, maxPoolWithIndices } from './pooling.js'
 
 /** torch.max_pool1d and its kin: input [n, c, ...] or [c, ...]; an empty stride is the window. */
@@ -9,30 +9,12 @@ export const max_pool1d_with_indices = maxPoolWithIndices(1)
 export const max_pool3d_with_indices = maxPoolWithIndices(3)
 
 /** torch.avg_pool1d. */
-export function avg_pool1d(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-): Tensor {
-  return average(1, self, window, stride, padding, ceilMode, countIncludePad, null)
-}
+export const avg_pool1d: CPU['avg_pool1d'] = (self, window, stride, padding, ceilMode, countIncludePad) =>
+  average(1, self, window, stride, padding, ceilMode, countIncludePad, null)
 
 /** torch.avg_pool3d. */
-export function avg_pool3d(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-  divisorOverride: number | null,
-  out?: Tensor,
-): Tensor {
-  return deliverExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
-}
+export const avg_pool3d: CPU['avg_pool3d'] = (self, window, stride, padding, ceilMode, countIncludePad, divisorOverride, out) =>
+  deliverExact(average(3, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool3d')
 
 /** Pooling to a given size: input [n, c, ...] or [c, ...]. */
 export const adaptive_avg_pool1d = adaptiveAverage(1)

@@ -2,27 +2,16 @@ import { check } from '../../error.js'
 import { PoolMode } from '../../native/generated/kernels.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { adaptivePool, averagePool, maxPool, poolSettings } from './support/pool.js'
 
-type MaxPool = (self: Tensor, window: number[], stride: number[], padding: number[], dilation: number[], ceilMode: boolean) => Tensor
-type MaxPoolWithIndices = (
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  ceilMode: boolean,
-  out?: Tensor,
-  indices?: Tensor,
-) => [Tensor, Tensor]
-
-export function maxPoolNd(count: number): MaxPool {
+export function maxPoolNd(count: number): CPU['max_pool2d'] {
   const operator = `max_pool${count}d`
   return (self, window, stride, padding, dilation, ceil) =>
     maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), false)[0]
 }
 
-export function maxPoolWithIndices(count: number): MaxPoolWithIndices {
+export function maxPoolWithIndices(count: number): CPU['max_pool2d_with_indices'] {
   const operator = `max_pool${count}d_with_indices`
   return (self, window, stride, padding, dilation, ceil, out, indices) => {
     const [values, where] = maxPool(operator, self, poolSettings(operator, count, window, stride, padding, dilation, ceil), true)
@@ -59,28 +48,15 @@ export function average(
 }
 
 /** torch.avg_pool2d. */
-export function avg_pool2d(
-  self: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-  divisorOverride: number | null,
-  out?: Tensor,
-): Tensor {
-  return deliverExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
-}
+export const avg_pool2d: CPU['avg_pool2d'] = (self, window, stride, padding, ceilMode, countIncludePad, divisorOverride, out) =>
+  deliverExact(average(2, self, window, stride, padding, ceilMode, countIncludePad, divisorOverride), out, 'avg_pool2d')
 
-type AdaptiveAverage = (self: Tensor, outputSize: number[], out?: Tensor) => Tensor
-type AdaptiveMax = (self: Tensor, outputSize: number[], out?: Tensor, indices?: Tensor) => [Tensor, Tensor]
-
-export function adaptiveAverage(count: number): AdaptiveAverage {
+export function adaptiveAverage(count: number): CPU['adaptive_avg_pool2d'] {
   const operator = `adaptive_avg_pool${count}d`
   return (self, sizes, out) => deliverExact(adaptivePool(operator, count, PoolMode.average, self, sizes, false)[0], out, operator)
 }
 
-export function adaptiveMax(count: number): AdaptiveMax {
+export function adaptiveMax(count: number): CPU['adaptive_max_pool2d'] {
   const operator = `adaptive_max_pool${count}d`
   return (self, sizes, out, indices) => {
     const [values, where] = adaptivePool(operator, count, PoolMode.max, self, sizes, true)

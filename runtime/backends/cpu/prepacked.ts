@@ -3,15 +3,16 @@ import { float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { Storage } from '../../tensor/storage.js'
 import { DType } from '../../tensor/dtype.js'
 import { Tensor } from '../../tensor/tensor.js'
-import { cacheOf, CustomObject, setCache, Tuple, type Value } from '../../tensor/value.js'
+import { cacheOf, CUSTOM_CLASSES, CustomObject, setCache, Tuple, type Value } from '../../tensor/value.js'
 import { clampedLinear } from './matmul.js'
 import { convolve, convolveTransposed, packs } from './support/conv.js'
 import type { ConvSettings } from '../../shapes/convolution.js'
 import { contiguousOf } from '../support/copy.js'
 import type { Clamp } from './support/limits.js'
 import { packNow, PackSide } from '../support/packed-weight.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
-const CLASSES = '__torch__.torch.classes.xnnpack.'
+const CLASSES = `${CUSTOM_CLASSES}xnnpack.`
 
 /** What an object's state says, made ready for the kernels once. */
 interface Context {
@@ -150,18 +151,8 @@ export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
 }
 
 /** Weight [out, in / groups, kh, kw] with bias, settings and limits of the result. */
-export function conv2d_clamp_prepack(
-  W: Tensor,
-  B: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-  outputMin: Scalar | null,
-  outputMax: Scalar | null,
-): CustomObject {
-  return newObject('Conv2dOpContext', [W, B, stride, padding, dilation, groups, limit(outputMin), limit(outputMax)])
-}
+export const conv2d_clamp_prepack: CPU['conv2d_clamp_prepack'] = (W, B, stride, padding, dilation, groups, outputMin, outputMax) =>
+  newObject('Conv2dOpContext', [W, B, stride, padding, dilation, groups, limit(outputMin), limit(outputMax)])
 
 export function conv2d_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
   const { weight, bias, clamp, packing, settings } = prepackedConvolution(wPrepack)
@@ -169,19 +160,17 @@ export function conv2d_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
 }
 
 /** Weight [in, out / groups, kh, kw] with bias, settings and limits of the result. */
-export function conv2d_transpose_clamp_prepack(
-  W: Tensor,
-  B: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  dilation: number[],
-  groups: number,
-  outputMin: Scalar | null,
-  outputMax: Scalar | null,
-): CustomObject {
-  return newObject('TransposeConv2dOpContext', [W, B, stride, padding, outputPadding, dilation, groups, limit(outputMin), limit(outputMax)])
-}
+export const conv2d_transpose_clamp_prepack: CPU['conv2d_transpose_clamp_prepack'] = (
+  W,
+  B,
+  stride,
+  padding,
+  outputPadding,
+  dilation,
+  groups,
+  outputMin,
+  outputMax,
+) => newObject('TransposeConv2dOpContext', [W, B, stride, padding, outputPadding, dilation, groups, limit(outputMin), limit(outputMax)])
 
 export function conv2d_transpose_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
   const { weight, bias, clamp, settings, outputPadding } = convContext(wPrepack, true)

@@ -6,18 +6,12 @@ import type { Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
 import { filled, flattened } from '../support/make.js'
 import { checkNotEmpty } from '../support/reduce.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { selectLines } from './support/select.js'
 import { numeric } from './sort.js'
 
 /** torch.kthvalue: the k-th smallest element along `dim`, k counted from 1. */
-export function kthvalue(
-  self: Tensor,
-  k: number,
-  dim: number,
-  keepdim: boolean,
-  outValues?: Tensor,
-  outIndices?: Tensor,
-): [Tensor, Tensor] {
+export const kthvalue: CPU['kthvalue'] = (self, k, dim, keepdim, outValues, outIndices) => {
   numeric(self, 'kthvalue')
   const along = wrapDim(dim, self.dim)
   checkNotEmpty(self, [along], 'kthvalue')

@@ -8,6 +8,7 @@ import { contiguousOf, copyInto } from '../support/copy.js'
 import { alongDim, checkIndexType, type IndexedWalk, putIndexed } from './support/index-walk.js'
 import { scalarTensor, zerosOf } from '../support/make.js'
 import { checkSameType, targetOf } from '../support/target.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 type Put = 'copy' | 'add' | 'multiply'
 
@@ -121,15 +122,7 @@ function reductionOf(reduce: string, operator: string): Reduction {
 }
 
 /** torch.scatter_reduce: folds by sum, prod, mean, amax or amin; `includeSelf` counts what was there. */
-export function scatter_reduce_two(
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  src: Tensor,
-  reduce: string,
-  includeSelf: boolean,
-  out?: Tensor,
-): Tensor {
+export const scatter_reduce_two: CPU['scatter_reduce_two'] = (self, dim, index, src, reduce, includeSelf, out) => {
   const reduction = reductionOf(reduce, 'scatter_reduce')
   const along = wrapDim(dim, self.dim)
   checkSameType(self, src, 'scatter_reduce')
@@ -191,15 +184,7 @@ export function index_copy(self: Tensor, dim: number, index: Tensor, source: Ten
 }
 
 /** torch.index_reduce: as index_add, with prod, mean, amax or amin. */
-export function index_reduce(
-  self: Tensor,
-  dim: number,
-  index: Tensor,
-  source: Tensor,
-  reduce: string,
-  includeSelf: boolean,
-  out?: Tensor,
-): Tensor {
+export const index_reduce: CPU['index_reduce'] = (self, dim, index, source, reduce, includeSelf, out) => {
   const reduction = reductionOf(reduce, 'index_reduce')
   check(reduction !== 'sum', () => "index_reduce: expected reduce prod, mean, amax or amin, found 'sum'")
   const along = wrapDim(dim, self.dim)

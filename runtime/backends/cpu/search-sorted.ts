@@ -7,6 +7,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
 import { deliver, deliverExact } from '../support/deliver.js'
 import { filled } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { numeric } from './sort.js'
 
 function searchSorted(boundaries: Tensor, values: Tensor, int32: boolean, right: boolean, sorter: Tensor | null): Tensor {
@@ -36,15 +37,7 @@ function searchSorted(boundaries: Tensor, values: Tensor, int32: boolean, right:
 }
 
 /** torch.searchsorted: where each value would go in its row of ascending boundaries (or boundaries[sorter]). */
-export function searchsorted_Tensor(
-  sortedSequence: Tensor,
-  self: Tensor,
-  outInt32: boolean,
-  right: boolean,
-  side: string | null,
-  sorter: Tensor | null,
-  out?: Tensor,
-): Tensor {
+export const searchsorted_Tensor: CPU['searchsorted_Tensor'] = (sortedSequence, self, outInt32, right, side, sorter, out) => {
   check(side === null || side === 'left' || side === 'right', () => `searchsorted: expected side 'left' or 'right', found '${side}'`)
   check(!(side === 'left' && right), () => "searchsorted: side 'left' contradicts right=True")
   const rows = sortedSequence.shape.slice(0, -1)
@@ -66,14 +59,7 @@ function scalarBeside(value: Scalar, other: Tensor): Tensor {
   return filled([], fraction ? DType.float32 : other.type === DType.bool && typeof value !== 'boolean' ? DType.int64 : other.type, value)
 }
 
-export function searchsorted_Scalar(
-  sortedSequence: Tensor,
-  self: Scalar,
-  outInt32: boolean,
-  right: boolean,
-  side: string | null,
-  sorter: Tensor | null,
-): Tensor {
+export const searchsorted_Scalar: CPU['searchsorted_Scalar'] = (sortedSequence, self, outInt32, right, side, sorter) => {
   check(sortedSequence.dim === 1, () => `searchsorted: expected one row of boundaries for a number, found ${sortedSequence.dim} dimensions`)
   return searchsorted_Tensor(sortedSequence, scalarBeside(self, sortedSequence), outInt32, right, side, sorter)
 }

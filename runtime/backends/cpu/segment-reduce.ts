@@ -2,11 +2,12 @@ import { check, PtliteError } from '../../error.js'
 import { arrayTypeOf, readTensor, writeTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
-import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
+import { scalarToNumber } from '../../tensor/scalar.js'
 import { numelOf, sameShape, wrapDim } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { checkReal, computeType, dense } from '../support/real.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 interface Fold {
   /** What a segment without elements gives. */
@@ -66,16 +67,7 @@ function rowsOf(bounds: Tensor, rows: number, size: number, areLengths: boolean,
  * max, min, mean, sum or prod of segments along `axis` (torch.segment_reduce), given by their lengths [..., segments] or by offsets
  * [..., segments + 1]. Segments start from `initial`; without it empty ones give -inf, inf, nan, 0 and 1.
  */
-export function segment_reduce(
-  data: Tensor,
-  reduce: string,
-  lengths: Tensor | null,
-  indices: Tensor | null,
-  offsets: Tensor | null,
-  axis: number,
-  unsafe: boolean,
-  initial: Scalar | null,
-): Tensor {
+export const segment_reduce: CPU['segment_reduce'] = (data, reduce, lengths, indices, offsets, axis, unsafe, initial) => {
   checkReal(OPERATOR, data.type)
   const fold = Object.hasOwn(FOLDS, reduce) ? FOLDS[reduce] : undefined
   check(fold !== undefined, () => `${OPERATOR}: expected reduction max, min, mean, sum or prod, found '${reduce}'`)

@@ -4,6 +4,7 @@ import { DType } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** Bits of a direction number, of which a dimension has as many (MAXBIT of PyTorch's SobolEngineOpsUtils.h). */
 const BITS = 30
@@ -46,14 +47,7 @@ function step(
  * The next `n` points [n, dimension] of a Sobol sequence in [0, 1), of which `numGenerated` were drawn, and the state after them. `quasi` is the state before
  * them, int64 [dimension]; `sobolstate` holds the direction numbers, int64 [dimension, 30]. float32 or float64 (torch.quasirandom.SobolEngine).
  */
-export function _sobol_engine_draw(
-  quasi: Tensor,
-  n: number,
-  sobolstate: Tensor,
-  dimension: number,
-  numGenerated: number,
-  dtype: DType | null,
-): [Tensor, Tensor] {
+export const _sobol_engine_draw: CPU['_sobol_engine_draw'] = (quasi, n, sobolstate, dimension, numGenerated, dtype) => {
   const operator = '_sobol_engine_draw'
   const type = dtype ?? DType.float32
   checkInts(operator, 'quasi', quasi, [dimension])

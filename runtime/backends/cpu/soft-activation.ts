@@ -1,13 +1,13 @@
 import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import type { RandomGenerator } from '../../tensor/generator.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { drawSlopes } from './random.js'
 import { copyInto } from '../support/copy.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { abs_out, exp_out, neg_out } from './unary.js'
 import { floating } from './activation.js'
@@ -112,15 +112,7 @@ function channelView(self: Tensor, weight: Tensor): Tensor {
 }
 
 /** The slope of negative elements is the middle of its range; in training each has one of its own, drawn at random. */
-export function rrelu_with_noise_out(
-  self: Tensor,
-  noise: Tensor,
-  lower: Scalar,
-  upper: Scalar,
-  training: boolean,
-  generator: RandomGenerator | null,
-  out?: Tensor,
-): Tensor {
+export const rrelu_with_noise_out: CPU['rrelu_with_noise_out'] = (self, noise, lower, upper, training, generator, out) => {
   if (!isFloating(self.type)) notFor('rrelu', self.type)
   const low = scalarToNumber(lower)
   const high = scalarToNumber(upper)

@@ -12,6 +12,7 @@ import { checkSquare, identity, linalg_det, linalg_slogdet, linalg_solve } from 
 import { contiguousCopy, contiguousOf, copyInto } from '../support/copy.js'
 import { deliverAllExact, type Outs } from '../support/deliver.js'
 import { reshaped, scalarTensor } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** Forms of solve, inverse, Cholesky factor and determinant that say which matrices failed, or give the LU factors too. */
 
@@ -55,13 +56,7 @@ function factored(operator: string, a: Tensor): Factored {
 }
 
 /** x with a x = b (x a = b unless `left`), the LU factors and pivots of a, or its transpose, and the first zero pivot per matrix or 0. */
-export function _linalg_solve_ex(
-  a: Tensor,
-  b: Tensor,
-  left: boolean,
-  checkErrors: boolean,
-  ...outs: Outs
-): [Tensor, Tensor, Tensor, Tensor] {
+export const _linalg_solve_ex: CPU['_linalg_solve_ex'] = (a, b, left, checkErrors, ...outs) => {
   const [factors, pivots, info] = factored('linalg_solve', a)
   if (checkErrors) _linalg_check_errors(info, 'linalg.solve_ex', a.dim === 2)
   const x = linalg_solve(withoutSingular(a, info), b, left)

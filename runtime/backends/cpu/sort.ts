@@ -3,6 +3,7 @@ import { DType } from '../../tensor/dtype.js'
 import { wrapDim } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { selectLines, sortLines } from './support/select.js'
 
 export function numeric(self: Tensor, operator: string): void {
@@ -10,14 +11,7 @@ export function numeric(self: Tensor, operator: string): void {
 }
 
 /** torch.sort with positions, NaN as the largest. Unless `stable`, equal elements come in any order. */
-export function sort_stable(
-  self: Tensor,
-  stable: boolean | null,
-  dim: number,
-  descending: boolean,
-  outValues?: Tensor,
-  outIndices?: Tensor,
-): [Tensor, Tensor] {
+export const sort_stable: CPU['sort_stable'] = (self, stable, dim, descending, outValues, outIndices) => {
   const { values, indices } = sortLines(self, wrapDim(dim, self.dim), { descending, withValues: true, stable: stable ?? false })
   return [deliverExact(values!, outValues, 'sort'), deliverExact(indices, outIndices, 'sort')]
 }
@@ -41,15 +35,7 @@ export function msort(self: Tensor): Tensor {
 }
 
 /** torch.topk: the k largest or smallest elements along `dim`, in order where `sorted`. */
-export function topk(
-  self: Tensor,
-  k: number,
-  dim: number,
-  largest: boolean,
-  sorted: boolean,
-  outValues?: Tensor,
-  outIndices?: Tensor,
-): [Tensor, Tensor] {
+export const topk: CPU['topk'] = (self, k, dim, largest, sorted, outValues, outIndices) => {
   numeric(self, 'topk')
   const along = wrapDim(dim, self.dim)
   const length = self.dim === 0 ? 1 : self.shape[along]!

@@ -5,7 +5,8 @@ import { numelOf, sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { applySteps } from './compiled.js'
 import { castTo } from '../support/copy.js'
-import { type PostOps, postOpsOf, type StepArguments } from '../../shapes/post-ops.js'
+import type { CPU } from '../support/generated/interfaces.js'
+import { type PostOps, postOpsOf } from '../../shapes/post-ops.js'
 import { injected, NO_CHAIN, type SparseOrder, type SparseStep } from '../../shapes/sparse-steps.js'
 import { sizesOf, type SparseForm, sparseKernel, stepsOf } from './support/sparse-weight.js'
 
@@ -17,15 +18,7 @@ const LINEAR_FORMS: readonly SparseForm[] = ['rows', 'unrolled', 'vectors']
  * the dense kernel within a part do not. Steps are carried out in registers where they are a chain. With all of them in bfloat16, the sums are
  * float32 and rounded once, behind limits and steps.
  */
-export function sparse_linear(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  form: string,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const sparse_linear: CPU['sparse_linear'] = (input, weight, bias, form, min, max, ...steps) => {
   const name = 'ptlite::sparse_linear'
   const post = postOpsOf(name, ...steps)
   const type = input.type === DType.bfloat16 ? DType.bfloat16 : DType.float32
@@ -48,14 +41,7 @@ export function sparse_linear(
  * Convolution by a pointwise filter [n, k, 1, 1] with bias, clamped to [min, max], by the non-zero blocks of the filter. Contiguous
  * float32 input [batch, k, h, w].
  */
-export function sparse_convolution(
-  input: Tensor,
-  weight: Tensor,
-  bias: Tensor | null,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const sparse_convolution: CPU['sparse_convolution'] = (input, weight, bias, min, max, ...steps) => {
   const name = 'ptlite::sparse_convolution'
   const post = postOpsOf(name, ...steps)
   checkOperands(name, input, weight, bias, 4)
@@ -73,15 +59,7 @@ export function sparse_convolution(
  * The same for channels in blocks of 16: input [batch, k / 16, h, w, 16], filter [n / 16, 1, 1, k, 16], bias of n and, added before the
  * clamp, a residual of the result's shape. Operands of steps are in blocks, too.
  */
-export function sparse_blocked_convolution(
-  input: Tensor,
-  filter: Tensor,
-  bias: Tensor | null,
-  residual: Tensor | null,
-  min: number,
-  max: number,
-  ...steps: StepArguments
-): Tensor {
+export const sparse_blocked_convolution: CPU['sparse_blocked_convolution'] = (input, filter, bias, residual, min, max, ...steps) => {
   const name = 'ptlite::sparse_blocked_convolution'
   const post = postOpsOf(name, ...steps)
   for (const t of [input, filter, bias, residual]) {

@@ -5,6 +5,7 @@ import { type DType, isFloating, promoteTypes } from '../../tensor/dtype.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { filled, zerosOf } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { padLast } from './padding.js'
 
 /** The window in the middle of `nFft` zeros. */
@@ -20,17 +21,7 @@ function fullWindow(window: Tensor | null, nFft: number, length: number, type: D
  * torch.stft of real signals: complex (batch,) frequency, frame, or the same with a last dimension of parts. Frames lie side by side where the signal
  * has n_fft values; with `alignToWindow` where it has those of the window, zeros standing for what is missing at the ends.
  */
-export function stft(
-  self: Tensor,
-  nFft: number,
-  hopLength: number | null,
-  winLength: number | null,
-  window: Tensor | null,
-  normalized: boolean,
-  onesided: boolean | null,
-  returnComplex: boolean | null,
-  alignToWindow: boolean | null = null,
-): Tensor {
+export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow = null) => {
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
   const hop = hopLength ?? Math.floor(nFft / 4)
   const width = winLength ?? nFft
@@ -74,19 +65,19 @@ export function stft(
 }
 
 /** torch.stft with the signal padded by n_fft / 2 at both ends where `center`. */
-export function stft_center(
-  self: Tensor,
-  nFft: number,
-  hopLength: number | null,
-  winLength: number | null,
-  window: Tensor | null,
-  center: boolean,
-  padMode: string,
-  normalized: boolean,
-  onesided: boolean | null,
-  returnComplex: boolean | null,
-  alignToWindow: boolean | null,
-): Tensor {
+export const stft_center: CPU['stft_center'] = (
+  self,
+  nFft,
+  hopLength,
+  winLength,
+  window,
+  center,
+  padMode,
+  normalized,
+  onesided,
+  returnComplex,
+  alignToWindow,
+) => {
   check(!center || alignToWindow === null, () => 'stft: align_to_window can only be given where center is False')
   const modes = { constant: 'constant', reflect: 'reflect', replicate: 'replicate', circular: 'circular' } as const
   check(Object.hasOwn(modes, padMode), () => `stft: expected pad_mode ${Object.keys(modes).join(', ')}, found '${padMode}'`)

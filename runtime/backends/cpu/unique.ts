@@ -7,6 +7,7 @@ import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { contiguousOf } from '../support/copy.js'
 import { indexSelect } from './support/index-walk.js'
 import { flattened, reshaped } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 interface Found {
   /** Position (int64) of one row of each kind. */
@@ -75,32 +76,12 @@ export function _unique(self: Tensor, _sorted: boolean, returnInverse: boolean):
 }
 
 /** One element of each run of equal ones; slices along `dim` where it is given. */
-export function unique_consecutive(
-  self: Tensor,
-  returnInverse: boolean,
-  returnCounts: boolean,
-  dim: number | null,
-): [Tensor, Tensor, Tensor] {
+export const unique_consecutive: CPU['unique_consecutive'] = (self, returnInverse, returnCounts, dim) => {
   if (dim === null || (dim === 0 && self.dim === 1)) return ofElements(self, true, returnInverse, returnCounts)
   return ofSlices(self, dim, true, true, true)
 }
 
 /** Distinct slices along `dim`, in lexicographic order. */
-export function unique_dim(
-  self: Tensor,
-  dim: number,
-  _sorted: boolean,
-  _returnInverse: boolean,
-  _returnCounts: boolean,
-): [Tensor, Tensor, Tensor] {
-  return ofSlices(self, dim, false, true, true)
-}
+export const unique_dim: CPU['unique_dim'] = (self, dim) => ofSlices(self, dim, false, true, true)
 
-export function unique_dim_consecutive(
-  self: Tensor,
-  dim: number,
-  _returnInverse: boolean,
-  _returnCounts: boolean,
-): [Tensor, Tensor, Tensor] {
-  return ofSlices(self, dim, true, true, true)
-}
+export const unique_dim_consecutive: CPU['unique_dim_consecutive'] = (self, dim) => ofSlices(self, dim, true, true, true)

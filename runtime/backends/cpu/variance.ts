@@ -6,6 +6,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { deliver } from '../support/deliver.js'
 import { reducedDims } from '../../shapes/dims.js'
 import { computeType, splitDims } from '../support/reduce.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 export type Dims = readonly number[] | null
 
@@ -76,12 +77,5 @@ export function deviation_dim(self: Tensor, dim: number[] | null, unbiased: bool
   return one(self, dim, Number(unbiased), keepdim, true, out)
 }
 
-export function deviation_correction(
-  self: Tensor,
-  dim: number[] | null,
-  correction: Scalar | null,
-  keepdim: boolean,
-  out?: Tensor,
-): Tensor {
-  return one(self, dim, freedom(correction), keepdim, true, out)
-}
+export const deviation_correction: CPU['deviation_correction'] = (self, dim, correction, keepdim, out) =>
+  one(self, dim, freedom(correction), keepdim, true, out)

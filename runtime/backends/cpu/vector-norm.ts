@@ -10,6 +10,7 @@ import { computeType as realType } from '../support/real.js'
 import { reduce, type ReduceOpName } from '../support/reduce.js'
 import { reducedDims, reducedShape } from '../../shapes/dims.js'
 import { zerosOf } from '../support/make.js'
+import type { CPU } from '../support/generated/interfaces.js'
 
 /** The fold that computes the norm of this order; general orders also need `p`. */
 function foldOf(order: number): ReduceOpName {
@@ -49,26 +50,11 @@ export function norm_ScalarOpt_dtype(self: Tensor, p: Scalar | null, dtype: DTyp
   return norm(self, p, null, false, dtype, out)
 }
 
-export function norm_ScalarOpt_dim_dtype(
-  self: Tensor,
-  p: Scalar | null,
-  dim: number[],
-  keepdim: boolean,
-  dtype: DType,
-  out?: Tensor,
-): Tensor {
-  return norm(self, p, dim, keepdim, dtype, out)
-}
+export const norm_ScalarOpt_dim_dtype: CPU['norm_ScalarOpt_dim_dtype'] = (self, p, dim, keepdim, dtype, out) =>
+  norm(self, p, dim, keepdim, dtype, out)
 
 /** torch.linalg.vector_norm. Orders without an identity need elements in each folded dim. */
-export function linalg_vector_norm(
-  self: Tensor,
-  ord: Scalar,
-  dim: number[] | null,
-  keepdim: boolean,
-  dtype: DType | null,
-  out?: Tensor,
-): Tensor {
+export const linalg_vector_norm: CPU['linalg_vector_norm'] = (self, ord, dim, keepdim, dtype, out) => {
   floatingType('linalg_vector_norm', 'input', self.type)
   const type = floatingType('linalg_vector_norm', 'dtype', dtype ?? self.type)
   if (promoteTypes(self.type, type) !== type || !canCast(self.type, type)) {

@@ -5,6 +5,7 @@ import type { Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'
 import { checkSameType } from '../support/product.js'
+import type { CPU } from '../support/generated/interfaces.js'
 import { addmm, baddbmm } from './matrix-sums.js'
 import { bmm, mm } from './matmul.js'
 
@@ -39,15 +40,7 @@ export function addmm_dtype(self: Tensor, mat1: Tensor, mat2: Tensor, type: DTyp
   return addmm(added, a, b, beta, alpha, out)
 }
 
-export function baddbmm_dtype(
-  self: Tensor,
-  batch1: Tensor,
-  batch2: Tensor,
-  type: DType,
-  beta: Scalar,
-  alpha: Scalar,
-  out?: Tensor,
-): Tensor {
+export const baddbmm_dtype: CPU['baddbmm_dtype'] = (self, batch1, batch2, type, beta, alpha, out) => {
   checkSameType('baddbmm', batch1, batch2)
   const [added, a, b] = widened('baddbmm', type, [self, batch1, batch2]) as [Tensor, Tensor, Tensor]
   return baddbmm(added, a, b, beta, alpha, out)

@@ -7,6 +7,7 @@ import type { Value } from '../../tensor/value.js'
 import { checkExtent, checkRange } from '../../shapes/convolution.js'
 import { contiguousOf } from '../support/copy.js'
 import { checkQuant, dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../support/quantization.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { biasNumbers, channelQuant, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
@@ -226,94 +227,36 @@ function withoutHeight(x: Tensor): Tensor {
   return viewOf(x, [x.shape[0]!, x.shape[1]!, x.shape[3]!], [x.strides[0]!, x.strides[1]!, x.strides[3]!])
 }
 
-export function conv1d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, false, 'quantized::conv1d'))
+type Conv = QuantizedCPU['conv2d_new']
+
+/** Of rows as of images of height 1. */
+function rows(name: string, relu = false): Conv {
+  return (x, weights, scale, zeroPoint) => withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, relu, name))
 }
 
-export function conv1d_relu(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, true, 'quantized::conv1d_relu'))
-}
-
-export function conv2d_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv2d')
-}
-
-export function conv2d_relu_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, true, 'quantized::conv2d_relu')
+/** Of images and volumes: the weights say which. */
+function conv(name: string, relu = false): Conv {
+  return (x, weights, scale, zeroPoint) => convolution(x, weights, scale, zeroPoint, relu, name)
 }
 
 /** The old form repeats geometry that the packed parameters hold; PyTorch ignores it too. */
-export function conv2d(
-  x: Tensor,
-  weights: Value,
-  _s: number[],
-  _p: number[],
-  _d: number[],
-  _g: number,
-  scale: number,
-  zero: number,
-): Tensor {
-  return convolution(x, weights, scale, zero, false, 'quantized::conv2d')
+function old(run: Conv): QuantizedCPU['conv2d'] {
+  return (x, weights, _stride, _padding, _dilation, _groups, scale, zeroPoint) => run(x, weights, scale, zeroPoint)
 }
 
-export function conv2d_relu(
-  x: Tensor,
-  weights: Value,
-  _s: number[],
-  _p: number[],
-  _d: number[],
-  _g: number,
-  scale: number,
-  zero: number,
-): Tensor {
-  return convolution(x, weights, scale, zero, true, 'quantized::conv2d_relu')
-}
-
-export function conv3d_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv3d')
-}
-
-export function conv3d_relu_new(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, true, 'quantized::conv3d_relu')
-}
-
-export function conv3d(
-  x: Tensor,
-  weights: Value,
-  _s: number[],
-  _p: number[],
-  _d: number[],
-  _g: number,
-  scale: number,
-  zero: number,
-): Tensor {
-  return convolution(x, weights, scale, zero, false, 'quantized::conv3d')
-}
-
-export function conv3d_relu(
-  x: Tensor,
-  weights: Value,
-  _s: number[],
-  _p: number[],
-  _d: number[],
-  _g: number,
-  scale: number,
-  zero: number,
-): Tensor {
-  return convolution(x, weights, scale, zero, true, 'quantized::conv3d_relu')
-}
-
-export function conv_transpose1d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return withoutHeight(convolution(withHeight(x), weights, scale, zeroPoint, false, 'quantized::conv_transpose1d'))
-}
-
-export function conv_transpose2d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv_transpose2d')
-}
-
-export function conv_transpose3d(x: Tensor, weights: Value, scale: number, zeroPoint: number): Tensor {
-  return convolution(x, weights, scale, zeroPoint, false, 'quantized::conv_transpose3d')
-}
+export const conv1d = rows('quantized::conv1d')
+export const conv1d_relu = rows('quantized::conv1d_relu', true)
+export const conv2d_new = conv('quantized::conv2d')
+export const conv2d_relu_new = conv('quantized::conv2d_relu', true)
+export const conv2d = old(conv2d_new)
+export const conv2d_relu = old(conv2d_relu_new)
+export const conv3d_new = conv('quantized::conv3d')
+export const conv3d_relu_new = conv('quantized::conv3d_relu', true)
+export const conv3d = old(conv3d_new)
+export const conv3d_relu = old(conv3d_relu_new)
+export const conv_transpose1d = rows('quantized::conv_transpose1d')
+export const conv_transpose2d = conv('quantized::conv_transpose2d')
+export const conv_transpose3d = conv('quantized::conv_transpose3d')
 
 /**
  * float32 input quantized by its own range. PyTorch's engines give the integer result the parameters of the input, so
@@ -326,11 +269,9 @@ function dynamicConvolution(x: Tensor, weights: Value, what: string): Tensor {
   return dequantized(convolution(quantizePerTensor(source, scale, zeroPoint, DType.quint8), weights, scale, zeroPoint, false, what, true))
 }
 
-type DynamicConvolution = (x: Tensor, weights: Value, reduceRange: boolean) => Tensor
-
 /** Take `reduce_range` for the schema's sake: QNNPACK uses all 8 bits in any case. */
-function dynamicConv(name: string, oneDimensional = false): DynamicConvolution {
-  return (x, weights, _reduceRange) =>
+function dynamicConv(name: string, oneDimensional = false): QuantizedCPU['conv2d_dynamic'] {
+  return (x, weights) =>
     oneDimensional ? withoutHeight(dynamicConvolution(withHeight(x), weights, name)) : dynamicConvolution(x, weights, name)
 }
 

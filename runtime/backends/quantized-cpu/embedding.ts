@@ -5,7 +5,17 @@ import { contiguousStrides } from '../../tensor/shape.js'
 import { empty, isPerChannel, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { CustomObject, Tuple, type Value } from '../../tensor/value.js'
 import { packRows, type Search } from './support/embedding-pack.js'
-import { EMBEDDING_CLASS, pickRows, sumRows, type TableBits, tableOf, tableOfRows, weightOf } from './support/embedding-table.js'
+import {
+  type EmbeddingTable,
+  EMBEDDING_CLASS,
+  pickRows,
+  sumRows,
+  type TableBits,
+  tableOf,
+  tableOfRows,
+  weightOf,
+} from './support/embedding-table.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 
 /** State: version, [weight], [], [bits]; as PyTorch writes it. */
 export function embedding_bag_prepack(weight: Tensor): CustomObject {
@@ -46,69 +56,29 @@ function mappingOf(pruned: boolean, mapping: Tensor | null): Tensor | null {
   return mapping
 }
 
+/** What follows the table. */
+type BagArguments = Parameters<QuantizedCPU['embedding_bag_byte']> extends [unknown, ...infer Rest] ? Rest : never
+
 /** Sums of rows per bag; like PyTorch's, whatever `mode` says. */
-function bag(
-  packed: Value,
-  indices: Tensor,
-  offsets: Tensor | null,
-  bits: TableBits,
-  pruned: boolean,
-  perSampleWeights: Tensor | null,
-  mapping: Tensor | null,
-  includeLast: boolean,
-): Tensor {
-  const table = tableOf(packed)
-  check(table.bits === bits, () => `expected a table of ${bits} bits, found ${table.bits}`)
+function bag(table: EmbeddingTable, ...[indices, offsets, , , pruned, perSampleWeights, mapping, includeLast]: BagArguments): Tensor {
   return sumRows(table, indices, { offsets, perSampleWeights, mapping: mappingOf(pruned, mapping), includeLast })
 }
 
-export function embedding_bag_byte(
-  packed: Value,
-  indices: Tensor,
-  offsets: Tensor | null,
-  _scaleGrad: boolean,
-  _mode: number,
-  pruned: boolean,
-  perSampleWeights: Tensor | null,
-  mapping: Tensor | null,
-  includeLast: boolean,
-): Tensor {
-  return bag(packed, indices, offsets, 8, pruned, perSampleWeights, mapping, includeLast)
+function packedBag(bits: TableBits): QuantizedCPU['embedding_bag_byte'] {
+  return (packed, ...rest) => {
+    const table = tableOf(packed)
+    check(table.bits === bits, () => `expected a table of ${bits} bits, found ${table.bits}`)
+    return bag(table, ...rest)
+  }
 }
 
-export function embedding_bag_4bit(
-  packed: Value,
-  indices: Tensor,
-  offsets: Tensor | null,
-  _scaleGrad: boolean,
-  _mode: number,
-  pruned: boolean,
-  perSampleWeights: Tensor | null,
-  mapping: Tensor | null,
-  includeLast: boolean,
-): Tensor {
-  return bag(packed, indices, offsets, 4, pruned, perSampleWeights, mapping, includeLast)
-}
-
-type RowwiseBag = (
-  rows: Tensor,
-  indices: Tensor,
-  offsets: Tensor | null,
-  scaleGrad: boolean,
-  mode: number,
-  pruned: boolean,
-  perSampleWeights: Tensor | null,
-  mapping: Tensor | null,
-  includeLast: boolean,
-) => Tensor
+export const embedding_bag_byte = packedBag(8)
+export const embedding_bag_4bit = packedBag(4)
 
 /** Tables given as rows of bytes, each with its scale and bias at its end. */
-function rowwise(bits: TableBits): RowwiseBag {
+function rowwise(bits: TableBits): QuantizedCPU['embedding_bag_byte_rowwise_offsets'] {
   const what = `embedding_bag_${bits === 8 ? 'byte' : `${bits}bit`}_rowwise_offsets`
-  return (rows, indices, offsets, _scaleGrad, _mode, pruned, perSampleWeights, mapping, includeLast) => {
-    const table = tableOfRows(rows, bits, what)
-    return sumRows(table, indices, { offsets, perSampleWeights, mapping: mappingOf(pruned, mapping), includeLast })
-  }
+  return (rows, ...rest) => bag(tableOfRows(rows, bits, what), ...rest)
 }
 
 export const embedding_bag_byte_rowwise_offsets = rowwise(8)
@@ -125,22 +95,18 @@ export function embedding_bag_byte_prepack_with_rowwise_min_max(weight: Tensor, 
   return packRows(weight, 8, null, 'embedding_bag_byte_prepack_with_rowwise_min_max', rowwiseMinMax)
 }
 
-type NibblePrepack = (weight: Tensor, optimized: boolean, bins: number, ratio: number) => Tensor
-
 function searchOf(operator: string, optimized: boolean, bins: number, ratio: number): Search | null {
   check(bins >= 1 && bins <= 1_000_000, () => `${operator}: expected at least one bin, found ${bins}`)
   return optimized ? { bins, ratio } : null
 }
 
 /** Rows of packed integers, then scale and minimum as float16; `optimized` searches narrower bounds with less error. */
-function prepack(bits: TableBits): NibblePrepack {
+function prepack(bits: TableBits): QuantizedCPU['embedding_bag_4bit_prepack'] {
   const operator = `embedding_bag_${bits}bit_prepack`
   return (weight, optimized, bins, ratio) => packRows(weight, bits, searchOf(operator, optimized, bins, ratio), operator)
 }
 
-type BoundedPrepack = (weight: Tensor, rowwiseMinMax: Tensor, optimized: boolean, bins: number, ratio: number) => Tensor
-
-function prepackWithin(bits: TableBits): BoundedPrepack {
+function prepackWithin(bits: TableBits): QuantizedCPU['embedding_bag_4bit_prepack_with_rowwise_min_max'] {
   const operator = `embedding_bag_${bits}bit_prepack_with_rowwise_min_max`
   return (weight, ranges, optimized, bins, ratio) => packRows(weight, bits, searchOf(operator, optimized, bins, ratio), operator, ranges)
 }

@@ -8,61 +8,26 @@ import { group_norm as groupNorm } from '../cpu/group-norm.js'
 import * as cpu from '../cpu/norm.js'
 import { contiguousOf } from '../support/copy.js'
 import { checkQuant, perTensor } from '../support/quantization.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { toChannelsLast } from './support/layout.js'
 import { throughFloat } from './support/through-float.js'
 
 /** Normalisation of quantized tensors: statistics and scaling in float32, the result quantized anew, as PyTorch does. */
 
-export function layer_norm(
-  t: Tensor,
-  normalizedShape: number[],
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-): Tensor {
-  return throughFloat(t, (x) => cpu.layer_norm(x, normalizedShape, weight, bias, eps, false), undefined, { scale, zeroPoint })
-}
+export const layer_norm: QuantizedCPU['layer_norm'] = (t, normalizedShape, weight, bias, eps, scale, zeroPoint) =>
+  throughFloat(t, (x) => cpu.layer_norm(x, normalizedShape, weight, bias, eps, false), undefined, { scale, zeroPoint })
 
-export function group_norm(
-  t: Tensor,
-  groups: number,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-): Tensor {
+export const group_norm: QuantizedCPU['group_norm'] = (t, groups, weight, bias, eps, scale, zeroPoint) => {
   check(t.dim >= 3, () => `quantized::group_norm: expected at least 3 dimensions, found ${t.dim}`)
   return throughFloat(t, (x) => groupNorm(x, groups, weight, bias, eps, false), undefined, { scale, zeroPoint })
 }
 
 /** A group per channel. */
-export function instance_norm(
-  t: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-): Tensor {
-  return group_norm(t, t.shape[1] ?? 0, weight, bias, eps, scale, zeroPoint)
-}
-
-type BatchNorm = (
-  t: Tensor,
-  weight: Tensor | null,
-  bias: Tensor | null,
-  mean: Tensor,
-  variance: Tensor,
-  eps: number,
-  scale: number,
-  zeroPoint: number,
-) => Tensor
+export const instance_norm: QuantizedCPU['instance_norm'] = (t, weight, bias, eps, scale, zeroPoint) =>
+  group_norm(t, t.shape[1] ?? 0, weight, bias, eps, scale, zeroPoint)
 
 /** By the statistics given; `ranks` are the numbers of dimensions that the operator takes. Images have channels innermost then. */
-function batchNorm(name: string, ranks: readonly number[], relu: boolean): BatchNorm {
+function batchNorm(name: string, ranks: readonly number[], relu: boolean): QuantizedCPU['batch_norm'] {
   return (t, weight, bias, mean, variance, eps, scale, zeroPoint) => {
     const quant = perTensor(t, name)
     if (weight === null || bias === null) throw new PtliteError('INVALID_ARGUMENT', `${name}: weight and bias must be given`)

@@ -3,6 +3,7 @@ import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { poolSettings } from '../cpu/support/pool.js'
 import { adopt } from './support/adopt.js'
 import { quantizedAdaptivePool, quantizedAveragePool, quantizedMaxPool } from './support/pool.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 
 /** Pooling of 8-bit integers; results keep scale and zero point of the input. */
 
@@ -31,45 +32,21 @@ function asPair(list: readonly number[], filler: number): number[] {
   return list.length === 0 ? [] : [filler, list[0]!]
 }
 
-export function avg_pool1d(
-  t: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-): Tensor {
+export const avg_pool1d: QuantizedCPU['avg_pool1d'] = (t, window, stride, padding, ceilMode, countIncludePad) => {
   const settings = poolSettings('avg_pool1d', 2, asPair(window, 1), asPair(stride, 1), asPair(padding, 0), [1, 1], ceilMode)
   return asRow(quantizedAveragePool(asImage(t), 'avg_pool1d', settings, countIncludePad, null))
 }
 
-export function quantized_avg_pool2d(
-  t: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-  divisor: number | null,
-  out?: Tensor,
-): Tensor {
-  const settings = poolSettings('avg_pool2d', 2, window, stride, padding, [1], ceilMode)
-  return finish(quantizedAveragePool(t, 'avg_pool2d', settings, countIncludePad, divisor), out)
+function average(count: number): QuantizedCPU['quantized_avg_pool2d'] {
+  const operator = `avg_pool${count}d`
+  return (t, window, stride, padding, ceilMode, countIncludePad, divisor, out) => {
+    const settings = poolSettings(operator, count, window, stride, padding, [1], ceilMode)
+    return finish(quantizedAveragePool(t, operator, settings, countIncludePad, divisor), out)
+  }
 }
 
-export function quantized_avg_pool3d(
-  t: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  ceilMode: boolean,
-  countIncludePad: boolean,
-  divisor: number | null,
-  out?: Tensor,
-): Tensor {
-  const settings = poolSettings('avg_pool3d', 3, window, stride, padding, [1], ceilMode)
-  return finish(quantizedAveragePool(t, 'avg_pool3d', settings, countIncludePad, divisor), out)
-}
+export const quantized_avg_pool2d = average(2)
+export const quantized_avg_pool3d = average(3)
 
 export function adaptive_avg_pool1d(t: Tensor, size: number[]): Tensor {
   return asRow(quantizedAdaptivePool(asImage(t), 'adaptive_avg_pool1d', 2, asPair(size, 1)))
@@ -107,14 +84,7 @@ export function max_pool2d(
 }
 
 /** Of [N, C, D, H, W]. */
-export function quantized_max_pool3d(
-  t: Tensor,
-  window: number[],
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  ceilMode: boolean,
-): Tensor {
+export const quantized_max_pool3d: QuantizedCPU['quantized_max_pool3d'] = (t, window, stride, padding, dilation, ceilMode) => {
   check(t.dim === 5, () => `quantized_max_pool3d: expected 5 dimensions, found ${t.dim}`)
   return quantizedMaxPool(t, 'quantized_max_pool3d', poolSettings('quantized_max_pool3d', 3, window, stride, padding, dilation, ceilMode))
 }

@@ -6,6 +6,7 @@ import { type CustomObject, Tuple, type Value } from '../../tensor/value.js'
 import { clamp_out } from '../cpu/clamp.js'
 import { castTo } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { CONV2D_CLASS, CONV3D_CLASS, type ConvParams, convParams, linearParams, makeConv, makeLinear } from './support/params.js'
 
 /** The greatest number of float16. */
@@ -86,82 +87,34 @@ function withHeight(weight: Tensor): Tensor {
   return viewOf(weight, [shape[0]!, shape[1]!, 1, shape[2]!], [strides[0]!, strides[1]!, shape[2]! * strides[2]!, strides[2]!])
 }
 
-function zeros(list: readonly number[]): number[] {
-  return list.map(() => 0)
-}
-
-export function conv1d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
+export const conv1d_prepack: QuantizedCPU['conv1d_prepack'] = (weight, bias, stride, padding, dilation, groups) => {
   const lists = { stride: [1, ...stride], padding: [0, ...padding], dilation: [1, ...dilation], outputPadding: [0, 0] }
   return conv(CONV2D_CLASS, withHeight(weight), bias, lists, groups, false)
 }
 
-export function conv2d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
-  return conv(CONV2D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
+function plain(className: string): QuantizedCPU['conv2d_prepack'] {
+  return (weight, bias, stride, padding, dilation, groups) =>
+    conv(className, weight, bias, { stride, padding, dilation, outputPadding: stride.map(() => 0) }, groups, false)
 }
 
+export const conv2d_prepack = plain(CONV2D_CLASS)
 export const conv_prepack = conv2d_prepack
+export const conv3d_prepack = plain(CONV3D_CLASS)
 
-export function conv3d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
-  return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding: zeros(stride) }, groups, false)
-}
+type Transposed = QuantizedCPU['conv_transpose2d_prepack']
 
-export function conv_transpose1d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
+export const conv_transpose1d_prepack: Transposed = (weight, bias, stride, padding, outputPadding, dilation, groups) => {
   const lists = { stride: [1, ...stride], padding: [0, ...padding], dilation: [1, ...dilation], outputPadding: [0, ...outputPadding] }
   return conv(CONV2D_CLASS, withHeight(weight), bias, lists, groups, true)
 }
 
-export function conv_transpose2d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
-  return conv(CONV2D_CLASS, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
+function transposed(className: string): Transposed {
+  return (weight, bias, stride, padding, outputPadding, dilation, groups) =>
+    conv(className, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
 }
 
-export function conv_transpose3d_prepack(
-  weight: Tensor,
-  bias: Tensor | null,
-  stride: number[],
-  padding: number[],
-  outputPadding: number[],
-  dilation: number[],
-  groups: number,
-): CustomObject {
-  return conv(CONV3D_CLASS, weight, bias, { stride, padding, dilation, outputPadding }, groups, true)
-}
+export const conv_transpose2d_prepack = transposed(CONV2D_CLASS)
+export const conv_transpose3d_prepack = transposed(CONV3D_CLASS)
 
 function convBias(p: ConvParams): Tensor {
   return biasOrZeros(p.bias, p.transposed ? p.weight.shape[1]! * p.groups : p.weight.shape[0]!)

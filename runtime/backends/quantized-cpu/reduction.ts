@@ -1,10 +1,10 @@
 import { PtliteError } from '../../error.js'
 import { type DType, dtypeName } from '../../tensor/dtype.js'
-import type { Scalar } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { mean_dim } from '../cpu/reduction.js'
 import { deviation_correction } from '../cpu/variance.js'
 import { throughFloat } from './support/through-float.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 
 /** Reductions that average: in float32, with the parameters of the input for the result, as in PyTorch. */
 
@@ -20,15 +20,8 @@ export function quantized_mean(t: Tensor, dtype: DType | null): Tensor {
 }
 
 /** torch.std with the number of degrees of freedom taken off the count (null: 1). */
-export function quantized_std_correction(
-  t: Tensor,
-  dim: number[] | null,
-  correction: Scalar | null,
-  keepdim: boolean,
-  out?: Tensor,
-): Tensor {
-  return throughFloat(t, (x) => deviation_correction(x, dim, correction, keepdim), out)
-}
+export const quantized_std_correction: QuantizedCPU['quantized_std_correction'] = (t, dim, correction, keepdim, out) =>
+  throughFloat(t, (x) => deviation_correction(x, dim, correction, keepdim), out)
 
 export function quantized_std(t: Tensor, unbiased: boolean): Tensor {
   return quantized_std_correction(t, null, Number(unbiased), false)

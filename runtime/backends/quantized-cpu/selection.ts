@@ -8,6 +8,7 @@ import { constant_pad_nd as padConstant, pad, reflection_pad1d as reflect1d, ref
 import * as reduction from '../cpu/reduction.js'
 import * as order from '../cpu/sort.js'
 import { asQuantized, integersOf, perTensor } from '../support/quantization.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { adopt } from './support/adopt.js'
 
 /**
@@ -32,16 +33,8 @@ function integers(self: Tensor, what: string): Tensor {
   return integersOf(self)
 }
 
-export function quantized_sort_stable(
-  self: Tensor,
-  stable: boolean | null,
-  dim: number,
-  descending: boolean,
-  outValues?: Tensor,
-  outIndices?: Tensor,
-): Pair {
-  return finishPair(order.sort_stable(integers(self, 'sort'), stable, dim, descending), self, outValues, outIndices)
-}
+export const quantized_sort_stable: QuantizedCPU['quantized_sort_stable'] = (self, stable, dim, descending, outValues, outIndices) =>
+  finishPair(order.sort_stable(integers(self, 'sort'), stable, dim, descending), self, outValues, outIndices)
 
 export function quantized_sort(self: Tensor, dim: number, descending: boolean, outValues?: Tensor, outIndices?: Tensor): Pair {
   return quantized_sort_stable(self, false, dim, descending, outValues, outIndices)
@@ -60,17 +53,8 @@ export function argsort(self: Tensor, dim: number, descending: boolean): Tensor 
   return order.argsort(integers(self, 'argsort'), dim, descending)
 }
 
-export function quantized_topk(
-  self: Tensor,
-  k: number,
-  dim: number,
-  largest: boolean,
-  sorted: boolean,
-  outValues?: Tensor,
-  outIndices?: Tensor,
-): Pair {
-  return finishPair(order.topk(integers(self, 'topk'), k, dim, largest, sorted), self, outValues, outIndices)
-}
+export const quantized_topk: QuantizedCPU['quantized_topk'] = (self, k, dim, largest, sorted, outValues, outIndices) =>
+  finishPair(order.topk(integers(self, 'topk'), k, dim, largest, sorted), self, outValues, outIndices)
 
 export function quantized_max(self: Tensor): Tensor {
   return finish(reduction.max(integers(self, 'max')), self)
@@ -97,15 +81,8 @@ export function quantized_index(self: Tensor, indices: (Tensor | null)[], out?: 
 }
 
 /** Rows of a quantized table: `quantized::embedding_byte` reads packed ones. */
-export function quantized_embedding(
-  weight: Tensor,
-  indices: Tensor,
-  paddingIdx: number,
-  scaleByFrequency: boolean,
-  sparse: boolean,
-): Tensor {
-  return finish(embedding(integers(weight, 'embedding'), indices, paddingIdx, scaleByFrequency, sparse), weight)
-}
+export const quantized_embedding: QuantizedCPU['quantized_embedding'] = (weight, indices, paddingIdx, scaleByFrequency, sparse) =>
+  finish(embedding(integers(weight, 'embedding'), indices, paddingIdx, scaleByFrequency, sparse), weight)
 
 /** The value for the padding is quantized with the parameters of `self`. */
 export function constant_pad_nd(self: Tensor, pad: number[], value: Scalar, out?: Tensor): Tensor {

@@ -2,6 +2,7 @@ import * as kernels from '../../native/generated/kernels.js'
 import { check } from '../../error.js'
 import { DType } from '../../tensor/dtype.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import type { QuantizedCPU } from '../support/generated/interfaces.js'
 import { perTensor } from '../support/quantization.js'
 import { resample, type ResampleModeName, sizesOf, stepsOf } from '../cpu/support/resample.js'
 import { adopt } from './support/adopt.js'
@@ -16,54 +17,30 @@ function finish(result: Tensor, out: Tensor | undefined): Tensor {
   return out === undefined ? result : adopt(out, result)
 }
 
+type Form<Operator extends keyof QuantizedCPU> = (operator: string, mode: ResampleModeName) => QuantizedCPU[Operator]
+
 function nearest(operator: string, mode: ResampleModeName, t: Tensor, size: Sizes, factors: readonly Factor[], out?: Tensor): Tensor {
   perTensor(t, operator)
   return finish(resample(operator, mode, t, size, factors, false), out)
 }
 
-function nearestBy(
-  operator: string,
-  mode: ResampleModeName,
-  t: Tensor,
-  size: Sizes | null,
-  factors: number[] | null,
-  out?: Tensor,
-): Tensor {
+const nearest2d: Form<'quantized_upsample_nearest2d'> = (operator, mode) => (t, size, h, w, out) =>
+  nearest(operator, mode, t, size, [h, w], out)
+const nearest3d: Form<'quantized_upsample_nearest3d'> = (operator, mode) => (t, size, d, h, w, out) =>
+  nearest(operator, mode, t, size, [d, h, w], out)
+const nearestBy: Form<'quantized_upsample_nearest2d_vec'> = (operator, mode) => (t, size, factors, out) => {
   const { output, scales } = sizesOf(operator, t, size, factors)
   return nearest(operator, mode, t, output, scales, out)
 }
 
-export function quantized_upsample_nearest2d(t: Tensor, size: Sizes, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return nearest('upsample_nearest2d', 'nearest', t, size, [h, w], out)
-}
-
-export function quantized_upsample_nearest3d(t: Tensor, size: Sizes, d: Factor, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return nearest('upsample_nearest3d', 'nearest', t, size, [d, h, w], out)
-}
-
-export function quantized_upsample_nearest2d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return nearestBy('upsample_nearest2d', 'nearest', t, size, factors, out)
-}
-
-export function quantized_upsample_nearest3d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return nearestBy('upsample_nearest3d', 'nearest', t, size, factors, out)
-}
-
-export function quantized_upsample_nearest_exact2d(t: Tensor, size: Sizes, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return nearest('_upsample_nearest_exact2d', 'nearest_exact', t, size, [h, w], out)
-}
-
-export function quantized_upsample_nearest_exact3d(t: Tensor, size: Sizes, d: Factor, h: Factor, w: Factor, out?: Tensor): Tensor {
-  return nearest('_upsample_nearest_exact3d', 'nearest_exact', t, size, [d, h, w], out)
-}
-
-export function quantized_upsample_nearest_exact2d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return nearestBy('_upsample_nearest_exact2d', 'nearest_exact', t, size, factors, out)
-}
-
-export function quantized_upsample_nearest_exact3d_vec(t: Tensor, size: Sizes | null, factors: number[] | null, out?: Tensor): Tensor {
-  return nearestBy('_upsample_nearest_exact3d', 'nearest_exact', t, size, factors, out)
-}
+export const quantized_upsample_nearest2d = nearest2d('upsample_nearest2d', 'nearest')
+export const quantized_upsample_nearest2d_vec = nearestBy('upsample_nearest2d', 'nearest')
+export const quantized_upsample_nearest3d = nearest3d('upsample_nearest3d', 'nearest')
+export const quantized_upsample_nearest3d_vec = nearestBy('upsample_nearest3d', 'nearest')
+export const quantized_upsample_nearest_exact2d = nearest2d('_upsample_nearest_exact2d', 'nearest_exact')
+export const quantized_upsample_nearest_exact2d_vec = nearestBy('_upsample_nearest_exact2d', 'nearest_exact')
+export const quantized_upsample_nearest_exact3d = nearest3d('_upsample_nearest_exact3d', 'nearest_exact')
+export const quantized_upsample_nearest_exact3d_vec = nearestBy('_upsample_nearest_exact3d', 'nearest_exact')
 
 export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boolean, h: Factor, w: Factor, out?: Tensor): Tensor {
   perTensor(t, 'upsample_bilinear2d')
@@ -96,13 +73,7 @@ export function quantized_upsample_bilinear2d(t: Tensor, size: Sizes, align: boo
   return finish(result, out)
 }
 
-export function quantized_upsample_bilinear2d_vec(
-  t: Tensor,
-  size: Sizes | null,
-  align: boolean,
-  factors: number[] | null,
-  out?: Tensor,
-): Tensor {
+export const quantized_upsample_bilinear2d_vec: QuantizedCPU['quantized_upsample_bilinear2d_vec'] = (t, size, align, factors, out) => {
   const { output, scales } = sizesOf('upsample_bilinear2d', t, size, factors)
   return quantized_upsample_bilinear2d(t, output, align, scales[0] ?? null, scales[1] ?? null, out)
 }

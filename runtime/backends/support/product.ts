@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../held.js'
+import { HOLDS_HALVES } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, dtypeName, isComplex, isIntegral } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
@@ -164,7 +164,7 @@ function multiply(
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n === 0) return
   const at = placesOf(operator, a, b, source, c, sizes)
-  if (HOLDS_POST_OPS && post !== null) {
+  if (post !== null) {
     kernels.gemm_post({ dtype: c.type, ...sizes, ...at, packed: 0, clamped: 0, alpha, beta, lo: 0, hi: 0, ...post })
     return
   }

@@ -50,7 +50,7 @@ export function stubModules(interfaces: string): Map<string, string> {
     const lines = names.map((n) => `export declare const ${n}: ${backend}['${n}']\n`).join('')
     files.set(
       `runtime/backends/${name}/index.ts`,
-      `import type { ${backend} } from '../generated/interfaces.js'\n${lines || 'export {}\n'}`,
+      `import type { ${backend} } from '../support/generated/interfaces.js'\n${lines || 'export {}\n'}`,
     )
   }
   return files

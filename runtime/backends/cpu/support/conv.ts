@@ -1,5 +1,5 @@
 import { PtliteError } from '../../../error.js'
-import { HOLDS_HALVES, HOLDS_POST_OPS } from '../../../held.js'
+import { HOLDS_HALVES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
@@ -64,7 +64,7 @@ export function convolve(
     bias: denseAddress(bias, inner),
     output: result.address,
   }
-  if (HOLDS_POST_OPS && post !== null) kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
+  if (post !== null) kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
   else kernels.conv(frame)
   return castTo(result, type)
 }

@@ -1,4 +1,4 @@
-import { HOLDS_SCALARS, HOLDS_WRITES } from '../../../held.js'
+import { HOLDS_WRITES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { type DType, isFloating } from '../../../tensor/dtype.js'
 import { denseLoop, type Loop, planLoop, resultTensor } from '../../../tensor/iterator.js'
@@ -8,10 +8,10 @@ import { longBits } from '../../../tensor/scalar-bits.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
 import { empty, Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
-import { noteUse } from '../../../used.js'
-import { absentScalar, byWayOf, computeFor, isNarrow, operandFor, scalarAs } from './operands.js'
+import { numberFields, type ScalarFields } from './number-fields.js'
+import { byWayOf, computeFor, isNarrow, operandFor } from './operands.js'
 
-export { absentScalar, checkPlain, checkSameType, computeFor, notFor, scalarAs } from './operands.js'
+export { checkPlain, checkSameType, computeFor, notFor } from './operands.js'
 
 /** The kernels of one input share a frame layout. */
 export type UnaryKernel = typeof kernels.unary | typeof kernels.activation | typeof kernels.special
@@ -130,25 +130,10 @@ function rowLoop(n: number, row: number): Loop {
 }
 
 const NONE: readonly number[] = []
-/** How a scalar operand travels: as a double, or as the words of an int64. */
-interface ScalarFields {
-  readonly scalar: number
-  readonly low: number
-  readonly high: number
-}
-
 const NO_SCALAR: ScalarFields = { scalar: 0, low: 0, high: 0 }
 
 function scalarFields(operand: Operand, common: DType): ScalarFields {
-  if (operand instanceof Tensor) return NO_SCALAR
-  noteUse('scalars')
-  return HOLDS_SCALARS ? fieldsOf(scalarAs(operand, common), common) : absentScalar()
-}
-
-function fieldsOf(value: Scalar, common: DType): ScalarFields {
-  if (isFloating(common)) return { scalar: scalarToNumber(value), low: 0, high: 0 }
-  const [low, high] = longBits(value)
-  return { scalar: 0, low, high }
+  return operand instanceof Tensor ? NO_SCALAR : numberFields(operand, common)
 }
 
 function launchBinary(op: number, a: Operand, b: Operand, common: DType, alpha: number, result: Tensor, loop: Loop): void {

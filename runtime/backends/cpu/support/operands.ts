@@ -1,11 +1,9 @@
-import { absent, PtliteError } from '../../../error.js'
-import { HOLDS_HALVES, HOLDS_MIXED_DTYPES } from '../../../held.js'
+import { PtliteError } from '../../../error.js'
+import { HOLDS_MIXED_DTYPES } from '../../../held.js'
 import { Compute } from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
-import { halfValue, isHalf } from '../../../tensor/half.js'
+import { isHalf } from '../../../tensor/half.js'
 import { resultTensor } from '../../../tensor/iterator.js'
-import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
-import { longBits, scalarBits } from '../../../tensor/scalar-bits.js'
 import type { Tensor } from '../../../tensor/tensor.js'
 import { castTo, copyInto } from '../../support/copy.js'
 
@@ -43,31 +41,6 @@ export function checkSameType(name: string, out: Tensor | undefined, type: DType
   if (out !== undefined && out.type !== type) {
     throw new PtliteError('INVALID_DTYPE', `${name} expects an out tensor of dtype ${dtypeName(type)}, found ${out.dtype}`)
   }
-}
-
-/** A scalar operand as its dtype holds it, so that an integer beyond an int8's range wraps before it is compared. */
-export function scalarAs(value: Scalar, type: DType): Scalar {
-  if (HOLDS_HALVES && isHalf(type)) return new Float(halfValue(scalarBits(type, value)[0], type))
-  if (isFloating(type)) return value
-  if (type === DType.bool) return scalarToNumber(value) !== 0
-  const [low, high] = longBits(value)
-  switch (type) {
-    case DType.uint8:
-      return low & 0xff
-    case DType.int8:
-      return (low << 24) >> 24
-    case DType.int16:
-      return (low << 16) >> 16
-    case DType.int32:
-      return low
-    default:
-      return high === low >> 31 ? low : value
-  }
-}
-
-/** What builds without HOLDS_SCALARS do in place of computing with a number. */
-export function absentScalar(): never {
-  throw absent('an operator on a tensor and a number', 'MISSING_KERNEL')
 }
 
 /** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */

@@ -1,0 +1,19 @@
+/** Custom operators that the built-in table does not name, with their numbers. */
+const added = new Map<string, number>()
+
+export function add(qualifiedName: string, index: number): void {
+  added.set(qualifiedName, index)
+}
+
+export function addedCount(): number {
+  return added.size
+}
+
+export function addedIndex(qualifiedName: string): number | undefined {
+  return added.size > 0 ? added.get(qualifiedName) : undefined
+}
+
+/** The numbers of those whose names fit. */
+export function addedWhere(fits: (qualifiedName: string) => boolean): number[] {
+  return [...added].flatMap(([qualifiedName, index]) => (fits(qualifiedName) ? [index] : []))
+}

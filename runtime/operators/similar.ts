@@ -1,0 +1,40 @@
+import { entryAt, operatorCount } from './registry.js'
+
+/** Names closest to one that the table lacks: other overloads first, then similar names; at most `limit`. */
+export function similarOperators(qualifiedName: string, limit = 4): string[] {
+  const base = baseName(qualifiedName)
+  const overloads: string[] = []
+  const others: { name: string; distance: number }[] = []
+  for (let i = 0; i < operatorCount(); i++) {
+    const name = entryAt(i).qualifiedName
+    if (baseName(name) === base) overloads.push(name)
+    else {
+      const distance = editDistance(base, baseName(name), 3)
+      if (distance < 3) others.push({ name, distance })
+    }
+  }
+  others.sort((a, b) => a.distance - b.distance)
+  return [...overloads, ...others.map((o) => o.name)].slice(0, limit)
+}
+
+function baseName(qualifiedName: string): string {
+  return qualifiedName.split('.', 1)[0]!
+}
+
+/** How to get an operator that the build lacks. */
+export const HOW_TO_ADD =
+  "\nDeclare them in a custom_ops.yaml and run 'ptlite codegen --ops custom_ops.yaml --out DIR', or use a build of the library that has them."
+
+/** Levenshtein distance, `limit` where it is at least that. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return Math.min(row[b.length]!, limit)
+}

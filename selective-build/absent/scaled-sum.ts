@@ -1,0 +1,1 @@
+export { numberFields as scaled } from './number-fields.js'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
-import { formats } from '../../formats/registry.js'
+import { formats, writableFormats } from '../../formats/registry.js'
 import type { HeldFlag } from './held.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
 import { bundling, fail } from './minify.js'
@@ -15,6 +15,8 @@ const PARTS: readonly { readonly features: readonly string[]; readonly file: str
     file: `formats/${name}/read.ts`,
     absent: 'selective-build/absent/reader.ts',
   })),
+  // apps only load models
+  ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'selective-build/absent/writer.ts' })),
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'selective-build/absent/unknown-option.ts' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'selective-build/absent/debug.ts' },

@@ -2,13 +2,16 @@ import { guarded } from '../program/file-error.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import { read as readFf } from './ff/read.js'
+import { writeFf } from './ff/write.js'
 import { read as readPt2 } from './pt2/read.js'
 import { read as readPtl } from './ptl/read.js'
+import { writePtl } from './ptl/write.js'
 import { PLAN_MAGIC } from './ptlc/magic.js'
 import { type AheadHeader, read as readPtlc } from './ptlc/read.js'
 import type { ProgramReader } from './reading/parsed.js'
 import { refuse } from './refuse.js'
 import { read as readTorchscript } from './torchscript/read.js'
+import type { ProgramWriter } from './writing/program-writer.js'
 
 interface Row {
   /** Of its folder beside this file, and in selective builds of the feature `loader:NAME`, without which `read.ts` in there is left out. */
@@ -24,8 +27,8 @@ interface Row {
 export interface ProgramFormat extends Row {
   readonly holds: 'program'
   readonly read: ProgramReader
-  /** Whether its archives hold the module's objects as mobile files do, which can take them over. */
-  readonly sharesObjects?: boolean
+  /** Writes a file with a program, whatever format that is from; absent where only PyTorch writes them. */
+  readonly write?: ProgramWriter
 }
 
 /** Files with plans, which the model that they were compiled from stands beside. */
@@ -45,7 +48,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
     read: readPtl,
-    sharesObjects: true,
+    write: writePtl,
   },
   {
     name: 'pt2',
@@ -63,7 +66,6 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
     read: readTorchscript,
-    sharesObjects: true,
   },
   {
     name: 'ff',
@@ -72,6 +74,7 @@ const FORMATS: readonly Format[] = [
     holds: 'program',
     matches: ({ head }) => head.startsWith('PTMF', 4),
     read: readFf,
+    write: writeFf,
   },
   {
     name: 'ptlc',
@@ -92,6 +95,11 @@ export function formats(): readonly Format[] {
 export function labelOf(name: string): string {
   const { container, extension } = FORMATS.find((format) => format.name === name)!
   return `${container} (${extension})`
+}
+
+/** Formats that `ptlite convert` writes. */
+export function writableFormats(): readonly (ProgramFormat & { readonly write: ProgramWriter })[] {
+  return FORMATS.filter((format) => format.holds === 'program' && format.write !== undefined) as never
 }
 
 /** The path of a model without the end that the names of files with programs have. */

@@ -6,6 +6,7 @@ import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Quant } from '../../runtime/tensor/tensor.js'
 import { CUSTOM_CLASSES, CustomObject, type DictKey, ScriptObject, setListType, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { deviceOf, dictKeyOf, elementTypeOf } from '../../program/file-error.js'
+import { setDictType } from '../containers/dict-types.js'
 import { readFlatFunction } from './function.js'
 import type { FlatReader, FlatTable } from '../containers/flatbuffer/reader.js'
 import { Field, ObjectKind, ValueKind } from './schema.js'
@@ -143,6 +144,8 @@ export class FlatValues {
     if (keys.length !== values.length) throw this.reader.error(`a dict has ${keys.length} keys and ${values.length} values`)
     const dict = new Map<DictKey, Value>()
     keys.forEach((key, i) => dict.set(dictKeyOf(key), values[i]!))
+    const type = table.text(Field.dict.type)
+    if (type !== '') setDictType(dict, type)
     return dict
   }
 

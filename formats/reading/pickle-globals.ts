@@ -9,6 +9,7 @@ import { damaged, deviceOf, elementTypeOf, integerOf, sizesOf, textOf, unexpecte
 import type { PendingObject } from './parsed.js'
 import { PickleGlobal, SCHEME } from '../containers/pickle/global.js'
 import { scalarTypeOf } from '../containers/pickle/storage-class.js'
+import { setDictType } from '../containers/dict-types.js'
 import { quantOf } from './quantization.js'
 import { type TensorPool, unsupportedValue } from './tensor-pool.js'
 import type { PickleMeaning } from '../containers/pickle/unpickler.js'
@@ -158,7 +159,8 @@ function callsOf(pool: TensorPool): Calls {
     'torch.jit._pickle.restore_type_tag': ([value, type]) => {
       const element = elementTypeOf(textOf(type))
       if (!Array.isArray(value) && !(value instanceof Map)) throw unexpected(`a list or dict of type ${textOf(type)}`, value)
-      if (Array.isArray(value) && element !== undefined) setListType(value, element)
+      if (value instanceof Map) setDictType(value, textOf(type))
+      else if (element !== undefined) setListType(value, element)
       return value
     },
     'torch.device': ([text]) => deviceOf(textOf(text)),

@@ -239,8 +239,12 @@ export const PARTS: readonly Part[] = [
   // writing mobile modules
   {
     name: 'convert',
-    files: ['formats/ptl/write.ts', 'formats/containers/pickle/pickler.ts', 'formats/containers/zip/writer.ts'],
-    needs: ['model', 'files'],
+    files: [
+      ...['write', 'pickler', 'class-names'].map((name) => `formats/ptl/${name}.ts`),
+      ...['write', 'write-values', 'write-function', 'builder'].map((name) => `formats/ff/${name}.ts`),
+      ...['formats/containers/zip/writer.ts', 'formats/writing/*'],
+    ],
+    needs: ['model', 'files', 'flatbuffers', 'ff-files'],
   },
   { name: 'flatbuffers', files: ['formats/containers/flatbuffer/*'], needs: ['files'] },
   { name: 'pt2-files', files: ['formats/pt2/*'], needs: ['files', 'model', 'operators'] },

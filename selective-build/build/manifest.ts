@@ -1,6 +1,6 @@
 import type { Operator } from '../../codegen/model/operator.js'
 import { printType } from '../../codegen/schema/printer.js'
-import { formats } from '../../formats/registry.js'
+import { formats, writableFormats } from '../../formats/registry.js'
 import { PLAIN } from '../../program/generated/plain-opcodes.js'
 import type * as held from '../../runtime/held.js'
 import { DType } from '../../runtime/tensor/dtype.js'
@@ -17,6 +17,8 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
     file: `formats/${name}/read.ts`,
     absent: 'reader',
   })),
+  // apps only load models
+  ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'writer' })),
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'unknown-option' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'debug' },

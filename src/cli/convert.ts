@@ -1,14 +1,17 @@
+import { extname } from 'node:path'
 import { openProgram, readProgram } from '../../formats/read.js'
-import { writePtl } from '../../formats/ptl/write.js'
+import { formats, writableFormats } from '../../formats/registry.js'
 import { allSteps } from '../../formats/steps.js'
-import { PtliteError } from '../../runtime/error.js'
+import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
+import type { ObjectState, ProgramWriter } from '../../formats/writing/program-writer.js'
+import type { ScriptObject } from '../../runtime/tensor/value.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
-  usage: 'convert MODEL -o OUT.ptl',
-  help: `Writes a TorchScript archive (.pt) or a program of torch.export (.pt2) as a mobile module.
+  usage: 'convert MODEL -o OUT.ptl|OUT.ff',
+  help: `Writes a model (.pt, .pt2, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
 
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
 
@@ -19,19 +22,32 @@ PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const [model] = positionals as [string]
-    const opened = openProgram(model)
-    const { file, format } = opened
-    if (file.zip === null) {
-      file.source.close()
-      throw new PtliteError('UNSUPPORTED_FILE', `${model}: a ${format.extension} file is a mobile module already`)
+    const write = writerFor(values.output)
+    const states = new Map<ScriptObject, ObjectState>()
+    const hooks = {
+      runSetState: (setState: ObjectState['setState'], object: ScriptObject, state: ObjectState['state']): void => {
+        states.set(object, { state, setState })
+      },
     }
-    const program = allSteps(readProgram(opened, {}, {}))
+    const program = allSteps(readProgram(openProgram(model), hooks, {}))
     try {
-      const content = writePtl(program, format.sharesObjects === true ? file.zip : null)
+      const counted = withExplicitCounts(program)
+      const filled = new Map([...states].map(([object, { state, setState }]) => [object, { state, setState: counted.get(setState)! }]))
+      const content = write({ ...program, functions: [...counted.values()] }, filled)
       await writeFile(values.output, content)
       reportBeside(values.output)(`${values.output}: ${(content.length / 1e6).toFixed(1)} MB, ${program.functions.length} functions`)
     } finally {
       program.close()
     }
   },
+}
+
+/** The writer of the format that files of such a name are of; that of the first one for names of none. Throws UsageError for formats that are only read. */
+function writerFor(output: string): ProgramWriter {
+  const writable = writableFormats()
+  const extension = extname(output)
+  const named = writable.find((format) => format.extension === extension)
+  if (named === undefined && formats().some((format) => format.extension === extension))
+    throw new UsageError(`expected a name that ends in ${writable.map((format) => format.extension).join(' or ')}, found ${output}`)
+  return (named ?? writable[0]!).write
 }

@@ -3,7 +3,7 @@ import type { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject } from '../../../runtime/tensor/value.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, NONE, type OperatorNode, type ValueId } from '../../graph/graph.js'
-import { type Analysis, inputOf, integersArg, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
+import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { convolutionSettings } from '../layers.js'
 import { packedOnce, perRow, quantizedWeight, transposed } from './weights.js'
 

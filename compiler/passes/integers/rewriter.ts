@@ -103,7 +103,10 @@ class Rewriter {
   private dynamicLayer({ input, packed, floating }: IntegerLayer, result: ValueId): boolean {
     const source = floating === 'ptlite::quantized_linear' ? dynamicInput(input, this.analysis) : null
     if (source === null) return false
-    return this.inPlaceOf(result, 'quantized::linear_dynamic', [value(source), this.builder.object(packed), constant(false)])
+    let floats: ValueId | null = source.floats
+    for (const { op, args } of source.arranging) floats = floats === null ? null : this.builder.add(op, [value(floats), ...args.slice(1)])
+    if (floats === null) return false
+    return this.inPlaceOf(result, 'quantized::linear_dynamic', [value(floats), this.builder.object(packed), constant(false)])
   }
 
   private embedding(node: OperatorNode): boolean {
@@ -250,7 +253,8 @@ class Rewriter {
   }
 
   private combined(node: OperatorNode, rectifies: boolean, parameters: readonly Arg[], to: Parameters): ValueId | null {
-    const name = node.op === 'aten::mul.Tensor' ? 'mul' : node.op === 'aten::add.Tensor' && numberArg(named(node, 'alpha')) === 1 ? 'add' : null
+    const name =
+      node.op === 'aten::mul.Tensor' ? 'mul' : node.op === 'aten::add.Tensor' && numberArg(named(node, 'alpha')) === 1 ? 'add' : null
     if (name === null) return null
     const operands = node.args.slice(0, 2).map(valueArg)
     const all = operands.map((id) => (id === undefined ? null : this.integersOf(id)))

@@ -7,7 +7,16 @@ import type { Value } from '../../tensor/value.js'
 import { checkExtent, checkRange } from '../../shapes/convolution.js'
 import { contiguousOf } from '../support/copy.js'
 import { checkQuant, dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../support/quantization.js'
-import { biasNumbers, channelQuant, dequantization, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
+import {
+  biasNumbers,
+  channelQuant,
+  dequantization,
+  type Epilogue,
+  packDepthwise,
+  packMatrix,
+  type PackedWeights,
+  requantization,
+} from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
 

@@ -1,7 +1,7 @@
 import { enterScope, type Scope } from '../../runtime/tensor/scope.js'
 import { newStack } from '../../runtime/tensor/stack.js'
 import { type Tensor, viewOf } from '../../runtime/tensor/tensor.js'
-import { Tuple, type Value } from '../../runtime/tensor/value.js'
+import { CustomObject, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { callOf } from './calls.js'
 import { operatorOf, valueOf } from './execute.js'
 import type { Graph, GraphNode, Result, ValueId } from './graph.js'
@@ -27,10 +27,11 @@ export function evaluateNode(node: GraphNode, graph: Graph, tensorOf: (id: Value
  * return are released; those that it returns may share memory with other graphs, which nobody may write to.
  */
 export function callOnce(op: string, args: readonly Value[]): Value[] {
-  return sharedConstants()?.derive(op, args, () => callNow(op, args)) ?? callNow(op, args)
+  return sharedConstants()?.derive(op, args, () => callApart(op, args)) ?? callApart(op, args)
 }
 
-function callNow(op: string, args: readonly Value[]): Value[] {
+/** Calls an operator outside of any run, and keeps what it returns alone. */
+export function callApart(op: string, args: readonly Value[]): Value[] {
   const stack = newStack()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)
@@ -54,6 +55,7 @@ function keep(value: Value, into: Set<Value>): void {
   into.add(value)
   if (Array.isArray(value)) for (const item of value) keep(item, into)
   else if (value instanceof Tuple) for (const item of value.items) keep(item, into)
+  else if (value instanceof CustomObject) keep(value.state, into)
 }
 
 function collect(result: Result, value: Value, given: ReadonlySet<Tensor>, into: Map<ValueId, Tensor>): void {

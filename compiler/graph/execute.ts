@@ -110,7 +110,7 @@ export function operatorOf(name: string): OperatorEntry {
 }
 
 /** The value of an argument under these tensors. */
-export function valueOf(arg: Arg, graph: Graph, env: ReadonlyMap<ValueId, Tensor>): Value {
+export function valueOf(arg: Arg, graph: Pick<Graph, 'objects'>, env: ReadonlyMap<ValueId, Tensor>): Value {
   switch (arg.kind) {
     case 'value':
       return env.get(arg.id)!

@@ -1,4 +1,5 @@
 import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { CustomObject } from '../../runtime/tensor/value.js'
 import {
   definitionsOf,
   type Graph,
@@ -17,6 +18,7 @@ import { typeOf } from '../record/recorder.js'
 export class Editor {
   private readonly values: Map<ValueId, GraphValue>
   private readonly constants: GraphConstant[]
+  readonly objects: CustomObject[]
   private readonly replacements = new Map<ValueId, ValueId>()
   private nodes: GraphNode[]
   private nextId: number
@@ -25,6 +27,7 @@ export class Editor {
   constructor(private readonly graph: Graph) {
     this.values = new Map(graph.values)
     this.constants = [...graph.constants]
+    this.objects = [...graph.objects]
     this.nodes = [...graph.nodes]
     let id = 0
     let storage = 0
@@ -62,6 +65,12 @@ export class Editor {
     const id = this.newValue(typeOf(tensor))
     this.constants.push({ id, name: this.unique(name), tensor, derived: true })
     return id
+  }
+
+  /** The number of an object among those of the graph. */
+  addObject(object: CustomObject): number {
+    const known = this.objects.indexOf(object)
+    return known < 0 ? this.objects.push(object) - 1 : known
   }
 
   /** The constant for a tensor that belongs to the module. */
@@ -106,6 +115,7 @@ export class Editor {
       ...this.graph,
       values: this.values,
       constants: this.constants,
+      objects: this.objects,
       nodes,
       output: mapArg(this.graph.output, replace),
     })

@@ -10,13 +10,14 @@ import { byteTables } from './fuse/byte-tables.js'
 import { canonical } from './canonical/canonical.js'
 import { composed } from './canonical/composed.js'
 import { channelSteps } from './fuse/channel-steps.js'
-import { constantFolding } from './canonical/constant-folding.js'
+import { constantFolding, foldingButIntegers } from './canonical/constant-folding.js'
 import { copies } from './canonical/copies.js'
 import { deadCode } from './canonical/dead-code.js'
 import { elementwise } from './fuse/elementwise.js'
 import { functionalize } from './canonical/functionalize.js'
 import { idleTaps } from './canonical/idle-taps.js'
 import { identities } from './canonical/identities.js'
+import { integers } from './integers/integers.js'
 import { layerNorm } from './fuse/layer-norm.js'
 import { linearRows } from './canonical/linear-rows.js'
 import { linearLayers } from './canonical/linear.js'
@@ -42,10 +43,11 @@ export const passesFor = (target: Target, options: PassOptions = DEFAULT_OPTIONS
   functionalize,
   deadCode,
   copies,
-  constantFolding,
+  foldingButIntegers,
   canonical,
   views,
   identities,
+  integers,
   prepacked,
   constantFolding,
   byteTables,

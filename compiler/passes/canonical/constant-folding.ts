@@ -3,7 +3,7 @@ import { itemSize } from '../../../runtime/tensor/dtype.js'
 import { evaluateNode } from '../../graph/evaluate.js'
 import { definitionsOf, type Graph, type GraphNode } from '../../graph/graph.js'
 import { nameOf, usesOf } from '../../graph/node.js'
-import { Analysis } from '../analysis.js'
+import { Analysis, inputOf } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { type Pass, untilStable } from '../pass.js'
 
@@ -23,13 +23,25 @@ const MAX_TOTAL_BYTES = 64 << 20
  */
 export const constantFolding: Pass = {
   name: 'constant folding',
-  run: untilStable(foldOnce),
+  run: untilStable((graph) => foldOnce(graph, () => false)),
 }
 
-function foldOnce(graph: Graph): Graph {
+/** The same, but for the floats of integers that layers may read as they are. */
+export const foldingButIntegers: Pass = {
+  name: 'constant folding',
+  run: untilStable((graph) => foldOnce(graph, isWeightOfIntegers)),
+}
+
+/** The dequantization of a constant of two or more dimensions. */
+function isWeightOfIntegers(node: GraphNode, analysis: Analysis): boolean {
+  const input = node.kind === 'operator' && node.op.startsWith('quantized_decomposed::dequantize') ? inputOf(node) : undefined
+  return input !== undefined && analysis.type(input).shape.length > 1
+}
+
+function foldOnce(graph: Graph, stays: (node: GraphNode, analysis: Analysis) => boolean): Graph {
   const analysis = new Analysis(graph)
   const budget = { left: MAX_TOTAL_BYTES - derivedBytes(graph) }
-  const foldable = graph.nodes.filter((node) => canFold(node, analysis, budget))
+  const foldable = graph.nodes.filter((node) => !stays(node, analysis) && canFold(node, analysis, budget))
   if (foldable.length === 0) return graph
   const editor = new Editor(graph)
   for (const node of foldable) {

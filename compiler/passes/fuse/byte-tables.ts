@@ -1,12 +1,12 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { writeTensor } from '../../../runtime/tensor/data.js'
 import { isDense } from '../../../runtime/tensor/iterator.js'
-import { sameShape } from '../../../runtime/tensor/shape.js'
+import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, isPerChannel, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
 import { runGraph } from '../../graph/execute.js'
 import { named } from '../../graph/arguments.js'
-import { type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
+import { constant, type Graph, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { baseOf, usesOf } from '../../graph/node.js'
 import { Analysis, numberArg, onlyResult, operatorsOf } from '../analysis.js'
 import { Editor } from '../editor.js'
@@ -38,7 +38,8 @@ export const byteTables: Pass = {
       const [scale, zeroPoint] = [numberArg(named(node, 'scale')), numberArg(named(node, 'zero_point'))]
       if (scale === undefined || zeroPoint === undefined) continue
       const table = editor.addConstant(tableOf(found, onlyResult(node)!, analysis), 'table')
-      editor.replaceNode(node, [{ ...baseOf(node), kind: 'lookup', input: found.from, table, strides, scale, zeroPoint, dtype }])
+      const { input, before } = inOrder(found, node, analysis, editor)
+      editor.replaceNode(node, [...before, { ...baseOf(node), kind: 'lookup', input, table, strides, scale, zeroPoint, dtype }])
       changed = true
     }
     return changed ? editor.finish() : graph
@@ -75,10 +76,35 @@ function functionOf(last: OperatorNode, analysis: Analysis): ByteFunction | null
   }
   const [from] = leaves
   if (leaves.size !== 1 || !analysis.isSteady(from!)) return null
-  const input = analysis.type(from!)
-  const sameLayout = shape.every((size, d) => size === 1 || strides[d] === input.strides[d])
-  if (!sameLayout || !isDense(shape, strides) || shape.includes(0)) return null
+  if (!(liesAs(from!, result, analysis) || isContiguous(shape, strides)) || !isDense(shape, strides) || shape.includes(0)) return null
   return { from: from!, nodes: analysis.graph.nodes.filter((node) => nodes.has(node)) }
+}
+
+function liesAs(a: ValueId, b: ValueId, analysis: Analysis): boolean {
+  const [{ shape, strides }, other] = [analysis.type(a), analysis.type(b)]
+  return shape.every((size, d) => size === 1 || strides[d] === other.strides[d])
+}
+
+/** The bytes in the order of the result, copied where they lie otherwise. */
+function inOrder(
+  { from }: ByteFunction,
+  last: OperatorNode,
+  analysis: Analysis,
+  editor: Editor,
+): { input: ValueId; before: OperatorNode[] } {
+  const result = onlyResult(last)!
+  if (liesAs(from, result, analysis)) return { input: from, before: [] }
+  const { strides } = analysis.type(result)
+  const input = editor.newValue({ ...analysis.type(from), strides, offset: 0 })
+  const copy: OperatorNode = {
+    kind: 'operator',
+    op: 'aten::contiguous',
+    args: [value(from), constant(0)],
+    results: [{ kind: 'value', id: input }],
+    writes: [],
+    origin: last.origin,
+  }
+  return { input, before: [copy] }
 }
 
 function isElementwise({ op }: GraphNode): boolean {

@@ -1,13 +1,11 @@
 import { check, PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { itemOf, writeTensor } from '../../tensor/data.js'
+import { itemOf } from '../../tensor/data.js'
 import { DType, dtypeName } from '../../tensor/dtype.js'
-import { noteRead } from '../../tensor/observe.js'
-import { roundHalfEven } from '../../tensor/rounding.js'
 import { Float } from '../../tensor/scalar.js'
-import { empty, emptyStrided, type Tensor } from '../../tensor/tensor.js'
+import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../support/copy.js'
-import { zerosOf } from '../support/make.js'
+import { filled, zerosOf } from '../support/make.js'
 import { inFormat, numbersOf } from '../support/quantization.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
@@ -78,8 +76,18 @@ export function quantize_per_tensor(x: Tensor, scale: number, zeroPoint: number,
   return castTo(at.clamp(integers, min, max), type)
 }
 
+/** A tensor of one element without dimensions, which gives a result none. */
+function number(t: Tensor, what: string): Tensor {
+  check(t.numel === 1, () => `expected one element of ${what}, found ${t.numel}`)
+  return view(contiguousOf(t), [])
+}
+
+/** No number of the tensors is looked at, so that a plan can have this. */
 export function quantize_per_tensor_tensor(x: Tensor, scale: Tensor, zeroPoint: Tensor, min: number, max: number, type: DType): Tensor {
-  return quantize_per_tensor(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max, type)
+  checkBounds(min, max, type)
+  const inverse = castTo(at.reciprocal(castTo(number(scale, 'scale'), DType.float64)), DType.float32)
+  const integers = at.add_Tensor(at.round(at.mul_Tensor(asFloat(x), inverse)), number(zeroPoint, 'zero_point'), 1)
+  return castTo(at.clamp(integers, min, max), type)
 }
 
 export function quantize_per_tensor_tensor2(x: Tensor, scale: Tensor, zeroPoint: Tensor, min: Tensor, max: Tensor, type: DType): Tensor {
@@ -93,42 +101,44 @@ export const dequantize_per_tensor: Composite['dequantize_per_tensor'] = (x, sca
   return at.mul_Scalar(at.sub_Scalar(numbers, zeroPoint, 1), new Float(scale))
 }
 
-export const dequantize_per_tensor_tensor: Composite['dequantize_per_tensor_tensor'] = (x, scale, zeroPoint, min, max, type, outType) =>
-  dequantize_per_tensor(x, single(scale, 'scale'), single(zeroPoint, 'zero_point'), min, max, type, outType)
+export const dequantize_per_tensor_tensor: Composite['dequantize_per_tensor_tensor'] = (x, scale, zeroPoint, _min, _max, type, outType) => {
+  checkType(x, type)
+  boundsOf(type)
+  const numbers = castTo(x, outType ?? DType.float32)
+  return at.mul_Tensor(at.sub_Tensor(numbers, number(zeroPoint, 'zero_point'), 1), number(scale, 'scale'))
+}
 
 export const dequantize_per_tensor_tensor2: Composite['dequantize_per_tensor_tensor2'] = (x, scale, zeroPoint, min, max, type, outType) =>
   dequantize_per_tensor_tensor(x, scale, zeroPoint, single(min, 'quant_min'), single(max, 'quant_max'), type, outType)
 
-function chosen(scale: number, zeroPoint: number): [Tensor, Tensor] {
-  const [scales, zeros] = [empty([1], DType.float64), empty([1], DType.int64)]
-  writeTensor(scales, Float64Array.of(scale))
-  writeTensor(zeros, BigInt64Array.of(BigInt(zeroPoint)))
-  return [scales, zeros]
-}
-
-/** Smallest and largest element, both 0 or beyond it. */
-function rangeOf(x: Tensor, min: number, max: number, type: DType): [number, number] {
-  const source = contiguousOf(asFloat(x))
+/** Smallest and largest element, both 0 or beyond it, as vectors of one element. */
+function rangeOf(x: Tensor, min: number, max: number, type: DType): [Tensor, Tensor] {
+  const source = view(contiguousOf(asFloat(x)), [x.numel])
   boundsOf(type)
   check(min <= 0 && max >= 0 && min < max, () => `expected quantized integers around 0, found ${min} to ${max}`)
   check(x.numel > 0, () => 'a tensor without elements has no range')
-  noteRead(x)
-  const range = kernels.float_range({ n: source.numel, in: source.address })
-  return [Math.min(range.min, 0), Math.max(range.max, 0)]
+  return [at.clamp(at.amin(source, [0], true), null, 0), at.clamp(at.amax(source, [0], true), 0, null)]
 }
 
-/** A scale and a zero point over the range of `x`; no scale is below `eps`. */
+/** A quotient of a range and a number of steps, which is at least `eps`. */
+function scaleOf(range: Tensor, steps: number, eps: number): Tensor {
+  return at.clamp(at.div_Scalar(range, new Float(steps)), new Float(eps), null)
+}
+
+/** A scale and a zero point over the range of `x`; no scale is below `eps`. No number is looked at, so that a plan can have this. */
 export function choose_qparams_tensor(x: Tensor, min: number, max: number, eps: number, type: DType): [Tensor, Tensor] {
   const [low, high] = rangeOf(x, min, max, type)
-  const scale = Math.max(Math.fround(Math.fround(high - low) / (max - min)), Math.fround(eps))
-  return chosen(scale, Math.min(Math.max(min - roundHalfEven(Math.fround(low / scale)), min), max))
+  const scale = scaleOf(at.sub_Tensor(high, low, 1), max - min, eps)
+  const zero = at.clamp(at.rsub_Scalar(at.round(at.div_Tensor(low, scale)), min, 1), min, max)
+  return [castTo(scale, DType.float64), castTo(zero, DType.int64)]
 }
 
 /** The same with a range that is as wide on both sides of zero. */
 export function choose_qparams_symmetric_tensor(x: Tensor, min: number, max: number, eps: number, type: DType): [Tensor, Tensor] {
   const [low, high] = rangeOf(x, min, max, type)
-  const scale = Math.max(Math.fround(Math.max(-low, high) / ((max - min) / 2)), Math.fround(eps))
-  return chosen(scale, type === DType.uint8 ? 128 : 0)
+  const scale = scaleOf(at.maximum(at.neg(low), high), (max - min) / 2, eps)
+  const zero = filled([1], DType.int64, type === DType.uint8 ? 128 : 0)
+  return [castTo(scale, DType.float64), zero]
 }
 
 /** A vector along dimension `axis` of a tensor of `rank` dimensions. */

@@ -8,7 +8,16 @@ import { checkExtent, checkRange } from '../../shapes/convolution.js'
 import { contiguousOf } from '../support/copy.js'
 import { checkQuant, dequantized, dynamicQuant, perTensor, quantizePerTensor, quantRange } from '../support/quantization.js'
 import type { QuantizedCPU } from '../support/generated/interfaces.js'
-import { biasNumbers, channelQuant, type Epilogue, packDepthwise, packMatrix, type PackedWeights, requantization } from './support/gemm.js'
+import {
+  biasNumbers,
+  channelQuant,
+  dequantization,
+  type Epilogue,
+  packDepthwise,
+  packMatrix,
+  type PackedWeights,
+  requantization,
+} from './support/gemm.js'
 import { toChannelsLast } from './support/layout.js'
 import { type ConvParams, convParams } from './support/params.js'
 
@@ -140,6 +149,24 @@ function convolution(x: Tensor, weights: Value, scale: number, zeroPoint: number
   return out
 }
 
+/** The float32 sums of a convolution on integers that is not depthwise. */
+export function quantized_convolution(x: Tensor, weights: Value): Tensor {
+  const what = 'ptlite::quantized_convolution'
+  const p = convParams(weights)
+  const isRow = x.dim === 3 && p.stride.length === 2
+  const image = isRow ? withHeight(x) : x
+  const quant = perTensor(image, what)
+  const g = keptGeometry(image, p, what)
+  check(!isDepthwise(p, g), () => `${what}: a depthwise convolution has no float32 result`)
+  const shape = [image.shape[0]!, g.outChannels, ...triplePart(g.outSize, p.stride.length)]
+  const out = emptyStrided(shape, channelsLastStrides(shape), DType.float32)
+  if (out.numel > 0) {
+    const run: Run = { g, source: toChannelsLast(image), aZero: quant.zeroPoint, out, outZero: 0, min: 0, max: 0 }
+    packedConv(p, g).forEach((group, i) => launchGroup(run, p, group, i, dequantization(group, quant.scale)))
+  }
+  return isRow ? withoutHeight(out) : out
+}
+
 /** What all groups of one call share. */
 interface Run {
   readonly g: Geometry
@@ -193,7 +220,7 @@ function launchGroup(run: Run, p: ConvParams, packed: PackedWeights, group: numb
     w: packed.storage.address,
     scales: e.scales.address,
     bias: e.bias.address,
-    out: out.address + group * packed.rows,
+    out: out.address + group * packed.rows * out.itemSize,
     out_dtype: out.type,
     out_zero: run.outZero,
     out_stride: g.outChannels,

@@ -164,6 +164,19 @@ function staticLinear(x: Tensor, scale: number, zeroPoint: number, weights: Valu
   return out
 }
 
+/** The float32 sums of a layer on integers. */
+export function quantized_linear(x: Tensor, weights: Value): Tensor {
+  const params = linearParams(weights)
+  const quant = perTensor(x, 'ptlite::quantized_linear')
+  checkInput(x, params.weight)
+  const packed = packedLinear(params)
+  const out = empty([...x.shape.slice(0, -1), packed.rows], DType.float32)
+  if (out.numel === 0) return out
+  check(x.numel > 0, () => 'ptlite::quantized_linear: expected at least one input feature')
+  launchRows(contiguousOf(x), quant, packed, dequantization(packed, quant.scale), out, { min: 0, max: 0, relu: 0 })
+  return out
+}
+
 function checkFloat(x: Tensor): void {
   check(x.type === DType.float32, () => `quantized::linear: expected float32, found ${x.dtype}`)
 }

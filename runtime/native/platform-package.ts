@@ -7,7 +7,10 @@ import { PtliteError } from '../error.js'
  */
 const PACKAGES: Readonly<Record<string, readonly (() => unknown)[] | undefined>> = {
   'linux-x64': [() => createRequire(import.meta.url)('@ptlite/linux-x64'), () => createRequire(import.meta.url)('@ptlite/linux-x64-musl')],
-  'linux-arm64': [() => createRequire(import.meta.url)('@ptlite/linux-arm64'), () => createRequire(import.meta.url)('@ptlite/linux-arm64-musl')],
+  'linux-arm64': [
+    () => createRequire(import.meta.url)('@ptlite/linux-arm64'),
+    () => createRequire(import.meta.url)('@ptlite/linux-arm64-musl'),
+  ],
 }
 
 /** Where the kernel library of this platform's package is; undefined where it is not installed. */

@@ -37,7 +37,10 @@ for (const platform of PLATFORMS) {
   }
   pack(platformManifest(platform), (folder) => {
     copyFileSync(library, join(folder, 'libptlite.so'))
-    writeFileSync(join(folder, 'index.cjs'), "// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, 'libptlite.so')\n")
+    writeFileSync(
+      join(folder, 'index.cjs'),
+      "// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, 'libptlite.so')\n",
+    )
   })
 }
 rmSync(join(out, 'staged'), { recursive: true })

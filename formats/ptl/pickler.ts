@@ -44,8 +44,6 @@ export class Pickler {
   constructor(
     private readonly records: StorageRecords,
     private readonly states: ObjectStates,
-    /** Names of classes, in any text, as the file is to have them. */
-    private readonly rename: (text: string) => string,
   ) {}
 
   /** A tuple of what `write` writes. */
@@ -175,14 +173,14 @@ export class Pickler {
   }
 
   private tag(type: string): void {
-    this.text(this.rename(type))
+    this.text(type)
     this.op(Op.TUPLE2, Op.REDUCE)
   }
 
   private scriptObject(object: ScriptObject): void {
     const { typeName, names, slots } = object
     const state = this.states.get(object)
-    this.instance(object, this.rename(typeName), () => {
+    this.instance(object, typeName, () => {
       if (state !== undefined) return guarded(`the state of ${typeName}`, () => this.value(state.state))
       this.op(Op.EMPTY_DICT, Op.MARK)
       names.forEach((name, i) => {

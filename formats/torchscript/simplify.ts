@@ -1,5 +1,6 @@
 import { type Block, type Node, Value } from './graph.js'
 import { type Compute, knownResult } from './known-results.js'
+import { dissolveObjects } from './local-objects.js'
 import { isSubtype, type Type } from './types.js'
 
 /*
@@ -17,6 +18,7 @@ const PURE_KINDS: ReadonlySet<string> = new Set(
 )
 
 export function simplify(block: Block, compute: Compute): void {
+  dissolveObjects(block)
   new Folding(compute).fold(block)
   new Unused(block).remove(block)
 }

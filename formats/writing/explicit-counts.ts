@@ -13,8 +13,11 @@ export function withExplicitCounts({ functions, bytecodeVersion, operatorVersion
     functions.map((fn, i) => {
       const operators = fn.operators.map((operator, k) => {
         const { entry, given } = linked[i]!.operators[k]!
-        const isCounted = entry !== null && !entry.schema.isVararg && operator.argCount < 0
-        return isCounted ? { ...operator, argCount: given } : operator
+        if (entry === null || entry.schema.isVararg || operator.argCount >= 0) return operator
+        // what has no default in the schema, only files of these versions may leave out
+        const { arguments: args } = entry.schema
+        const omitted = args.filter(({ isOut }) => !isOut).slice(given - args.filter(({ isOut }) => isOut).length)
+        return omitted.every(({ defaultValue }) => defaultValue !== undefined) ? { ...operator, argCount: given } : operator
       })
       return [fn, { ...fn, operators }]
     }),

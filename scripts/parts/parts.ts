@@ -240,7 +240,7 @@ export const PARTS: readonly Part[] = [
   {
     name: 'convert',
     files: [
-      ...['write', 'pickler', 'class-names'].map((name) => `formats/ptl/${name}.ts`),
+      ...['write', 'pickler'].map((name) => `formats/ptl/${name}.ts`),
       ...['write', 'write-values', 'write-function', 'builder'].map((name) => `formats/ff/${name}.ts`),
       ...['formats/containers/zip/writer.ts', 'formats/writing/*'],
     ],

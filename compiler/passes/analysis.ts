@@ -103,6 +103,11 @@ export function operatorsOf({ nodes }: Graph): OperatorNode[] {
   return nodes.filter((node) => node.kind === 'operator')
 }
 
+/** True for an operator of quantization whose parameters are arguments. */
+export function isDecomposed(node: GraphNode): node is OperatorNode {
+  return node.kind === 'operator' && node.op.startsWith('quantized_decomposed::')
+}
+
 /** Rows of float32, one behind the other. */
 export function isDenseFloat({ dtype, shape, strides }: TensorType): boolean {
   return dtype === DType.float32 && isContiguous(shape, strides)

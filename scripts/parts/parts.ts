@@ -335,6 +335,12 @@ export const PARTS: readonly Part[] = [
     files: compiler('explain', 'graph/parse', 'graph/print', 'graph/verify', 'passes/lower/*cost*'),
     needs: ['compiler', 'model', 'operators', 'plans', 'files', 'recording'],
   },
+  // programs that PT2E quantization has been through
+  {
+    name: 'integers-rare',
+    files: compiler('passes/integers/*'),
+    needs: ['compiler', 'model', 'operators', 'plans', 'files', 'recording'],
+  },
   { name: 'compiler', files: ['compiler/*'], needs: ['model', 'operators', 'plans', 'files', 'recording', 'compiled-layers'] },
   { name: 'background', files: ['engine/background/*'], needs: ['model', 'plans', 'recording'] },
   { name: 'tracing', files: ['selective-build/trace/*', 'src/tracing.ts', 'runtime/native/generated/kernel-fields.ts'], needs: ['model'] },

@@ -76,7 +76,9 @@ function functionOf(last: OperatorNode, analysis: Analysis): ByteFunction | null
   }
   const [from] = leaves
   if (leaves.size !== 1 || !analysis.isSteady(from!)) return null
-  if (!(liesAs(from!, result, analysis) || isContiguous(shape, strides)) || !isDense(shape, strides) || shape.includes(0)) return null
+  const input = analysis.type(from!)
+  const canBeCopied = !isDense(input.shape, input.strides) && isContiguous(shape, strides)
+  if (!(liesAs(from!, result, analysis) || canBeCopied) || !isDense(shape, strides) || shape.includes(0)) return null
   return { from: from!, nodes: analysis.graph.nodes.filter((node) => nodes.has(node)) }
 }
 

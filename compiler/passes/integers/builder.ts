@@ -1,6 +1,7 @@
 import { PtliteError } from '../../../runtime/error.js'
 import { findOperator } from '../../../runtime/operators/registry.js'
-import { itemSize } from '../../../runtime/tensor/dtype.js'
+import { arrayTypeOf, writeTensor } from '../../../runtime/tensor/data.js'
+import { DType, itemSize } from '../../../runtime/tensor/dtype.js'
 import { Storage } from '../../../runtime/tensor/storage.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject, Value } from '../../../runtime/tensor/value.js'
@@ -50,10 +51,6 @@ export class Builder {
   /** The same for a list of results. */
   addList(op: string, args: readonly Arg[]): ValueId[] | null {
     return this.list(op, args, true)
-  }
-
-  has(op: string): boolean {
-    return findOperator(op) !== undefined
   }
 
   /** Has the call that made `from` make a value of the graph in its place, where it is the last one. False where it cannot. */
@@ -122,8 +119,13 @@ export class Builder {
   }
 }
 
-/** A tensor of this type with memory for all that its strides reach. */
+/** A tensor of this type with memory for all that its strides reach. Integers, which may be indices, are 0. */
 function standIn({ dtype, shape, strides, offset, quant }: TensorType): Tensor {
   const last = shape.reduce((at, size, d) => at + Math.max(size - 1, 0) * strides[d]!, offset)
-  return new Tensor(Storage.allocate((last + 1) * itemSize(dtype)), offset, shape, strides, dtype, quant)
+  const storage = Storage.allocate((last + 1) * itemSize(dtype))
+  if (dtype === DType.int64 || dtype === DType.int32) {
+    const all = new Tensor(storage, 0, [last + 1], [1], dtype)
+    writeTensor(all, new (arrayTypeOf(dtype))(last + 1))
+  }
+  return new Tensor(storage, offset, shape, strides, dtype, quant)
 }

@@ -1,7 +1,7 @@
 import { type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { type Analysis, inputOf, valueArg } from '../analysis.js'
+import { type Analysis, inputOf, isDecomposed, valueArg } from '../analysis.js'
 import { madeBy } from '../expression.js'
-import { isDecomposed, knownNumber, quantizedType, rangeOf } from './pairs.js'
+import { knownNumber, rangeOf } from './pairs.js'
 
 const SPACE = 'quantized_decomposed::'
 
@@ -36,8 +36,8 @@ export function dynamicInput(id: ValueId, analysis: Analysis): DynamicInput | nu
   if (!isOne || source === undefined || source !== from) return null
   const isWhole = [chosen.args, quantization.args.slice(2), dequantization.args.slice(2)].every((args) => {
     const [min, max] = [1, 2].map((place) => knownNumber(args[place]!, analysis))
-    const dtype = quantizedType(knownNumber(args[args === chosen.args ? 4 : 3]!, analysis))
-    return dtype !== null && rangeOf(dtype)[0] === min && rangeOf(dtype)[1] === max
+    const range = rangeOf(knownNumber(args[args === chosen.args ? 4 : 3]!, analysis))
+    return range !== null && range[0] === min && range[1] === max
   })
   return isWhole ? { floats: source, arranging: [] } : null
 }

@@ -5,7 +5,7 @@ import { named } from '../../graph/arguments.js'
 import { type Arg, NONE, type OperatorNode, type ValueId } from '../../graph/graph.js'
 import { type Analysis, integersArg, isNone, numberArg, onlyResult, valueArg } from '../analysis.js'
 import { convolutionSettings } from '../layers.js'
-import { packedOnce, perRow, quantizedWeight, transposed } from './weights.js'
+import { packedOnce, quantizedWeight, transposed } from './weights.js'
 
 /** A layer whose weights are integers: the floats that it reads, and its packed weights. */
 export interface IntegerLayer {
@@ -102,13 +102,4 @@ function transposedSettings(node: OperatorNode, dims: number): number[][] | null
     return list?.length === 1 ? new Array<number>(dims).fill(list[0]!) : list
   })
   return lists.every((list) => list !== undefined) ? lists : null
-}
-
-/** An embedding whose table has integers: its indices, and the packed table. */
-export function integerEmbedding(node: OperatorNode, analysis: Analysis): { indices: ValueId; packed: CustomObject } | null {
-  const [id, indices] = node.args.map(valueArg)
-  if (node.op !== 'aten::embedding' || id === undefined || indices === undefined || !analysis.isPure(node)) return null
-  const weight = quantizedWeight(id, 0, analysis)
-  if (weight?.dim !== 2 || !weight.isContiguous) return null
-  return { indices, packed: packedOnce('quantized::embedding_bag_prepack', perRow(weight), undefined, []) }
 }

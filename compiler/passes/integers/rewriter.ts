@@ -1,18 +1,20 @@
 import { contiguousStrides, sameShape } from '../../../runtime/tensor/shape.js'
 import { MemoryFormat } from '../../../runtime/tensor/options.js'
+import { DType } from '../../../runtime/tensor/dtype.js'
 import { Float } from '../../../runtime/tensor/scalar.js'
 import { isPerChannel, type PerTensorQuant } from '../../../runtime/tensor/tensor.js'
 import { isContiguousAs } from '../../../runtime/tensor/view-strides.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, constant, type Graph, type OperatorNode, value, type ValueId } from '../../graph/graph.js'
-import { Analysis, inputOf, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
+import { Analysis, inputOf, isDecomposed, numberArg, onlyResult, operatorsOf, valueArg } from '../analysis.js'
 import { Editor } from '../editor.js'
 import { clampOf, madeBy } from '../expression.js'
 import { Builder } from './builder.js'
 import { AVERAGING, isElementwise, isNumber, SHOWING } from './carriers.js'
 import { dynamicInput } from './dynamic.js'
-import { type IntegerLayer, integerEmbedding, integerLayer } from './layers.js'
-import { dequantizationOf, type Half, isDecomposed, type Parameters, quantizationOf, rangeOf } from './pairs.js'
+import { integerEmbedding } from './embedding.js'
+import { type IntegerLayer, integerLayer } from './layers.js'
+import { dequantizationOf, type Half, type Parameters, quantizationOf } from './pairs.js'
 
 /** The graph with operators on integers, where anything is quantized to known parameters. */
 export function onIntegers(graph: Graph): Graph {
@@ -24,6 +26,9 @@ interface Bounds {
   readonly min: number
   readonly max: number
 }
+
+/** The greatest of the integers. */
+const MOST = 255
 
 const NO_BOUNDS: Bounds = { min: -Infinity, max: Infinity }
 
@@ -65,15 +70,18 @@ class Rewriter {
     return this.layer(node) || this.embedding(node)
   }
 
-  private quantize({ input, result, parameters }: Half): boolean {
+  private quantize({ input, result, parameters, isSigned }: Half): boolean {
     const quantized = this.narrowed(this.quantized(input, parameters) ?? this.plainly(input, parameters), parameters)
-    if (quantized === null || !this.inPlaceOf(result, 'aten::int_repr', [value(quantized)])) return false
+    if (quantized === null) return false
+    const plain = this.builder.add('aten::int_repr', [value(quantized)])
+    const integers = plain === null || !isSigned ? plain : this.seenAs(this.flipped(plain), DType.int8)
+    if (integers === null || this.laidOut(result, integers) === null) return false
     this.integers.set(result, quantized)
     return true
   }
 
-  private dequantize({ input, result, parameters }: Half): boolean {
-    const integers = this.integersOf(input) ?? this.given(input, parameters)
+  private dequantize({ input, result, parameters, isSigned }: Half): boolean {
+    const integers = this.integersOf(input) ?? this.given(input, parameters, isSigned)
     if (integers === null || !this.has(integers, parameters)) return false
     if (!this.inPlaceOf(result, 'aten::dequantize.self', [value(integers)])) return false
     this.integers.set(result, integers)
@@ -81,9 +89,21 @@ class Rewriter {
   }
 
   /** Plain integers that come from elsewhere, with parameters. */
-  private given(input: ValueId, { scale, zeroPoint }: Parameters): ValueId | null {
+  private given(input: ValueId, { scale, zeroPoint }: Parameters, isSigned: boolean): ValueId | null {
+    const integers = isSigned ? this.flipped(this.seenAs(input, DType.uint8)) : input
+    if (integers === null) return null
     const number = constant(new Float(scale))
-    return this.builder.add('aten::_make_per_tensor_quantized_tensor', [value(input), number, constant(zeroPoint)])
+    return this.builder.add('aten::_make_per_tensor_quantized_tensor', [value(integers), number, constant(zeroPoint)])
+  }
+
+  /** Bytes as integers of another dtype. */
+  private seenAs(id: ValueId | null, dtype: DType): ValueId | null {
+    return id === null ? null : this.builder.add('aten::view.dtype', [value(id), constant(dtype)])
+  }
+
+  /** Bytes whose highest bits are the other way round: what moves integers between the ranges of int8 and uint8. */
+  private flipped(id: ValueId | null): ValueId | null {
+    return id === null ? null : this.builder.add('aten::bitwise_xor.Scalar', [value(id), constant(128)])
   }
 
   /** A layer whose result is needed as floats. */
@@ -110,11 +130,8 @@ class Rewriter {
   }
 
   private embedding(node: OperatorNode): boolean {
-    const found = integerEmbedding(node, this.analysis)
-    const result = onlyResult(node)
-    if (found === null || result === undefined || !this.builder.has('quantized::embedding_byte')) return false
-    this.builder.define(result, 'quantized::embedding_byte', [this.builder.object(found.packed), value(found.indices), constant(false)])
-    return true
+    const rows = integerEmbedding(node, this.analysis, this.builder)
+    return rows !== null && this.laidOut(onlyResult(node)!, rows) !== null
   }
 
   /** The float32 result of a layer on integers, as its kernel lays it out. */
@@ -146,9 +163,9 @@ class Rewriter {
     return quant === null || isPerChannel(quant) ? null : quant
   }
 
-  private has(id: ValueId, { scale, zeroPoint, dtype }: Parameters): boolean {
+  private has(id: ValueId, { scale, zeroPoint }: Parameters): boolean {
     const quant = this.quantOf(id)
-    return quant?.scale === scale && quant.zeroPoint === zeroPoint && this.editor.typeOf(id).dtype === dtype
+    return quant?.scale === scale && quant.zeroPoint === zeroPoint
   }
 
   /** The quantized tensor with exactly the elements of a value, where one is known or an operator on such tensors makes it. */
@@ -164,6 +181,7 @@ class Rewriter {
     const node = madeBy(value(id), this.analysis)
     if (node?.op === 'aten::cat') return this.joined(node)
     if (node === undefined || !SHOWING.has(node.op)) return null
+    if (node.op === 'aten::relu' && this.analysis.type(id).dtype !== DType.float32) return null
     const input = inputOf(node)
     const integers = input === undefined ? null : this.integersOf(input)
     if (integers === null) return null
@@ -216,7 +234,7 @@ class Rewriter {
     }
     if (node.op === 'aten::cat') {
       const all = this.allIntegers(node.args[0])
-      return all?.every((part) => this.editor.typeOf(part).dtype === to.dtype) === true ? this.joinedAs(all, node.args[1]!, to) : null
+      return all === null ? null : this.joinedAs(all, node.args[1]!, to)
     }
     const { term, bounds } = this.activation(node)
     const before = term === undefined ? node : madeBy(term, this.analysis)
@@ -238,42 +256,40 @@ class Rewriter {
   private bounded(node: OperatorNode, bounds: Bounds, to: Parameters): ValueId | null {
     const rectifies = bounds.min === 0
     const parameters = [constant(new Float(to.scale)), constant(to.zeroPoint)]
-    const made = this.requantizedLayer(node, rectifies, parameters, to) ?? this.combined(node, rectifies, parameters, to)
+    const made = this.requantizedLayer(node, rectifies, parameters) ?? this.combined(node, rectifies, parameters)
     return made === null ? null : this.clamped(made, bounds, to)
   }
 
-  private requantizedLayer(node: OperatorNode, rectifies: boolean, parameters: readonly Arg[], to: Parameters): ValueId | null {
+  private requantizedLayer(node: OperatorNode, rectifies: boolean, parameters: readonly Arg[]): ValueId | null {
     const layer = integerLayer(node, this.analysis)
     const integers = layer === null ? null : this.integersOf(layer.input)
-    if (layer === null || integers === null || this.editor.typeOf(integers).dtype !== to.dtype) return null
+    if (layer === null || integers === null) return null
     // several readers would compute it several times
     if (this.analysis.onlyReader(onlyResult(node)!) === undefined) return null
     const op = rectifies ? (layer.rectifying ?? layer.requantizing) : layer.requantizing
     return this.builder.add(op, [value(integers), this.builder.object(layer.packed), ...parameters])
   }
 
-  private combined(node: OperatorNode, rectifies: boolean, parameters: readonly Arg[], to: Parameters): ValueId | null {
+  private combined(node: OperatorNode, rectifies: boolean, parameters: readonly Arg[]): ValueId | null {
     const name =
       node.op === 'aten::mul.Tensor' ? 'mul' : node.op === 'aten::add.Tensor' && numberArg(named(node, 'alpha')) === 1 ? 'add' : null
     if (name === null) return null
     const operands = node.args.slice(0, 2).map(valueArg)
     const all = operands.map((id) => (id === undefined ? null : this.integersOf(id)))
-    if (!all.every((id) => id !== null && this.editor.typeOf(id).dtype === to.dtype)) return null
+    if (!all.every((id) => id !== null)) return null
     return this.builder.add(`quantized::${name}${rectifies ? '_relu' : ''}`, [...all.map((id) => value(id!)), ...parameters])
   }
 
   /** Integers between the bounds of an activation, where those of the dtype are wider. */
   private clamped(id: ValueId, { min, max }: Bounds, to: Parameters): ValueId | null {
-    const [low, high] = rangeOf(to.dtype)
     const [least, most] = [min, max].map((bound) => Math.round(bound / to.scale) + to.zeroPoint)
-    if (least! <= low && most! >= high) return id
+    if (least! <= 0 && most! >= MOST) return id
     return this.builder.add('aten::clamp', [value(id), bound(min), bound(max)])
   }
 
   /** Integers within the range that is used, where that is not all of the dtype's. */
-  private narrowed(id: ValueId | null, { scale, zeroPoint, dtype, min, max }: Parameters): ValueId | null {
-    const [low, high] = rangeOf(dtype)
-    if (id === null || (min === low && max === high)) return id
+  private narrowed(id: ValueId | null, { scale, zeroPoint, min, max }: Parameters): ValueId | null {
+    if (id === null || (min === 0 && max === MOST)) return id
     return this.builder.add('aten::clamp', [value(id), bound((min - zeroPoint) * scale), bound((max - zeroPoint) * scale)])
   }
 
@@ -308,8 +324,13 @@ class Rewriter {
     return depends && args.every((arg) => arg !== null) ? this.builder.add(node.op, args) : null
   }
 
-  private plainly(id: ValueId, { scale, zeroPoint, dtype }: Parameters): ValueId | null {
-    return this.builder.add('aten::quantize_per_tensor', [value(id), constant(new Float(scale)), constant(zeroPoint), constant(dtype)])
+  private plainly(id: ValueId, { scale, zeroPoint }: Parameters): ValueId | null {
+    return this.builder.add('aten::quantize_per_tensor', [
+      value(id),
+      constant(new Float(scale)),
+      constant(zeroPoint),
+      constant(DType.quint8),
+    ])
   }
 }
 

@@ -1,14 +1,14 @@
 import { readTensor } from '../../../runtime/tensor/data.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import type { Storage } from '../../../runtime/tensor/storage.js'
-import { type PerChannelQuant, type Quant, Tensor } from '../../../runtime/tensor/tensor.js'
+import { type Quant, Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject, Value } from '../../../runtime/tensor/value.js'
 import { callOnce } from '../../graph/evaluate.js'
 import { named } from '../../graph/arguments.js'
 import { type OperatorNode, value, type ValueId } from '../../graph/graph.js'
 import { type Analysis, integersArg, inputOf, isNone, numberArg, valueArg } from '../analysis.js'
 import { madeBy } from '../expression.js'
-import { dequantizationOf, isDequantization, quantizedType } from './pairs.js'
+import { dequantizationOf, isDequantization, knownNumber, rangeOf } from './pairs.js'
 
 /** The weight of a layer as the integers that it is dequantized from, with a scale per index of dimension `axis` or one for all. */
 export function quantizedWeight(id: ValueId, axis: number, analysis: Analysis): Tensor | null {
@@ -16,17 +16,16 @@ export function quantizedWeight(id: ValueId, axis: number, analysis: Analysis): 
   const source = inputOf(node)
   const integers = source === undefined ? undefined : analysis.tensor(source)
   if (node === undefined || integers === undefined || !isDequantization(node)) return null
-  const dtype = quantizedType(integers.type)
   const quant = quantOf(node, integers, axis, analysis)
-  if (dtype === null || quant === null) return null
+  if (rangeOf(integers.type) === null || quant === null) return null
+  const dtype = integers.type === DType.int8 ? DType.qint8 : DType.quint8
   const { storage, offset, shape, strides } = integers
   return new Tensor(storage, offset, shape, strides, dtype, quant)
 }
 
 function quantOf(node: OperatorNode, integers: Tensor, axis: number, analysis: Analysis): Quant | null {
-  const half = dequantizationOf(node, analysis)
-  if (half !== null) {
-    const { scale, zeroPoint } = half.parameters
+  if (dequantizationOf(node, analysis) !== null) {
+    const [scale, zeroPoint] = node.args.slice(1, 3).map((arg) => knownNumber(arg, analysis)!) as [number, number]
     return { scale, zeroPoint }
   }
   if (node.op !== 'quantized_decomposed::dequantize_per_channel' || numberArg(named(node, 'axis')) !== axis) return null
@@ -50,15 +49,6 @@ export function transposed(id: ValueId, analysis: Analysis): ValueId | null {
   const node = madeBy(value(id), analysis)
   if (node?.op !== 'aten::permute' || integersArg(named(node, 'dims'))?.join() !== '1,0') return null
   return inputOf(node) ?? null
-}
-
-/** Scales per row in place of one for all. */
-export function perRow(weight: Tensor): Tensor {
-  const { quant, shape } = weight
-  if (quant === null || 'axis' in quant) return weight
-  const fill = (x: number): number[] => new Array<number>(shape[0]!).fill(x)
-  const rows: PerChannelQuant = { axis: 0, scales: fill(quant.scale), zeroPoints: fill(quant.zeroPoint) }
-  return new Tensor(weight.storage, weight.offset, shape, weight.strides, weight.type, rows)
 }
 
 interface Packed {

@@ -1,7 +1,7 @@
-import { deadCode } from '../canonical/dead-code.js'
+import { isDecomposed } from '../analysis.js'
+import { onIntegers } from '../integers/rewriter.js'
 import type { Pass } from '../pass.js'
-import { isDecomposed } from './pairs.js'
-import { onIntegers } from './rewriter.js'
+import { deadCode } from './dead-code.js'
 
 /**
  * Computes on integers what a program says of floats between `dequantize` and `quantize`, as `torch.ao`'s quantization of exported programs

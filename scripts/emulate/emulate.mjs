@@ -50,9 +50,9 @@ const PROGRAMS = ['test/native/levels/child.ts', 'test/native/fixtures/level-ker
 let failed = 0
 
 /** Runs a command; prints its output where it fails, else the last line of it with `say`. */
-function step(name, command, args, { env = {}, say = false, own = process.env } = {}) {
+function step(name, command, args, { env = {}, say = false } = {}) {
   const start = Date.now()
-  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, env: { ...own, ...env } })
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, env: { ...process.env, ...env } })
   const seconds = Math.round((Date.now() - start) / 1000)
   const output = `${result.stdout ?? ''}${result.stderr ?? ''}`.trimEnd()
   if (result.status === 0) {

@@ -1,14 +1,15 @@
 #include "jit/cache.h"
 
-#include <mutex>
 #include <new>
 #include <unordered_map>
+
+#include "os/lock.h"
 
 namespace ptlite {
 namespace jit {
 namespace {
 
-std::mutex mutex;
+Mutex mutex;
 
 // Never destroyed: other threads may still run kernels while the process exits.
 std::unordered_map<std::string, Kernel*>& kernels() {
@@ -19,7 +20,7 @@ std::unordered_map<std::string, Kernel*>& kernels() {
 }  // namespace
 
 Kernel* obtain(const std::string& key, const std::string& name, Generated (*generate)(const void*), const void* description) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const Lock lock(mutex);
   const auto found = kernels().find(key);
   if (found != kernels().end()) {
     found->second->users++;
@@ -45,7 +46,7 @@ Kernel* obtain(const std::string& key, const std::string& name, Generated (*gene
 }
 
 void release(Kernel* kernel) {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const Lock lock(mutex);
   if (--kernel->users > 0) return;
   kernels().erase(kernel->key);
   unmap(kernel->code);
@@ -53,7 +54,7 @@ void release(Kernel* kernel) {
 }
 
 Totals totals() {
-  const std::lock_guard<std::mutex> lock(mutex);
+  const Lock lock(mutex);
   Totals sum{0, 0};
   for (const auto& entry : kernels()) {
     sum.kernels++;

@@ -43,7 +43,8 @@ function cacheFolder(): string | null {
   const { PTLITE_CODE_CACHE: chosen, NODE_V8_COVERAGE: coverage } = process.env
   // cached code is not counted as covered
   if (chosen === '0' || coverage || !isMainRealm) return null
-  return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}`)
+  // V8 takes code of another processor for its own, and dies of it
+  return join(chosen || join(__dirname, '.cache'), `${BUILD}-${process.version}-${process.arch}`)
 }
 
 function compileHere(path: string): Wrapper {

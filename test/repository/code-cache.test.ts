@@ -44,6 +44,10 @@ t.test('a process keeps the code that it compiled, and the next one runs that', 
   const files = kept(join(folder, '.cache'))
   const parts = files.map((path) => /([a-z-]+)\.cjs-\d+$/.exec(path)![1]!)
   for (const part of ['runtime', 'operators']) t.ok(parts.includes(part), part)
+  t.ok(
+    files.every((path) => path.includes(`${process.version}-${process.arch}/`)),
+    'for Node of this version and processor alone',
+  )
   const times = files.map((path) => statSync(path).mtimeMs)
   const paths = parts.map((part) => join(folder, `${part}.cjs`)).filter((path) => readFileSync(path, 'utf8').includes('must be'))
   const { atime, mtime } = statSync(paths[0]!)

@@ -10,5 +10,5 @@ export const frozenQuant: typeof whole.frozenQuant = (quant) => quant
 export const scaledElement: typeof whole.scaledElement = (value) => value
 
 const nothing = (): void => undefined
-const always = (): boolean => true
-export { nothing as checkQuant, nothing as checkParameters, always as holdsZeroPoint, always as isPerChannel }
+const never = (): boolean => false
+export { nothing as checkQuant, nothing as checkParameters, never as holdsZeroPoint, never as isPerChannel }

@@ -10,13 +10,15 @@ const skip = built && process.platform === 'linux' && process.arch === 'x64' ? f
 const NAME = '@ptlite/linux-x64'
 
 t.test('the kernel library comes from the package of the platform', { skip }, async (t) => {
-  const app = t.testdir({})
+  // a package of its own: this one would be found under its name
+  const app = t.testdir({ 'package.json': '{}' })
   const modules = join(app, 'node_modules')
   cpSync(join(root, 'dist'), join(modules, 'ptlite/dist'), { recursive: true, filter: (path) => !/\.(so|map)$|\.cache$/.test(path) })
   copyFileSync(join(root, 'package.json'), join(modules, 'ptlite/package.json'))
 
   function errorOf(): string {
-    const program = "try { require('ptlite').setNumThreads(1); console.log('none') } catch (e) { console.log(e.code, e.message) }"
+    const program =
+      "try { const { tensor, callOperator } = require('ptlite'); callOperator('aten::neg', [tensor([1], [1])]); console.log('none') } catch (e) { console.log(e.code, e.message) }"
     const env = { ...process.env, NODE_OPTIONS: '', PTLITE_NATIVE_LIBRARY: '' }
     return spawnSync(process.execPath, ['-e', program], { cwd: app, encoding: 'utf8', env }).stdout
   }

@@ -216,7 +216,10 @@ class ProgramCompiler {
     } else if (higher === 'with_effects') this.emitEffect(node, scope)
     else if (higher !== undefined) emitHigherOrder(higher, node, scope, builder, this.emitNodes)
     else if (isSymbolic(target)) emitSymbolic(node, scope, builder)
-    else throw unsupported('a function of Python that this runtime has not got; export it after ep.run_decompositions(), which leaves operators')
+    else
+      throw unsupported(
+        'a function of Python that this runtime has not got; export it after ep.run_decompositions(), which leaves operators',
+      )
   }
 
   /**

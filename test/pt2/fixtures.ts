@@ -5,7 +5,18 @@ import { dtypeFromName, type DTypeName } from '../../runtime/tensor/dtype.js'
 
 const folder = fileURLToPath(new URL('../fixtures/pt2/', import.meta.url))
 
-export const PROGRAMS = ['linear', 'counter', 'structures', 'control', 'sizes', 'guarded', 'shared', 'lists', 'nested', 'quantized'] as const
+export const PROGRAMS = [
+  'linear',
+  'counter',
+  'structures',
+  'control',
+  'sizes',
+  'guarded',
+  'shared',
+  'lists',
+  'nested',
+  'quantized',
+] as const
 
 /** Programs that change the module, whose calls come in order. */
 export const CHANGES: ReadonlySet<string> = new Set(['counter'])

@@ -64,3 +64,20 @@ t.test('ctc: the likelihood of all alignments adds up', (t) => {
   t.strictSame(numbers(call('ctc_loss.IntList', uniform, twice, [2], [2], 0, 0, true)), [0])
   t.end()
 })
+
+t.test('margins of classes take one weight for each', (t) => {
+  const refused = { code: 'INVALID_ARGUMENT', message: /a weight for each of 3 classes, found shape/ }
+  for (const shape of [[2], [4], [0], [], [3, 1]]) {
+    const weight = tensor(new Float32Array(shape.reduce((a, b) => a * b, 1)), shape)
+    t.throws(() => call('multi_margin_loss', x, target, 1, 1, weight), refused, `[${shape.join(', ')}]`)
+  }
+  const plain = numbers(call('multi_margin_loss', x, target, 1, 1, null, 0))
+  const doubled = numbers(call('multi_margin_loss', x, target, 1, 1, tensor(Float32Array.of(2, 2, 2)), 0))
+  t.ok(
+    close(
+      doubled,
+      plain.map((loss) => 2 * loss),
+    ),
+  )
+  t.end()
+})

@@ -30,6 +30,7 @@ const UNSEEN = new Set([
   'byte tables',
   'channel-wise steps',
   'idle taps',
+  'integers',
   'layout',
   'squeeze and excitation',
   'scaled filters',

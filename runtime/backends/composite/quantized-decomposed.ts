@@ -129,7 +129,9 @@ function scaleOf(range: Tensor, steps: number, eps: number): Tensor {
 export function choose_qparams_tensor(x: Tensor, min: number, max: number, eps: number, type: DType): [Tensor, Tensor] {
   const [low, high] = rangeOf(x, min, max, type)
   const scale = scaleOf(at.sub_Tensor(high, low, 1), max - min, eps)
-  const zero = at.clamp(at.rsub_Scalar(at.round(at.div_Tensor(low, scale)), min, 1), min, max)
+  // float32 has not all integers of 32 bits
+  const steps = castTo(at.round(at.div_Tensor(low, scale)), DType.float64)
+  const zero = at.clamp(at.rsub_Scalar(steps, min, 1), min, max)
   return [castTo(scale, DType.float64), castTo(zero, DType.int64)]
 }
 

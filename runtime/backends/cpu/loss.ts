@@ -133,6 +133,10 @@ function margins(
   const classes = self.shape[self.dim - 1] ?? 1
   const fits = multilabel ? target.numel === self.numel : target.dim <= 1 && target.numel === batch
   check(fits, () => `${operator}: targets [${target.shape.join(', ')}] do not fit [${self.shape.join(', ')}]`)
+  check(
+    weight === null || (weight.dim <= 1 && weight.numel === classes),
+    () => `${operator}: expected a weight for each of ${classes} classes, found shape [${weight!.shape.join(', ')}]`,
+  )
   const out = empty(self.dim === 2 ? [batch] : multilabel || target.dim === 0 ? [] : [batch], self.type)
   const data = contiguousOf(self)
   const wanted = contiguousOf(castTo(target, DType.int64))

@@ -4,8 +4,13 @@
  */
 export const HOW_TO_EXTEND: string = ''
 
-/** Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. */
-export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist']
+/**
+ * Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. Libraries
+ * that were built on a machine of another processor have a folder of their own.
+ */
+export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist'].flatMap((folder) =>
+  process.arch === 'x64' ? [folder] : [`${folder}/linux-${process.arch}`, folder],
+)
 
 /** Whether it is looked for in the package of the platform, too. */
 export const HAS_PACKAGES: boolean = true

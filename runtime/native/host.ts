@@ -70,5 +70,5 @@ function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['o
 }
 
 function notLoaded(path: string, reason: string, cause?: unknown): PtliteError {
-  return new PtliteError('NATIVE_LIBRARY', `cannot load ${path} on ${process.platform}-${process.arch}: ${reason}`, { cause })
+  return new PtliteError('NATIVE_LIBRARY', `cannot load ${path}: ${reason}`, { cause })
 }

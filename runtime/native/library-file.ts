@@ -15,10 +15,11 @@ export function checkWhole(path: string): void {
   try {
     const header = Buffer.alloc(HEADER)
     const isLibrary = readSync(file, header, 0, HEADER, 0) === HEADER && header.readUInt32BE() === 0x7f454c46
+    if (!isLibrary) return
+    const machine = PROCESSORS[header.readUInt16LE(18)] ?? process.arch
+    if (machine !== process.arch) throw new Error(`it is for ${machine}, and this is Node for ${process.arch}`)
     // linkers put the section headers last: where they begin, how large one is and how many there are
-    const end = isLibrary ? Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60) : 0
-    const machine = isLibrary ? PROCESSORS[header.readUInt16LE(18)] : undefined
-    if (machine !== undefined && machine !== process.arch) throw new Error(`it is for ${machine}, and this is Node for ${process.arch}`)
+    const end = Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60)
     const { size } = fstatSync(file)
     if (size < end) throw new Error(`the file was cut off: it has ${size} of ${end} bytes; copy or build it again`)
   } finally {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { HAS_PACKAGES, HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
-import { howToInstall, packagedLibrary } from './platform-package.js'
+import { packagedLibrary } from './platform-package.js'
 
 const FILE_NAME = 'libptlite.so'
 /** Environment variable with the path of the kernel library. */
@@ -24,16 +24,14 @@ export function chosenLibrary(): string {
 export function findLibrary(): string {
   const chosen = chosenLibrary()
   const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
-  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.flatMap(forProcessor).map(beside)
-  const found = tried.find(isThere) ?? (HAS_PACKAGES && chosen === '' ? packagedLibrary() : undefined)
+  const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
+  const found = tried.find(isThere)
   if (found !== undefined) return found
-  const advice = HAS_PACKAGES && chosen === '' ? howToInstall() : HOW_TO_GET_LIBRARY
-  throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; ${advice}, or set ${LIBRARY_VARIABLE} to its path`)
-}
-
-/** Libraries that were built on a machine of another processor have a folder of their own. */
-function forProcessor(folder: string): string[] {
-  return process.arch === 'x64' ? [folder] : [`${folder}/linux-${process.arch}`, folder]
+  if (HAS_PACKAGES && chosen === '') return packagedLibrary(tried)
+  throw new PtliteError(
+    'NATIVE_LIBRARY',
+    `no kernel library at ${tried.join(' or ')}; ${HOW_TO_GET_LIBRARY} or set ${LIBRARY_VARIABLE} to its path`,
+  )
 }
 
 /** Throws NATIVE_LIBRARY where Node may not look. */

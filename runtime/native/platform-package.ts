@@ -10,23 +10,30 @@ const PACKAGES: Readonly<Record<string, (() => unknown) | undefined>> = {
   'linux-arm64': () => createRequire(import.meta.url)('@ptlite/linux-arm64') as unknown,
 }
 
-/** Where the kernel library of this platform's package is; undefined where it is not installed. Throws NATIVE_LIBRARY where it is damaged. */
-export function packagedLibrary(): string | undefined {
+/**
+ * Where the kernel library of this platform's package is. Throws NATIVE_LIBRARY where it is not installed, with what to do and `tried`, where else it is
+ * not, and where it is damaged.
+ */
+export function packagedLibrary(tried: readonly string[]): string {
+  const path = pathOf(PACKAGES[platform()])
+  if (path !== undefined) return path
+  throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; ${howToInstall()}`)
+}
+
+function pathOf(load: (() => unknown) | undefined): string | undefined {
   try {
-    const path = PACKAGES[platform()]?.()
-    return path === undefined ? undefined : String(path)
+    return load === undefined ? undefined : String(load())
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined
     throw new PtliteError('NATIVE_LIBRARY', `cannot load the package of the kernel library: ${(cause as Error).message}`, { cause })
   }
 }
 
-/** What to do where it is not. */
-export function howToInstall(): string {
+function howToInstall(): string {
   const here = `${platform()}${process.platform === 'linux' && !hasGlibc() ? '-musl' : ''}`
   const known = Object.keys(PACKAGES)
   return known.includes(here)
-    ? `install its package with 'npm install @ptlite/${here}' (it is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on)`
+    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; or set PTLITE_NATIVE_LIBRARY to the path of one`
     : `there are kernels for ${known.join(' and ')}, none for ${here}`
 }
 

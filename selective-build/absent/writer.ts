@@ -1,9 +1,3 @@
-import { HOW_TO_EXTEND } from '../../runtime/build.js'
-import { PtliteError } from '../../runtime/error.js'
-import type { ProgramWriter } from '../../formats/writing/program-writer.js'
-
-const write: ProgramWriter = () => {
-  throw new PtliteError('UNSUPPORTED_FILE', `writing model files is not in this build${HOW_TO_EXTEND}`)
-}
-
-export { write as writePtl, write as writeFf }
+/** Of rows of the registry, which then say that nothing writes such files: apps only load models. */
+export const writePtl = undefined
+export const writeFf = undefined

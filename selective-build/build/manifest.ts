@@ -19,6 +19,8 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   })),
   // apps only load models
   ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'writer' })),
+  { features: [], file: 'formats/containers/dict-types.ts', absent: 'dict-types' },
+  { features: [], file: 'runtime/native/platform-package.ts', absent: 'platform-package' },
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'unknown-option' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'debug' },
@@ -37,6 +39,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'program-engine' },
   { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'call-options' },
   { features: ['quantized'], file: 'runtime/tensor/quant.ts', absent: 'quant' },
+  { features: ['quantized'], file: 'compiler/passes/integers/rewriter.ts', absent: 'on-integers' },
   { features: ['custom-operators'], file: 'runtime/operators/added.ts', absent: 'added' },
   { features: ['custom-operators'], file: 'runtime/operators/similar.ts', absent: 'similar' },
   { features: ['all-instructions'], file: 'program/unknown-instruction.ts', absent: 'unknown-instruction' },

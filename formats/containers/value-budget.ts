@@ -10,19 +10,19 @@ const PER_BYTE = 4
  * files would fill all memory. What an object counts, in items of lists, is about what it takes.
  */
 export class ValueBudget {
-  private left: number
+  private remaining: number
 
   /** `objects`: how many there may be, in place of the number that goes with the size of the file. */
   constructor(
     bytes: number,
     private readonly objects = LEAST + PER_BYTE * bytes,
   ) {
-    this.left = objects
+    this.remaining = objects
   }
 
   /** Throws INVALID_FILE where the file has made too many. */
   spend(count: number): void {
-    if ((this.left -= count) < 0)
+    if ((this.remaining -= count) < 0)
       throw damaged(
         `its values are more than ${this.objects} objects, many times what its bytes tell; if it is from a source that you trust, raise limits.objects`,
       )
@@ -30,7 +30,7 @@ export class ValueBudget {
 
   /** Spends up to `most`, at least one, and says how many. */
   take(most: number): number {
-    const count = Math.max(Math.min(most, this.left), 1)
+    const count = Math.max(Math.min(most, this.remaining), 1)
     this.spend(count)
     return count
   }

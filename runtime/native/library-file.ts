@@ -17,7 +17,7 @@ export function checkWhole(path: string): void {
     const isLibrary = readSync(file, header, 0, HEADER, 0) === HEADER && header.readUInt32BE() === 0x7f454c46
     if (!isLibrary) return
     const machine = PROCESSORS[header.readUInt16LE(18)] ?? process.arch
-    if (machine !== process.arch) throw new Error(`it is for ${machine}, and this is Node for ${process.arch}`)
+    if (machine !== process.arch) throw new Error(`it is for ${machine}, which this Node is not`)
     // linkers put the section headers last: where they begin, how large one is and how many there are
     const end = Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60)
     const { size } = fstatSync(file)

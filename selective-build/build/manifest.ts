@@ -19,7 +19,6 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   })),
   // apps only load models
   ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'writer' })),
-  { features: [], file: 'formats/containers/dict-types.ts', absent: 'dict-types' },
   { features: [], file: 'runtime/native/platform-package.ts', absent: 'platform-package' },
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'unknown-option' },

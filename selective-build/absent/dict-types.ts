@@ -1,4 +1,0 @@
-/** Apps write no files, which the types of dicts are for. */
-export function setDictType(): void {
-  // nobody asks
-}

@@ -1,5 +1,4 @@
 import { PtliteError } from '../runtime/error.js'
-import { HOLDS_COMPLEX } from '../runtime/held.js'
 import { visitTensors } from '../program/reach.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
@@ -9,7 +8,7 @@ import type { Output } from './convert.js'
 import { adopted } from './foreign.js'
 
 /** Of objects that callers may pass and that hold no others which they made themselves. */
-const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Device, CustomObject, ScriptObject]
+const CLASSES = [Float, Complex, Device, CustomObject, ScriptObject]
 
 /** True for a value of the runtime that holds no others. */
 export function isLeaf(value: unknown): value is Value {

@@ -1,9 +1,10 @@
 import { check, PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_OBSERVERS } from '../held.js'
+import { HOLDS_OBSERVERS } from '../held.js'
 import { anyItemOf } from './complex-item.js'
+import { holdsComplex } from './complex-tensor.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
-import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
-import { type DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
+import { arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
+import { type DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
 import { KIND } from './kind.js'
 import { kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
@@ -285,7 +286,7 @@ export class Tensor {
 
   /** The only element as a number, boolean, bigint past 2^53, or Complex. Throws INVALID_ARGUMENT for other sizes. */
   item(): number | bigint | boolean | Complex {
-    const value = HOLDS_COMPLEX ? anyItemOf(Tensor.own(this)) : itemOf(Tensor.own(this))
+    const value = anyItemOf(Tensor.own(this))
     return value instanceof Float ? value.value : value
   }
 
@@ -297,7 +298,7 @@ export class Tensor {
     let at = 0
     const build = (dim: number): NestedNumbers => {
       if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
-      if (HOLDS_COMPLEX && isComplex(this.type)) return new Complex(Number(data[at++]), Number(data[at++]))
+      if (holdsComplex(this)) return new Complex(Number(data[at++]), Number(data[at++]))
       return elementValue(data[at++]!, this.type)
     }
     return build(0)

@@ -1,5 +1,4 @@
 import { PtliteError } from '../../../error.js'
-import { HOLDS_MIXED_DTYPES } from '../../../held.js'
 import { Compute } from '../../../native/generated/kernels.js'
 import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
 import { isHalf } from '../../../tensor/half.js'
@@ -45,7 +44,7 @@ export function checkSameType(name: string, out: Tensor | undefined, type: DType
 
 /** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */
 export function operandFor(t: Tensor, common: DType): Tensor {
-  return t.type === common || (HOLDS_MIXED_DTYPES && isHeld(t.type, common)) ? t : castTo(t, common)
+  return t.type === common || isHeld(t.type, common) ? t : castTo(t, common)
 }
 
 /** A kernel that works for `common` reads elements of `type` as conversion to `common` would give them. */

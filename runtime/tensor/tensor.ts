@@ -1,5 +1,4 @@
 import { check, PtliteError } from '../error.js'
-import { HOLDS_OBSERVERS } from '../held.js'
 import { anyItemOf } from './complex-item.js'
 import { holdsComplex } from './complex-tensor.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
@@ -15,15 +14,13 @@ import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeTex
 import { Storage } from './storage.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
+import { UNCLONEABLE } from './uncloneable.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
 /** What callers know of a tensor: nothing; the tensor, but the library does not; the tensor, which is fixed. */
 const Known = { never: 0, handed: 1, fixed: 2 } as const
 type Known = (typeof Known)[keyof typeof Known]
-
-/** The error of a structured clone names the value that has none. */
-const UNCLONEABLE = /* @__PURE__ */ Symbol('a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It')
 
 /**
  * Throws INVALID_ARGUMENT unless sizes and offset are at least 0 and every element of the view lies in the storage. Every tensor
@@ -115,7 +112,7 @@ export class Tensor {
     this.#strides = strides
     this.#type = type
     this.#quant = quant
-    if (HOLDS_OBSERVERS) this.uncloneable = UNCLONEABLE
+    this.uncloneable = UNCLONEABLE
     Storage.addUser(storage)
     noteCreated(this)
   }
@@ -163,7 +160,7 @@ export class Tensor {
     if (t.#known === Known.never) {
       t.#freeze()
       if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
-    } else if (!isAsMade(t, Tensor, HOLDS_OBSERVERS ? 3 : 2) || !isAsMade(t.#storage, Storage, 2))
+    } else if (!isAsMade(t, Tensor, 3) || !isAsMade(t.#storage, Storage, 2))
       throw new PtliteError('INVALID_ARGUMENT', 'a tensor was given properties of its own or another class; operators alone change tensors')
     t.#known = Known.fixed
     Object.preventExtensions(t)

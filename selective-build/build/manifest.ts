@@ -2,7 +2,6 @@ import type { Operator } from '../../codegen/model/operator.js'
 import { printType } from '../../codegen/schema/printer.js'
 import { formats, writableFormats } from '../../formats/registry.js'
 import { PLAIN } from '../../program/generated/plain-opcodes.js'
-import type * as held from '../../runtime/held.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { UPGRADED } from '../absent/upgraders.js'
 import { loadersOf, type Selection } from '../selection/selection.js'
@@ -43,6 +42,21 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['writes'], file: 'runtime/tensor/prepared-out.ts', absent: 'writes' },
   { features: ['writes'], file: 'runtime/backends/support/copy-out.ts', absent: 'writes' },
   { features: ['writes'], file: 'runtime/backends/cpu/support/given-out.ts', absent: 'writes' },
+  { features: ['compiler'], file: 'runtime/used.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/native/launch-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/tensor/storage-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/tensor/observe.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/backends/called.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'engine/interpreter/module-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'engine/interpreter/watchers.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/native/held-blocks.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/native/guarded.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/native/guard.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/tensor/uncloneable.ts', absent: 'unheld-memory' },
+  { features: ['containers'], file: 'engine/interpreter/lifetime.ts', absent: 'containers' },
+  { features: ['containers'], file: 'engine/interpreter/container-lifetimes.ts', absent: 'containers' },
+  { features: ['containers'], file: 'engine/interpreter/finish-run.ts', absent: 'containers' },
+  { features: ['containers'], file: 'program/argument-use.ts', absent: 'containers' },
   { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-types.ts', absent: 'promote-types' },
   { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-pair.ts', absent: 'promote-pair' },
   { features: ['mixed-dtypes'], file: 'runtime/backends/support/converted.ts', absent: 'converted' },
@@ -95,16 +109,6 @@ export function featuresOf(selection: Selection, declared: readonly Operator[]):
 
 /** Types of results that are no container and in none. */
 const SINGLE: ReadonlySet<string> = new Set(['Tensor', 'int', 'float', 'bool', 'Scalar', 'str', 'SymInt'])
-
-export type HeldFlag = keyof typeof held
-
-/** Whether each part of runtime/held.ts is in a build. */
-export function heldFlags({ parts }: Selection, features: ReadonlySet<string>): Record<HeldFlag, boolean> {
-  return {
-    HOLDS_OBSERVERS: parts.has('compiler'),
-    HOLDS_CONTAINERS: features.has('containers'),
-  }
-}
 
 /** Whether a program can come by a value that holds others, besides the module. */
 function holdsContainers({ operators, instructions, parts }: Selection, declared: readonly Operator[]): boolean {

@@ -1,0 +1,32 @@
+import type { Account, Block, Counter } from './memory.js'
+
+/**
+ * Blocks in use that must not be collected, whether or not JavaScript knows of more than their address. Operators need it only where
+ * they are called outside of a scope (scope.ts), as compilers do.
+ */
+const held: (Block | undefined)[] = []
+const freeSlots: number[] = []
+/** Keeps a block in use from the garbage collector. */
+export function hold(block: Block): void {
+  block.account.counter.used += block.bytes
+  held[(block.slot = freeSlots.pop() ?? held.length)] = block
+}
+
+/** Leaves a block to the garbage collector, which takes it when its `Block` is not referred to. */
+export function letGo(block: Block): void {
+  if (block.slot < 0) return
+  held[block.slot] = undefined
+  freeSlots.push(block.slot)
+  block.slot = -1
+}
+
+/** A block is no longer in use. */
+export function giveUp(block: Block): void {
+  letGo(block)
+  block.account.counter.used -= block.bytes
+}
+
+/** `collected` is told what of the memory is in use when it is collected. */
+export function countUntilCollected(account: Account, collected: FinalizationRegistry<Counter>): void {
+  collected.register(account, account.counter)
+}

@@ -1,4 +1,3 @@
-
 /** Parts of the runtime that selective builds can be without, and whether they were in use since `resetUsed`: traces name those that were. */
 const used = {
   complex: false,

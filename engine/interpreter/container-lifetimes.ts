@@ -12,7 +12,8 @@ export function pinStored(value: Value, run: Run): void {
 }
 
 /** A result of an operator that is no tensor. */
-export function retainResult(value: object & Value, argc: number, run: Run): void {
+export function retainResult(value: Value, argc: number, run: Run): void {
+  if (typeof value !== 'object' || value === null) return
   if (value instanceof CustomObject || value instanceof ScriptObject || value instanceof Map) {
     pinArguments(argc, run)
     for (const t of run.scope.created) run.lifetimes.pin(t)
@@ -23,6 +24,15 @@ export function retainResult(value: object & Value, argc: number, run: Run): voi
 /** Pins containers among the arguments, and tensors that could end up inside one of them. */
 export function pinArguments(argc: number, run: Run): void {
   for (let i = 0; i < argc; i++) run.lifetimes.pin(run.held[i]!)
+}
+
+/** So much memory is pinned that it is time to look what of it can still be reached. */
+export function isCrowded(run: Run): boolean {
+  return run.lifetimes.crowded
+}
+
+export function crowd(run: Run): void {
+  run.lifetimes.crowd()
 }
 
 export function collect(stack: Stack, run: Run): void {

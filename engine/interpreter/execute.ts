@@ -12,7 +12,7 @@ import { ArgumentUse, type LinkedFunction, type LinkedOperator } from '../../pro
 import { messageText, raise } from '../../program/raise.js'
 import { cannotRun } from '../../program/unknown-instruction.js'
 import type { Run } from './run-state.js'
-import { collect, pinArguments, pinStored, retainResult } from './container-lifetimes.js'
+import { collect, isCrowded, pinArguments, pinStored, retainResult } from './container-lifetimes.js'
 import { profilerOf, recorderOf, TRAP, trapHandler } from './watchers.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
@@ -305,7 +305,8 @@ function use(run: Run, words: number): void {
 /** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
 function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
   const { values } = stack
-  if (recorderOf(run)?.leavesBefore(op, fn, pc) === true) throw LEFT
+  const recorder = recorderOf(run)
+  if (recorder !== null && recorder.leavesBefore(op, fn, pc)) throw LEFT
   if (run.budget.clocked) run.budget.check()
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
@@ -314,7 +315,6 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   for (let i = 0; i < argc; i++) held[i] = values[base + i]!
   if (op.vararg) values[stack.top++] = argc
   const profiler = profilerOf(run)
-  const recorder = recorderOf(run)
   const started = profiler === null ? 0 : profiler.now()
   if (recorder === null) op.call(stack)
   else recorder.operator(op, held, argc, stack, base, fn, pc, run)
@@ -325,7 +325,7 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
     for (let i = base; i < stack.top; i++) {
       const v = values[i]!
       if (v instanceof Tensor) v.uses++
-      else if (typeof v === 'object' && v !== null) retainResult(v, argc, run)
+      else retainResult(v, argc, run)
     }
     for (let i = 0; i < argc; i++) {
       const v = held[i]!
@@ -340,5 +340,5 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
     const t = created.pop()!
     if (t.uses === 0 && !t.pinned) t.release()
   }
-  if (run.lifetimes.crowded) collect(stack, run)
+  if (isCrowded(run)) collect(stack, run)
 }

@@ -13,6 +13,7 @@ import type { Profiler } from './profile.js'
 import type { RunRecorder } from './recorder.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ProgramInstance, Run } from './run-state.js'
+import { crowd } from './container-lifetimes.js'
 import { finishRun } from './finish-run.js'
 
 export interface RunOptions {
@@ -71,9 +72,10 @@ export function beginRun(args: readonly Value[], program: ProgramInstance, stack
 }
 
 /** What is alive of lists and their kind. In the middle of an operator: what it makes itself is counted by whoever makes it. */
-function countElements({ lifetimes, frames, roots, held, scope }: Run, stack: Stack, most: number): number {
+function countElements(run: Run, stack: Stack, most: number): number {
+  const { frames, roots, held, scope } = run
   // tensors that a container held, and that are too small to be looked for otherwise
-  lifetimes.crowd()
+  crowd(run)
   return (
     elementsIn([...stack.values.slice(0, stack.top), ...frames.flat(), ...roots, ...held], most) + TENSOR_ELEMENTS * scope.created.length
   )

@@ -46,7 +46,7 @@ export class ScriptModule implements ProgramInstance {
   link(codes: readonly FunctionCode[], operatorVersion: number): void {
     const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples))
     for (const fn of functions) verifyFunction(fn, functions)
-    moduleObserver?.functions(functions)
+    if (moduleObserver !== null) moduleObserver.functions(functions)
   }
 
   /** Fills `object` by running a `__setstate__` of its file on `state`. */
@@ -58,7 +58,7 @@ export class ScriptModule implements ProgramInstance {
   /** What was read is whole. */
   complete(file: Program): void {
     this.hold(file)
-    moduleObserver?.module(this)
+    if (moduleObserver !== null) moduleObserver.module(this)
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
@@ -118,8 +118,10 @@ export class ScriptModule implements ProgramInstance {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
-    moduleObserver?.functions(this.functions)
-    moduleObserver?.module(this)
+    if (moduleObserver !== null) {
+      moduleObserver.functions(this.functions)
+      moduleObserver.module(this)
+    }
     return runFunction(fn, [this.root, ...args], this, { ...this.options, ...options })
   }
 

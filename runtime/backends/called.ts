@@ -1,4 +1,3 @@
-
 /** Is told the position in the operator table of each operator that is called by way of its dispatch. */
 export type CallObserver = (operator: number) => void
 

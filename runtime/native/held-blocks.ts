@@ -26,7 +26,15 @@ export function giveUp(block: Block): void {
   block.account.counter.used -= block.bytes
 }
 
-/** `collected` is told what of the memory is in use when it is collected. */
-export function countUntilCollected(account: Account, collected: FinalizationRegistry<Counter>): void {
+/** The account of new memory: `collected` is told what of it is in use when it is collected. */
+export function newAccount(collected: FinalizationRegistry<Counter>): Account {
+  const account: Account = { counter: { used: 0 } }
   collected.register(account, account.counter)
+  return account
+}
+
+/** Memory of JavaScript with undefined contents; its buffer has the length. */
+export function hostMemory(length: number): Uint8Array {
+  // Buffer clears nothing, but makes no more than 4 GB
+  return length >= 2 ** 32 ? new Uint8Array(new ArrayBuffer(length), 0, 64) : Buffer.allocUnsafeSlow(length)
 }

@@ -3,7 +3,7 @@ import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
 import { GUARDED } from './guarded.js'
-import { countUntilCollected, giveUp, hold } from './held-blocks.js'
+import { giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
@@ -59,8 +59,7 @@ const arrayBuffers: MemorySource = {
     const length = bytes + 64
     let host: Uint8Array
     try {
-      // Buffer clears nothing, but makes no more than 4 GB
-      host = length >= 2 ** 32 ? new Uint8Array(new ArrayBuffer(length), 0, 64) : Buffer.allocUnsafeSlow(length)
+      host = hostMemory(length)
     } catch {
       throw new PtliteError('OUT_OF_MEMORY', `the system has no memory for a tensor of ${bytes} bytes; check the sizes it was asked for`)
     }
@@ -189,9 +188,7 @@ export function memoryStats(): MemoryStats {
 
 function fromSystem(bytes: number): Block {
   const { address, owner } = source.take(bytes)
-  const account: Account = { counter: { used: 0 } }
-  countUntilCollected(account, collected)
-  return blockOf(address, bytes, owner, account)
+  return blockOf(address, bytes, owner, newAccount(collected))
 }
 
 /** All blocks have one hidden class, whatever they are cut from: operators come by here for every result. */

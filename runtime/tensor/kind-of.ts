@@ -1,12 +1,12 @@
-import { KIND } from './kind.js'
-import { Complex, Float } from './scalar.js'
+import { IS_TENSOR } from './is-tensor.js'
+import { isComplexNumber } from './complex-number.js'
+import { Float } from './scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
 /** Made when it is needed: the classes' own files come here with their errors. */
 const classes = () =>
   [
     [Float, 'float'],
-    [Complex, 'complex'],
     [Tuple, 'tuple'],
     [Device, 'device'],
   ] as const
@@ -27,10 +27,11 @@ export function kindOf(value: unknown): string {
 }
 
 function kindOfObject(value: object): string {
+  if (isComplexNumber(value)) return 'complex'
   if (value instanceof ScriptObject) return value.typeName
   if (value instanceof CustomObject) return value.className
-  const own = (value as { readonly [KIND]?: string })[KIND]
-  if (own !== undefined) return own
+  const isTensor = (value as { readonly [IS_TENSOR]?: boolean })[IS_TENSOR]
+  if (isTensor !== undefined) return isTensor ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
   const found = classes().find(([one]) => value instanceof one)
   if (found !== undefined) return found[1]
   if (Array.isArray(value)) return 'list'

@@ -4,7 +4,7 @@ import { holdsComplex } from './complex-tensor.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
 import { type DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
-import { KIND } from './kind.js'
+import { IS_TENSOR } from './is-tensor.js'
 import { kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
@@ -112,7 +112,7 @@ export class Tensor {
     this.#strides = strides
     this.#type = type
     this.#quant = quant
-    this.uncloneable = UNCLONEABLE
+    if (UNCLONEABLE !== null) this.uncloneable = UNCLONEABLE
     Storage.addUser(storage)
     noteCreated(this)
   }
@@ -160,7 +160,7 @@ export class Tensor {
     if (t.#known === Known.never) {
       t.#freeze()
       if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
-    } else if (!isAsMade(t, Tensor, 3) || !isAsMade(t.#storage, Storage, 2))
+    } else if (!isAsMade(t, Tensor, UNCLONEABLE === null ? 2 : 3) || !isAsMade(t.#storage, Storage, 2))
       throw new PtliteError('INVALID_ARGUMENT', 'a tensor was given properties of its own or another class; operators alone change tensors')
     t.#known = Known.fixed
     Object.preventExtensions(t)
@@ -240,8 +240,8 @@ export class Tensor {
   }
 
   /** @internal */
-  get [KIND](): string {
-    return #storage in this ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
+  get [IS_TENSOR](): boolean {
+    return #storage in this
   }
 
   get dtype(): DTypeName {

@@ -5,8 +5,6 @@ import { ArgumentUse } from '../../program/linked.js'
 
 /** Values hold no others: of tensors alone, counts say all. */
 export class Lifetimes {
-  readonly crowded = false
-
   pin(value: Value): void {
     if (value instanceof Tensor) value.pinned = true
   }
@@ -24,9 +22,14 @@ export function finishRun(_: Run, result: Value): void {
   if (result instanceof Tensor) result.storage.watch()
 }
 
+export { leafValue as valueOfContainer, outputOfLeaf as outputOfContainer } from '../../src/convert-leaf.js'
+
 export function useOf(): ArgumentUse {
   return ArgumentUse.read
 }
 
+const never = (): boolean => false
+export { never as isContainer, never as isCrowded }
+
 const nothing = (): void => undefined
-export { nothing as pinStored, nothing as pinArguments, nothing as retainResult, nothing as collect }
+export { nothing as pinStored, nothing as pinArguments, nothing as retainResult, nothing as collect, nothing as crowd }

@@ -5,3 +5,7 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 export function converted(t: Tensor, type: DType): never {
   throw absent(`the conversion of ${t.dtype} to ${dtypeName(type)}`)
 }
+
+export function isHeld(): boolean {
+  return false
+}

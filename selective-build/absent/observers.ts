@@ -4,6 +4,7 @@ export const storageObserver = null
 export const moduleObserver = null
 export const trapHandler = null
 export const TRAP = 255
+export const LEFT = null
 
 const nobody = (): null => null
 export { nobody as recorderOf, nobody as profilerOf, nobody as observeData, nobody as observeLaunches }

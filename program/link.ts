@@ -58,9 +58,13 @@ function standsForOperator(word: number, at: number): boolean {
 }
 
 function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
-  return new Map(
-    [...new Set(code.filter(standsForOperator))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)),
-  )
+  // `indexOf` is quicker than a loop that has not been optimized; most of what it finds are operands
+  const occurs = (opcode: number): boolean => {
+    for (let at = code.indexOf(opcode); at >= 0; at = code.indexOf(opcode, at + 1)) if (at % 3 === 0) return true
+    return false
+  }
+  const opcodes = Object.keys(PROMOTED).map(Number).filter(occurs)
+  return new Map(opcodes.flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {

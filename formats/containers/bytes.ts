@@ -13,12 +13,14 @@ interface Mapping {
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
-const PEEKED_BYTES = 256
+const PEEKED_BYTES = 512
 
 /** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */
 interface Peeked {
   readonly bytes: Buffer
   readonly fields: DataView
+  /** Where the first of them stands in the file. */
+  readonly start: number
 }
 
 /** Milliseconds between looks at a file that is in use. */
@@ -114,17 +116,12 @@ export class ByteSource {
     return bytes
   }
 
-  /** A few bytes for JavaScript to look at, which the next call of it overwrites. Others may follow them. */
+  /** A few bytes for JavaScript to look at, and what stands behind them: records of an archive follow each other. */
   peek(offset: number, length: number): Peeked {
-    const memory = this.reach(offset, length)
-    if (this.peeked === undefined || this.peeked.bytes.length < length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(length, PEEKED_BYTES))
-      this.peeked = { bytes, fields: new DataView(bytes.buffer) }
-    }
-    const { bytes } = this.peeked
-    if (memory instanceof Uint8Array) memory.copy(bytes, 0, offset, offset + length)
-    else if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
-    return this.peeked
+    const { peeked } = this
+    if (peeked && offset >= peeked.start && offset + length <= peeked.start + peeked.bytes.length) return peeked
+    const bytes = this.read(offset, Math.max(length, Math.min(PEEKED_BYTES, this.size - offset)))
+    return (this.peeked = { bytes, fields: new DataView(bytes.buffer, bytes.byteOffset), start: offset })
   }
 
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */

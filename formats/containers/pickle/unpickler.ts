@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { CustomObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from '../../../program/file-error.js'
 import { PickleGlobal } from './global.js'
+import { PickleOp } from './opcodes.js'
 import { ValueBudget } from '../value-budget.js'
 
 /** What the globals and persistent ids of a pickle mean. */
@@ -22,15 +23,6 @@ export class Instructions extends CustomObject {
     super('instructions', null)
   }
 }
-
-/** Opcodes of pickle protocol 2 that PyTorch's C++ pickler writes. */
-export const PickleOp = {
-  MARK: 0x28, EMPTY_TUPLE: 0x29, STOP: 0x2e, BINFLOAT: 0x47, BININT: 0x4a, BININT1: 0x4b, BININT2: 0x4d, NONE: 0x4e,
-  BINPERSID: 0x51, REDUCE: 0x52, BINUNICODE: 0x58, EMPTY_LIST: 0x5d, BUILD: 0x62, GLOBAL: 0x63, DICT: 0x64,
-  APPENDS: 0x65, BINGET: 0x68, LONG_BINGET: 0x6a, LIST: 0x6c, BINPUT: 0x71, LONG_BINPUT: 0x72, TUPLE: 0x74, SETITEMS: 0x75,
-  EMPTY_DICT: 0x7d, PROTO: 0x80, NEWOBJ: 0x81, TUPLE1: 0x85, TUPLE2: 0x86, TUPLE3: 0x87, NEWTRUE: 0x88, NEWFALSE: 0x89,
-  LONG1: 0x8a,
-} as const // prettier-ignore
 
 /** Where a group of values begins on the stack. */
 const MARK = new CustomObject('the beginning of a group', null)
@@ -84,7 +76,9 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
   const popToMark = (): Value[] => {
     const mark = marks.pop()
     if (mark === undefined) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
-    return stack.splice(mark).slice(1)
+    const items = stack.splice(mark + 1)
+    stack.pop()
+    return items
   }
   const remember = (index: number): Value => {
     const value = pop()
@@ -187,14 +181,14 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     },
   }
 
-  // objects that were spent and not made yet: a call for each would take time
-  let taken = 0
-  try {
-    for (;;) {
+  /** Does what some opcodes say, whose objects are spent at once. False behind the last. In a function of its own, which engines optimize in little time. */
+  const readSome = (): boolean => {
+    for (let unmade = budget.take(AT_ONCE); unmade > 0; unmade--) {
       const opcode = uint8()
-      if (opcode === PickleOp.STOP) break
-      if (taken === 0) taken = budget.take(AT_ONCE)
-      taken--
+      if (opcode === PickleOp.STOP) {
+        budget.spend(-unmade)
+        return false
+      }
       if (opcode === PickleOp.PROTO) {
         const version = uint8()
         if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)
@@ -205,11 +199,15 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
         throw damaged(`byte ${at - 1} is pickle opcode 0x${opcode.toString(16)}, which is not one that PyTorch writes`)
       stack.push(action())
     }
+    return true
+  }
+
+  try {
+    while (readSome());
   } catch (error) {
     // of the reads
     throw error instanceof RangeError ? damaged('the pickle ends in the middle') : error
   }
-  budget.spend(-taken)
   const value = pop()
   if (stack.length > 0) throw damaged(`expected one value at the end of the pickle, found ${stack.length + 1}`)
   return value
@@ -222,7 +220,7 @@ function isOutermost(marks: readonly number[], place: number): boolean {
 
 /**
  * Appends the instructions from `at` on to `code`, as long as their names are memoized ones and their operands are short. Returns where
- * they end. A loop that engines optimize in little time.
+ * they end. A loop that is quick before engines have optimized it, which takes them little time.
  */
 function readInstructions(
   bytes: Uint8Array,
@@ -231,12 +229,17 @@ function readInstructions(
   opcodes: ReadonlyMap<Value, number>,
   code: number[],
 ): number {
-  for (;;) {
-    const opcode = bytes[at] === PickleOp.BINGET ? opcodes.get(memo[bytes[at + 1]!]!) : undefined
-    const long = bytes[at + 2] === PickleOp.BININT2 ? 1 : 0
-    const isShort = (long > 0 || bytes[at + 2] === PickleOp.BININT1) && bytes[at + 4 + long] === PickleOp.BININT1
-    if (opcode === undefined || !isShort || bytes[at + 6 + long] !== PickleOp.TUPLE3) return at
-    code.push(opcode, bytes[at + 3]! + 256 * long * bytes[at + 4]!, bytes[at + 5 + long]!)
-    at += 7 + long
+  /** By the place of their name in the memo; -1 where it is another text. */
+  const known: number[] = []
+  while (bytes[at] === PickleOp.BINGET) {
+    const name = bytes[at + 1]!
+    const opcode = (known[name] ??= opcodes.get(memo[name]!) ?? -1)
+    const isLong = bytes[at + 2] === PickleOp.BININT2
+    const end = isLong ? at + 8 : at + 7
+    if (opcode < 0 || bytes[end - 1] !== PickleOp.TUPLE3 || bytes[end - 3] !== PickleOp.BININT1) break
+    if (!isLong && bytes[at + 2] !== PickleOp.BININT1) break
+    code.push(opcode, isLong ? bytes[at + 3]! + 256 * bytes[at + 4]! : bytes[at + 3]!, bytes[end - 2]!)
+    at = end
   }
+  return at
 }

@@ -1,4 +1,4 @@
-import { PickleOp as Op } from '../../../formats/containers/pickle/unpickler.js'
+import { PickleOp as Op } from '../../../formats/containers/pickle/opcodes.js'
 
 /** A value of a pickle, before anything is made of it. One that is memoized and fetched again is one node. */
 export type Pickled =

@@ -11,10 +11,15 @@ import { type Parameters, parametersFor } from './fit.js'
 /**
  * A loaded model. One that was compiled ahead (`.ptlc`) has the methods, for arguments of the forms, that it was compiled with; for all
  * else it needs the model that it was compiled from beside it, and throws INVALID_ARGUMENT without.
+ *
+ * `Result` of a call is what the caller knows that the model gives, `forward<Tensor>(x)` or `forward<[Tensor, Tensor]>(x)`; it is not checked.
  */
 export class Module {
   /** Of methods that were called. */
   private readonly parameterLists = new Map<MethodSignature, Parameters>()
+
+  /** `dispose`, at the end of a block that has it by `using`. */
+  declare readonly [Symbol.dispose]: () => void
 
   private constructor(private readonly engine: Engine) {}
 
@@ -71,9 +76,9 @@ export class Module {
    * Calls a method and waits for it. Arguments are positional and without `self`; trailing ones that have
    * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
    */
-  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
+  call<Result extends Output = Output>(method: string, args: readonly Input[] = [], options?: CallOptions): Result {
     const values = this.#fit(method, args)
-    return toOutput(this.engine.call(method, values, callSettings(options)))
+    return toOutput(this.engine.call(method, values, callSettings(options))) as Result
   }
 
   /**
@@ -85,9 +90,9 @@ export class Module {
    * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
    * unknown to the worker: such a model is run on this thread.
    */
-  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
+  async run<Result extends Output = Output>(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Result> {
     const settings = runSettings(options)
-    return toOutput(await this.engine.run(method, this.#fit(method, args), settings))
+    return toOutput(await this.engine.run(method, this.#fit(method, args), settings)) as Result
   }
 
   /**
@@ -118,8 +123,8 @@ export class Module {
   }
 
   /** The value of an attribute of the root object, as the last call left it. */
-  getAttribute(name: string): Output {
-    return toOutput(this.engine.attribute(name))
+  getAttribute<Result extends Output = Output>(name: string): Result {
+    return toOutput(this.engine.attribute(name)) as Result
   }
 
   /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */
@@ -128,8 +133,8 @@ export class Module {
   }
 
   /** Calls `forward`. */
-  forward(...args: Input[]): Output {
-    return this.call('forward', args)
+  forward<Result extends Output = Output>(...args: Input[]): Result {
+    return this.call<Result>('forward', args)
   }
 
   /** The values of a call's arguments, defaults included. Throws INVALID_ARGUMENT. */

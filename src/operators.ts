@@ -18,9 +18,9 @@ import { notWritten } from './foreign.js'
 /**
  * Calls one operator by its qualified name (`aten::add.Tensor`). Arguments are positional, in the schema's
  * order with keyword-only and `out` arguments included; trailing ones that have defaults may be left out.
- * Several results come as an array, none as null. Throws PtliteError.
+ * Several results come as an array, none as null. `Result` is what the caller knows of it. Throws PtliteError.
  */
-export function callOperator(name: string, args: readonly Input[]): Output {
+export function callOperator<Result extends Output = Output>(name: string, args: readonly Input[]): Result {
   checkText(name, 'the name of an operator')
   const entry = calledOperator(name)
   if (entry === undefined) throw missingOperators([name])
@@ -52,7 +52,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
     settle(scope.created, results, given, before)
   }
   const outputs = results.map(toOutput)
-  return outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs
+  return (outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs) as Result
 }
 
 /**

@@ -11,6 +11,7 @@ import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
+import type { TensorOperations } from './operations.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
 
@@ -55,6 +56,10 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
   )
 }
 
+/** Methods that selective builds have no need of, which src/tensor-methods.ts gives it. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
+export interface Tensor extends TensorOperations {}
+
 /**
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`.
@@ -62,6 +67,7 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
  * What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
  * one, an object with this prototype or a proxy, has none of it.
  */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export class Tensor {
   /**
    * Holders that the interpreter counts: registers, stack slots and lists on the stack.
@@ -89,6 +95,8 @@ export class Tensor {
    * `Tensor.from`. The tensor is disposed of. Throws DISPOSED. Not in selective builds.
    */
   declare readonly detach: () => DetachedTensor
+  /** `dispose`, at the end of a block that has it by `using`. Not in selective builds. */
+  declare readonly [Symbol.dispose]: () => void
   /** dtype, shape and first elements: what JSON.stringify shows. Not in selective builds. */
   declare readonly toJSON: () => TensorSummary
   /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */

@@ -76,9 +76,11 @@ export class Module {
    * Calls a method and waits for it. Arguments are positional and without `self`; trailing ones that have
    * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
    */
-  call<Result extends Output = Output>(method: string, args: readonly Input[] = [], options?: CallOptions): Result {
+  call(method: string, args?: readonly Input[], options?: CallOptions): Output
+  call<Result extends Output>(method: string, args?: readonly Input[], options?: CallOptions): Result
+  call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
     const values = this.#fit(method, args)
-    return toOutput(this.engine.call(method, values, callSettings(options))) as Result
+    return toOutput(this.engine.call(method, values, callSettings(options)))
   }
 
   /**
@@ -90,9 +92,11 @@ export class Module {
    * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
    * unknown to the worker: such a model is run on this thread.
    */
-  async run<Result extends Output = Output>(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Result> {
+  run(method: string, args?: readonly Input[], options?: RunOptions): Promise<Output>
+  run<Result extends Output>(method: string, args?: readonly Input[], options?: RunOptions): Promise<Result>
+  async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
     const settings = runSettings(options)
-    return toOutput(await this.engine.run(method, this.#fit(method, args), settings)) as Result
+    return toOutput(await this.engine.run(method, this.#fit(method, args), settings))
   }
 
   /**
@@ -123,8 +127,10 @@ export class Module {
   }
 
   /** The value of an attribute of the root object, as the last call left it. */
-  getAttribute<Result extends Output = Output>(name: string): Result {
-    return toOutput(this.engine.attribute(name)) as Result
+  getAttribute(name: string): Output
+  getAttribute<Result extends Output>(name: string): Result
+  getAttribute(name: string): Output {
+    return toOutput(this.engine.attribute(name))
   }
 
   /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */
@@ -133,8 +139,10 @@ export class Module {
   }
 
   /** Calls `forward`. */
-  forward<Result extends Output = Output>(...args: Input[]): Result {
-    return this.call<Result>('forward', args)
+  forward(...args: Input[]): Output
+  forward<Result extends Output>(...args: Input[]): Result
+  forward(...args: Input[]): Output {
+    return this.call('forward', args)
   }
 
   /** The values of a call's arguments, defaults included. Throws INVALID_ARGUMENT. */

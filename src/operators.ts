@@ -20,7 +20,9 @@ import { notWritten } from './foreign.js'
  * order with keyword-only and `out` arguments included; trailing ones that have defaults may be left out.
  * Several results come as an array, none as null. `Result` is what the caller knows of it. Throws PtliteError.
  */
-export function callOperator<Result extends Output = Output>(name: string, args: readonly Input[]): Result {
+export function callOperator(name: string, args: readonly Input[]): Output
+export function callOperator<Result extends Output>(name: string, args: readonly Input[]): Result
+export function callOperator(name: string, args: readonly Input[]): Output {
   checkText(name, 'the name of an operator')
   const entry = calledOperator(name)
   if (entry === undefined) throw missingOperators([name])
@@ -52,7 +54,7 @@ export function callOperator<Result extends Output = Output>(name: string, args:
     settle(scope.created, results, given, before)
   }
   const outputs = results.map(toOutput)
-  return (outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs) as Result
+  return outputs.length === 1 ? outputs[0]! : outputs.length === 0 ? null : outputs
 }
 
 /**

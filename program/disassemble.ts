@@ -3,7 +3,7 @@ import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { FunctionCode } from './code.js'
 import { OPCODES, type Operand } from './opcodes.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 
 /** The code of a function as text: one instruction a line, with what its operands stand for. */
 export function disassemble(fn: FunctionCode): string {

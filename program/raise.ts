@@ -1,5 +1,5 @@
 import { PtliteError } from '../runtime/error.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { Stack } from '../runtime/tensor/stack.js'
 import type { Value } from '../runtime/tensor/value.js'
 

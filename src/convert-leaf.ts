@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { HOLDS_COMPLEX } from '../runtime/held.js'
 import { visitTensors } from '../program/reach.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import { Complex, Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, type Value } from '../runtime/tensor/value.js'

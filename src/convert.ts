@@ -1,6 +1,6 @@
 import { PtliteError } from '../runtime/error.js'
 import { HOLDS_CONTAINERS } from '../runtime/held.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import { type Complex, type Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { type CustomObject, type Device, type DictKey, type ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'

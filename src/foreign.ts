@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { check, PtliteError } from '../runtime/error.js'
 import { LAYOUT, type LentTensor, type LentValue, TENSOR, VALUE } from '../runtime/tensor/brand.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import type { DTypeName } from '../runtime/tensor/dtype.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { type Quant, Tensor } from '../runtime/tensor/tensor.js'

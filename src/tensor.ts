@@ -1,7 +1,7 @@
 import { check, PtliteError } from '../runtime/error.js'
 import { DType, dtypeFromName, dtypeName, type DTypeName, isFloating, isQuantized, itemSize } from '../runtime/tensor/dtype.js'
 import { arrayTypeOf, dtypeOfArray, type TypedArray } from '../runtime/tensor/data.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import { isHalf } from '../runtime/tensor/half.js'
 import { arrayName, bufferOf, byteLengthOf, lengthOf } from '../runtime/tensor/typed-array.js'
 import { numelOf, sameShape, shapeText, sizesOf } from '../runtime/tensor/shape.js'

@@ -1,6 +1,7 @@
 import { Opcode } from '../../program/generated/opcodes.js'
 import { PtliteError } from '../../runtime/error.js'
-import { describe, kindOf } from '../../runtime/tensor/describe.js'
+import { describe } from '../../runtime/tensor/describe.js'
+import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { grow, growBy } from '../../runtime/tensor/growth.js'
 import { Complex, Float, scalarToBigInt, toInt } from '../../runtime/tensor/scalar.js'
 import type { Stack } from '../../runtime/tensor/stack.js'

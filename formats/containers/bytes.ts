@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, type Stats, statSync } from 
 import { types } from 'node:util'
 import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
-import { kindOf } from '../../runtime/tensor/describe.js'
+import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
 

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../error.js'
-import { kindOf } from './describe.js'
+import { kindOf } from './kind-of.js'
 import { unknownOption } from './unknown-option.js'
 
 /** Checks of what programs without types may pass, before anything is done with it. All throw INVALID_ARGUMENT with `what` the value is. */

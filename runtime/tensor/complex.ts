@@ -1,5 +1,6 @@
 import { check } from '../error.js'
-import { complexOf, DType, isComplex, realOf } from './dtype.js'
+import { pairsOf } from './complex-pairs.js'
+import { complexOf, DType } from './dtype.js'
 import { noteUse } from '../used.js'
 import { Tensor } from './tensor.js'
 
@@ -7,9 +8,8 @@ import { Tensor } from './tensor.js'
 
 /** Shape [..., 2] of real and imaginary parts (torch.view_as_real). */
 export function viewAsReal(t: Tensor): Tensor {
-  noteUse('complex')
-  check(isComplex(t.type), () => `expected a complex tensor, found ${t.dtype}`)
-  return new Tensor(t.storage, 2 * t.offset, [...t.shape, 2], [...t.strides.map((s) => 2 * s), 1], realOf(t.type))
+  const { offset, shape, strides, type } = pairsOf(t)
+  return new Tensor(t.storage, offset, shape, strides, type)
 }
 
 /** The complex view of shape [..., 2] (torch.view_as_complex). */

@@ -1,8 +1,8 @@
 import { PtliteError } from '../error.js'
 import { HOLDS_COMPLEX } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
-import { viewAsReal } from './complex.js'
-import { DType, isComplex, isFloating } from './dtype.js'
+import { pairsOf } from './complex-pairs.js'
+import { DType, isComplex, isFloating, itemSize } from './dtype.js'
 import { halfValue, isHalf } from './half.js'
 import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
@@ -40,16 +40,16 @@ export function dtypeOfArray(data: TypedArray): DType | undefined {
 export function readTensor(t: Tensor): Exclude<TypedArray, Uint8ClampedArray> {
   if (t.isSparse) refuseSparse(t.shape)
   noteRead(t)
-  if (isComplex(t.type)) return readTensor(viewAsReal(t))
-  const ArrayType = arrayTypeOf(t.type)
-  const n = numelOf(t.shape)
-  const contiguous = isContiguous(t.shape, t.strides)
-  const length = contiguous ? n : extentOf(t.shape, t.strides)
+  const { offset, shape, strides, type } = isComplex(t.type) ? pairsOf(t) : t
+  const ArrayType = arrayTypeOf(type)
+  const n = numelOf(shape)
+  const contiguous = isContiguous(shape, strides)
+  const length = contiguous ? n : extentOf(shape, strides)
   const raw = arrayOf(ArrayType, length, t)
-  if (length > 0) t.storage.read(t.offset * t.itemSize, raw)
+  if (length > 0) t.storage.read(offset * itemSize(type), raw)
   if (contiguous) return raw
   const out = arrayOf(ArrayType, n, t)
-  gather(t.shape, t.strides, raw, out)
+  gather(shape, strides, raw, out)
   return out
 }
 

@@ -4,7 +4,8 @@ import { anyItemOf } from './complex-item.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
 import { type DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
-import { kindOf } from './describe.js'
+import { KIND } from './kind.js'
+import { kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
 import { Complex, Float } from './scalar.js'
@@ -246,6 +247,11 @@ export class Tensor {
    */
   get isSparse(): boolean {
     return false
+  }
+
+  /** @internal */
+  get [KIND](): string {
+    return #storage in this ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
   }
 
   get dtype(): DTypeName {

@@ -58,7 +58,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     [
       ...cpu('convolution', 'matmul', 'norm', 'pooling'),
       ...composite('pooling'),
-      ...support('conv', 'packed-weight', 'pool', 'product', 'lasting'),
+      ...support('batch-norm', 'conv', 'packed-weight', 'pool', 'product', 'lasting'),
       ...shapes('attention', 'convolution', 'post-ops'),
       ...writers('conv', 'gemm', 'norm', 'pool'),
     ],
@@ -77,12 +77,12 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     [...cpu('attention', 'softmax'), ...composite('transformer'), ...support('attention', 'matmul'), ...writers('attention', 'softmax')],
     [...cpu('rms-norm', 'rotary'), ...composite('attention', 'scaled-attention'), ...writers('rotary')],
   ],
-  ['joins', [...composite('cat', 'repeat'), ...tensor('axes')], composite('cat-quantized', 'chunk-cat', 'join-split')],
+  ['joins', [...composite('cat', 'join-into', 'repeat'), ...tensor('axes')], composite('cat-quantized', 'chunk-cat', 'join-split')],
   [
     'shapes',
     composite('convert', 'factory', 'size', 'views'),
     [
-      ...composite('atleast', 'cast', 'complex-views', 'diagonal', 'eye', 'factory-*', 'indexing', 'introspection'),
+      ...composite('atleast', 'cast', 'complex-views', 'diagonal', 'eye', 'factory-*', 'flip', 'indexing', 'introspection'),
       ...composite('scatter-view', 'sequence', 'shape', 'storage', 'transposes', 'vander', 'view-*'),
       ...tensor('strided-view'),
       ...writers('sequence', 'triangle'),
@@ -127,7 +127,7 @@ const FAMILIES: readonly (readonly [name: string, files: readonly string[], rare
     'linalg',
     [
       ...cpu('decompose', 'distance', 'eigen', 'factor/*', 'householder', 'ldl', 'linalg', 'solve-info'),
-      ...composite('decompose', 'einsum', 'linalg', 'lu', 'trilinear'),
+      ...composite('decompose', 'einsum', 'linalg', 'lu', 'matrix-norm', 'trilinear'),
       ...support('triangle'),
       ...writers('decompose', 'linalg'),
     ],
@@ -197,7 +197,7 @@ export const PARTS: readonly Part[] = [
       'runtime/backends/generated/dispatch-other.ts',
       ...operators('derive', 'missing-operator', 'schema-text', 'similar'),
       ...support('host-tensor', 'sequence', 'target'),
-      ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex'),
+      ...tensor('complex-item', 'host-values', 'nested', 'resize', 'rounding', 'complex', 'complex-pairs'),
     ],
     needs: ['operators'],
   },
@@ -228,7 +228,7 @@ export const PARTS: readonly Part[] = [
     files: [
       ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
-      ...tensor('describe', 'detached', 'unknown-option', 'number', 'summary'),
+      ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',
     ],
     needs: [],

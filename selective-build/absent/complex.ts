@@ -5,4 +5,4 @@ function absent(): never {
   throw new PtliteError('UNSUPPORTED_DTYPE', `complex tensors are not in this build${HOW_TO_EXTEND}`)
 }
 
-export { absent as viewAsReal, absent as viewAsComplex, absent as partOf }
+export { absent as pairsOf, absent as viewAsReal, absent as viewAsComplex, absent as partOf }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type GeneratedFiles, readKernels, readOperators } from '../../codegen/generate.js'
 import { type Outputs, replaceFiles } from '../../codegen/replace-files.js'
@@ -222,9 +222,4 @@ function manifest(root: string): string {
 export function checkSmaller({ before, after }: Size): void {
   if (before === null || after <= before) return
   throw new PtliteError('INTERNAL', `the selected build has ${after} bytes, more than the ${before} of the whole one`)
-}
-
-/** Bytes of a file, or null where there is none. */
-export function sizeOf(path: string): number | null {
-  return existsSync(path) ? statSync(path).size : null
 }

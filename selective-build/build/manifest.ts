@@ -28,6 +28,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['upgraders', 'changed-operators'], file: 'program/upgraders.ts', absent: 'no-upgraders' },
   { features: ['argument-counts'], file: 'program/argument-counts.ts', absent: 'argument-counts' },
   { features: ['complex'], file: 'runtime/tensor/complex.ts', absent: 'complex' },
+  { features: ['complex'], file: 'runtime/tensor/complex-pairs.ts', absent: 'complex' },
   { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'complex-number' },
   { features: ['complex'], file: 'src/selected-complex.ts', absent: 'selected-complex' },
   { features: ['quantized'], file: 'formats/reading/quantization.ts', absent: 'quantization' },

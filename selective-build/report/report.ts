@@ -1,8 +1,8 @@
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 import type { Bundle } from '../build/minify.js'
-import { sizeOf } from '../build/build.js'
 import type { NativeLibrary } from '../build/native.js'
 import { type Selection, dtypeNames } from '../selection/selection.js'
 import { nativeSymbols, objectFolders } from './symbols.js'
@@ -144,4 +144,9 @@ export function reportText(report: Report): string {
     section('Dtypes (machine code of instances)', report.codeByDtype) +
     section('Operators (JavaScript that only they need)', report.operators)
   )
+}
+
+/** Bytes of a file, or null where there is none. */
+function sizeOf(path: string): number | null {
+  return existsSync(path) ? statSync(path).size : null
 }

@@ -22,32 +22,10 @@ t.test('a lower room never imports a higher one', (t) => {
   t.end()
 })
 
-/** Files that import each other, by one that each circle goes through; there are to be no others. */
-const KNOWN: ReadonlySet<string> = new Set([
-  // the frame of a thread is memory, which frames allocate
-  'runtime/native/memory.ts',
-  // tensors are checked and shown by what reads them
-  'runtime/tensor/tensor.ts',
-  'runtime/backends/composite/vander.ts',
-  'runtime/backends/composite/linalg.ts',
-  'selective-build/report/report.ts',
-  // rarely needed functions, which usual ones call and whose checks they share
-  'runtime/backends/composite/cat-quantized.ts',
-  'runtime/backends/builtin/support/characters.ts',
-  'runtime/backends/builtin/print.ts',
-  'runtime/backends/cpu/batch-statistics.ts',
-])
-
 t.test('files import each other in no circle', (t) => {
   const files = sources()
   const graph = new Map(files.map((file) => [file, importsOf(file).flatMap(({ target, isOfTypes }) => (isOfTypes ? [] : [target]))]))
-  const circles = circlesOf(graph)
-  t.strictSame(
-    circles.filter((circle) => !circle.some((file) => KNOWN.has(file))),
-    [],
-  )
-  const apart = circles.filter((circle) => new Set(circle.map((file) => place(file)!.room)).size > 1)
-  t.strictSame(apart, [], 'those that there are lie in one room each')
+  t.strictSame(circlesOf(graph), [])
   t.strictSame(
     circlesOf(
       new Map([

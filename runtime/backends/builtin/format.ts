@@ -1,7 +1,6 @@
 import { PtliteError } from '../../error.js'
 import type { Value } from '../../tensor/value.js'
 import { joinTexts, valueText } from './support/value-text.js'
-import { print } from './print.js'
 
 export function fail(message: string): never {
   throw new PtliteError('MODEL_ERROR', message)
@@ -12,8 +11,4 @@ export function format(self: string, rest: Value[]): string {
   const parts = self.split('{}')
   if (parts.length - 1 > rest.length) fail(`IndexError: too few arguments for format string: ${self}`)
   return joinTexts(parts.flatMap((part, i) => (i === 0 ? [part] : [valueText(rest[i - 1]!), part])))
-}
-
-export function print_text(s: string): void {
-  print([s])
 }

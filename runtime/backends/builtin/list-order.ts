@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { kindOf } from '../../tensor/describe.js'
+import { kindOf } from '../../tensor/kind-of.js'
 import { growBy } from '../../tensor/growth.js'
 import { Float, type Int } from '../../tensor/scalar.js'
 import { PairMap } from '../../tensor/pair-map.js'

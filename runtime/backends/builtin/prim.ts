@@ -1,5 +1,5 @@
 import { PtliteError } from '../../error.js'
-import { kindOf } from '../../tensor/describe.js'
+import { kindOf } from '../../tensor/kind-of.js'
 import { Float, type Int, toInt } from '../../tensor/scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple, type Value } from '../../tensor/value.js'
 import { Tensor } from '../../tensor/tensor.js'

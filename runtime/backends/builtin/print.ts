@@ -70,3 +70,7 @@ function numberFor(key: string, value: Value): number | bigint {
 export function print(rest: Value[]): void {
   process.stdout.write(`${joinTexts(rest.flatMap((value, i) => (i === 0 ? [valueText(value)] : [' ', valueText(value)])))}\n`)
 }
+
+export function print_text(s: string): void {
+  print([s])
+}

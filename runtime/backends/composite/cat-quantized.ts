@@ -5,7 +5,7 @@ import { emptyStrided, isPerChannel, type Quant, type Tensor } from '../../tenso
 import { stridesFor } from '../../tensor/view-strides.js'
 import { outputFor } from '../../tensor/resize.js'
 import * as at from '../generated/dispatch.js'
-import { commonFormat, isPlaceholder, joinedShape, joinInto } from './cat.js'
+import { commonFormat, isPlaceholder, joinedShape, joinInto } from './join-into.js'
 
 /** The result takes the scale and zero point of the first tensor; others are requantized to them. */
 export function catQuantized(tensors: readonly Tensor[], dim: number, out?: Tensor): Tensor {

@@ -3,7 +3,7 @@ import { readTensor } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { readInts } from '../../tensor/host-values.js'
 import { Float, float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
-import { numelOf, wrapDim } from '../../tensor/shape.js'
+import { numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { diagonal } from '../../tensor/strided-view.js'
 import { movedim } from '../../tensor/axes.js'
@@ -13,7 +13,7 @@ import { deliver, deliverAll, deliverAllExact, type Outs } from '../support/deli
 import { filled, zerosOf } from '../support/make.js'
 import type { Composite } from '../support/generated/interfaces.js'
 import * as at from '../generated/dispatch.js'
-import { linalg_matrix_norm, linalg_matrix_norm_str_ord } from './linalg.js'
+import { linalg_matrix_norm, linalg_matrix_norm_str_ord } from './matrix-norm.js'
 import { reshape } from './views.js'
 
 /** What decompositions in ../cpu/decompose.ts are used for: least squares, inverses, ranks, norms, exponentials. */
@@ -127,31 +127,6 @@ export function linalg_matrix_rank_tol_tensor(self: Tensor, tol: Tensor, hermiti
 }
 
 export { rank as linalg_matrix_rank_atol_rtol_float, rank as linalg_matrix_rank_atol_rtol_tensor }
-
-/** Singular values with the two matrix dimensions last; their results have these dimensions' places. */
-function overMatrices(self: Tensor, dims: readonly number[], keepdim: boolean, reduce: (values: Tensor) => Tensor): Tensor {
-  check(dims.length === 2, () => `expected 2 dimensions of matrices, found ${dims.length}`)
-  const [rows, cols] = dims.map((d) => wrapDim(d, self.dim)) as [number, number]
-  check(rows !== cols, () => `expected different dimensions, found ${rows} twice`)
-  let result = reduce(linalg_svdvals(movedim(self, [rows, cols], [-2, -1]), null))
-  if (keepdim) for (const d of [rows, cols].sort((a, b) => a - b)) result = unsqueeze(result, d)
-  return result
-}
-
-/** Sum of the singular values. */
-export function nuclear_norm_dim(self: Tensor, dim: number[], keepdim: boolean): Tensor {
-  return overMatrices(self, dim, keepdim, (s) => at.sum_dim_IntList(s, [-1], false, null))
-}
-
-export function nuclear_norm(self: Tensor, keepdim: boolean): Tensor {
-  check(self.dim === 2, () => `nuclear_norm: expected a matrix, found shape [${self.shape.join(', ')}]`)
-  return nuclear_norm_dim(self, [0, 1], keepdim)
-}
-
-/** The largest (order 2) or smallest (order -2) singular value. */
-export function spectralNorm(self: Tensor, order: number, dim: readonly number[], keepdim: boolean): Tensor {
-  return overMatrices(self, dim, keepdim, (s) => (order > 0 ? at.amax(s, [-1], false) : at.amin(s, [-1], false)))
-}
 
 function matrixNorm(self: Tensor, order: number | string): Tensor {
   if (typeof order === 'string') return linalg_matrix_norm_str_ord(self, order, [-2, -1], false, null)

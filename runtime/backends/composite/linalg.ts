@@ -4,10 +4,8 @@ import { type Scalar, scalarToNumber, float } from '../../tensor/scalar.js'
 import { numelOf, wrapDim } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'
 import { narrow } from '../../tensor/axes.js'
-import { castTo } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import * as at from '../generated/dispatch.js'
-import { nuclear_norm_dim, spectralNorm } from './decompose.js'
 import { reshape } from './views.js'
 
 /** Sum of the diagonal of a matrix. */
@@ -80,54 +78,4 @@ export function frobenius_norm(self: Tensor): Tensor {
 export function frobenius_norm_dim(self: Tensor, dim: number[], keepdim: boolean): Tensor {
   check(dim.length <= 2, () => `frobenius_norm: expected at most 2 dimensions, found ${dim.length}`)
   return at.norm_ScalarOpt_dim(self, 2, dim, keepdim)
-}
-
-function matrixDims(self: Tensor, dim: readonly number[]): [number, number] {
-  check(dim.length === 2, () => `linalg_matrix_norm: expected 2 dimensions, found ${dim.length}`)
-  const rows = wrapDim(dim[0]!, self.dim)
-  const cols = wrapDim(dim[1]!, self.dim)
-  check(rows !== cols, () => `linalg_matrix_norm: expected different dimensions, found ${dim.join(' and ')}`)
-  return [rows, cols]
-}
-
-/** Orders 2 and -2: the largest and smallest singular value. 1, -1, inf, -inf: the largest and smallest sum of a row or column. */
-export function linalg_matrix_norm(self: Tensor, ord: Scalar, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
-  const order = scalarToNumber(ord)
-  const [rows, cols] = matrixDims(self, dim)
-  if (Math.abs(order) === 2) return spectralNorm(inType(self, dtype), order, [rows, cols], keepdim)
-  check(
-    Math.abs(order) === 1 || Math.abs(order) === Infinity,
-    () => `linalg_matrix_norm: expected order 1, 2, inf or their negatives, found ${order}`,
-  )
-  const along = Math.abs(order) === 1 ? rows : cols
-  const across = along === rows ? cols : rows
-  const sums = at.linalg_vector_norm(self, 1, [along], keepdim, dtype)
-  const left = keepdim || across < along ? across : across - 1
-  return order > 0 ? at.amax(sums, [left], keepdim) : at.amin(sums, [left], keepdim)
-}
-
-function inType(self: Tensor, dtype: DType | null): Tensor {
-  return dtype === null ? self : castTo(self, dtype)
-}
-
-/** The Frobenius norm or the nuclear norm. */
-export function linalg_matrix_norm_str_ord(self: Tensor, ord: string, dim: number[], keepdim: boolean, dtype: DType | null): Tensor {
-  check(ord === 'fro' || ord === 'nuc', () => `linalg_matrix_norm: expected 'fro' or 'nuc', found '${ord}'`)
-  if (ord === 'nuc') return nuclear_norm_dim(inType(self, dtype), matrixDims(self, dim), keepdim)
-  return at.linalg_vector_norm(self, 2, matrixDims(self, dim), keepdim, dtype)
-}
-
-/** torch.linalg.norm: a matrix norm for an order and two dimensions, else a vector norm. */
-export function linalg_norm(self: Tensor, ord: Scalar | null, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
-  const matrix = ord !== null && (dim === null ? self.dim === 2 : dim.length === 2)
-  if (matrix) return linalg_matrix_norm(self, ord, dim ?? [0, 1], keepdim, dtype)
-  check(
-    ord === null || dim !== null || self.dim <= 2,
-    () => `linalg_norm: expected dimensions for an order and a tensor of ${self.dim} dimensions`,
-  )
-  return at.linalg_vector_norm(self, ord ?? 2, dim, keepdim, dtype)
-}
-
-export function linalg_norm_ord_str(self: Tensor, ord: string, dim: number[] | null, keepdim: boolean, dtype: DType | null): Tensor {
-  return linalg_matrix_norm_str_ord(self, ord, dim ?? [-2, -1], keepdim, dtype)
 }

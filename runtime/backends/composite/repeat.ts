@@ -1,8 +1,7 @@
 import { check } from '../../error.js'
 import { contiguousStrides } from '../../tensor/shape.js'
-import { type Tensor, viewOf } from '../../tensor/tensor.js'
+import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { copyInto } from '../support/copy.js'
-import { emptyLike } from './shape.js'
 
 /** The tensor `repeats[i]` times along dimension i; further dimensions are added in front. */
 export function repeat(self: Tensor, repeats: readonly number[]): Tensor {
@@ -29,7 +28,7 @@ export function repeat(self: Tensor, repeats: readonly number[]): Tensor {
     }
     return times * size
   })
-  const out = emptyLike(self, shape)
+  const out = empty(shape, self.type, self.quant)
   if (out.numel > 0) copyInto(viewOf(out, sizes, contiguousStrides(sizes)), viewOf(self, sizes, strides))
   return out
 }

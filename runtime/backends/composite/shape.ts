@@ -4,12 +4,13 @@ import { writeTensor } from '../../tensor/data.js'
 import { checkValueCount, readInts } from '../../tensor/host-values.js'
 import { MemoryFormat, type TensorOptions } from '../../tensor/options.js'
 import { contiguousStrides, numelOf, wrapDim } from '../../tensor/shape.js'
-import { empty, Tensor, viewOf } from '../../tensor/tensor.js'
+import { empty, Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import * as at from '../generated/dispatch.js'
 import { contiguousOf, copyInto } from '../support/copy.js'
 import { clone } from './convert.js'
 import { flatten_using_ints, reshape } from './views.js'
+import { distinctDims, flip } from './flip.js'
 import { repeat } from './repeat.js'
 
 /** Operators that rearrange or repeat elements into new memory. */
@@ -18,32 +19,6 @@ export * from './storage.js'
 export * from './diagonal.js'
 export * from './scatter-view.js'
 export * from './view-copy.js'
-export * from './vander.js'
-
-export function emptyLike(self: Tensor, shape: readonly number[]): Tensor {
-  return empty(shape, self.type, self.quant)
-}
-
-/** The dimensions as a list without repetition. Throws INVALID_ARGUMENT for a dimension that occurs twice. */
-function distinctDims(dims: readonly number[], rank: number): number[] {
-  const wrapped = dims.map((d) => wrapDim(d, rank))
-  check(new Set(wrapped).size === wrapped.length, () => `expected each dimension once, found [${dims.join(', ')}]`)
-  return wrapped
-}
-
-export function flip(self: Tensor, dims: readonly number[]): Tensor {
-  const flipped = distinctDims(dims, self.shape.length).filter((d) => self.shape.length > 0 && self.shape[d]! > 1)
-  const out = emptyLike(self, self.shape)
-  if (out.numel === 0) return out
-  const strides = self.strides.slice()
-  let offset = self.offset
-  for (const d of flipped) {
-    offset += (self.shape[d]! - 1) * strides[d]!
-    strides[d] = -strides[d]!
-  }
-  copyInto(out, viewOf(self, self.shape, strides, offset))
-  return out
-}
 
 export function fliplr(self: Tensor): Tensor {
   check(self.shape.length >= 2, () => `fliplr expects at least two dimensions, found shape [${self.shape.join(', ')}]`)
@@ -67,7 +42,7 @@ export function roll(self: Tensor, shifts: readonly number[], dims: readonly num
 }
 
 function rollDim(self: Tensor, shift: number, dim: number): Tensor {
-  const out = emptyLike(self, self.shape)
+  const out = empty(self.shape, self.type, self.quant)
   if (out.numel === 0) return out
   check(self.shape.length > 0, () => 'roll along a dimension needs at least one, found a 0-d tensor')
   const d = wrapDim(dim, self.shape.length)
@@ -106,7 +81,7 @@ export function repeat_interleave_self_int(self: Tensor, repeats: number, dim: n
   const d = wrapDim(dim ?? 0, source.shape.length)
   const shape = source.shape.slice()
   shape.splice(d + 1, 0, repeats)
-  const out = emptyLike(self, [...source.shape.slice(0, d), source.shape[d]! * repeats, ...source.shape.slice(d + 1)])
+  const out = empty([...source.shape.slice(0, d), source.shape[d]! * repeats, ...source.shape.slice(d + 1)], self.type, self.quant)
   if (out.numel > 0) copyInto(v.view(out, shape), v.expand(v.unsqueeze(source, d + 1), shape))
   return out
 }

@@ -5,7 +5,7 @@ import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'
 import { fillScalar } from '../support/fill.js'
 import * as at from '../generated/dispatch.js'
-import { flip } from './shape.js'
+import { flip } from './flip.js'
 
 /** The Vandermonde matrix: in row i the powers of x[i], from the zeroth up where `increasing`, else down to it. */
 export function vander(x: Tensor, columns: number | null, increasing: boolean): Tensor {

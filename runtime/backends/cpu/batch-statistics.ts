@@ -6,7 +6,7 @@ import { deliver } from '../support/deliver.js'
 import { computeType, dense } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
 import { variance_correction } from './variance.js'
-import { applyBatchNorm, checkBatchNorm, inference, innerOf, parameterType } from './norm.js'
+import { applyBatchNorm, checkBatchNorm, inference, innerOf, parameterType } from './support/batch-norm.js'
 
 /** Mean and 1 / deviation of each channel; moves the running statistics towards them. */
 function batchStatistics(

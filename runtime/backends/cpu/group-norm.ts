@@ -5,7 +5,7 @@ import { castTo } from '../support/copy.js'
 import { deliver } from '../support/deliver.js'
 import { checkReal, computeType, dense, denseAddress } from '../support/real.js'
 import type { CPU } from '../support/generated/interfaces.js'
-import { checkChannels, checkParameterTypes, innerOf, parameterType } from './norm.js'
+import { checkChannels, checkParameterTypes, innerOf, parameterType } from './support/batch-norm.js'
 
 function groupNorm(
   operator: string,

@@ -1,5 +1,5 @@
 import { grow } from '../../../tensor/growth.js'
-import { codePointAt } from './characters.js'
+import { codePointAt } from './code-point.js'
 
 /**
  * PyTorch's strings are byte strings: lengths, indices and searches count UTF-8 bytes. A string of the program is kept as text;

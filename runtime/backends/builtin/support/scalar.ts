@@ -1,5 +1,5 @@
 import { check } from '../../../error.js'
-import { kindOf } from '../../../tensor/describe.js'
+import { kindOf } from '../../../tensor/kind-of.js'
 import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../../../tensor/scalar.js'
 import type { Value } from '../../../tensor/value.js'
 

@@ -3,7 +3,6 @@ import type { Value } from './graph.js'
 import { knownResult } from './known-results.js'
 import type { FunctionUnit } from './library.js'
 import { type CallArguments, type Match, matchCall } from './matching.js'
-import { sortByMethod } from './sorting.js'
 import type { Overload, Signature } from './schemas.js'
 import type { Expr } from './syntax.js'
 import { type Type, UNKNOWN } from './types.js'
@@ -52,8 +51,6 @@ export function callOperatorWith(code: Expressions, name: string, call: CallArgu
   const { builder, library } = code
   if (name === 'prim::RaiseException') return raise(code, call.args)
   if (name === 'aten::wait') return call.args[0]!
-  const sorted = name === 'aten::sort' || name === 'aten::sorted' ? sortByMethod(code, name, call) : undefined
-  if (sorted !== undefined) return sorted
   const known = knownResult(name, call.args)
   if (known !== undefined) return builder.constant(known)
   const overloads = library.schemas.overloads(OTHER_NAMES[name] ?? name)

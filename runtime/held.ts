@@ -13,3 +13,5 @@ export const HOLDS_CONTAINERS: boolean = true
 export const HOLDS_MIXED_DTYPES: boolean = true
 /** float16 and bfloat16. */
 export const HOLDS_HALVES: boolean = true
+/** Operators of any name: a program that names one that is missing can be read, and shown with what it lacks. */
+export const HOLDS_ALL_OPERATORS: boolean = true

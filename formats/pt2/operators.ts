@@ -1,3 +1,5 @@
+import { HOLDS_ALL_OPERATORS } from '../../runtime/held.js'
+import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
 import type { SchemaArgument } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
@@ -35,6 +37,8 @@ export type DtypeOf = (name: string) => number | undefined
 /** Writes a call of an operator: its arguments in the order of its schema, and what becomes of its results. */
 export function emitOperator(name: string, node: GraphNode, scope: Scope, builder: CodeBuilder, dtypeOf: DtypeOf): void {
   const entry = operatorFor(name, node.inputs, scope)
+  // builds that are cut to traced models have no other way for what these do not call
+  if (entry === undefined && !HOLDS_ALL_OPERATORS) throw missingOperators(missingIn(scope.graph))
   if (entry === undefined) return emitMissing(name, node, scope, builder)
   const { schema } = entry
   const given = matchArguments(schema.arguments, node.inputs)
@@ -74,6 +78,12 @@ function matchArguments(args: readonly SchemaArgument[], inputs: readonly NodeIn
     if (given[i] === undefined && defaultValue === undefined) throw damaged(`the argument '${name}' is missing`)
   })
   return given
+}
+
+/** Names of a graph's operators that this build lacks, in order. */
+function missingIn(graph: Graph): string[] {
+  const names = graph.nodes.flatMap(({ target }) => operatorName(target) ?? [])
+  return [...new Set(names.filter((name) => findOperator(name) === undefined))].sort()
 }
 
 /** The build lacks it: linking says so, with all others that it lacks. */
@@ -121,7 +131,7 @@ function indexIn(args: readonly SchemaArgument[], input: NodeInput, inputs: read
 
 function isNumber(argument: Argument, scope: Scope): boolean {
   const type = typeOf(argument, scope)
-  return type === 'int' || type === 'float' || type === 'bool'
+  return type in RANKS
 }
 
 function pushArgument(argument: Argument, type: string, node: GraphNode, scope: Scope, builder: CodeBuilder, dtypeOf: DtypeOf): void {
@@ -129,12 +139,16 @@ function pushArgument(argument: Argument, type: string, node: GraphNode, scope: 
   // a tensor without dimensions: of the dtype that the other tensors have, where the number fits into that
   pushTyped(argument, 'Scalar', scope, builder)
   const dtypes = node.inputs.flatMap(({ argument: other }) => (other.kind === 'tensor' ? [dtypeOf(other.name)] : []))
-  const dtype = dtypes.find(
-    (other) => other !== undefined && rank(other) >= { bool: 0, int: 1, float: 2 }[typeOf(argument, scope) as 'int']!,
-  )
-  builder.constant(dtype ?? { bool: 11, int: 4, float: 6 }[typeOf(argument, scope) as 'int']!)
+  const kind = typeOf(argument, scope) as keyof typeof RANKS
+  const dtype = dtypes.find((other) => other !== undefined && rank(other) >= RANKS[kind])
+  // float64 with a complex number is complex128
+  const isWide = kind === 'complex' && dtypes.includes(7)
+  builder.constant(dtype ?? (isWide ? 10 : { bool: 11, int: 4, float: 6, complex: 9 }[kind]))
   builder.operator('aten::scalar_tensor', 2)
 }
+
+/** Numbers by type, as their dtypes are ranked. */
+const RANKS = { bool: 0, int: 1, float: 2, complex: 3 }
 
 /** bool, integers, floats, complex numbers: what a number does not change the dtype of. */
 function rank(dtype: number): number {

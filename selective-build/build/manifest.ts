@@ -90,6 +90,8 @@ export function heldFlags({ dtypes, parts }: Selection, features: ReadonlySet<st
     HOLDS_CONTAINERS: features.has('containers'),
     HOLDS_MIXED_DTYPES: parts.has('scalars') || dtypes === null || dtypes.size > 1,
     HOLDS_HALVES: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
+    // a build has those that were asked for, and says of others that they are missing when a file is read
+    HOLDS_ALL_OPERATORS: false,
   }
 }
 

@@ -5,6 +5,7 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
+import { readWhole } from './read-whole.js'
 
 interface Mapping {
   readonly address: number
@@ -61,7 +62,12 @@ function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
   const { size } = stats
   if (!stats.isFile()) throw damaged('not a file')
   if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  const address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
+  let address: number
+  try {
+    address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
+  } catch (cause) {
+    return new ByteSource(file, readWhole(cause, descriptor, size), file, undefined, true)
+  }
   const mapping = { address, size }
   abandoned.register(mapping, { ...mapping }, mapping)
   return new ByteSource(file, mapping, file, map ? stats : undefined)
@@ -93,6 +99,8 @@ export class ByteSource {
     readonly path?: string,
     /** Of one that is mapped, as it was opened. */
     private readonly stats?: Stats,
+    /** It was read where there are no kernels: what is native memory elsewhere is none, which says that it was disposed. */
+    private readonly onlyRead = false,
   ) {
     this.size = memory instanceof Uint8Array ? memory.length : memory!.size
   }
@@ -127,6 +135,7 @@ export class ByteSource {
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */
   storageAt(offset: number, length: number, alignment: number): Storage {
     const memory = this.reach(offset, length)
+    if (this.onlyRead) return Storage.borrow(0, length, memory)
     return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
       ? Storage.holding(this.read(offset, length))
       : Storage.borrow(memory.address + offset, length, memory)

@@ -1,4 +1,3 @@
-import { types } from 'node:util'
 import { openEngine } from '../engine/open.js'
 import type { LoadOptions } from '../engine/options.js'
 import { openSource } from '../formats/containers/bytes.js'
@@ -6,7 +5,8 @@ import { boolean, callback, checkOptions, count, oneOf, reading } from '../runti
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { turnOfOthers } from '../engine/turn.js'
-import { atHand, type ModelSource } from './sources.js'
+import { atHand } from './at-hand.js'
+import type { ModelSource } from './sources.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
 const LARGE = 1 << 20
@@ -21,7 +21,7 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const source = isAtHand(model) ? model : await atHand(model)
+  const source = await atHand(model)
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
@@ -33,10 +33,6 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
     if (isLarge) await turnOfOthers()
     return Module.over(value)
   }
-}
-
-function isAtHand(model: ModelSource): model is string | Uint8Array | ArrayBuffer {
-  return typeof model === 'string' || ArrayBuffer.isView(model) || types.isArrayBuffer(model)
 }
 
 function checkLoadOptions(options: LoadOptions): void {

@@ -2,7 +2,7 @@ import { constants } from 'node:buffer'
 import { fileURLToPath } from 'node:url'
 import { types } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
-import { kindOf } from '../runtime/tensor/describe.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 
 /**
  * Where a model is read from: a path or a `file:` URL, bytes, what gives its bytes by `arrayBuffer()` (a `Blob`, a `File`, the `Response` of a `fetch`), or a stream of them (of
@@ -15,7 +15,9 @@ export type ModelSource =
  * The path or the bytes of a source that is neither yet. Throws INVALID_ARGUMENT for URLs of other schemes and for what is no source, and
  * INVALID_FILE with its cause where it cannot be read.
  */
-export async function atHand(source: Exclude<ModelSource, string | Uint8Array | ArrayBuffer>): Promise<string | Uint8Array | ArrayBuffer> {
+export async function contentOf(
+  source: Exclude<ModelSource, string | Uint8Array | ArrayBuffer>,
+): Promise<string | Uint8Array | ArrayBuffer> {
   if (typeof source !== 'object' || (source as unknown) === null) throw notASource(source)
   if (source instanceof URL) return pathOf(source)
   if ('arrayBuffer' in source && typeof source.arrayBuffer === 'function') {

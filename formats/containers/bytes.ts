@@ -5,12 +5,7 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
-import { readWhole } from './read-whole.js'
-
-interface Mapping {
-  readonly address: number
-  readonly size: number
-}
+import { mapFile, type Mapping } from './map-file.js'
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
@@ -62,15 +57,10 @@ function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
   const { size } = stats
   if (!stats.isFile()) throw damaged('not a file')
   if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  let address: number
-  try {
-    address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
-  } catch (cause) {
-    return new ByteSource(file, readWhole(cause, descriptor, size), file, undefined, true)
-  }
-  const mapping = { address, size }
-  abandoned.register(mapping, { ...mapping }, mapping)
-  return new ByteSource(file, mapping, file, map ? stats : undefined)
+  const memory = mapFile(descriptor, size, !map)
+  if (memory instanceof Uint8Array) return new ByteSource(file, memory, file)
+  abandoned.register(memory, { ...memory }, memory)
+  return new ByteSource(file, memory, file, map ? stats : undefined)
 }
 
 /** undefined where nothing is there that can be looked at. */
@@ -99,8 +89,6 @@ export class ByteSource {
     readonly path?: string,
     /** Of one that is mapped, as it was opened. */
     private readonly stats?: Stats,
-    /** It was read where there are no kernels: what is native memory elsewhere is none, which says that it was disposed. */
-    private readonly onlyRead = false,
   ) {
     this.size = memory instanceof Uint8Array ? memory.length : memory!.size
   }
@@ -135,7 +123,8 @@ export class ByteSource {
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */
   storageAt(offset: number, length: number, alignment: number): Storage {
     const memory = this.reach(offset, length)
-    if (this.onlyRead) return Storage.borrow(0, length, memory)
+    // a file is only read where there are no kernels: what is native memory elsewhere is none then, which says that it was disposed
+    if (memory instanceof Uint8Array && this.path !== undefined) return Storage.borrow(0, length, memory)
     return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
       ? Storage.holding(this.read(offset, length))
       : Storage.borrow(memory.address + offset, length, memory)

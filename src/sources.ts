@@ -2,6 +2,7 @@ import { constants } from 'node:buffer'
 import { fileURLToPath } from 'node:url'
 import { types } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 
 /**
@@ -11,24 +12,33 @@ import { kindOf } from '../runtime/tensor/kind-of.js'
 export type ModelSource =
   string | URL | Uint8Array | ArrayBuffer | { arrayBuffer(): Promise<ArrayBuffer> } | AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
+type Content = string | Uint8Array | ArrayBuffer
+
 /**
  * The path or the bytes of a source that is neither yet. Throws INVALID_ARGUMENT for URLs of other schemes and for what is no source, and
  * INVALID_FILE with its cause where it cannot be read.
  */
-export async function contentOf(
-  source: Exclude<ModelSource, string | Uint8Array | ArrayBuffer>,
-): Promise<string | Uint8Array | ArrayBuffer> {
+export async function contentOf(source: Exclude<ModelSource, Content>): Promise<Content> {
+  return await reading(() => readerOf(source))()
+}
+
+/** Looks at a source, and gives what reads it. */
+function readerOf(source: Exclude<ModelSource, Content>): () => Content | Promise<Content> {
   if (typeof source !== 'object' || (source as unknown) === null) throw notASource(source)
-  if (source instanceof URL) return pathOf(source)
+  if (source instanceof URL) return () => pathOf(source)
   if ('arrayBuffer' in source && typeof source.arrayBuffer === 'function') {
-    if ((source as { readonly ok?: boolean }).ok === false)
-      throw failedResponse(source as { readonly status?: unknown; readonly url?: unknown })
-    const bytes = await read(() => source.arrayBuffer())
-    if (!types.isArrayBuffer(bytes)) throw new PtliteError('INVALID_ARGUMENT', `arrayBuffer() of the model gave ${kindOf(bytes)}`)
-    return bytes
+    const { ok, status, url } = source as { readonly ok?: unknown; readonly status?: unknown; readonly url?: unknown }
+    // a page that says that there is no such file is no model
+    if (ok === false) throw new PtliteError('INVALID_FILE', `the server answered with status ${String(status)} for ${String(url)}`)
+    return () => read(async () => bufferFrom(await source.arrayBuffer()))
   }
-  if (Symbol.asyncIterator in source || Symbol.iterator in source) return await read(() => collected(source))
+  if (Symbol.asyncIterator in source || Symbol.iterator in source) return () => read(() => collected(source))
   throw notASource(source)
+}
+
+function bufferFrom(found: unknown): ArrayBuffer {
+  if (types.isArrayBuffer(found)) return found
+  throw new PtliteError('INVALID_ARGUMENT', `arrayBuffer() of the model gave ${kindOf(found)}`)
 }
 
 function pathOf(url: URL): string {
@@ -42,11 +52,6 @@ function pathOf(url: URL): string {
   } catch (cause) {
     throw new PtliteError('INVALID_ARGUMENT', `the URL of the model: ${(cause as Error).message}`, { cause })
   }
-}
-
-/** A page that says that there is no such file is no model. */
-function failedResponse(response: { readonly status?: unknown; readonly url?: unknown }): PtliteError {
-  return new PtliteError('INVALID_FILE', `the server answered with status ${String(response.status)} for ${String(response.url)}`)
 }
 
 async function read<T>(content: () => Promise<T>): Promise<T> {

@@ -4,6 +4,7 @@ import { openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
+import { needKernels } from './need-kernels.js'
 import { turnOfOthers } from '../engine/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
@@ -22,6 +23,7 @@ const LARGE = 1 << 20
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
   const source = await atHand(model)
+  needKernels()
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE

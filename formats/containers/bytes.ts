@@ -30,8 +30,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
   // not instanceof: the buffer may come from another realm
   if (types.isArrayBuffer(file)) return new ByteSource('the model', Buffer.from(file))
   if (types.isUint8Array(file)) return new ByteSource('the model', bufferOf(file))
-  if (typeof file !== 'string')
-    throw new PtliteError('INVALID_ARGUMENT', `expected a path, a Uint8Array or an ArrayBuffer, found ${kindOf(file)}`)
+  if (typeof file !== 'string') throw new PtliteError('INVALID_ARGUMENT', `expected a path or bytes, found ${kindOf(file)}`)
   let descriptor: number | undefined
   try {
     // a FIFO would have it wait for a writer

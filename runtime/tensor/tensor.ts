@@ -251,7 +251,7 @@ export class Tensor {
 
   /** @internal */
   get [KIND](): string {
-    return #storage in this ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
+    return #storage in this ? 'Tensor' : 'what only looks like a Tensor'
   }
 
   get dtype(): DTypeName {

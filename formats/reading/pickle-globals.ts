@@ -83,10 +83,10 @@ export function moduleGlobals(
         else if (state instanceof Map) {
           // one state may be that of many objects
           budget.spend(2 * state.size)
-          for (const [name, value] of state) {
+          state.forEach((value, name) => {
             instance.names.push(textOf(name))
             instance.slots.push(value)
-          }
+          })
         } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
       } else (instance as CustomObject).state = state
     },

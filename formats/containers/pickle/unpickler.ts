@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { CustomObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from '../../../program/file-error.js'
 import { PickleGlobal } from './global.js'
+import { readInstructions } from './instructions.js'
 import { PickleOp } from './opcodes.js'
 import { ValueBudget } from '../value-budget.js'
 
@@ -15,13 +16,6 @@ export interface PickleMeaning {
   readonly persistentLoad: (id: readonly Value[]) => Value
   /** Gives an instance its state. */
   readonly setState: (instance: Value, state: Value) => void
-}
-
-/** Instructions (name, X, N) that follow each other, as numbers, three each: models have tens of thousands of them. */
-export class Instructions extends CustomObject {
-  constructor(readonly code: number[]) {
-    super('instructions', null)
-  }
 }
 
 /** Where a group of values begins on the stack. */
@@ -46,6 +40,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
   let at = 0
   /** Within a tuple of instructions. */
   let inCode = false
+  let room: Int32Array | undefined
 
   /** Where the next bytes stand, which are read by that. */
   const next = (count: number): number => (at += count) - count
@@ -140,8 +135,8 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
       const tuple = new Tuple([pop(), pop(), pop()].reverse())
       if (!inCode) return tuple
       stack.push(tuple)
-      const run = new Instructions([])
-      at = readInstructions(bytes, at, memo, meaning.opcodes!, run.code)
+      const run = readInstructions(bytes, at, memo, meaning.opcodes!, (room ??= new Int32Array((3 * bytes.length) / 7)))
+      at = run.end
       budget.spend(run.code.length)
       return run
     },
@@ -216,30 +211,4 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
 /** Whether a group that begins at `place` is the only one, or the only one in that of the whole pickle. */
 function isOutermost(marks: readonly number[], place: number): boolean {
   return marks.at(-1) === place && marks.length === (marks[0] === 0 ? 2 : 1)
-}
-
-/**
- * Appends the instructions from `at` on to `code`, as long as their names are memoized ones and their operands are short. Returns where
- * they end. A loop that is quick before engines have optimized it, which takes them little time.
- */
-function readInstructions(
-  bytes: Uint8Array,
-  at: number,
-  memo: readonly Value[],
-  opcodes: ReadonlyMap<Value, number>,
-  code: number[],
-): number {
-  /** By the place of their name in the memo; -1 where it is another text. */
-  const known: number[] = []
-  while (bytes[at] === PickleOp.BINGET) {
-    const name = bytes[at + 1]!
-    const opcode = (known[name] ??= opcodes.get(memo[name]!) ?? -1)
-    const isLong = bytes[at + 2] === PickleOp.BININT2
-    const end = isLong ? at + 8 : at + 7
-    if (opcode < 0 || bytes[end - 1] !== PickleOp.TUPLE3 || bytes[end - 3] !== PickleOp.BININT1) break
-    if (!isLong && bytes[at + 2] !== PickleOp.BININT1) break
-    code.push(opcode, isLong ? bytes[at + 3]! + 256 * bytes[at + 4]! : bytes[at + 3]!, bytes[end - 2]!)
-    at = end
-  }
-  return at
 }

@@ -16,13 +16,13 @@ export interface MethodSignature {
 
 /** What may be different in one call. */
 export interface CallSettings {
-  readonly profiler: Profiler | undefined
-  readonly limits: Limits | undefined
+  readonly profiler?: Profiler | undefined
+  readonly limits?: Limits | undefined
 }
 
 export interface RunSettings {
-  readonly signal: AbortSignal | undefined
-  readonly limits: Limits | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly limits?: Limits | undefined
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Value } from '../runtime/tensor/value.js'
 import { checkText } from '../runtime/tensor/check-arguments.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { InterpretingEngine } from './interpreting-engine.js'
+import { Lifetime } from './lifetime.js'
 import { sameState } from './module-state.js'
 
 /** The model that a file was compiled from. */
@@ -34,8 +35,7 @@ export class PlanEngine implements Engine {
   private loaded: InterpretingEngine | undefined
   /** Of the original, as it was loaded: the state that plans were made for. */
   private initial: readonly unknown[] = []
-  /** Aborted at dispose. */
-  private readonly end = new AbortController()
+  private readonly lifetime = new Lifetime()
   /** Background runs that are under way. */
   private uses = 0
 
@@ -108,13 +108,13 @@ export class PlanEngine implements Engine {
     const found = this.find(method, args)
     if (found === null) return this.modelFor(method, args).run(method, args, settings)
     const { signal } = settings
-    const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    const ended = this.lifetime.signalWith(signal)
     this.uses++
     try {
       return await found.plan.runAsync(found.inputs, ended, limitsOver(settings.limits, this.limits))
     } finally {
       this.uses--
-      if (this.uses === 0 && this.end.signal.aborted) this.free()
+      if (this.uses === 0 && this.lifetime.isOver) this.free()
     }
   }
 
@@ -168,8 +168,8 @@ export class PlanEngine implements Engine {
   }
 
   dispose(): void {
-    if (this.end.signal.aborted) return
-    this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
+    if (this.lifetime.isOver) return
+    this.lifetime.end()
     for (const { plan } of this.entries) plan.dispose()
     this.loaded?.dispose()
     if (this.uses === 0) this.free()
@@ -193,7 +193,7 @@ export class PlanEngine implements Engine {
   }
 
   private checkUsable(): void {
-    if (this.end.signal.aborted) throw this.end.signal.reason
+    this.lifetime.check()
     this.source.checkUnchanged(true)
   }
 
@@ -215,7 +215,7 @@ export class PlanEngine implements Engine {
 
   /** The original, loaded when it is first needed; `what` begins the sentence that says why. */
   private model(what: string): InterpretingEngine {
-    if (this.end.signal.aborted) throw this.end.signal.reason
+    this.lifetime.check()
     if (this.loaded === undefined) {
       try {
         this.loaded = this.original.open()

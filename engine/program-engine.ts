@@ -13,6 +13,7 @@ import { type BackgroundInterpreter, interpretInBackground } from './background/
 import { fillMarks } from './background/messages.js'
 import type { CallSettings, RunSettings } from './engine.js'
 import { InterpretingEngine, parametersOf } from './interpreting-engine.js'
+import { Lifetime } from './lifetime.js'
 import type { LoadOptions } from './options.js'
 import { passOptions } from './pass-options.js'
 
@@ -32,8 +33,7 @@ export class ProgramEngine extends InterpretingEngine {
   /** Those of planAhead, one for each call: a single one keeps no more than a few plans of a method. */
   private readonly aheadOfTime: TieredModule[] = []
   private background: BackgroundInterpreter | undefined
-  /** Aborted at dispose. */
-  private readonly end = new AbortController()
+  private readonly lifetime = new Lifetime()
 
   private readonly passes: PassOptions
   private readonly limits: Limits | undefined
@@ -58,7 +58,7 @@ export class ProgramEngine extends InterpretingEngine {
 
   async run(method: string, args: readonly Value[], { signal, limits: own }: RunSettings): Promise<Value> {
     const fn = this.script.method(method)
-    const ended = signal === undefined ? this.end.signal : AbortSignal.any([signal, this.end.signal])
+    const ended = this.lifetime.signalWith(signal)
     const limits = limitsOver(own, this.limits)
     ended.throwIfAborted()
     this.script.beginUse()
@@ -89,7 +89,7 @@ export class ProgramEngine extends InterpretingEngine {
       } finally {
         this.script.endUse()
       }
-      this.end.signal.throwIfAborted()
+      this.lifetime.check()
     }
     // what is small, and what the background thread cannot do
     withinLimits(this.limits, () => this.tiers.compile(fn, args))
@@ -102,7 +102,7 @@ export class ProgramEngine extends InterpretingEngine {
         this.background ??= interpretInBackground(this.script, this.passes)
         // another call may have compiled it before the turn of this one comes
         const turn = (): BackgroundStep => step() ?? { kind: 'replay', result: Promise.resolve(null) }
-        this.tiers.discard(await this.background.call(fn, values, turn, this.end.signal, this.limits), [...reachable(values)])
+        this.tiers.discard(await this.background.call(fn, values, turn, this.lifetime.signal, this.limits), [...reachable(values)])
       }
     } catch (error) {
       if (!(error instanceof PtliteError && error.code === 'MISSING_OPERATOR')) throw error
@@ -181,7 +181,7 @@ export class ProgramEngine extends InterpretingEngine {
   }
 
   override dispose(): void {
-    this.end.abort(new PtliteError('DISPOSED', 'the module was disposed'))
+    this.lifetime.end()
     for (const tiers of [this.tiers, ...this.aheadOfTime]) tiers.dispose()
     this.background?.dispose()
     super.dispose()

@@ -4,7 +4,7 @@ import { findOperator, type OperatorEntry } from '../runtime/operators/registry.
 import type { Value } from '../runtime/tensor/value.js'
 import { withArgumentCounts } from './argument-counts.js'
 import type { FunctionCode } from './code.js'
-import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
+import { type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { isPromoted, PROMOTED } from './generated/opcodes.js'
@@ -57,9 +57,13 @@ function standsForOperator(word: number, at: number): boolean {
 }
 
 function promotedIn(code: Int32Array, link: (name: string, argCount: number) => LinkedOperator[]): Map<number, LinkedOperator> {
-  return new Map(
-    [...new Set(code.filter(standsForOperator))].flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)),
-  )
+  // `indexOf` is quicker than a loop that has not been optimized; most of what it finds are operands
+  const occurs = (opcode: number): boolean => {
+    for (let at = code.indexOf(opcode); at >= 0; at = code.indexOf(opcode, at + 1)) if (at % 3 === 0) return true
+    return false
+  }
+  const opcodes = Object.keys(PROMOTED).map(Number).filter(occurs)
+  return new Map(opcodes.flatMap((opcode) => link(PROMOTED[opcode]!, -1).map((op) => [opcode, op] as const)))
 }
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {

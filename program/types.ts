@@ -12,6 +12,9 @@ export type NamedTuples = Map<string, TypeNode>
 
 const MAX_NESTING = 64
 
+/** Types that were parsed with these NamedTuples: functions name the same one hundreds of times. */
+const parsedWith = new WeakMap<NamedTuples, Map<string, TypeNode>>()
+
 /** Of NamedTuples: how deep their types are nested. */
 const levelsOf = new WeakMap<TypeNode, number>()
 
@@ -21,6 +24,16 @@ function levelsIn(type: TypeNode): number {
 
 /** Parses a type as TorchScript prints it. Unknown names are class names. Throws INVALID_FILE for text that is not a type. */
 export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
+  const parsed = parsedWith.get(namedTuples) ?? new Map<string, TypeNode>()
+  parsedWith.set(namedTuples, parsed)
+  const type = parsed.get(text) ?? parse(text, namedTuples)
+  // what has a comma may define a NamedTuple, whose name means something else from then on
+  if (text.includes(',')) parsed.clear()
+  else parsed.set(text, type)
+  return type
+}
+
+function parse(text: string, namedTuples: NamedTuples): TypeNode {
   const tokens = text.match(/[^\s[\],]+|[[\],]/g) ?? []
   let at = 0
 
@@ -31,7 +44,7 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
     if (tokens[at++] !== token) bad(`'${token}'`)
   }
 
-  const parse = (depth: number): TypeNode => {
+  const parseAt = (depth: number): TypeNode => {
     if (depth > MAX_NESTING) bad(`at most ${MAX_NESTING} levels`)
     const name = tokens[at++]
     if (name === undefined || name === '[' || name === ']' || name === ',') return bad('a name')
@@ -41,7 +54,7 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
     const args: TypeNode[] = []
     while (tokens[at] !== ']') {
       if (args.length > 0) eat(',')
-      args.push(parse(depth + 1))
+      args.push(parseAt(depth + 1))
     }
     at++
     return { name, args }
@@ -58,7 +71,7 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
       eat('[')
       fields.push(tokens[at++] ?? bad('a field name'))
       eat(',')
-      args.push(parse(depth + 1))
+      args.push(parseAt(depth + 1))
       eat(']')
     }
     at++
@@ -72,7 +85,7 @@ export function parseType(text: string, namedTuples: NamedTuples): TypeNode {
     return node
   }
 
-  const node = parse(0)
+  const node = parseAt(0)
   if (at !== tokens.length) bad('the end')
   return node
 }

@@ -5,11 +5,24 @@ import type { LinkedFunction } from './linked.js'
 const RAISE = 'prim::RaiseException'
 /** Kind of X by opcode; -1 for those that this leaves to others. */
 const KIND = column(0, OPERAND_LETTERS).map((kind, opcode) => (kind > OperandKind.register || CHECKED.includes(opcode) ? -1 : kind))
-const POPS = column(2, EFFECT_LETTERS)
-const PUSHES = column(3, EFFECT_LETTERS)
-
 /** No stack is as deep. */
 const MAX_DEPTH = 2 ** 31 - 1
+
+const POPS = counted(2)
+const PUSHES = counted(3)
+
+/**
+ * How many values instructions take (place 2) or leave (3), three numbers by opcode: so many, and so many for each of X and of N. What a
+ * schema says is more than any stack has.
+ */
+function counted(place: 2 | 3): Int32Array {
+  const numbers = (letter: number): [number, number, number] => {
+    if (letter < StackEffect.x) return [letter, 0, 0]
+    if (letter === StackEffect.x) return [0, 1, 0]
+    return letter < StackEffect.schema ? [letter - StackEffect.n, 0, 1] : [MAX_DEPTH, 0, 0]
+  }
+  return Int32Array.from([...column(place, EFFECT_LETTERS)].flatMap(numbers))
+}
 
 /**
  * What verifyFunction does at the instructions that paths come to, as long as all is well: a loop over numbers, which engines optimize in a
@@ -27,9 +40,6 @@ export function pathVerifier(
     vararg || returns < 0 || qualifiedName === RAISE ? MAX_DEPTH : given,
   )
   const leaves = operators.map(({ returns }) => returns)
-  const effect = (letter: number, x: number, n: number): number =>
-    letter < StackEffect.x ? letter : letter === StackEffect.x ? x : letter < StackEffect.schema ? n + letter - StackEffect.n : MAX_DEPTH
-
   /** The instruction to be checked, or -1 where the path ends or comes to where one has been. */
   const follow = (start: number): number => {
     let depth = depths[start]!
@@ -41,9 +51,11 @@ export function pathVerifier(
       if (kind < 0) return pc
       const target = kind === OperandKind.jump ? pc + x : x
       if (kind > 0 && (target < (kind === OperandKind.register ? 1 : 0) || target >= limits[kind]!)) return pc
-      const pops = opcode === Opcode.OP ? takes[x]! : effect(POPS[opcode]!, x, n)
+      const row = 3 * opcode
+      const pops = opcode === Opcode.OP ? takes[x]! : POPS[row]! + POPS[row + 1]! * x + POPS[row + 2]! * n
       if (pops < 0 || pops > depth) return pc
-      const after = depth - pops + (opcode === Opcode.OP ? leaves[x]! : effect(PUSHES[opcode]!, x, n))
+      const pushes = opcode === Opcode.OP ? leaves[x]! : PUSHES[row]! + PUSHES[row + 1]! * x + PUSHES[row + 2]! * n
+      const after = depth - pops + pushes
       if (after < 0 || after >= MAX_DEPTH) return pc
       if (kind === OperandKind.jump) {
         if (depths[target] === -1) {

@@ -4,7 +4,7 @@ import type { CallOptions, RunOptions } from '../engine/options.js'
 import { callback, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 
-const NONE: CallSettings & RunSettings = { profiler: undefined, signal: undefined, limits: undefined }
+const NONE: CallSettings & RunSettings = {}
 
 /** By what it does: it may be of another copy of the library. */
 function isProfiler(value: unknown): string | null {

@@ -3,7 +3,7 @@ import { isContainer } from './container.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import { type Complex, type Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { type CustomObject, type Device, type DictKey, type ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { type CustomObject, type Device, type DictKey, type ScriptObject, type Tuple, type Value } from '../runtime/tensor/value.js'
 import { outputOfContainer, valueOfContainer } from './convert-containers.js'
 import { isLeaf, leafValue, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
 

@@ -4,21 +4,26 @@ import { openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
+import { needKernels } from './need-kernels.js'
 import { turnOfOthers } from '../engine/turn.js'
+import { atHand } from './at-hand.js'
+import type { ModelSource } from './sources.js'
 
 /** Bytes of a file from which on loading lets other work of the thread go first between its steps. */
 const LARGE = 1 << 20
 
 /**
- * Loads a `.ptl`, `.ff`, `.pt` (TorchScript) or `.ptlc` model from a path or from bytes; the content tells which it is. Weights of a file are
- * mapped and used in place. The model is verified and its operators are resolved before the promise fulfils;
+ * Loads a `.ptl`, `.ff`, `.pt` (TorchScript), `.pt2` or `.ptlc` model; the content tells which it is. Weights of a file are
+ * mapped and used in place, others are copied once. The model is verified and its operators are resolved before the promise fulfils;
  * it rejects with a PtliteError.
  *
  * A `.ptlc` file of another ISA level or version of the library is replaced by the model that it was compiled from, where that
  * lies beside it, and is refused otherwise.
  */
-export async function loadModule(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<Module> {
+export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
+  const source = await atHand(model)
+  needKernels()
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE

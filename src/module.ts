@@ -11,10 +11,15 @@ import { type Parameters, parametersFor } from './fit.js'
 /**
  * A loaded model. One that was compiled ahead (`.ptlc`) has the methods, for arguments of the forms, that it was compiled with; for all
  * else it needs the model that it was compiled from beside it, and throws INVALID_ARGUMENT without.
+ *
+ * `Result` of a call is what the caller knows that the model gives, `forward<Tensor>(x)` or `forward<[Tensor, Tensor]>(x)`; it is not checked.
  */
 export class Module {
   /** Of methods that were called. */
   private readonly parameterLists = new Map<MethodSignature, Parameters>()
+
+  /** `dispose`, at the end of a block that has it by `using`. */
+  declare readonly [Symbol.dispose]: () => void
 
   private constructor(private readonly engine: Engine) {}
 
@@ -71,6 +76,8 @@ export class Module {
    * Calls a method and waits for it. Arguments are positional and without `self`; trailing ones that have
    * defaults may be left out. Throws PtliteError, with TorchScript's stack for errors inside the model.
    */
+  call(method: string, args?: readonly Input[], options?: CallOptions): Output
+  call<Result extends Output>(method: string, args?: readonly Input[], options?: CallOptions): Result
   call(method: string, args: readonly Input[] = [], options?: CallOptions): Output {
     const values = this.#fit(method, args)
     return toOutput(this.engine.call(method, values, callSettings(options)))
@@ -85,6 +92,8 @@ export class Module {
    * that draws random numbers in the worker has a generator of its own there. Operators that were registered at run time are
    * unknown to the worker: such a model is run on this thread.
    */
+  run(method: string, args?: readonly Input[], options?: RunOptions): Promise<Output>
+  run<Result extends Output>(method: string, args?: readonly Input[], options?: RunOptions): Promise<Result>
   async run(method: string, args: readonly Input[] = [], options?: RunOptions): Promise<Output> {
     const settings = runSettings(options)
     return toOutput(await this.engine.run(method, this.#fit(method, args), settings))
@@ -118,6 +127,8 @@ export class Module {
   }
 
   /** The value of an attribute of the root object, as the last call left it. */
+  getAttribute(name: string): Output
+  getAttribute<Result extends Output>(name: string): Result
   getAttribute(name: string): Output {
     return toOutput(this.engine.attribute(name))
   }
@@ -128,6 +139,8 @@ export class Module {
   }
 
   /** Calls `forward`. */
+  forward(...args: Input[]): Output
+  forward<Result extends Output>(...args: Input[]): Result
   forward(...args: Input[]): Output {
     return this.call('forward', args)
   }

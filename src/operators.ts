@@ -18,8 +18,10 @@ import { notWritten } from './foreign.js'
 /**
  * Calls one operator by its qualified name (`aten::add.Tensor`). Arguments are positional, in the schema's
  * order with keyword-only and `out` arguments included; trailing ones that have defaults may be left out.
- * Several results come as an array, none as null. Throws PtliteError.
+ * Several results come as an array, none as null. `Result` is what the caller knows of it. Throws PtliteError.
  */
+export function callOperator(name: string, args: readonly Input[]): Output
+export function callOperator<Result extends Output>(name: string, args: readonly Input[]): Result
 export function callOperator(name: string, args: readonly Input[]): Output {
   checkText(name, 'the name of an operator')
   const entry = calledOperator(name)

@@ -285,7 +285,78 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       works: ['undefined', 'null'],
     },
   ],
+  ...tensorOperations(),
   'Tensor.address': [{ call: () => disposedTensor().address }, { call: () => disposedTensor().detach() }],
+}
+
+/** Methods that are operators: right arguments, one of which is replaced at a time, and what works in its place. */
+function tensorOperations(): Record<string, readonly Row[]> {
+  const dim: readonly string[] = ['-1']
+  const optional: readonly string[] = [...NOTHING, ...dim]
+  const bound: readonly string[] = [...optional, 'null', '2**53']
+  const dims: readonly string[] = [...optional, 'null', '[]']
+  const keepdim: readonly string[] = [...NOTHING, 'true']
+  const operand: readonly string[] = [...NUMBERS, 'float64 tensor']
+  const OPERATIONS: Readonly<Record<string, readonly (readonly [right: unknown, works: readonly string[]])[]>> = {
+    reshape: [[[4], []]],
+    flatten: [
+      [0, optional],
+      [1, optional],
+    ],
+    permute: [[[1, 0], []]],
+    transpose: [
+      [0, dim],
+      [1, dim],
+    ],
+    squeeze: [[0, optional]],
+    unsqueeze: [[0, dim]],
+    slice: [
+      [0, dim],
+      [0, bound],
+      [1, bound],
+      [1, [...NOTHING, '2**53']],
+    ],
+    select: [
+      [0, dim],
+      [0, dim],
+    ],
+    indexSelect: [
+      [0, dim],
+      [tensor([0n]), []],
+    ],
+    to: [['float64', []]],
+    clone: [[undefined, EVERYTHING]],
+    ...Object.fromEntries(['add', 'sub', 'mul', 'div'].map((name) => [name, [[1, operand]]])),
+    matmul: [[tensor([1, 2, 3, 4]), []]],
+    ...Object.fromEntries(
+      ['sum', 'mean', 'amax', 'amin'].map((name) => [
+        name,
+        [
+          [0, dims],
+          [true, keepdim],
+        ],
+      ]),
+    ),
+    argmax: [
+      [0, [...optional, 'null']],
+      [true, keepdim],
+    ],
+    softmax: [[0, optional]],
+    sigmoid: [[undefined, EVERYTHING]],
+    topk: [
+      [1, []],
+      [0, optional],
+    ],
+  }
+  return Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, given]) => [
+      `Tensor.${name}`,
+      given.map(([, works], at) => ({
+        call: (x: unknown) => loose(row()[name as 'add'].bind(row()))(...given.map(([right], i) => (i === at ? x : right))),
+        works,
+      })),
+    ]),
+  )
 }
 
 const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]>> = {

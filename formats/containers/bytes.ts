@@ -5,20 +5,18 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
-
-interface Mapping {
-  readonly address: number
-  readonly size: number
-}
+import { mapFile, type Mapping } from './map-file.js'
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
-const PEEKED_BYTES = 256
+const PEEKED_BYTES = 512
 
 /** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */
 interface Peeked {
   readonly bytes: Buffer
   readonly fields: DataView
+  /** Where the first of them stands in the file. */
+  readonly start: number
 }
 
 /** Milliseconds between looks at a file that is in use. */
@@ -32,8 +30,7 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
   // not instanceof: the buffer may come from another realm
   if (types.isArrayBuffer(file)) return new ByteSource('the model', Buffer.from(file))
   if (types.isUint8Array(file)) return new ByteSource('the model', bufferOf(file))
-  if (typeof file !== 'string')
-    throw new PtliteError('INVALID_ARGUMENT', `expected a path, a Uint8Array or an ArrayBuffer, found ${kindOf(file)}`)
+  if (typeof file !== 'string') throw new PtliteError('INVALID_ARGUMENT', `expected a path or bytes, found ${kindOf(file)}`)
   let descriptor: number | undefined
   try {
     // a FIFO would have it wait for a writer
@@ -59,10 +56,10 @@ function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
   const { size } = stats
   if (!stats.isFile()) throw damaged('not a file')
   if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
-  const address = kernels.mem_map({ descriptor, copied: map ? 0 : 1, size })
-  const mapping = { address, size }
-  abandoned.register(mapping, { ...mapping }, mapping)
-  return new ByteSource(file, mapping, file, map ? stats : undefined)
+  const memory = mapFile(descriptor, size, !map)
+  if (memory instanceof Uint8Array) return new ByteSource(file, memory, file)
+  abandoned.register(memory, { ...memory }, memory)
+  return new ByteSource(file, memory, file, map ? stats : undefined)
 }
 
 /** undefined where nothing is there that can be looked at. */
@@ -114,22 +111,19 @@ export class ByteSource {
     return bytes
   }
 
-  /** A few bytes for JavaScript to look at, which the next call of it overwrites. Others may follow them. */
+  /** A few bytes for JavaScript to look at, and what stands behind them: records of an archive follow each other. */
   peek(offset: number, length: number): Peeked {
-    const memory = this.reach(offset, length)
-    if (this.peeked === undefined || this.peeked.bytes.length < length) {
-      const bytes = Buffer.allocUnsafeSlow(Math.max(length, PEEKED_BYTES))
-      this.peeked = { bytes, fields: new DataView(bytes.buffer) }
-    }
-    const { bytes } = this.peeked
-    if (memory instanceof Uint8Array) memory.copy(bytes, 0, offset, offset + length)
-    else if (length > 0) kernels.mem_read({ address: memory.address + offset, bytes: length }, bytes)
-    return this.peeked
+    const { peeked } = this
+    if (peeked && offset >= peeked.start && offset + length <= peeked.start + peeked.bytes.length) return peeked
+    const bytes = this.read(offset, Math.max(length, Math.min(PEEKED_BYTES, this.size - offset)))
+    return (this.peeked = { bytes, fields: new DataView(bytes.buffer, bytes.byteOffset), start: offset })
   }
 
   /** Native memory with these bytes, at an address that is a multiple of `alignment`: in place where the file is mapped. */
   storageAt(offset: number, length: number, alignment: number): Storage {
     const memory = this.reach(offset, length)
+    // a file is only read where there are no kernels: what is native memory elsewhere is none then, which says that it was disposed
+    if (memory instanceof Uint8Array && this.path !== undefined) return Storage.borrow(0, length, memory)
     return memory instanceof Uint8Array || length === 0 || offset % alignment !== 0
       ? Storage.holding(this.read(offset, length))
       : Storage.borrow(memory.address + offset, length, memory)

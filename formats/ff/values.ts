@@ -1,6 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
 import { describe } from '../../runtime/tensor/describe.js'
-import { PairMap } from '../../runtime/tensor/pair-map.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Quant } from '../../runtime/tensor/tensor.js'
@@ -40,7 +39,6 @@ export class FlatValues {
   readonly pending: PendingObject[] = []
   private readonly values: Value[] = []
   private readonly types: readonly ObjectType[]
-  private readonly enums = new PairMap<string, number, ScriptObject>()
 
   constructor(
     private readonly reader: FlatReader,
@@ -217,12 +215,9 @@ export class FlatValues {
     }
   }
 
-  /** Members of an enum class are one object per value, since programs compare them by identity. */
   private enumValue(table: FlatTable): Value {
     const typeName = table.text(Field.enumValue.typeName)
-    const index = table.uint32(Field.enumValue.value)
-    const value = this.get(index)
-    return this.enums.get(typeName, index) ?? this.enums.set(typeName, index, new ScriptObject(typeName, ['value'], [value]))
+    return new ScriptObject(typeName, ['value'], [this.get(table.uint32(Field.enumValue.value))])
   }
 
   private function(table: FlatTable): Value {

@@ -1,3 +1,4 @@
+import { functionalized, type MetaOf } from './functionalized.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import type { CodeBuilder } from './code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
@@ -18,7 +19,14 @@ export type EmitNodes = (scope: Scope) => void
  * Writes a higher-order operator as jumps around the graphs in it. What is passed to a graph stays in its registers; the results of the graph have registers of
  * their own.
  */
-export function emitHigherOrder(name: string, node: GraphNode, scope: Scope, builder: CodeBuilder, emitNodes: EmitNodes): void {
+export function emitHigherOrder(
+  name: string,
+  node: GraphNode,
+  scope: Scope,
+  builder: CodeBuilder,
+  emitNodes: EmitNodes,
+  metaOf: MetaOf,
+): void {
   const emitter = new HigherOrderEmitter(node, scope, builder, emitNodes)
   switch (name) {
     case 'cond':
@@ -36,6 +44,10 @@ export function emitHigherOrder(name: string, node: GraphNode, scope: Scope, bui
       break
     case 'wrap_with_autocast':
       emitter.autocast()
+      break
+    case 'auto_functionalized':
+    case 'auto_functionalized_v2':
+      emitter.carryOut(functionalized(node, name.endsWith('_v2'), metaOf))
       break
     default:
       if (!INLINED.has(name)) {
@@ -86,6 +98,11 @@ class HigherOrderEmitter {
     const taken = graph.inputs.length
     const first = values.length > taken && values[0]?.kind === 'constant' && values[0].type === 'str' ? 1 : 0
     this.storeOutputs(this.outputsOf(graph, values.slice(first, first + taken)), graph)
+  }
+
+  /** A graph whose inputs are called as they are around it. */
+  carryOut(graph: Graph): void {
+    this.storeOutputs(this.outputsOf(graph, graph.inputs), graph)
   }
 
   autocast(): void {

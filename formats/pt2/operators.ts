@@ -121,7 +121,7 @@ function indexIn(args: readonly SchemaArgument[], input: NodeInput, inputs: read
 
 function isNumber(argument: Argument, scope: Scope): boolean {
   const type = typeOf(argument, scope)
-  return type === 'int' || type === 'float' || type === 'bool'
+  return type in RANKS
 }
 
 function pushArgument(argument: Argument, type: string, node: GraphNode, scope: Scope, builder: CodeBuilder, dtypeOf: DtypeOf): void {
@@ -129,12 +129,16 @@ function pushArgument(argument: Argument, type: string, node: GraphNode, scope: 
   // a tensor without dimensions: of the dtype that the other tensors have, where the number fits into that
   pushTyped(argument, 'Scalar', scope, builder)
   const dtypes = node.inputs.flatMap(({ argument: other }) => (other.kind === 'tensor' ? [dtypeOf(other.name)] : []))
-  const dtype = dtypes.find(
-    (other) => other !== undefined && rank(other) >= { bool: 0, int: 1, float: 2 }[typeOf(argument, scope) as 'int']!,
-  )
-  builder.constant(dtype ?? { bool: 11, int: 4, float: 6 }[typeOf(argument, scope) as 'int']!)
+  const kind = typeOf(argument, scope) as keyof typeof RANKS
+  const dtype = dtypes.find((other) => other !== undefined && rank(other) >= RANKS[kind])
+  // float64 with a complex number is complex128
+  const isWide = kind === 'complex' && dtypes.includes(7)
+  builder.constant(dtype ?? (isWide ? 10 : { bool: 11, int: 4, float: 6, complex: 9 }[kind]))
   builder.operator('aten::scalar_tensor', 2)
 }
+
+/** Numbers by type, as their dtypes are ranked. */
+const RANKS = { bool: 0, int: 1, float: 2, complex: 3 }
 
 /** bool, integers, floats, complex numbers: what a number does not change the dtype of. */
 function rank(dtype: number): number {

@@ -210,11 +210,10 @@ class ProgramCompiler {
     const { target } = node
     const operator = this.inOwnLayout(operatorName(target))
     const higher = higherOrderName(target)
-    if (operator !== undefined) {
-      const dtypeOf = (name: string): number | undefined => (scope === this.scope ? this.program.tensorMeta(name)?.scalarType : undefined)
-      emitOperator(operator, node, scope, builder, dtypeOf)
-    } else if (higher === 'with_effects') this.emitEffect(node, scope)
-    else if (higher !== undefined) emitHigherOrder(higher, node, scope, builder, this.emitNodes)
+    const metaOf = (name: string): TensorMeta | undefined => (scope === this.scope ? this.program.tensorMeta(name) : undefined)
+    if (operator !== undefined) emitOperator(operator, node, scope, builder, (name) => metaOf(name)?.scalarType)
+    else if (higher === 'with_effects') this.emitEffect(node, scope)
+    else if (higher !== undefined) emitHigherOrder(higher, node, scope, builder, this.emitNodes, metaOf)
     else if (isSymbolic(target)) emitSymbolic(node, scope, builder)
     else
       throw unsupported(

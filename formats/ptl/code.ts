@@ -4,7 +4,7 @@ import { unknownInstruction } from '../../program/unknown-instruction.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { guarded, integerOf, textOf, tupleOf, unexpected } from '../../program/file-error.js'
 import { defaultOf, splitName } from '../reading/parsed.js'
-import { Instructions } from '../containers/pickle/unpickler.js'
+import { Instructions } from '../containers/pickle/instructions.js'
 import type { ValueBudget } from '../containers/value-budget.js'
 
 const INT32_MIN = -(2 ** 31)
@@ -51,7 +51,7 @@ function named(value: Value | undefined, ...keys: readonly string[]): Value[] {
   })
 }
 
-function joined(runs: readonly (readonly number[])[], budget: ValueBudget | undefined): Int32Array {
+function joined(runs: readonly ArrayLike<number>[], budget: ValueBudget | undefined): Int32Array {
   const length = runs.reduce((sum, run) => sum + run.length, 0)
   budget?.spend(length)
   const code = new Int32Array(length)

@@ -7,7 +7,7 @@ import type { ObjectStates } from '../writing/program-writer.js'
 import { channelTensors } from '../writing/quantization.js'
 import { customClassOf, dictTypeOf, elementTypeOf } from '../writing/value-types.js'
 import { storageClassOf } from '../containers/pickle/storage-class.js'
-import { PickleOp as Op } from '../containers/pickle/unpickler.js'
+import { PickleOp as Op } from '../containers/pickle/opcodes.js'
 
 /** Lists whose elements torch keeps unboxed, and what makes one. */
 const LIST_MAKERS: Readonly<Record<string, string>> = {

@@ -1,6 +1,5 @@
 import type { FunctionCode } from '../../program/code.js'
 import { describe } from '../../runtime/tensor/describe.js'
-import { PairMap } from '../../runtime/tensor/pair-map.js'
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import type { Storage } from '../../runtime/tensor/storage.js'
 import { type Quant, Tensor } from '../../runtime/tensor/tensor.js'
@@ -51,7 +50,6 @@ export function moduleGlobals(
   budget: ValueBudget,
 ): ModuleMeaning {
   const pending: PendingObject[] = []
-  const memberOf = enumMembers()
   /** Objects that have no state yet. */
   const fresh = new Set<Value>()
   let calls: Calls | undefined
@@ -85,28 +83,21 @@ export function moduleGlobals(
         else if (state instanceof Map) {
           // one state may be that of many objects
           budget.spend(2 * state.size)
-          for (const [name, value] of state) {
+          state.forEach((value, name) => {
             instance.names.push(textOf(name))
             instance.slots.push(value)
-          }
+          })
         } else throw unexpected(`a dict as state of ${instance.typeName}, which has no __setstate__`, state)
       } else (instance as CustomObject).state = state
     },
   }
 }
 
-/** Members of an enum class are one object per value, since programs compare them by identity. */
-function enumMembers(): (className: string, value: Value) => Value {
-  // by value: a float is another one than an int or a text
-  const plain = /* @__PURE__ */ new PairMap<string, number | string, ScriptObject>()
-  const floats = /* @__PURE__ */ new PairMap<string, number, ScriptObject>()
-  return (className, value) => {
-    if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
-      throw unexpected(`the value of a member of ${className}`, value)
-    const member = new ScriptObject(className, ['value'], [value])
-    if (value instanceof Float) return floats.get(className, value.value) ?? floats.set(className, value.value, member)
-    return plain.get(className, value) ?? plain.set(className, value, member)
-  }
+/** A member of an enum, an object of its own each time: programs compare members by value, and `is` tells apart what PyTorch reads one by one. */
+function memberOf(className: string, value: Value): ScriptObject {
+  if (typeof value !== 'number' && typeof value !== 'string' && !(value instanceof Float))
+    throw unexpected(`the value of a member of ${className}`, value)
+  return new ScriptObject(className, ['value'], [value])
 }
 
 /** What globals that are no classes give when they are called, by name. */

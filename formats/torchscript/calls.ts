@@ -2,7 +2,8 @@ import type { Expressions } from './expressions.js'
 import type { Value } from './graph.js'
 import type { ClassUnit } from './library.js'
 import type { CallArguments } from './matching.js'
-import { argumentsOf, callFunction, callMethod, callOperatorWith, matched, namedTupleText } from './operator-calls.js'
+import { callNamed } from './sorting.js'
+import { argumentsOf, callFunction, callMethod, matched, namedTupleText } from './operator-calls.js'
 import type { FormalArgument } from './schemas.js'
 import type { Binding } from './scope.js'
 import { callSpecial, toList } from './special.js'
@@ -21,7 +22,7 @@ function callValue(code: Expressions, callee: Binding, call: CallExpr): Value {
   const { builder } = code
   switch (callee.kind) {
     case 'operator':
-      return callOperatorWith(code, callee.name, argumentsOf(code, call, callee.self))
+      return callNamed(code, callee.name, argumentsOf(code, call, callee.self))
     case 'function':
       return callFunction(code, callee.unit, argumentsOf(code, call, callee.self))
     case 'interface method': {

@@ -4,7 +4,7 @@ import { Float } from '../../runtime/tensor/scalar.js'
 import { CUSTOM_CLASSES, Device, type DictKey, Tuple, type Value } from '../../runtime/tensor/value.js'
 import { type Definitions, readDefinitions } from './definitions.js'
 import { OperatorSchemas, type Signature } from './schemas.js'
-import type { SourceFile } from './source.js'
+import { SourceFile } from './source.js'
 import type { ClassSyntax, Expr, FunctionSyntax, Parameter } from './syntax.js'
 import {
   ANY,
@@ -64,6 +64,8 @@ export class Library {
   private readonly files = new Map<string, Definitions | null>()
   private readonly classes = new Map<string, ClassUnit | null>()
   private readonly functions = new Map<string, FunctionUnit | null>()
+  /** Namespaces of functions that were written for the program, by what for. */
+  private readonly additions = new Map<string, string | undefined>()
   /** NamedTuples whose fields are being read. */
   private readonly open = new Set<string>()
 
@@ -97,6 +99,20 @@ export class Library {
       this.files.set(namespace, found)
     }
     return found
+  }
+
+  /** The namespace of functions whose code `text` writes, once for each `purpose`, as errors name it; undefined where it writes none. */
+  written(purpose: string, text: () => ((namespace: string) => string) | undefined): string | undefined {
+    if (this.additions.has(purpose)) return this.additions.get(purpose)
+    const write = text()
+    let namespace: string | undefined
+    if (write !== undefined) {
+      // none that the archive has
+      for (let i = 0; namespace === undefined || this.definitionsOf(namespace) !== null; i++) namespace = `__torch__.written${i}`
+      this.files.set(namespace, readDefinitions(new SourceFile(purpose, write(namespace))))
+    }
+    this.additions.set(purpose, namespace)
+    return namespace
   }
 
   /** The class with this qualified name. */
@@ -226,7 +242,7 @@ export class Library {
     return unit?.type.kind === 'enum' ? this.memberOf(unit, member) : undefined
   }
 
-  /** A member of an enum: one object wherever it is named. */
+  /** A member of an enum: an object of its own wherever it is named, as in PyTorch, where `is` tells them apart. */
   memberOf(unit: ClassUnit, member: string): Value | undefined {
     const expr = unit.constants.get(member)
     return expr === undefined ? undefined : this.enumMember(this, unit, this.constantOf(expr, unit.source))

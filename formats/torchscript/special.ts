@@ -1,4 +1,5 @@
 import { argumentsOf, callOperatorWith, instructionType } from './operator-calls.js'
+import { callNamed } from './sorting.js'
 import type { Expressions } from './expressions.js'
 import type { Value } from './graph.js'
 import { attributeOf } from './members.js'
@@ -77,7 +78,7 @@ export function callSpecial(code: Expressions, name: string, call: CallExpr, hin
     case 'range':
       throw builder.unsupported('range() that is no loop')
   }
-  return { kind: 'value', value: callOperatorWith(code, OPERATORS[name] ?? `aten::${name}`, argumentsOf(code, call, null)) }
+  return { kind: 'value', value: callNamed(code, OPERATORS[name] ?? `aten::${name}`, argumentsOf(code, call, null)) }
 }
 
 function emptyLiteral(name: 'list' | 'dict', at: number): Expr {

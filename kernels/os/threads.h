@@ -14,4 +14,7 @@ void after_forks(void (*task)());
 
 bool is_main_thread();
 
+/// Lets another thread run.
+void yield();
+
 }  // namespace ptlite

@@ -4,7 +4,7 @@
  */
 export const FRAME_BYTES = 4096
 const frame = new ArrayBuffer(FRAME_BYTES)
-export const frameBytes = new Uint8Array(frame)
-export const i32 = new Int32Array(frame)
-export const f32 = new Float32Array(frame)
-export const f64 = new Float64Array(frame)
+export const frameBytes: Uint8Array = new Uint8Array(frame)
+export const i32: Int32Array = new Int32Array(frame)
+export const f32: Float32Array = new Float32Array(frame)
+export const f64: Float64Array = new Float64Array(frame)

@@ -3,7 +3,7 @@ import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
 import { GUARDED } from './guarded.js'
-import { giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
+import { blockOf, giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
@@ -189,9 +189,4 @@ export function memoryStats(): MemoryStats {
 function fromSystem(bytes: number): Block {
   const { address, owner } = source.take(bytes)
   return blockOf(address, bytes, owner, newAccount(collected))
-}
-
-/** All blocks have one hidden class, whatever they are cut from: operators come by here for every result. */
-function blockOf(address: number, bytes: number, owner: object, account: Account): Block {
-  return { address, bytes, owner, account, slot: -1 }
 }

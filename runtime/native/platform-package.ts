@@ -30,7 +30,7 @@ function pathOf(load: (() => unknown) | undefined): string | undefined {
 }
 
 function howToInstall(): string {
-  const here = `${platform()}${process.platform === 'linux' && !hasGlibc() ? '-musl' : ''}`
+  const here = platform()
   const known = Object.keys(PACKAGES)
   return known.includes(here)
     ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; or set PTLITE_NATIVE_LIBRARY to the path of one`
@@ -39,10 +39,4 @@ function howToInstall(): string {
 
 function platform(): string {
   return `${process.platform}-${process.arch}`
-}
-
-/** Whether Node runs with glibc. Takes milliseconds. */
-function hasGlibc(): boolean {
-  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
-  return header.glibcVersionRuntime !== undefined
 }

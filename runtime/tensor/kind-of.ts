@@ -1,5 +1,5 @@
-import { IS_TENSOR } from './is-tensor.js'
 import { isComplexNumber } from './complex-number.js'
+import { KIND } from './kind.js'
 import { Float } from './scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
@@ -30,8 +30,8 @@ function kindOfObject(value: object): string {
   if (isComplexNumber(value)) return 'complex'
   if (value instanceof ScriptObject) return value.typeName
   if (value instanceof CustomObject) return value.className
-  const isTensor = (value as { readonly [IS_TENSOR]?: boolean })[IS_TENSOR]
-  if (isTensor !== undefined) return isTensor ? 'Tensor' : 'what only looks like a Tensor (a proxy, say)'
+  const own = (value as { readonly [KIND]?: string })[KIND]
+  if (own !== undefined) return own
   const found = classes().find(([one]) => value instanceof one)
   if (found !== undefined) return found[1]
   if (Array.isArray(value)) return 'list'

@@ -4,7 +4,7 @@ import { holdsComplex } from './complex-tensor.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
 import { arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
 import { type DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
-import { IS_TENSOR } from './is-tensor.js'
+import { KIND } from './kind.js'
 import { kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
 import { checkParameters, checkQuant, frozenQuant, type Quant, quantOf } from './quant.js'
@@ -12,6 +12,7 @@ import { Complex, Float } from './scalar.js'
 import { noteCreated } from './scope.js'
 import { contiguousStrides, extentOf, isContiguous, numelOf, sameShape, shapeText, sizesOf } from './shape.js'
 import { Storage } from './storage.js'
+import type { TensorOperations } from './operations.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
 import { UNCLONEABLE } from './uncloneable.js'
@@ -54,6 +55,10 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
   )
 }
 
+/** Methods that selective builds have no need of, which src/tensor-methods.ts gives it. */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
+export interface Tensor extends TensorOperations {}
+
 /**
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
  * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`.
@@ -61,6 +66,7 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
  * What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
  * one, an object with this prototype or a proxy, has none of it.
  */
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export class Tensor {
   /**
    * Holders that the interpreter counts: registers, stack slots and lists on the stack.
@@ -88,6 +94,8 @@ export class Tensor {
    * `Tensor.from`. The tensor is disposed of. Throws DISPOSED. Not in selective builds.
    */
   declare readonly detach: () => DetachedTensor
+  /** `dispose`, at the end of a block that has it by `using`. Not in selective builds. */
+  declare readonly [Symbol.dispose]: () => void
   /** dtype, shape and first elements: what JSON.stringify shows. Not in selective builds. */
   declare readonly toJSON: () => TensorSummary
   /** A tensor of what `detach` made, in this thread or another. Throws INVALID_ARGUMENT for anything else. Not in selective builds. */
@@ -179,7 +187,7 @@ export class Tensor {
    * Makes `t` another view. The caller has checked that it stays inside, and counted.
    * @internal
    */
-  static place(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
+  static relocate(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
     t.#storage = storage
     t.#offset = offset
     t.#shape = shape
@@ -240,8 +248,8 @@ export class Tensor {
   }
 
   /** @internal */
-  get [IS_TENSOR](): boolean {
-    return #storage in this
+  get [KIND](): string {
+    return #storage in this ? 'Tensor' : 'what only looks like a Tensor'
   }
 
   get dtype(): DTypeName {
@@ -379,7 +387,7 @@ export function become(t: Tensor, storage: Storage, offset: number, shape: reado
     if (before.isWatched) storage.watch()
     Storage.dropUser(before)
   }
-  Tensor.place(t, storage, offset, shape, strides)
+  Tensor.relocate(t, storage, offset, shape, strides)
 }
 
 /** Numbers and arrays in nested arrays beyond which V8 ends the process. */

@@ -229,6 +229,8 @@ export const PARTS: readonly Part[] = [
   },
   { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
+  { name: 'tensor-operations', files: ['src/tensor-operations.ts'], needs: ['operators'] },
+  { name: 'sources', files: ['src/sources.ts'], needs: [] },
   { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },
@@ -239,6 +241,9 @@ export const PARTS: readonly Part[] = [
       ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
       ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',
+      // without a kernel library
+      'formats/containers/read-whole.ts',
+      'formats/containers/zip/crc32-plain.ts',
     ],
     needs: [],
   },

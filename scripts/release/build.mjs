@@ -4,7 +4,7 @@
 //   node scripts/release/build.mjs [FOLDER]     build/release without
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { mainManifest, platformManifest, PLATFORMS, root } from './manifests.mjs'
 
 const out = resolve(process.argv[2] ?? join(root, 'build/release'))
@@ -26,7 +26,7 @@ function pack(manifest, fill) {
 
 pack(mainManifest(), (folder) => {
   for (const name of ['dist', 'kernels/include', 'docs/security.md', 'README.md', 'CHANGELOG.md', 'SECURITY.md']) {
-    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith('.so') && !path.endsWith('.cache') })
+    cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !/\.(so|dll|cache)$/.test(path) })
   }
 })
 for (const platform of PLATFORMS) {
@@ -36,10 +36,10 @@ for (const platform of PLATFORMS) {
     continue
   }
   pack(platformManifest(platform), (folder) => {
-    copyFileSync(library, join(folder, 'libptlite.so'))
+    copyFileSync(library, join(folder, basename(library)))
     writeFileSync(
       join(folder, 'index.cjs'),
-      "// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, 'libptlite.so')\n",
+      `// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, '${basename(library)}')\n`,
     )
   })
 }

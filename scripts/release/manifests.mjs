@@ -1,6 +1,6 @@
 // The package.json of each published package.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,13 +19,13 @@ export function mainManifest() {
   return {
     ...Object.fromEntries(kept),
     // maps name sources, which are not in it
-    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.map'],
+    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map'],
     optionalDependencies: Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, manifest.version])),
   }
 }
 
 /** Of one with a kernel library. */
-export function platformManifest({ name, os, cpu, libc }) {
+export function platformManifest({ name, os, cpu, library }) {
   const { version, license, author, engines } = read('package.json')
   return {
     name: `@ptlite/${name}`,
@@ -34,11 +34,10 @@ export function platformManifest({ name, os, cpu, libc }) {
     license,
     author,
     main: 'index.cjs',
-    files: ['index.cjs', 'libptlite.so'],
+    files: ['index.cjs', basename(library)],
     engines,
     os: [os],
     cpu: [cpu],
-    libc: [libc],
     // the library is mapped from its file
     preferUnplugged: true,
   }

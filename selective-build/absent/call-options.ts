@@ -2,7 +2,7 @@ import type { CallSettings, RunSettings } from '../../engine/engine.js'
 import { absent } from '../../runtime/error.js'
 import type * as whole from '../../src/call-options.js'
 
-const NONE: CallSettings & RunSettings = { profiler: undefined, signal: undefined, limits: undefined }
+const NONE: CallSettings & RunSettings = {}
 
 /** Builds that only interpret carry every call out as it is. */
 function noSettings(options: unknown): CallSettings & RunSettings {

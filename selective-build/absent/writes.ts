@@ -6,7 +6,7 @@ function absentWrite(): never {
   throw absent('an operator that writes into a given tensor', 'MISSING_KERNEL')
 }
 
-export { absentWrite as preparedOut, absentWrite as copyOut }
+export { absentWrite as preparedOut, absentWrite as copyOut, absentWrite as copiedInto }
 
 const never = (): boolean => false
 export { never as isOfOther, never as isInPlace }

@@ -44,7 +44,17 @@ export async function bundle(input: BundleInput): Promise<string> {
     // fields are made where they are assigned, not declared again
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
   }).catch(fail)
-  return outputFiles[0]!.text
+  return withJoinedImports(outputFiles[0]!.text)
+}
+
+/** One import of each module of Node, where the bundler leaves that of every file. */
+function withJoinedImports(text: string): string {
+  const names = new Map<string, string[]>()
+  const rest = text.replace(/^import \{ (.*) \} from ("node:.*");\n/gm, (_, listed: string, from: string) => {
+    names.set(from, [...(names.get(from) ?? []), listed])
+    return ''
+  })
+  return [...names].map(([from, listed]) => `import { ${listed.join(', ')} } from ${from};\n`).join('') + rest
 }
 
 function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {

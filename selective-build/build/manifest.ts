@@ -19,6 +19,10 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   // apps only load models
   ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'writer' })),
   { features: [], file: 'runtime/native/platform-package.ts', absent: 'platform-package' },
+  { features: [], file: 'formats/containers/map-file.ts', absent: 'map-file' },
+  { features: [], file: 'formats/containers/zip/crc32.ts', absent: 'crc32' },
+  { features: [], file: 'src/at-hand.ts', absent: 'at-hand' },
+  { features: [], file: 'src/need-kernels.ts', absent: 'need-kernels' },
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'unknown-option' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'debug' },

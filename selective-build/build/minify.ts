@@ -50,7 +50,7 @@ const SHORTENING: MinifyOptions = {
     pure_getters: true,
     unsafe_arrows: true,
     // of these nothing is noted but what is made
-    pure_funcs: ['FinalizationRegistry', 'Float32Array', 'Map', 'Set'],
+    pure_funcs: ['FinalizationRegistry', 'Float32Array', 'Int32Array', 'Map', 'Set'],
   },
 }
 

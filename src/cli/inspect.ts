@@ -152,9 +152,9 @@ function argumentRow({ name, kind, dtype, shape, constant }: ReturnType<typeof a
   return [name, `${dtype ?? kind}[${shape.map(({ text }) => text).join(', ')}]`, ranges.join(', ')]
 }
 
-/** Share of the blocks of a weight that hold zeros only, where there are any. */
+/** Share of the blocks of a weight that hold zeros only, where there are any. Kernels count them: without a library nothing is said. */
 function zeroShare(tensor: Tensor, products: ReadonlySet<Tensor>): { zeroBlocks?: number } {
-  if (!products.has(tensor)) return {}
+  if (!products.has(tensor) || !tensor.storage.live) return {}
   const { blocks, zeros } = countBlocks(tensor)
   return zeros === 0 ? {} : { zeroBlocks: zeros / blocks }
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, type Input, int, loadModule, tensor, type Tensor } from '../../src/index.js'
+import { callOperator, type Input, int, loadModule, tensor, type Tensor, type Output } from '../../src/index.js'
 import { fixturePath } from '../module/fixtures.js'
 
 /** Generators as objects; their sequences are among the cases of golden-operators.test.ts. */
@@ -57,7 +57,9 @@ for (const kind of ['ptl', 'ff']) {
     const module = await loadModule(fixturePath(`generators.${kind}`))
     const three = [0.8302518725395203, 0.12611091136932373, 0.9074696898460388]
     const lists = (tensors: unknown): unknown => (tensors as Tensor[]).map((x) => x.toArray())
-    for (const call of [module.call.bind(module), module.run.bind(module)]) {
+    for (const how of ['call', 'run'] as const) {
+      const call = (name: string, args: readonly Input[]): Output | Promise<Output> =>
+        how === 'call' ? module.call(name, args) : module.run(name, args)
       const [first, again, seed] = (await call('forward', [5, 3])) as [Tensor, Tensor, number]
       t.same([first.toArray(), again.toArray(), seed], [three, three, 5])
       const interleaved = (lists(await call('interleaved', [5])) as number[][]).map(([x]) => x!.toFixed(4))

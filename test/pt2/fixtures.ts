@@ -16,10 +16,11 @@ export const PROGRAMS = [
   'lists',
   'nested',
   'quantized',
+  'functionalized',
 ] as const
 
 /** Programs that change the module, whose calls come in order. */
-export const CHANGES: ReadonlySet<string> = new Set(['counter'])
+export const CHANGES: ReadonlySet<string> = new Set(['counter', 'functionalized'])
 
 export function fixturePath(name: string): string {
   return `${folder}${name}`

@@ -2,8 +2,9 @@ import t from 'tap'
 import { loadModelFile } from '../../formats/read.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import { loadModule, PtliteError } from '../../src/index.js'
+import { loadModule, PtliteError, tensor } from '../../src/index.js'
 import { CHANGES, difference, fixturePath, inputOf, PROGRAMS, readCalls } from './fixtures.js'
+import { type Any, bytesOf, meta, node, program, tensorArgument } from './writer.js'
 
 for (const name of PROGRAMS) {
   for (const form of ['pt2', 'core.pt2']) {
@@ -108,4 +109,23 @@ t.test('arguments that were constants may be left out', async (t) => {
   t.equal(difference(module.forward(...args.slice(0, -3)), call!.result), undefined)
   t.throws(() => module.forward(...args.slice(0, 2)), { code: 'INVALID_ARGUMENT', message: /needs more_0: Tensor/ })
   module.dispose()
+})
+
+t.test('complex numbers where an operator has tensors', async (t) => {
+  const factor = { as_complex: { real: 1, imag: 2 } }
+  const [x, y, z] = ['x', 'y', 'z'].map((name) => tensorArgument(name)) as [Any, Any, Any]
+  const mul = node('torch.ops.aten.mul.Tensor', [['self', x], ['other', factor]], [y]) // prettier-ignore
+  const real = node('torch.ops.aten.view_as_real.default', [['self', y]], [z])
+  for (const [number, dtype] of [
+    [7, 'float32'],
+    [8, 'float64'],
+  ] as const) {
+    const parts = { nodes: [mul, real], outputs: [z], tensors: { x: meta([2], number), y: meta([2], number + 3), z: meta([2, 2], number) } }
+    const module = await loadModule(bytesOf(program(parts)))
+    for (let call = 0; call < 3; call++) {
+      const result = module.forward(tensor([1, 2], [2], dtype))
+      t.equal(difference(result, { tensor: [1, 2, 2, 4], shape: [2, 2], dtype }), undefined, `${dtype}, call ${call}`)
+    }
+    module.dispose()
+  }
 })

@@ -34,6 +34,15 @@ const higher = (name: string, inputs: Any[], outputs: Any[] = [tensorArgument('y
   ],
   outputs: [tensorArgument('y')],
 })
+/** A call of relu_ with copies of what it writes to. */
+const functionalized = (
+  inputs: readonly (readonly [string, Any])[],
+  operator: Any = { as_operator: 'torch.ops.aten.relu_.default' },
+): ProgramParts => ({
+  nodes: [node('torch.ops.higher_order.auto_functionalized_v2', [['', operator], ...inputs], [{ as_none: true }, tensorArgument('y')])],
+  outputs: [tensorArgument('y')],
+})
+const bases: readonly [string, Any] = ['_all_bases', { as_tensors: [{ name: 'x' }] }]
 const asGraph = (inner: Any): Any => ({ as_graph: { name: 'inner', graph: inner } })
 const nested = (levels: number): Any =>
   levels === 0 ? graph([x], [], [x]) : graph([x], [node('torch.ops.higher_order.wrap', [['', asGraph(nested(levels - 1))]], [])], [x])
@@ -136,6 +145,16 @@ const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: st
     () => of(higher('wrap_with_autocast', [{ as_string: 'cpu' }, { as_scalar_type: 13 }, { as_bool: true }, { as_none: true }, asGraph(graph([x], [], [x])), x])),
     'UNSUPPORTED_FILE',
     /run_decompositions/,
+  ],
+  'a functionalized call of no operator': [() => of(functionalized([bases], x)), 'INVALID_FILE', /expected an operator as first argument/],
+  'a functionalized call without bases': [() => of(functionalized([['_self_base_index', { as_int: 0 }]])), 'INVALID_FILE', /expected a list of tensors/],
+  'a view of no base': [() => of(functionalized([['_self_base_index', { as_int: 1 }], bases])), 'INVALID_FILE', /'self' is of no tensor/],
+  'a base that is no number': [() => of(functionalized([['_self_base_index', { as_int: -1 }], bases])), 'INVALID_FILE', /expected a count or the number/],
+  'a list of too many views': [() => of(functionalized([['_self_length', { as_int: 1000000000 }], bases])), 'INVALID_FILE', /'self' says it has 1000000000/],
+  'a base that is no tensor': [
+    () => of(functionalized([['_self_base_index', { as_int: 0 }], ['_all_bases', { as_ints: [1] }]])),
+    'INVALID_FILE',
+    /expected a tensor that is written to/,
   ],
   'cond without graphs': [() => of(higher('cond', [x, x, x])), 'INVALID_FILE', /expected a graph as argument 1/],
   'cond with graphs of other inputs': [

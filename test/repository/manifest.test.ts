@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'esbuild'
 import t from 'tap'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -48,11 +49,10 @@ t.test('the README and the CI script name the same test command', (t) => {
 })
 
 t.test('the code in the README runs', (t) => {
-  const code = /```js\n([^`]*)```/.exec(read('README.md'))![1]!
-  const program = `const pixels = new Uint8Array(64)\n${code}`
+  const { code: program } = transformSync(/```ts\n([^`]*)```/.exec(read('README.md'))![1]!, { loader: 'ts', format: 'esm' })
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd: root, encoding: 'utf8' })
   t.equal(status, 0, stderr)
-  t.match(stdout, /^\[ 1, 10 \] Float32Array\(10\)/)
+  t.match(stdout, /^\[ \[ \d+n, \d+n, \d+n \] \] \[ \[ [\d.,\s]+ \] \] Float32Array\(10\)/)
   t.end()
 })
 

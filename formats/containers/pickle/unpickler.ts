@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { CustomObject, Tuple, type Value } from '../../../runtime/tensor/value.js'
 import { damaged, dictKeyOf, tupleOf, unexpected } from '../../../program/file-error.js'
 import { PickleGlobal } from './global.js'
+import { readInstructions } from './instructions.js'
+import { PickleOp } from './opcodes.js'
 import { ValueBudget } from '../value-budget.js'
 
 /** What the globals and persistent ids of a pickle mean. */
@@ -15,22 +17,6 @@ export interface PickleMeaning {
   /** Gives an instance its state. */
   readonly setState: (instance: Value, state: Value) => void
 }
-
-/** Instructions (name, X, N) that follow each other, as numbers, three each: models have tens of thousands of them. */
-export class Instructions extends CustomObject {
-  constructor(readonly code: number[]) {
-    super('instructions', null)
-  }
-}
-
-/** Opcodes of pickle protocol 2 that PyTorch's C++ pickler writes. */
-export const PickleOp = {
-  MARK: 0x28, EMPTY_TUPLE: 0x29, STOP: 0x2e, BINFLOAT: 0x47, BININT: 0x4a, BININT1: 0x4b, BININT2: 0x4d, NONE: 0x4e,
-  BINPERSID: 0x51, REDUCE: 0x52, BINUNICODE: 0x58, EMPTY_LIST: 0x5d, BUILD: 0x62, GLOBAL: 0x63, DICT: 0x64,
-  APPENDS: 0x65, BINGET: 0x68, LONG_BINGET: 0x6a, LIST: 0x6c, BINPUT: 0x71, LONG_BINPUT: 0x72, TUPLE: 0x74, SETITEMS: 0x75,
-  EMPTY_DICT: 0x7d, PROTO: 0x80, NEWOBJ: 0x81, TUPLE1: 0x85, TUPLE2: 0x86, TUPLE3: 0x87, NEWTRUE: 0x88, NEWFALSE: 0x89,
-  LONG1: 0x8a,
-} as const // prettier-ignore
 
 /** Where a group of values begins on the stack. */
 const MARK = new CustomObject('the beginning of a group', null)
@@ -54,6 +40,7 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
   let at = 0
   /** Within a tuple of instructions. */
   let inCode = false
+  let room: Int32Array | undefined
 
   /** Where the next bytes stand, which are read by that. */
   const next = (count: number): number => (at += count) - count
@@ -84,7 +71,9 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
   const popToMark = (): Value[] => {
     const mark = marks.pop()
     if (mark === undefined) throw damaged(`the pickle closes a group that it did not open, before byte ${at}`)
-    return stack.splice(mark).slice(1)
+    const items = stack.splice(mark + 1)
+    stack.pop()
+    return items
   }
   const remember = (index: number): Value => {
     const value = pop()
@@ -146,8 +135,8 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
       const tuple = new Tuple([pop(), pop(), pop()].reverse())
       if (!inCode) return tuple
       stack.push(tuple)
-      const run = new Instructions([])
-      at = readInstructions(bytes, at, memo, meaning.opcodes!, run.code)
+      const run = readInstructions(bytes, at, memo, meaning.opcodes!, (room ??= new Int32Array((3 * bytes.length) / 7)))
+      at = run.end
       budget.spend(run.code.length)
       return run
     },
@@ -187,14 +176,14 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
     },
   }
 
-  // objects that were spent and not made yet: a call for each would take time
-  let taken = 0
-  try {
-    for (;;) {
+  /** Does what some opcodes say, whose objects are spent at once. False behind the last. In a function of its own, which engines optimize in little time. */
+  const readSome = (): boolean => {
+    for (let unmade = budget.take(AT_ONCE); unmade > 0; unmade--) {
       const opcode = uint8()
-      if (opcode === PickleOp.STOP) break
-      if (taken === 0) taken = budget.take(AT_ONCE)
-      taken--
+      if (opcode === PickleOp.STOP) {
+        budget.spend(-unmade)
+        return false
+      }
       if (opcode === PickleOp.PROTO) {
         const version = uint8()
         if (version !== 2) throw damaged(`expected pickle protocol 2, found ${version}`)
@@ -205,11 +194,15 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
         throw damaged(`byte ${at - 1} is pickle opcode 0x${opcode.toString(16)}, which is not one that PyTorch writes`)
       stack.push(action())
     }
+    return true
+  }
+
+  try {
+    while (readSome());
   } catch (error) {
     // of the reads
     throw error instanceof RangeError ? damaged('the pickle ends in the middle') : error
   }
-  budget.spend(-taken)
   const value = pop()
   if (stack.length > 0) throw damaged(`expected one value at the end of the pickle, found ${stack.length + 1}`)
   return value
@@ -218,25 +211,4 @@ export function unpickle(bytes: Buffer, meaning: PickleMeaning, budget = new Val
 /** Whether a group that begins at `place` is the only one, or the only one in that of the whole pickle. */
 function isOutermost(marks: readonly number[], place: number): boolean {
   return marks.at(-1) === place && marks.length === (marks[0] === 0 ? 2 : 1)
-}
-
-/**
- * Appends the instructions from `at` on to `code`, as long as their names are memoized ones and their operands are short. Returns where
- * they end. A loop that engines optimize in little time.
- */
-function readInstructions(
-  bytes: Uint8Array,
-  at: number,
-  memo: readonly Value[],
-  opcodes: ReadonlyMap<Value, number>,
-  code: number[],
-): number {
-  for (;;) {
-    const opcode = bytes[at] === PickleOp.BINGET ? opcodes.get(memo[bytes[at + 1]!]!) : undefined
-    const long = bytes[at + 2] === PickleOp.BININT2 ? 1 : 0
-    const isShort = (long > 0 || bytes[at + 2] === PickleOp.BININT1) && bytes[at + 4 + long] === PickleOp.BININT1
-    if (opcode === undefined || !isShort || bytes[at + 6 + long] !== PickleOp.TUPLE3) return at
-    code.push(opcode, bytes[at + 3]! + 256 * long * bytes[at + 4]!, bytes[at + 5 + long]!)
-    at += 7 + long
-  }
 }

@@ -17,23 +17,24 @@ const MEANING = 0x2869
  */
 export function findRecord(source: ByteSource, entry: ZipEntry, name: string): number {
   const { directory, nameStart, nameEnd, flags, method, compressedSize, headerOffset, end } = entry
-  const { bytes, fields } = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
-  if (fields.getUint32(0, true) !== LOCAL_HEADER) throw damaged(`no local header of ${name} at ${headerOffset}`)
-  const nameLength = fields.getUint16(26, true)
-  const extraLength = fields.getUint16(28, true)
+  const { bytes, fields, start } = source.peek(headerOffset, LOCAL_HEADER_BYTES + nameEnd - nameStart)
+  const at = headerOffset - start
+  if (fields.getUint32(at, true) !== LOCAL_HEADER) throw damaged(`no local header of ${name} at ${headerOffset}`)
+  const nameLength = fields.getUint16(at + 26, true)
+  const extraLength = fields.getUint16(at + 28, true)
   const extraOffset = headerOffset + LOCAL_HEADER_BYTES + nameLength
   const offset = extraOffset + extraLength
   if (offset + compressedSize > end)
     throw damaged(`the record ${name} of ${compressedSize} bytes at ${offset} runs into what follows at ${end}`)
   const isNamed =
     nameLength === nameEnd - nameStart &&
-    bytes.compare(directory, nameStart, nameEnd, LOCAL_HEADER_BYTES, LOCAL_HEADER_BYTES + nameLength) === 0
+    bytes.compare(directory, nameStart, nameEnd, at + LOCAL_HEADER_BYTES, at + LOCAL_HEADER_BYTES + nameLength) === 0
   if (!isNamed) throw differs(name, 'name')
-  if (((fields.getUint16(6, true) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
-  if (fields.getUint16(8, true) !== method) throw differs(name, 'method')
-  const crc = fields.getUint32(14, true)
-  let stored = fields.getUint32(18, true)
-  let size = fields.getUint32(22, true)
+  if (((fields.getUint16(at + 6, true) ^ flags) & MEANING) !== 0) throw differs(name, 'flags')
+  if (fields.getUint16(at + 8, true) !== method) throw differs(name, 'method')
+  const crc = fields.getUint32(at + 14, true)
+  let stored = fields.getUint32(at + 18, true)
+  let size = fields.getUint32(at + 22, true)
   if (stored === ELSEWHERE32 || size === ELSEWHERE32) {
     const sizes = [size, stored]
     readZip64Sizes(source.read(extraOffset, extraLength), sizes)
@@ -51,11 +52,12 @@ export function findRecord(source: ByteSource, entry: ZipEntry, name: string): n
 function checkDescriptor(source: ByteSource, entry: ZipEntry, name: string, at: number): void {
   const { crc, compressedSize, size, end } = entry
   const room = Math.min(MOST_DESCRIPTOR_BYTES, end - at)
-  const { fields } = source.peek(at, room)
-  const first = room >= 4 ? fields.getUint32(0, true) : -1
+  const { fields, start } = source.peek(at, room)
+  const base = at - start
+  const first = room >= 4 ? fields.getUint32(base, true) : -1
   const isAt = (from: number, width: 4 | 8): boolean => {
-    if (from + 4 + 2 * width > room || fields.getUint32(from, true) !== crc) return false
-    const number = (i: number): number => (width === 4 ? fields.getUint32(i, true) : Number(fields.getBigUint64(i, true)))
+    if (from + 4 + 2 * width > room || fields.getUint32(base + from, true) !== crc) return false
+    const number = (i: number): number => (width === 4 ? fields.getUint32(base + i, true) : Number(fields.getBigUint64(base + i, true)))
     return number(from + 4) === compressedSize && number(from + 4 + width) === size
   }
   // the first is what PyTorch writes

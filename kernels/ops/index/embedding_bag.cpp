@@ -1,3 +1,4 @@
+// isa: AVX2 for AVX512
 #include <type_traits>
 
 #include "frames/index.h"

@@ -1,3 +1,4 @@
+// isa: AVX2 for AVX512
 // Pairwise distances of any order, and cross products.
 #include "frames/linalg.h"
 #include "dispatch/kernel.h"

@@ -1,3 +1,4 @@
+// isa: AVX2 for AVX512
 // Pooling of 8-bit integers: exact sums or largest elements of windows, no conversion to floating point in between.
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+// isa: AVX2 for AVX512
 // Bilinear resampling of quantized images.
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 #include "os/pages.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -86,10 +85,11 @@ void discard_clean_pages(uint64_t address, size_t size) {
   close(pages);
 }
 
+// glibc alone has it.
+extern "C" int malloc_trim(size_t) noexcept __attribute__((weak));
+
 void trim_heap() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
+  if (malloc_trim != nullptr) malloc_trim(0);
 }
 
 void* map_code(const void* code, size_t size) {

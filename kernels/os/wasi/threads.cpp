@@ -9,4 +9,6 @@ void after_forks(void (*)()) {}
 
 bool is_main_thread() { return true; }
 
+void yield() {}
+
 }  // namespace ptlite

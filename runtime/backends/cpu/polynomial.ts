@@ -1,3 +1,4 @@
+import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType } from '../../tensor/dtype.js'
 import { resultTensor } from '../../tensor/iterator.js'
@@ -11,7 +12,7 @@ import { expandTo, scalarTensor } from '../support/make.js'
 
 /**
  * torch.special's orthogonal polynomials of degree n at x, with broadcasting; either may be a number. Degrees are cut to integers, and
- * negative ones give 0. Throws INVALID_ARGUMENT for a degree above 2^24 where the recurrence would have to run so far.
+ * negative ones give 0. Throws INVALID_ARGUMENT for a degree above 2^24 where the recurrence would have to run so far, and for many above 2^14.
  */
 function polynomial(kind: keyof typeof kernels.Polynomial, x: Operand, n: Operand, out?: Tensor): Tensor {
   const name = `special_${kind}`
@@ -25,7 +26,12 @@ function polynomial(kind: keyof typeof kernels.Polynomial, x: Operand, n: Operan
   const [at, degree] = [contiguousOf(expandTo(asTensor(x, type), shape)), contiguousOf(expandTo(asTensor(n, type), shape))]
   if (dense.numel > 0) {
     const addresses = { x: at.address, n: degree.address, out: dense.address }
-    kernels.polynomial({ kind: kernels.Polynomial[kind], dtype: type, count: dense.numel, ...addresses })
+    try {
+      kernels.polynomial({ kind: kernels.Polynomial[kind], dtype: type, count: dense.numel, ...addresses })
+    } catch (cause) {
+      if (!(cause instanceof PtliteError && cause.code === 'INVALID_ARGUMENT')) throw cause
+      throw new PtliteError('INVALID_ARGUMENT', `${name}: expected degrees up to 2^24, few of them above 2^14; these take too many steps`)
+    }
   }
   if (dense !== target) copyInto(target, dense)
   return target

@@ -1,4 +1,4 @@
-import { PickleOp as Op } from '../../../formats/containers/pickle/unpickler.js'
+import { PickleOp as Op } from '../../../formats/containers/pickle/opcodes.js'
 
 /** A value of a pickle, before anything is made of it. One that is memoized and fetched again is one node. */
 export type Pickled =
@@ -169,16 +169,13 @@ export function nodesOf(root: Pickled): Pickled[] {
 
 /** Bytes that a pickle may have: what is shared can be large without. */
 const MAX_BYTES = 1 << 20
+/** Levels that it may have, which this writes by recursion. */
+const MAX_LEVELS = 1500
 
 /** Writes a pickle as PyTorch does: what occurs more than once is memoized. A cycle is closed where a list or dict is in it, and cut elsewhere. */
 export function pickleOf(root: Pickled): Buffer {
-  const counts = new Map<Pickled, number>()
-  const count = (node: Pickled): void => {
-    const seen = counts.get(node) ?? 0
-    counts.set(node, seen + 1)
-    if (seen === 0) for (const part of partsOf(node)) count(part)
-  }
-  count(root)
+  const counts = new Map([[root, 1]])
+  for (const node of nodesOf(root)) for (const part of partsOf(node)) counts.set(part, (counts.get(part) ?? 0) + 1)
   const out: Buffer[] = [Buffer.from([Op.PROTO, 2])]
   let bytes = 0
   const memo = new Map<Pickled, number>()
@@ -201,13 +198,19 @@ export function pickleOf(root: Pickled): Buffer {
     else return
     numbered(Op.BINPUT, Op.LONG_BINPUT, index)
   }
+  let levels = 0
+  const writeAll = (items: readonly Pickled[]): void => {
+    levels++
+    for (const item of items) write(item)
+    levels--
+  }
   const write = (node: Pickled): void => {
     const known = memo.get(node) ?? (node.kind === 'text' ? texts.get(node.value.toString('latin1')) : undefined)
     if (known !== undefined) {
       numbered(Op.BINGET, Op.LONG_BINGET, known)
       return
     }
-    if (open.has(node) || bytes > MAX_BYTES) {
+    if (open.has(node) || bytes > MAX_BYTES || levels > MAX_LEVELS) {
       push(Op.NONE)
       return
     }
@@ -238,14 +241,14 @@ export function pickleOf(root: Pickled): Buffer {
         put(node)
         if (node.items.length === 0) return
         push(Op.MARK)
-        node.items.forEach(write)
+        writeAll(node.items)
         push(node.kind === 'list' ? Op.APPENDS : Op.SETITEMS)
         return
       case 'tuple': {
         open.add(node)
         const { items } = node
         if (items.length > 3) push(Op.MARK)
-        items.forEach(write)
+        writeAll(items)
         open.delete(node)
         push([Op.EMPTY_TUPLE, Op.TUPLE1, Op.TUPLE2, Op.TUPLE3][items.length] ?? Op.TUPLE)
         put(node)
@@ -253,7 +256,7 @@ export function pickleOf(root: Pickled): Buffer {
       }
       case 'call':
         open.add(node)
-        node.items.forEach(write)
+        writeAll(node.items)
         open.delete(node)
         push(node.opcode)
         put(node)

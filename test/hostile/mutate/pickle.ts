@@ -1,5 +1,5 @@
 import { changeItem, COMMON_CHANGES } from './items.js'
-import { PickleOp as Op } from '../../../formats/containers/pickle/unpickler.js'
+import { PickleOp as Op } from '../../../formats/containers/pickle/opcodes.js'
 import type { Random } from '../random.js'
 import { intOf, nodesOf, NONE, partsOf, pickleOf, type Pickled, textOf, treeOf, tupleOf } from './pickle-tree.js'
 

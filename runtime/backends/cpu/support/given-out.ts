@@ -1,6 +1,8 @@
 import type { DType } from '../../../tensor/dtype.js'
+import { resizeOut } from '../../../tensor/out.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { noteWrite } from '../../../tensor/write.js'
+import { copyInto } from '../../support/copy.js'
 
 /** The tensor that an elementwise operator is given for its result, if any. */
 
@@ -23,4 +25,11 @@ export function newOrGiven(out: Tensor | undefined, shape: readonly number[], ty
 export function written(result: Tensor, out: Tensor | undefined): Tensor {
   if (out !== undefined) noteWrite(out)
   return result
+}
+
+/** `out`, which is of another dtype, with a copy of the result. */
+export function copiedInto(out: Tensor, result: Tensor): Tensor {
+  resizeOut(out, result.shape)
+  copyInto(out, result)
+  return out
 }

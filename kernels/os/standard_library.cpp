@@ -1,6 +1,5 @@
 // What the C++ standard library calls when it cannot go on. Its own functions throw, and bring the unwinder, names of types and newer symbols of the
 // C library along, 100 kB of them; kernels are compiled without exceptions, so all that could follow is the end of the process.
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "os/lock.h"
+#include "os/threads.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ template class basic_string<char>;
 extern "C" {
 
 int __cxa_guard_acquire(uint8_t* guard) {
-  for (;; sched_yield()) {
+  for (;; ptlite::yield()) {
     const ptlite::Lock lock(statics);
     if (guard[0] != 0) return 0;
     if (guard[1] != 0) continue;

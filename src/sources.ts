@@ -1,0 +1,85 @@
+import { constants } from 'node:buffer'
+import { fileURLToPath } from 'node:url'
+import { types } from 'node:util'
+import { PtliteError } from '../runtime/error.js'
+import { reading } from '../runtime/tensor/check-arguments.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
+
+/**
+ * Where a model is read from: a path or a `file:` URL, bytes, what gives its bytes by `arrayBuffer()` (a `Blob`, a `File`, the `Response` of a `fetch`), or a stream of them (of
+ * Node or of the web).
+ */
+export type ModelSource =
+  string | URL | Uint8Array | ArrayBuffer | { arrayBuffer(): Promise<ArrayBuffer> } | AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+type Content = string | Uint8Array | ArrayBuffer
+
+/**
+ * The path or the bytes of a source that is neither yet. Throws INVALID_ARGUMENT for URLs of other schemes and for what is no source, and
+ * INVALID_FILE with its cause where it cannot be read.
+ */
+export async function contentOf(source: Exclude<ModelSource, Content>): Promise<Content> {
+  return await reading(() => readerOf(source))()
+}
+
+/** Looks at a source, and gives what reads it. */
+function readerOf(source: Exclude<ModelSource, Content>): () => Content | Promise<Content> {
+  if (typeof source !== 'object' || (source as unknown) === null) throw notASource(source)
+  if (source instanceof URL) return () => pathOf(source)
+  if ('arrayBuffer' in source && typeof source.arrayBuffer === 'function') {
+    const { ok, status, url } = source as { readonly ok?: unknown; readonly status?: unknown; readonly url?: unknown }
+    // a page that says that there is no such file is no model
+    if (ok === false) throw new PtliteError('INVALID_FILE', `the server answered with status ${String(status)} for ${String(url)}`)
+    return () => read(async () => bufferFrom(await source.arrayBuffer()))
+  }
+  if (Symbol.asyncIterator in source || Symbol.iterator in source) return () => read(() => collected(source))
+  throw notASource(source)
+}
+
+function bufferFrom(found: unknown): ArrayBuffer {
+  if (types.isArrayBuffer(found)) return found
+  throw new PtliteError('INVALID_ARGUMENT', `arrayBuffer() of the model gave ${kindOf(found)}`)
+}
+
+function pathOf(url: URL): string {
+  if (url.protocol !== 'file:')
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `expected a file: URL, found ${url.protocol}; pass \`await fetch(url)\` for a model on a server`,
+    )
+  try {
+    return fileURLToPath(url)
+  } catch (cause) {
+    throw new PtliteError('INVALID_ARGUMENT', `the URL of the model: ${(cause as Error).message}`, { cause })
+  }
+}
+
+async function read<T>(content: () => Promise<T>): Promise<T> {
+  try {
+    return await content()
+  } catch (cause) {
+    if (cause instanceof PtliteError) throw cause
+    const message = cause instanceof Error ? cause.message : kindOf(cause)
+    throw new PtliteError('INVALID_FILE', `the bytes of the model cannot be read: ${message}`, { cause })
+  }
+}
+
+async function collected(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of chunks) {
+    if (!((part as unknown) instanceof Uint8Array))
+      throw new PtliteError('INVALID_ARGUMENT', `expected a stream of bytes, found ${kindOf(part)} in it`)
+    length += part.length
+    if (length > constants.MAX_LENGTH) throw new PtliteError('INVALID_FILE', `the stream is longer than ${constants.MAX_LENGTH} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts, length)
+}
+
+function notASource(found: unknown): PtliteError {
+  return new PtliteError(
+    'INVALID_ARGUMENT',
+    `expected a path, a file: URL, bytes, a Blob, a Response or a stream of bytes, found ${kindOf(found)}`,
+  )
+}

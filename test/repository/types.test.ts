@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import t from 'tap'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+const MODULE = `
+import { loadModule, tensor, type Tensor } from 'ptlite'
+const m = await loadModule(new URL('file:///model.ptl'), { compile: 'off' })
+const y = m.forward<Tensor>(tensor([1, 2]))
+const [values, indices] = y.softmax().topk(5)
+const [a, b] = m.call<[Tensor, number]>('other', [y])
+const all: readonly number[] = a.add(1).shape
+console.log(values.toArray(), indices.data(), all, b.toFixed(), m.inputs?.[0]?.name)
+m.dispose()
+`
+const COMMON = `
+import ptlite = require('ptlite')
+async function main(): Promise<void> {
+  const m = await ptlite.loadModule('model.ptl')
+  const y = await m.run<ptlite.Tensor>('forward', [ptlite.tensor([1, 2])])
+  console.log(y.add(1).shape)
+}
+void main()
+`
+
+/** The README's code, which its reader copies into a file. */
+const README = /```(?:ts|js|javascript)\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))![1]!
+
+const folder = mkdtempSync(join(tmpdir(), 'ptlite-types-'))
+t.teardown(() => rmSync(folder, { recursive: true }))
+mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
+symlinkSync(root, join(folder, 'node_modules/ptlite'))
+for (const name of ['@types/node', 'undici-types']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+for (const [name, text] of Object.entries({ 'a.mts': MODULE, 'a.ts': MODULE, 'b.cts': COMMON, 'readme.mts': README }))
+  writeFileSync(join(folder, name), text)
+
+const strict: ts.CompilerOptions = {
+  strict: true,
+  noEmit: true,
+  exactOptionalPropertyTypes: true,
+  target: ts.ScriptTarget.ES2022,
+  skipLibCheck: false,
+}
+const { ModuleKind, ModuleResolutionKind } = ts
+
+/** What compiles a program that uses the package: files, and how. */
+const PROGRAMS: Readonly<Record<string, readonly [files: readonly string[], options: ts.CompilerOptions]>> = {
+  nodenext: [
+    ['a.mts', 'b.cts', 'readme.mts'],
+    { module: ModuleKind.NodeNext, moduleResolution: ModuleResolutionKind.NodeNext, types: ['node'] },
+  ],
+  node16: [['a.mts', 'b.cts'], { module: ModuleKind.Node16, moduleResolution: ModuleResolutionKind.Node16, types: ['node'] }],
+  'a bundler': [['a.ts'], { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler, types: ['node'] }],
+  commonjs: [['b.cts'], { module: ModuleKind.CommonJS, moduleResolution: ModuleResolutionKind.Node10, types: ['node'] }],
+  "a browser's types": [
+    ['a.ts'],
+    { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler, types: [], lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'] },
+  ],
+}
+
+t.test('programs that use the package pass the compiler, which checks its declarations', async (t) => {
+  for (const [name, [files, options]] of Object.entries(PROGRAMS)) {
+    const program = ts.createProgram(
+      files.map((file) => join(folder, file)),
+      { ...strict, ...options },
+    )
+    const found = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+    t.same(found, [], name)
+  }
+})
+
+t.test('declarations are those of TypeScript 5.0', async (t) => {
+  // whose typed arrays have no type parameters
+  for (const name of ['index.d.ts', 'index.d.cts'])
+    t.notMatch(readFileSync(join(root, 'dist', name), 'utf8'), /\b(Big)?(Int|Uint|Float)\d+(Clamped)?Array</, name)
+})

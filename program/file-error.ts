@@ -1,7 +1,7 @@
 import { PtliteError } from '../runtime/error.js'
 import { describe } from '../runtime/tensor/describe.js'
-import { HOLDS_COMPLEX } from '../runtime/held.js'
-import { Complex, Float } from '../runtime/tensor/scalar.js'
+import { isComplexNumber } from '../runtime/tensor/complex-number.js'
+import { Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { Device, type DictKey, Tuple, type Value } from '../runtime/tensor/value.js'
 
@@ -72,7 +72,7 @@ export function deviceOf(text: string): Device {
 /** `value` as key of a dict, where floats are plain numbers. */
 export function dictKeyOf(value: Value): DictKey {
   if (value instanceof Float) return value.value
-  if (value === null || (typeof value === 'object' && !(value instanceof Tensor || (HOLDS_COMPLEX && value instanceof Complex))))
+  if (value === null || (typeof value === 'object' && !(value instanceof Tensor || isComplexNumber(value))))
     throw unexpected('a str, number or tensor as key of a dict', value)
   return value
 }

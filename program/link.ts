@@ -1,16 +1,15 @@
 import { PtliteError } from '../runtime/error.js'
-import { HOLDS_CONTAINERS } from '../runtime/held.js'
 import { missingOperators } from '../runtime/operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../runtime/operators/registry.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { withArgumentCounts } from './argument-counts.js'
 import type { FunctionCode } from './code.js'
-import { ArgumentUse, type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
+import { type LinkedFunction, type LinkedOperator, standIn } from './linked.js'
 import { raiseTopmost } from './raise.js'
 import { type NamedTuples, parseType } from './types.js'
 import { isPromoted, PROMOTED } from './generated/opcodes.js'
 import { upgradedOperator } from './upgraders.js'
-import { MOVES } from '../runtime/operators/generated/moves.js'
+import { useOf } from './argument-use.js'
 
 const NONE: ReadonlyMap<number, LinkedOperator> = new Map()
 
@@ -103,16 +102,8 @@ function linkEntry(entry: OperatorEntry, argCount: number): LinkedOperator {
     given,
     defaults: given < total ? defaults : null,
     outs,
-    // of tensors alone every operator does no more
-    use: HOLDS_CONTAINERS ? useOf(entry) : ArgumentUse.read,
+    use: useOf(entry),
     vararg: schema.isVararg,
     returns: schema.isVarret ? -1 : schema.returns.length,
   }
-}
-
-function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
-  if (MOVES.includes(qualifiedName)) return ArgumentUse.move
-  // operators on containers of anything may store an argument or hand out an element
-  const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
-  return keeps ? ArgumentUse.keep : ArgumentUse.read
 }

@@ -1,5 +1,3 @@
-import { HOLDS_OBSERVERS } from './held.js'
-
 /** Parts of the runtime that selective builds can be without, and whether they were in use since `resetUsed`: traces name those that were. */
 const used = {
   complex: false,
@@ -16,7 +14,7 @@ export const USED_PARTS = Object.keys(used) as readonly UsedPart[]
 
 /** To be called where such a part begins. */
 export function noteUse(part: UsedPart): void {
-  if (HOLDS_OBSERVERS) used[part] = true
+  used[part] = true
 }
 
 export function resetUsed(): void {

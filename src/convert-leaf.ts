@@ -1,22 +1,22 @@
 import { PtliteError } from '../runtime/error.js'
-import { HOLDS_COMPLEX } from '../runtime/held.js'
 import { visitTensors } from '../program/reach.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
-import { Complex, Float, int } from '../runtime/tensor/scalar.js'
+import { isComplexNumber } from '../runtime/tensor/complex-number.js'
+import { Float, int } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, Device, ScriptObject, type Value } from '../runtime/tensor/value.js'
 import type { Output } from './convert.js'
 import { adopted } from './foreign.js'
 
 /** Of objects that callers may pass and that hold no others which they made themselves. */
-const CLASSES = [Float, ...(HOLDS_COMPLEX ? [Complex] : []), Device, CustomObject, ScriptObject]
+const CLASSES = [Float, Device, CustomObject, ScriptObject]
 
 /** True for a value of the runtime that holds no others. */
 export function isLeaf(value: unknown): value is Value {
   if (typeof value !== 'object') return !['undefined', 'function', 'symbol'].includes(typeof value)
   if (value === null) return true
   if (value instanceof Tensor) return Tensor.isOne(value) && Tensor.own(value) === value
-  return CLASSES.some((one) => value instanceof one)
+  return CLASSES.some((one) => value instanceof one) || isComplexNumber(value)
 }
 
 /** An integral number is an int. */

@@ -1,9 +1,9 @@
 import { PtliteError } from '../runtime/error.js'
-import { HOLDS_CONTAINERS } from '../runtime/held.js'
+import { isContainer } from './container.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
 import { type Complex, type Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
-import { type CustomObject, type Device, type DictKey, type ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
+import { type CustomObject, type Device, type DictKey, type ScriptObject, type Tuple, type Value } from '../runtime/tensor/value.js'
 import { outputOfContainer, valueOfContainer } from './convert-containers.js'
 import { isLeaf, leafValue, outputOfLeaf, valueOfNumber } from './convert-leaf.js'
 
@@ -54,6 +54,5 @@ export function mismatch(where: string, expected: string, found: unknown): Ptlit
 /** The caller's form of a result. What is shared, or in itself, is so in the result. */
 export function toOutput(value: Value): Output {
   if (typeof value !== 'object' || value === null) return value
-  const isContainer = HOLDS_CONTAINERS && (Array.isArray(value) || value instanceof Tuple || value instanceof Map)
-  return isContainer ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
+  return isContainer(value) ? outputOfContainer(value) : (outputOfLeaf(value) as Output)
 }

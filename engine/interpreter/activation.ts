@@ -7,7 +7,8 @@ import { drop, retain } from './lifetime.js'
 import type { LinkedFunction } from '../../program/linked.js'
 import type { ProgramInstance, Run } from './run-state.js'
 import { LEFT, type RunRecorder } from './recorder.js'
-import { abandonRun, beginRun, finishRun, type RunOptions, takeResult } from './run.js'
+import { abandonRun, beginRun, type RunOptions, takeResult } from './run.js'
+import { finishRun } from './finish-run.js'
 
 /** A function that has been called and has not returned. */
 export interface Frame {

@@ -1,34 +1,22 @@
 import { PtliteError } from '../../runtime/error.js'
-import { HOLDS_CONTAINERS, HOLDS_OBSERVERS } from '../../runtime/held.js'
 import { growBy } from '../../runtime/tensor/growth.js'
 import type { Stack } from '../../runtime/tensor/stack.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
-import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
+import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { insertDefaults } from './insert-defaults.js'
 import * as step from './instructions.js'
 import { LEFT } from './recorder.js'
-import { drop, retain } from './lifetime.js'
+import { drop } from './lifetime.js'
 import { Opcode } from '../../program/generated/opcodes.js'
 import { ArgumentUse, type LinkedFunction, type LinkedOperator } from '../../program/linked.js'
 import { messageText, raise } from '../../program/raise.js'
 import { cannotRun } from '../../program/unknown-instruction.js'
 import type { Run } from './run-state.js'
+import { collect, isCrowded, pinArguments, pinStored, retainResult } from './container-lifetimes.js'
+import { profilerOf, recorderOf, TRAP, trapHandler } from './watchers.js'
 
 /** Calls of functions inside functions; deeper recursion is an error of the model. Each takes room on the stack of JavaScript. */
 const MAX_DEPTH = 1000
-
-/**
- * An opcode of no file: whoever puts it in the place of an instruction is told when it is reached, and puts the instruction back. So
- * instructions can be watched at no cost to those that are not.
- */
-export const TRAP = 255
-type TrapHandler = (code: Int32Array, at: number) => void
-let trapHandler: TrapHandler | null = null
-
-/** Who is told of traps: the code and the place of the opcode in it. Must put another opcode there. */
-export function setTrapHandler(handler: TrapHandler | null): void {
-  trapHandler = handler
-}
 
 /**
  * Runs `fn` on the arguments that lie on the stack, `self` first, and leaves its result there. The code has
@@ -117,7 +105,7 @@ export function execute(
           continue
         case Opcode.LOOP: {
           const n = code[pc + 2]!
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, n + 1)
+          recorderOf(run)?.settles(stack, n + 1)
           if (step.nextIteration(stack, n)) {
             pc += 3
             spend(run, pc - from)
@@ -152,7 +140,7 @@ export function execute(
         case Opcode.GET_ATTR: {
           const object = step.toObject(values[stack.top - 1]!)
           if (x >= object.slots.length) step.noSlot(object, x)
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeRead(object, x)
+          recorderOf(run)?.attributeRead(object, x)
           values[stack.top - 1] = object.slots[x]!
           pc += 3
           continue
@@ -161,7 +149,7 @@ export function execute(
           const value = values[--stack.top]!
           const object = step.toObject(values[--stack.top]!)
           run.lifetimes.pin(value)
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.attributeWritten(object, x, fn, pc)
+          recorderOf(run)?.attributeWritten(object, x, fn, pc)
           step.setAttribute(run.program, object, x, value)
           pc += 3
           continue
@@ -185,7 +173,7 @@ export function execute(
           pc += 3
           continue
         case Opcode.DICT_CONSTRUCT: {
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, code[pc + 2]!)
+          recorderOf(run)?.settles(stack, code[pc + 2]!)
           const dict = step.constructDict(stack, code[pc + 2]!)
           run.lifetimes.pin(dict)
           pc += 3
@@ -194,11 +182,11 @@ export function execute(
         case Opcode.CREATE_OBJECT:
           growBy(0)
           values[stack.top++] = run.program.createObject(fn.source.types[x]!)
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.objectCreated(values[stack.top - 1]!)
+          recorderOf(run)?.objectCreated(values[stack.top - 1]!)
           pc += 3
           continue
         case Opcode.ISINSTANCE: {
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          recorderOf(run)?.settles(stack, 1)
           const v = values[stack.top - 1]!
           const is = step.isInstance(v, fn.types, x, code[pc + 2]!)
           drop(v, run.lifetimes)
@@ -211,14 +199,14 @@ export function execute(
           pc += 3
           continue
         case Opcode.TUPLE_INDEX:
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          recorderOf(run)?.settles(stack, 1)
           step.indexTuple(stack, run.lifetimes)
           pc += 3
           continue
         case Opcode.RAISE_EXCEPTION:
           raise(values[stack.top - 2]!, values[stack.top - 1]!)
         case Opcode.DICT_INDEX:
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 1)
+          recorderOf(run)?.settles(stack, 1)
           step.indexDict(stack)
           pc += 3
           continue
@@ -227,7 +215,7 @@ export function execute(
           continue
         case Opcode.__IS__:
         case Opcode.__ISNOT__: {
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.settles(stack, 2)
+          recorderOf(run)?.settles(stack, 2)
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
           values[stack.top - 1] = step.isSame(a, b) === (code[pc] === Opcode.__IS__)
@@ -268,12 +256,12 @@ export function execute(
         case Opcode.WARN: {
           drop(values[--stack.top]!, run.lifetimes)
           run.program.warn(messageText(values[--stack.top]!))
-          if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.refuse('warns', fn, pc)
+          recorderOf(run)?.refuse('warns', fn, pc)
           pc += 3
           continue
         }
         default:
-          if (HOLDS_OBSERVERS && code[pc] === TRAP && trapHandler !== null) {
+          if (trapHandler !== null && code[pc] === TRAP) {
             trapHandler(code, pc)
             continue
           }
@@ -289,17 +277,16 @@ export function execute(
 
 /** Calls a function from the instruction at `pc` of `caller`. */
 function call(fn: LinkedFunction, stack: Stack, run: Run, caller: LinkedFunction, pc: number): void {
-  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.called(caller, pc)
+  recorderOf(run)?.called(caller, pc)
   execute(fn, stack, run)
-  if (HOLDS_OBSERVERS && run.recorder !== null) run.recorder.returned()
+  recorderOf(run)?.returned()
 }
 
 function store(registers: Value[], index: number, value: Value, run: Run): void {
   const old = registers[index]!
   registers[index] = value
   // what objects hold is pinned: by their file, and by SET_ATTR
-  if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null && !(value instanceof Tensor || value instanceof ScriptObject))
-    run.lifetimes.pin(value)
+  pinStored(value, run)
   if (typeof old === 'object' && old !== null) drop(old, run.lifetimes)
 }
 
@@ -318,7 +305,8 @@ function use(run: Run, words: number): void {
 /** Calls one operator, which has to leave `results` values if its schema does not say how many: fills defaults, counts results in, arguments out, and releases temporaries. */
 function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, results: number, fn: LinkedFunction, pc: number): void {
   const { values } = stack
-  if (HOLDS_OBSERVERS && run.recorder !== null && run.recorder.leavesBefore(op, fn, pc)) throw LEFT
+  const recorder = recorderOf(run)
+  if (recorder !== null && recorder.leavesBefore(op, fn, pc)) throw LEFT
   if (run.budget.clocked) run.budget.check()
   if (op.defaults !== null) insertDefaults(op, stack)
   const argc = op.defaults === null ? given : given + op.defaults.length
@@ -326,17 +314,18 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
   const held = run.held
   for (let i = 0; i < argc; i++) held[i] = values[base + i]!
   if (op.vararg) values[stack.top++] = argc
-  const started = !HOLDS_OBSERVERS || run.profiler === null ? 0 : run.profiler.now()
-  if (!HOLDS_OBSERVERS || run.recorder === null) op.call(stack)
-  else run.recorder.operator(op, held, argc, stack, base, fn, pc, run)
-  if (HOLDS_OBSERVERS && run.profiler !== null) run.profiler.record(op.qualifiedName, started)
+  const profiler = profilerOf(run)
+  const started = profiler === null ? 0 : profiler.now()
+  if (recorder === null) op.call(stack)
+  else recorder.operator(op, held, argc, stack, base, fn, pc, run)
+  if (profiler !== null) profiler.record(op.qualifiedName, started)
   if (op.returns < 0 && stack.top - base !== results) step.wrongResults(op.qualifiedName, stack.top - base, results)
   if (op.use !== ArgumentUse.move) {
-    if (HOLDS_CONTAINERS && op.use === ArgumentUse.keep) pinArguments(argc, run)
+    if (op.use === ArgumentUse.keep) pinArguments(argc, run)
     for (let i = base; i < stack.top; i++) {
       const v = values[i]!
       if (v instanceof Tensor) v.uses++
-      else if (HOLDS_CONTAINERS && typeof v === 'object' && v !== null) retainResult(v, argc, run)
+      else retainResult(v, argc, run)
     }
     for (let i = 0; i < argc; i++) {
       const v = held[i]!
@@ -351,22 +340,5 @@ function runOperator(op: LinkedOperator, given: number, stack: Stack, run: Run, 
     const t = created.pop()!
     if (t.uses === 0 && !t.pinned) t.release()
   }
-  if (HOLDS_CONTAINERS && run.lifetimes.crowded) collect(stack, run)
-}
-
-function retainResult(value: object & Value, argc: number, run: Run): void {
-  if (value instanceof CustomObject || value instanceof ScriptObject || value instanceof Map) {
-    pinArguments(argc, run)
-    for (const t of run.scope.created) run.lifetimes.pin(t)
-    run.lifetimes.pin(value)
-  } else retain(value, run.lifetimes)
-}
-
-/** Pins containers among the arguments, and tensors that could end up inside one of them. */
-function pinArguments(argc: number, run: Run): void {
-  for (let i = 0; i < argc; i++) run.lifetimes.pin(run.held[i]!)
-}
-
-function collect(stack: Stack, run: Run): void {
-  run.lifetimes.sweep([...stack.values.slice(0, stack.top), ...run.frames.flat(), ...run.roots])
+  if (isCrowded(run)) collect(stack, run)
 }

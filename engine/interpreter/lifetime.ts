@@ -1,4 +1,3 @@
-import { HOLDS_CONTAINERS } from '../../runtime/held.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { elementsOf, reachable } from '../../program/reach.js'
@@ -114,13 +113,13 @@ const MOST_COUNTED = 2 ** 16
 /** One more holder. Only tensors count; lists on the stack carry their elements' counts. */
 export function retain(value: Value, lifetimes: Lifetimes): void {
   if (value instanceof Tensor) value.uses++
-  else if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null) lifetimes.count(value, 1)
+  else if (typeof value === 'object' && value !== null) lifetimes.count(value, 1)
 }
 
 /** One holder less. Releases a tensor that nobody holds. */
 export function drop(value: Value, lifetimes: Lifetimes): void {
   if (value instanceof Tensor) dropTensor(value)
-  else if (HOLDS_CONTAINERS && typeof value === 'object' && value !== null) lifetimes.count(value, -1)
+  else if (typeof value === 'object' && value !== null) lifetimes.count(value, -1)
 }
 
 function dropTensor(tensor: Tensor): void {

@@ -1,5 +1,4 @@
 import { PtliteError } from '../../runtime/error.js'
-import { HOLDS_OBSERVERS } from '../../runtime/held.js'
 import type { FunctionCode } from '../../program/code.js'
 import { linkFunctions } from '../../program/link.js'
 import type { LinkedFunction } from '../../program/linked.js'
@@ -13,29 +12,11 @@ import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import { tensorAttributes } from '../../program/attributes.js'
 import type { Program } from '../../program/program.js'
+import { moduleObserver } from './module-observer.js'
 
 export interface ScriptOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
-}
-
-/** Is told of every module that is loaded or called. */
-export interface ModuleObserver {
-  /** Functions that are about to run: at load, before any `__setstate__`, and at calls. */
-  functions(functions: readonly LinkedFunction[]): void
-  /** A module that is whole, at the end of loading and at calls. */
-  module(module: ScriptModule): void
-}
-
-let observer: ModuleObserver | null = null
-
-/** While it is so, calls must be interpreted: a replayed plan does not say what it does. */
-export function modulesObserved(): boolean {
-  return observer !== null
-}
-
-export function observeModules(other: ModuleObserver | null): void {
-  observer = other
 }
 
 /** A loaded model: its functions linked and verified, its state, and what keeps both alive. `__setstate__` runs on it while it is being read. */
@@ -65,7 +46,7 @@ export class ScriptModule implements ProgramInstance {
   link(codes: readonly FunctionCode[], operatorVersion: number): void {
     const functions = (this.functions = linkFunctions(codes, operatorVersion, this.namedTuples))
     for (const fn of functions) verifyFunction(fn, functions)
-    if (HOLDS_OBSERVERS) observer?.functions(functions)
+    if (moduleObserver !== null) moduleObserver.functions(functions)
   }
 
   /** Fills `object` by running a `__setstate__` of its file on `state`. */
@@ -77,7 +58,7 @@ export class ScriptModule implements ProgramInstance {
   /** What was read is whole. */
   complete(file: Program): void {
     this.hold(file)
-    if (HOLDS_OBSERVERS) observer?.module(this)
+    if (moduleObserver !== null) moduleObserver.module(this)
   }
 
   /** A module whose functions and state are in memory already, verified and set up by another thread. */
@@ -137,9 +118,9 @@ export class ScriptModule implements ProgramInstance {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     this.checkAlive()
-    if (HOLDS_OBSERVERS && observer !== null) {
-      observer.functions(this.functions)
-      observer.module(this)
+    if (moduleObserver !== null) {
+      moduleObserver.functions(this.functions)
+      moduleObserver.module(this)
     }
     return runFunction(fn, [this.root, ...args], this, { ...this.options, ...options })
   }

@@ -1,5 +1,3 @@
-import { HOLDS_ALL_OPERATORS } from '../../runtime/held.js'
-import { missingOperators } from '../../runtime/operators/missing-operator.js'
 import { findOperator, type OperatorEntry } from '../../runtime/operators/registry.js'
 import type { SchemaArgument } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
@@ -37,8 +35,6 @@ export type DtypeOf = (name: string) => number | undefined
 /** Writes a call of an operator: its arguments in the order of its schema, and what becomes of its results. */
 export function emitOperator(name: string, node: GraphNode, scope: Scope, builder: CodeBuilder, dtypeOf: DtypeOf): void {
   const entry = operatorFor(name, node.inputs, scope)
-  // builds that are cut to traced models have no other way for what these do not call
-  if (entry === undefined && !HOLDS_ALL_OPERATORS) throw missingOperators(missingIn(scope.graph))
   if (entry === undefined) return emitMissing(name, node, scope, builder)
   const { schema } = entry
   const given = matchArguments(schema.arguments, node.inputs)
@@ -78,12 +74,6 @@ function matchArguments(args: readonly SchemaArgument[], inputs: readonly NodeIn
     if (given[i] === undefined && defaultValue === undefined) throw damaged(`the argument '${name}' is missing`)
   })
   return given
-}
-
-/** Names of a graph's operators that this build lacks, in order. */
-function missingIn(graph: Graph): string[] {
-  const names = graph.nodes.flatMap(({ target }) => operatorName(target) ?? [])
-  return [...new Set(names.filter((name) => findOperator(name) === undefined))].sort()
 }
 
 /** The build lacks it: linking says so, with all others that it lacks. */

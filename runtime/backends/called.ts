@@ -1,5 +1,3 @@
-import { HOLDS_OBSERVERS } from '../held.js'
-
 /** Is told the position in the operator table of each operator that is called by way of its dispatch. */
 export type CallObserver = (operator: number) => void
 
@@ -12,5 +10,5 @@ export function observeCalls(other: CallObserver | null): void {
 
 /** An unboxed function with dispatch begins. */
 export function noteCall(operator: number): void {
-  if (HOLDS_OBSERVERS && observer !== null) observer(operator)
+  if (observer !== null) observer(operator)
 }

@@ -1,10 +1,10 @@
 import { absent, PtliteError } from '../error.js'
-import { HOLDS_OBSERVERS } from '../held.js'
 import { kernelTimeError } from './budget.js'
 import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
 import type { Launch } from './host.js'
 import { nativeLaunch } from './library.js'
 import { Status } from './generated/numbers.js'
+import { launchObserver, observeLaunches } from './launch-observer.js'
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
 
@@ -36,25 +36,25 @@ export function getI64(word: number): number {
 export function putI64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) putI64(word + 2 * i, values[i]!)
-  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
-  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + values.length, word + room)
+  if (launchObserver !== null) i32.fill(0, word + values.length, word + room)
 }
 
 export function putF64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
-  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
+  if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
 export function putF32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!
-  if (HOLDS_OBSERVERS && observer !== null) i32.fill(0, word + values.length, word + room)
+  if (launchObserver !== null) i32.fill(0, word + values.length, word + room)
 }
 
 function tooMany(count: number, room: number): never {
@@ -69,22 +69,10 @@ export function launch(id: number, name: string, host: ArrayBufferView | null = 
   launchWith(nativeLaunch, id, name, host)
 }
 
-/** Sees each launch before it runs; the frame is filled. `own` is false for kernels of another library. */
-export type LaunchObserver = (id: number, name: string, host: ArrayBufferView | null, own: boolean) => void
-
-let observer: LaunchObserver | null = null
-
-/** Makes `next` see all launches of this thread and returns who saw them before, to be put back when done. */
-export function observeLaunches(next: LaunchObserver | null): LaunchObserver | null {
-  const before = observer
-  observer = next
-  return before
-}
-
 /** launch for a kernel of another library (see openLibrary). */
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
   i32[0] = id
-  if (HOLDS_OBSERVERS && observer !== null) observer(id, name, host, call === nativeLaunch)
+  if (launchObserver !== null) launchObserver(id, name, host, call === nativeLaunch)
   const status = call(host)
   if (status !== Status.OK) fail(name, status)
 }

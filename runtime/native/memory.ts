@@ -1,8 +1,9 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_OBSERVERS } from '../held.js'
 import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
+import { GUARDED } from './guarded.js'
+import { blockOf, giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
@@ -24,20 +25,13 @@ const CACHE_LIMIT = 256 * 1024 * 1024
 const MOST_WASTE = 2
 
 /** Bytes in use of what the system gave at one time. */
-interface Counter {
+export interface Counter {
   used: number
 }
 
 /** Collected some time after the memory, which it does not hold: what is registered for finalization survives V8's frequent collections of young objects. */
-interface Account {
+export interface Account {
   readonly counter: Counter
-}
-
-/** Guard pages (guard.ts), which selective builds do without. */
-const GUARDED = HOLDS_OBSERVERS && isGuarded(process.env.PTLITE_GUARD)
-
-function isGuarded(setting: string | undefined): boolean {
-  return setting !== undefined && setting !== '' && setting !== '0'
 }
 
 /** A piece of memory in use or kept for reuse. */
@@ -65,8 +59,7 @@ const arrayBuffers: MemorySource = {
     const length = bytes + 64
     let host: Uint8Array
     try {
-      // Buffer clears nothing, but makes no more than 4 GB
-      host = HOLDS_OBSERVERS && length >= 2 ** 32 ? new Uint8Array(new ArrayBuffer(length), 0, 64) : Buffer.allocUnsafeSlow(length)
+      host = hostMemory(length)
     } catch {
       throw new PtliteError('OUT_OF_MEMORY', `the system has no memory for a tensor of ${bytes} bytes; check the sizes it was asked for`)
     }
@@ -85,12 +78,6 @@ export function useMemory(other: MemorySource): void {
 
 const collected = /* @__PURE__ */ new FinalizationRegistry<Counter>(({ used }) => (liveBytes -= used))
 const free = new Map<number, Block[]>()
-/**
- * Blocks in use that must not be collected, whether or not JavaScript knows of more than their address. Operators need it only where
- * they are called outside of a scope (scope.ts), as compilers do.
- */
-const held: (Block | undefined)[] = []
-const freeSlots: number[] = []
 /** What is left of the slab that blocks are cut from, the last first. */
 let slab = { bytes: 0 } as Block
 let cachedBytes = 0
@@ -130,10 +117,9 @@ export function allocate(bytes: number): Block {
   const size = blockSize(bytes)
   if (liveBytes + size > ceiling) throw limitError(limitOfCall!.who, 'bytes', limitOfCall!.limit)
   const block = GUARDED ? fromSystem(bytes) : take(size)
-  if (HOLDS_OBSERVERS) block.account.counter.used += block.bytes
   liveBytes += block.bytes
   if (liveBytes > peakBytes) peakBytes = liveBytes
-  if (HOLDS_OBSERVERS) held[(block.slot = freeSlots.pop() ?? held.length)] = block
+  hold(block)
   return block
 }
 
@@ -163,19 +149,10 @@ function takeLarger(size: number): Block {
   return free.get(found)!.pop()!
 }
 
-/** Leaves a block to the garbage collector, which takes it when its `Block` is not referred to. */
-export function letGo(block: Block): void {
-  if (!HOLDS_OBSERVERS || block.slot < 0) return
-  held[block.slot] = undefined
-  freeSlots.push(block.slot)
-  block.slot = -1
-}
-
 /** Gives a block of `allocate` back. */
 export function release(block: Block): void {
-  letGo(block)
+  giveUp(block)
   const size = block.bytes
-  if (HOLDS_OBSERVERS) block.account.counter.used -= size
   liveBytes -= size
   if (size > SMALL_BYTES || GUARDED) {
     if (cachedBytes + size > CACHE_LIMIT || GUARDED) {
@@ -211,12 +188,5 @@ export function memoryStats(): MemoryStats {
 
 function fromSystem(bytes: number): Block {
   const { address, owner } = source.take(bytes)
-  const account: Account = { counter: { used: 0 } }
-  if (HOLDS_OBSERVERS) collected.register(account, account.counter)
-  return blockOf(address, bytes, owner, account)
-}
-
-/** All blocks have one hidden class, whatever they are cut from: operators come by here for every result. */
-function blockOf(address: number, bytes: number, owner: object, account: Account): Block {
-  return { address, bytes, owner, account, slot: -1 }
+  return blockOf(address, bytes, owner, newAccount(collected))
 }

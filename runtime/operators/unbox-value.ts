@@ -1,7 +1,7 @@
-import { HOLDS_COMPLEX } from '../held.js'
 import { type DType, dtypeFromCode, dtypeFromName } from '../tensor/dtype.js'
 import { MemoryFormat } from '../tensor/options.js'
 import { type AnyScalar, Complex, Float, type Int, type Scalar } from '../tensor/scalar.js'
+import { isComplexNumber } from '../tensor/complex-number.js'
 import { Tensor } from '../tensor/tensor.js'
 import { CustomObject, Device, Tuple, type Value } from '../tensor/value.js'
 import { noteUse } from '../used.js'
@@ -49,7 +49,7 @@ export function toScalar(v: Value, arg: number): Scalar {
 
 /** A number that may be complex, for operators that compute with such. */
 export function toAnyScalar(v: Value, arg: number): AnyScalar {
-  if (!HOLDS_COMPLEX || !(v instanceof Complex)) return toScalar(v, arg)
+  if (!isComplexNumber(v)) return toScalar(v, arg)
   noteUse('complex')
   return v
 }

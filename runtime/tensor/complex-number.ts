@@ -15,6 +15,11 @@ export class Complex {
   }
 }
 
+/** True for complex numbers, where there is code for them. */
+export function isComplexNumber(value: unknown): value is Complex {
+  return value instanceof Complex
+}
+
 /** A complex number: the real part, and the imaginary one. Throws INVALID_ARGUMENT for what are no numbers. */
 export function complex(re: number, im = 0): Complex {
   return new Complex(numberOf(re), numberOf(im))

@@ -1,6 +1,6 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_COMPLEX } from '../held.js'
-import { complexOf, DType, isComplex, isFloating, promoteTypes, realOf } from './dtype.js'
+import { complexOf, DType, isComplex, isFloating, realOf } from './dtype.js'
+import { promoteTypes } from './promote-types.js'
 import { type Operand, promote, scalarType } from './promote.js'
 import { Complex } from './scalar.js'
 import { Tensor } from './tensor.js'
@@ -13,10 +13,14 @@ export function isComplexOperand(x: AnyOperand): x is Tensor | Complex {
   return x instanceof Complex || (x instanceof Tensor && isComplex(x.type))
 }
 
+/** True where one of them is complex. */
+export function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
+  return isComplexOperand(a) || isComplexOperand(b)
+}
+
 /** What is no complex number, as it is. Throws INVALID_DTYPE for one. */
 export function notComplex<T>(value: T | Complex): T {
-  if (HOLDS_COMPLEX && value instanceof Complex)
-    throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
+  if (value instanceof Complex) throw new PtliteError('INVALID_DTYPE', `expected a real number, found the complex number ${String(value)}`)
   return value as T
 }
 

@@ -1,9 +1,10 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_COMPLEX } from '../held.js'
 import * as kernels from '../native/generated/kernels.js'
 import { pairsOf } from './complex-pairs.js'
+import { holdsComplex } from './complex-tensor.js'
 import { DType, isComplex, isFloating, itemSize } from './dtype.js'
-import { halfValue, isHalf } from './half.js'
+import { isHalf } from './half.js'
+import { halfValue } from './half-value.js'
 import { noteRead } from './observe.js'
 import { Float, type Scalar, toInt } from './scalar.js'
 import { extentOf, isContiguous, numelOf, refuseSparse, shapeText } from './shape.js'
@@ -102,7 +103,7 @@ export function writeTensor(t: Tensor, data: TypedArray): void {
 export function itemOf(t: Tensor): Scalar {
   const n = numelOf(t.shape)
   if (n !== 1) throw new PtliteError('INVALID_ARGUMENT', `a tensor with ${n} elements cannot be converted to a number`)
-  if (HOLDS_COMPLEX && isComplex(t.type)) return realItem(t)
+  if (holdsComplex(t)) return realItem(t)
   return elementScalar(readTensor(t)[0]!, t)
 }
 

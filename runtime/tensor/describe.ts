@@ -1,5 +1,6 @@
 import { kindOf } from './kind-of.js'
-import { Complex, Float } from './scalar.js'
+import { isComplexNumber } from './complex-number.js'
+import { Float } from './scalar.js'
 import { shapeText } from './shape.js'
 import { Tensor } from './tensor.js'
 import { Device, Tuple } from './value.js'
@@ -12,7 +13,7 @@ export function describe(value: unknown): string {
   if (value instanceof Tuple) return `${kind} of ${value.items.length}`
   if (value instanceof Map) return `${kind} of ${value.size}`
   if (typeof value === 'string') return `${kind} ${JSON.stringify(value.slice(0, 40))}`
-  const isNumber = value instanceof Float || value instanceof Complex
+  const isNumber = value instanceof Float || isComplexNumber(value)
   const isShort = value !== null && (typeof value !== 'object' || isNumber || value instanceof Device)
   return isShort && value !== undefined ? `${kind} ${String(value)}` : kind
 }

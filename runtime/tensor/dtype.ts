@@ -1,5 +1,4 @@
-import { absent, PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../held.js'
+import { PtliteError } from '../error.js'
 
 /** Element types, numbered as c10::ScalarType, which is how models write them. */
 export const DType = {
@@ -95,33 +94,6 @@ export function integerType(dtype: DType): DType {
   if (dtype === DType.qint32) return DType.int32
   if (dtype === DType.quint4x2) throw new PtliteError('UNSUPPORTED_DTYPE', 'quint4x2 tensors can only be used by the embedding operators')
   return dtype
-}
-
-/** The dtype both operands are converted to (c10::promoteTypes). Quantized dtypes only promote with themselves. */
-export function promoteTypes(a: DType, b: DType): DType {
-  if (HOLDS_COMPLEX && (isComplex(a) || isComplex(b)))
-    throw new PtliteError('UNSUPPORTED_DTYPE', 'complex tensors cannot be computed with; take their parts first')
-  if (a === b) return a
-  if (HOLDS_MIXED_DTYPES) return commonType(a, b)
-  throw absent(`an operator on ${dtypeName(a)} and ${dtypeName(b)}`)
-}
-
-function commonType(a: DType, b: DType): DType {
-  if (isQuantized(a) || isQuantized(b)) throw new PtliteError('INVALID_DTYPE', `no common dtype for ${dtypeName(a)} and ${dtypeName(b)}`)
-  const [kindA, kindB] = [kindOf(a), kindOf(b)]
-  if (kindA !== kindB) return kindA > kindB ? a : b
-  const [sizeA, sizeB] = [itemSize(a), itemSize(b)]
-  if (sizeA !== sizeB) return sizeA > sizeB ? a : b
-  // neither holds all values of the other
-  return kindA === FLOATING ? DType.float32 : DType.int16
-}
-
-const FLOATING = 2
-
-/** bool < integers < floating point. */
-function kindOf(dtype: DType): number {
-  if (dtype === DType.bool) return 0
-  return isFloating(dtype) ? FLOATING : 1
 }
 
 /** torch.can_cast: a result of dtype `from` may be written into a tensor of dtype `to`. */

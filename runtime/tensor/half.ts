@@ -1,7 +1,4 @@
-import { absent } from '../error.js'
-import { HOLDS_HALVES } from '../held.js'
-import { noteUse } from '../used.js'
-import { DType, dtypeName } from './dtype.js'
+import { DType } from './dtype.js'
 import { roundHalfEven } from './rounding.js'
 
 /* float16 and bfloat16 elements, which JavaScript sees as their 16 bits. */
@@ -11,13 +8,6 @@ const floats = /* @__PURE__ */ new Float32Array(words.buffer)
 
 export function isHalf(type: DType): boolean {
   return type === DType.float16 || type === DType.bfloat16
-}
-
-/** The number that the bits of an element stand for; `type` is float16 or bfloat16. */
-export function halfValue(bits: number, type: DType): number {
-  noteUse('halves')
-  if (HOLDS_HALVES) return type === DType.float16 ? halfToNumber(bits) : bfloat16ToNumber(bits)
-  throw absent(dtypeName(type))
 }
 
 /** The value of IEEE half-precision bits. */

@@ -1,11 +1,8 @@
-import { check, PtliteError } from '../error.js'
-import { HOLDS_WRITES } from '../held.js'
-import { noteUse } from '../used.js'
-import { canCast, type DType, dtypeName } from './dtype.js'
-import { contiguousStrides, extentOf, shapeText, sameShape } from './shape.js'
-import { Storage } from './storage.js'
-import { become, bytesFor, emptyStrided, type Tensor } from './tensor.js'
-import { absentWrite } from './write.js'
+import { check } from '../error.js'
+import type { DType } from './dtype.js'
+import { preparedOut } from './prepared-out.js'
+import { contiguousStrides } from './shape.js'
+import { emptyStrided, type Tensor } from './tensor.js'
 
 /** Dimensions that a kernel frame has room for, after merging. */
 export const MAX_LOOP_DIMS = 12
@@ -149,26 +146,6 @@ export function emptyLike(t: Tensor, type: DType = t.type): Tensor {
   return emptyStrided(t.shape, resultStrides(t.shape, [t]), type, type === t.type ? t.quant : null)
 }
 
-/** True where no two indices share memory and none lies between that no index reaches. */
-export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
-  const dims = shape.map((_, d) => d).filter((d) => shape[d]! !== 1)
-  dims.sort((a, b) => strides[a]! - strides[b]!)
-  let step = 1
-  for (const d of dims) {
-    if (strides[d] !== step) return false
-    step *= shape[d]!
-  }
-  return true
-}
-
-/** Gives `out` the shape of a result; its storage is replaced where it is too small. */
-export function resizeOut(out: Tensor, shape: readonly number[]): void {
-  if (sameShape(out.shape, shape)) return
-  const bytes = bytesFor(shape, out.type)
-  const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
-  become(out, fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
-}
-
 /**
  * The tensor that an operator writes: a new one, `out` after a resize, or `out` as it is where it is an operand
  * (in place), whose shape must then be the result's. Throws where the result cannot be cast to it, or where it
@@ -176,63 +153,5 @@ export function resizeOut(out: Tensor, shape: readonly number[]): void {
  */
 export function resultTensor(out: Tensor | undefined, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
   if (out === undefined) return emptyStrided(shape, resultStrides(shape, inputs), type)
-  return HOLDS_WRITES ? preparedOut(out, shape, type, inputs) : absentWrite()
-}
-
-function preparedOut(out: Tensor, shape: readonly number[], type: DType, inputs: readonly Tensor[]): Tensor {
-  checkCast(type, out.type)
-  if (!inputs.includes(out)) resizeOut(out, shape)
-  else if (!sameShape(out.shape, shape)) {
-    throw new PtliteError(
-      'INVALID_ARGUMENT',
-      `output with shape ${shapeText(out.shape)} doesn't match the broadcast shape ${shapeText(shape)}`,
-    )
-  }
-  checkOverlap(out, inputs)
-  noteUse('writes')
-  return out
-}
-
-/** Throws INVALID_DTYPE where a result of dtype `from` must not be written into `to`. */
-export function checkCast(from: DType, to: DType): void {
-  if (!canCast(from, to)) {
-    throw new PtliteError('INVALID_DTYPE', `result type ${dtypeName(from)} can't be cast to the desired output type ${dtypeName(to)}`)
-  }
-}
-
-/** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
-export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
-  const sharesWithItself = out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
-  check(!sharesWithItself, () => 'more than one element of the written-to tensor refers to a single memory location')
-  const sharesWithInput = inputs.some((t) => t !== out && t.storage === out.storage && overlapsInPart(out, t))
-  check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
-}
-
-/** Throws where the written-to tensor shares memory with an input, be it the same. */
-export function checkDisjoint(out: Tensor, inputs: readonly Tensor[]): void {
-  const [start, end] = bytesOf(out)
-  for (const one of inputs) {
-    const [from, to] = bytesOf(one)
-    check(one.storage !== out.storage || from >= end || start >= to, () =>
-      'some elements of the input tensor and the written-to tensor refer to a single memory location',
-    ) // prettier-ignore
-  }
-}
-
-/** As PyTorch, only judges dense views. */
-function overlapsInPart(a: Tensor, b: Tensor): boolean {
-  if (!isDense(a.shape, a.strides) || !isDense(b.shape, b.strides)) return false
-  const [startA, endA] = bytesOf(a)
-  const [startB, endB] = bytesOf(b)
-  if (startA === startB && endA === endB && sameStrides(a, b)) return false
-  return startA < endB && startB < endA
-}
-
-/** Where a view starts and ends in its storage. */
-function bytesOf(t: Tensor): [start: number, end: number] {
-  return [t.offset * t.itemSize, (t.offset + extentOf(t.shape, t.strides)) * t.itemSize]
-}
-
-function sameStrides(a: Tensor, b: Tensor): boolean {
-  return a.type === b.type && sameShape(a.shape, b.shape) && a.strides.every((s, d) => s === b.strides[d] || a.shape[d] === 1)
+  return preparedOut(out, shape, type, inputs)
 }

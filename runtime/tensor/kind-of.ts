@@ -1,12 +1,12 @@
+import { isComplexNumber } from './complex-number.js'
 import { KIND } from './kind.js'
-import { Complex, Float } from './scalar.js'
+import { Float } from './scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple } from './value.js'
 
 /** Made when it is needed: the classes' own files come here with their errors. */
 const classes = () =>
   [
     [Float, 'float'],
-    [Complex, 'complex'],
     [Tuple, 'tuple'],
     [Device, 'device'],
   ] as const
@@ -27,6 +27,7 @@ export function kindOf(value: unknown): string {
 }
 
 function kindOfObject(value: object): string {
+  if (isComplexNumber(value)) return 'complex'
   if (value instanceof ScriptObject) return value.typeName
   if (value instanceof CustomObject) return value.className
   const own = (value as { readonly [KIND]?: string })[KIND]

@@ -1,4 +1,3 @@
-import { HOLDS_OBSERVERS } from '../held.js'
 import type { Tensor } from './tensor.js'
 
 /** Whoever has to know what makes a run depend on more than shapes: the recorder of a compiler. */
@@ -20,10 +19,10 @@ export function observeData(next: DataObserver | null): DataObserver | null {
 
 /** To be called wherever element values reach TypeScript. */
 export function noteRead(tensor: Tensor): void {
-  if (HOLDS_OBSERVERS && observer !== null) observer.read(tensor)
+  if (observer !== null) observer.read(tensor)
 }
 
 /** To be called wherever the random generator is used. */
 export function noteRandom(): void {
-  if (HOLDS_OBSERVERS && observer !== null) observer.random()
+  if (observer !== null) observer.random()
 }

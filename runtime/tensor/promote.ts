@@ -1,6 +1,5 @@
-import { absent } from '../error.js'
-import { HOLDS_MIXED_DTYPES } from '../held.js'
-import { DType, isFloating, promoteTypes } from './dtype.js'
+import { DType, isFloating } from './dtype.js'
+import { promoteTypes } from './promote-types.js'
 import { Float, type Scalar } from './scalar.js'
 import { Tensor } from './tensor.js'
 
@@ -32,30 +31,12 @@ export function promote(operands: readonly Operand[]): DType {
   return combine(dim, combine(zeroDim, number)) as DType
 }
 
-/** promote([a, b]) without the list. */
-export function promotePair(a: Operand, b: Operand): DType {
-  if (a instanceof Tensor && b instanceof Tensor && a.type === b.type) return a.type
-  if (HOLDS_MIXED_DTYPES) return promotedPair(a, b)
-  throw absent('an operator on different dtypes, or on a tensor and a number')
-}
-
-function promotedPair(a: Operand, b: Operand): DType {
-  if (a instanceof Tensor) {
-    if (b instanceof Tensor) {
-      if (a.shape.length > 0 === b.shape.length > 0) return promoteTypes(a.type, b.type)
-      return (a.shape.length > 0 ? combine(a.type, b.type) : combine(b.type, a.type)) as DType
-    }
-    return combine(a.type, scalarType(b)) as DType
-  }
-  if (b instanceof Tensor) return combine(b.type, scalarType(a)) as DType
-  return promoteTypes(scalarType(a), scalarType(b))
-}
-
 function join(a: Maybe, b: DType): DType {
   return a === NONE ? b : promoteTypes(a, b)
 }
 
-function combine(higher: Maybe, lower: Maybe): Maybe {
+/** What counts more and what counts less: at::result_type. */
+export function combine(higher: Maybe, lower: Maybe): Maybe {
   if (higher === NONE) return lower
   if (lower === NONE || isFloating(higher)) return higher
   if (higher === DType.bool || isFloating(lower)) return promoteTypes(higher, lower)

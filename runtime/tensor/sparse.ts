@@ -62,7 +62,7 @@ export class SparseTensor extends Tensor {
     this.#values.release()
     this.#indices = kept(indices)
     this.#values = kept(values)
-    Tensor.place(this, this.storage, 0, shape, contiguousStrides(shape))
+    Tensor.relocate(this, this.storage, 0, shape, contiguousStrides(shape))
   }
 
   override release(): void {

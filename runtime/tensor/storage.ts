@@ -1,25 +1,9 @@
 import { PtliteError } from '../error.js'
-import { HOLDS_OBSERVERS } from '../held.js'
 import { mem_read, mem_write } from '../native/generated/kernels.js'
-import { allocate, type Block, letGo, release } from '../native/memory.js'
+import { allocate, type Block, release } from '../native/memory.js'
+import { letGo } from '../native/held-blocks.js'
 import { byteLengthOf, steady } from './typed-array.js'
-
-/** Sees what a run does with memory. */
-export interface StorageObserver {
-  /** A kernel is about to be given an address in this storage. */
-  used(storage: Storage): void
-  allocated(storage: Storage): void
-  freed(storage: Storage): void
-}
-
-let observer: StorageObserver | null = null
-
-/** Makes `next` see the storages of this thread and returns who saw them before, to be put back when done. */
-export function observeStorages(next: StorageObserver | null): StorageObserver | null {
-  const before = observer
-  observer = next
-  return before
-}
+import { storageObserver } from './storage-observer.js'
 
 /**
  * A block of 64-byte-aligned memory. Counted by the tensors that view it; the last one to be released gives it back at once. That of
@@ -54,7 +38,7 @@ export class Storage {
   static allocate(byteLength: number): Storage {
     const block = allocate(byteLength)
     const storage = new Storage(block.address, byteLength, block, undefined)
-    if (HOLDS_OBSERVERS && observer !== null) observer.allocated(storage)
+    if (storageObserver !== null) storageObserver.allocated(storage)
     return storage
   }
 
@@ -127,7 +111,7 @@ export class Storage {
   /** Throws DISPOSED where the memory was given back. */
   get address(): number {
     this.checkLive()
-    if (HOLDS_OBSERVERS && observer !== null) observer.used(this)
+    if (storageObserver !== null) storageObserver.used(this)
     return this.#base
   }
 
@@ -168,12 +152,12 @@ export class Storage {
 
   free(): void {
     if (this.#base === 0) return
-    if (HOLDS_OBSERVERS && observer !== null) observer.freed(this)
+    if (storageObserver !== null) storageObserver.freed(this)
     for (const d of this.#derived ?? []) d.storage.free()
     this.#derived = undefined
     this.#base = 0
     if (this.#block === undefined) return
-    if (HOLDS_OBSERVERS && this.#leases > 0) this.#doomed = this.#block
+    if (this.#leases > 0) this.#doomed = this.#block
     else release(this.#block)
     this.#block = undefined
   }

@@ -1,9 +1,9 @@
 import { check, PtliteError } from '../error.js'
-import { HOLDS_COMPLEX, HOLDS_OBSERVERS } from '../held.js'
 import { anyItemOf } from './complex-item.js'
+import { holdsComplex } from './complex-tensor.js'
 import { anything, checkOptions, reading } from './check-arguments.js'
-import { arrayTypeOf, elementValue, itemOf, readTensor, type TypedArray } from './data.js'
-import { type DType, dtypeFromName, dtypeName, type DTypeName, isComplex, isQuantized, itemSize } from './dtype.js'
+import { arrayTypeOf, elementValue, readTensor, type TypedArray } from './data.js'
+import { type DType, dtypeFromName, dtypeName, type DTypeName, isQuantized, itemSize } from './dtype.js'
 import { KIND } from './kind.js'
 import { kindOf } from './kind-of.js'
 import type { DetachedTensor } from './detached.js'
@@ -15,15 +15,13 @@ import { Storage } from './storage.js'
 import type { TensorOperations } from './operations.js'
 import type { TensorSummary } from './summary.js'
 import { arrayName } from './typed-array.js'
+import { UNCLONEABLE } from './uncloneable.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
 /** What callers know of a tensor: nothing; the tensor, but the library does not; the tensor, which is fixed. */
 const Known = { never: 0, handed: 1, fixed: 2 } as const
 type Known = (typeof Known)[keyof typeof Known]
-
-/** The error of a structured clone names the value that has none. */
-const UNCLONEABLE = /* @__PURE__ */ Symbol('a Tensor: clone or post tensor.detach(), and make a tensor of it by Tensor.from(). It')
 
 /**
  * Throws INVALID_ARGUMENT unless sizes and offset are at least 0 and every element of the view lies in the storage. Every tensor
@@ -122,7 +120,7 @@ export class Tensor {
     this.#strides = strides
     this.#type = type
     this.#quant = quant
-    if (HOLDS_OBSERVERS) this.uncloneable = UNCLONEABLE
+    if (UNCLONEABLE !== null) this.uncloneable = UNCLONEABLE
     Storage.addUser(storage)
     noteCreated(this)
   }
@@ -170,7 +168,7 @@ export class Tensor {
     if (t.#known === Known.never) {
       t.#freeze()
       if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
-    } else if (!isAsMade(t, Tensor, HOLDS_OBSERVERS ? 3 : 2) || !isAsMade(t.#storage, Storage, 2))
+    } else if (!isAsMade(t, Tensor, UNCLONEABLE === null ? 2 : 3) || !isAsMade(t.#storage, Storage, 2))
       throw new PtliteError('INVALID_ARGUMENT', 'a tensor was given properties of its own or another class; operators alone change tensors')
     t.#known = Known.fixed
     Object.preventExtensions(t)
@@ -189,7 +187,7 @@ export class Tensor {
    * Makes `t` another view. The caller has checked that it stays inside, and counted.
    * @internal
    */
-  static place(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
+  static relocate(t: Tensor, storage: Storage, offset: number, shape: readonly number[], strides: readonly number[]): void {
     t.#storage = storage
     t.#offset = offset
     t.#shape = shape
@@ -293,7 +291,7 @@ export class Tensor {
 
   /** The only element as a number, boolean, bigint past 2^53, or Complex. Throws INVALID_ARGUMENT for other sizes. */
   item(): number | bigint | boolean | Complex {
-    const value = HOLDS_COMPLEX ? anyItemOf(Tensor.own(this)) : itemOf(Tensor.own(this))
+    const value = anyItemOf(Tensor.own(this))
     return value instanceof Float ? value.value : value
   }
 
@@ -305,7 +303,7 @@ export class Tensor {
     let at = 0
     const build = (dim: number): NestedNumbers => {
       if (dim < this.shape.length) return Array.from({ length: this.shape[dim]! }, () => build(dim + 1))
-      if (HOLDS_COMPLEX && isComplex(this.type)) return new Complex(Number(data[at++]), Number(data[at++]))
+      if (holdsComplex(this)) return new Complex(Number(data[at++]), Number(data[at++]))
       return elementValue(data[at++]!, this.type)
     }
     return build(0)
@@ -389,7 +387,7 @@ export function become(t: Tensor, storage: Storage, offset: number, shape: reado
     if (before.isWatched) storage.watch()
     Storage.dropUser(before)
   }
-  Tensor.place(t, storage, offset, shape, strides)
+  Tensor.relocate(t, storage, offset, shape, strides)
 }
 
 /** Numbers and arrays in nested arrays beyond which V8 ends the process. */

@@ -78,3 +78,15 @@ export function stridesFor(shape: readonly number[], format: number): number[] {
   check(shape.length === rank, () => `expected a shape of ${rank} dimensions for this memory format, found ${shapeText(shape)}`)
   return channelsLastStrides(shape)
 }
+
+/** True where no two indices share memory and none lies between that no index reaches. */
+export function isDense(shape: readonly number[], strides: readonly number[]): boolean {
+  const dims = shape.map((_, d) => d).filter((d) => shape[d]! !== 1)
+  dims.sort((a, b) => strides[a]! - strides[b]!)
+  let step = 1
+  for (const d of dims) {
+    if (strides[d] !== step) return false
+    step *= shape[d]!
+  }
+  return true
+}

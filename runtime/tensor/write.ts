@@ -1,4 +1,3 @@
-import { absent } from '../error.js'
 import { noteUse } from '../used.js'
 import type { Tensor } from './tensor.js'
 
@@ -6,9 +5,4 @@ import type { Tensor } from './tensor.js'
 export function noteWrite(tensor: Tensor): void {
   noteUse('writes')
   tensor.storage.version++
-}
-
-/** What builds without HOLDS_WRITES do in place of writing into a given tensor. */
-export function absentWrite(): never {
-  throw absent('an operator that writes into a given tensor', 'MISSING_KERNEL')
 }

@@ -6,3 +6,5 @@ function absent(): never {
 }
 
 export { absent as pairsOf, absent as viewAsReal, absent as viewAsComplex, absent as partOf }
+export { absent as complexSum, absent as complexProduct, absent as complexQuotient, absent as complexEqual }
+export { absent as complexWhere, absent as complexFunction }

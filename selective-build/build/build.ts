@@ -21,7 +21,7 @@ import { constantFields, opcodesOf } from './constants.js'
 import { generatedFiles } from './generated.js'
 import { foreignNames } from './known-names.js'
 import { withRows } from './instructions.js'
-import { featuresOf, heldFlags } from './manifest.js'
+import { featuresOf } from './manifest.js'
 import { minify } from './minify.js'
 import { buildNative, ladder, nativeFiles } from './native.js'
 import { type Exercise, observe } from './observed.js'
@@ -57,12 +57,11 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   const levels = levelsFor(trace, request.isa, ladder(root))
   const selection = selectionOf(trace, declared, abi, request)
   const features = featuresOf(selection, declared)
-  const flags = heldFlags(selection, features)
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
   const extra = new Map([['runtime/build.ts', buildModule(request.command)]])
   const bundleOf = (files: GeneratedFiles): Promise<string> =>
-    bundle({ ...{ root, entry: ENTRY, features, flags, constants, opcodes }, files: new Map([...files, ...extra]) })
+    bundle({ ...{ root, entry: ENTRY, features, constants, opcodes }, files: new Map([...files, ...extra]) })
   const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles =>
     generatedFiles(chosen, declared, abi, kernels)
 

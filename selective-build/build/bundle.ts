@@ -3,9 +3,9 @@ import { dirname, join, relative } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { GeneratedFiles } from '../../codegen/generate.js'
 import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
-import { type HeldFlag, standInsFor } from './manifest.js'
+import { standInsFor } from './manifest.js'
 import { bundling, fail } from './minify.js'
-import { type ConstantFields, definesOf, rewrite } from './rewrite.js'
+import { type ConstantFields, rewrite } from './rewrite.js'
 
 export interface BundleInput {
   readonly root: string
@@ -15,7 +15,6 @@ export interface BundleInput {
   readonly files: GeneratedFiles
   /** Of the manifest. */
   readonly features: ReadonlySet<string>
-  readonly flags: Readonly<Record<HeldFlag, boolean>>
   readonly constants: ConstantFields
   /** Opcodes of the instructions to keep; null for all. */
   readonly opcodes: ReadonlySet<number> | null
@@ -44,7 +43,6 @@ export async function bundle(input: BundleInput): Promise<string> {
     mainFields: ['module', 'main'],
     // fields are made where they are assigned, not declared again
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-    define: definesOf(input.flags),
   }).catch(fail)
   return withJoinedImports(outputFiles[0]!.text)
 }

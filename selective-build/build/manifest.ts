@@ -2,7 +2,6 @@ import type { Operator } from '../../codegen/model/operator.js'
 import { printType } from '../../codegen/schema/printer.js'
 import { formats, writableFormats } from '../../formats/registry.js'
 import { PLAIN } from '../../program/generated/plain-opcodes.js'
-import type * as held from '../../runtime/held.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { UPGRADED } from '../absent/upgraders.js'
 import { loadersOf, type Selection } from '../selection/selection.js'
@@ -35,6 +34,39 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['complex'], file: 'runtime/tensor/complex-pairs.ts', absent: 'complex' },
   { features: ['complex'], file: 'runtime/tensor/complex-number.ts', absent: 'complex-number' },
   { features: ['complex'], file: 'src/selected-complex.ts', absent: 'selected-complex' },
+  { features: ['complex'], file: 'runtime/tensor/complex-tensor.ts', absent: 'complex-tensor' },
+  { features: ['complex'], file: 'runtime/tensor/complex-promote.ts', absent: 'complex-promote' },
+  { features: ['complex'], file: 'runtime/tensor/complex-item.ts', absent: 'complex-item' },
+  { features: ['complex'], file: 'runtime/backends/cpu/complex-arithmetic.ts', absent: 'complex' },
+  { features: ['complex'], file: 'runtime/backends/cpu/complex-functions.ts', absent: 'complex' },
+  { features: ['complex'], file: 'runtime/backends/support/complex-product.ts', absent: 'complex' },
+  { features: ['halves'], file: 'runtime/tensor/half-value.ts', absent: 'half-value' },
+  { features: ['halves'], file: 'runtime/backends/support/bfloat16-product.ts', absent: 'bfloat16' },
+  { features: ['halves'], file: 'runtime/backends/cpu/support/bfloat16-conv.ts', absent: 'bfloat16' },
+  { features: ['writes'], file: 'runtime/tensor/prepared-out.ts', absent: 'writes' },
+  { features: ['writes'], file: 'runtime/backends/support/copy-out.ts', absent: 'writes' },
+  { features: ['writes'], file: 'runtime/backends/cpu/support/given-out.ts', absent: 'writes' },
+  { features: ['compiler'], file: 'runtime/used.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/native/launch-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/tensor/storage-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/tensor/observe.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/backends/called.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'engine/interpreter/module-observer.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'engine/interpreter/watchers.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'engine/interpreter/recorder.ts', absent: 'observers' },
+  { features: ['compiler'], file: 'runtime/native/held-blocks.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/native/guarded.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/native/guard.ts', absent: 'unheld-memory' },
+  { features: ['compiler'], file: 'runtime/tensor/uncloneable.ts', absent: 'unheld-memory' },
+  { features: ['containers'], file: 'engine/interpreter/lifetime.ts', absent: 'containers' },
+  { features: ['containers'], file: 'engine/interpreter/container-lifetimes.ts', absent: 'containers' },
+  { features: ['containers'], file: 'engine/interpreter/finish-run.ts', absent: 'containers' },
+  { features: ['containers'], file: 'src/convert-containers.ts', absent: 'containers' },
+  { features: ['containers'], file: 'src/container.ts', absent: 'containers' },
+  { features: ['containers'], file: 'program/argument-use.ts', absent: 'containers' },
+  { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-types.ts', absent: 'promote-types' },
+  { features: ['mixed-dtypes'], file: 'runtime/tensor/promote-pair.ts', absent: 'promote-pair' },
+  { features: ['mixed-dtypes'], file: 'runtime/backends/support/converted.ts', absent: 'converted' },
   { features: ['quantized'], file: 'formats/reading/quantization.ts', absent: 'quantization' },
   { features: ['interpreter'], file: 'engine/open-program.ts', absent: 'open-program' },
   { features: ['interpreter'], file: 'engine/replaced.ts', absent: 'replaced' },
@@ -62,7 +94,7 @@ export function standInsFor(features: ReadonlySet<string>): Map<string, string> 
 
 /** What of the runtime a selection needs, by the names of the manifest. */
 export function featuresOf(selection: Selection, declared: readonly Operator[]): Set<string> {
-  const { parts, loaders, backends, operators, uncalled, instructions } = selection
+  const { parts, loaders, backends, dtypes, operators, uncalled, instructions } = selection
   const features = new Set<string>([...parts, ...[...loaders].map((name) => `loader:${name}`)])
   const add = (feature: string, isHeld: boolean): unknown => isHeld && features.add(feature)
   add('quantized', backends.has('QuantizedCPU'))
@@ -76,28 +108,14 @@ export function featuresOf(selection: Selection, declared: readonly Operator[]):
     [...operators, ...uncalled].some((name) => UPGRADED.test(name)),
   )
   add('all-instructions', instructions === null)
+  add('mixed-dtypes', parts.has('scalars') || dtypes === null || dtypes.size > 1)
+  add('halves', dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16))
   add('containers', parts.has('compiler') || holdsContainers(selection, declared))
   return features
 }
 
 /** Types of results that are no container and in none. */
 const SINGLE: ReadonlySet<string> = new Set(['Tensor', 'int', 'float', 'bool', 'Scalar', 'str', 'SymInt'])
-
-export type HeldFlag = keyof typeof held
-
-/** Whether each part of runtime/held.ts is in a build. */
-export function heldFlags({ dtypes, parts }: Selection, features: ReadonlySet<string>): Record<HeldFlag, boolean> {
-  return {
-    HOLDS_COMPLEX: parts.has('complex'),
-    HOLDS_OBSERVERS: parts.has('compiler'),
-    HOLDS_WRITES: parts.has('writes'),
-    HOLDS_CONTAINERS: features.has('containers'),
-    HOLDS_MIXED_DTYPES: parts.has('scalars') || dtypes === null || dtypes.size > 1,
-    HOLDS_HALVES: parts.has('halves') || dtypes === null || dtypes.has(DType.float16) || dtypes.has(DType.bfloat16),
-    // a build has those that were asked for, and says of others that they are missing when a file is read
-    HOLDS_ALL_OPERATORS: false,
-  }
-}
 
 /** Whether a program can come by a value that holds others, besides the module. */
 function holdsContainers({ operators, instructions, parts }: Selection, declared: readonly Operator[]): boolean {

@@ -1,20 +1,16 @@
-import * as held from '../../runtime/held.js'
-import type { HeldFlag } from './manifest.js'
-
 /** Constant objects by name and field, `DType.float32`. */
 export type ConstantFields = ReadonlyMap<string, Readonly<Record<string, number>>>
 
-const FLAGS_IMPORT = /^import \{[^}]*\} from '[./\w]*\/held\.js'$/gm
 /** A call or `new` whose result is named, at the top level of a module. */
 const NAMED_CALL = /^((?:export )?const \w+(?:: [^=\n]*(?:=>[^=\n]*)*)? = )(?=(?:new )?[\w.]+(?:<[^()\n]*>)?\()/gm
 
 /**
- * A source file of the runtime, so that the bundler leaves more out. It folds neither constants nor fields of constant objects of other
- * modules, and keeps every call at the top level of a module: flags are cut from the imports, for `define` to replace; fields of constant
- * objects become numbers; and calls that make a constant are marked as free of side effects, as the package says that all modules are.
+ * A source file of the runtime, so that the bundler leaves more out. It does not fold fields of constant objects of other modules, and
+ * keeps every call at the top level of a module: such fields become numbers, and calls that make a constant are marked as free of side
+ * effects, as the package says that all modules are.
  */
 export function rewrite(source: string, constants: ConstantFields): string {
-  return rewriteConstants(source.replace(FLAGS_IMPORT, '').replace(NAMED_CALL, '$1/* @__PURE__ */ '), constants)
+  return rewriteConstants(source.replace(NAMED_CALL, '$1/* @__PURE__ */ '), constants)
 }
 
 /** A source file with numbers in place of fields of constant objects. */
@@ -27,9 +23,4 @@ export function rewriteConstants(source: string, constants: ConstantFields): str
       return value === undefined ? text : String(value)
     },
   )
-}
-
-/** For esbuild's `define`. */
-export function definesOf(flags: Readonly<Record<HeldFlag, boolean>>): Record<string, string> {
-  return Object.fromEntries((Object.keys(held) as HeldFlag[]).map((flag) => [flag, String(flags[flag])]))
 }

@@ -1,4 +1,5 @@
-import { i32, type LaunchObserver, observeLaunches } from '../../runtime/native/frame.js'
+import { i32 } from '../../runtime/native/frame.js'
+import { type LaunchObserver, observeLaunches } from '../../runtime/native/launch-observer.js'
 import { enumValues, kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { dtypeTag } from './dtype-tags.js'
 import type { KernelUse } from './trace.js'

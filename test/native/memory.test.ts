@@ -1,5 +1,6 @@
 import t from 'tap'
-import { allocate, blockSize, letGo, memoryStats, release, trimMemory } from '../../runtime/native/memory.js'
+import { allocate, blockSize, memoryStats, release, trimMemory } from '../../runtime/native/memory.js'
+import { letGo } from '../../runtime/native/held-blocks.js'
 
 const MB = 2 ** 20
 

@@ -1,5 +1,5 @@
 import { findOperator } from '../../../runtime/operators/registry.js'
-import { isDense } from '../../../runtime/tensor/iterator.js'
+import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { type OperatorNode, value, type ValueId } from '../../graph/graph.js'

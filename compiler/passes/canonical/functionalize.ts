@@ -1,5 +1,5 @@
 import { calledOperator, findOperator } from '../../../runtime/operators/registry.js'
-import { isDense } from '../../../runtime/tensor/iterator.js'
+import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous } from '../../../runtime/tensor/shape.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'
 import { definitionsOf, type Graph, type OperatorNode, type TensorType, type ValueId } from '../../graph/graph.js'

@@ -1,6 +1,6 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
 import { writeTensor } from '../../../runtime/tensor/data.js'
-import { isDense } from '../../../runtime/tensor/iterator.js'
+import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { isContiguous, sameShape } from '../../../runtime/tensor/shape.js'
 import { empty, isPerChannel, type Tensor } from '../../../runtime/tensor/tensor.js'
 import { POINTWISE_OF_ONE } from '../../generated/pointwise.js'

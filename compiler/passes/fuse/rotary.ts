@@ -1,5 +1,5 @@
 import { DType } from '../../../runtime/tensor/dtype.js'
-import { isDense } from '../../../runtime/tensor/iterator.js'
+import { isDense } from '../../../runtime/tensor/view-strides.js'
 import { numelOf, sameShape } from '../../../runtime/tensor/shape.js'
 import { named } from '../../graph/arguments.js'
 import { type Arg, type GraphNode, type OperatorNode, value, type ValueId } from '../../graph/graph.js'

@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
-import { type DType, isQuantized, promoteTypes } from '../../tensor/dtype.js'
+import { type DType, isQuantized } from '../../tensor/dtype.js'
+import { promoteTypes } from '../../tensor/promote-types.js'
 import { sameShape, wrapDim } from '../../tensor/shape.js'
 import { emptyStrided, type Tensor } from '../../tensor/tensor.js'
 import { stridesFor } from '../../tensor/view-strides.js'
@@ -7,7 +8,7 @@ import { unsqueeze } from '../../tensor/view.js'
 import { outputFor } from '../../tensor/resize.js'
 import { catQuantized } from './cat-quantized.js'
 import { commonFormat, isPlaceholder, joinedShape, joinInto } from './join-into.js'
-import { checkDisjoint } from '../../tensor/iterator.js'
+import { checkDisjoint } from '../../tensor/out.js'
 
 function commonType(tensors: readonly Tensor[]): DType {
   let type = tensors[0]!.type

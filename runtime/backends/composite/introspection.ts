@@ -2,7 +2,8 @@ import { check } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { anyItemOf } from '../../tensor/complex-item.js'
 import { type AnyOperand, promoteAny } from '../../tensor/complex-promote.js'
-import { DType, isComplex, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { DType, isComplex, isFloating } from '../../tensor/dtype.js'
+import { promoteTypes } from '../../tensor/promote-types.js'
 import { noteRead } from '../../tensor/observe.js'
 import { type AnyScalar, Complex } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape, wrapDim } from '../../tensor/shape.js'
@@ -160,7 +161,8 @@ export function result_type(a: AnyOperand, b: AnyOperand): DType {
 
 export { result_type as result_type_Tensor, result_type as result_type_Scalar }
 export { result_type as result_type_Scalar_Tensor, result_type as result_type_Scalar_Scalar }
-export { canCast as can_cast, promoteTypes as promote_types } from '../../tensor/dtype.js'
+export { canCast as can_cast } from '../../tensor/dtype.js'
+export { promoteTypes as promote_types } from '../../tensor/promote-types.js'
 
 export function is_complex(self: Tensor): boolean {
   return isComplex(self.type)

@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
-import { DType, promoteTypes } from '../../tensor/dtype.js'
+import { DType } from '../../tensor/dtype.js'
+import { promoteTypes } from '../../tensor/promote-types.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import * as v from '../../tensor/view.js'
 import { copyInto } from '../support/copy.js'

@@ -1,14 +1,12 @@
 import { check } from '../../error.js'
-import { HOLDS_WRITES } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { resizeOut } from '../../tensor/iterator.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { clamp_out } from './clamp.js'
-import { copyInto } from '../support/copy.js'
 import { checkPlain, checkSameType, computeFor, notFor, runUnary } from './support/elementwise.js'
+import { copiedInto, isOfOther } from './support/given-out.js'
 
 /** Activation functions of neural networks, element by element. Most take floating-point tensors only. */
 
@@ -21,12 +19,7 @@ export function floating(name: string, op: number, self: Tensor, out: Tensor | u
 }
 
 export function relu_out(self: Tensor, out?: Tensor): Tensor {
-  if (HOLDS_WRITES && out !== undefined && out.type !== self.type) {
-    // an out tensor of another dtype gets a copy
-    resizeOut(out, self.shape)
-    copyInto(out, relu_out(self))
-    return out
-  }
+  if (isOfOther(out, self.type)) return copiedInto(out, relu_out(self))
   checkPlain('relu', self)
   if (self.type === DType.bool) notFor('relu', self.type)
   return runUnary(kernels.activation, ActivationOp.relu, self, self.type, computeFor(self.type), out)

@@ -1,10 +1,11 @@
 import { check } from '../../error.js'
-import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
-import { resizeOut, resultTensor } from '../../tensor/iterator.js'
-import { type AnyOperand, isComplexOperand, notComplex } from '../../tensor/complex-promote.js'
-import { type Operand, promotePair, toFloating } from '../../tensor/promote.js'
+import { resultTensor } from '../../tensor/iterator.js'
+import { resizeOut } from '../../tensor/out.js'
+import { anyComplex, type AnyOperand, notComplex } from '../../tensor/complex-promote.js'
+import { type Operand, toFloating } from '../../tensor/promote.js'
+import { promotePair } from '../../tensor/promote-pair.js'
 import { type AnyScalar, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { checkInRange } from '../../tensor/scalar-bits.js'
 import { Tensor } from '../../tensor/tensor.js'
@@ -34,12 +35,8 @@ const realArithmetic: RealArithmetic = {
   div: (a, b, out) => div_out(a, b, out),
 }
 
-function anyComplex(a: AnyOperand, b: AnyOperand): boolean {
-  return isComplexOperand(a) || isComplexOperand(b)
-}
-
 export function add_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
+  if (anyComplex(self, other)) return complexSum(realArithmetic, false, self, other, alpha, out)
   const b = notComplex(other)
   plainPair('add', self, b)
   return scaledSum(BinaryOp.add, self, b, notComplex(alpha), out)
@@ -47,7 +44,7 @@ export function add_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?:
 
 export function sub_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
   check(!isBool(self) && !isBool(other), () => 'sub does not take bool tensors; use logical_xor or logical_not')
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
+  if (anyComplex(self, other)) return complexSum(realArithmetic, true, self, other, alpha, out)
   const b = notComplex(other)
   plainPair('sub', self, b)
   return scaledSum(BinaryOp.sub, self, b, notComplex(alpha), out)
@@ -56,14 +53,14 @@ export function sub_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?:
 /** other - alpha * self */
 function rsub_out(self: Tensor, other: AnyOperand, alpha: AnyScalar, out?: Tensor): Tensor {
   check(self.type !== DType.bool && !(other instanceof Tensor && isBool(other)), () => 'rsub does not take bool tensors')
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
+  if (anyComplex(self, other)) return complexSum(realArithmetic, true, other, self, alpha, out)
   const b = notComplex(other)
   plainPair('rsub', self, b)
   return scaledSum(BinaryOp.sub, b, self, notComplex(alpha), out)
 }
 
 export function mul_out(self: Operand, other: AnyOperand, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
+  if (anyComplex(self, other)) return complexProduct(realArithmetic, self, other, out)
   const b = notComplex(other)
   plainPair('mul', self, b)
   const common = promotePair(self, b)
@@ -72,7 +69,7 @@ export function mul_out(self: Operand, other: AnyOperand, out?: Tensor): Tensor 
 
 /** True division: integers give float32. */
 export function div_out(self: Operand, other: AnyOperand, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
+  if (anyComplex(self, other)) return complexQuotient(realArithmetic, self, other, out)
   const b = notComplex(other)
   plainPair('div', self, b)
   const type = toFloating(promotePair(self, b))

@@ -1,8 +1,8 @@
-import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { type AnyOperand, isComplexOperand, notComplex } from '../../tensor/complex-promote.js'
+import { anyComplex, type AnyOperand, notComplex } from '../../tensor/complex-promote.js'
 import { DType } from '../../tensor/dtype.js'
-import { type Operand, promotePair } from '../../tensor/promote.js'
+import { type Operand } from '../../tensor/promote.js'
+import { promotePair } from '../../tensor/promote-pair.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { complexEqual } from './complex-arithmetic.js'
 import { checkPlain, runBinary } from './support/elementwise.js'
@@ -20,7 +20,7 @@ function comparing(name: string, op: number): (self: Tensor, other: Operand, out
 function equality(name: string, op: number): (self: Tensor, other: AnyOperand, out?: Tensor) => Tensor {
   const ofReals = comparing(name, op)
   return (self, other, out) => {
-    if (HOLDS_COMPLEX && (isComplexOperand(self) || isComplexOperand(other))) return complexEqual(op === BinaryOp.ne, self, other, out)
+    if (anyComplex(self, other)) return complexEqual(op === BinaryOp.ne, self, other, out)
     return ofReals(self, notComplex(other), out)
   }
 }

@@ -1,6 +1,7 @@
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isIntegral } from '../../tensor/dtype.js'
-import { type Operand, promotePair } from '../../tensor/promote.js'
+import { type Operand } from '../../tensor/promote.js'
+import { promotePair } from '../../tensor/promote-pair.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { checkPlain, computeFor, notFor, runBinary, runUnary } from './support/elementwise.js'
 import { denseTruth, type TruthName } from './support/truth.js'

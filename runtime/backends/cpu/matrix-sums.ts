@@ -1,5 +1,6 @@
 import { check } from '../../error.js'
-import { DType, promoteTypes } from '../../tensor/dtype.js'
+import { DType } from '../../tensor/dtype.js'
+import { promoteTypes } from '../../tensor/promote-types.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import { broadcastShapes, sameShape } from '../../tensor/shape.js'
 import { type Tensor, viewOf } from '../../tensor/tensor.js'

@@ -1,9 +1,8 @@
 import { check } from '../../error.js'
-import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { type AnyOperand, isComplexOperand, notComplex } from '../../tensor/complex-promote.js'
+import { anyComplex, type AnyOperand, notComplex } from '../../tensor/complex-promote.js'
 import { DType } from '../../tensor/dtype.js'
-import { promotePair } from '../../tensor/promote.js'
+import { promotePair } from '../../tensor/promote-pair.js'
 import { type Tensor } from '../../tensor/tensor.js'
 import { complexWhere } from './complex-arithmetic.js'
 import { checkSameType, runTernary } from './support/elementwise.js'
@@ -16,7 +15,7 @@ export function where_out(condition: Tensor, self: AnyOperand, other: AnyOperand
     condition.type === DType.bool || condition.type === DType.uint8,
     () => `where expects a condition of dtype bool, found ${condition.dtype}`,
   )
-  if (HOLDS_COMPLEX && (isComplexOperand(self) || isComplexOperand(other))) return complexWhere(condition, self, other, out)
+  if (anyComplex(self, other)) return complexWhere(condition, self, other, out)
   const [a, b] = [notComplex(self), notComplex(other)]
   const common = promotePair(a, b)
   checkSameType('where', out, common)

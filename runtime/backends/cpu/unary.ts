@@ -1,7 +1,7 @@
 import { hypot_out } from './binary-functions.js'
 import { complexFunction } from './complex-functions.js'
-import { HOLDS_COMPLEX } from '../../held.js'
 import { partOf, viewAsComplex, viewAsReal } from '../../tensor/complex.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { DType, isComplex, isIntegral } from '../../tensor/dtype.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -39,7 +39,7 @@ export const isnan = askingEither('isnan', UnaryOp.isnan)
 
 /** x^2; a bool tensor gives int64, as pow with an integer does. */
 export function square_out(self: Tensor, out?: Tensor): Tensor {
-  if (HOLDS_COMPLEX && isComplex(self.type)) return complexFunction(ComplexOp.square, self, out)
+  if (holdsComplex(self)) return complexFunction(ComplexOp.square, self, out)
   checkPlain('square', self)
   const type = self.type === DType.bool ? DType.int64 : self.type
   if (self.type !== DType.bool) checkSameType('square', out, type)

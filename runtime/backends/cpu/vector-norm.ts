@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import * as kernels from '../../native/generated/kernels.js'
-import { canCast, type DType, dtypeName, isFloating, promoteTypes } from '../../tensor/dtype.js'
+import { canCast, type DType, dtypeName, isFloating } from '../../tensor/dtype.js'
+import { promoteTypes } from '../../tensor/promote-types.js'
 import { Float, type Scalar, scalarToNumber } from '../../tensor/scalar.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { castTo } from '../support/copy.js'

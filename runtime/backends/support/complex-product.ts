@@ -4,7 +4,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
 import { castTo, copyInto } from './copy.js'
 import { deliver } from './deliver.js'
-import type { Addend } from './product.js'
+import type { Addend } from './product-places.js'
 
 export type RealProduct = (shape: readonly number[], a: Tensor, b: Tensor, alpha: number, addend: Addend | null) => Tensor
 

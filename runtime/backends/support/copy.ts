@@ -1,12 +1,12 @@
-import { absent, check } from '../../error.js'
-import { HOLDS_COMPLEX, HOLDS_MIXED_DTYPES } from '../../held.js'
-import * as kernels from '../../native/generated/kernels.js'
-import { partOf, viewAsReal } from '../../tensor/complex.js'
-import { type DType, dtypeName, isComplex } from '../../tensor/dtype.js'
-import { checkOverlap, denseLoop, emptyLike, planLoop } from '../../tensor/iterator.js'
+import { check } from '../../error.js'
+import type { DType } from '../../tensor/dtype.js'
+import { emptyLike } from '../../tensor/iterator.js'
+import { checkOverlap } from '../../tensor/out.js'
 import { broadcastShapes, sameShape, shapeText } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
+import { converted } from './converted.js'
+import { runCopy } from './run-copy.js'
 
 /** dst = src, broadcast to dst's shape and converted to its dtype. Integers of quantized tensors are copied as they are. */
 export function copyInto(dst: Tensor, src: Tensor): void {
@@ -18,40 +18,6 @@ export function copyInto(dst: Tensor, src: Tensor): void {
   checkOverlap(dst, [src])
   runCopy(dst, src)
   noteWrite(dst)
-}
-
-function runCopy(dst: Tensor, src: Tensor): void {
-  if (HOLDS_COMPLEX && (isComplex(dst.type) || isComplex(src.type))) {
-    copyComplex(dst, src)
-    return
-  }
-  const isDense = dst.isContiguous && src.isContiguous && sameShape(dst.shape, src.shape)
-  const loop = isDense ? denseLoop(dst.numel) : planLoop(dst.shape, [dst, src])
-  kernels.copy({
-    ndim: loop.ndim,
-    out_dtype: dst.type,
-    in_dtype: src.type,
-    n: loop.n,
-    out: dst.address,
-    in: src.address,
-    sizes: loop.sizes,
-    out_strides: loop.strides[0]!,
-    in_strides: loop.strides[1]!,
-  })
-}
-
-/** Between reals and complex numbers: the imaginary parts are 0, or dropped. */
-function copyComplex(dst: Tensor, src: Tensor): void {
-  if (!isComplex(dst.type)) runCopy(dst, partOf(src, 0))
-  else if (isComplex(src.type)) runCopy(viewAsReal(dst), viewAsReal(src))
-  else if (dst.isContiguous) {
-    kernels.mem_fill({ address: dst.address, bytes: dst.numel * dst.itemSize, value: 0 })
-    runCopy(partOf(dst, 0), src)
-  } else {
-    const dense = empty(dst.shape, dst.type)
-    copyComplex(dense, src)
-    runCopy(viewAsReal(dst), viewAsReal(dense))
-  }
 }
 
 /** `t` itself where it is row-major, else a row-major copy. */
@@ -75,13 +41,5 @@ export function cloneOf(t: Tensor): Tensor {
 
 /** `t` itself where it has this dtype, else a converted copy. */
 export function castTo(t: Tensor, type: DType): Tensor {
-  if (t.type === type) return t
-  if (HOLDS_MIXED_DTYPES) return converted(t, type)
-  throw absent(`the conversion of ${t.dtype} to ${dtypeName(type)}`)
-}
-
-function converted(t: Tensor, type: DType): Tensor {
-  const copy = emptyLike(t, type)
-  runCopy(copy, t)
-  return copy
+  return t.type === type ? t : converted(t, type)
 }

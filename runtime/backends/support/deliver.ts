@@ -1,23 +1,12 @@
 import { check, PtliteError } from '../../error.js'
-import { HOLDS_WRITES } from '../../held.js'
-import { canCast, type DType, dtypeName } from '../../tensor/dtype.js'
+import { type DType, dtypeName } from '../../tensor/dtype.js'
 import { sameShape, shapeText } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
-import { resizeOut } from '../../tensor/iterator.js'
-import { absentWrite } from '../../tensor/write.js'
-import { copyInto } from './copy.js'
+import { copyOut } from './copy-out.js'
 
 /** Hands a result over: as it is, or by copying it into `out`, which is resized where its shape differs. */
 export function deliver(result: Tensor, out: Tensor | undefined): Tensor {
-  if (out === undefined) return result
-  return HOLDS_WRITES ? copyOut(result, out) : absentWrite()
-}
-
-function copyOut(result: Tensor, out: Tensor): Tensor {
-  check(canCast(result.type, out.type), () => `a result of dtype ${result.dtype} cannot be written into a tensor of dtype ${out.dtype}`)
-  resizeOut(out, result.shape)
-  copyInto(out, result)
-  return out
+  return out === undefined ? result : copyOut(result, out)
 }
 
 /** Like `deliver`, for operators that take no other dtype for `out` than their own. */

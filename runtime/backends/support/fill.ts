@@ -1,8 +1,8 @@
 import { check } from '../../error.js'
-import { HOLDS_COMPLEX } from '../../held.js'
 import * as kernels from '../../native/generated/kernels.js'
 import { partOf } from '../../tensor/complex.js'
-import { DType, dtypeName, isComplex } from '../../tensor/dtype.js'
+import { holdsComplex } from '../../tensor/complex-tensor.js'
+import { DType, dtypeName } from '../../tensor/dtype.js'
 import { denseLoop, planLoop } from '../../tensor/iterator.js'
 import { type AnyScalar, Complex, Float, type Scalar } from '../../tensor/scalar.js'
 import { checkInRange, scalarBits } from '../../tensor/scalar-bits.js'
@@ -11,7 +11,7 @@ import { noteWrite } from '../../tensor/write.js'
 
 /** Sets every element to a scalar, converted to the dtype of `self`; throws INVALID_ARGUMENT out of its range, or for a number with an imaginary part where only bools and complex tensors take it. The integers of quantized tensors are set as they are. */
 export function fillScalar(self: Tensor, value: AnyScalar): void {
-  if (HOLDS_COMPLEX && isComplex(self.type)) {
+  if (holdsComplex(self)) {
     const isPair = value instanceof Complex
     fillReal(partOf(self, 0), isPair ? new Float(value.re) : value)
     fillReal(partOf(self, 1), isPair ? new Float(value.im) : 0)

@@ -1,5 +1,4 @@
 import { PtliteError } from '../../error.js'
-import { HOLDS_HALVES } from '../../held.js'
 import { DType, dtypeName, isFloating } from '../../tensor/dtype.js'
 import { isHalf } from '../../tensor/half.js'
 import type { Tensor } from '../../tensor/tensor.js'
@@ -7,7 +6,7 @@ import { castTo, contiguousOf } from './copy.js'
 
 /** The dtype that a kernel for float32 and float64 computes in for data of this dtype. */
 export function computeType(type: DType): DType {
-  return HOLDS_HALVES && isHalf(type) ? DType.float32 : type
+  return isHalf(type) ? DType.float32 : type
 }
 
 /** Throws INVALID_DTYPE unless the operator has a meaning for this dtype: a floating-point one. */

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../error.js'
-import { resizeOut } from '../../tensor/iterator.js'
+import { resizeOut } from '../../tensor/out.js'
 import { extentOf } from '../../tensor/shape.js'
 import type { Tensor } from '../../tensor/tensor.js'
 import { cloneOf, copyInto } from './copy.js'

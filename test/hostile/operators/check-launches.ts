@@ -1,10 +1,12 @@
 import { checkFrame, isCheckable, workOf } from '../../../compiler/frames/check-frame.js'
 import type { CapturedFrame, Pointer } from '../../../compiler/capture/captured.js'
 import { layoutOf } from '../../../compiler/capture/frame-layout.js'
-import { frameBytes, getI64, observeLaunches } from '../../../runtime/native/frame.js'
+import { frameBytes, getI64 } from '../../../runtime/native/frame.js'
+import { observeLaunches } from '../../../runtime/native/launch-observer.js'
 import { PtliteError } from '../../../runtime/error.js'
 import { EXPECTED_LONG } from './endless.js'
-import { observeStorages, type Storage } from '../../../runtime/tensor/storage.js'
+import { type Storage } from '../../../runtime/tensor/storage.js'
+import { observeStorages } from '../../../runtime/tensor/storage-observer.js'
 
 /** A kernel was about to leave the memory that it was given. */
 export class ReachError extends Error {

@@ -1,11 +1,12 @@
 import { PtliteError } from '../../../error.js'
-import { HOLDS_HALVES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType } from '../../../tensor/dtype.js'
 import { empty, type Tensor } from '../../../tensor/tensor.js'
 import { castTo, contiguousOf } from '../../support/copy.js'
-import { checkConv, type ConvSettings, convSizes, three, transposedSizes } from '../../../shapes/convolution.js'
+import { checkConv, type ConvSettings, convSizes, transposedSizes } from '../../../shapes/convolution.js'
 import { PackSide, packedWeight } from '../../support/packed-weight.js'
+import { convolveBfloat16 } from './bfloat16-conv.js'
+import { geometry } from './conv-geometry.js'
 import { type Clamp, clampFields } from './limits.js'
 import { type BlockAxes, postFields, type PostOps } from '../../../shapes/post-ops.js'
 import { checkReal, computeTypeOrLong, dense, denseAddress } from '../../support/real.js'
@@ -42,7 +43,7 @@ export function convolve(
   const { type } = input
   const { groups } = settings
   const depthwise = groups > 1 && input.shape[1] === groups
-  if (HOLDS_HALVES && type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
+  if (type === DType.bfloat16 && clamp === null && !depthwise) return convolveBfloat16(input, weight, bias, settings, sizes)
   const inner = computeTypeOrLong(type)
   const channels = weight.shape[0]!
   const result = empty([input.shape[0]!, channels, ...sizes], inner)
@@ -67,39 +68,6 @@ export function convolve(
   if (post !== null) kernels.conv_post({ ...frame, ...postFields(post, result.shape, CONV_AXES) })
   else kernels.conv(frame)
   return castTo(result, type)
-}
-
-/** What the frames of all convolutions have in common. */
-function geometry(input: Tensor, weight: Tensor, result: Tensor, settings: ConvSettings) {
-  return {
-    batch: input.shape[0]!,
-    groups: settings.groups,
-    in_channels: input.shape[1]!,
-    out_channels: result.shape[1]!,
-    in: three(input.shape, 1, 2),
-    kernel: three(weight.shape, 1, 2),
-    stride: three(settings.stride, 1),
-    padding: three(settings.padding, 0),
-    dilation: three(settings.dilation, 1),
-    out: three(result.shape, 1, 2),
-  }
-}
-
-/** Sums in float32, rounded once, as `product` has them. */
-function convolveBfloat16(input: Tensor, weight: Tensor, bias: Tensor | null, settings: ConvSettings, sizes: readonly number[]): Tensor {
-  const { type } = input
-  const result = empty([input.shape[0]!, weight.shape[0]!, ...sizes], type)
-  if (result.numel === 0) return result
-  const x = dense(input, type)
-  const w = dense(weight, type)
-  kernels.bfloat16_conv({
-    ...geometry(input, weight, result, settings),
-    input: x.address,
-    weight: w.address,
-    bias: denseAddress(bias, type),
-    output: result.address,
-  })
-  return result
 }
 
 /** True where `convolve` can use a packed weight. */

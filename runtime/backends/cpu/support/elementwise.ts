@@ -1,11 +1,10 @@
-import { HOLDS_WRITES } from '../../../held.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import type { DType } from '../../../tensor/dtype.js'
 import { denseLoop, type Loop, planLoop, resultTensor } from '../../../tensor/iterator.js'
 import type { Operand } from '../../../tensor/promote.js'
 import { broadcastShapes, sameShape } from '../../../tensor/shape.js'
-import { empty, Tensor } from '../../../tensor/tensor.js'
-import { noteWrite } from '../../../tensor/write.js'
+import { Tensor } from '../../../tensor/tensor.js'
+import { isInPlace, isOfOther, newOrGiven, written } from './given-out.js'
 import { numberFields, type ScalarFields } from './number-fields.js'
 import { byWayOf, computeFor, isNarrow, operandFor } from './operands.js'
 
@@ -29,8 +28,8 @@ export function runUnary(
   p1 = 0,
   p2 = 0,
 ): Tensor {
-  const isDense = self.isContiguous && (out === undefined || (HOLDS_WRITES && out === self && type === self.type))
-  if (HOLDS_WRITES && !isDense && out !== undefined && out.type !== type && isNarrow(type)) {
+  const isDense = self.isContiguous && (out === undefined || isInPlace(out, self, type))
+  if (!isDense && isOfOther(out, type) && isNarrow(type)) {
     return byWayOf(out, self.shape, type, [self], () => runUnary(kernel, op, self, type, compute, undefined, p0, p1, p2))
   }
   const result = isDense ? newOrGiven(out, self.shape, type) : resultTensor(out, self.shape, type, [self])
@@ -54,17 +53,6 @@ export function runUnary(
   return written(result, out)
 }
 
-/** A new tensor, or the one that is written in place. */
-function newOrGiven(out: Tensor | undefined, shape: readonly number[], type: DType): Tensor {
-  return HOLDS_WRITES && out !== undefined ? out : empty(shape, type)
-}
-
-/** The result of a kernel that has run: a capture compares a storage's version with the one it had at the launch. */
-function written(result: Tensor, out: Tensor | undefined): Tensor {
-  if (HOLDS_WRITES && out !== undefined) noteWrite(out)
-  return result
-}
-
 /**
  * out = op(a, b) after conversion to the `common` dtype, as dtype `type`. At least one operand is a tensor; scalars
  * travel in the frame. `alpha` multiplies b in add and sub.
@@ -79,7 +67,7 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
   // memory is shared with what the caller gave, whatever is read from
   const inputs = [a, b].filter((x) => x instanceof Tensor)
   const shape = inputs.length === 1 ? inputs[0]!.shape : broadcastShapes(inputs[0]!.shape, inputs[1]!.shape)
-  if (HOLDS_WRITES && out !== undefined && out.type !== type && isNarrow(type)) {
+  if (isOfOther(out, type) && isNarrow(type)) {
     return byWayOf(out, shape, type, inputs, () => runBinary(op, a, b, common, type, undefined, alpha))
   }
   const x = a instanceof Tensor ? operandFor(a, common) : a
@@ -93,7 +81,7 @@ export function runBinary(op: number, a: Operand, b: Operand, common: DType, typ
 /** The walk where `a` is dense and of the result's form, and `b` a scalar, of a's form too, or repeated along its leading dimensions; null for all else. */
 function simpleLoop(a: Operand, b: Operand, common: DType, type: DType, out: Tensor | undefined): Loop | null {
   if (!(a instanceof Tensor) || a.type !== common || !a.isContiguous) return null
-  if (out !== undefined && (!HOLDS_WRITES || out !== a || type !== common)) return null
+  if (out !== undefined && !isInPlace(out, a, type)) return null
   if (!(b instanceof Tensor)) return denseLoop(a.numel)
   if (b.type !== common || !b.isContiguous || (out !== undefined && b.storage === a.storage)) return null
   if (sameShape(a.shape, b.shape)) return denseLoop(a.numel)
@@ -169,7 +157,7 @@ export function runTernary(op: number, a: Tensor, b: Operand, c: Operand, common
   const given = [a, b, c].filter((t): t is Tensor => t instanceof Tensor)
   let shape = a.shape
   for (const t of given) if (!sameShape(shape, t.shape)) shape = broadcastShapes(shape, t.shape)
-  if (HOLDS_WRITES && out !== undefined && out.type !== common && isNarrow(common)) {
+  if (isOfOther(out, common) && isNarrow(common)) {
     return byWayOf(out, shape, common, given, () => runTernary(op, a, b, c, common, undefined, value))
   }
   const result = resultTensor(out, shape, common, given)

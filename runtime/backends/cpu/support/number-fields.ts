@@ -1,5 +1,6 @@
 import { DType, isFloating } from '../../../tensor/dtype.js'
-import { halfValue, isHalf } from '../../../tensor/half.js'
+import { isHalf } from '../../../tensor/half.js'
+import { halfValue } from '../../../tensor/half-value.js'
 import { Float, type Scalar, scalarToNumber } from '../../../tensor/scalar.js'
 import { longBits, scalarBits } from '../../../tensor/scalar-bits.js'
 import { noteUse } from '../../../used.js'

@@ -1,10 +1,10 @@
 import { PtliteError } from '../../../error.js'
-import { HOLDS_MIXED_DTYPES } from '../../../held.js'
 import { Compute } from '../../../native/generated/kernels.js'
-import { DType, dtypeName, isFloating, isComplex, isQuantized, itemSize } from '../../../tensor/dtype.js'
+import { DType, dtypeName, isComplex, isQuantized } from '../../../tensor/dtype.js'
 import { isHalf } from '../../../tensor/half.js'
 import { resultTensor } from '../../../tensor/iterator.js'
 import type { Tensor } from '../../../tensor/tensor.js'
+import { isHeld } from '../../support/converted.js'
 import { castTo, copyInto } from '../../support/copy.js'
 
 /** What an elementwise operator checks and converts before its kernel runs. */
@@ -45,11 +45,5 @@ export function checkSameType(name: string, out: Tensor | undefined, type: DType
 
 /** The operand as the kernel may read it: elements that `common` cannot hold are converted first. */
 export function operandFor(t: Tensor, common: DType): Tensor {
-  return t.type === common || (HOLDS_MIXED_DTYPES && isHeld(t.type, common)) ? t : castTo(t, common)
-}
-
-/** A kernel that works for `common` reads elements of `type` as conversion to `common` would give them. */
-function isHeld(type: DType, common: DType): boolean {
-  if (common === DType.float32 || common === DType.float64 || common === DType.int64 || type === DType.bool) return true
-  return !isFloating(common) && !isFloating(type) && itemSize(type) < itemSize(common)
+  return t.type === common || isHeld(t.type, common) ? t : castTo(t, common)
 }

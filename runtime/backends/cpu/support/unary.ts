@@ -1,7 +1,7 @@
 import { complexFunction } from '../complex-functions.js'
 import { logical_or_out } from '../logical.js'
-import { HOLDS_COMPLEX } from '../../../held.js'
 import { partOf } from '../../../tensor/complex.js'
+import { holdsComplex } from '../../../tensor/complex-tensor.js'
 import * as kernels from '../../../native/generated/kernels.js'
 import { DType, isComplex, isFloating } from '../../../tensor/dtype.js'
 import { resultTensor } from '../../../tensor/iterator.js'
@@ -27,7 +27,7 @@ export function real(name: string, kernel: UnaryKernel, op: number): Unary {
 /** A function on the reals and the complex numbers. */
 export function analytic(name: string, op: number, complexOp: number): Unary {
   const ofReals = real(name, kernels.unary, op)
-  return (self, out) => (HOLDS_COMPLEX && isComplex(self.type) ? complexFunction(complexOp, self, out) : ofReals(self, out))
+  return (self, out) => (holdsComplex(self) ? complexFunction(complexOp, self, out) : ofReals(self, out))
 }
 
 /** A function that keeps the dtype; bool tensors are an error where `bool` is false. */

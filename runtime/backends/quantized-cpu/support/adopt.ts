@@ -1,4 +1,4 @@
-import { resizeOut } from '../../../tensor/iterator.js'
+import { resizeOut } from '../../../tensor/out.js'
 import { Tensor } from '../../../tensor/tensor.js'
 import { copyInto } from '../../support/copy.js'
 import { checkOutType } from '../../support/deliver.js'

@@ -1,0 +1,27 @@
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Value } from '../../runtime/tensor/value.js'
+import { reachable } from '../../program/reach.js'
+import type { Run } from './run-state.js'
+
+/** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
+export function finishRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+  const outputs = reachable([result])
+  for (const t of outputs) t.storage.watch()
+  if (lifetimes.pinned.length === 0) return
+  lifetimes.sweep([result, ...roots])
+  const { root } = program
+  const inArguments = reachable(args.filter((v) => v !== root))
+  const stored = lifetimes.pinned.filter((t) => {
+    if (inArguments.has(t)) t.storage.watch()
+    // its lists may be those of an argument
+    Tensor.expose(t)
+    return !inArguments.has(t) && !outputs.has(t)
+  })
+  if (root === undefined || program.stored.length + stored.length === 0) return
+  // those of attributes that were overwritten go
+  const reached = reachable([root])
+  program.stored = [...new Set([...program.stored, ...stored])].filter((t) => {
+    if (!reached.has(t) && !outputs.has(t) && !t.storage.isWatched) t.release()
+    return reached.has(t)
+  })
+}

@@ -1,0 +1,11 @@
+import { MOVES } from '../runtime/operators/generated/moves.js'
+import type { OperatorEntry } from '../runtime/operators/registry.js'
+import { ArgumentUse } from './linked.js'
+
+/** What becomes of an operator's arguments. */
+export function useOf({ qualifiedName, schema }: OperatorEntry): ArgumentUse {
+  if (MOVES.includes(qualifiedName)) return ArgumentUse.move
+  // operators on containers of anything may store an argument or hand out an element
+  const keeps = schema.arguments.some((arg) => /^(t|tKey|tVal|Any|AnyListType|AnyClassType)\b|^Dict\(|^\(/.test(arg.type))
+  return keeps ? ArgumentUse.keep : ArgumentUse.read
+}

@@ -1,0 +1,60 @@
+import { check, PtliteError } from '../error.js'
+import { canCast, type DType, dtypeName } from './dtype.js'
+import { contiguousStrides, extentOf, sameShape } from './shape.js'
+import { Storage } from './storage.js'
+import { become, bytesFor, type Tensor } from './tensor.js'
+import { isDense } from './view-strides.js'
+
+/** Tensors that an operator is given to write into. */
+
+/** Gives `out` the shape of a result; its storage is replaced where it is too small. */
+export function resizeOut(out: Tensor, shape: readonly number[]): void {
+  if (sameShape(out.shape, shape)) return
+  const bytes = bytesFor(shape, out.type)
+  const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
+  become(out, fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
+}
+
+/** Throws INVALID_DTYPE where a result of dtype `from` must not be written into `to`. */
+export function checkCast(from: DType, to: DType): void {
+  if (!canCast(from, to)) {
+    throw new PtliteError('INVALID_DTYPE', `result type ${dtypeName(from)} can't be cast to the desired output type ${dtypeName(to)}`)
+  }
+}
+
+/** Throws where two indices of the written tensor share memory, or where it shares memory with part of an input. */
+export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
+  const sharesWithItself = out.shape.some((size, d) => size > 1 && out.strides[d] === 0)
+  check(!sharesWithItself, () => 'more than one element of the written-to tensor refers to a single memory location')
+  const sharesWithInput = inputs.some((t) => t !== out && t.storage === out.storage && overlapsInPart(out, t))
+  check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
+}
+
+/** Throws where the written-to tensor shares memory with an input, be it the same. */
+export function checkDisjoint(out: Tensor, inputs: readonly Tensor[]): void {
+  const [start, end] = bytesOf(out)
+  for (const one of inputs) {
+    const [from, to] = bytesOf(one)
+    check(one.storage !== out.storage || from >= end || start >= to, () =>
+      'some elements of the input tensor and the written-to tensor refer to a single memory location',
+    ) // prettier-ignore
+  }
+}
+
+/** As PyTorch, only judges dense views. */
+function overlapsInPart(a: Tensor, b: Tensor): boolean {
+  if (!isDense(a.shape, a.strides) || !isDense(b.shape, b.strides)) return false
+  const [startA, endA] = bytesOf(a)
+  const [startB, endB] = bytesOf(b)
+  if (startA === startB && endA === endB && sameStrides(a, b)) return false
+  return startA < endB && startB < endA
+}
+
+/** Where a view starts and ends in its storage. */
+function bytesOf(t: Tensor): [start: number, end: number] {
+  return [t.offset * t.itemSize, (t.offset + extentOf(t.shape, t.strides)) * t.itemSize]
+}
+
+function sameStrides(a: Tensor, b: Tensor): boolean {
+  return a.type === b.type && sameShape(a.shape, b.shape) && a.strides.every((s, d) => s === b.strides[d] || a.shape[d] === 1)
+}

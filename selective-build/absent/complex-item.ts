@@ -1,0 +1,1 @@
+export { itemOf as anyItemOf } from '../../runtime/tensor/data.js'

@@ -1,5 +1,6 @@
 import { damaged, unsupported } from '../../program/file-error.js'
 import { findOperator } from '../../runtime/operators/registry.js'
+import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import { operatorName } from './operators.js'
 import { forEachName } from './scope.js'
@@ -36,7 +37,12 @@ export function functionalized(node: GraphNode, isSecond: boolean, metaOf: MetaO
 }
 
 function returnsNothing(target: string): boolean {
-  return findOperator(operatorName(target) ?? '')?.schema.returns.length === 0
+  return schemaOf(target)?.returns.length === 0
+}
+
+/** The schema of a node's target; undefined where that is no operator of this build. */
+function schemaOf(target: string): OperatorSchema | undefined {
+  return findOperator(operatorName(target) ?? '')?.schema
 }
 
 function fail(what: string): never {
@@ -71,7 +77,7 @@ class Calls {
 
   /** Copies of the arguments that the operator's schema says it writes to. */
   withCopies(given: readonly NodeInput[]): Argument[] {
-    const args = findOperator(operatorName(this.target) ?? '')?.schema.arguments ?? []
+    const args = schemaOf(this.target)?.arguments ?? []
     const copies: Argument[] = []
     for (const { name, argument } of given) {
       const isWritten = args.some((arg) => arg.name === name && arg.alias?.includes('!') === true)

@@ -34,6 +34,12 @@ export function _grouped_mm(self: Tensor, mat2: Tensor, offs: Tensor | null, bia
   return castTo(groupedProduct(castTo(self, DType.float32), castTo(mat2, DType.float32), offs), self.type)
 }
 
+/** Rows of a matrix, in groups that `offs` end, by the matrix of each group: [s, k] and [groups, k, n] give [s, n]. */
+export function grouped_mm_fallback(input: Tensor, weight: Tensor, offs: Tensor): Tensor {
+  check(input.dim === 2 && weight.dim === 3, () => `grouped_mm_fallback: expected 2 and 3 dimensions, found ${input.dim} and ${weight.dim}`)
+  return _grouped_mm(input, weight, offs, null, null)
+}
+
 /** The float32 product; the kernel checks the offsets, which are data. */
 function groupedProduct(a: Tensor, b: Tensor, offs: Tensor): Tensor {
   const [m, k, n] = [a.shape.at(-2)!, a.shape.at(-1)!, b.shape.at(-1)!]

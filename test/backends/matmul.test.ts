@@ -1,5 +1,5 @@
 import t from 'tap'
-import { callOperator, float, Tensor, tensor } from '../../src/index.js'
+import { callOperator, float, int, Tensor, tensor } from '../../src/index.js'
 import { atEveryLevel } from './support/levels.js'
 import { distance, Random, real } from './support/random.js'
 
@@ -90,6 +90,12 @@ t.test('products of complex vectors', (t) => {
   // (1 + 2i)(3 + i) - i(2 + 5i), and the same with 1 - 2i and i
   t.strictSame(parts(callOperator('aten::dot', [a, b])), [6, 5])
   t.strictSame(parts(callOperator('aten::vdot', [a, b])), [0, -3])
+  // a batch of matrices with one column, times a vector of one
+  const rows = callOperator('aten::view', [tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]), [3, 2, 1, 2].map(int)]) as Tensor
+  const batch = callOperator('aten::view_as_complex', [rows]) as Tensor
+  const product = callOperator('aten::matmul', [batch, complex([[0, 1]])]) as Tensor
+  t.strictSame(product.shape, [3, 2])
+  t.strictSame(parts(product), [-1, 0, -3, 2, -5, 4, -7, 6, -9, 8, -11, 10])
   t.end()
 })
 

@@ -36,6 +36,7 @@ t.test('rows that lie apart are read where they are, all others copied', (t) => 
     ['one row for all', op('expand', op('slice.Tensor', whole, int(0), int(0), int(1), int(1)), [int(5), int(3), int(4), int(6)], false)],
     ['columns apart', op('slice.Tensor', whole, int(3), int(0), int(6), int(2))],
     ['columns first', op('transpose.int', whole, int(1), int(3))],
+    ['rows that overlap', op('as_strided', real(x, [144], 'float32'), [5, 6].map(int), [1, 1].map(int), null)],
   ]
   for (const [name, view] of layouts) {
     const size = view.shape.at(-1)!

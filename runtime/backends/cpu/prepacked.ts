@@ -111,7 +111,7 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
   check(weight.dim === 4, () => `${object.className}: expected a weight with 4 dimensions, found ${weight.dim}`)
   const rest = items.slice(transposed ? 5 : 4)
   const groups = Number(rest[1])
-  const settings = { stride: intsOf(object, items[2]!), padding: intsOf(object, items[3]!), dilation: intsOf(object, rest[0]!), groups }
+  const settings = { stride: pairOf(object, items[2]!), padding: pairOf(object, items[3]!), dilation: pairOf(object, rest[0]!), groups }
   const outputs = weight.shape[0]!
   const context: ConvContext = {
     weight,
@@ -122,10 +122,20 @@ function convContext(object: CustomObject, transposed: boolean): ConvContext {
         ? null
         : new Packing(() => packNow(weight, PackSide.a, groups, outputs / groups, weight.numel / outputs)),
     settings,
-    outputPadding: transposed ? intsOf(object, items[4]!) : [],
+    outputPadding: transposed ? pairOf(object, items[4]!) : [],
   }
   setCache(object, context)
   return context
+}
+
+/** A number for each of height and width, or one for both. */
+function pairOf(object: CustomObject, value: Value): number[] {
+  const list = intsOf(object, value)
+  check(
+    list.length === 1 || list.length === 2,
+    () => `${object.className}: expected 1 or 2 numbers for height and width, found ${list.length}`,
+  )
+  return [list[0]!, list.at(-1)!]
 }
 
 function newObject(name: string, state: Value[]): CustomObject {

@@ -25,7 +25,8 @@ interface Rows {
 function rowsOf(input: Tensor, axis: number, size: number): Rows {
   const lead = input.shape.slice(0, axis)
   if (isContiguous(input.shape.slice(axis), input.strides.slice(axis))) {
-    const { ndim, n, sizes, strides } = planStrides(lead, [contiguousStrides(lead), input.strides.slice(0, axis)], 2)
+    const rowStrides = contiguousStrides(lead).map((stride) => stride * size)
+    const { ndim, n, sizes, strides } = planStrides(lead, [rowStrides, input.strides.slice(0, axis)], 2)
     if (ndim === 0) return { x: input, sizes: [n, 1, 1], strides: [size, 0, 0] }
     const pad = (list: readonly number[], by: number): number[] => [...list, ...new Array<number>(ROW_DIMS - ndim).fill(by)]
     if (ndim <= ROW_DIMS) return { x: input, sizes: pad(sizes, 1), strides: pad(strides[1]!, 0) }

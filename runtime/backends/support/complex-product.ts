@@ -23,7 +23,7 @@ export function complexProduct(
   const part = (index: 0 | 1): Addend | null => addend && { ...addend, source: partOf(castTo(addend.source, type), index) }
   // addends of vectors come with the dimensions of matrices
   const batch = a.dim === 3 ? a.shape[0]! : b.dim === 3 ? b.shape[0]! : 1
-  const full = shape.length === 2 || shape.length === 3 ? shape : [batch, a.shape[a.dim - 2]!, b.shape[b.dim - 1]!]
+  const full = [batch, a.shape[a.dim - 2]!, b.shape[b.dim - 1]!]
   const added = (sum: Tensor): Addend => ({ source: sum, beta: 1 })
   const result = viewAsComplex(empty([...full, 2], realOf(type)))
   const squares = real(full, partOf(a, re), partOf(b, re), alpha, part(re))

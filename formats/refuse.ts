@@ -1,6 +1,7 @@
 import { damaged, guarded, unsupported } from '../program/file-error.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import type { ZipArchive } from './containers/zip/archive.js'
+import { recognize } from './recognize.js'
 
 /** What a message says of a format. */
 interface Named {
@@ -12,13 +13,12 @@ interface Named {
 /** Throws INVALID_FILE or UNSUPPORTED_FILE with what a file is that is of none of the formats. */
 export function refuse(file: OpenedFile, formats: readonly Named[]): never {
   return guarded(file.source.label, () => {
-    const { head, source, zip } = file
+    const { source, zip } = file
+    const expected = `expected a ${programs(formats)} module, found `
+    const known = recognize(file, expected)
+    if (known !== undefined) throw known
     if (zip !== null) refuseZip(zip, source.path ?? 'scripted.pt')
-    if (head.startsWith('\x80\x02'))
-      throw unsupported(
-        'this is a pickle of torch.save, which holds values and no program; export the module as described in docs/model-formats.md',
-      )
-    throw damaged(`expected a ${programs(formats)} module, found ${described(source.head)}`)
+    throw damaged(expected + described(source.head))
   })
 }
 

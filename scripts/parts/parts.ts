@@ -312,6 +312,8 @@ export const PARTS: readonly Part[] = [
     ],
     needs: ['plans', 'files', 'flatbuffers'],
   },
+  // what a file is that is refused
+  { name: 'recognize-rare', files: ['formats/recognize*.ts'], needs: ['files'] },
   {
     name: 'model-rare',
     files: [

@@ -25,6 +25,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: [], file: 'src/need-kernels.ts', absent: 'need-kernels' },
   // apps are written against the whole library, which says more
   { features: ['advice'], file: 'runtime/tensor/unknown-option.ts', absent: 'unknown-option' },
+  { features: ['advice'], file: 'formats/recognize.ts', absent: 'recognize' },
   { features: ['debug-info'], file: 'formats/ptl/debug.ts', absent: 'debug' },
   { features: ['upgraders'], file: 'program/upgraders.ts', absent: 'upgraders' },
   // the later row counts

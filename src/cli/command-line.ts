@@ -16,7 +16,7 @@ const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compi
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
-  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more.`
+  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more. With --json a failure is {"error":{"code","message"}} on stdout; its line on stderr and the exit status stay.`
 }
 
 /** Runs `ptlite` with these arguments. Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
@@ -26,7 +26,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
     console.log(overview())
     return name === undefined ? 2 : 0
   }
-  if (name === '--version' || name === '-V') {
+  if (name === '--version' || name === '-v' || name === '-V') {
     console.log(VERSION)
     return 0
   }

@@ -2,7 +2,8 @@ import { PtliteError } from '../../runtime/error.js'
 import { type Command, CommandFailed, UsageError } from './usage.js'
 
 /**
- * Runs a command of `program`. Returns the exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line.
+ * Runs a command of `program`. Returns the exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. With
+ * `--json` stdout has `{"error":{"code","message"}}` in place of a result; the code of a wrong command line is USAGE.
  */
 export async function execute(command: Command, args: string[], program: string): Promise<number> {
   const usage = program === '' ? command.usage : `${program} ${command.usage}`
@@ -17,12 +18,26 @@ export async function execute(command: Command, args: string[], program: string)
   } catch (error) {
     if (error instanceof UsageError) {
       console.error(`${name}: ${error.message}\nusage: ${usage}`)
+      reportError('USAGE', error.message, args)
       return 2
     }
     if (error instanceof CommandFailed) return error.status
     console.error(`${name}: ${textOf(error)}`)
+    const { code, message } = codeOf(error)
+    reportError(code, message, args)
     return 1
   }
+}
+
+/** Under --json what reads stdout as JSON is told there, too. */
+function reportError(code: string, message: string, args: readonly string[]): void {
+  if (args.includes('--json')) console.log(JSON.stringify({ error: { code, message } }))
+}
+
+function codeOf(error: unknown): { code: string; message: string } {
+  const { code, syscall, message } = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException
+  const isForeseen = error instanceof PtliteError || syscall !== undefined
+  return { code: isForeseen ? (code ?? 'INTERNAL') : 'INTERNAL', message }
 }
 
 /** One line, unless the message itself is a list; of errors that nobody foresaw PTLITE_DEBUG=1 shows the stack. */

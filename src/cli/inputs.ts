@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { openSource } from '../../formats/containers/bytes.js'
+import { ZipArchive } from '../../formats/containers/zip/archive.js'
 import { PtliteError } from '../../runtime/error.js'
 import type { Input } from '../index.js'
 import { fromJson, parseJson } from './json-values.js'
 import { npyToTensor, readNpy } from './npy.js'
 
 /**
- * Arguments from files, one per file in order; a JSON object with `args` holds several. Throws PtliteError naming the file.
+ * Arguments from files, one per file in order; a `.npz` file and a JSON object with `args` hold several. Throws PtliteError naming the file.
  */
 export function readInputs(files: readonly string[]): Input[] {
   return files.flatMap(readInput)
@@ -20,11 +22,20 @@ function readInput(file: string): Input[] {
   }
   // the content tells, as it does for models: a .npy file never begins as JSON does
   if (bytes[0] === 0x93 || file.endsWith('.npy')) return [withName(file, () => npyToTensor(readNpy(bytes)))]
+  if (file.endsWith('.npz') || (bytes[0] === 0x50 && bytes[1] === 0x4b)) return readNpz(file, bytes)
   const json = parseJson(new TextDecoder().decode(bytes), file)
   if (json !== null && typeof json === 'object' && !Array.isArray(json) && Array.isArray(json.args)) {
     return json.args.map((item, i) => withName(file, () => fromJson(item, `args[${i}]`)))
   }
   return [withName(file, () => fromJson(json, 'value'))]
+}
+
+/** The arrays of NumPy's `savez` and `savez_compressed`, in the order of the file. */
+function readNpz(file: string, bytes: Uint8Array): Input[] {
+  const zip = withName(file, () => new ZipArchive(openSource(bytes)))
+  const names = zip.recordNames().filter((name) => name.endsWith('.npy'))
+  if (names.length === 0) throw new PtliteError('INVALID_FILE', `${file}: a zip without .npy arrays is no .npz file`)
+  return names.map((name) => withName(`${file}, ${name}`, () => npyToTensor(readNpy(zip.contentOf(name)))))
 }
 
 function withName<T>(file: string, read: () => T): T {

@@ -52,7 +52,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       runs.push({ method: method ?? 'forward', files: [String(token.value)] })
     } else if (token.kind === 'positional') {
       const files = runs.at(-1)?.files
-      if (/\.(npy|json)$/.test(token.value) && files !== undefined && files !== null) files.push(token.value)
+      if (/\.(npy|npz|json)$/.test(token.value) && files !== undefined && files !== null) files.push(token.value)
       else models.push(token.value)
     }
   }

@@ -15,10 +15,10 @@ import { writeFile } from './write-file.js'
 
 export const run: Command = {
   usage:
-    'run MODEL [--input FILE.npy|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]',
+    'run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]',
   help: `Calls a method and prints its result.
 
-  -i, --input FILE    an argument, in order: a NumPy array, or JSON (nested numbers, or {"dtype", "shape", "data"},
+  -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
                       {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments). A .ptlc file is run without any on
                       random arguments of a form that it was compiled for
   -m, --method NAME   forward without it

@@ -38,7 +38,7 @@ export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof p
 }
 
 /**
- * Arguments of a command on a model. `--input` takes one file or several: every further `.npy` or `.json` file
+ * Arguments of a command on a model. `--input` takes one file or several: every further `.npy`, `.npz` or `.json` file
  * counts as an input, whichever side of the model it stands on.
  */
 export function parseModelArguments<O extends Options>(args: string[], options: O): ModelArguments<O> {
@@ -60,7 +60,7 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
 }
 
 function isInputFile(path: string): boolean {
-  return path.endsWith('.npy') || path.endsWith('.json')
+  return /\.(?:npy|npz|json)$/.test(path)
 }
 
 /** A whole number of at least `minimum`. */

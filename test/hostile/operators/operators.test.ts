@@ -28,7 +28,8 @@ t.test(`${CALLS} calls with made-up arguments`, async (t) => {
   const texts = findings.map(({ seed, kind, fault, call }) => `${kind} ${seed} ${call.op} ${fault}`)
   t.strictSame(texts, [], 'every call ends in a result or a PtliteError')
   const made = Object.values(counts).reduce((a, b) => a + b, 0)
-  if (findings.length === 0) t.equal(made, CALLS)
+  // of a child that is ended because a call takes long, the last counts are lost
+  if (findings.length === 0 && counts['long'] === undefined) t.equal(made, CALLS)
   t.ok(counts['ok']! > 0.3 * made, `${counts['ok']} of ${made} calls succeed`)
   t.comment(JSON.stringify(counts))
 })

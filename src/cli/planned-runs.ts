@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
 import { readInputs } from './inputs.js'
-import { parse, UsageError } from './usage.js'
+import { isInputFile, parse, UsageError } from './usage.js'
 import { WINOGRAD_OPTION } from './winograd-option.js'
 
 export interface PlannedRun {
@@ -52,7 +52,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       runs.push({ method: method ?? 'forward', files: [String(token.value)] })
     } else if (token.kind === 'positional') {
       const files = runs.at(-1)?.files
-      if (/\.(npy|npz|json)$/.test(token.value) && files !== undefined && files !== null) files.push(token.value)
+      if (isInputFile(token.value) && files !== undefined && files !== null) files.push(token.value)
       else models.push(token.value)
     }
   }

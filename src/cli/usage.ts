@@ -59,7 +59,8 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
   return { model: models[0]!, inputs, values: values as ValuesOf<O> }
 }
 
-function isInputFile(path: string): boolean {
+/** Whether a path among the arguments of a command is one of its inputs. */
+export function isInputFile(path: string): boolean {
   return /\.(?:npy|npz|json)$/.test(path)
 }
 

@@ -1,10 +1,9 @@
 import * as kernels from '../../native/generated/kernels.js'
-import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
-import { type Addend, placesOf, sizesOf, writable } from './product-places.js'
+import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
 
 /**
  * `product` for bfloat16. An element differs from the exact one by at most (k + 2) 2^-23 sum |a b| before it is rounded; the
@@ -20,7 +19,7 @@ export function bfloat16Product(
   out?: Tensor,
 ): Tensor {
   const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, a.type)
-  const direct = out !== undefined && sameShape(out.shape, shape) && out.isContiguous && writable(out, a, b, source)
+  const direct = takesProduct(out, shape, a, b, source)
   const result = direct ? out : empty(shape, a.type)
   const sizes = sizesOf(a, b)
   if (sizes.batch * sizes.m * sizes.n > 0) {

@@ -4,7 +4,7 @@ import { empty, type Tensor } from '../../tensor/tensor.js'
 import { view } from '../../tensor/view.js'
 import { castTo, copyInto } from './copy.js'
 import { deliver } from './deliver.js'
-import type { Addend } from './product-places.js'
+import { type Addend, sizesOf } from './product-places.js'
 
 export type RealProduct = (shape: readonly number[], a: Tensor, b: Tensor, alpha: number, addend: Addend | null) => Tensor
 
@@ -21,9 +21,9 @@ export function complexProduct(
   const type: DType = a.type
   const [re, im] = [0, 1] as const
   const part = (index: 0 | 1): Addend | null => addend && { ...addend, source: partOf(castTo(addend.source, type), index) }
-  // addends of vectors come with the dimensions of matrices
-  const batch = a.dim === 3 ? a.shape[0]! : b.dim === 3 ? b.shape[0]! : 1
-  const full = [batch, a.shape[a.dim - 2]!, b.shape[b.dim - 1]!]
+  // addends come with the dimensions of matrices
+  const { batch, m, n } = sizesOf(a, b)
+  const full = [batch, m, n]
   const added = (sum: Tensor): Addend => ({ source: sum, beta: 1 })
   const result = viewAsComplex(empty([...full, 2], realOf(type)))
   const squares = real(full, partOf(a, re), partOf(b, re), alpha, part(re))

@@ -57,8 +57,18 @@ function broadcastStrides(operator: string, t: Tensor, shape: readonly number[])
   return shape.map((size, d) => (d < lead || (t.shape[d - lead] === 1 && size !== 1) ? 0 : t.strides[d - lead]!))
 }
 
-/** The kernel may write into `out` while it reads its operands: no operand shares its storage, or the source is `out` itself. */
-export function writable(out: Tensor, a: Tensor, b: Tensor, source: Tensor | null): boolean {
+/**
+ * The kernel may write the product into `out` itself, while it reads its operands: it is dense and of the result's shape, and no operand
+ * shares its storage, or the source is `out` itself.
+ */
+export function takesProduct(
+  out: Tensor | undefined,
+  shape: readonly number[],
+  a: Tensor,
+  b: Tensor,
+  source: Tensor | null,
+): out is Tensor {
+  if (out === undefined || !sameShape(out.shape, shape) || !out.isContiguous) return false
   if (out.storage === a.storage || out.storage === b.storage) return false
   return source === null || source === out || source.storage !== out.storage
 }

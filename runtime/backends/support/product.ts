@@ -3,7 +3,6 @@ import * as kernels from '../../native/generated/kernels.js'
 import { holdsComplex } from '../../tensor/complex-tensor.js'
 import { DType, dtypeName, isIntegral } from '../../tensor/dtype.js'
 import { type Scalar, scalarToNumber } from '../../tensor/scalar.js'
-import { sameShape } from '../../tensor/shape.js'
 import { empty, type Tensor } from '../../tensor/tensor.js'
 import { noteWrite } from '../../tensor/write.js'
 import { bfloat16Product } from './bfloat16-product.js'
@@ -11,7 +10,7 @@ import { complexProduct, type RealProduct } from './complex-product.js'
 import { castTo } from './copy.js'
 import { deliver } from './deliver.js'
 import type { PostFields } from '../../shapes/post-ops.js'
-import { type Addend, placesOf, sizesOf, writable } from './product-places.js'
+import { type Addend, placesOf, sizesOf, takesProduct } from './product-places.js'
 import { computeType } from './real.js'
 
 /** Throws INVALID_DTYPE unless a product has a meaning for this dtype. */
@@ -60,7 +59,7 @@ export function product(
   const x = castTo(a, inner)
   const y = castTo(b, inner)
   const source = addend === null || addend.beta === 0 ? null : castTo(addend.source, inner)
-  const direct = out !== undefined && inner === type && sameShape(out.shape, shape) && out.isContiguous && writable(out, a, b, source)
+  const direct = inner === type && takesProduct(out, shape, a, b, source)
   const result = direct ? out : empty(shape, inner)
   multiply(operator, x, y, alpha, source, addend === null ? 0 : addend.beta, result, post)
   if (direct) {

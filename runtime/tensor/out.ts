@@ -30,12 +30,12 @@ export function checkOverlap(out: Tensor, inputs: readonly Tensor[]): void {
   check(!sharesWithInput, () => 'some elements of the input tensor and the written-to tensor refer to a single memory location')
 }
 
-/** Throws where the written-to tensor shares memory with an input, be it the same. */
+/** Throws where the written-to tensor shares memory with an input or is one of them, be it empty: it is resized before inputs are read. */
 export function checkDisjoint(out: Tensor, inputs: readonly Tensor[]): void {
   const [start, end] = bytesOf(out)
   for (const one of inputs) {
     const [from, to] = bytesOf(one)
-    check(one.storage !== out.storage || from >= end || start >= to, () =>
+    check(one !== out && (one.storage !== out.storage || from >= end || start >= to), () =>
       'some elements of the input tensor and the written-to tensor refer to a single memory location',
     ) // prettier-ignore
   }

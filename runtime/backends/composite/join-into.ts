@@ -40,6 +40,7 @@ export function commonFormat(parts: readonly Tensor[]): number {
 
 /** Writes `parts` one after the other along `dim`: those laid out like the result by one kernel, others by copies. */
 export function joinInto(out: Tensor, parts: readonly Tensor[], dim: number, format: number): void {
+  if (out.numel === 0) return
   const plain = isContiguousAs(out.shape, out.strides, format)
   // sizes before and after `dim`, in memory order
   const inMemory = format === MemoryFormat.contiguous ? out.shape : [out.shape[0]!, ...out.shape.slice(2), out.shape[1]!]

@@ -6,8 +6,8 @@ import { empty, isPerChannel, type Tensor } from '../../tensor/tensor.js'
 import { deliverExact } from '../support/deliver.js'
 import { scalarTensor } from '../support/make.js'
 
-/** Pads the last dims; `pad` holds before and after of the last dim, then of the one before it, and so on. */
-export function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly number[], value: Scalar): Tensor {
+/** Pads the last dims; `pad` holds before and after of the last dim, then of the one before it, and so on. Callers check how far a mode reaches. */
+function padLast(mode: keyof typeof kernels.PadMode, self: Tensor, pad: readonly number[], value: Scalar): Tensor {
   const rank = self.dim
   const shape = [...self.shape]
   const before = shape.map(() => 0)

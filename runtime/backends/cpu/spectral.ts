@@ -4,10 +4,11 @@ import { viewAsComplex } from '../../tensor/complex.js'
 import { type DType, isFloating } from '../../tensor/dtype.js'
 import { promoteTypes } from '../../tensor/promote-types.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { view } from '../../tensor/view.js'
 import { castTo, contiguousOf, copyInto } from '../support/copy.js'
 import { filled, zerosOf } from '../support/make.js'
 import type { CPU } from '../support/generated/interfaces.js'
-import { padLast } from './padding.js'
+import { constant_pad_nd, pad } from './padding.js'
 
 /** The window in the middle of `nFft` zeros. */
 function fullWindow(window: Tensor | null, nFft: number, length: number, type: DType): Tensor {
@@ -26,7 +27,7 @@ export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, norm
   if (!isFloating(self.type)) throw new PtliteError('INVALID_DTYPE', `stft: expected a floating point dtype, found ${self.dtype}`)
   const hop = hopLength ?? Math.floor(nFft / 4)
   const width = winLength ?? nFft
-  check(self.dim === 1 || self.dim === 2, () => `stft: expected 1 or 2 dimensions, found ${self.dim}`)
+  checkRank(self)
   const length = self.shape[self.dim - 1]!
   check(nFft > 0 && nFft <= length, () => `stft: expected n_fft from 1 to the signal's length ${length}, found ${nFft}`)
   check(hop > 0, () => `stft: expected a hop_length above 0, found ${hop}`)
@@ -37,7 +38,7 @@ export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, norm
   const type = window === null ? self.type : promoteTypes(self.type, window.type)
   const batch = self.dim === 2 ? self.shape[0]! : 1
   const margin = alignToWindow === true ? Math.floor((nFft - width) / 2) : 0
-  const signal = margin > 0 ? padLast('constant', self, [margin, margin], 0) : self
+  const signal = margin > 0 ? constant_pad_nd(self, [margin, margin], 0) : self
   const padded = length + 2 * margin
   const frames = 1 + Math.floor((length - (alignToWindow === true ? width : nFft)) / hop)
   check((frames - 1) * hop + nFft <= padded, () =>
@@ -65,6 +66,10 @@ export const stft: CPU['stft'] = (self, nFft, hopLength, winLength, window, norm
   return pairsOrComplex(out, returnComplex)
 }
 
+function checkRank(self: Tensor): void {
+  check(self.dim === 1 || self.dim === 2, () => `stft: expected 1 or 2 dimensions, found ${self.dim}`)
+}
+
 /** torch.stft with the signal padded by n_fft / 2 at both ends where `center`. */
 export const stft_center: CPU['stft_center'] = (
   self,
@@ -80,12 +85,13 @@ export const stft_center: CPU['stft_center'] = (
   alignToWindow,
 ) => {
   check(!center || alignToWindow === null, () => 'stft: align_to_window can only be given where center is False')
-  const modes = { constant: 'constant', reflect: 'reflect', replicate: 'replicate', circular: 'circular' } as const
-  check(Object.hasOwn(modes, padMode), () => `stft: expected pad_mode ${Object.keys(modes).join(', ')}, found '${padMode}'`)
+  if (!center) return stft(self, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow)
+  checkRank(self)
   const half = Math.floor(nFft / 2)
-  const length = self.shape[self.dim - 1] ?? 0
-  check(!center || padMode !== 'reflect' || half < length, () => `stft: reflection by ${half} needs a longer signal than ${length}`)
-  const signal = center ? padLast(modes[padMode as keyof typeof modes], self, [half, half], 0) : self
+  // modes other than constant pad images, which have three dimensions with their batch
+  const lead = [1, 1].slice(self.dim - 1)
+  const padded = pad(view(self, [...lead, ...self.shape]), [half, half], padMode, null)
+  const signal = view(padded, padded.shape.slice(lead.length))
   return stft(signal, nFft, hopLength, winLength, window, normalized, onesided, returnComplex, alignToWindow)
 }
 

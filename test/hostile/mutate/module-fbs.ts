@@ -67,7 +67,7 @@ export function moduleChanges(operators: readonly KnownOperator[]): readonly Fla
       const functions = functionsOf(root)
       const code = functions.length === 0 ? undefined : random.pick(functions).fields[Field.function.instructions]
       if (code === undefined || code === null || !('bytes' in code) || code.bytes === null || code.bytes.length < 8) return false
-      changeInstruction(code.bytes.subarray(8 * random.below(code.bytes.length / 8)), random)
+      changeInstruction(code.bytes.subarray(8 * random.below(Math.floor(code.bytes.length / 8))), random)
       return true
     },
     (root, random) => {

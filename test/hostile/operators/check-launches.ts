@@ -63,7 +63,7 @@ function checkLaunch(id: number, host: ArrayBufferView | null, storages: readonl
   const fault = checkFrame(frame, ({ index }) => storages[index]!.byteLength)
   frameBytes.set(pending)
   // what files may hold is narrower than what operators may ask for
-  if (fault !== null && / (is too large|has no size)$/.test(fault)) throw new LongLaunch(layout.name)
+  if (fault !== null && / (is too large|has no size|it computes too long on \d+ bytes)$/.test(fault)) throw new LongLaunch(layout.name)
   if (fault !== null && !/ expected /.test(fault)) throw new ReachError(fault)
   const work = reckoned(frame)
   if (work !== null && !(work.flops < EXPECTED_LONG && work.bytes < EXPECTED_LONG)) throw new LongLaunch(layout.name)

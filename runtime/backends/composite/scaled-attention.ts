@@ -1,9 +1,10 @@
 import { check } from '../../error.js'
 import { DType, isFloating } from '../../tensor/dtype.js'
 import { isHalf } from '../../tensor/half.js'
+import { resultStrides } from '../../tensor/iterator.js'
 import { Float } from '../../tensor/scalar.js'
-import { broadcastShapes, numelOf, sameShape, shapeText } from '../../tensor/shape.js'
-import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { broadcastShapes, contiguousStrides, numelOf, sameShape, shapeText } from '../../tensor/shape.js'
+import { empty, emptyStrided, type Tensor, viewOf } from '../../tensor/tensor.js'
 import { transpose } from '../../tensor/view.js'
 import { attend, type AttentionScores } from '../support/attention.js'
 import { castTo } from '../support/copy.js'
@@ -87,7 +88,10 @@ function maskAsFour(mask: Tensor, scores: readonly number[]): Tensor {
   return scores.length <= 4 || mask.dim <= 3 ? mask : asFour(expandTo(mask, [...scores.slice(0, -3), ...mask.shape.slice(-3)]))
 }
 
-/** Attention by the kernel, computed in float32, with the logarithms of the sums of exponentials where they are wanted. */
+/**
+ * Attention by the kernel, computed in float32, with the logarithms of the sums of exponentials where they are wanted. With `likeQuery` a result of the
+ * query's shape lies in memory as the query does, as PyTorch's fused kernel leaves it; any other is contiguous.
+ */
 function byKernel(
   query: Tensor,
   key: Tensor,
@@ -95,9 +99,11 @@ function byKernel(
   mask: Tensor | null,
   scores: AttentionScores,
   wantsSums: boolean,
+  likeQuery: boolean,
 ): [Tensor, Tensor | null] {
   const rows = query.shape.slice(0, -1)
   const shape = [...rows, value.shape.at(-1)!]
+  const strides = likeQuery && sameShape(shape, query.shape) ? resultStrides(shape, [query]) : contiguousStrides(shape)
   const sums = wantsSums ? empty(rows, DType.float32) : null
   const keys = key.shape.at(-2)!
   const added = mask === null ? null : maskAsFour(mask, [...rows, keys])
@@ -105,9 +111,9 @@ function byKernel(
     return [at.zero_(empty(shape, query.type)), sums === null ? null : at.zero_(sums)]
   }
   const [q, k, v] = [query, key, value].map((t) => castTo(asFour(t), DType.float32)) as [Tensor, Tensor, Tensor]
-  const out = empty([...q.shape.slice(0, -1), v.shape.at(-1)!], DType.float32)
-  attend(q, k, v, added === null || added.type === DType.bool ? added : castTo(added, DType.float32), scores, out, sums)
-  return [castTo(viewOf(out, shape, empty(shape, DType.float32).strides), query.type), sums]
+  const out = emptyStrided(shape, strides, DType.float32)
+  attend(q, k, v, added === null || added.type === DType.bool ? added : castTo(added, DType.float32), scores, asFour(out), sums)
+  return [castTo(out, query.type), sums]
 }
 
 /** The scores of what a query sees, where that is the keys up to its own position. */
@@ -160,7 +166,8 @@ export const scaled_dot_product_attention: Composite['scaled_dot_product_attenti
   const [k, v] = enableGqa ? withHeads(operator, query, key, value, !plain) : [key, value]
   if (plain) return byProducts(query, k, v, attnMask, dropoutP, depth === 0 ? { ...scores, scale: 1 } : scores)
   const shared = enableGqa && k.shape.at(-3) !== query.shape.at(-3)
-  return byKernel(...broadcastLead(query, k, v, shared), attnMask, scores, false)[0]
+  const fused = _fused_sdp_choice(query, key, value, attnMask, dropoutP, isCausal, scale, enableGqa) === 1
+  return byKernel(...broadcastLead(query, k, v, shared), attnMask, scores, false, fused)[0]
 }
 
 /**
@@ -227,7 +234,7 @@ export const _scaled_dot_product_flash_attention_for_cpu: Composite['_scaled_dot
     () => `${operator}: expected a mask of ${query.dtype}, found ${attnMask!.dtype}`,
   )
   const scores = { scale: scale ?? 1 / Math.sqrt(query.shape[3]!), causal: isCausal, safe: true }
-  const [output, sums] = byKernel(query, key, value, attnMask, scores, true)
+  const [output, sums] = byKernel(query, key, value, attnMask, scores, true, true)
   return [output, sums!]
 }
 

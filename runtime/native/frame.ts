@@ -21,7 +21,7 @@ export function putDtype(word: number, dtype: number): void {
 }
 
 function refuseComplex(dtype: number): never {
-  throw new PtliteError('INVALID_DTYPE', `expected real numbers, found ${['complex32', 'complex64', 'complex128'][dtype - 8]!}`)
+  throw new PtliteError('INVALID_DTYPE', `expected real numbers, found complex${32 << (dtype - 8)}`)
 }
 
 /** Reads an int64 at word `word`; beyond 2^53 it is rounded. */

@@ -82,19 +82,18 @@ def partition(v: List[${element}], first: int, last: int, reverse: bool) -> int:
   v[first] = pivot
   low = first + 1
   high = last - 1
-  while low < last and ${namespace}.before(v[low], pivot, reverse):
-    low = low + 1
-  while high > first and ${namespace}.before(pivot, v[high], reverse):
-    high = high - 1
-  while low < high:
-    value = v[low]
-    v[low] = v[high]
-    v[high] = value
-    low = low + 1
-    high = high - 1
+  apart = True
+  while apart:
     while low < last and ${namespace}.before(v[low], pivot, reverse):
       low = low + 1
     while high > first and ${namespace}.before(pivot, v[high], reverse):
+      high = high - 1
+    apart = low < high
+    if apart:
+      value = v[low]
+      v[low] = v[high]
+      v[high] = value
+      low = low + 1
       high = high - 1
   return low
 def sift(v: List[${element}], first: int, top: int, count: int, value: ${element}, reverse: bool) -> None:

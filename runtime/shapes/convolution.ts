@@ -59,6 +59,12 @@ export function checkConv(
     () =>
       `${operator}: expected input and weight of the same 3 to 5 dimensions, found shapes ${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
   )
+  const count = input.dim - 2
+  check(
+    s.stride.length === count && s.dilation.length === count && s.padding.length === count,
+    () =>
+      `${operator}: expected ${count} strides, dilations and paddings, found ${s.stride.length}, ${s.dilation.length} and ${s.padding.length}`,
+  )
   const [first, second] = weight.shape as [number, number]
   check(
     first % s.groups === 0 && first >= s.groups,

@@ -242,6 +242,7 @@ export const PARTS: readonly Part[] = [
       ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',
       // without a kernel library
+      'formats/containers/no-library.ts',
       'formats/containers/read-whole.ts',
       'formats/containers/zip/crc32-plain.ts',
     ],

@@ -1,4 +1,4 @@
-import { PtliteError } from '../../../runtime/error.js'
+import { mustBeNoLibrary } from '../no-library.js'
 
 /** Polynomial of CRC-32 (IEEE 802.3), lowest bit first. */
 const POLYNOMIAL = 0xedb88320
@@ -11,7 +11,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
 
 /** CRC-32 of bytes behind those whose CRC-32 is `before`, where there is no kernel library. Throws `cause` where that is another error. */
 export function plainCrc32(cause: unknown, bytes: Uint8Array, before: number): number {
-  if (!(cause instanceof PtliteError) || cause.code !== 'NATIVE_LIBRARY') throw cause
+  mustBeNoLibrary(cause)
   let rest = ~before
   for (const byte of bytes) rest = (rest >>> 8) ^ TABLE[(rest ^ byte) & 0xff]!
   return ~rest >>> 0

@@ -8,6 +8,7 @@
 
 #include "frames/quantized.h"
 #include "dispatch/kernel.h"
+#include "ops/quantized/first_bytes.h"
 #include "ops/quantized/quantized_narrow.h"
 #include "pool/pool.h"
 

@@ -102,17 +102,6 @@ PTLITE_INLINE Reg high_of_words(Reg a, Reg b) {
 // Narrowing keeps to parts of 16 bytes: the order in which the parts of 4 bytes of wider registers follow each other then.
 PTLITE_INLINE Reg transposed(Reg a) { return a; }
 
-// The first `count` bytes of a register, or all of them.
-class FirstBytes {
- public:
-  explicit FirstBytes(int64_t count) : count_(count < PTLITE_VEC_BYTES ? count : PTLITE_VEC_BYTES) {}
-  PTLITE_INLINE Reg load(const uint8_t* p) const { return (Reg)Vec<uint8_t>::load(p, count_).v; }
-  PTLITE_INLINE void store(uint8_t* p, Reg r) const { Vec<uint8_t>((Vec<uint8_t>::Raw)r).store(p, count_); }
-
- private:
-  int64_t count_;
-};
-
 // A block has as many rows as registers are left for.
 constexpr int kRows = 4;
 

@@ -57,6 +57,7 @@ PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm512_unpackhi_epi16(a, 
 PTLITE_INLINE Reg transposed(Reg a) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), a);
 }
+#define PTLITE_INT8_BYTE_MASKS
 // The first `count` bytes of a register, or all of them.
 class FirstBytes {
  public:
@@ -135,19 +136,6 @@ PTLITE_INLINE Reg high_of_bytes(Reg a, Reg b) { return _mm_unpackhi_epi8(a, b); 
 PTLITE_INLINE Reg low_of_words(Reg a, Reg b) { return _mm_unpacklo_epi16(a, b); }
 PTLITE_INLINE Reg high_of_words(Reg a, Reg b) { return _mm_unpackhi_epi16(a, b); }
 PTLITE_INLINE Reg transposed(Reg a) { return a; }
-#endif
-
-#if !defined(CPU_CAPABILITY_AVX512)
-// The first `count` bytes of a register, or all of them.
-class FirstBytes {
- public:
-  explicit FirstBytes(int64_t count) : count_(count < PTLITE_VEC_BYTES ? count : PTLITE_VEC_BYTES) {}
-  PTLITE_INLINE Reg load(const uint8_t* p) const { return (Reg)Vec<uint8_t>::load(p, count_).v; }
-  PTLITE_INLINE void store(uint8_t* p, Reg r) const { Vec<uint8_t>((Vec<uint8_t>::Raw)r).store(p, count_); }
-
- private:
-  int64_t count_;
-};
 #endif
 
 // A block has as many rows as registers are left for.

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { readTensor, writeTensor } from '../../runtime/tensor/data.js'
@@ -75,7 +76,8 @@ export class SharedConstants {
   }
 
   private keep(key: string, results: readonly Tensor[]): void {
-    results.forEach(({ storage }, i) => this.names.set(storage, `${key}.${i}`))
+    const name = shortened(key)
+    results.forEach(({ storage }, i) => this.names.set(storage, `${name}.${i}`))
     this.made.set(
       key,
       results.map(({ storage, offset, shape, strides, type, quant }) => ({ storage, offset, shape, strides, type, quant })),
@@ -99,6 +101,15 @@ export class SharedConstants {
     if (typeof value === 'string') return JSON.stringify(value)
     return value === null || typeof value !== 'object' ? `${typeof value} ${String(value)}` : null
   }
+}
+
+/** Of what was made of such names in its turn the names would double with every step. */
+const LONGEST_NAME = 256
+
+function shortened(key: string): string {
+  if (key.length <= LONGEST_NAME) return key
+  const { createHash } = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto')
+  return createHash('sha256').update(key).digest('base64')
 }
 
 /** None yet. */

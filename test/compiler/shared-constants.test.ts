@@ -119,6 +119,21 @@ t.test('constants by what they are made from', (t) => {
   t.end()
 })
 
+t.test('what each step makes from both of its operands has a short name', (t) => {
+  const shared = new SharedConstants()
+  const steps = (): Tensor[] => {
+    const made = [first]
+    for (let i = 0; i < 200; i++)
+      made.push(withSharedConstants(shared, () => callOnce('aten::sub.Tensor', [made.at(-1)!, made.at(-1)!, 1])[0] as Tensor))
+    return made
+  }
+  const first = tensor([3, 4], [2]) as Tensor
+  const made = steps()
+  t.equal(steps().at(-1)!.storage, made.at(-1)!.storage, 'and is found again')
+  t.equal(new Set(made.map(({ storage }) => storage)).size, made.length)
+  t.end()
+})
+
 /** Resident kilobytes of the mapping of a file. */
 function residentOf(file: string): number {
   const lines = readFileSync('/proc/self/smaps', 'utf8').split('\n')

@@ -85,6 +85,7 @@ const VALUES: Readonly<Record<string, () => unknown>> = {
 const dir = t.testdir({})
 const model = join(dir, 'compile.ptl')
 copyFileSync(fixturePath('compile.ptl'), model)
+const picture = { data: new Uint8Array(12), width: 2, height: 2 }
 const row = (): ptlite.Tensor => tensor([[1, 2, 3, 4]])
 const plans = join(dir, 'compile.ptlc')
 writeFileSync(
@@ -107,6 +108,8 @@ const EVERYTHING = Object.keys(VALUES)
 /** Options objects without options. */
 const OPTIONS = [...NOTHING, '{}', 'no prototype', 'empty proxy']
 const NUMBERS = ['NaN', '-1', '1.5', '2**53', 'Infinity']
+/** [1, 2] */
+const SIZES = ['list of another realm', 'proxy of a list']
 const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   'cpu.vectorLength': [{ call: loose(ptlite.cpu.vectorLength) }],
   'cpu.reportOf': [
@@ -202,6 +205,33 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
               : name === 'limits'
                 ? OPTIONS.filter((value) => !NOTHING.includes(value))
                 : []),
+      ],
+    })),
+  ],
+  imageToTensor: [
+    { call: loose(ptlite.imageToTensor) },
+    { call: (x) => loose(ptlite.imageToTensor)([picture, x]) },
+    { call: (x) => loose(ptlite.imageToTensor)(picture, x), works: OPTIONS },
+    ...['data', 'width', 'height', 'channels', 'info'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.imageToTensor)({ ...picture, [name]: x }),
+      works: name === 'info' ? [...NOTHING, 'null'] : name === 'channels' ? NOTHING : [],
+    })),
+    ...['resize', 'crop', 'filter', 'channels', 'order', 'mean', 'std'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.imageToTensor)(picture, { [name]: x }),
+      works: [
+        ...NOTHING,
+        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53'] : name === 'resize' || name === 'crop' ? SIZES : []),
+      ],
+    })),
+  ],
+  tensorToImage: [
+    { call: loose(ptlite.tensorToImage) },
+    { call: (x) => loose(ptlite.tensorToImage)(tensor([[[1]]]), x), works: OPTIONS },
+    ...['alpha', 'order', 'mean', 'std'].map((name) => ({
+      call: (x: unknown) => loose(ptlite.tensorToImage)(tensor([[[1]]]), { [name]: x }),
+      works: [
+        ...NOTHING,
+        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53', 'array without prototype'] : name === 'alpha' ? ['true'] : []),
       ],
     })),
   ],

@@ -1,5 +1,5 @@
 import * as kernels from '../../../runtime/native/generated/kernels.js'
-import { callOperator, float, type Input, int, type Output, type Tensor, tensor } from '../../../src/index.js'
+import { callOperator, float, imageToTensor, type Input, int, type Output, type Tensor, tensor, tensorToImage } from '../../../src/index.js'
 import type { DTypeName } from '../../../src/index.js'
 import { aten, type Draw } from './draw.js'
 
@@ -513,6 +513,23 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
     row('max_pool2d', EXACT, (d) => aten('max_pool2d', image(d), [3, 3], [d.of([1, 2]), 2], [1, 1])),
     row('avg_pool2d', ROUNDING, (d) => aten('avg_pool2d', image(d), [3, 2], [d.of([1, 2]), 2], [1, 1])),
     row('adaptive_avg_pool2d', SUM, (d) => aten('adaptive_avg_pool2d', image(d), [3, 2])),
+  ],
+  image_to_planes: [
+    row('imageToTensor', EXACT, (d) => {
+      const [width, height, channels] = [d.integer(1, 90), d.integer(1, 60), d.integer(1, 4)]
+      const data = d.dense([width * height * channels], { dtype: 'uint8', low: 0, high: 255 }).data() as Uint8Array
+      const filter = d.of(['nearest', 'bilinear', 'bicubic', 'lanczos'] as const)
+      return imageToTensor(
+        { data, width, height },
+        { filter, resize: [d.integer(1, 50), d.integer(1, 70)], channels: d.of([1, 3] as const) },
+      )
+    }),
+  ],
+  planes_to_image: [
+    row('tensorToImage', EXACT, (d) => {
+      const { data } = tensorToImage(d.dense([d.of([1, 3]), 7, d.integer(1, 40)], { low: -0.2, high: 1.2 }), { alpha: d.of([true, false]) })
+      return tensor(Uint8Array.from(data))
+    }),
   ],
   resample: [
     row('upsample_bilinear2d', FUNCTION, (d) =>

@@ -50,6 +50,8 @@ export default defineConfig([
     format: ['esm'],
     external: ['esbuild', 'terser', 'typescript'],
   },
+  // what commands read pictures by
+  { ...common, entry: { decoders: 'src/cli/decoders.ts' }, format: ['cjs'], noExternal: ['jpeg-js', 'pngjs'] },
   // the library in one file, for bundlers
   { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'], esbuildPlugins: [numbers] },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true, compilerOptions: { stripInternal: true } } },

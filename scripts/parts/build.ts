@@ -16,7 +16,11 @@ const nodeModules = `${root}/node_modules/`
 
 const packages: Plugin = {
   name: 'packages',
-  resolveId: (specifier) => (specifier in PACKAGES ? nodeModules + PACKAGES[specifier]! : null),
+  resolveId(specifier) {
+    // a bundle of its own, as what it is made of is CommonJS
+    if (specifier.endsWith('/decoders.js')) return { id: './decoders.cjs', external: true }
+    return specifier in PACKAGES ? nodeModules + PACKAGES[specifier]! : null
+  },
 }
 
 const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/engine/background/worker.ts` }
@@ -53,7 +57,7 @@ const faults: string[] = []
 const bundle = await rollup({
   input: ENTRIES,
   external: [/^node:/],
-  plugins: [plugin, packages, minified],
+  plugins: [packages, plugin, minified],
   treeshake: {
     moduleSideEffects: (id) => /\/src\/(cli\/main|names|brands|tensor-methods)\.ts$|\/engine\/background\/worker\.ts$/.test(id),
   },

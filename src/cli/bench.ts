@@ -4,6 +4,7 @@ import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operato
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from './guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 
@@ -12,7 +13,7 @@ const WARM_UP = 5
 const PROFILED = 50
 
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] [--method forward] [--runs N] [--seconds N] [--profile] [--no-winograd] [--json] ${OPS_USAGE}`,
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--no-winograd] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
@@ -21,6 +22,7 @@ else a guess from the weights.
       --threads N    threads that one kernel call may use (1)
   -i, --input FILE   as for run
       --shape N,...  a random float32 tensor of this shape
+${PICTURE_HELP}
   -m, --method NAME  forward without it
       --runs N       this many runs; without it as many as fit the time, at least 20
       --seconds N    time to spend (3)
@@ -49,7 +51,7 @@ ${OPS_HELP}`,
     const loadStart = performance.now()
     const module = await loadModule(model, winogradOf(values))
     const loadMs = performance.now() - loadStart
-    const { args: call, source } = chooseInputs(module, model, values.method, inputs, values.shape)
+    const { args: call, source } = await chooseInputs(module, model, values.method, inputs, values.shape)
 
     const firstStart = performance.now()
     dispose(module.call(values.method, call))

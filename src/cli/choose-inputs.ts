@@ -1,22 +1,22 @@
 import { loadModelFile } from '../../formats/read.js'
 import type { Module } from '../index.js'
+import { type InputFiles, readArguments } from './arguments.js'
 import { readCompiled } from './compiled-file.js'
 import { exampleInputs } from './example-inputs.js'
 import { type BenchInputs, bundledInputs, guessInputs, randomTensor } from './guess.js'
-import { readInputs } from './inputs.js'
 import { listParameters } from './parameters.js'
 import { parseCount, UsageError } from './usage.js'
 
 /** Arguments for a method: those of files or of a shape, else the inputs bundled with the model, else those of the form it was
  * compiled for, else a guess from its weights. */
-export function chooseInputs(
+export async function chooseInputs(
   module: Module,
   model: string,
   method: string,
-  files: readonly string[],
+  inputs: InputFiles,
   shape: string | undefined,
-): BenchInputs {
-  if (files.length > 0) return { args: readInputs(files), source: files.join(', ') }
+): Promise<BenchInputs> {
+  if (inputs.files.length > 0) return { args: await readArguments(inputs), source: inputs.files.join(', ') }
   if (shape !== undefined) {
     const sizes = shape.split(',').map((size) => parseCount(size, '--shape', 0))
     return { args: [randomTensor(sizes)], source: `random float32[${sizes.join(', ')}]` }

@@ -10,16 +10,19 @@ import { npyToTensor, readNpy } from './npy.js'
  * Arguments from files, one per file in order; a `.npz` file and a JSON object with `args` hold several. Throws PtliteError naming the file.
  */
 export function readInputs(files: readonly string[]): Input[] {
-  return files.flatMap(readInput)
+  return files.flatMap((file) => readInput(file, readFile(file)))
 }
 
-function readInput(file: string): Input[] {
-  let bytes: Uint8Array
+export function readFile(file: string): Uint8Array {
   try {
-    bytes = readFileSync(file)
+    return readFileSync(file)
   } catch (cause) {
     throw new PtliteError('INVALID_FILE', `cannot read ${file}: ${(cause as Error).message}`, { cause })
   }
+}
+
+/** The arguments in the bytes of a file. */
+export function readInput(file: string, bytes: Uint8Array): Input[] {
   // the content tells, as it does for models: a .npy file never begins as JSON does
   if (bytes[0] === 0x93 || file.endsWith('.npy')) return [withName(file, () => npyToTensor(readNpy(bytes)))]
   if (file.endsWith('.npz') || (bytes[0] === 0x50 && bytes[1] === 0x4b)) return readNpz(file, bytes)
@@ -38,11 +41,17 @@ function readNpz(file: string, bytes: Uint8Array): Input[] {
   return names.map((name) => withName(`${file}, ${name}`, () => npyToTensor(readNpy(zip.contentOf(name)))))
 }
 
-function withName<T>(file: string, read: () => T): T {
+/** What `read` gives, or its error with the name of the file; of a promise, too. */
+export function withName<T>(file: string, read: () => T): T {
+  const named = (error: unknown): unknown =>
+    error instanceof PtliteError ? new PtliteError(error.code, `${file}: ${error.message}`, { cause: error }) : error
   try {
-    return read()
+    const result = read()
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: unknown) => {
+      throw named(error)
+    }) as T
   } catch (error) {
-    if (error instanceof PtliteError) throw new PtliteError(error.code, `${file}: ${error.message}`, { cause: error })
-    throw error
+    throw named(error)
   }
 }

@@ -12,16 +12,18 @@ import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { readCompiled, replacementOf, whyUnusable } from './compiled-file.js'
+import type { InputFiles } from './arguments.js'
 import { loadModule, PtliteError, type Tensor } from '../index.js'
 import { describeTensor, formatBytes, methodText, section } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
 import { byteSize, listParameters, type Parameter } from './parameters.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] [--method forward] [--no-winograd] ${OPS_USAGE}`,
+  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] ${PICTURE_USAGE} [--method forward] [--no-winograd] ${OPS_USAGE}`,
   help: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
@@ -32,6 +34,7 @@ and level it was compiled for and whether it can be used here, its plans with th
                       and linear layer how it is computed and why
       --arena FILE    instead, or with --plan: draws what the plan keeps in its arena, kernel call by kernel call, as SVG
   -i, --input FILE    with --plan and --arena: as for run
+${PICTURE_HELP}
   -m, --method NAME   with --plan and --arena: forward without it
       --json          as JSON; of --arena the buffers
 ${WINOGRAD_HELP}
@@ -49,7 +52,7 @@ ${OPS_HELP}`,
     })
     const { plan, arena, method } = values
     const runs = plan || arena !== undefined
-    if (!runs && inputs.length > 0) throw new UsageError('--input goes with --plan and --arena')
+    if (!runs && inputs.files.length > 0) throw new UsageError('--input goes with --plan and --arena')
     if (runs && values.code) throw new UsageError('--code goes without --plan and --arena')
     if (plan && values.json) throw new UsageError('--plan is text; --json goes without it')
     await loadOperators(values.ops)
@@ -78,7 +81,7 @@ ${OPS_HELP}`,
 interface PlanOptions {
   readonly model: string
   readonly method: string
-  readonly inputs: readonly string[]
+  readonly inputs: InputFiles
   readonly plan: boolean
   readonly arena: string | undefined
   readonly json: boolean
@@ -88,7 +91,7 @@ interface PlanOptions {
 async function showPlan({ model, method, inputs, plan, arena, json, winograd }: PlanOptions): Promise<void> {
   const module = await loadModule(model, { compile: 'off', ...winograd })
   try {
-    const { args } = chooseInputs(module, model, method, inputs, undefined)
+    const { args } = await chooseInputs(module, model, method, inputs, undefined)
     if (plan) console.log(module.explain(method, args))
     if (arena === undefined) return
     const use = module.arena(method, args)

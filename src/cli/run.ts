@@ -1,28 +1,32 @@
 import { replaceFiles } from '../../codegen/replace-files.js'
 import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.js'
+import { type InputFiles, readArguments } from './arguments.js'
 import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
 import { exampleInputs } from './example-inputs.js'
 import { formatValue } from './format.js'
 import { checkPrintable } from './printable.js'
-import { readInputs } from './inputs.js'
 import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
+import { guessesOf, guessesText, readLabels } from './labels.js'
 import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
-import { type Command, parseModelArguments, UsageError } from './usage.js'
+import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile } from './write-file.js'
 
 export const run: Command = {
-  usage:
-    'run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]',
+  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
                       {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments). A .ptlc file is run without any on
                       random arguments of a form that it was compiled for
+${PICTURE_HELP}
+      --labels FILE   print the likeliest classes in place of the result: names by line, or a JSON list or object
+      --top N         how many of them (5)
   -m, --method NAME   forward without it
-      --json          the result as JSON
+      --json          the result, or the classes, as JSON
   -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
       --profile FILE  write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)
       --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
@@ -35,6 +39,8 @@ ${OPS_HELP}`,
     const { model, inputs, values } = parseModelArguments(args, {
       method: { type: 'string', short: 'm', default: 'forward' },
       json: { type: 'boolean', default: false },
+      labels: { type: 'string' },
+      top: { type: 'string' },
       output: { type: 'string', short: 'o' },
       profile: { type: 'string' },
       kernels: { type: 'boolean', default: false },
@@ -43,26 +49,34 @@ ${OPS_HELP}`,
       ...OPS_OPTION,
     })
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
+    if (values.top !== undefined && values.labels === undefined) throw new UsageError('--top goes with --labels')
+    const top = parseCount(values.top ?? '5', '--top', 1)
     checkOutput(values.output)
+    const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
     const module = await loadModule(model, { ...winogradOf(values), ...limitsFrom(values) })
     const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
-    const { args: call, source } = runInputs(model, values.method, inputs)
+    const { args: call, source } = await runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)
     const result = module.call(values.method, call, profiler === undefined ? {} : { profiler })
     if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
     if (values.output !== undefined) await writeTensors(values.output, result)
-    checkPrintable(result)
-    console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
+    if (labels === undefined) {
+      checkPrintable(result)
+      console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
+    } else {
+      const guesses = guessesOf(result, labels, top)
+      console.log(values.json ? JSON.stringify(guesses) : guessesText(guesses))
+    }
     if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
     module.dispose()
   },
 }
 
 /** Without files the arguments that a .ptlc file was compiled for; `source` says so. */
-function runInputs(model: string, method: string, files: readonly string[]): { args: readonly Input[]; source: string | null } {
-  const example = files.length > 0 ? null : exampleInputs(model, method)
-  return example === null || example.args.length === 0 ? { args: readInputs(files), source: null } : example
+async function runInputs(model: string, method: string, inputs: InputFiles): Promise<{ args: readonly Input[]; source: string | null }> {
+  const example = inputs.files.length > 0 ? null : exampleInputs(model, method)
+  return example === null || example.args.length === 0 ? { args: await readArguments(inputs), source: null } : example
 }
 
 function checkOutput(file: string | undefined): void {

@@ -1,7 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { InputFiles } from './arguments.js'
+import { PICTURE_OPTIONS, pictureOptions, type PictureValues } from './picture-options.js'
+import { UsageError } from './usage-error.js'
 
-/** A command line that makes no sense: message and usage go to stderr, exit status 2. */
-export class UsageError extends Error {}
+export { UsageError } from './usage-error.js'
 
 /** A command whose process of its own has failed, and has said why. */
 export class CommandFailed extends Error {
@@ -23,8 +25,7 @@ type ValuesOf<O extends Options> = ReturnType<typeof parseArgs<{ options: O }>>[
 
 export interface ModelArguments<O extends Options> {
   readonly model: string
-  /** In the order of the command line. */
-  readonly inputs: readonly string[]
+  readonly inputs: InputFiles
   readonly values: ValuesOf<O>
 }
 
@@ -38,30 +39,39 @@ export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof p
 }
 
 /**
- * Arguments of a command on a model. `--input` takes one file or several: every further `.npy`, `.npz` or `.json` file
+ * Arguments of a command on a model. `--input` takes one file or several: every further `.npy`, `.npz`, `.json`, `.jpg` or `.png` file
  * counts as an input, whichever side of the model it stands on.
  */
 export function parseModelArguments<O extends Options>(args: string[], options: O): ModelArguments<O> {
   const { values, tokens } = parse({
     args,
-    options: { ...options, input: { type: 'string', short: 'i', multiple: true } },
+    options: {
+      ...options,
+      ...PICTURE_OPTIONS,
+      input: { type: 'string', short: 'i', multiple: true },
+      image: { type: 'string', multiple: true },
+    },
     allowPositionals: true,
     tokens: true,
   })
   const models: string[] = []
   const inputs: string[] = []
   for (const token of tokens) {
-    if (token.kind === 'option' && token.name === 'input') inputs.push(String(token.value))
-    else if (token.kind === 'positional') (isInputFile(token.value) ? inputs : models).push(token.value)
+    if (token.kind === 'option' && (token.name === 'input' || token.name === 'image')) inputs.push(String(token.value))
+    else if (token.kind === 'positional') (isInputFile(token.value) || isPictureFile(token.value) ? inputs : models).push(token.value)
   }
   if (models.length !== 1)
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
-  return { model: models[0]!, inputs, values: values as ValuesOf<O> }
+  return { model: models[0]!, inputs: { files: inputs, pictures: pictureOptions(values as PictureValues) }, values: values as ValuesOf<O> }
 }
 
 /** Whether a path among the arguments of a command is one of its inputs. */
 export function isInputFile(path: string): boolean {
   return /\.(?:npy|npz|json)$/.test(path)
+}
+
+function isPictureFile(path: string): boolean {
+  return /\.(?:jpe?g|png)$/i.test(path)
 }
 
 /** A whole number of at least `minimum`. */

@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { PtliteError } from '../../runtime/error.js'
+import { type Output, Tensor } from '../index.js'
+import { parseJson } from './json-values.js'
+import { UsageError } from './usage-error.js'
+
+/**
+ * Names of classes: a file with one in each line, a JSON list, or a JSON object from indices to names or to lists whose last item is the name (as of ImageNet).
+ * Throws INVALID_FILE.
+ */
+export function readLabels(file: string): readonly string[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new PtliteError('INVALID_FILE', `cannot read ${file}: ${(cause as Error).message}`, { cause })
+  }
+  if (!/^\s*[[{]/.test(text)) return text.trim() === '' ? [] : text.trimEnd().split(/\r?\n/)
+  const json = parseJson(text, file)
+  const labels: string[] = []
+  for (const [index, value] of Object.entries(json as object) as [string, unknown][]) {
+    const name = Array.isArray(value) ? (value as readonly unknown[]).at(-1) : value
+    if (!/^\d{1,7}$/.test(index) || typeof name !== 'string')
+      throw new PtliteError('INVALID_FILE', `${file}: expected names of classes, or an object from indices to names`)
+    labels[Number(index)] = name
+  }
+  return labels
+}
+
+export interface Guess {
+  readonly index: number
+  readonly label: string
+  readonly probability: number
+}
+
+/**
+ * The `count` likeliest classes of each row of a result, the likeliest first: of a tensor [classes] or [rows, classes], or of the first one in a list or dict. What
+ * is no distribution goes through softmax. Throws UsageError where there is no such tensor.
+ */
+export function guessesOf(result: Output, labels: readonly string[], count: number): readonly (readonly Guess[])[] {
+  const scores = firstTensor(result)
+  if (scores === undefined || scores.shape.length < 1 || scores.shape.length > 2 || scores.shape.at(-1) === 0)
+    throw new UsageError('--labels: the result is no tensor [classes] or [rows, classes]')
+  const classes = scores.shape.at(-1)!
+  const rows = scores.reshape([-1, classes]).to('float64')
+  const chances = isDistribution(rows) ? rows : rows.softmax(-1)
+  const [values, indices] = chances.topk(Math.min(count, classes), 1)
+  const [of, at] = [values.toArray() as number[][], indices.toArray() as bigint[][]]
+  return of.map((row, r) =>
+    row.map((probability, i) => {
+      const index = Number(at[r]![i])
+      return { index, label: labels[index] ?? `class ${index}`, probability }
+    }),
+  )
+}
+
+function firstTensor(value: Output): Tensor | undefined {
+  if (value instanceof Tensor) return value
+  const items = Array.isArray(value) ? value : value instanceof Map ? [...value.values()] : []
+  return items.find((item) => item instanceof Tensor)
+}
+
+function isDistribution(rows: Tensor): boolean {
+  const sums = rows.sum(1).toArray() as number[]
+  return Number(rows.amin().item()) >= 0 && sums.every((sum) => Math.abs(sum - 1) < 1e-3)
+}
+
+/** A line for each class. */
+export function guessesText(guesses: readonly (readonly Guess[])[]): string {
+  return guesses
+    .map((row) => row.map(({ label, probability }) => `${(100 * probability).toFixed(1).padStart(5)} %  ${label}`).join('\n'))
+    .join('\n\n')
+}

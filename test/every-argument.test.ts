@@ -208,6 +208,25 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       ],
     })),
   ],
+  readWav: [{ call: loose(ptlite.readWav) }],
+  resampleAudio: [
+    { call: (x) => loose(ptlite.resampleAudio)(x, 8000, 16000) },
+    { call: (x) => loose(ptlite.resampleAudio)(row(), x, 16000) },
+    { call: (x) => loose(ptlite.resampleAudio)(row(), 8000, x) },
+  ],
+  melSpectrogram: [
+    { call: (x) => loose(ptlite.melSpectrogram)(x, { sampleRate: 8000, nFft: 4 }) },
+    { call: (x) => loose(ptlite.melSpectrogram)(row(), x) },
+    ...['sampleRate', 'nFft', 'winLength', 'hopLength', 'nMels', 'fMin', 'fMax', 'power', 'center', 'melScale', 'norm', 'log'].map(
+      (name) => ({
+        call: (x: unknown) => loose(ptlite.melSpectrogram)(row(), { sampleRate: 8000, nFft: 4, [name]: x }),
+        works: [
+          ...(name === 'sampleRate' || name === 'nFft' ? [] : NOTHING),
+          ...(name === 'center' ? ['true'] : name === 'power' || name === 'fMin' || name === 'fMax' ? ['1.5'] : []),
+        ],
+      }),
+    ),
+  ],
   imageToTensor: [
     { call: loose(ptlite.imageToTensor) },
     { call: (x) => loose(ptlite.imageToTensor)([picture, x]) },

@@ -13,14 +13,16 @@ export const PICTURE_OPTIONS = {
   bgr: { type: 'boolean', default: false },
 } as const
 
-export const PICTURE_USAGE = '[--image FILE.jpg|FILE.png ... [--size N] [--mean R,G,B] [--std R,G,B]]'
+export const PICTURE_USAGE = '[--image FILE.jpg|FILE.png ... [--size N] [--mean R,G,B] [--std R,G,B]] [--wav FILE.wav ... [--rate N]]'
 export const PICTURE_HELP = `      --image FILE    an argument that is a picture, JPEG or PNG: float32[1, 3, height, width] from 0 to 1. As torchvision does it,
       --size N        resize the shorter side to N and keep N x N in the middle; one of the two alone, N or HEIGHTxWIDTH:
       --resize N, --crop N
       --filter NAME   bilinear without it; nearest, bicubic or lanczos
       --mean R,G,B    taken off, and
       --std R,G,B     divided by: 0.485,0.456,0.406 and 0.229,0.224,0.225 for most networks; one number is for all
-      --gray, --bgr   one channel; blue first`
+      --gray, --bgr   one channel; blue first
+      --wav FILE      an argument that is a recording: float32[1, frames] from -1 to 1, the mean of its channels
+      --rate N        bring it to N frames a second`
 
 /** Values of these options. */
 export interface PictureValues {

@@ -39,7 +39,7 @@ export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof p
 }
 
 /**
- * Arguments of a command on a model. `--input` takes one file or several: every further `.npy`, `.npz`, `.json`, `.jpg` or `.png` file
+ * Arguments of a command on a model. `--input` takes one file or several: every further `.npy`, `.npz`, `.json`, `.jpg`, `.png` or `.wav` file
  * counts as an input, whichever side of the model it stands on.
  */
 export function parseModelArguments<O extends Options>(args: string[], options: O): ModelArguments<O> {
@@ -50,6 +50,8 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
       ...PICTURE_OPTIONS,
       input: { type: 'string', short: 'i', multiple: true },
       image: { type: 'string', multiple: true },
+      wav: { type: 'string', multiple: true },
+      rate: { type: 'string' },
     },
     allowPositionals: true,
     tokens: true,
@@ -57,12 +59,17 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
   const models: string[] = []
   const inputs: string[] = []
   for (const token of tokens) {
-    if (token.kind === 'option' && (token.name === 'input' || token.name === 'image')) inputs.push(String(token.value))
-    else if (token.kind === 'positional') (isInputFile(token.value) || isPictureFile(token.value) ? inputs : models).push(token.value)
+    if (token.kind === 'option' && ['input', 'image', 'wav'].includes(token.name)) inputs.push(String(token.value))
+    else if (token.kind === 'positional') (isInputFile(token.value) || isMediaFile(token.value) ? inputs : models).push(token.value)
   }
   if (models.length !== 1)
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
-  return { model: models[0]!, inputs: { files: inputs, pictures: pictureOptions(values as PictureValues) }, values: values as ValuesOf<O> }
+  const { rate } = values as { readonly rate?: string }
+  const prepared = {
+    pictures: pictureOptions(values as PictureValues),
+    rate: rate === undefined ? undefined : parseCount(rate, '--rate', 1),
+  }
+  return { model: models[0]!, inputs: { files: inputs, ...prepared }, values: values as ValuesOf<O> }
 }
 
 /** Whether a path among the arguments of a command is one of its inputs. */
@@ -70,8 +77,8 @@ export function isInputFile(path: string): boolean {
   return /\.(?:npy|npz|json)$/.test(path)
 }
 
-function isPictureFile(path: string): boolean {
-  return /\.(?:jpe?g|png)$/i.test(path)
+function isMediaFile(path: string): boolean {
+  return /\.(?:jpe?g|png|wav)$/i.test(path)
 }
 
 /** A whole number of at least `minimum`. */

@@ -6,7 +6,7 @@ import { shapeText } from '../../runtime/tensor/shape.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { callOperator } from '../operators.js'
 import { deviations, type PerPlane, perPlane } from './levels.js'
-import { readOptions } from './read-options.js'
+import { readOptions } from '../read-options.js'
 
 /** What a network's picture is made of. */
 export interface PixelOptions {

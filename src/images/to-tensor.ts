@@ -6,7 +6,7 @@ import { callOperator } from '../operators.js'
 import { geometryOf, type ImageSize } from './geometry.js'
 import { deviations, levelsOf, type PerPlane, perPlane } from './levels.js'
 import { type ImageSource, type Picture, pictureOf } from './pixels.js'
-import { readOptions } from './read-options.js'
+import { readOptions } from '../read-options.js'
 
 /** What a network wants of a picture. */
 export interface ImageOptions {

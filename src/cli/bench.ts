@@ -5,6 +5,7 @@ import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from './guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 
@@ -49,14 +50,16 @@ ${OPS_HELP}`,
 
     await loadOperators(values.ops)
     const loadStart = performance.now()
-    const module = await loadModule(model, winogradOf(values))
+    const module = await during(`loading ${model}`, () => loadModule(model, winogradOf(values)))
     const loadMs = performance.now() - loadStart
     const { args: call, source } = await chooseInputs(module, model, values.method, inputs, values.shape)
 
     const firstStart = performance.now()
     dispose(module.call(values.method, call))
     const firstMs = performance.now() - firstStart
-    const times = measure(() => dispose(module.call(values.method, call)), runs, seconds * 1000)
+    const times = await during(runs === undefined ? `timing for ${seconds} s` : `timing ${runs} runs`, () =>
+      measure(() => dispose(module.call(values.method, call)), runs, seconds * 1000),
+    )
     const kernels = values.profile ? profile(module, values.method, call, Math.min(times.length, PROFILED)) : undefined
     const report = {
       model,

@@ -2,9 +2,10 @@ import { VERSION } from '../../runtime/version.js'
 import { bench } from './bench.js'
 import { codegen } from './codegen.js'
 import { compile } from './compile.js'
+import { completion } from './completion.js'
 import { convert } from './convert.js'
 import { cpu } from './cpu.js'
-import { execute } from './execute.js'
+import { execute, reportFailure } from './execute.js'
 import { inspect } from './inspect.js'
 import { prune } from './prune.js'
 import { run } from './run.js'
@@ -12,11 +13,14 @@ import { trace } from './trace.js'
 import type { Command } from './usage.js'
 import { verify } from './verify-files.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { run, inspect, trace, compile, convert, bench, prune, verify, cpu, codegen }
+const COMMANDS: Readonly<Record<string, Command>> = {
+  ...{ run, inspect, trace, compile, convert, bench, prune, verify, cpu, codegen },
+  completion: completion(() => COMMANDS),
+}
 
 function overview(): string {
   const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
-  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more. With --json a failure is {"error":{"code","message"}} on stdout; its line on stderr and the exit status stay.`
+  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more. A file may be -, which is stdin. With --json a failure is {"error":{"code","message"}} on stdout; its line on stderr and the exit status stay.`
 }
 
 /** Runs `ptlite` with these arguments. Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
@@ -32,8 +36,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) {
-    console.error(`ptlite: unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`)
-    return 2
+    return reportFailure('ptlite', 'USAGE', `unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`, rest)
   }
   return execute(command, rest, 'ptlite')
 }

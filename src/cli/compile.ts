@@ -7,12 +7,14 @@ import { refuseCompiled } from './compiled-file.js'
 import { formatBytes } from './format.js'
 import { levelNamed, repeatAt } from './levels.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
+import { during } from './terminal.js'
 import { type Command, UsageError } from './usage.js'
 import { WINOGRAD_HELP, winogradOf } from './winograd-option.js'
 import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
-  usage: 'compile MODEL [--method NAME] --input FILE.npy|FILE.json ... [--input ...] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
+  usage:
+    'compile MODEL [--method NAME] --input FILE.npy|FILE.npz|FILE.json ... [--input ...] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
   help: `Compiles a model ahead: plans and packed weights, to be mapped and run at once.
 
 The file serves calls with arguments of the forms (shapes, dtypes, other values) that it was compiled for, on CPUs that have
@@ -37,7 +39,7 @@ ${WINOGRAD_HELP}`,
       throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     if (isa !== undefined && levelNamed(isa) !== cpu.currentLevel()) return repeatAt(isa, ['compile', ...args])
-    const bytes = compileAhead(model, (module) => plannedCalls(module, runs), winogradOf(given))
+    const bytes = await during(`compiling ${model}`, () => compileAhead(model, (module) => plannedCalls(module, runs), winogradOf(given)))
     const report = reportBeside(output)
     await writeFile(output, bytes)
     const module = await loadModule(isKept(output) ? output : bytes, winogradOf(given))

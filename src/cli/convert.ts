@@ -5,6 +5,7 @@ import { allSteps } from '../../formats/steps.js'
 import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
 import type { ObjectState, ProgramWriter } from '../../formats/writing/program-writer.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
+import { during } from './terminal.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
@@ -29,7 +30,7 @@ PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .
         states.set(object, { state, setState })
       },
     }
-    const program = allSteps(readProgram(openProgram(model), hooks, {}))
+    const program = await during(`reading ${model}`, () => allSteps(readProgram(openProgram(model), hooks, {})))
     try {
       const counted = withExplicitCounts(program)
       const filled = new Map([...states].map(([object, { state, setState }]) => [object, { state, setState: counted.get(setState)! }]))

@@ -1,4 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
+import { withStdin } from './stdin.js'
+import { red } from './terminal.js'
 import { type Command, CommandFailed, UsageError } from './usage.js'
 
 /**
@@ -13,20 +15,25 @@ export async function execute(command: Command, args: string[], program: string)
   }
   const name = usage.split(' ', 1)[0]!
   try {
-    await command.run(args)
+    await command.run(withStdin(args))
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      console.error(`${name}: ${error.message}\nusage: ${usage}`)
-      reportError('USAGE', error.message, args)
-      return 2
+      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usage}`)
     }
     if (error instanceof CommandFailed) return error.status
-    console.error(`${name}: ${textOf(error)}`)
+    console.error(`${red(`${name}:`)} ${textOf(error)}`)
     const { code, message } = codeOf(error)
     reportError(code, message, args)
     return 1
   }
+}
+
+/** Says what is wrong with a command line, and gives its exit status. */
+export function reportFailure(name: string, code: string, message: string, args: readonly string[], more = ''): number {
+  console.error(`${red(`${name}:`)} ${message}${more}`)
+  reportError(code, message, args)
+  return 2
 }
 
 /** Under --json what reads stdout as JSON is told there, too. */

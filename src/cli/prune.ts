@@ -7,6 +7,7 @@ import type { Tensor } from '../index.js'
 import { blockWeights, countBlocks, weightFields } from './block-weights.js'
 import { refuseCompiled } from './compiled-file.js'
 import { table } from './format.js'
+import { during } from './terminal.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 import { repairChecksums } from './zip-checksums.js'
@@ -38,13 +39,10 @@ Blocks are chosen per layer by their sum of squares. The file's layout stays; la
     })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
-    const report = reportBeside(values.output)
-    const layers = await pruneFile(
-      positionals[0]!,
-      values.output,
-      parseShare(values.sparsity),
-      parseBlock(values.block),
-      parseRegex(values.layers),
+    const { output } = values
+    const report = reportBeside(output)
+    const layers = await during(`pruning ${positionals[0]!}`, () =>
+      pruneFile(positionals[0]!, output, parseShare(values.sparsity), parseBlock(values.block), parseRegex(values.layers)),
     )
     report(values.json ? JSON.stringify({ layers }) : textOf(layers))
   },

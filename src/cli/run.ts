@@ -11,6 +11,7 @@ import { writeNpy } from './npy.js'
 import { guessesOf, guessesText, readLabels } from './labels.js'
 import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
+import { during } from './terminal.js'
 import { type Command, parseCount, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
 import { writeFile } from './write-file.js'
@@ -54,11 +55,13 @@ ${OPS_HELP}`,
     checkOutput(values.output)
     const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
-    const module = await loadModule(model, { ...winogradOf(values), ...limitsFrom(values) })
+    const module = await during(`loading ${model}`, () => loadModule(model, { ...winogradOf(values), ...limitsFrom(values) }))
     const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
     const { args: call, source } = await runInputs(model, values.method, inputs)
     if (source !== null) console.error(`ptlite run: no --input; ${source}`)
-    const result = module.call(values.method, call, profiler === undefined ? {} : { profiler })
+    const result = await during(`running ${values.method}`, () =>
+      module.call(values.method, call, profiler === undefined ? {} : { profiler }),
+    )
     if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
     if (values.output !== undefined) await writeTensors(values.output, result)
     if (labels === undefined) {

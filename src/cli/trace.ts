@@ -9,16 +9,17 @@ import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
+import { during } from './terminal.js'
 import { type Command, UsageError } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 export const trace: Command = {
-  usage: 'trace MODEL [--input FILE.npy|FILE.json ...] [--method NAME] [--plans] [-o model.trace] [--merge FILE]',
+  usage: 'trace MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method NAME] [--plans] [-o model.trace] [--merge FILE]',
   help: `Runs a model and writes down what it uses, for selective-build.
 
 Without --input, forward runs on every input that the exporter bundled with the model.
 
-  -i, --input FILE ...  the arguments of one run: .npy or .json files in order. Each --input begins another run
+  -i, --input FILE ...  the arguments of one run: .npy, .npz or .json files in order. Each --input begins another run
   -m, --method NAME     the method of the runs after it; forward before the first one. Without any run it is called without arguments
   -o, --output FILE     MODEL.trace in this folder without it
       --plans           compile each run, too, for builds with the compiler (selective-build --with-compiler)
@@ -35,8 +36,10 @@ Without --input, forward runs on every input that the exporter bundled with the 
     try {
       const module = await loadModule(model, { onWarning: () => undefined })
       for (const { method, args } of plannedCalls(module, runs)) {
-        module.call(method, args)
-        if (given.plans) await module.compile(method, args)
+        await during(`running ${method}`, async () => {
+          module.call(method, args)
+          if (given.plans) await module.compile(method, args)
+        })
       }
     } finally {
       traced = stopRecording()

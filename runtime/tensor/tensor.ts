@@ -46,12 +46,9 @@ function checkWalk(storage: Storage, offset: number, shape: readonly number[], s
 }
 
 function refuseWalk(storage: Storage, offset: number, shape: readonly number[], strides: readonly number[], type: DType): never {
-  const view = `sizes [${shape.join(', ')}], strides [${strides.join(', ')}] and offset ${offset}`
-  if (strides.length !== shape.length || ![...shape, offset].every((n) => n >= 0))
-    throw new PtliteError('INVALID_ARGUMENT', `expected sizes and an offset of at least 0, one stride per size, found ${view}`)
   throw new PtliteError(
     'INVALID_ARGUMENT',
-    `a ${dtypeName(type)} view of ${view} leaves its storage of ${storage.byteLength} bytes, or has more than 2^53 - 1 elements`,
+    `a ${dtypeName(type)} view leaves its storage of ${storage.byteLength} bytes, has more than 2^53 - 1 elements, or less than one stride per size or than 0 as a size or offset: sizes [${shape.join(', ')}], strides [${strides.join(', ')}], offset ${offset}`,
   )
 }
 

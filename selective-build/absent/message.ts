@@ -14,7 +14,7 @@ let texts: readonly string[] | undefined
 export function message(number: number, ...values: unknown[]): string {
   texts ??= readTexts()
   const text = texts[number]
-  if (text === undefined) return `message ${number}: ${values.join('; ')} (its text is in messages.json, which belongs beside libptlite.so)`
+  if (text === undefined) return `message ${number}: ${values.join('; ')} (its text: messages.json beside libptlite.so)`
   return text.replace(/\{\}/g, () => String(values.shift()))
 }
 

@@ -222,7 +222,7 @@ t.test('texts of errors stand beside the kernel library', async (t) => {
   const { code, message } = await copy('with', texts)
   t.equal(code, 'INVALID_ARGUMENT')
   t.throws(() => tensor([1, 2, 3], [2]), { code, message })
-  const bare = { code, message: /^message \d+: .*3.* \(its text is in messages\.json, which belongs beside libptlite\.so\)$/ }
+  const bare = { code, message: /^message \d+: .*3.* \(its text: messages\.json beside libptlite\.so\)$/ }
   t.match(await copy('without', null), bare)
   t.match(await copy('other', texts.replace(/"hash": "\w+"/, '"hash": "00000000"')), bare, 'of another build')
   t.match(await copy('damaged', '{'), bare)

@@ -12,12 +12,21 @@ export const PLATFORMS = read('scripts/release/platforms.json')
 /** What belongs to developing, and what is a platform's. */
 const LEFT_OUT = ['devDependencies', 'scripts', 'overrides', 'prettier', 'os', 'cpu']
 
+/** Where the sources are, of the repository that a workflow builds: provenance is of that one. */
+function sourceFields() {
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: name } = process.env
+  if (server === undefined || name === undefined) return {}
+  const home = `${server}/${name}`
+  return { repository: { type: 'git', url: `git+${home}.git` }, homepage: `${home}#readme`, bugs: `${home}/issues` }
+}
+
 /** Of the package with the JavaScript, which brings the kernel library of the platform along. */
 export function mainManifest() {
   const manifest = read('package.json')
   const kept = Object.entries(manifest).filter(([name]) => !LEFT_OUT.includes(name))
   return {
     ...Object.fromEntries(kept),
+    ...sourceFields(),
     // maps name sources, which are not in it
     files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map'],
     optionalDependencies: Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, manifest.version])),
@@ -33,6 +42,7 @@ export function platformManifest({ name, os, cpu, library }) {
     description: `The kernel library of ptlite for ${name}`,
     license,
     author,
+    ...sourceFields(),
     main: 'index.cjs',
     files: ['index.cjs', basename(library)],
     engines,

@@ -52,7 +52,14 @@ export default defineConfig([
   },
   // what commands read pictures by
   { ...common, entry: { decoders: 'src/cli/decoders.ts' }, format: ['cjs'], noExternal: ['jpeg-js', 'pngjs'] },
-  // the library in one file, for bundlers
-  { ...common, entry: { whole: 'src/index.ts' }, format: ['esm'], esbuildPlugins: [numbers] },
+  // the library in one file, for bundlers; those that make CommonJS of it leave import.meta empty
+  {
+    ...common,
+    entry: { whole: 'src/index.ts' },
+    format: ['esm'],
+    esbuildPlugins: [numbers],
+    define: { 'import.meta.url': 'HERE' },
+    banner: { js: `import{pathToFileURL as urlOf}from"node:url";const HERE=import.meta.url??urlOf(__filename).href;` },
+  },
   { ...common, entry: { index: 'src/index.ts' }, format: ['esm', 'cjs'], dts: { only: true, compilerOptions: { stripInternal: true } } },
 ])

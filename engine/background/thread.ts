@@ -143,8 +143,8 @@ function entryPath(): string {
   const found = ENTRIES.map((name) => join(here, name)).find((path) => existsSync(path))
   if (found === undefined) {
     throw new PtliteError(
-      'INTERNAL',
-      `no worker.cjs in ${here}; Module.run needs the file of that name from the package's dist folder there`,
+      'NATIVE_LIBRARY',
+      `no worker.cjs in ${here}; Module.run needs it and the other .cjs files of the package's dist folder there: copy node_modules/ptlite/dist/*.cjs`,
     )
   }
   return found

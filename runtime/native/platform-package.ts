@@ -33,7 +33,7 @@ function howToInstall(): string {
   const here = platform()
   const known = Object.keys(PACKAGES)
   return known.includes(here)
-    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; or set PTLITE_NATIVE_LIBRARY to the path of one`
+    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; beside a bundle, copy libptlite.so out of it; or set PTLITE_NATIVE_LIBRARY to the path of one`
     : `there are kernels for ${known.join(' and ')}, none for ${here}`
 }
 

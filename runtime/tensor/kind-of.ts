@@ -39,3 +39,8 @@ function kindOfObject(value: object): string {
   if (tag === 'Map') return 'dict'
   return `an object of ${tag === 'Object' ? ((value.constructor as { name?: string } | undefined)?.name ?? 'no class') : tag}`
 }
+
+/** A number itself, and of everything else its kind: for what should have been a number within bounds. */
+export function numberText(value: unknown): string {
+  return typeof value === 'number' ? String(value) : kindOf(value)
+}

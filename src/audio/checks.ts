@@ -1,5 +1,5 @@
 import { check } from '../../runtime/error.js'
-import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { kindOf, numberText } from '../../runtime/tensor/kind-of.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 
 /** A tensor of samples [frames] or [channels, frames], in float32. Throws INVALID_ARGUMENT for others. */
@@ -15,8 +15,5 @@ export function checkSamples(samples: unknown): asserts samples is Tensor {
 /** Frames a second. Throws INVALID_ARGUMENT for what is no whole number above 0. */
 export function checkRate(rate: unknown, name: string): asserts rate is number {
   const isRate = typeof rate === 'number' && Number.isInteger(rate) && rate > 0 && rate < 2 ** 31
-  check(
-    isRate,
-    () => `expected ${name} to be a whole number of frames a second, found ${typeof rate === 'number' ? String(rate) : kindOf(rate)}`,
-  )
+  check(isRate, () => `expected ${name} to be a whole number of frames a second, found ${numberText(rate)}`)
 }

@@ -1,6 +1,6 @@
 import { check } from '../../runtime/error.js'
 import { anything, boolean, oneOf, reading } from '../../runtime/tensor/check-arguments.js'
-import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { numberText } from '../../runtime/tensor/kind-of.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { readOptions } from '../read-options.js'
 import { callOperator } from '../operators.js'
@@ -75,11 +75,11 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   checkCount(nMels, 'nMels', 1, MOST_MELS)
   check(
     typeof power === 'number' && power > 0 && power <= 8,
-    () => `expected power to be a number above 0, 2 or 1 as a rule, found ${foundText(power)}`,
+    () => `expected power to be a number above 0, 2 or 1 as a rule, found ${numberText(power)}`,
   )
   check(
     typeof fMin === 'number' && typeof fMax === 'number' && fMin >= 0 && fMin < fMax && fMax <= sampleRate,
-    () => `expected fMin and fMax to be frequencies, 0 <= fMin < fMax, found ${foundText(fMin)} and ${foundText(fMax)}`,
+    () => `expected fMin and fMax to be frequencies, 0 <= fMin < fMax, found ${numberText(fMin)} and ${numberText(fMax)}`,
   )
   const frames = samples.shape.at(-1)!
   const least = center ? Math.floor(nFft / 2) + 1 : nFft
@@ -114,9 +114,5 @@ function withLog(energies: Tensor, log: MelOptions['log']): Tensor {
 
 function checkCount(value: unknown, name: string, least: number, most: number): asserts value is number {
   const isCount = typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
-  check(isCount, () => `expected ${name} to be a whole number from ${least} to ${most}, found ${foundText(value)}`)
-}
-
-function foundText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : kindOf(value)
+  check(isCount, () => `expected ${name} to be a whole number from ${least} to ${most}, found ${numberText(value)}`)
 }

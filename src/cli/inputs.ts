@@ -13,7 +13,8 @@ export function readInputs(files: readonly string[]): Input[] {
   return files.flatMap((file) => readInput(file, readFile(file)))
 }
 
-export function readFile(file: string): Uint8Array {
+/** Throws INVALID_FILE where it cannot be read. */
+export function readFile(file: string): Buffer {
   try {
     return readFileSync(file)
   } catch (cause) {

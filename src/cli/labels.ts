@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { PtliteError } from '../../runtime/error.js'
 import { type Output, Tensor } from '../index.js'
+import { readFile } from './inputs.js'
 import { parseJson } from './json-values.js'
 import { UsageError } from './usage-error.js'
 
@@ -9,12 +9,7 @@ import { UsageError } from './usage-error.js'
  * Throws INVALID_FILE.
  */
 export function readLabels(file: string): readonly string[] {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new PtliteError('INVALID_FILE', `cannot read ${file}: ${(cause as Error).message}`, { cause })
-  }
+  const text = readFile(file).toString()
   if (!/^\s*[[{]/.test(text)) return text.trim() === '' ? [] : text.trimEnd().split(/\r?\n/)
   const json = parseJson(text, file)
   const labels: string[] = []

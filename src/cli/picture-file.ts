@@ -41,7 +41,8 @@ export async function readPicture(bytes: Uint8Array, options: ImageOptions): Pro
     if (/maxResolutionInMP/.test(message)) throw tooLarge()
     throw new PtliteError('INVALID_FILE', `damaged ${name} file: ${message}`, { cause })
   }
-  return imageToTensor({ data: new Uint8Array(decoded.data), width: decoded.width, height: decoded.height }, options)
+  const { data, width, height } = decoded
+  return imageToTensor({ data, width, height }, options)
 }
 
 /** The header of a PNG file says how large it is, before anything is unpacked. */

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../runtime/error.js'
-import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { numberText } from '../../runtime/tensor/kind-of.js'
 
 /** One number for both, or [height, width]. */
 export type ImageSize = number | readonly [height: number, width: number]
@@ -19,10 +19,9 @@ const LONGEST = 65535
 
 function side(value: unknown, name: string): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LONGEST) return value
-  const found = typeof value === 'number' ? String(value) : kindOf(value)
   throw new PtliteError(
     'INVALID_ARGUMENT',
-    `expected ${name} to be a whole number from 1 to ${LONGEST}, or [height, width], found ${found}`,
+    `expected ${name} to be a whole number from 1 to ${LONGEST}, or [height, width], found ${numberText(value)}`,
   )
 }
 

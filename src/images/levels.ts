@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../runtime/error.js'
-import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { numberText } from '../../runtime/tensor/kind-of.js'
 
 /** One number for all planes, or one for each. */
 export type PerPlane = number | readonly number[]
@@ -13,10 +13,7 @@ export function perPlane(value: PerPlane | undefined, planes: number, name: stri
   check(numbers.length === planes, () => `expected ${name} to be one number or ${planes}, found ${numbers.length}`)
   return numbers.map((x) => {
     if (typeof x === 'number' && Number.isFinite(x)) return x
-    throw new PtliteError(
-      'INVALID_ARGUMENT',
-      `expected ${name} to be finite numbers, found ${typeof x === 'number' ? String(x) : kindOf(x)}`,
-    )
+    throw new PtliteError('INVALID_ARGUMENT', `expected ${name} to be finite numbers, found ${numberText(x)}`)
   })
 }
 

@@ -1,5 +1,5 @@
 import { check, PtliteError } from '../../runtime/error.js'
-import { kindOf } from '../../runtime/tensor/kind-of.js'
+import { kindOf, numberText } from '../../runtime/tensor/kind-of.js'
 import { arrayName, lengthOf, steady } from '../../runtime/tensor/typed-array.js'
 
 /**
@@ -43,18 +43,14 @@ export function pictureOf(image: ImageSource): Picture {
   for (const [name, value] of Object.entries({ width, height }))
     check(
       Number.isSafeInteger(value) && value > 0,
-      () => `expected the ${name} of an image to be a whole number above 0, found ${foundText(value)}`,
+      () => `expected the ${name} of an image to be a whole number above 0, found ${numberText(value)}`,
     )
   const length = lengthOf(data)
   const samples = channels === undefined ? length / (width * height) : channels
   check(
     [1, 2, 3, 4].includes(samples) && width * height * samples === length,
     () =>
-      `an image of ${width} x ${height} pixels of ${channels === undefined ? '1 to 4' : foundText(channels)} bytes does not have ${length} bytes`,
+      `an image of ${width} x ${height} pixels of ${channels === undefined ? '1 to 4' : numberText(channels)} bytes does not have ${length} bytes`,
   )
   return { bytes: steady(data), width, height, channels: samples }
-}
-
-function foundText(value: unknown): string {
-  return typeof value === 'number' ? String(value) : kindOf(value)
 }

@@ -4,10 +4,7 @@ import type { OperatorSchema } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import { operatorName } from './operators.js'
 import { forEachName } from './scope.js'
-import type { TensorMeta } from './tensor-meta.js'
-
-/** What the file says of a tensor, where it is known. */
-export type MetaOf = (name: string) => TensorMeta | undefined
+import type { MetaOf, TensorMeta } from './tensor-meta.js'
 
 const CONTIGUOUS: Argument = { kind: 'enum', type: 'MemoryFormat', value: 0 }
 

@@ -1,9 +1,11 @@
-import { functionalized, type MetaOf } from './functionalized.js'
+import { castGraph } from './autocast.js'
+import { functionalized } from './functionalized.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import type { CodeBuilder } from './code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { pushAny, typeOf } from './push.js'
 import { type Place, Scope, type ValueKind } from './scope.js'
+import type { MetaOf } from './tensor-meta.js'
 
 const HIGHER_ORDER = /^torch\.ops\.higher_order\.(\w+)$/
 
@@ -25,7 +27,7 @@ export function emitHigherOrder(
   scope: Scope,
   builder: CodeBuilder,
   emitNodes: EmitNodes,
-  metaOf: MetaOf,
+  metasOf: (graph: Graph) => MetaOf,
 ): void {
   const emitter = new HigherOrderEmitter(node, scope, builder, emitNodes)
   switch (name) {
@@ -43,11 +45,11 @@ export function emitHigherOrder(
       emitter.scan()
       break
     case 'wrap_with_autocast':
-      emitter.autocast()
+      emitter.autocast(metasOf)
       break
     case 'auto_functionalized':
     case 'auto_functionalized_v2':
-      emitter.carryOut(functionalized(node, name.endsWith('_v2'), metaOf))
+      emitter.carryOut(functionalized(node, name.endsWith('_v2'), metasOf(scope.graph)))
       break
     default:
       if (!INLINED.has(name)) {
@@ -89,9 +91,9 @@ class HigherOrderEmitter {
     else if (argument.kind === 'dict') for (const [, item] of argument.entries) this.dropUses(item)
   }
 
-  inline(): void {
+  inline(rewrite: (graph: Graph) => Graph = (graph) => graph): void {
     const at = this.args.findIndex(({ kind }) => kind === 'graph')
-    const graph = this.graphAt(at)
+    const graph = rewrite(this.graphAt(at))
     const operands = this.args.slice(at + 1).flatMap(itemsOf)
     // of invoke_subgraph a name comes first, of hints_wrapper empty dicts and hints last
     const values = operands.filter((operand) => operand.kind !== 'dict')
@@ -105,11 +107,12 @@ class HigherOrderEmitter {
     this.storeOutputs(this.outputsOf(graph, graph.inputs), graph)
   }
 
-  autocast(): void {
-    const enabled = this.args[2]
-    if (enabled?.kind === 'constant' && enabled.value === true)
-      throw unsupported('the program has operators under torch.autocast; export it after ep.run_decompositions(), which writes the casts')
-    this.inline()
+  /** (device, dtype, whether it is on, whether casts are kept, graph, operands). That of other devices casts nothing here. */
+  autocast(metasOf: (graph: Graph) => MetaOf): void {
+    const [device, dtype, enabled] = this.args
+    const isOn = device?.kind === 'constant' && device.value === 'cpu' && enabled?.kind === 'constant' && enabled.value === true
+    const lower = dtype?.kind === 'enum' ? dtype.value : BFLOAT16
+    this.inline((graph) => (isOn ? castGraph(graph, lower, metasOf) : graph))
   }
 
   cond(): void {
@@ -349,6 +352,9 @@ class HigherOrderEmitter {
     if (found !== expected) throw damaged(`${found} values where ${expected} are expected`)
   }
 }
+
+/** The c10::ScalarType of autocast on CPUs where none is given. */
+const BFLOAT16 = 15
 
 const UNUSED: Place = { kind: 'constant', argument: { kind: 'none' }, type: 'None' }
 

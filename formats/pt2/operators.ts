@@ -3,15 +3,18 @@ import type { SchemaArgument } from '../../runtime/operators/schema.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import type { CodeBuilder } from './code-builder.js'
 import { damaged, guarded } from '../../program/file-error.js'
+import { atenOfPrim } from './prims.js'
 import { pushAny, pushTyped, typeOf } from './push.js'
 import type { Scope } from './scope.js'
 
 const OPERATOR = /^torch\.ops\.(\w+)\.(\w+)\.(\w+)$/
 
-/** `aten::add.Tensor` for `torch.ops.aten.add.Tensor`; undefined for what is no operator with a schema. */
+/** `aten::add.Tensor` for `torch.ops.aten.add.Tensor` and `torch.ops.prims.add.default`; undefined for what is no operator with a schema. */
 export function operatorName(target: string): string | undefined {
   const match = OPERATOR.exec(target)
   if (match === null || match[1] === 'higher_order') return undefined
+  const aten = match[1] === 'prims' ? atenOfPrim(match[2]!) : undefined
+  if (aten !== undefined) return aten
   return qualified(`${match[1]!}::${match[2]!}`, match[3]!)
 }
 

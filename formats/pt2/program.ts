@@ -12,7 +12,7 @@ import { emitOperator, operatorName, writesInPlace } from './operators.js'
 import { Scope } from './scope.js'
 import type { GraphSignature } from './signature.js'
 import { emitSymbolic, isSymbolic } from './symbolic.js'
-import type { TensorMeta } from './tensor-meta.js'
+import type { MetaOf } from './tensor-meta.js'
 import { type CallTrees, leavesOf, type Tree } from './tree.js'
 
 /** An exported program, checked as far as its text goes. */
@@ -22,8 +22,8 @@ export interface ExportedProgram {
   readonly trees: CallTrees | null
   readonly ranges: ReadonlyMap<string, Range>
   readonly guards: readonly string[]
-  /** The description of a tensor of the outermost graph. */
-  tensorMeta(name: string): TensorMeta | undefined
+  /** The descriptions of a graph's tensors. */
+  metasOf(graph: Graph): MetaOf
   /** What a symbolic int of the outermost graph stands for. */
   symbolOf(name: string): Expression | null
 }
@@ -57,6 +57,7 @@ class ProgramCompiler {
   private readonly scope: Scope
   private readonly nodes: GraphNode[] = []
   private readonly checks: InputChecks
+  private readonly tensorMeta: MetaOf
   private readonly inputs: ArgumentInfo[] = []
   private readonly outputs: ArgumentInfo[] = []
   /** Nothing in the program writes to a tensor. */
@@ -69,6 +70,7 @@ class ProgramCompiler {
     private readonly slots: ReadonlyMap<string, number>,
   ) {
     this.scope = new Scope(program.graph, this.builder)
+    this.tensorMeta = program.metasOf(program.graph)
     this.checks = new InputChecks(this.builder, 'forward')
     // they are written to at the end
     for (const output of program.signature.outputs) if (output.kind === 'input') this.scope.keep(output.name)
@@ -163,7 +165,7 @@ class ProgramCompiler {
     const { path, register } = leaf
     switch (input.kind) {
       case 'tensor': {
-        const meta = program.tensorMeta(input.name)
+        const meta = this.tensorMeta(input.name)
         if (meta === undefined) throw damaged(`the file does not describe the input '${input.name}'`)
         checks.tensor(leaf, meta)
         this.unused.push({ name, register })
@@ -206,14 +208,13 @@ class ProgramCompiler {
   }
 
   private emitNode(node: GraphNode, scope: Scope): void {
-    const { builder } = this
+    const { builder, program } = this
     const { target } = node
     const operator = this.inOwnLayout(operatorName(target))
     const higher = higherOrderName(target)
-    const metaOf = (name: string): TensorMeta | undefined => (scope === this.scope ? this.program.tensorMeta(name) : undefined)
-    if (operator !== undefined) emitOperator(operator, node, scope, builder, (name) => metaOf(name)?.scalarType)
+    if (operator !== undefined) emitOperator(operator, node, scope, builder, (name) => program.metasOf(scope.graph)(name)?.scalarType)
     else if (higher === 'with_effects') this.emitEffect(node, scope)
-    else if (higher !== undefined) emitHigherOrder(higher, node, scope, builder, this.emitNodes, metaOf)
+    else if (higher !== undefined) emitHigherOrder(higher, node, scope, builder, this.emitNodes, (graph) => program.metasOf(graph))
     else if (isSymbolic(target)) emitSymbolic(node, scope, builder)
     else
       throw unsupported(
@@ -282,7 +283,7 @@ class ProgramCompiler {
   private describe(name: string, argument: Argument): ArgumentInfo {
     switch (argument.kind) {
       case 'tensor': {
-        const meta = this.program.tensorMeta(argument.name)
+        const meta = this.tensorMeta(argument.name)
         if (meta === undefined) return { name, type: 'Tensor' }
         const dtype = DTYPES.get(meta.scalarType)
         return { name, type: 'Tensor', ...(dtype === undefined ? {} : { dtype }), shape: meta.sizes.map((size) => this.dimension(size)) }

@@ -4,6 +4,7 @@ import { layoutOf, memoryFormatOf, scalarTypeOf } from './enums.js'
 import type { Argument, Graph, GraphNode, NodeInput, ScalarKind } from './graph.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
 import { Deferred, type Json } from './json.js'
+import { withMaps } from './vmap.js'
 import { booleanOf, countOf, floatOf, integerOf, listOf, objectOf, textOf, unexpectedJson, variantOf } from './json-values.js'
 
 /** Fields of graphs that are passed over until something asks for them: they are most of a file. */
@@ -26,13 +27,13 @@ export function readGraph(json: Json | undefined, depth = 0): Graph {
     const value = fields.get(name)
     return value instanceof Deferred ? value : null
   }
-  return {
+  return withMaps({
     inputs: listOf(fields.get('inputs'), 'the inputs of a graph').map((item) => readArgument(item, depth)),
     outputs: listOf(fields.get('outputs'), 'the outputs of a graph').map((item) => readArgument(item, depth)),
     nodes: listOf(fields.get('nodes'), 'the nodes of a graph').map((item, i) => guarded(`node ${i}`, () => readNode(item, depth))),
     tensors: place('tensor_values'),
     symbols: place('sym_int_values'),
-  }
+  })
 }
 
 function readNode(json: Json, depth: number): GraphNode {

@@ -13,7 +13,7 @@ import { compileProgram, type ExportedProgram } from './program.js'
 import { DEFERRED_FIELDS, readGraph } from './read-graph.js'
 import { type GraphSignature, readSignature } from './signature.js'
 import { NodeTraces } from './stack-traces.js'
-import { readTensorMeta, type TensorMeta } from './tensor-meta.js'
+import { type MetaOf, readTensorMeta, type TensorMeta } from './tensor-meta.js'
 import { readCallTrees, readTupleFields } from './tree.js'
 import { CONSTANTS, type Payload, readPayloads, StoredTensors, WEIGHTS } from './weights.js'
 
@@ -112,9 +112,8 @@ function readProgram(text: Buffer, budget: ValueBudget): { program: ExportedProg
   const graph = readGraph(parts.get('graph'))
   const signature = readSignature(parts.get('signature'))
   const tupleFields = readTupleFields(parts.get('treespec_namedtuple_fields'))
-  const metas = graph.tensors === null ? new Map<string, Json>() : reader.at(graph.tensors)
   const symbols = graph.symbols === null ? new Map<string, Json>() : reader.at(graph.symbols)
-  const known = new Map<string, TensorMeta>()
+  const metas = new Map<Deferred | null, MetaOf>([[null, () => undefined]])
   return {
     operatorVersion: operatorVersionOf(fields),
     program: {
@@ -123,12 +122,10 @@ function readProgram(text: Buffer, budget: ValueBudget): { program: ExportedProg
       trees: readCallTrees(parts.get('module_call_graph'), tupleFields, budget),
       ranges: readRanges(fields.get('range_constraints')),
       guards: listOf(fields.get('guards_code') ?? []).map((guard) => textOf(guard)),
-      tensorMeta(name) {
-        const json = objectOf(metas).get(name)
-        if (json === undefined) return undefined
-        const meta = known.get(name) ?? guarded(`'${name}'`, () => readTensorMeta(json))
-        known.set(name, meta)
-        return meta
+      metasOf({ tensors }) {
+        const metaOf = metas.get(tensors) ?? readMetas(objectOf(reader.at(tensors!)))
+        metas.set(tensors, metaOf)
+        return metaOf
       },
       symbolOf(name) {
         const json = objectOf(symbols).get(name)
@@ -136,6 +133,17 @@ function readProgram(text: Buffer, budget: ValueBudget): { program: ExportedProg
         return expression instanceof Map ? parseSympy(textOf(expression.get('expr_str'))) : null
       },
     },
+  }
+}
+
+function readMetas(metas: JsonObject): MetaOf {
+  const known = new Map<string, TensorMeta>()
+  return (name) => {
+    const json = metas.get(name)
+    if (json === undefined) return undefined
+    const meta = known.get(name) ?? guarded(`'${name}'`, () => readTensorMeta(json))
+    known.set(name, meta)
+    return meta
   }
 }
 

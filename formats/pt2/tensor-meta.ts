@@ -15,6 +15,9 @@ export interface TensorMeta {
   readonly offset: Expression | null
 }
 
+/** What the file says of a tensor, where it is known. */
+export type MetaOf = (name: string) => TensorMeta | undefined
+
 export function readTensorMeta(json: Json | undefined): TensorMeta {
   const fields = objectOf(json, 'the description of a tensor')
   const layout = layoutOf(countOf(fields.get('layout') ?? 7, 'a layout'))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { loadModule } from '../../src/index.js'
-import { CHANGES, difference, fixturePath, inputOf, PROGRAMS, readCalls } from '../pt2/fixtures.js'
+import { CHANGES, difference, fixturePath, formsOf, inputOf, PROGRAMS, readCalls } from '../pt2/fixtures.js'
 import { ptlite } from './in-process.js'
 import { programText } from './program-text.js'
 
@@ -16,7 +16,7 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 const EXTENSIONS = ['ptl', 'ff']
 
 for (const name of PROGRAMS) {
-  for (const form of ['pt2', 'core.pt2']) {
+  for (const form of formsOf(name)) {
     for (const extension of EXTENSIONS) {
       await t.test(`${name}.${form} as a .${extension} gives the same results and errors`, async (t) => {
         const output = join(t.testdir({}), `out.${extension}`)

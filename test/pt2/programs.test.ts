@@ -3,11 +3,11 @@ import { loadModelFile } from '../../formats/read.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { loadModule, PtliteError, tensor } from '../../src/index.js'
-import { CHANGES, difference, fixturePath, inputOf, PROGRAMS, readCalls } from './fixtures.js'
+import { CHANGES, difference, fixturePath, formsOf, inputOf, PROGRAMS, readCalls } from './fixtures.js'
 import { type Any, bytesOf, meta, node, program, tensorArgument } from './writer.js'
 
 for (const name of PROGRAMS) {
-  for (const form of ['pt2', 'core.pt2']) {
+  for (const form of formsOf(name)) {
     for (const compile of ['off', 'auto', 'eager'] as const) {
       t.test(`${name}.${form}, compile: '${compile}'`, async (t) => {
         const module = await loadModule(fixturePath(`${name}.${form}`), { compile })

@@ -34,6 +34,15 @@ const higher = (name: string, inputs: Any[], outputs: Any[] = [tensorArgument('y
   ],
   outputs: [tensorArgument('y')],
 })
+const cast = (dtype: number, body: Any): ProgramParts =>
+  higher('wrap_with_autocast', [{ as_string: 'cpu' }, { as_scalar_type: dtype }, { as_bool: true }, { as_none: true }, asGraph(body), x])
+/** What torch.func leaves in a graph. */
+const mark = (name: string, inputs: Any[] = [], outputs: Any[] = [{ as_none: true }]): Any =>
+  node(
+    `torch._functorch.predispatch.${name}`,
+    inputs.map((input) => ['', input] as const),
+    outputs,
+  )
 /** A call of relu_ with copies of what it writes to. */
 const functionalized = (
   inputs: readonly (readonly [string, Any])[],
@@ -141,11 +150,45 @@ const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: st
     /the result has 2 values, the graph gives 1|no pair/,
   ],
   'an unknown higher-order operator': [() => of(higher('flex_attention', [x])), 'UNSUPPORTED_FILE', /'flex_attention' is one that this runtime has not got/],
-  'autocast': [
-    () => of(higher('wrap_with_autocast', [{ as_string: 'cpu' }, { as_scalar_type: 13 }, { as_bool: true }, { as_none: true }, asGraph(graph([x], [], [x])), x])),
-    'UNSUPPORTED_FILE',
-    /run_decompositions/,
+  'autocast to integers': [() => of(cast(4, graph([x], [], [x]))), 'INVALID_FILE', /expected float16 or bfloat16/],
+  'autocast of tensors that nothing describes': [
+    () => of(cast(13, graph([x], [relu()], [tensorArgument('y')]))),
+    'INVALID_FILE',
+    /does not describe 'x', which torch.autocast may cast/,
   ],
+  'a region of torch.vmap without end': [() => of({ nodes: [mark('_vmap_increment_nesting')] }), 'INVALID_FILE', /does not end/],
+  'a region of torch.vmap without rows': [
+    () => of({ nodes: [mark('_vmap_increment_nesting'), mark('_vmap_decrement_nesting')] }),
+    'INVALID_FILE',
+    /has no rows/,
+  ],
+  'what all rows of torch.vmap share': [
+    () =>
+      of({
+        nodes: [
+          mark('_vmap_increment_nesting'),
+          mark('_add_batch_dim', [x, { as_int: 0 }, { as_int: 1 }], [tensorArgument('row')]),
+          relu(),
+          mark('_vmap_decrement_nesting'),
+        ],
+        outputs: [tensorArgument('y')],
+      }),
+    'UNSUPPORTED_FILE',
+    /'y' is the same for all rows/,
+  ],
+  'rows of a dimension that is no number': [
+    () =>
+      of({
+        nodes: [
+          mark('_vmap_increment_nesting'),
+          mark('_add_batch_dim', [x, { as_string: 'first' }, { as_int: 1 }], [tensorArgument('row')]),
+          mark('_vmap_decrement_nesting'),
+        ],
+      }),
+    'INVALID_FILE',
+    /expected the number of a dimension/,
+  ],
+  'another transform': [() => of({ nodes: [mark('_jvp_increment_nesting')] }), 'UNSUPPORTED_FILE', /run_decompositions/],
   'a functionalized call of no operator': [() => of(functionalized([bases], x)), 'INVALID_FILE', /expected an operator as first argument/],
   'a functionalized call without bases': [() => of(functionalized([['_self_base_index', { as_int: 0 }]])), 'INVALID_FILE', /expected a list of tensors/],
   'a view of no base': [() => of(functionalized([['_self_base_index', { as_int: 1 }], bases])), 'INVALID_FILE', /'self' is of no tensor/],

@@ -1,5 +1,5 @@
 import { operators } from '../../../src/index.js'
-import { inputOf, PROGRAMS, readCalls } from '../../pt2/fixtures.js'
+import { formsOf, inputOf, PROGRAMS, readCalls } from '../../pt2/fixtures.js'
 import { archiveOf, recordsIn } from '../../pt2/writer.js'
 import { runModule } from '../files/run-module.js'
 import type { Base, Target } from '../harness/target.js'
@@ -10,7 +10,7 @@ import { mutateZip, partsOf, zipOf } from '../mutate/zip.js'
 /** Programs of torch.export: the archive, its JSON texts, the nodes, expressions and tensors in them. */
 export function pt2Target(): Target {
   const bases = PROGRAMS.flatMap((program) =>
-    ['pt2', 'core.pt2'].map((form) => {
+    formsOf(program).map((form) => {
       const name = `${program}.${form}`
       // stored, as PyTorch writes them
       return { name, bytes: Buffer.from(archiveOf(recordsIn(name))) }

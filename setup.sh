@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
+started=$SECONDS
+say() { printf 'setup: %3d s  %s\n' $((SECONDS - started)) "$*"; }
 die() { echo "setup: $*" >&2; exit 1; }
 
 command -v node >/dev/null || die 'Node 20 or newer is needed (https://nodejs.org)'
@@ -13,8 +15,15 @@ case $(uname -sm) in
   *) die "the kernels need Linux on x86-64 or 64-bit Arm, found $(uname -sm)" ;;
 esac
 
+say "three steps, about two minutes on two cores the first time, more where a compiler has to be installed"
 # npm writes this file last, so it is older than the lockfile when the packages are stale
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+  say '1 of 3: npm packages'
   npm ci --no-fund --no-audit
 fi
-npm run --silent build
+say '2 of 3: kernel library'
+npm run --silent codegen
+npm run --silent build:native
+say '3 of 3: JavaScript'
+npm run --silent build:js
+say 'ready'

@@ -1,10 +1,9 @@
 import { damaged } from '../../program/file-error.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
 import { operatorName } from './operators.js'
+import { forEachName } from './scope.js'
 import type { MetaOf } from './tensor-meta.js'
-
-/** c10::ScalarType numbers. */
-const [HALF, FLOAT, BFLOAT16] = [5, 6, 15]
 
 /** Operators that PyTorch carries out in the lower precision on CPUs (ATen/autocast_mode.cpp). */
 const LOWER: ReadonlySet<string> = names(
@@ -40,14 +39,13 @@ function names(text: string): ReadonlySet<string> {
  * is carried out in; doubles are not. `metasOf` tells the dtypes, which the file has from such a run. Operators that call others, such as `einsum`, are cast where the file
  * says that their results are of the lower precision. Throws INVALID_FILE where the dtype of a tensor is missing.
  */
-export function castGraph(graph: Graph, lower: number, metasOf: (graph: Graph) => MetaOf): Graph {
-  if (lower !== HALF && lower !== BFLOAT16) throw damaged('expected float16 or bfloat16 as the dtype of torch.autocast')
+export function castGraph(graph: Graph, metasOf: (graph: Graph) => MetaOf, lower: number = DType.bfloat16): Graph {
+  if (lower !== DType.float16 && lower !== DType.bfloat16) throw damaged('expected float16 or bfloat16 as the dtype of torch.autocast')
   const metas = metasOf(graph)
   const nodes: GraphNode[] = []
-  const dtypeOf = (argument: Argument): number | undefined => {
-    if (argument.kind !== 'tensor') return undefined
-    const meta = metas(argument.name)
-    if (meta === undefined) throw damaged(`the file does not describe '${argument.name}', which torch.autocast may cast`)
+  const dtypeOf = (name: string): number => {
+    const meta = metas(name)
+    if (meta === undefined) throw damaged(`the file does not describe '${name}', which torch.autocast may cast`)
     return meta.scalarType
   }
   for (const node of graph.nodes) {
@@ -56,9 +54,10 @@ export function castGraph(graph: Graph, lower: number, metasOf: (graph: Graph) =
     const casts = new Map<string, Argument>()
     const cast = (argument: Argument): Argument => {
       if (argument.kind === 'list') return { kind: 'list', items: argument.items.map(cast) }
-      if (argument.kind === 'graph' && !isAutocast(node)) return { ...argument, graph: castGraph(argument.graph, lower, metasOf) }
-      const dtype = dtypeOf(argument)
-      if (argument.kind !== 'tensor' || target === undefined || !isCast(dtype) || dtype === target) return argument
+      if (argument.kind === 'graph' && !isAutocast(node)) return { ...argument, graph: castGraph(argument.graph, metasOf, lower) }
+      if (argument.kind !== 'tensor') return argument
+      const dtype = dtypeOf(argument.name)
+      if (target === undefined || !isCast(dtype) || dtype === target) return argument
       // no name of a file begins so
       const result = casts.get(argument.name) ?? ({ kind: 'tensor', name: `%${nodes.length}:${argument.name}` } as const)
       if (!casts.has(argument.name)) {
@@ -78,26 +77,34 @@ function isAutocast({ target }: GraphNode): boolean {
   return target === 'torch.ops.higher_order.wrap_with_autocast'
 }
 
-function isCast(dtype: number | undefined): boolean {
-  return dtype === HALF || dtype === FLOAT || dtype === BFLOAT16
+function isCast(dtype: number): boolean {
+  return dtype === DType.float16 || dtype === DType.float32 || dtype === DType.bfloat16
 }
 
 /** What the floating tensors of an operator are cast to; undefined for nothing. */
-function targetDtype(node: GraphNode, lower: number, dtypeOf: (argument: Argument) => number | undefined): number | undefined {
+function targetDtype(node: GraphNode, lower: number, dtypeOf: (name: string) => number): number | undefined {
   const name = operatorName(node.target)
   if (name === undefined) return undefined
   if (LOWER.has(name)) return lower
-  if (SINGLE.has(name)) return FLOAT
-  const dtypes = node.inputs.flatMap(({ argument }) => itemsOf(argument)).map(dtypeOf)
-  if (PROMOTED.has(name)) return dtypes.includes(FLOAT) ? FLOAT : undefined
+  if (SINGLE.has(name)) return DType.float32
+  const dtypes = dtypesIn(
+    node.inputs.map(({ argument }) => argument),
+    dtypeOf,
+  )
+  if (PROMOTED.has(name)) return dtypes.includes(DType.float32) ? DType.float32 : undefined
   // what it calls has cast them
   const floats = dtypes.filter(isCast)
-  const results = node.outputs.flatMap(itemsOf).map(dtypeOf)
-  return floats.length > 0 && floats.every((dtype) => dtype === FLOAT) && results.includes(lower) ? lower : undefined
+  const results = dtypesIn(node.outputs, dtypeOf)
+  return floats.length > 0 && floats.every((dtype) => dtype === DType.float32) && results.includes(lower) ? lower : undefined
 }
 
-function itemsOf(argument: Argument): readonly Argument[] {
-  return argument.kind === 'list' ? argument.items.flatMap(itemsOf) : [argument]
+function dtypesIn(values: readonly Argument[], dtypeOf: (name: string) => number): number[] {
+  const dtypes: number[] = []
+  for (const value of values)
+    forEachName(value, (name, { kind }) => {
+      if (kind === 'tensor') dtypes.push(dtypeOf(name))
+    })
+  return dtypes
 }
 
 function castNode(node: GraphNode, argument: Argument, dtype: number, result: Argument): GraphNode {

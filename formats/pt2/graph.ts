@@ -35,6 +35,9 @@ export interface GraphNode {
   readonly metadata: Deferred | null
 }
 
+/** How deep graphs may be in each other. */
+export const MAX_GRAPHS = 100
+
 export interface Graph {
   readonly inputs: readonly Argument[]
   readonly outputs: readonly Argument[]

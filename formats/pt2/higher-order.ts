@@ -4,7 +4,7 @@ import type { Argument, Graph, GraphNode } from './graph.js'
 import type { CodeBuilder } from './code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
 import { pushAny, typeOf } from './push.js'
-import { type Place, Scope, type ValueKind } from './scope.js'
+import { forEachName, type Place, Scope, type ValueKind } from './scope.js'
 import type { MetaOf } from './tensor-meta.js'
 
 const HIGHER_ORDER = /^torch\.ops\.higher_order\.(\w+)$/
@@ -58,7 +58,8 @@ export function emitHigherOrder(
       }
       emitter.inline()
   }
-  for (const { argument } of node.inputs) emitter.dropUses(argument)
+  // the uses that the node's arguments count for have been made
+  for (const { argument } of node.inputs) forEachName(argument, (name) => scope.drop(name))
 }
 
 /** Operators that carry out the one graph that they have, with the operands behind it. */
@@ -84,13 +85,6 @@ class HigherOrderEmitter {
     this.args = node.inputs.map(({ argument }) => argument)
   }
 
-  /** The uses that the node's arguments count for have been made. */
-  dropUses(argument: Argument): void {
-    if (argument.kind === 'tensor' || argument.kind === 'symbol') this.scope.drop(argument.name)
-    else if (argument.kind === 'list') for (const item of argument.items) this.dropUses(item)
-    else if (argument.kind === 'dict') for (const [, item] of argument.entries) this.dropUses(item)
-  }
-
   inline(rewrite: (graph: Graph) => Graph = (graph) => graph): void {
     const at = this.args.findIndex(({ kind }) => kind === 'graph')
     const graph = rewrite(this.graphAt(at))
@@ -111,8 +105,8 @@ class HigherOrderEmitter {
   autocast(metasOf: (graph: Graph) => MetaOf): void {
     const [device, dtype, enabled] = this.args
     const isOn = device?.kind === 'constant' && device.value === 'cpu' && enabled?.kind === 'constant' && enabled.value === true
-    const lower = dtype?.kind === 'enum' ? dtype.value : BFLOAT16
-    this.inline((graph) => (isOn ? castGraph(graph, lower, metasOf) : graph))
+    const lower = dtype?.kind === 'enum' ? dtype.value : undefined
+    this.inline((graph) => (isOn ? castGraph(graph, metasOf, lower) : graph))
   }
 
   cond(): void {
@@ -352,9 +346,6 @@ class HigherOrderEmitter {
     if (found !== expected) throw damaged(`${found} values where ${expected} are expected`)
   }
 }
-
-/** The c10::ScalarType of autocast on CPUs where none is given. */
-const BFLOAT16 = 15
 
 const UNUSED: Place = { kind: 'constant', argument: { kind: 'none' }, type: 'None' }
 

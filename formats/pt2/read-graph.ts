@@ -1,7 +1,7 @@
 import { Complex, Float } from '../../runtime/tensor/scalar.js'
 import { Device } from '../../runtime/tensor/value.js'
 import { layoutOf, memoryFormatOf, scalarTypeOf } from './enums.js'
-import type { Argument, Graph, GraphNode, NodeInput, ScalarKind } from './graph.js'
+import { type Argument, type Graph, type GraphNode, MAX_GRAPHS, type NodeInput, type ScalarKind } from './graph.js'
 import { damaged, guarded, unsupported } from '../../program/file-error.js'
 import { Deferred, type Json } from './json.js'
 import { withMaps } from './vmap.js'
@@ -17,8 +17,6 @@ export const DEFERRED_FIELDS: ReadonlySet<string> = new Set([
   'custom_obj_values',
 ])
 
-const MAX_GRAPHS = 100
-
 /** A graph with the graphs in it. Throws INVALID_FILE naming the node, UNSUPPORTED_FILE for arguments of kinds that newer writers have. */
 export function readGraph(json: Json | undefined, depth = 0): Graph {
   if (depth > MAX_GRAPHS) throw damaged(`graphs are nested more than ${MAX_GRAPHS} deep`)
@@ -27,13 +25,14 @@ export function readGraph(json: Json | undefined, depth = 0): Graph {
     const value = fields.get(name)
     return value instanceof Deferred ? value : null
   }
-  return withMaps({
+  const graph: Graph = {
     inputs: listOf(fields.get('inputs'), 'the inputs of a graph').map((item) => readArgument(item, depth)),
     outputs: listOf(fields.get('outputs'), 'the outputs of a graph').map((item) => readArgument(item, depth)),
     nodes: listOf(fields.get('nodes'), 'the nodes of a graph').map((item, i) => guarded(`node ${i}`, () => readNode(item, depth))),
     tensors: place('tensor_values'),
     symbols: place('sym_int_values'),
-  })
+  }
+  return withMaps(graph, depth)
 }
 
 function readNode(json: Json, depth: number): GraphNode {

@@ -101,12 +101,15 @@ export class Scope {
   }
 }
 
+/** An argument that is called by name. */
+export type NamedArgument = Extract<Argument, { kind: 'tensor' | 'symbol' }>
+
 /** Calls `use` for each occurrence of a name in an argument. Graphs in it have names of their own. */
-export function forEachName(argument: Argument, use: (name: string) => void): void {
+export function forEachName(argument: Argument, use: (name: string, argument: NamedArgument) => void): void {
   switch (argument.kind) {
     case 'tensor':
     case 'symbol':
-      use(argument.name)
+      use(argument.name, argument)
       break
     case 'list':
       for (const item of argument.items) forEachName(item, use)

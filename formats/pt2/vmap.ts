@@ -1,5 +1,5 @@
 import { damaged, unsupported } from '../../program/file-error.js'
-import type { Argument, Graph, GraphNode, NodeInput } from './graph.js'
+import { type Argument, type Graph, type GraphNode, MAX_GRAPHS, type NodeInput } from './graph.js'
 import { forEachName } from './scope.js'
 
 const PREFIX = 'torch._functorch.predispatch.'
@@ -14,14 +14,20 @@ const LOAD = `${PREFIX}lazy_load_decompositions`
  * A graph with the calls of `torch.vmap` as calls of `map` over the first dimension: what stands between the marks that torch.export leaves is the graph of one row.
  * Throws INVALID_FILE where the marks do not fit together, UNSUPPORTED_FILE for a value that a row makes for all.
  */
-export function withMaps(graph: Graph): Graph {
+export function withMaps(graph: Graph, depth: number): Graph {
   if (!graph.nodes.some(({ target }) => target === BEGIN || target === LOAD)) return graph
-  return { ...graph, nodes: mapped(graph.nodes, namesOf(graph.outputs), graph) }
+  return { ...graph, nodes: mapped(graph.nodes, graph, depth) }
 }
 
-/** `later` are the names that are used behind these nodes. */
-function mapped(all: readonly GraphNode[], later: ReadonlySet<string>, graph: Graph): GraphNode[] {
+/** The nodes of `graph`, or those of a row of it with the row's outputs. */
+function mapped(all: readonly GraphNode[], graph: Graph, depth: number): GraphNode[] {
+  if (depth > MAX_GRAPHS) throw damaged(`regions of torch.vmap are nested more than ${MAX_GRAPHS} deep`)
   const nodes = all.filter(({ target }) => target !== LOAD)
+  const lastUses = new Map<string, number>()
+  nodes.forEach(({ inputs }, at) => {
+    for (const { argument } of inputs) forEachName(argument, (name) => lastUses.set(name, at))
+  })
+  for (const output of graph.outputs) forEachName(output, (name) => lastUses.set(name, nodes.length))
   const result: GraphNode[] = []
   for (let at = 0; at < nodes.length; at++) {
     const node = nodes[at]!
@@ -30,9 +36,8 @@ function mapped(all: readonly GraphNode[], later: ReadonlySet<string>, graph: Gr
       continue
     }
     const end = endOf(nodes, at)
-    const behind = nodes.slice(end + 1)
-    const used = new Set([...later, ...behind.flatMap(({ inputs }) => [...namesOf(inputs.map(({ argument }) => argument))])])
-    result.push(...mapOf(nodes.slice(at + 1, end), node, used, graph))
+    const isUsedBehind = (name: string): boolean => (lastUses.get(name) ?? -1) > end
+    for (const one of mapOf(nodes.slice(at + 1, end), node, isUsedBehind, graph, depth)) result.push(one)
     at = end
   }
   return result
@@ -49,7 +54,13 @@ function endOf(nodes: readonly GraphNode[], begin: number): number {
 }
 
 /** The nodes of one region, as rows to the front, `map`, and the results' rows to where they belong. */
-function mapOf(region: readonly GraphNode[], begin: GraphNode, used: ReadonlySet<string>, graph: Graph): GraphNode[] {
+function mapOf(
+  region: readonly GraphNode[],
+  begin: GraphNode,
+  isUsedBehind: (name: string) => boolean,
+  graph: Graph,
+  depth: number,
+): GraphNode[] {
   const [before, after]: [GraphNode[], GraphNode[]] = [[], []]
   const rows: Argument[] = []
   const inputs: Argument[] = []
@@ -62,19 +73,19 @@ function mapOf(region: readonly GraphNode[], begin: GraphNode, used: ReadonlySet
     inputs: [named('self', tensor), named('source', int(from)), named('destination', int(to))],
     outputs: [result],
   })
-  let depth = 0
+  let nesting = 0
   for (const node of region) {
     const [tensor, ...numbers] = node.inputs.map(({ argument }) => argument)
-    if (node.target === BEGIN) depth++
-    else if (node.target === END) depth--
-    if (depth === 0 && node.target === ADD) {
+    if (node.target === BEGIN) nesting++
+    else if (node.target === END) nesting--
+    if (nesting === 0 && node.target === ADD) {
       const [dim, [row]] = [numberOf(numbers[0]), node.outputs]
       if (tensor?.kind !== 'tensor' || row?.kind !== 'tensor') throw damaged('expected a tensor with rows')
       const first: Argument = { kind: 'tensor', name: `%rows:${row.name}` }
       if (dim !== 0) before.push(moved(node, tensor, dim, 0, first))
       rows.push(dim === 0 ? tensor : first)
       inputs.push(row)
-    } else if (depth === 0 && node.target === REMOVE) {
+    } else if (nesting === 0 && node.target === REMOVE) {
       const [dim, [result]] = [numberOf(numbers[2]), node.outputs]
       if (tensor?.kind !== 'tensor' || result?.kind !== 'tensor') throw damaged('expected a tensor of rows')
       const first: Argument = { kind: 'tensor', name: `%rows:${result.name}` }
@@ -84,37 +95,31 @@ function mapOf(region: readonly GraphNode[], begin: GraphNode, used: ReadonlySet
     } else body.push(node)
   }
   if (rows.length === 0) throw damaged('a region of torch.vmap has no rows')
-  const made = new Set([...inputs, ...body.flatMap(({ outputs }) => outputs)].flatMap((value) => [...namesOf([value])]))
-  for (const name of used)
-    if (made.has(name))
+  const made = new Set<string>()
+  for (const value of [...inputs, ...body.flatMap(({ outputs }) => outputs)]) forEachName(value, (name) => made.add(name))
+  for (const name of made)
+    if (isUsedBehind(name))
       throw unsupported(`'${name}' is the same for all rows of torch.vmap and used behind it; ep.run_decompositions() rewrites that`)
-  const nodes = mapped(body, namesOf(outputs), graph)
-  const additional = new Map<string, Argument>()
-  const capture = (argument: Argument): void => {
-    if (argument.kind === 'list') argument.items.forEach(capture)
-    else if ((argument.kind === 'tensor' || argument.kind === 'symbol') && !made.has(argument.name)) additional.set(argument.name, argument)
-  }
-  // what inner regions move and map is made in there, too
-  const inside = new Set(nodes.flatMap((node) => [...namesOf(node.outputs)]))
-  for (const node of nodes) for (const { argument } of node.inputs) capture(argument)
-  for (const output of outputs) capture(output)
-  const captured = [...additional.values()].filter(
-    (argument) => argument.kind === 'symbol' || (argument.kind === 'tensor' && !inside.has(argument.name)),
-  )
-  const row: Graph = { ...graph, inputs: [...inputs, ...captured], nodes, outputs }
+  const row = { ...graph, inputs, outputs }
+  const nodes = mapped(body, row, depth + 1)
+  // inner regions make what they move, too
+  for (const node of nodes) for (const output of node.outputs) forEachName(output, (name) => made.add(name))
+  const captured = new Map<string, Argument>()
+  for (const value of [...nodes.flatMap((node) => node.inputs.map(({ argument }) => argument)), ...outputs])
+    forEachName(value, (name, argument) => {
+      if (!made.has(name)) captured.set(name, argument)
+    })
   const map: GraphNode = {
     ...begin,
     target: 'torch.ops.higher_order.map_impl',
-    inputs: [{ kind: 'graph', name: 'row', graph: row } as const, list(rows), list(captured)].map((argument) => named('', argument)),
+    inputs: [
+      named('', { kind: 'graph', name: 'row', graph: { ...row, inputs: [...inputs, ...captured.values()], nodes } }),
+      named('', list(rows)),
+      named('', list([...captured.values()])),
+    ],
     outputs: [list(results)],
   }
   return [...before, map, ...after]
-}
-
-function namesOf(values: readonly Argument[]): Set<string> {
-  const names = new Set<string>()
-  for (const value of values) forEachName(value, (name) => names.add(name))
-  return names
 }
 
 function numberOf(argument: Argument | undefined): number {

@@ -4,7 +4,7 @@
 //   npm run hosts -- [NAME...]     all without names
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ import { root } from '../release/manifests.mjs'
 const here = import.meta.dirname
 const packed = join(root, 'build/release')
 const model = join(root, 'examples/digits/digits.ptl')
+const platformPackage = `@ptlite/${process.platform}-${process.arch}`
 const own = `ptlite-${process.platform}-${process.arch}-`
 const WANTED = '1x10 1x10\n'
 
@@ -43,17 +44,16 @@ function install(folder) {
 /** What a bundle loads from beside it. */
 function copyBeside(folder, to) {
   const modules = join(folder, 'node_modules')
-  copyFileSync(join(modules, `@ptlite/${process.platform}-${process.arch}/libptlite.so`), join(to, 'libptlite.so'))
+  copyFileSync(join(modules, platformPackage, 'libptlite.so'), join(to, 'libptlite.so'))
   for (const name of readdirSync(join(modules, 'ptlite/dist')))
     if (name.endsWith('.cjs')) copyFileSync(join(modules, 'ptlite/dist', name), join(to, name))
 }
 
-/** A bundle in a folder from which the app's packages are not found. */
-function runAlone(app, built, file) {
+/** Runs the app from a folder from which its packages are not found, once `fill` has put there what it takes along. */
+function runAlone(file, fill) {
   const alone = mkdtempSync(join(tmpdir(), 'ptlite-alone-'))
   try {
-    cpSync(built, alone, { recursive: true })
-    copyBeside(app, alone)
+    fill(alone)
     assert.equal(run(alone, process.execPath, file, model), WANTED)
   } finally {
     rmSync(alone, { recursive: true })
@@ -81,10 +81,7 @@ const HOSTS = {
   pnpm(app) {
     rmSync(join(app, 'node_modules'), { recursive: true })
     const dependencies = Object.fromEntries(
-      archives.map((name) => [
-        name.startsWith(own) ? `@ptlite/${process.platform}-${process.arch}` : 'ptlite',
-        `file:${join(packed, name)}`,
-      ]),
+      archives.map((name) => [name.startsWith(own) ? platformPackage : 'ptlite', `file:${join(packed, name)}`]),
     )
     writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies }))
     tool(app, 'pnpm', 'install', '--offline', '--no-frozen-lockfile')
@@ -101,7 +98,10 @@ const HOSTS = {
       }`,
     )
     tool(app, 'webpack', '--config', 'webpack.config.mjs', '--fail-on-warnings')
-    runAlone(app, join(app, 'out'), 'app.mjs')
+    runAlone('app.mjs', (alone) => {
+      cpSync(join(app, 'out'), alone, { recursive: true })
+      copyBeside(app, alone)
+    })
   },
   vite(app) {
     tool(app, 'vite', 'build', '--ssr', 'app.mjs', '--outDir', 'out')
@@ -112,19 +112,15 @@ const HOSTS = {
   async nft(app) {
     const { nodeFileTrace } = createRequire(join(here, 'run.mjs'))('@vercel/nft')
     const modules = join(app, 'node_modules')
-    const included = ['ptlite/dist', `@ptlite/${process.platform}-${process.arch}`].flatMap((folder) =>
+    const included = ['ptlite/dist', platformPackage].flatMap((folder) =>
       readdirSync(join(modules, folder), { withFileTypes: true })
         .filter((entry) => entry.isFile() && !entry.name.endsWith('.map'))
         .map(({ name }) => join('node_modules', folder, name)),
     )
     const { fileList } = await nodeFileTrace([join(app, 'app.mjs')], { base: app })
-    const alone = mkdtempSync(join(tmpdir(), 'ptlite-alone-'))
-    try {
+    runAlone('app.mjs', (alone) => {
       for (const file of new Set([...fileList, ...included])) cpSync(join(app, file), join(alone, file))
-      assert.equal(run(alone, process.execPath, 'app.mjs', model), WANTED)
-    } finally {
-      rmSync(alone, { recursive: true })
-    }
+    })
   },
   vitest(app) {
     writeFileSync(join(app, 'model.test.mjs'), `import { expect, test } from 'vitest'\n${TEST}`)
@@ -163,7 +159,6 @@ for (const name of chosen) assert.ok(Object.hasOwn(HOSTS, name), `no host '${nam
 for (const name of chosen.length > 0 ? chosen : Object.keys(HOSTS)) {
   const app = mkdtempSync(join(tmpdir(), 'ptlite-host-'))
   try {
-    mkdirSync(app, { recursive: true })
     writeFileSync(join(app, 'package.json'), '{ "name": "app", "private": true }\n')
     copyFileSync(join(root, 'test/deploy/app.mjs'), join(app, 'app.mjs'))
     install(app)

@@ -157,6 +157,15 @@ const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: st
     /does not describe 'x', which torch.autocast may cast/,
   ],
   'a region of torch.vmap without end': [() => of({ nodes: [mark('_vmap_increment_nesting')] }), 'INVALID_FILE', /does not end/],
+  'regions of torch.vmap in each other without end': [
+    () => {
+      const [rows, ends] = [mark('_add_batch_dim', [x, { as_int: 0 }, { as_int: 1 }], [tensorArgument('row')]), mark('_vmap_decrement_nesting')]
+      const deep = Array.from({ length: 5000 }, () => [mark('_vmap_increment_nesting'), rows]).flat()
+      return of({ nodes: [...deep, ...Array<Any>(5000).fill(ends)] })
+    },
+    'INVALID_FILE',
+    /nested more than 100 deep/,
+  ],
   'a region of torch.vmap without rows': [
     () => of({ nodes: [mark('_vmap_increment_nesting'), mark('_vmap_decrement_nesting')] }),
     'INVALID_FILE',

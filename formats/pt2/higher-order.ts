@@ -14,6 +14,9 @@ export function higherOrderName(target: string): string | undefined {
   return HIGHER_ORDER.exec(target)?.[1]
 }
 
+/** `map` that makes results without rows of inputs without rows, as torch.vmap does. */
+export const MAP_ROWS = 'map_rows'
+
 /** What writes the nodes of a graph, whose inputs are defined. */
 export type EmitNodes = (scope: Scope) => void
 
@@ -40,6 +43,9 @@ export function emitHigherOrder(
     case 'map':
     case 'map_impl':
       emitter.map()
+      break
+    case MAP_ROWS:
+      emitter.map({ ofNone: true })
       break
     case 'scan':
       emitter.scan()
@@ -167,9 +173,9 @@ class HigherOrderEmitter {
     })
   }
 
-  map(): void {
+  map({ ofNone = false } = {}): void {
     const graph = this.graphAt(0)
-    this.iterate(graph, [], itemsOf(this.args[1]!), itemsOf(this.args[2] ?? { kind: 'list', items: [] }))
+    this.iterate(graph, [], itemsOf(this.args[1]!), itemsOf(this.args[2] ?? { kind: 'list', items: [] }), ofNone)
   }
 
   scan(): void {
@@ -178,13 +184,16 @@ class HigherOrderEmitter {
     this.iterate(graph, itemsOf(init!), itemsOf(xs!), itemsOf(additional ?? { kind: 'list', items: [] }))
   }
 
-  /** A loop over the first dimension of `xs`; the graph makes new carried values, and rows that are stacked. */
-  private iterate(graph: Graph, init: readonly Argument[], xs: readonly Argument[], additional: readonly Argument[]): void {
-    const { builder, scope } = this
+  /**
+   * A loop over the first dimension of `xs`; the graph makes new carried values, and rows that are stacked. With `ofNone`, where there are no rows, one of zeros
+   * tells the shapes of the results, which have no rows either.
+   */
+  private iterate(graph: Graph, init: readonly Argument[], xs: readonly Argument[], additional: readonly Argument[], ofNone = false): void {
+    const { builder } = this
     const outputs = this.outputs()
     this.checkCount(outputs.length, graph.outputs.length)
-    const [firstX] = xs
-    if (firstX?.kind !== 'tensor') throw damaged('a loop over nothing')
+    if (xs.length === 0) throw damaged('a loop over nothing')
+    const sources = xs.map((x) => this.source(x, ofNone))
     const carried = init.map((item) => this.carriedPlace(item))
     const index = builder.allocate()
     const lists = graph.outputs.slice(init.length).map(() => {
@@ -199,14 +208,13 @@ class HigherOrderEmitter {
     const [top, end] = [builder.label(), builder.label()]
     builder.place(top)
     builder.emit('LOAD', index)
-    scope.peek(firstX.name)
+    sources[0]!.push()
     builder.constant(0)
     builder.operator('aten::size.int', 2)
     builder.operator('aten::lt.int', 2)
     builder.jump('JF', end)
-    xs.forEach((x, i) => {
-      if (x.kind !== 'tensor') throw damaged('a loop over what is no tensor')
-      scope.peek(x.name)
+    sources.forEach(({ push }, i) => {
+      push()
       builder.constant(0)
       builder.emit('LOAD', index)
       builder.operator('aten::select.int', 3)
@@ -245,9 +253,62 @@ class HigherOrderEmitter {
       builder.constant(0)
       builder.operator('aten::stack', 2)
       builder.emit('STORE', list)
+      if (ofNone) this.withoutRows(list, xs[0]!)
       results.push(list)
     }
+    for (const { own } of sources) {
+      if (own === null) continue
+      builder.emit('DROPR', own)
+      builder.release(own)
+    }
     this.defineResults(results)
+  }
+
+  /** What a loop takes its rows from; with `ofNone` a tensor of its own, of one row of zeros where there are none. */
+  private source(x: Argument, ofNone: boolean): Source {
+    const { builder, scope } = this
+    if (x.kind !== 'tensor') throw damaged('a loop over what is no tensor')
+    if (!ofNone) return { push: () => scope.peek(x.name), own: null }
+    const own = builder.allocate()
+    scope.peek(x.name)
+    builder.emit('STORE', own)
+    this.whereEmpty(x, () => {
+      scope.peek(x.name)
+      builder.constant([1])
+      scope.peek(x.name)
+      builder.operator('aten::size', 1)
+      for (const value of [1, null, 1]) builder.constant(value)
+      builder.operator('aten::slice.t', 4)
+      builder.operator('aten::add.t', 2)
+      builder.operator('aten::new_zeros', 2)
+      builder.emit('STORE', own)
+    })
+    return { push: () => builder.emit('LOAD', own), own }
+  }
+
+  /** Takes the row of the result in `register` away where `x` has none. */
+  private withoutRows(register: number, x: Argument): void {
+    const { builder } = this
+    this.whereEmpty(x, () => {
+      builder.emit('MOVE', register)
+      for (const value of [0, 0, 0, 1]) builder.constant(value)
+      builder.operator('aten::slice.Tensor', 5)
+      builder.emit('STORE', register)
+    })
+  }
+
+  private whereEmpty(x: Argument, write: () => void): void {
+    const { builder, scope } = this
+    if (x.kind !== 'tensor') throw damaged('a loop over what is no tensor')
+    const end = builder.label()
+    scope.peek(x.name)
+    builder.constant(0)
+    builder.operator('aten::size.int', 2)
+    builder.constant(0)
+    builder.operator('aten::eq.int', 2)
+    builder.jump('JF', end)
+    write()
+    builder.place(end)
   }
 
   /** A register of its own with the first value of what a loop carries. */
@@ -345,6 +406,12 @@ class HigherOrderEmitter {
   private checkCount(found: number, expected: number): void {
     if (found !== expected) throw damaged(`${found} values where ${expected} are expected`)
   }
+}
+
+/** What rows are taken from: pushed, and the register where that is of the loop alone. */
+interface Source {
+  readonly push: () => void
+  readonly own: number | null
 }
 
 const UNUSED: Place = { kind: 'constant', argument: { kind: 'none' }, type: 'None' }

@@ -10,8 +10,9 @@ export interface ArenaBuffer {
   /** Byte of the arena. */
   readonly offset: number
   readonly bytes: number
-  /** Frames that touch it, first and last. */
+  /** The first frame that touches it. */
   readonly first: number
+  /** The last one. */
   readonly last: number
 }
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { HAS_PACKAGES, HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
 import { packagedLibrary } from './platform-package.js'
+import { unpacked } from './unpacked.js'
 
 const FILE_NAME = 'libptlite.so'
 /** Environment variable with the path of the kernel library. */
@@ -37,7 +38,7 @@ export function findLibrary(): string {
 /** Throws NATIVE_LIBRARY where Node may not look. */
 function isThere(path: string): boolean {
   try {
-    return existsSync(path)
+    return existsSync(unpacked(path))
   } catch (cause) {
     throw new PtliteError('NATIVE_LIBRARY', `cannot look for ${path}: ${(cause as Error).message}`, { cause })
   }

@@ -19,6 +19,7 @@ export interface PerChannelQuant {
   readonly floatZeroPoints?: boolean
 }
 
+/** What the integers of a quantized tensor stand for. */
 export type Quant = PerTensorQuant | PerChannelQuant
 
 export function isPerChannel(quant: Quant): quant is PerChannelQuant {

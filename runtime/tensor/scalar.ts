@@ -8,10 +8,12 @@ export { Complex, complex } from './complex-number.js'
 export class Float {
   constructor(readonly value: number) {}
 
+  /** The number, which arithmetic of JavaScript takes it for. */
   valueOf(): number {
     return this.value
   }
 
+  /** The number as JavaScript writes it. */
   toString(): string {
     return String(this.value)
   }

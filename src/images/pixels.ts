@@ -19,6 +19,7 @@ export interface PixelsWithInfo {
   readonly info: { readonly width: number; readonly height: number; readonly channels?: number }
 }
 
+/** Images as decoders and canvases give them. */
 export type ImageSource = Pixels | PixelsWithInfo
 
 /** Sizes in pixels, and bytes that native code may read. */

@@ -13,7 +13,22 @@ const KINDS = {
 }
 
 /** Bytes of an element; strings have lengths of their own. */
-export const SIZES = { BOOL: 1, UINT8: 1, UINT16: 2, UINT32: 4, UINT64: 8, INT8: 1, INT16: 2, INT32: 4, INT64: 8, FP16: 2, BF16: 2, FP32: 4, FP64: 8, BYTES: NaN }
+export const SIZES = {
+  BOOL: 1,
+  UINT8: 1,
+  UINT16: 2,
+  UINT32: 4,
+  UINT64: 8,
+  INT8: 1,
+  INT16: 2,
+  INT32: 4,
+  INT64: 8,
+  FP16: 2,
+  BF16: 2,
+  FP32: 4,
+  FP64: 8,
+  BYTES: NaN,
+}
 
 /** The first thing that does not fit, or undefined. */
 export function misfit(value, pattern, where = 'the answer') {
@@ -57,7 +72,13 @@ const TENSOR = { name: 'name', datatype: 'datatype', shape: ['size'] }
 export const SERVER_METADATA = { name: 'name', version: 'string', extensions: ['string'] }
 export const MODEL_METADATA = { name: 'name', 'versions?': ['string'], platform: 'name', inputs: [TENSOR], outputs: [TENSOR] }
 const OUTPUT = { name: 'name', datatype: 'datatype', shape: ['count'], 'parameters?': each('parameter') }
-export const INFERENCE = { model_name: 'name', 'model_version?': 'string', 'id?': 'string', 'parameters?': each('parameter'), outputs: [OUTPUT] }
+export const INFERENCE = {
+  model_name: 'name',
+  'model_version?': 'string',
+  'id?': 'string',
+  'parameters?': each('parameter'),
+  outputs: [OUTPUT],
+}
 const DURATION = { count: 'count', ns: 'count' }
 export const STATISTICS = {
   model_stats: [
@@ -67,7 +88,14 @@ export const STATISTICS = {
       last_inference: 'count',
       inference_count: 'count',
       execution_count: 'count',
-      inference_stats: { success: DURATION, fail: DURATION, queue: DURATION, compute_input: DURATION, compute_infer: DURATION, compute_output: DURATION },
+      inference_stats: {
+        success: DURATION,
+        fail: DURATION,
+        queue: DURATION,
+        compute_input: DURATION,
+        compute_infer: DURATION,
+        compute_output: DURATION,
+      },
       batch_stats: [{ batch_size: 'count', compute_input: DURATION, compute_infer: DURATION, compute_output: DURATION }],
       'memory_usage?': [{ type: 'string', id: 'count', byte_size: 'count' }],
     },

@@ -22,7 +22,7 @@ export function bytesOf(datatype, values) {
 export function valuesOf(datatype, bytes) {
   if (datatype === 'BYTES') {
     const values = []
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length;) {
       const length = bytes.readUInt32LE(at)
       values.push(bytes.subarray(at + 4, at + 4 + length).toString())
       at += 4 + length
@@ -66,7 +66,9 @@ const READERS = {
 
 /** Values that any model takes: indices into tables among them. */
 function valuesFor({ datatype }, count) {
-  const of = { BOOL: (i) => i % 2 === 0, BYTES: (i) => `text ${i}`, FP32: (i) => 0.5 + (i % 7), FP64: (i) => 0.5 + (i % 7) }[datatype] ?? ((i) => i % 2)
+  const of =
+    { BOOL: (i) => i % 2 === 0, BYTES: (i) => `text ${i}`, FP32: (i) => 0.5 + (i % 7), FP64: (i) => 0.5 + (i % 7) }[datatype] ??
+    ((i) => i % 2)
   return Array.from({ length: count }, (_, i) => of(i))
 }
 
@@ -110,7 +112,12 @@ export class Subject {
   /** An inference whose inputs are bytes behind the JSON. */
   inferBinary(change = (request) => request, alter = {}) {
     const raw = this.inputs.map(({ datatype, values }) => bytesOf(datatype, values))
-    const inputs = this.inputs.map(({ name, shape, datatype }, i) => ({ name, shape, datatype, parameters: { binary_data_size: raw[i].length } }))
+    const inputs = this.inputs.map(({ name, shape, datatype }, i) => ({
+      name,
+      shape,
+      datatype,
+      parameters: { binary_data_size: raw[i].length },
+    }))
     const json = Buffer.from(JSON.stringify(change({ inputs })))
     const body = Buffer.concat([json, ...raw, ...(alter.more ?? [])]).subarray(0, alter.cut === undefined ? undefined : -alter.cut)
     const headers = { 'content-type': 'application/octet-stream', 'inference-header-content-length': String(json.length), ...alter.headers }
@@ -143,7 +150,12 @@ export async function findSubject(base, name, headers) {
   const server = await get('v2', SERVER_METADATA)
   let wanted = name
   if (wanted === undefined) {
-    const { json } = await send(base, { method: 'POST', path: 'v2/repository/index', headers: { ...headers, 'content-type': 'application/json' }, body: '{"ready":true}' })
+    const { json } = await send(base, {
+      method: 'POST',
+      path: 'v2/repository/index',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"ready":true}',
+    })
     wanted = Array.isArray(json) ? json[0]?.name : undefined
     if (wanted === undefined) throw new Error('the server names no model that is ready; name one with --model')
   }
@@ -155,7 +167,8 @@ export function outputValues(answer, name) {
   let at = 0
   for (const output of answer.json.outputs) {
     const size = output.parameters?.binary_data_size
-    if (output.name === name) return size === undefined ? output.data.flat(Infinity) : valuesOf(output.datatype, answer.raw.subarray(at, at + size))
+    if (output.name === name)
+      return size === undefined ? output.data.flat(Infinity) : valuesOf(output.datatype, answer.raw.subarray(at, at + size))
     at += size ?? 0
   }
   return undefined

@@ -16,7 +16,8 @@ function misplaced({ json, headers, raw }, wanted) {
     }
     if (!Number.isSafeInteger(bytes)) return `output ${name} has the binary_data_size ${bytes}`
     if (data !== undefined) return `output ${name} has data, too`
-    if (datatype !== 'BYTES' && bytes !== countOf(shape) * SIZES[datatype]) return `output ${name} has ${bytes} bytes for [${shape}] of ${datatype}`
+    if (datatype !== 'BYTES' && bytes !== countOf(shape) * SIZES[datatype])
+      return `output ${name} has ${bytes} bytes for [${shape}] of ${datatype}`
     size += bytes
   }
   if (size > 0 && headers['inference-header-content-length'] === undefined) return 'there is no Inference-Header-Content-Length'
@@ -53,7 +54,10 @@ const rows = [
     rule: 'bytes and JSON are two forms of the same values',
     when: (s) => !s.needsBinary,
     async run(s) {
-      const [json, binary] = [await s.send(s.infer()), await s.send(s.inferBinary((request) => ({ parameters: { binary_data_output: true }, ...request })))]
+      const [json, binary] = [
+        await s.send(s.infer()),
+        await s.send(s.inferBinary((request) => ({ parameters: { binary_data_output: true }, ...request }))),
+      ]
       if (json.status !== 200 || binary.status !== 200) return `statuses ${json.status} and ${binary.status}: ${binary.body}`
       return differing(json, binary)
     },
@@ -61,7 +65,11 @@ const rows = [
   {
     section: REQUEST,
     rule: 'binary_data has an output returned as bytes',
-    request: (s) => s.inferBinary((request) => ({ ...request, outputs: s.metadata.outputs.map(({ name }) => ({ name, parameters: { binary_data: true } })) })),
+    request: (s) =>
+      s.inferBinary((request) => ({
+        ...request,
+        outputs: s.metadata.outputs.map(({ name }) => ({ name, parameters: { binary_data: true } })),
+      })),
     status: 200,
     answer: 'INFERENCE',
     check: (answer) => misplaced(answer, all),
@@ -154,7 +162,8 @@ const rows = [
   ].map(([rule, size]) => ({
     section: REQUEST,
     rule: `${rule} is an error`,
-    request: (s) => s.inferBinary((request) => ({ inputs: request.inputs.map((input) => ({ ...input, parameters: { binary_data_size: size } })) })),
+    request: (s) =>
+      s.inferBinary((request) => ({ inputs: request.inputs.map((input) => ({ ...input, parameters: { binary_data_size: size } })) })),
     status: '4xx',
     answer: 'ERROR',
   })),

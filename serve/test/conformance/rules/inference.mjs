@@ -9,7 +9,10 @@ const FAULT = `${SPEC}: Inference Response JSON Error Object`
 
 const whenJson = (s) => !s.needsBinary
 /** Alters the first input. */
-const first = (change) => (request) => ({ ...request, inputs: request.inputs.map((input, i) => (i === 0 ? { ...input, ...change(input) } : input)) })
+const first = (change) => (request) => ({
+  ...request,
+  inputs: request.inputs.map((input, i) => (i === 0 ? { ...input, ...change(input) } : input)),
+})
 
 const faults = [
   [INPUT, 'an input that is missing', (request) => ({ ...request, inputs: request.inputs.slice(1) })],
@@ -21,7 +24,13 @@ const faults = [
   [INPUT, 'a shape that is no list', first(() => ({ shape: 4 }))],
   [INPUT, 'sizes whose product is past any memory', first(() => ({ shape: [2 ** 31, 2 ** 31, 2 ** 31] }))],
   [INPUT, 'a datatype that is none of the table', first(() => ({ datatype: 'FLOAT' }))],
-  [INPUT, 'a datatype that is not that of the model', first(({ datatype, data }) => (datatype === 'BYTES' ? { datatype: 'INT32', data: data.map(() => 1) } : { datatype: 'BYTES', data: data.map(() => 'a') }))],
+  [
+    INPUT,
+    'a datatype that is not that of the model',
+    first(({ datatype, data }) =>
+      datatype === 'BYTES' ? { datatype: 'INT32', data: data.map(() => 1) } : { datatype: 'BYTES', data: data.map(() => 'a') },
+    ),
+  ],
   [INPUT, 'no data at all', first(() => ({ data: undefined }))],
   [DATA, 'an element less than the shape has', first(({ data }) => ({ data: data.slice(1) }))],
   [DATA, 'an element more', first(({ data }) => ({ data: [...data, data[0]] }))],
@@ -31,7 +40,11 @@ const faults = [
   [REQUEST, 'no inputs', () => ({})],
   [REQUEST, 'inputs that are no list', () => ({ inputs: 3 })],
   [REQUEST, 'an id that is no string', (request) => ({ ...request, id: { a: 1 } })],
-  [`${SPEC}: Request Output`, 'an output that the model does not have', (request) => ({ ...request, outputs: [{ name: 'no such output' }] })],
+  [
+    `${SPEC}: Request Output`,
+    'an output that the model does not have',
+    (request) => ({ ...request, outputs: [{ name: 'no such output' }] }),
+  ],
   [`${SPEC}: Parameters`, 'a parameter that is an object', (request) => ({ ...request, parameters: { mine: { a: 1 } } })],
 ]
 
@@ -46,7 +59,12 @@ export const rules = [
     check: ({ json, headers }, s) => {
       if (json.model_name !== s.name) return `model_name is ${json.model_name}`
       if (!/^application\/json/.test(headers['content-type'] ?? '')) return `its content type is ${headers['content-type']}`
-      const [found, wanted] = [json.outputs, s.metadata.outputs].map((list) => list.map(({ name }) => name).sort().join())
+      const [found, wanted] = [json.outputs, s.metadata.outputs].map((list) =>
+        list
+          .map(({ name }) => name)
+          .sort()
+          .join(),
+      )
       return found === wanted ? undefined : `expected all outputs, ${wanted}; found ${found}`
     },
   },
@@ -101,7 +119,9 @@ export const rules = [
     status: 200,
     answer: 'INFERENCE',
     check: ({ json }, s) =>
-      json.outputs.length === 1 && json.outputs[0].name === s.metadata.outputs.at(-1).name ? undefined : `there are ${json.outputs.map(({ name }) => name)}`,
+      json.outputs.length === 1 && json.outputs[0].name === s.metadata.outputs.at(-1).name
+        ? undefined
+        : `there are ${json.outputs.map(({ name }) => name)}`,
   },
   {
     section: DATA,
@@ -109,7 +129,9 @@ export const rules = [
     when: (s) => whenJson(s) && s.inputs.some(({ shape }) => shape.length > 1),
     async run(s) {
       const flat = await s.send(s.infer())
-      const rows = await s.send(s.infer((request) => ({ inputs: request.inputs.map((input) => ({ ...input, data: nested(input.data, input.shape) })) })))
+      const rows = await s.send(
+        s.infer((request) => ({ inputs: request.inputs.map((input) => ({ ...input, data: nested(input.data, input.shape) })) })),
+      )
       if (flat.status !== 200 || rows.status !== 200) return `statuses ${flat.status} and ${rows.status}: ${rows.body}`
       return differing(flat, rows)
     },
@@ -118,7 +140,11 @@ export const rules = [
     section: `${SPEC}: Parameters`,
     rule: 'parameters that the server does not know are taken',
     when: whenJson,
-    request: (s) => s.infer((request) => ({ parameters: { mine: 'a', other: 1, more: true }, ...first(() => ({ parameters: { content_type: 'np' } }))(request) })),
+    request: (s) =>
+      s.infer((request) => ({
+        parameters: { mine: 'a', other: 1, more: true },
+        ...first(() => ({ parameters: { content_type: 'np' } }))(request),
+      })),
     status: 200,
     answer: 'INFERENCE',
   },
@@ -135,7 +161,8 @@ export const rules = [
     rule: 'the datatypes of the metadata are those of the table',
     request: (s) => s.get(s.path),
     status: 200,
-    check: ({ json }) => [...json.inputs, ...json.outputs].map(({ datatype }) => datatype).find((datatype) => !Object.hasOwn(SIZES, datatype)),
+    check: ({ json }) =>
+      [...json.inputs, ...json.outputs].map(({ datatype }) => datatype).find((datatype) => !Object.hasOwn(SIZES, datatype)),
   },
   ...faults.map(([section, rule, change]) => ({
     section,

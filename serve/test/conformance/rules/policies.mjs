@@ -11,7 +11,14 @@ const steps = (id) => [{ sequence_id: id, sequence_start: true }, { sequence_id:
 const SEQUENCE = 'Triton, Sequence Extension'
 
 export const rules = [
-  ...taken.map(([extension, section, rule, parameters]) => ({ extension, section, rule, request: withParameters(parameters), status: 200, answer: 'INFERENCE' })),
+  ...taken.map(([extension, section, rule, parameters]) => ({
+    extension,
+    section,
+    rule,
+    request: withParameters(parameters),
+    status: 200,
+    answer: 'INFERENCE',
+  })),
   ...[
     ['sequence', 'a number', 4711],
     ['sequence(string_id)', 'a string', 'e333c95a-07fc-42d2-ab16-033b1a566ed5'],

@@ -17,7 +17,8 @@ const rows = [
     request: (s) => s.post('v2/repository/index', {}),
     status: 200,
     answer: 'INDEX',
-    check: ({ json }, s) => (json.some(({ name, state }) => name === s.name && state === 'READY') ? undefined : `${s.name} is not READY in it`),
+    check: ({ json }, s) =>
+      json.some(({ name, state }) => name === s.name && state === 'READY') ? undefined : `${s.name} is not READY in it`,
   },
   {
     section: `${SPEC}: Index`,
@@ -45,11 +46,14 @@ const rows = [
     rule: 'a model that is unloaded takes no requests, and one that is loaded does again',
     changes: true,
     async run(s) {
-      const unload = await s.send(s.post(`v2/repository/models/${encodeURIComponent(s.name)}/unload`, { parameters: { unload_dependents: false } }))
+      const unload = await s.send(
+        s.post(`v2/repository/models/${encodeURIComponent(s.name)}/unload`, { parameters: { unload_dependents: false } }),
+      )
       if (unload.status !== 200) return `unload: status ${unload.status}: ${unload.body}`
       if (!(await becomes(s, false))) return 'it is ready after unload'
       const refused = await s.send(s.inferBinary())
-      if (refused.status < 400 || typeof refused.json?.error !== 'string') return `an inference then has status ${refused.status}: ${refused.body}`
+      if (refused.status < 400 || typeof refused.json?.error !== 'string')
+        return `an inference then has status ${refused.status}: ${refused.body}`
       const index = await s.send(s.post('v2/repository/index', {}))
       if (!index.json.some(({ name, state }) => name === s.name && state !== 'READY')) return 'the index does not have it as unloaded'
       const load = await s.send({ method: 'POST', path: `v2/repository/models/${encodeURIComponent(s.name)}/load`, headers: s.headers })

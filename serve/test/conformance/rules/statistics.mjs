@@ -16,7 +16,8 @@ const rows = [
     request: (s) => s.get(`${s.path}/stats`),
     status: 200,
     answer: 'STATISTICS',
-    check: ({ json }, s) => (json.model_stats.length > 0 && json.model_stats.every(({ name }) => name === s.name) ? undefined : `expected ${s.name} alone`),
+    check: ({ json }, s) =>
+      json.model_stats.length > 0 && json.model_stats.every(({ name }) => name === s.name) ? undefined : `expected ${s.name} alone`,
   },
   {
     section: SPEC,
@@ -49,12 +50,14 @@ const rows = [
       const after = await read()
       const grown = (of) => of(after) - of(before)
       // somebody else may ask at the same time
-      if (grown((each) => each.inference_stats.success.count) < 3) return `success.count grew by ${grown((each) => each.inference_stats.success.count)} in 3 inferences`
+      if (grown((each) => each.inference_stats.success.count) < 3)
+        return `success.count grew by ${grown((each) => each.inference_stats.success.count)} in 3 inferences`
       if (grown((each) => each.inference_stats.success.ns) <= 0) return 'success.ns did not grow'
       if (grown((each) => each.inference_count) < 3) return `inference_count grew by ${grown((each) => each.inference_count)}`
       if (grown((each) => each.execution_count) < 1) return `execution_count grew by ${grown((each) => each.execution_count)}`
       // the clock of another machine may be off by some seconds
-      if (Math.abs(after.last_inference - from) > 60_000) return `last_inference is ${after.last_inference}, expected milliseconds about ${from}`
+      if (Math.abs(after.last_inference - from) > 60_000)
+        return `last_inference is ${after.last_inference}, expected milliseconds about ${from}`
       return undefined
     },
   },

@@ -21,9 +21,10 @@ if (values.url === undefined) {
   process.exit(2)
 }
 const results = await tryRules(values.url, values)
-for (const { rule, outcome, reason } of results) {
-  if (outcome !== 'passed') console.log(`${outcome}  ${rule.section}: ${rule.rule}\n          ${reason}`)
-}
-const count = (wanted) => results.filter(({ outcome }) => outcome === wanted).length
-console.log(`${count('passed')} rules kept, ${count('failed')} not kept, ${count('skipped')} skipped`)
-process.exitCode = count('failed') > 0 ? 1 : 0
+const of = (wanted) => results.filter(({ outcome }) => outcome === wanted)
+for (const { rule, reason } of of('failed')) console.log(`not kept  ${rule.section}: ${rule.rule}\n          ${reason}`)
+const reasons = new Map()
+for (const { reason } of of('skipped')) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+for (const [reason, count] of reasons) console.log(`skipped   ${count} since ${reason}`)
+console.log(`${of('passed').length} rules kept, ${of('failed').length} not kept, ${of('skipped').length} skipped`)
+process.exitCode = of('failed').length > 0 ? 1 : 0

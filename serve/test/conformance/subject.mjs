@@ -95,8 +95,9 @@ export class Subject {
       const shape = input.shape.map((size) => (size === -1 ? 1 : size))
       return { ...input, shape, values: valuesFor(input, countOf(shape)) }
     })
-    /** No value of these has a form in JSON. */
-    this.needsBinary = this.inputs.some(({ datatype }) => datatype === 'FP16' || datatype === 'BF16')
+    const hasNoJson = ({ datatype }) => datatype === 'FP16' || datatype === 'BF16'
+    this.outputsNeedBinary = metadata.outputs.some(hasNoJson)
+    this.needsBinary = this.outputsNeedBinary || this.inputs.some(hasNoJson)
   }
 
   has(extension) {
@@ -109,7 +110,7 @@ export class Subject {
     return this.post(path, change({ inputs }))
   }
 
-  /** An inference whose inputs are bytes behind the JSON. */
+  /** An inference whose inputs are bytes behind the JSON; so are outputs that have no form in it. */
   inferBinary(change = (request) => request, alter = {}) {
     const raw = this.inputs.map(({ datatype, values }) => bytesOf(datatype, values))
     const inputs = this.inputs.map(({ name, shape, datatype }, i) => ({
@@ -118,7 +119,8 @@ export class Subject {
       datatype,
       parameters: { binary_data_size: raw[i].length },
     }))
-    const json = Buffer.from(JSON.stringify(change({ inputs })))
+    const plain = this.outputsNeedBinary ? { parameters: { binary_data_output: true }, inputs } : { inputs }
+    const json = Buffer.from(JSON.stringify(change(plain)))
     const body = Buffer.concat([json, ...raw, ...(alter.more ?? [])]).subarray(0, alter.cut === undefined ? undefined : -alter.cut)
     const headers = { 'content-type': 'application/octet-stream', 'inference-header-content-length': String(json.length), ...alter.headers }
     for (const name of alter.without ?? []) delete headers[name]
@@ -161,6 +163,9 @@ export async function findSubject(base, name, headers) {
   }
   return new Subject(base, headers, server, await get(`v2/models/${encodeURIComponent(wanted)}`, MODEL_METADATA))
 }
+
+/** Alters a request: it has these parameters, too. */
+export const withParameters = (parameters) => (request) => ({ ...request, parameters: { ...request.parameters, ...parameters } })
 
 /** Values of an output, wherever they stand. */
 export function outputValues(answer, name) {

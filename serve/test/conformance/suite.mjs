@@ -52,7 +52,8 @@ async function fault(rule, subject) {
 
 async function restFault({ request, status, answer, check }, subject) {
   const found = await subject.send(request(subject))
-  const fits = status === '4xx' ? found.status >= 400 && found.status < 500 : found.status === status
+  // `error` where the specification does not say whose fault it is
+  const fits = typeof status === 'number' ? found.status === status : found.status >= 400 && (status === 'error' || found.status < 500)
   if (!fits) return `expected status ${status}, found ${found.status}: ${shapes.text(found.body.toString())}`
   return (answer === undefined ? undefined : shapes.misfit(found.json, shapes[answer] ?? answer)) ?? check?.(found, subject)
 }

@@ -1,5 +1,5 @@
 import { SIZES } from '../shape.mjs'
-import { bytesOf, countOf, differing } from '../subject.mjs'
+import { bytesOf, countOf, differing, withParameters } from '../subject.mjs'
 
 const SPEC = 'Triton, Binary Tensor Data Extension'
 const REQUEST = `${SPEC}: Binary Tensor Request`
@@ -44,6 +44,7 @@ const rows = [
   {
     section: REQUEST,
     rule: 'inputs may be bytes, outputs are JSON where nothing else is said',
+    when: (s) => !s.outputsNeedBinary,
     request: (s) => s.inferBinary(),
     status: 200,
     answer: 'INFERENCE',
@@ -54,10 +55,7 @@ const rows = [
     rule: 'bytes and JSON are two forms of the same values',
     when: (s) => !s.needsBinary,
     async run(s) {
-      const [json, binary] = [
-        await s.send(s.infer()),
-        await s.send(s.inferBinary((request) => ({ parameters: { binary_data_output: true }, ...request }))),
-      ]
+      const [json, binary] = [await s.send(s.infer()), await s.send(s.inferBinary(withParameters({ binary_data_output: true })))]
       if (json.status !== 200 || binary.status !== 200) return `statuses ${json.status} and ${binary.status}: ${binary.body}`
       return differing(json, binary)
     },
@@ -77,7 +75,7 @@ const rows = [
   {
     section: REQUEST,
     rule: 'binary_data_output has all outputs returned as bytes',
-    request: (s) => s.inferBinary((request) => ({ parameters: { binary_data_output: true }, ...request })),
+    request: (s) => s.inferBinary(withParameters({ binary_data_output: true })),
     status: 200,
     answer: 'INFERENCE',
     check: (answer) => misplaced(answer, all),
@@ -85,6 +83,7 @@ const rows = [
   {
     section: REQUEST,
     rule: 'binary_data of an output goes before binary_data_output',
+    when: (s) => !s.outputsNeedBinary,
     request: (s) =>
       s.inferBinary((request) => ({
         parameters: { binary_data_output: true },
@@ -99,7 +98,7 @@ const rows = [
     section: REQUEST,
     rule: 'outputs may be bytes where inputs are JSON',
     when: (s) => !s.needsBinary,
-    request: (s) => s.infer((request) => ({ parameters: { binary_data_output: true }, ...request })),
+    request: (s) => s.infer(withParameters({ binary_data_output: true })),
     status: 200,
     answer: 'INFERENCE',
     check: (answer) => misplaced(answer, all),

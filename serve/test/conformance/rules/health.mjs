@@ -38,7 +38,7 @@ export const rules = [
     section: `${SPEC}: Model Ready`,
     rule: 'a model that there is not is not ready',
     request: (s) => s.get('v2/models/no-such-model/ready'),
-    status: '4xx',
+    status: 'error',
   },
   {
     section: `${SPEC}: Server Metadata Response JSON Object`,

@@ -1,5 +1,7 @@
 /** Parameters of a request that extensions give a meaning. */
-const withParameters = (parameters) => (s) => s.inferBinary((request) => ({ parameters, ...request }))
+import { withParameters } from '../subject.mjs'
+
+const asking = (parameters) => (s) => s.inferBinary(withParameters(parameters))
 
 const taken = [
   ['schedule_policy', 'Triton, Schedule Policy Extension: Dynamic Batcher', 'a priority is taken', { priority: 1 }],
@@ -15,7 +17,7 @@ export const rules = [
     extension,
     section,
     rule,
-    request: withParameters(parameters),
+    request: asking(parameters),
     status: 200,
     answer: 'INFERENCE',
   })),
@@ -30,7 +32,7 @@ export const rules = [
     when: (s) => s.isStateful,
     async run(s) {
       for (const parameters of steps(id)) {
-        const { status, body } = await s.send(withParameters(parameters)(s))
+        const { status, body } = await s.send(asking(parameters)(s))
         if (status !== 200) return `${JSON.stringify(parameters)}: status ${status}: ${body}`
       }
       return undefined
@@ -41,7 +43,7 @@ export const rules = [
     section: `${SEQUENCE}: sequence_start`,
     rule: 'a start without an id is an error',
     when: (s) => s.isStateful,
-    request: withParameters({ sequence_start: true }),
+    request: asking({ sequence_start: true }),
     status: '4xx',
     answer: 'ERROR',
   },
@@ -50,7 +52,7 @@ export const rules = [
     section: `${SEQUENCE}: sequence_start`,
     rule: 'a step of a sequence that was not started is an error',
     when: (s) => s.isStateful,
-    request: withParameters({ sequence_id: 987654 }),
+    request: asking({ sequence_id: 987654 }),
     status: '4xx',
     answer: 'ERROR',
   },

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { resolve, toNamespacedPath } from 'node:path'
 import { PtliteError } from '../error.js'
 import type { KernelAddon } from './addon.js'
 import { checkWhole } from './library-file.js'
@@ -63,7 +63,7 @@ function loadAddon(path: string): KernelAddon {
 function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['open']> {
   try {
     checkWhole(path)
-    return addon.open(resolve(path))
+    return addon.open(toNamespacedPath(resolve(path)))
   } catch (cause) {
     throw notLoaded(path, (cause as Error).message, cause)
   }

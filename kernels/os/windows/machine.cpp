@@ -21,9 +21,9 @@ void look_up() {
   if (rows == nullptr) return;
   if (GetLogicalProcessorInformation(rows, &bytes)) {
     for (DWORD i = 0; i < bytes / sizeof(*rows); i++) {
-      const auto& [mask, relation, row] = rows[i];
+      const SYSTEM_LOGICAL_PROCESSOR_INFORMATION& row = rows[i];
       const CACHE_DESCRIPTOR& cache = row.Cache;
-      if (relation != RelationCache || (mask & 1) == 0 || cache.Type == CacheInstruction || cache.Type == CacheTrace) continue;
+      if (row.Relationship != RelationCache || (row.ProcessorMask & 1) == 0 || cache.Type == CacheInstruction || cache.Type == CacheTrace) continue;
       int64_t* const size = cache.Level == 1 ? &sizes.l1d : cache.Level == 2 ? &sizes.l2 : cache.Level == 3 ? &sizes.l3 : nullptr;
       if (size != nullptr && cache.Size > 0) *size = cache.Size;
     }

@@ -57,6 +57,7 @@ ${OPS_HELP}`,
     if (values.top !== undefined && values.labels === undefined) throw new UsageError('--top goes with --labels')
     if (values.each && (values.output !== undefined || values.profile !== undefined))
       throw new UsageError('--each goes with neither --output nor --profile')
+    if (values.each && inputs.isBatch === true) throw new UsageError('--each and --batch do not go together')
     if (values.each && inputs.files.length === 0) throw new UsageError('--each needs input files')
     const top = values.top === undefined ? undefined : parseCount(values.top, '--top', 1)
     checkOutput(values.output)
@@ -82,6 +83,10 @@ ${OPS_HELP}`,
     } else {
       const { args: call, source } = await runInputs(model, values.method, inputs)
       if (source !== null) console.error(`ptlite run: no --input; ${source}`)
+      if (inputs.files.length > 1 && call.length > 1 && values.method === 'forward' && module.inputs?.length === 1)
+        throw new UsageError(
+          `${model} takes one argument, found ${call.length}; --each runs it once for each file, --batch makes one of pictures`,
+        )
       const result = await callWith(call)
       if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
       if (values.output !== undefined) await writeTensors(values.output, result)

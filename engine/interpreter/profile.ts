@@ -18,7 +18,9 @@ export interface ProfilerOptions {
 
 /** Collects operator calls, or kernel calls, of a run. */
 export class Profiler {
+  /** The calls so far. */
   readonly events: ProfileEvent[] = []
+  /** Whether it collects kernel calls. */
   readonly kernels: boolean
 
   /** Throws INVALID_ARGUMENT for options that there are not. */
@@ -27,10 +29,12 @@ export class Profiler {
     this.kernels = options.kernels ?? false
   }
 
+  /** Microseconds, as of events. */
   now(): number {
     return performance.now() * 1000
   }
 
+  /** Adds a call that began at `start` and ends now. */
   record(name: string, start: number): void {
     this.events.push({ name, start, duration: this.now() - start })
   }

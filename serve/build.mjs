@@ -1,6 +1,6 @@
 /** Bundles the package's own files into dist/: what is imported, the command, and the file of a worker thread. `--types`: declarations, too. */
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { copyFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -21,9 +21,8 @@ await build({
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
-  // the service's declaration is part of the code
-  loader: { '.proto': 'text' },
 })
+copyFileSync(`${root}src/grpc/open_inference.proto`, `${root}dist/open_inference.proto`)
 if (process.argv.includes('--types')) {
   const { status } = spawnSync('npx', ['tsc', '-p', `${root}tsconfig.types.json`], { cwd: root, stdio: 'inherit' })
   process.exit(status ?? 1)

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { BodyBudget } from './http/body.js'
 import { httpServer } from './http/server.js'
+import { grpcServer } from './grpc/server.js'
 import { Inference } from './inference.js'
 import { Metrics } from './metrics.js'
 import { Repository } from './models/repository.js'
@@ -13,6 +14,8 @@ export interface PtliteServer {
   /** Of HTTP. */
   readonly port: number
   readonly url: string
+  /** Of gRPC; null where there is none. */
+  readonly grpcPort: number | null
   /** Fulfils once the models have been loaded, as far as they can be. */
   readonly ready: Promise<void>
   /** Loads all models of the repository again; what is served goes on meanwhile. */
@@ -52,9 +55,14 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const tracing = settings.tracing ? await openTracing() : null
   const inference = new Inference(models)
   const app = httpServer({ settings, repository: models, inference, metrics, tracing, budget, isOpen: () => isOpen, log })
+  const onFault = (error: unknown): void => log.error(error, 'internal error')
+  let grpc: Awaited<ReturnType<typeof grpcServer>> | null = null
   try {
     await app.listen({ host: settings.host, port: settings.port })
+    if (settings.grpcPort !== null)
+      grpc = await grpcServer({ settings, repository: models, inference, budget, tracing, isOpen: () => isOpen, onFault })
   } catch (error) {
+    await app.close()
     await models.close()
     throw error
   }
@@ -64,13 +72,18 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const close = async (): Promise<void> => {
     isOpen = false
     await ready
-    const ended = app.close()
+    const ended = Promise.all([
+      app.close(),
+      new Promise<void>((resolve) => (grpc === null ? resolve() : grpc.server.tryShutdown(() => resolve()))),
+    ])
     await Promise.race([models.drain(), new Promise((resolve) => setTimeout(resolve, settings.drain).unref())])
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1000).unref())])
+    grpc?.server.forceShutdown()
     await models.close()
   }
   return {
     port,
+    grpcPort: grpc?.port ?? null,
     url: `${settings.tlsCert === null ? 'http' : 'https'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     ready,
     reload: () => models.start(null),

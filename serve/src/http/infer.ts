@@ -34,7 +34,7 @@ export function answerInfer(
     const finish = (fault: Error | null, result: Inferred | null, id?: string): void => {
       budget.giveBack(bytes)
       bytes = 0
-      const status = fault === null && result !== null ? sendResult(response, result, id) : sendError(context, response, fault!)
+      const status = fault === null && result !== null ? sendResult(context, response, result, id) : sendError(context, response, fault!)
       span?.end(status)
       result?.model.metrics.answered(status)
       if (result === null) countFailure(context, name, version, status)
@@ -73,13 +73,12 @@ function timeoutOf({ headers }: IncomingMessage): number | null {
   return ms
 }
 
-function sendResult(response: ServerResponse, { model, outputs }: Inferred, id: string | undefined): number {
+function sendResult(context: InferContext, response: ServerResponse, { model, outputs }: Inferred, id: string | undefined): number {
   let answer
   try {
     answer = inferAnswer(model.name, model.version, id, outputs)
   } catch (error) {
-    if (error instanceof RequestError || error instanceof InexpressibleError) return send(response, 400, errorText(error.message))
-    throw error
+    return sendError(context, response, error instanceof InexpressibleError ? invalid(error.message) : (error as Error))
   }
   const { body, headerLength } = answer
   if (headerLength === null) return send(response, 200, body)

@@ -46,16 +46,17 @@ function tensorOf(datatype: Datatype, shape: readonly number[], data: TypedArray
 /** What a method gave, as tensors of the protocol; its tensors are disposed of. */
 export function toResults(output: Output): NamedResult[] {
   if (output instanceof Map) return [...output].map(([key, value]) => ({ name: String(key), value: toSent(value) }))
-  if (!Array.isArray(output) || output.length === 0) return [{ name: null, value: toSent(output) }]
-  // a list of numbers is one tensor, others are several
-  if (output.every((each) => typeof each === 'number' || typeof each === 'bigint' || typeof each === 'boolean' || typeof each === 'string'))
-    return [{ name: null, value: toSent(output) }]
   return leavesOf(output).map((value) => ({ name: null, value: toSent(value) }))
 }
 
-/** Tuples in tuples are their elements. */
-function leavesOf(values: readonly Output[]): Output[] {
-  return values.flatMap((value) => (Array.isArray(value) ? leavesOf(value as readonly Output[]) : [value]))
+/** A list of numbers, or of strings, is one tensor; what is in other lists and in tuples are several. */
+function leavesOf(value: Output): Output[] {
+  return Array.isArray(value) && !isPlain(value) ? value.flatMap(leavesOf) : [value]
+}
+
+function isPlain(values: readonly Output[]): boolean {
+  const kinds = new Set(values.map((each) => (typeof each === 'bigint' ? 'number' : typeof each)))
+  return kinds.size <= 1 && !kinds.has('object')
 }
 
 function toSent(value: Output): SentTensor | SentBytes {

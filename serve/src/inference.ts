@@ -50,6 +50,8 @@ export class Inference {
     const given: readonly (NamedTensor | null)[] = facts.inputs === null ? request.inputs : bind(facts.inputs, request.inputs)
     if (request.outputs !== null && facts.outputs !== null) checkOutputs(request, facts.outputs)
     const sequence = sequenceOf(request.parameters, model)
+    const level = levelOf(request.parameters)
+    const timeout = Math.min(model.timeoutMs, timeoutMs ?? Infinity, timeoutOf(request.parameters))
     const settle: Settle = (error, results) => {
       const ns = Math.round((performance.now() - began) * 1e6)
       statistics.lastInference = Date.now()
@@ -74,7 +76,7 @@ export class Inference {
     const args = given.map((each): SentArgument => (each === null ? null : toSent(each)))
     const rows = rowsOf(given)
     if (model.inline !== null && sequence === null && this.callInline(model, args, rows ?? 1, settle)) return NOTHING
-    return this.enqueue(model, request, args, rows, sequence, timeoutMs, began, settle)
+    return this.enqueue(model, args, rows, sequence, level, timeout, began, settle)
   }
 
   /** False where the call takes too long for this thread, and has to go to a worker. */
@@ -108,11 +110,11 @@ export class Inference {
 
   private enqueue(
     model: ServedModel,
-    request: InferRequest,
     args: readonly SentArgument[],
     rows: number | null,
     sequence: Sequence | null,
-    timeoutMs: number | null,
+    level: number,
+    timeout: number,
     began: number,
     settle: Settle,
   ): Running {
@@ -121,13 +123,12 @@ export class Inference {
       throw new RequestError(503, `${queueSize} requests wait for model '${model.name}', which is as many as may`, retryAfter(model))
     const { batching } = model.facts
     const canBatch = batching !== null && rows !== null && sequence === null && args.every((each) => each !== null && 'buffer' in each)
-    const timeout = Math.min(model.timeoutMs, timeoutMs ?? Infinity, timeoutOf(request.parameters))
     const job: Job = {
       model,
       args,
       rows: canBatch ? rows : 1,
       key: canBatch ? keyOf(args) : null,
-      level: levelOf(request.parameters),
+      level,
       since: began,
       deadline: timeout === Infinity ? Infinity : began + timeout,
       sequence,

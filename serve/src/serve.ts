@@ -20,6 +20,8 @@ export interface PtliteServer {
   readonly ready: Promise<void>
   /** Loads all models of the repository again; what is served goes on meanwhile. */
   reload(): Promise<void>
+  /** Ends a worker thread as a fault would, for tests of what follows: another takes its place. @internal */
+  endWorker(index: number): Promise<void>
   /** Answers what has come, takes nothing more, and ends. */
   close(): Promise<void>
 }
@@ -78,6 +80,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
     ])
     await Promise.race([models.drain(), new Promise((resolve) => setTimeout(resolve, settings.drain).unref())])
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1000).unref())])
+    app.server.closeAllConnections()
     grpc?.server.forceShutdown()
     await models.close()
   }
@@ -87,6 +90,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
     url: `${settings.tlsCert === null ? 'http' : 'https'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     ready,
     reload: () => models.start(null),
+    endWorker: (index) => models.pool.endWorker(index),
     close: () => (closing ??= close()),
   }
 }

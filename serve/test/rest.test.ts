@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fixture, input, repository, start, type Started } from './support/server.js'
+import { type Body, fixture, input, repository, start, type Started } from './support/server.js'
 
 const X = { name: 'x', datatype: 'FP32', shape: [-1, 4] }
 let server: Started
@@ -71,7 +71,7 @@ t.test('binary tensors in and out', async (t) => {
     t.match((await server.post('/v2/models/affine/infer', body, { headers })).body, { id, outputs: [{ data: [3, 5, 7, 9] }] })
   }
   const { body, headers } = binary({ inputs: [declared], parameters: { binary_data_output: true } }, bytesOf(x))
-  const answer = await fetch(`${server.url}/v2/models/affine/infer`, { method: 'POST', body: body as BodyInit, headers })
+  const answer = await fetch(`${server.url}/v2/models/affine/infer`, { method: 'POST', body: body as Body, headers })
   const bytes = Buffer.from(await answer.arrayBuffer())
   const length = Number(answer.headers.get('inference-header-content-length'))
   t.match(JSON.parse(bytes.subarray(0, length).toString()), {
@@ -79,10 +79,10 @@ t.test('binary tensors in and out', async (t) => {
   })
   t.strictSame([...new Float32Array(Uint8Array.from(bytes.subarray(length)).buffer)], [3, 5, 7, 9])
   const raw = await fetch(`${server.url}/v2/models/affine/infer`, {
-    ...{ method: 'POST', body: bytesOf(x) as BodyInit, headers: { 'Inference-Header-Content-Length': '0' } },
+    ...{ method: 'POST', body: bytesOf(x) as Body, headers: { 'Inference-Header-Content-Length': '0' } },
   })
   t.equal(raw.status, 200, 'the tensor alone')
-  t.strictSame([...new Float32Array(await raw.arrayBuffer().then((all) => all.slice(all.byteLength - 16)))], [3, 5, 7, 9])
+  t.strictSame([...new Float32Array((await raw.arrayBuffer()).slice(-16))], [3, 5, 7, 9])
 })
 
 t.test('results of several types', async (t) => {

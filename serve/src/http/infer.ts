@@ -15,6 +15,8 @@ export interface InferContext {
   readonly budget: BodyBudget
   readonly find: (name: string, version: string | undefined) => ServedModel
   readonly tracing: Tracing | null
+  /** false once the server ends: connections end with their answers. */
+  readonly isOpen: () => boolean
   /** Of what nobody foresaw. */
   readonly onFault: (error: unknown) => void
 }
@@ -81,8 +83,9 @@ function sendResult(context: InferContext, response: ServerResponse, { model, ou
     return sendError(context, response, error instanceof InexpressibleError ? invalid(error.message) : (error as Error))
   }
   const { body, headerLength } = answer
-  if (headerLength === null) return send(response, 200, body)
+  if (headerLength === null) return send(context, response, 200, body)
   response.writeHead(200, {
+    ...connection(context),
     'Content-Type': 'application/octet-stream',
     'Content-Length': body.length,
     'Inference-Header-Content-Length': headerLength,
@@ -92,27 +95,28 @@ function sendResult(context: InferContext, response: ServerResponse, { model, ou
 }
 
 /** Answers with an error. */
-export function sendError({ onFault }: Pick<InferContext, 'onFault'>, response: ServerResponse, error: Error): number {
+export function sendError(context: InferContext, response: ServerResponse, error: Error): number {
   if (error instanceof RequestError) {
     // there is nobody to read it
     if (error.status === 499) {
       response.destroy()
       return 499
     }
-    return send(response, error.status, errorText(error.message), error.retryAfter)
+    return send(context, response, error.status, errorText(error.message), error.retryAfter)
   }
-  onFault(error)
-  return send(response, 500, errorText('internal error'))
+  context.onFault(error)
+  return send(context, response, 500, errorText('internal error'))
 }
 
 function errorText(message: string): string {
   return JSON.stringify({ error: message })
 }
 
-function send(response: ServerResponse, status: number, body: string | Buffer, retryAfter?: number): number {
+function send(context: InferContext, response: ServerResponse, status: number, body: string | Buffer, retryAfter?: number): number {
   if (response.destroyed) return status
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   response.writeHead(status, {
+    ...connection(context),
     'Content-Type': 'application/json',
     'Content-Length': length,
     ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
@@ -120,6 +124,13 @@ function send(response: ServerResponse, status: number, body: string | Buffer, r
   response.end(body)
   return status
 }
+
+function connection({ isOpen }: InferContext): Record<string, string> {
+  return isOpen() ? OPEN : CLOSING
+}
+
+const OPEN = {}
+const CLOSING = { Connection: 'close' }
 
 /** Requests for models that there are not are nobody's. */
 function countFailure({ find }: InferContext, name: string, version: string | undefined, status: number): void {

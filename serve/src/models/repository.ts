@@ -258,6 +258,8 @@ export class Repository {
       batchSizes: [],
       kinds: null,
       bytes,
+      map: config.map,
+      stateful: config.stateful !== null,
     }
     // what it takes is known from its file alone, which one worker is asked first
     model.start = plain

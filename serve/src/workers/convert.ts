@@ -43,10 +43,10 @@ function tensorOf(datatype: Datatype, shape: readonly number[], data: TypedArray
   return Tensor.fromStorage(data, { dtype: DATATYPES[datatype].dtype!, shape })
 }
 
-/** What a method gave, as tensors of the protocol; its tensors are disposed of. */
-export function toResults(output: Output): NamedResult[] {
-  if (output instanceof Map) return [...output].map(([key, value]) => ({ name: String(key), value: toSent(value) }))
-  return leavesOf(output).map((value) => ({ name: null, value: toSent(value) }))
+/** What a method gave, as tensors of the protocol. `isState`: of the model itself, whose tensors its results may be. */
+export function toResults(output: Output, isState: (tensor: Tensor) => boolean): NamedResult[] {
+  if (output instanceof Map) return [...output].map(([key, value]) => ({ name: String(key), value: toSent(value, isState) }))
+  return leavesOf(output).map((value) => ({ name: null, value: toSent(value, isState) }))
 }
 
 /** A list of numbers, or of strings, is one tensor; what is in other lists and in tuples are several. */
@@ -59,13 +59,16 @@ function isPlain(values: readonly Output[]): boolean {
   return kinds.size <= 1 && !kinds.has('object')
 }
 
-function toSent(value: Output): SentTensor | SentBytes {
+/** Bytes of tensors that are given back at once; smaller ones can wait for the garbage collector. */
+const LARGE = 1 << 16
+
+function toSent(value: Output, isState: (tensor: Tensor) => boolean): SentTensor | SentBytes {
   if (value instanceof Tensor) {
     const { dtype, shape } = value
     const datatype = datatypeOf(dtype)
     if (datatype === undefined) throw new RequestError(500, `the model's result is ${dtype}, for which the protocol has no name`)
     const data = value.data()
-    value.dispose()
+    if (data.byteLength >= LARGE && !isState(value)) value.dispose()
     return { datatype, shape: [...shape], buffer: data.buffer as ArrayBuffer, offset: data.byteOffset, bytes: data.byteLength }
   }
   const values = Array.isArray(value) ? (value as readonly Output[]) : [value]

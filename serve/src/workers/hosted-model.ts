@@ -15,11 +15,19 @@ export class HostedModel {
   /** Models of sequences, which have a state of their own. */
   private readonly sequences = new Map<string, Module>()
 
+  /** What a model keeps is not to be disposed of: results may be its parameters, and all that it is given may become its state. */
+  private readonly isState: (tensor: Tensor) => boolean
+  private readonly keepsInputs: boolean
+
   private constructor(
     private readonly start: ModelStart,
     readonly module: Module,
     private readonly warn: (text: string) => void,
-  ) {}
+  ) {
+    const parameters = parametersOf(module)
+    this.keepsInputs = start.stateful
+    this.isState = start.stateful ? () => true : (tensor) => parameters.has(tensor)
+  }
 
   static async load(start: ModelStart, warn: (text: string) => void): Promise<HostedModel> {
     return new HostedModel(start, await open(start, warn), warn)
@@ -56,7 +64,7 @@ export class HostedModel {
       try {
         await this.module.compile(method, args)
       } finally {
-        dispose(args)
+        this.disposeInputs(args)
       }
     }
     let milliseconds = Infinity
@@ -66,8 +74,8 @@ export class HostedModel {
       const begin = performance.now()
       const output = await call(args)
       milliseconds = Math.min(milliseconds, performance.now() - begin)
-      results = toResults(output)
-      dispose(args)
+      results = toResults(output, this.isState)
+      this.disposeInputs(args)
     }
     for (let i = 0; i < 2; i++) await time((args) => this.module.run(method, args))
     // short ones without what it takes to run them on another thread
@@ -86,10 +94,10 @@ export class HostedModel {
       try {
         output = await module.run(this.start.method, args, { signal, limits: this.limits(milliseconds) })
       } finally {
-        dispose(args)
+        this.disposeInputs(args)
       }
       const t2 = performance.now()
-      const outputs = toResults(output)
+      const outputs = toResults(output, this.isState)
       return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
     } finally {
       if (sequence?.end === true) this.endSequence(sequence.id)
@@ -100,9 +108,9 @@ export class HostedModel {
   call(parts: readonly (readonly SentArgument[])[], milliseconds: number): NamedResult[] {
     const args = this.argumentsOf(parts)
     try {
-      return toResults(this.module.call(this.start.method, args, { limits: this.limits(milliseconds) }))
+      return toResults(this.module.call(this.start.method, args, { limits: this.limits(milliseconds) }), this.isState)
     } finally {
-      dispose(args)
+      this.disposeInputs(args)
     }
   }
 
@@ -114,6 +122,11 @@ export class HostedModel {
   dispose(): void {
     for (const id of [...this.sequences.keys()]) this.endSequence(id)
     this.module.dispose()
+  }
+
+  private disposeInputs(args: readonly unknown[]): void {
+    if (this.keepsInputs) return
+    for (const each of args) if (each instanceof Tensor) each.dispose()
   }
 
   private limits(milliseconds: number | null): { milliseconds?: number; bytes?: number } {
@@ -138,12 +151,17 @@ export class HostedModel {
   }
 }
 
-function open({ path, compile, bytes }: ModelStart, warn: (text: string) => void): Promise<Module> {
-  return loadModule(path, { compile, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) })
+function open({ path, compile, bytes, map }: ModelStart, warn: (text: string) => void): Promise<Module> {
+  return loadModule(path, { compile, map, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) })
 }
 
-function dispose(args: readonly unknown[]): void {
-  for (const each of args) if (each instanceof Tensor) each.dispose()
+function parametersOf(module: Module): ReadonlySet<Tensor> {
+  try {
+    return new Set(module.parameters().values())
+  } catch {
+    // plans without their model: results of theirs are memory of their own
+    return new Set()
+  }
 }
 
 /** An example of one row, or of several, of which the first is taken, as a batch. */

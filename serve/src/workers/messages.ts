@@ -36,6 +36,9 @@ export interface ModelStart {
   readonly batchSizes: readonly number[]
   readonly kinds: readonly ArgumentKind[] | null
   readonly bytes: number | null
+  readonly map: boolean
+  /** It keeps what it is given from call to call. */
+  readonly stateful: boolean
 }
 
 export interface LoadRequest {

@@ -121,6 +121,10 @@ export class Pool implements WorkerEvents {
     if (found !== undefined) this.workers[found.worker]?.send({ kind: 'end sequence', slot: model.slot, id })
   }
 
+  async endWorker(index: number): Promise<void> {
+    await this.workers[index]?.end()
+  }
+
   async close(): Promise<void> {
     this.isClosed = true
     await Promise.all(this.workers.map((worker) => worker.end()))

@@ -14,6 +14,8 @@ export function fixture(name: string): string {
   return here(`../fixtures/${name}`)
 }
 
+export type Body = NonNullable<RequestInit['body']>
+
 interface Test {
   teardown(action: () => unknown): void
 }
@@ -26,8 +28,10 @@ export function repository(t: Test, files: Readonly<Record<string, string | obje
   return folder
 }
 
+/** In place of what is there, as programs that deploy files do it: what has the old one mapped keeps it. */
 export function put(folder: string, path: string, content: string | object): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
+  rmSync(join(folder, path), { force: true })
   if (typeof content === 'string') copyFileSync(content, join(folder, path))
   else writeFileSync(join(folder, path), JSON.stringify(content))
 }
@@ -64,7 +68,7 @@ export async function start(t: Test, folder: string, options: Partial<ServeOptio
   const post = (path: string, body: unknown = {}, init: RequestInit = {}): Promise<Answer> =>
     ask(path, {
       method: 'POST',
-      body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+      body: typeof body === 'string' || body instanceof Uint8Array ? (body as Body) : JSON.stringify(body),
       ...init,
     })
   return {

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { createGunzip, createInflate } from 'node:zlib'
 import { RequestError } from '../protocol/error.js'
 
 /** A body as it came: JSON, and what binary data follow it. */
@@ -44,22 +46,28 @@ const FIRST = 16 << 10
 export function readBody(request: IncomingMessage, budget: BodyBudget, done: Done): void {
   let taken = 0
   let isOver = false
+  let source: Readable | null = null
   const end = (error: Error | null, body: Body | null): void => {
     if (isOver) return
     isOver = true
     if (error !== null) {
       budget.giveBack(taken)
       // what is still to come is of no use
-      request.removeAllListeners('data')
+      source?.removeAllListeners('data')
+      if (source !== null && source !== request) {
+        request.unpipe()
+        source.destroy()
+      }
       request.resume()
     }
     done(error, body)
   }
   try {
-    const encoding = request.headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') throw new RequestError(415, 'expected a body without Content-Encoding')
+    const body = decoded(request)
+    source = body
     const length = request.headers['content-length']
-    const known = length === undefined ? null : Number(length)
+    // the length is of what was sent, which says nothing of what it is decompressed to
+    const known = length === undefined || body !== request ? null : Number(length)
     const header = headerLength(request.headers['inference-header-content-length'])
     const padding = header === null ? 0 : (8 - (header % 8)) % 8
     const size = known ?? FIRST
@@ -67,7 +75,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
     taken = size
     let memory = new Uint8Array(size + padding)
     let at = 0
-    request.on('data', (chunk: Buffer) => {
+    body.on('data', (chunk: Buffer) => {
       try {
         if (at + chunk.length > memory.length - padding)
           memory = grown(memory, at, chunk.length, padding, budget, (more) => (taken += more))
@@ -77,7 +85,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
         end(error as Error, null)
       }
     })
-    request.on('end', () => {
+    body.on('end', () => {
       if (header !== null && header > at)
         return end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${at} bytes`), null)
       const { buffer } = memory
@@ -85,10 +93,23 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
       end(null, { json, binary: header === null ? null : new Uint8Array(buffer, padding + header, at - header), bytes: taken })
     })
     request.on('error', (error) => end(error, null))
-    request.on('close', () => end(new RequestError(499, 'the client has gone'), null))
+    if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))
+    request.on('close', () => {
+      // what was received whole is perhaps not yet decompressed
+      if (body === request || !request.complete) end(new RequestError(499, 'the client has gone'), null)
+    })
   } catch (error) {
     end(error as Error, null)
   }
+}
+
+/** The body without its compression. */
+function decoded(request: IncomingMessage): Readable {
+  const encoding = request.headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return request
+  if (encoding === 'gzip') return request.pipe(createGunzip())
+  if (encoding === 'deflate') return request.pipe(createInflate())
+  throw new RequestError(415, 'expected a body without Content-Encoding, or with gzip or deflate')
 }
 
 function grown(

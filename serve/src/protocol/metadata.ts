@@ -7,6 +7,7 @@ import { SERVE_VERSION } from '../version.js'
 export const EXTENSIONS = [
   'classification',
   'sequence',
+  'sequence(string_id)',
   'model_repository',
   'schedule_policy',
   'binary_tensor_data',

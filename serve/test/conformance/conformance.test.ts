@@ -6,7 +6,7 @@ import { tryExamples } from './examples/index.mjs'
 import { RULES, tryRules } from './suite.mjs'
 
 /** Models of different datatypes, numbers of inputs and shapes: each rule applies to one of them. */
-const MODELS = ['simple', 'echo', 'mixed', 'half', 'simple_sequence']
+const MODELS = ['simple', 'echo', 'mixed', 'half', 'own', 'simple_sequence']
 
 t.test('the server keeps the rules of the protocol', async (t) => {
   const { url, address } = await started(t)

@@ -17,17 +17,16 @@ export const RULES = [...health, ...inference, ...binary, ...policies, ...statis
 
 /**
  * A result for each rule: `outcome` is passed, failed or skipped, `reason` says why it is not passed.
- * `changes`: models may be unloaded and loaded. `stateful`: the model keeps sequences apart.
+ * `changes`: models may be unloaded and loaded. `stateful`: the model keeps a state for each sequence, so that the rules of sequences alone are tried.
  */
 export async function tryRules(url, { grpc: address, model, token, changes = false, stateful = false, rules = RULES } = {}) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const subject = await findSubject(url, model, headers)
-  subject.isStateful = stateful
   subject.grpc = address === undefined ? undefined : new GrpcConnection(address, headers)
   try {
     const results = []
     for (const rule of rules) {
-      const why = skipped(rule, subject, changes)
+      const why = skipped(rule, subject, { changes, stateful })
       const reason = why ?? (await fault(rule, subject).catch((error) => error.message))
       results.push({ rule, outcome: why !== undefined ? 'skipped' : reason === undefined ? 'passed' : 'failed', reason })
     }
@@ -37,9 +36,14 @@ export async function tryRules(url, { grpc: address, model, token, changes = fal
   }
 }
 
-function skipped({ grpc: needsGrpc = false, extension, when, changes: isChange = false }, subject, changes) {
+function skipped(
+  { grpc: needsGrpc = false, extension, when, changes: isChange = false, stateful: isOfSequences = false },
+  subject,
+  { changes, stateful },
+) {
   if (needsGrpc && subject.grpc === undefined) return 'no address of gRPC was given'
   if (extension !== undefined && !subject.has(extension)) return `the server does not say that it has ${extension}`
+  if (isOfSequences !== stateful) return stateful ? 'the model keeps a state' : 'the model keeps no state'
   if (isChange && !changes) return 'it unloads models'
   return when === undefined || when(subject) ? undefined : 'it does not apply to this model'
 }

@@ -28,8 +28,7 @@ export const rules = [
     extension,
     section: `${SEQUENCE}: sequence_id`,
     rule: `steps of a sequence whose id is ${what} are taken`,
-    // a server may refuse sequences of a model that keeps nothing between requests
-    when: (s) => s.isStateful,
+    stateful: true,
     async run(s) {
       for (const parameters of steps(id)) {
         const { status, body } = await s.send(asking(parameters)(s))
@@ -42,7 +41,7 @@ export const rules = [
     extension: 'sequence',
     section: `${SEQUENCE}: sequence_start`,
     rule: 'a start without an id is an error',
-    when: (s) => s.isStateful,
+    stateful: true,
     request: asking({ sequence_start: true }),
     status: '4xx',
     answer: 'ERROR',
@@ -51,7 +50,7 @@ export const rules = [
     extension: 'sequence',
     section: `${SEQUENCE}: sequence_start`,
     rule: 'a step of a sequence that was not started is an error',
-    when: (s) => s.isStateful,
+    stateful: true,
     request: asking({ sequence_id: 987654 }),
     status: '4xx',
     answer: 'ERROR',

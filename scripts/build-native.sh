@@ -23,7 +23,7 @@ xbyak=
 for place in /usr/local/include /usr/include; do [ -f "$place/xbyak/xbyak.h" ] && xbyak=$place/xbyak && break; done
 
 need=()
-case ${target:-linux-$(uname -m)} in
+case ${target:-$(uname -s | tr A-Z a-z)-$(uname -m)} in
   linux-arm64)
     command -v aarch64-linux-gnu-g++ >/dev/null || need+=(g++-aarch64-linux-gnu)
     configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/arch/arm/linux.cmake")
@@ -35,11 +35,17 @@ case ${target:-linux-$(uname -m)} in
     configure=("-DCMAKE_TOOLCHAIN_FILE=$PWD/kernels/os/windows/mingw.cmake")
     folder=build/$target out=dist/$target file=libptlite.dll
     ;;
+  darwin-*)
+    # of Homebrew, whose g++ has a version in its name: CXX says which
+    platform=darwin-$(uname -m | sed 's/x86_64/x64/')
+    folder=build/$platform out=dist/$platform file=libptlite.dylib
+    [ "$platform" = darwin-arm64 ] || configure=("-DCMAKE_CXX_FLAGS=-isystem $(brew --prefix)/include")
+    ;;
   linux-x86_64)
     [ -n "$xbyak" ] || need+=(libxbyak-dev)
     ;;
 esac
-[ -n "$target" ] || command -v g++ >/dev/null || need+=(g++)
+[ -n "$target" ] || command -v "${CXX:-g++}" >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
 command -v ninja >/dev/null || command -v make >/dev/null || need+=(ninja-build)
 if [ ${#need[@]} -gt 0 ]; then
@@ -68,10 +74,10 @@ if [ "$target" = win32-x64 ]; then
   configure+=("-DCMAKE_CXX_FLAGS=-isystem $PWD/$folder/headers")
 fi
 log=$folder/configure.log
-cmake -S kernels -B "$folder" "${generator[@]}" "${configure[@]}" -DCMAKE_BUILD_TYPE=Release >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
+cmake -S kernels -B "$folder" ${generator[@]+"${generator[@]}"} ${configure[@]+"${configure[@]}"} -DCMAKE_BUILD_TYPE=Release >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
 rm -f "$log"
-cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(nproc)}" -- ${PTLITE_BUILD_FLAGS:-}
+cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(getconf _NPROCESSORS_ONLN)}" -- ${PTLITE_BUILD_FLAGS:-}
 # a new file and a rename, so that a process that has the old library mapped keeps it
 cp "$folder/$file" "$out/.$file.new"
 mv "$out/.$file.new" "$out/$file"
-echo "$out/$file: $(stat -c %s "$out/$file") bytes"
+echo "$out/$file: $(($(wc -c <"$out/$file"))) bytes"

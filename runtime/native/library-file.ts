@@ -17,9 +17,9 @@ interface Described {
 
 /**
  * Throws where a library is for another processor or system, and where it ends before its contents do, as one does that was copied onto a full disk:
- * the system maps such a file, and on Linux the process dies of SIGBUS in its loader. What is no library at all that says itself.
+ * the system maps such a file, and on Linux the process dies of SIGBUS in its loader. What is no library at all that says itself. `here`: Node's system.
  */
-export function checkWhole(path: string): void {
+export function checkWhole(path: string, here: NodeJS.Platform = process.platform): void {
   const file = openSync(path, 'r')
   try {
     const start = Buffer.alloc(START)
@@ -28,7 +28,7 @@ export function checkWhole(path: string): void {
     if (found === undefined) return
     const { processor = process.arch, system, end } = found
     if (processor !== process.arch) throw new Error(`it is for ${processor}, which this Node is not`)
-    if (system !== process.platform) throw new Error(`it is for ${system}, which this Node is not`)
+    if (system !== here) throw new Error(`it is for ${system}, which this Node is not`)
     const { size } = fstatSync(file)
     if (size < end) throw new Error(`the file was cut off: it has ${size} of ${end} bytes; copy or build it again`)
   } finally {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { PtliteError } from '../error.js'
 
 /** Name of the kernel library's file on this system. */
-export const LIBRARY_FILE = process.platform === 'win32' ? 'libptlite.dll' : 'libptlite.so'
+export const LIBRARY_FILE = `libptlite.${process.platform === 'win32' ? 'dll' : process.platform === 'darwin' ? 'dylib' : 'so'}`
 
 /**
  * Packages by platform, each of which gives the path of its kernel library. A name stands in a call of its own, since tools that bundle programs or

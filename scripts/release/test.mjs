@@ -33,6 +33,9 @@ if (wanted.includes(undefined)) throw new Error(`--on ${values.on.join(' ')}: ex
 const archives = readdirSync(packed).filter((name) => name.endsWith('.tgz'))
 const main = archives.find((name) => /^ptlite-\d/.test(name))
 
+/** npm is a script of Windows' own shell there. */
+const npm = process.platform === 'win32' ? ['cmd', '/c', 'npm'] : ['npm']
+
 function run(folder, [command, ...args], env = {}) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: folder,
@@ -75,23 +78,32 @@ function tryOn(host) {
   const own = archives.find((name) => name.startsWith(`ptlite-${host.platform}-`))
   assert.ok(main !== undefined && own !== undefined, `no packages for ${host.platform} in ${packed}; run scripts/release/build.mjs first`)
   const app = newApp()
-  const install = (...files) => {
+  const install = (names, ...options) => {
     const forHost = [`--os=${host.system}`, `--cpu=${host.cpu}`]
-    succeed(app, ['npm', 'install', '--offline', '--no-audit', '--no-fund', ...forHost, ...files.map((file) => join(packed, file))])
+    succeed(app, [
+      ...npm,
+      'install',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      ...forHost,
+      ...options,
+      ...names.map((name) => join(packed, name)),
+    ])
   }
   let there = ''
   const node = (...args) => [app, host.command(args, there), host.env]
   const cli = 'node_modules/ptlite/dist/cli.js'
 
   // without the platform's package the error says what to install
-  install(main, '--omit=optional')
+  install([main], '--omit=optional')
   there = host.place(app)
   const bare = run(...node('app.mjs'))
   assert.notEqual(bare.status, 0)
   assert.match(bare.stderr, new RegExp(`npm install @ptlite/${host.platform}`))
   assert.match(bare.stderr, /code: 'NATIVE_LIBRARY'/)
 
-  install(main, own)
+  install([main, own])
   there = host.place(app)
   for (const file of ['app.mjs', 'app.cjs']) assert.equal(succeed(...node(file)), '1x10 10\n', file)
   assert.match(succeed(...node(cli, 'cpu')), /capability|level/i)
@@ -111,7 +123,7 @@ function tryOn(host) {
     'labels.txt',
   ]
   assert.match(succeed(...node(cli, ...classify)), /^ *\d+\.\d %  triangle\n/)
-  if (host.system === process.platform && host.name === 'native') assert.match(succeed(app, ['npx', 'ptlite', '--version']), /\d/)
+  if (host.name === 'native') assert.match(succeed(app, [...npm, 'exec', '--', 'ptlite', '--version']), /\d/)
   console.log(`installed and used ${host.how}: ${main}, ${own}`)
   return app
 }

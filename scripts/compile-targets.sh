@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the kernels with clang for other processors and systems, to see that they could be built for these: nothing is linked or run.
 #   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
-#   wasm32   WebAssembly with WASI     arch/generic and os/wasi
+#   wasm32   WebAssembly with WASI     arch/generic and os/wasi; scripts/build-web.sh builds arch/wasm
 #   darwin   64-bit Arm with macOS     arch/arm and os/darwin, when it is named: its headers come from a package of npm with those that Apple publishes
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
@@ -92,8 +92,8 @@ fi
 sources() {
   find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*' -not -path kernels/host/node_api.cpp
   local folders=("kernels/os/$2")
-  [ "$2" = wasi ] || folders+=(kernels/os/unix)
-  find "kernels/arch/$1/isa" kernels/arch/generic/jit kernels/os/posix "${folders[@]}" -name '*.cpp'
+  [ "$2" = wasi ] || folders+=(kernels/os/posix kernels/os/unix)
+  find "kernels/arch/$1/isa" kernels/arch/generic/jit "${folders[@]}" -name '*.cpp'
 }
 
 # levels PROCESSOR: name, number, level that it builds upon, and flags, a level a line

@@ -3,10 +3,10 @@
 //   node scripts/release/test.mjs [FOLDER]     with what scripts/release/build.mjs wrote
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { root } from './manifests.mjs'
+import { dirname, join, resolve } from 'node:path'
+import { root, sourcesManifest } from './manifests.mjs'
 
 const packed = resolve(process.argv[2] ?? join(root, 'build/release'))
 const here = `${process.platform}-${process.arch}`
@@ -57,4 +57,42 @@ copyFileSync(join(root, 'examples/classify/labels.txt'), join(app, 'labels.txt')
 copyFileSync(join(root, 'examples/classify/triangle.jpg'), join(app, 'triangle.jpg'))
 const classify = ['run', 'shapes.pt2', '--image', 'triangle.jpg', '--size', '32', '--mean', '0.5', '--std', '0.5', '--labels', 'labels.txt']
 assert.match(succeed('npx', 'ptlite', ...classify), /^ *\d+\.\d %  triangle\n/)
-console.log(`installed and used: ${main}, ${own}`)
+
+// a selective build: what it is made of is a package of its own, which the command names where it is missing
+const SOURCES = '@ptlite/selective-build'
+copyFileSync(join(root, 'test/selective-build/fixtures/add_relu.ptl'), join(app, 'net.ptl'))
+copyFileSync(join(root, 'examples/embed/input.json'), join(app, 'input.json'))
+const build = ['selective-build', '--trace', 'net.trace', '--isa', 'default', '--out', 'selected']
+succeed('npx', 'ptlite', 'trace', 'net.ptl', '--input', 'input.json', '-o', 'net.trace')
+const refused = run('npx', ...build)
+assert.equal(refused.status, 1)
+assert.match(refused.stderr, /^selective-build: .*'npm install --save-dev @ptlite\/selective-build@\d/)
+assert.match(succeed('npx', 'selective-build', '--help'), /^selective-build \(--trace FILE/)
+// unpacked by hand, with links for what it needs: npm would look for these in a registry
+const sources = join(app, 'node_modules', SOURCES)
+mkdirSync(sources)
+succeed(
+  'tar',
+  'xzf',
+  join(
+    packed,
+    archives.find((name) => name.startsWith('ptlite-selective-build-')),
+  ),
+  '-C',
+  sources,
+  '--strip-components=1',
+)
+for (const name of Object.keys(sourcesManifest().dependencies)) {
+  const link = join(app, 'node_modules', name)
+  mkdirSync(dirname(link), { recursive: true })
+  if (!existsSync(link)) symlinkSync(join(root, 'node_modules', name), link)
+}
+assert.match(succeed('npx', ...build), /kernel library/)
+writeFileSync(
+  join(app, 'selected.mjs'),
+  `import { loadModule, tensor } from './selected/index.js'
+const x = tensor(new Float32Array([-1, 1]), [2])
+console.log((await loadModule('net.ptl')).forward(x, x).toArray())\n`,
+)
+assert.equal(succeed(process.execPath, 'selected.mjs'), '[ 0, 2 ]\n')
+console.log(`installed and used: ${main}, ${own}, ${SOURCES}`)

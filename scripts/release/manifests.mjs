@@ -28,8 +28,33 @@ export function mainManifest() {
     ...Object.fromEntries(kept),
     ...sourceFields(),
     // maps name sources, which are not in it
-    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map'],
-    optionalDependencies: Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, manifest.version])),
+    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map', '!dist/build-selected.js'],
+    optionalDependencies: libraries(),
+  }
+}
+
+const libraries = () => Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, read('package.json').version]))
+
+/** Folders of sources that a selective build is made from, with what is generated. */
+export const SOURCES = ['codegen', 'compiler', 'engine', 'formats', 'kernels', 'program', 'runtime', 'selective-build', 'src']
+
+/** Of the one with the sources, which `selective-build` compiles, and with what they are compiled by. */
+export function sourcesManifest() {
+  const { version, license, author, engines, devDependencies } = read('package.json')
+  const tools = ['@types/node', 'esbuild', 'flatbuffers', 'terser', 'typescript']
+  return {
+    name: '@ptlite/selective-build',
+    version,
+    description: 'What ptlite makes selective builds of: its sources',
+    license,
+    author,
+    ...sourceFields(),
+    type: 'module',
+    // .gitignore files of the folders are not asked
+    files: ['dist', ...SOURCES],
+    engines,
+    dependencies: Object.fromEntries(tools.map((name) => [name, devDependencies[name]])),
+    optionalDependencies: libraries(),
   }
 }
 

@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { HOSTS } from './hosts.mjs'
 import { root } from './manifests.mjs'
+import { trySelectiveBuild } from './selective.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -163,5 +164,7 @@ for (const host of wanted) {
   }
   const app = tryOn(host)
   if (host.name === 'wine') conformance(host, app)
+  if (host.name === 'native')
+    trySelectiveBuild({ app, packed, archives, run: (...call) => run(app, call), succeed: (...call) => succeed(app, call) })
 }
 process.exitCode = skipped > 0 ? 77 : 0

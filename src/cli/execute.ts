@@ -1,7 +1,7 @@
 import { PtliteError } from '../../runtime/error.js'
 import { withStdin } from './stdin.js'
 import { red } from './terminal.js'
-import { type Command, CommandFailed, UsageError } from './usage.js'
+import { type Command, CommandFailed, UsageError, usageLines } from './usage.js'
 
 /**
  * Runs a command of `program`. Returns the exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. With
@@ -10,7 +10,7 @@ import { type Command, CommandFailed, UsageError } from './usage.js'
 export async function execute(command: Command, args: string[], program: string): Promise<number> {
   const usage = program === '' ? command.usage : `${program} ${command.usage}`
   if (args.includes('--help') || args.includes('-h')) {
-    console.log(`${usage}\n\n${command.help}`)
+    console.log(helpOf(command, program))
     return 0
   }
   const name = usage.split(' ', 1)[0]!
@@ -19,7 +19,7 @@ export async function execute(command: Command, args: string[], program: string)
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usage}`)
+      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usageLines(usage)}`)
     }
     if (error instanceof CommandFailed) return error.status
     console.error(`${red(`${name}:`)} ${textOf(error)}`)
@@ -27,6 +27,11 @@ export async function execute(command: Command, args: string[], program: string)
     reportError(code, message, args)
     return 1
   }
+}
+
+/** What a command says of itself under --help. */
+export function helpOf({ usage, help }: Pick<Command, 'usage' | 'help'>, program: string): string {
+  return `${usageLines(program === '' ? usage : `${program} ${usage}`)}\n\n${help}`
 }
 
 /** Says what is wrong with a command line, and gives its exit status. */

@@ -11,6 +11,7 @@ export interface ProfileEvent {
   readonly label?: string
 }
 
+/** What a profiler collects. */
 export interface ProfilerOptions {
   /** Kernel calls instead of operator calls: the method is compiled for the arguments and its plan is replayed. */
   readonly kernels?: boolean
@@ -18,7 +19,7 @@ export interface ProfilerOptions {
 
 /** Collects operator calls, or kernel calls, of a run. */
 export class Profiler {
-  /** The calls so far. */
+  /** What was collected, in the order in which it ended. */
   readonly events: ProfileEvent[] = []
   /** Whether it collects kernel calls. */
   readonly kernels: boolean
@@ -29,12 +30,12 @@ export class Profiler {
     this.kernels = options.kernels ?? false
   }
 
-  /** Microseconds, as of events. */
+  /** The time of an event, in microseconds. */
   now(): number {
     return performance.now() * 1000
   }
 
-  /** Adds a call that began at `start` and ends now. */
+  /** Adds what began at `start` and ends now. */
   record(name: string, start: number): void {
     this.events.push({ name, start, duration: this.now() - start })
   }

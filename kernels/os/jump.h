@@ -22,8 +22,14 @@ struct JumpPoint {
 };
 constexpr bool kJumps = true;
 // True at first, false after a jump there. The function must not have returned.
+#if defined(_WIN32)
+// a jump without a frame restores registers, and looks for no handlers of functions between
+#define PTLITE_JUMP_POINT(point) (_setjmp((point).registers, nullptr) == 0)
+#define PTLITE_JUMP(point) longjmp((point).registers, 1)
+#else
 #define PTLITE_JUMP_POINT(point) (_setjmp((point).registers) == 0)
 #define PTLITE_JUMP(point) _longjmp((point).registers, 1)
+#endif
 
 #endif
 

@@ -64,6 +64,7 @@ function undescribed(text: string): readonly string[] {
     const isOpen = (node: ts.ClassElement | ts.TypeElement): boolean =>
       node.name !== undefined &&
       !ts.isComputedPropertyName(node.name) &&
+      !ts.isPrivateIdentifier(node.name) &&
       !(ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword) === true)
     // one of several overloads is enough
     const nameOf = (member: ts.ClassElement | ts.TypeElement): string => `${name}.${member.name!.getText()}`

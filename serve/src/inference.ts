@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { LONG_INLINE_MS, MANY_CALLS, MOST_INLINE_MS } from './inline.js'
 import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
 import { classify } from './protocol/classify.js'
@@ -89,7 +90,7 @@ export class Inference {
     } catch (error) {
       const failure = failureOf(error)
       if (failure.code === 'LIMIT_EXCEEDED') {
-        this.repository.endInline(model)
+        this.noteInline(model, true)
         return false
       }
       settle(errorOf(failure), [])
@@ -101,11 +102,18 @@ export class Inference {
     statistics.inferenceCount += rows
     add(statistics.queue, 0)
     add(statistics.computeInfer, Math.round(ms * 1e6))
-    model.inlineCalls++
-    if (ms > LONG_INLINE_MS && ++model.longCalls > FEW_CALLS && model.longCalls * FEW_CALLS > model.inlineCalls)
-      this.repository.endInline(model)
+    this.noteInline(model, ms > LONG_INLINE_MS)
     settle(null, results)
     return true
+  }
+
+  /** A model most of whose calls take long goes to workers; single ones are long where the machine has more to do than it can. */
+  private noteInline(model: ServedModel, isLong: boolean): void {
+    model.inlineCalls++
+    if (isLong) model.longCalls++
+    if (model.inlineCalls < MANY_CALLS) return
+    if (model.longCalls > MANY_CALLS / 2) this.repository.endInline(model)
+    model.inlineCalls = model.longCalls = 0
   }
 
   private enqueue(
@@ -166,11 +174,6 @@ export class Inference {
     return { cancel: () => giveUp(new RequestError(499, 'the client has gone')) }
   }
 }
-
-/** Milliseconds that a call on the server's own thread may take before it goes to a worker instead, and that are too many if they are often. */
-const MOST_INLINE_MS = 5
-const LONG_INLINE_MS = 3
-const FEW_CALLS = 20
 
 /** Rows of all tensors, where they have as many; null elsewhere. */
 function rowsOf(tensors: readonly (NamedTensor | null)[]): number | null {

@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { availableParallelism } from 'node:os'
 import { DATATYPES } from '../protocol/datatypes.js'
@@ -8,6 +8,7 @@ import type { Metrics } from '../metrics.js'
 import { batchingOf, ConfigError, type ModelConfig, type WarmUpInput } from '../repository/config.js'
 import { compareVersions, isModelName } from '../repository/names.js'
 import { type FaultyModel, type FoundModel, type FoundVersion, scanFolder, scanModel, scanRepository } from '../repository/scan.js'
+import { MOST_INLINE_MS } from '../inline.js'
 import { HostedModel } from '../workers/hosted-model.js'
 import type { ArgumentKind, Loaded, ModelStart, SentTensor } from '../workers/messages.js'
 import { Pool } from '../workers/pool.js'
@@ -56,7 +57,8 @@ interface Entry {
   loading: number
 }
 
-/** Bytes of tensors of a call that is answered on the server's own thread. */
+/** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
+const MOST_INLINE_FILE = 8 << 20
 const MOST_INLINE_BYTES = 64 << 20
 
 /** The models of a repository, and the workers that run them. */
@@ -98,7 +100,8 @@ export class Repository {
   /** Loads all models, or those that are named. One that cannot be loaded is listed with the reason. */
   async start(names: readonly string[] | null): Promise<void> {
     const found = await this.scan()
-    await Promise.all([...(names ?? found.keys())].map((name) => this.load(name).catch(() => undefined)))
+    // one after the other: each keeps all workers busy, and is timed
+    for (const name of names ?? found.keys()) await this.load(name).catch(() => undefined)
     this.isStarted = true
   }
 
@@ -290,14 +293,15 @@ export class Repository {
 
   /** A model whose calls are shorter than handing them over to a worker is worth is held by the server's own thread, too. */
   private async openInline(model: ServedModel): Promise<void> {
-    const { config, loaded, start, facts } = model
-    const isShort = (loaded?.milliseconds ?? Infinity) <= this.options.inlineMs
-    if (!(config.inline ?? isShort) || this.options.inlineMs === 0 || config.stateful !== null || facts.batching !== null) return
-    const hosted = await HostedModel.load({ ...start!, bytes: Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES) }, (text) =>
-      this.log.warn({ model: model.name }, text),
-    )
-    await hosted.warmUp()
-    model.inline = hosted
+    const { config, start, path } = model
+    const { inlineMs } = this.options
+    const isWanted = config.inline === true
+    if (inlineMs === 0 || config.inline === false || config.stateful !== null) return
+    if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MOST_INLINE_FILE)) return
+    const bytes = Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES)
+    const hosted = await HostedModel.load({ ...start!, bytes }, (text) => this.log.warn({ model: model.name }, text))
+    if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
+    else hosted.dispose()
   }
 
   /** A call has taken too long for this thread. */

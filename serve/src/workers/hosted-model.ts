@@ -8,7 +8,8 @@ export interface Ran {
 }
 
 /** Milliseconds of calls that nothing else of the thread has to wait for. */
-const SHORT = 5
+const SHORT = 50
+const TRIES = 10
 
 /** A model in the thread that runs it. */
 export class HostedModel {
@@ -81,6 +82,26 @@ export class HostedModel {
     // short ones without what it takes to run them on another thread
     if (milliseconds < SHORT) for (let i = 0; i < 5; i++) await time((args) => this.module.call(method, args))
     return { milliseconds, results }
+  }
+
+  /** Milliseconds of the shortest of some calls with the inputs that it is warmed up with, on this thread; Infinity where there is none within `most`. */
+  async shortestCall(most: number): Promise<number> {
+    const example = this.start.warmUp[0]
+    if (example === undefined) return Infinity
+    let shortest = Infinity
+    try {
+      const args = this.argumentsOf([example])
+      if (this.start.compile !== 'off') await this.module.compile(this.start.method, args)
+      this.disposeInputs(args)
+      for (let i = 0; i < TRIES; i++) {
+        const began = performance.now()
+        this.call([example], most)
+        shortest = Math.min(shortest, performance.now() - began)
+      }
+    } catch {
+      return Infinity
+    }
+    return shortest
   }
 
   /** Off this thread, so that the run can be cancelled. */

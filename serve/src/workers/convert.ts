@@ -45,8 +45,15 @@ function tensorOf(datatype: Datatype, shape: readonly number[], data: TypedArray
 
 /** What a method gave, as tensors of the protocol. `isState`: of the model itself, whose tensors its results may be. */
 export function toResults(output: Output, isState: (tensor: Tensor) => boolean): NamedResult[] {
-  if (output instanceof Map) return [...output].map(([key, value]) => ({ name: String(key), value: toSent(value, isState) }))
-  return leavesOf(output).map((value) => ({ name: null, value: toSent(value, isState) }))
+  const leaves: [string | null, Output][] =
+    output instanceof Map ? [...output].map(([key, value]) => [String(key), value]) : leavesOf(output).map((value) => [null, value])
+  const results = leaves.map(([name, value]) => ({ name, value: toSent(value) }))
+  // once all are read, since one may be another
+  leaves.forEach(([, value], i) => {
+    const { value: sent } = results[i]!
+    if (value instanceof Tensor && 'bytes' in sent && sent.bytes >= LARGE && !isState(value)) value.dispose()
+  })
+  return results
 }
 
 /** A list of numbers, or of strings, is one tensor; what is in other lists and in tuples are several. */
@@ -62,13 +69,12 @@ function isPlain(values: readonly Output[]): boolean {
 /** Bytes of tensors that are given back at once; smaller ones can wait for the garbage collector. */
 const LARGE = 1 << 16
 
-function toSent(value: Output, isState: (tensor: Tensor) => boolean): SentTensor | SentBytes {
+function toSent(value: Output): SentTensor | SentBytes {
   if (value instanceof Tensor) {
     const { dtype, shape } = value
     const datatype = datatypeOf(dtype)
     if (datatype === undefined) throw new RequestError(500, `the model's result is ${dtype}, for which the protocol has no name`)
     const data = value.data()
-    if (data.byteLength >= LARGE && !isState(value)) value.dispose()
     return { datatype, shape: [...shape], buffer: data.buffer as ArrayBuffer, offset: data.byteOffset, bytes: data.byteLength }
   }
   const values = Array.isArray(value) ? (value as readonly Output[]) : [value]

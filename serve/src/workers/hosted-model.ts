@@ -111,15 +111,15 @@ export class HostedModel {
       const t0 = performance.now()
       const args = this.argumentsOf(parts)
       const t1 = performance.now()
-      let output: Output
       try {
-        output = await module.run(this.start.method, args, { signal, limits: this.limits(milliseconds) })
+        const output = await module.run(this.start.method, args, { signal, limits: this.limits(milliseconds) })
+        const t2 = performance.now()
+        const outputs = toResults(output, this.isState)
+        return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
       } finally {
+        // after the results, which may be what the model was given
         this.disposeInputs(args)
       }
-      const t2 = performance.now()
-      const outputs = toResults(output, this.isState)
-      return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
     } finally {
       if (sequence?.end === true) this.endSequence(sequence.id)
     }

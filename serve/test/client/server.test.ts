@@ -63,6 +63,19 @@ t.test('the client and the server', async (t) => {
   await t.rejects(client.model('echo'), { code: 'connection' })
 })
 
+t.test('a model that gives back what it was given, and what it keeps', async (t) => {
+  const { url } = await started(t)
+  const client = new InferenceClient(url)
+  for (const rows of [1, 20_000])
+    for (let i = 0; i < 3; i++) {
+      const data = new Float32Array(4 * rows).fill(i + 1)
+      const { outputs } = await client.infer('own', { x: { data, shape: [rows, 4] } })
+      t.strictSame(outputs['same']!.data, data)
+      t.strictSame(outputs['again']!.data, data)
+      t.strictSame(outputs['table']!.data, Float32Array.of(0, 1, 2, 3))
+    }
+})
+
 t.test('a token', async (t) => {
   const { url } = await started(t, ['--token-file', t.testdir({ tokens: 'secret\n' }) + '/tokens'])
   await t.rejects(new InferenceClient(url).model('echo'), { code: 'http', status: 401 })

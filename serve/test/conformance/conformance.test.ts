@@ -57,7 +57,7 @@ t.test('a server that does not keep a rule is found', async (t) => {
   for (const [path, wanted, lie] of lies) {
     const rules = RULES.filter(({ rule }) => rule === wanted)
     const honest = await tryRules(url, { model: 'echo', rules })
-    t.ok(rules.length > 0 && honest.every(({ outcome }) => outcome === 'passed'), wanted)
+    t.ok(honest.some(({ outcome }) => outcome === 'passed') && honest.every(({ outcome }) => outcome !== 'failed'), wanted)
     const results = await tryRules(await lying(t, url, path, lie), { model: 'echo', rules }).catch((error: Error) => error.message)
     t.ok(typeof results === 'string' || results.some(({ outcome }) => outcome === 'failed'), `${wanted}, where ${path} is not answered so`)
   }

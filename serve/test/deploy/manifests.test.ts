@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { manifests, Schemas, type Manifest } from '../../deploy/validate.mjs'
+import type { Manifest } from '../../deploy/validate.mjs'
 import { REPOSITORY, started } from '../support/started.js'
 
 interface Probe {
@@ -28,6 +28,11 @@ interface Pod {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+
+// from where it stands: it finds its folder and its packages there
+const { manifests, Schemas } = (await import(
+  new URL('../../deploy/validate.mjs', import.meta.url).href
+)) as typeof import('../../deploy/validate.mjs')
 
 const all = manifests()
 const METRIC = 'ptlite_serve_queue_depth'

@@ -3,6 +3,7 @@ export const PAGES = {
   'Using ptlite': [
     'docs/api.md',
     'docs/commands.md',
+    'docs/web.md',
     'docs/deploy.md',
     'docs/platforms.md',
     'docs/limits.md',

@@ -51,9 +51,7 @@ export const ALGORITHMS: Readonly<Partial<Record<string, Algorithm>>> = {
   tanh: of(42, functions.tanh),
   gelu_tanh: of(62, functions.geluTanh),
   gelu_erf: of(56, functions.geluErf),
-  relu: of(2, (e, x, p) =>
-    p.alpha === 0 ? e.atLeast(x, 0) : e.select(e.greater(x, e.f32(0)), x, e.mul(x, e.f32(p.alpha))),
-  ),
+  relu: of(2, (e, x, p) => (p.alpha === 0 ? e.atLeast(x, 0) : e.select(e.greater(x, e.f32(0)), x, e.mul(x, e.f32(p.alpha))))),
   linear: of(2, (e, x, p) => e.multiplyAdd(x, e.f32(p.alpha), e.f32(p.beta))),
   quantize_u8: { ...of(6, quantized(0, 255)), gives: 'int' },
   quantize_s8: { ...of(6, quantized(-128, 127)), gives: 'int' },

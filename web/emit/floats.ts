@@ -67,8 +67,7 @@ export class Floats extends Values {
   }
 
   /** multiply_add of the kernels: a b + c, with one rounding where instructions are relaxed and the processor has one for it. */
-  multiplyAdd = (a: Value, b: Value, c: Value): Value =>
-    this.level.relaxed ? this.op('f32x4.relaxed_madd', [a, b, c]) : this.fma(a, b, c)
+  multiplyAdd = (a: Value, b: Value, c: Value): Value => (this.level.relaxed ? this.op('f32x4.relaxed_madd', [a, b, c]) : this.fma(a, b, c))
 
   /** fma of the kernels: their compiler makes two operations of it. */
   fma = (a: Value, b: Value, c: Value): Value => this.add(this.mul(a, b), c)

@@ -44,9 +44,7 @@ export function log(e: Floats, x: Local): Value {
   const m = e.subInt(bits, e.shiftLeft(k, 23))
   const n = e.keep(e.sub(e.toFloat(k), e.and(tiny, e.f32(25))))
   const f = e.keep(e.sub(m, e.f32(1)))
-  const series = [
-    0.333333105, -0.249999866, 0.20002228, -0.166692436, 0.142186165, -0.123844616, 0.118734263, -0.117892504, 0.0691356733,
-  ]
+  const series = [0.333333105, -0.249999866, 0.20002228, -0.166692436, 0.142186165, -0.123844616, 0.118734263, -0.117892504, 0.0691356733]
   const s = e.keep(e.mul(f, f))
   const first = e.multiplyAdd(n, e.f32(LN2_LOW), e.mul(e.polynomial(f, series), e.mul(s, f)))
   const tail = e.minusProduct(first, s, e.f32(0.5))

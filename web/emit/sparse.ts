@@ -159,7 +159,9 @@ class Product {
     const sums = [first, ...Array.from({ length: turns - 1 }, () => places.map(() => e.keep(e.f32(0))))]
     const left = e.keep(this.field(CALL.blocks))
     const offsets = e.keep(this.field(CALL.offsets))
-    const values = e.keep(e.op('i32.add', [this.field(CALL.values), e.op('i32.mul', [this.channel, e.i32(this.product.hasHalves ? 2 : 4)])]))
+    const values = e.keep(
+      e.op('i32.add', [this.field(CALL.values), e.op('i32.mul', [this.channel, e.i32(this.product.hasHalves ? 2 : 4)])]),
+    )
     const round = (blocks: number): void =>
       e.code.block((done) => {
         e.code.loop((again) => {

@@ -67,7 +67,7 @@ void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const fl
       for (int64_t i = from; i < to; i += step) {
         const F32 weights = load_float(values + i * width + channel);
         const float* activations = panel + call.offsets[i] / 4 + row;
-        for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
+        for (int r = 0; r < rows; r++) sums[r] = detail::multiply_add(weights, F32(activations[r]), sums[r]);
       }
     };
     F32 sums[4] = {bias, bias, bias, bias};
@@ -99,7 +99,7 @@ void column_of_channels(const SparseKernel& kernel, const SparseCall& call, cons
     for (int c = 0; c < channels; c++) sums[c] = call.bias == nullptr ? F32::zero() : F32(call.bias[channel + c]);
     for (int64_t i = 0; i < call.blocks; i++) {
       const F32 activations = F32::load(panel + call.offsets[i] / 4 + pixel);
-      for (int c = 0; c < channels; c++) sums[c] = fma(F32(widened(values[i * width + channel + c])), activations, sums[c]);
+      for (int c = 0; c < channels; c++) sums[c] = detail::multiply_add(F32(widened(values[i * width + channel + c])), activations, sums[c]);
     }
     for (int c = 0; c < channels; c++) {
       finish(kernel, call, sums[c], at, channel + c, static_cast<int>(left)).store(out + c * out_stride, left);
@@ -121,7 +121,7 @@ void column_compiled(const SparseKernel& kernel, const SparseCall& call) {
 }
 
 void run_code(const SparseKernel& kernel, const SparseCall& call) {
-  if (kernel.code != nullptr) kernel.code->entry<jit::SparseFunction>()(&call);
+  if (jit::is_ready(kernel.code)) kernel.code->entry<jit::SparseFunction>()(&call);
   else if (kernel.matrix.halves) column_compiled<bfloat16>(kernel, call);
   else column_compiled<float>(kernel, call);
 }
@@ -177,7 +177,7 @@ class Run {
     SparseCall call = call_of(matrix, first * kernel_.rows, std::min(panels * kernel_.rows, f_.m - first * kernel_.rows));
     call.panels = packed;
     call.panel_bytes = panel_floats_ * 4;
-    if (kernel_.form == SparseForm_unrolled && kernel_.code != nullptr) {
+    if (kernel_.whole) {
       share(shared, panels, grain_for(products() * kernel_.rows), [&](int64_t begin, int64_t end) { run_panels(call, begin, end); });
       return;
     }

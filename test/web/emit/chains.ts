@@ -1,10 +1,9 @@
-import { ELEMENTWISE_CALL as CALL } from '../../../web/emit/calls.js'
-import { elementwise } from '../../../web/emit/elementwise.js'
-import { engine } from '../../../web/emit/engine.js'
-import type { Level } from '../../../web/emit/floats.js'
-import type { ElementType, Step, StepGraph } from '../../../web/emit/step-graph.js'
-import { ELEMENT_BYTES } from '../../../web/emit/transfer.js'
-import { on } from './run.js'
+import { ELEMENTWISE_CALL as CALL } from '../../../runtime/native/wasm/emit/calls.js'
+import { elementwise } from '../../../runtime/native/wasm/emit/elementwise.js'
+import type { Level } from '../../../runtime/native/wasm/emit/floats.js'
+import type { ElementType, Step, StepGraph } from '../../../runtime/native/wasm/emit/step-graph.js'
+import { ELEMENT_BYTES } from '../../../runtime/native/wasm/emit/transfer.js'
+import { engine, on } from './run.js'
 
 type Data = Float32Array | Uint16Array | Uint8Array | Int8Array
 

@@ -1,11 +1,10 @@
 import t from 'tap'
-import { Bytes } from '../../../web/emit/bytes.js'
-import type { Immediates } from '../../../web/emit/code.js'
-import { engine } from '../../../web/emit/engine.js'
-import { INSTRUCTIONS, type Name } from '../../../web/emit/instructions.js'
-import { moduleOf } from '../../../web/emit/module.js'
-import { Values } from '../../../web/emit/values.js'
-import { instantiate, on } from './run.js'
+import { Bytes } from '../../../runtime/native/wasm/emit/bytes.js'
+import type { Immediates } from '../../../runtime/native/wasm/emit/code.js'
+import { INSTRUCTIONS, type Name } from '../../../runtime/native/wasm/emit/instructions.js'
+import { moduleOf } from '../../../runtime/native/wasm/emit/module.js'
+import { Values } from '../../../runtime/native/wasm/emit/values.js'
+import { engine, instantiate, on } from './run.js'
 
 // Every instruction is executed: a wrong opcode, type or immediate gives another result, or a module that is refused.
 

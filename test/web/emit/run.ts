@@ -1,10 +1,14 @@
 import { setFlagsFromString } from 'node:v8'
-import type { Code } from '../../../web/emit/code.js'
-import { engine, type WasmFunction } from '../../../web/emit/engine.js'
-import { EXPORT, IMPORT, moduleOf } from '../../../web/emit/module.js'
+import type { Code } from '../../../runtime/native/wasm/emit/code.js'
+import { EXPORT, IMPORT, moduleOf } from '../../../runtime/native/wasm/emit/module.js'
+import { type Memory, webAssembly } from '../../../runtime/native/wasm/web-assembly.js'
 
 // what current browsers have by themselves
 setFlagsFromString('--experimental-wasm-relaxed-simd')
+
+export const engine = webAssembly!
+
+export type WasmFunction = (...numbers: number[]) => void
 
 /** Memory, and a function of generated code on it. */
 export function instantiate(code: Code, pages = 16): { readonly memory: ArrayBuffer; readonly run: WasmFunction; readonly bytes: number } {
@@ -13,12 +17,11 @@ export function instantiate(code: Code, pages = 16): { readonly memory: ArrayBuf
   return { memory: memory.buffer, ...run }
 }
 
-export function on(
-  memory: InstanceType<typeof engine.Memory>,
-  code: Code,
-  shared = false,
-): { readonly run: WasmFunction; readonly bytes: number } {
+export function on(memory: Memory, code: Code, shared = false): { readonly run: WasmFunction; readonly bytes: number } {
   const bytes = moduleOf(code, shared)
-  const { exports } = new engine.Instance(new engine.Module(bytes), { [IMPORT.module]: { [IMPORT.name]: memory } })
-  return { run: exports[EXPORT] as WasmFunction, bytes: bytes.length }
+  const exports = new engine.Instance(new engine.Module(bytes), { [IMPORT.module]: { [IMPORT.name]: memory } }).exports as Record<
+    string,
+    WasmFunction
+  >
+  return { run: exports[EXPORT]!, bytes: bytes.length }
 }

@@ -67,7 +67,7 @@ void column_of_rows(const SparseKernel& kernel, const SparseCall& call, const fl
       for (int64_t i = from; i < to; i += step) {
         const F32 weights = load_float(values + i * width + channel);
         const float* activations = panel + call.offsets[i] / 4 + row;
-        for (int r = 0; r < rows; r++) sums[r] = detail::multiply_add(weights, F32(activations[r]), sums[r]);
+        for (int r = 0; r < rows; r++) sums[r] = fma(weights, F32(activations[r]), sums[r]);
       }
     };
     F32 sums[4] = {bias, bias, bias, bias};
@@ -99,7 +99,7 @@ void column_of_channels(const SparseKernel& kernel, const SparseCall& call, cons
     for (int c = 0; c < channels; c++) sums[c] = call.bias == nullptr ? F32::zero() : F32(call.bias[channel + c]);
     for (int64_t i = 0; i < call.blocks; i++) {
       const F32 activations = F32::load(panel + call.offsets[i] / 4 + pixel);
-      for (int c = 0; c < channels; c++) sums[c] = detail::multiply_add(F32(widened(values[i * width + channel + c])), activations, sums[c]);
+      for (int c = 0; c < channels; c++) sums[c] = fma(F32(widened(values[i * width + channel + c])), activations, sums[c]);
     }
     for (int c = 0; c < channels; c++) {
       finish(kernel, call, sums[c], at, channel + c, static_cast<int>(left)).store(out + c * out_stride, left);

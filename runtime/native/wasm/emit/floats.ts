@@ -9,11 +9,6 @@ export interface Level {
 const SIGN = 0x80000000
 const MAGNITUDE = 0x7fffffff
 
-/** From the last coefficient to the first. */
-function horner(c: readonly number[], step: (sum: Value | null, coefficient: number) => Value): Value {
-  return c.reduceRight<Value | null>(step, null)!
-}
-
 /** Arithmetic on vectors of four floats, with the operations of kernels/vec in the same order. */
 export class Floats extends Values {
   constructor(
@@ -66,24 +61,19 @@ export class Floats extends Values {
     return this.or(this.and(a, this.bits(MAGNITUDE)), this.and(b, this.bits(SIGN)))
   }
 
-  /** multiply_add of the kernels: a b + c, with one rounding where instructions are relaxed and the processor has one for it. */
-  multiplyAdd = (a: Value, b: Value, c: Value): Value => (this.level.relaxed ? this.op('f32x4.relaxed_madd', [a, b, c]) : this.fma(a, b, c))
+  /** a b + c, with one rounding where instructions are relaxed and the processor has one for it. */
+  multiplyAdd(a: Value, b: Value, c: Value): Value {
+    return this.level.relaxed ? this.op('f32x4.relaxed_madd', [a, b, c]) : this.add(this.mul(a, b), c)
+  }
 
-  /** fma of the kernels: their compiler makes two operations of it. */
-  fma = (a: Value, b: Value, c: Value): Value => this.add(this.mul(a, b), c)
-
+  /** c - a b, rounded twice: the kernels' compiler joins no operations by itself. */
   minusProduct(c: Value, a: Value, b: Value): Value {
     return this.sub(c, this.mul(a, b))
   }
 
-  /** c[0] + x c[1] + x^2 c[2] + ... */
-  polynomial(x: Local, c: readonly number[]): Value {
-    return horner(c, (sum: Value | null, v) => (sum === null ? this.f32(v) : this.fma(sum, x, this.f32(v))))
-  }
-
-  /** The same by multiplyAdd, of x unit. */
-  horner(x: Local, c: readonly number[], unit = 1): Value {
+  /** c[0] + y c[1] + y^2 c[2] + ... for y = x unit, where unit is a power of two */
+  polynomial(x: Local, c: readonly number[], unit = 1): Value {
     const scaled = c.map((v, i) => Math.fround(v) * unit ** i)
-    return horner(scaled, (sum: Value | null, v) => (sum === null ? this.f32(v) : this.multiplyAdd(sum, x, this.f32(v))))
+    return scaled.slice(0, -1).reduceRight((sum: Value, v) => this.multiplyAdd(sum, x, this.f32(v)), this.f32(scaled.at(-1)!))
   }
 }

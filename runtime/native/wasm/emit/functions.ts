@@ -29,7 +29,7 @@ function splitLn2(e: Floats, x: Local): { n: Local; r: Local } {
 /** e^r - 1 for |r| <= ln(2) / 2 */
 function expReduced(e: Floats, r: Local): Value {
   const series = [0.5, 0.166666672, 0.0416662544, 0.00833326299, 0.00139472249, 0.000199193775]
-  return e.fma(e.polynomial(r, series), e.mul(r, r), r)
+  return e.multiplyAdd(e.polynomial(r, series), e.mul(r, r), r)
 }
 
 export function exp(e: Floats, x: Value): Value {
@@ -48,7 +48,7 @@ export function log(e: Floats, x: Local): Value {
   const s = e.keep(e.mul(f, f))
   const first = e.multiplyAdd(n, e.f32(LN2_LOW), e.mul(e.polynomial(f, series), e.mul(s, f)))
   const tail = e.minusProduct(first, s, e.f32(0.5))
-  const result = e.fma(n, e.f32(LN2_HIGH), e.add(f, tail))
+  const result = e.multiplyAdd(n, e.f32(LN2_HIGH), e.add(f, tail))
   const zero = e.f32(0)
   const special = e.select(e.equal(x, zero), e.f32(-Infinity), e.select(e.less(x, zero), e.f32(NaN), x))
   return e.select(e.and(e.greater(x, zero), e.less(x, e.f32(Infinity))), result, special)
@@ -66,7 +66,7 @@ export function tanh(e: Floats, x: Local): Value {
   const t = e.keep(e.abs(x))
   const s = e.keep(e.mul(x, x))
   const series = [-0.333333313, 0.133331954, -0.0539453775, 0.0216926057, -0.00815627631, 0.00212274259]
-  const small = e.keep(e.fma(e.mul(e.polynomial(s, series), s), x, x))
+  const small = e.keep(e.multiplyAdd(e.mul(e.polynomial(s, series), s), x, x))
   const large = e.sub(e.f32(1), e.div(e.f32(2), e.add(exp(e, e.add(t, t)), e.f32(1))))
   return e.select(e.less(t, e.f32(0.63)), small, e.copySign(large, x))
 }
@@ -79,9 +79,9 @@ export function erf(e: Floats, x: Local): Value {
   ]
   const t = e.keep(e.abs(x))
   const square = e.keep(e.mul(x, x))
-  const small = e.keep(e.fma(e.polynomial(square, near), x, x))
+  const small = e.keep(e.multiplyAdd(e.polynomial(square, near), x, x))
   const bounded = e.keep(e.select(e.greater(t, e.f32(4)), e.f32(4), t))
-  const power = e.fma(e.polynomial(bounded, far), bounded, e.neg(bounded))
+  const power = e.multiplyAdd(e.polynomial(bounded, far), bounded, e.neg(bounded))
   const large = e.sub(e.f32(1), exp(e, power))
   return e.select(e.isNaN(x), x, e.select(e.less(t, e.f32(1)), small, e.copySign(large, x)))
 }
@@ -103,7 +103,7 @@ function splitExpMinus(e: Floats, w: Local, low: Local | null, unit = 1): { powe
   const both = e.multiplyAdd(n, e.f32(Math.fround(-1.90465421e-9) / unit), upper)
   // a sum with zero changes no bit here but the sign of zero, which the series does not see
   const r = e.keep(low === null ? both : e.add(both, low))
-  return { power: e.horner(r, series, unit), n }
+  return { power: e.polynomial(r, series, unit), n }
 }
 
 /** factor e^-v / (1 + e^-v) for v = w + low; a null factor is 1 */
@@ -161,7 +161,7 @@ export function geluErf(e: Floats, x: Local): Value {
   const q = e.keep(e.div(size, e.add(size, e.f32(3.5))))
   const split = splitExpMinus(e, square, e.keep(squareRest(e, size, square)), 0.5)
   const power = e.keep(e.mul(split.power, q))
-  const g = e.horner(e.keep(e.multiplyAdd(q, e.f32(2), e.f32(-1))), series)
+  const g = e.polynomial(e.keep(e.multiplyAdd(q, e.f32(2), e.f32(-1))), series)
   const s = e.keep(e.mul(power, g))
   return positivePartMinus(e, x, e.keep(scaleBy(e, s, e.keep(e.toInt(split.n)))))
 }

@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import { KERNEL_ABI_HASH } from '../generated/kernels.js'
 import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
+import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
 import { importsFor } from './imports.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
@@ -20,7 +21,11 @@ export class Kernels {
   /** Why no kernel can run any more. */
   private trap: PtliteError | undefined
 
-  private constructor(readonly exports: KernelExports) {
+  private constructor(
+    readonly exports: KernelExports,
+    /** Code that is generated for these kernels. */
+    readonly code: CodeTable,
+  ) {
     this.buffer = exports.memory.buffer
     this.bytes = new Uint8Array(this.buffer)
     this.frame = this.take(FRAME_BYTES)
@@ -32,23 +37,24 @@ export class Kernels {
 
   /** At once, which pages allow only of small modules. */
   static of(module: CompiledModule): Kernels {
-    return Kernels.start((imports) => new webAssembly!.Instance(module, imports).exports as KernelExports)
+    const code = new CodeTable(() => made)
+    const imports = { ptlite: importsFor(() => made, code) }
+    const made = new webAssembly!.Instance(module, imports).exports as KernelExports
+    return Kernels.start(made, code)
   }
 
   static async whenMade(module: CompiledModule): Promise<Kernels> {
-    let made: KernelExports | undefined
-    const imports = { ptlite: importsFor(() => made!) }
-    const { exports } = await webAssembly!.instantiate(module, imports)
-    return Kernels.start(() => (made = exports as KernelExports))
+    const code = new CodeTable(() => made)
+    const imports = { ptlite: importsFor(() => made, code) }
+    const made = (await webAssembly!.instantiate(module, imports)).exports as KernelExports
+    return Kernels.start(made, code)
   }
 
-  private static start(make: (imports: Record<'ptlite', ReturnType<typeof importsFor>>) => KernelExports): Kernels {
-    let made: KernelExports | undefined
-    made = make({ ptlite: importsFor(() => made!) })
+  private static start(made: KernelExports, code: CodeTable): Kernels {
     if (typeof made.ptlite_abi_hash !== 'function' || made.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH)
       throw new PtliteError('NATIVE_LIBRARY', 'the file of kernels is of another version of ptlite; it has to be that of the same package')
     made._initialize()
-    return new Kernels(made)
+    return new Kernels(made, code)
   }
 
   /** Runs the kernel that the frame names. `host` is memory of JavaScript, which the kernel gets a copy of and whose changes come back. */

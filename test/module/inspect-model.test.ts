@@ -42,8 +42,8 @@ t.test('both ways of a branch, and a loop', async (t) => {
 })
 
 t.test('operators that are missing', async (t) => {
-  // of the same length, which keeps the archive whole but for a checksum that ptlite does not look at unless asked
-  const bytes = Buffer.from(readFileSync(digits))
+  // a flatbuffer has no checksums
+  const bytes = Buffer.from(readFileSync(path('examples/digits/digits.ff')))
   const name = Buffer.from('aten::max_pool2d')
   for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at + 1)) bytes.write('aten::max_qool2d', at)
   await t.rejects(loadModule(bytes), { code: 'MISSING_OPERATOR' })

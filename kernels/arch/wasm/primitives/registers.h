@@ -1,0 +1,11 @@
+// Vectors of 16 bytes. An engine gives them the registers of the processor: on x86 16, one of which it keeps for itself.
+#pragma once
+
+#define PTLITE_VEC_BYTES 16
+#define PTLITE_VEC_REGISTERS 16
+
+// The compiler makes no multiply-add of a * b + c: accumulate and multiply_add do.
+#define PTLITE_VEC_FUSED 0
+
+// No operation is fused but where that is asked for: what was computed is rounded.
+#define PTLITE_KEEP_ROUNDED(x) ((void)(x))

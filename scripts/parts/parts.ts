@@ -229,7 +229,7 @@ export const PARTS: readonly Part[] = [
   },
   { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
-  { name: 'tensor-operations', files: ['src/tensor-operations.ts'], needs: ['operators'] },
+  { name: 'tensor-operations', files: ['src/tensor-operations.ts', 'src/join-tensors.ts'], needs: ['operators'] },
   { name: 'pictures', files: ['src/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
   { name: 'sounds', files: ['src/audio/*'], needs: ['operators'] },
   { name: 'sources', files: ['src/sources.ts'], needs: [] },

@@ -101,8 +101,23 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   const magnitudes = callOperator<Tensor>('aten::abs', [waves])
   const energies = power === 1 ? magnitudes : callOperator<Tensor>('aten::pow.Tensor_Scalar', [magnitudes, float(power)])
   const bins = Math.floor(nFft / 2) + 1
-  const filters = melFilters(bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney')
-  return withLog(tensor(filters, [nMels, bins]).matmul(energies), log)
+  return withLog(filtersOf(bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney').matmul(energies), log)
+}
+
+/** Filters that are kept are no larger than this. */
+const KEPT_ELEMENTS = 2 ** 18
+
+/** Those of the last call: who hears a stream in chunks wants the same ones each time, and they take longer than the rest. */
+let kept: { readonly key: string; readonly filters: Tensor } | undefined
+
+/** What melFilters gives, [nMels, bins]. */
+function filtersOf(...args: Parameters<typeof melFilters>): Tensor {
+  const key = args.join()
+  if (kept?.key === key) return kept.filters
+  const [bins, , nMels] = args
+  const filters = tensor(melFilters(...args), [nMels, bins])
+  if (filters.numel <= KEPT_ELEMENTS) kept = { key, filters }
+  return filters
 }
 
 function withLog(energies: Tensor, log: MelOptions['log']): Tensor {

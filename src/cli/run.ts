@@ -8,7 +8,8 @@ import { checkPrintable } from './printable.js'
 import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
-import { guessesOf, guessesText, readLabels } from './labels.js'
+import { labelled } from './labelled.js'
+import { readLabels } from './labels.js'
 import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { during } from './terminal.js'
@@ -24,8 +25,9 @@ export const run: Command = {
                       {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments). A .ptlc file is run without any on
                       random arguments of a form that it was compiled for
 ${PICTURE_HELP}
-      --labels FILE   print the likeliest classes in place of the result: names by line, or a JSON list or object
-      --top N         how many of them (5)
+      --labels FILE   print the likeliest classes in place of the result, or boxes with their classes, or shares of pixels, by what the result
+                      is: names by line, or a JSON list or object
+      --top N         how many of them (5, and all boxes)
   -m, --method NAME   forward without it
       --json          the result, or the classes, as JSON
   -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
@@ -51,7 +53,7 @@ ${OPS_HELP}`,
     })
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
     if (values.top !== undefined && values.labels === undefined) throw new UsageError('--top goes with --labels')
-    const top = parseCount(values.top ?? '5', '--top', 1)
+    const top = values.top === undefined ? undefined : parseCount(values.top, '--top', 1)
     checkOutput(values.output)
     const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
@@ -68,8 +70,8 @@ ${OPS_HELP}`,
       checkPrintable(result)
       console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
     } else {
-      const guesses = guessesOf(result, labels, top)
-      console.log(values.json ? JSON.stringify(guesses) : guessesText(guesses))
+      const { text, json } = labelled(result, labels, top)
+      console.log(values.json ? JSON.stringify(json) : text)
     }
     if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
     module.dispose()

@@ -91,18 +91,13 @@ export function levelOf(samples) {
   return Math.max(0, Math.min(1, 1 + decibels / 60))
 }
 
-/** The first channel of a WAV file with 16 bits, or of what else the browser decodes, at a rate. */
+/** What a sound file holds, its channels mixed, at a rate. */
 export async function decode(bytes, sampleRate) {
-  const context = new OfflineAudioContext(1, 1, sampleRate)
-  const { length, numberOfChannels, ...buffer } = await context.decodeAudioData(bytes).then((decoded) => ({
-    length: decoded.length,
-    numberOfChannels: decoded.numberOfChannels,
-    channel: (i) => decoded.getChannelData(i),
-  }))
-  const mono = new Float32Array(length)
-  for (let channel = 0; channel < numberOfChannels; channel++) {
-    const data = buffer.channel(channel)
-    for (let i = 0; i < length; i++) mono[i] += data[i] / numberOfChannels
+  const sound = await new OfflineAudioContext(1, 1, sampleRate).decodeAudioData(bytes)
+  const mono = new Float32Array(sound.length)
+  for (let channel = 0; channel < sound.numberOfChannels; channel++) {
+    const data = sound.getChannelData(channel)
+    for (let i = 0; i < mono.length; i++) mono[i] += data[i] / sound.numberOfChannels
   }
   return mono
 }

@@ -33,16 +33,16 @@ import { argumentCount, resultsOf } from './verifier.js'
 const RAISE = 'prim::RaiseException'
 /** Values that are looked at, all in all. */
 const MOST_WORK = 20_000_000
-/** Instructions that leave one value which is computed from those they take, with what they are called and how many they take. */
-const COMPUTING: Readonly<Record<number, readonly [name: string, takes: number]>> = {
-  [Opcode.ISINSTANCE]: ['prim::isinstance', 1],
-  [Opcode.DICT_INDEX]: ['aten::__getitem__', 2],
-  [Opcode.DEVICE]: ['prim::device', 1],
-  [Opcode.DTYPE]: ['prim::dtype', 1],
-  [Opcode.DIM]: ['aten::dim', 1],
-  [Opcode.IS_CUDA]: ['prim::is_cuda', 1],
-  [Opcode.TO_LIST]: [PROMOTED[Opcode.TO_LIST]!, 3],
-  [Opcode.NUM_TO_TENSOR]: [PROMOTED[Opcode.NUM_TO_TENSOR]!, 1],
+/** Instructions that leave one value which is computed from those they take, with what they are called, how many they take and the type of what they give. */
+const COMPUTING: Readonly<Record<number, readonly [name: string, takes: number, type: string]>> = {
+  [Opcode.ISINSTANCE]: ['prim::isinstance', 1, 'bool'],
+  [Opcode.DICT_INDEX]: ['aten::__getitem__', 2, 't'],
+  [Opcode.DEVICE]: ['prim::device', 1, 'Device'],
+  [Opcode.DTYPE]: ['prim::dtype', 1, 'int'],
+  [Opcode.DIM]: ['aten::dim', 1, 'int'],
+  [Opcode.IS_CUDA]: ['prim::is_cuda', 1, 'bool'],
+  [Opcode.TO_LIST]: [PROMOTED[Opcode.TO_LIST]!, 3, 'list'],
+  [Opcode.NUM_TO_TENSOR]: [PROMOTED[Opcode.NUM_TO_TENSOR]!, 1, 'Tensor'],
 }
 
 /** The code cannot be followed: it is damaged, or an operator that is not known does not say how many arguments it takes. */
@@ -252,8 +252,8 @@ class Walk {
       if (count < 0 || count > stack.length) throw LOST
       return stack.splice(stack.length - count, count)
     }
-    const computed = (name: string, values: readonly Flow[]): void => {
-      this.make(pc, 'operator', name, values)
+    const computed = (name: string, values: readonly Flow[], type = 'bool'): void => {
+      this.make(pc, 'operator', name, values, [], [type])
       stack.push(ofNode(pc))
     }
     switch (opcode) {
@@ -389,12 +389,12 @@ class Walk {
         return true
       }
       case Opcode.FORMAT:
-        computed(PROMOTED[Opcode.FORMAT]!, popMany(x))
+        computed(PROMOTED[Opcode.FORMAT]!, popMany(x), 'str')
         return true
       default: {
         const row = COMPUTING[opcode]
         if (row === undefined) throw LOST
-        computed(row[0], popMany(row[1]))
+        computed(row[0], popMany(row[1]), row[2])
         return true
       }
     }

@@ -5,7 +5,11 @@ export function tabs(label, pages, chosen = pages[0].id) {
   const panels = new Map()
   const host = h('div', { class: 'panels' })
   const buttons = pages.map(({ id, name }) =>
-    h('button', { type: 'button', role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}`, onclick: () => choose(id) }, name),
+    h(
+      'button',
+      { type: 'button', role: 'tab', id: `tab-${id}`, 'data-name': name, 'aria-controls': `panel-${id}`, onclick: () => choose(id) },
+      name,
+    ),
   )
   const choose = (id, focus = false) => {
     if (!panels.has(id)) {
@@ -19,6 +23,7 @@ export function tabs(label, pages, chosen = pages[0].id) {
       buttons[i].setAttribute('aria-selected', String(isChosen))
       buttons[i].tabIndex = isChosen ? 0 : -1
       if (isChosen && focus) buttons[i].focus()
+      if (isChosen) buttons[i].scrollIntoView({ block: 'nearest', inline: 'center' })
     }
     for (const [other, panel] of panels) panel.hidden = other !== id
     pages.find((page) => page.id === id).shown?.()

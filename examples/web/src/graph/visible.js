@@ -1,12 +1,19 @@
-/** Whether a node computes with tensors: the rest is arithmetic on sizes and what decides on branches. */
-export function isAboutTensors({ kind, results, args, missing }) {
-  if (missing || ['input', 'output', 'call', 'state'].includes(kind)) return true
-  return (
-    kind === 'operator' &&
-    (results.length === 0
-      ? args.some(({ from }) => from.length > 0)
-      : results.some((type) => /Tensor|\[/.test(type) && !/^(int|float|bool|str)\[/.test(type)))
-  )
+const TENSOR = /Tensor|^(u?int|b?float|complex|bool|q[iu]+nt)\w*\[[\d,\s]*\]$/
+/** Of values whose type depends on what goes in: elements of lists, and lists. */
+const GENERIC = /^t(\[\])?$/
+
+/** For each node whether it computes with tensors: the rest is arithmetic on sizes and what decides on branches. */
+export function aboutTensors(nodes) {
+  const about = []
+  for (const { kind, results, args, missing } of nodes) {
+    const takesLists = () => args.some(({ from }) => from.some((at) => about[at] && nodes[at].results.some((type) => /\[\]$/.test(type))))
+    about.push(
+      missing ||
+        ['input', 'output', 'call', 'state'].includes(kind) ||
+        (kind === 'operator' && results.some((type) => TENSOR.test(type) || (GENERIC.test(type) && takesLists()))),
+    )
+  }
+  return about
 }
 
 /** The nodes that are kept, each with what it takes from these, through those that are not. `numbers` are those in the whole graph. */
@@ -25,7 +32,7 @@ export function keepNodes(nodes, keep) {
       }
     // of what is left out only a few are passed on, or a long way of such nodes would collect all
     sources.push(new Set([...from].slice(0, 16)))
-    if (!keep(node)) continue
+    if (!keep(i)) continue
     places.set(i, kept.length)
     kept.push({ node, from: [...from] })
     numbers.push(i)

@@ -1,6 +1,6 @@
 import { h, soon, terms } from '../dom.js'
 import { counted, formatTime } from '../format.js'
-import { findNodes, isAboutTensors, keepNodes } from '../graph/visible.js'
+import { aboutTensors, findNodes, keepNodes } from '../graph/visible.js'
 import { GraphView } from '../graph/view.js'
 import { note } from '../notice.js'
 import { placeKey } from './state.js'
@@ -43,7 +43,8 @@ export function graphPanel(state) {
     frame.hidden = graph === null
     lost.hidden = graph !== null
     if (graph === null) return
-    const { kept, numbers } = keepNodes(graph.nodes, numbersToo.checked ? () => true : isAboutTensors)
+    const about = numbersToo.checked ? null : aboutTensors(graph.nodes)
+    const { kept, numbers } = keepNodes(graph.nodes, (i) => about === null || about[i])
     shown = { nodes: kept.map(({ node }) => sized(node)), numbers }
     view.show(kept.map(({ from }, i) => ({ node: shown.nodes[i], from })))
     heat()
@@ -111,10 +112,10 @@ export function graphPanel(state) {
     const graph = graphs[Number(chooser.value)].graph
     const argument = ({ name, text, from }) => [
       name || 'value',
-      h('code', {}, text),
+      /^%\d+$/.test(text) && toHere(from[0]) !== null ? '' : h('code', {}, `${text} `),
       ...from.flatMap((i) => {
         const link = toHere(i)
-        return link === null ? [] : [' ', link, h('span', { class: 'quiet' }, ` ${graph.nodes[i].name}`)]
+        return link === null ? [] : [link, h('span', { class: 'quiet' }, ` ${graph.nodes[i].name} `)]
       }),
     ]
     const lines = [

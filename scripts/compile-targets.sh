@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles the kernels with clang for other processors and systems, to see that they could be built for these: nothing is linked or run.
 #   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
-#   wasm32   WebAssembly with WASI     arch/generic and os/wasi
+#   wasm32   WebAssembly with WASI     arch/generic and os/wasi; scripts/build-web.sh builds arch/wasm
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
@@ -69,7 +69,8 @@ fi
 # sources PROCESSOR SYSTEM
 sources() {
   find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*'
-  find "kernels/arch/$1/isa" kernels/arch/generic/jit kernels/os/posix "kernels/os/$2" -name '*.cpp'
+  find "kernels/arch/$1/isa" kernels/arch/generic/jit "kernels/os/$2" -name '*.cpp'
+  [ "$2" = wasi ] || find kernels/os/posix -name '*.cpp'
 }
 
 # levels PROCESSOR: name, number, level that it builds upon, and flags, a level a line

@@ -17,8 +17,12 @@ namespace {
 /// packed (what is packed is padded to whole vectors).
 enum class Layout { kStrided, kTail, kPacked };
 
-/// Steps of k in a pass of the loop over packed operands.
+/// Steps of k in a pass of the loop over packed operands. Compilers for WebAssembly would load for all of them first, and spill.
+#if defined(PTLITE_TILE_PARTS)
+constexpr int kPass = 1;
+#else
 constexpr int kPass = 4;
+#endif
 
 /// What is added to a tile: nothing, one element for each row, or vectors.
 enum class TileKind { kPlain, kRowScalar, kVector };

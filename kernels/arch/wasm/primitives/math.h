@@ -13,11 +13,7 @@ namespace arch {
 
 // a * b + c with one rounding where there is an instruction for it, whatever c is made of.
 PTLITE_INLINE Vec<float> multiply_add(Vec<float> a, Vec<float> b, Vec<float> c) {
-#if defined(__wasm_relaxed_simd__)
-  return Vec<float>((Vec<float>::Raw)wasm_f32x4_relaxed_madd((v128_t)a.v, (v128_t)b.v, (v128_t)c.v));
-#else
-  return a * b + c;
-#endif
+  return fma(a, b, c);
 }
 
 // To the nearest integer, ties to even. |x| < 2^31.

@@ -7,5 +7,13 @@
 // The compiler makes no multiply-add of a * b + c: accumulate and multiply_add do.
 #define PTLITE_VEC_FUSED 0
 
+// Defined where arch::multiplied_and_added is one instruction.
+#if defined(__wasm_relaxed_simd__)
+#define PTLITE_VEC_MULTIPLY_ADDS
+#endif
+
+// Vectors of a block of channels that a register tile of a convolution has at a time (ops/blocked/blocked_tile.h): two of six pixels take 12 registers.
+#define PTLITE_TILE_PARTS 2
+
 // No operation is fused but where that is asked for: what was computed is rounded.
 #define PTLITE_KEEP_ROUNDED(x) ((void)(x))

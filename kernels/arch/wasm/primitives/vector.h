@@ -86,6 +86,15 @@ PTLITE_INLINE Raw root(Raw a) {
   else return (Raw)wasm_f64x2_sqrt((v128_t)a);
 }
 
+#if defined(PTLITE_VEC_MULTIPLY_ADDS)
+// a * b + c of lanes of float or double; one rounding where the processor has an instruction for it.
+template <class T, class Raw>
+PTLITE_INLINE Raw multiplied_and_added(Raw a, Raw b, Raw c) {
+  if constexpr (sizeof(T) == 4) return (Raw)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+  else return (Raw)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+}
+#endif
+
 // Lane j of the result is lane index[j] of x followed by y. `index` is known when this is compiled.
 template <class Raw, class Index>
 PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {

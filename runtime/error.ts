@@ -33,6 +33,7 @@ export class PtliteError extends Error {
   override readonly name = 'PtliteError'
 
   constructor(
+    /** What kind of mistake it was. */
     readonly code: ErrorCode,
     message: string,
     options?: ErrorOptions,

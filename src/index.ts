@@ -21,6 +21,7 @@ export { melSpectrogram, type MelOptions } from './audio/mel-spectrogram.js'
 export type { MelScale } from './audio/mel-filters.js'
 export { resampleAudio } from './audio/resample.js'
 export { readWav, type Sound } from './audio/wav.js'
+/** What custom operators are made of. */
 export * as custom from './custom.js'
 export { type Input, type Output } from './convert.js'
 export { tuple } from './coerce.js'

@@ -40,6 +40,7 @@ export class Module {
     return this.engine.operators
   }
 
+  /** Version of the bytecode in the file. */
   get bytecodeVersion(): number {
     return this.engine.bytecodeVersion
   }

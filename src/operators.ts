@@ -88,6 +88,7 @@ function settle(created: readonly Tensor[], results: readonly Value[], args: rea
   }
 }
 
+/** An operator of the table. */
 export interface OperatorInfo {
   /** With namespace: `aten::add`. */
   readonly name: string

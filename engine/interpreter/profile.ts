@@ -20,7 +20,9 @@ export interface ProfilerOptions {
 
 /** Collects operator calls, or kernel calls, of a run. */
 export class Profiler {
+  /** The calls so far. */
   readonly events: ProfileEvent[] = []
+  /** Whether it collects kernel calls. */
   readonly kernels: boolean
 
   /** Throws INVALID_ARGUMENT for options that there are not. */
@@ -29,10 +31,12 @@ export class Profiler {
     this.kernels = options.kernels ?? false
   }
 
+  /** Microseconds, as of events. */
   now(): number {
     return performance.now() * 1000
   }
 
+  /** Adds a call that began at `start`, by the instruction at `place`, and ends now. */
   record(name: string, start: number, place: NonNullable<ProfileEvent['place']>): void {
     this.events.push({ name, start, duration: this.now() - start, place })
   }

@@ -12,6 +12,7 @@ const OTHERS = {
   'ptlite/web/ptlite-relaxed.wasm': 'dist/web/ptlite-relaxed.wasm',
   'models/digits.ptl': 'examples/digits/digits.ptl',
   'models/shapes.pt2': 'examples/classify/shapes.pt2',
+  'models/detector.pt': 'examples/detect/detector.pt',
   'models/cells.ff': 'examples/segment/cells.ff',
   'models/whistles.ptl': 'examples/speech/whistles.ptl',
   'models/voice.ptl': 'examples/voice/voice.ptl',

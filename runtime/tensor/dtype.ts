@@ -20,6 +20,7 @@ export const DType = {
   quint4x2: 16,
 } as const
 
+/** A dtype, by PyTorch's name for it. */
 export type DTypeName = keyof typeof DType
 export type DType = (typeof DType)[DTypeName]
 

@@ -6,12 +6,17 @@ export { Complex, complex } from './complex-number.js'
 
 /** A floating-point number of a program, kept apart from ints so that 2.0 is not 2. */
 export class Float {
-  constructor(readonly value: number) {}
+  constructor(
+    /** The number. */
+    readonly value: number,
+  ) {}
 
+  /** The number, for arithmetic. */
   valueOf(): number {
     return this.value
   }
 
+  /** As JavaScript writes the number. */
   toString(): string {
     return String(this.value)
   }

@@ -402,8 +402,11 @@ function checkNested(shape: readonly number[]): void {
 /** Numbers in nested arrays. */
 export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[]
 
+/** How elements in memory make a tensor. */
 export interface StorageOptions {
+  /** Of the elements. */
   readonly dtype: DTypeName
+  /** Sizes of its dimensions. */
   readonly shape: readonly number[]
   /** In elements; row-major without. */
   readonly strides?: readonly number[] | undefined

@@ -4,7 +4,7 @@ import { guessesOf, guessesText } from './labels.js'
 import { pixelScoresIn, sharesOf, sharesText } from './pixel-classes.js'
 
 /** A result for people, and for programs. */
-export interface Labelled {
+export interface Shown {
   readonly text: string
   readonly json: unknown
 }
@@ -16,7 +16,7 @@ const USUAL_TOP = 5
  * What a result says of classes with names: boxes with classes and scores, shares of pixels, or else the likeliest classes. At most `top` of them. Throws UsageError
  * where it says nothing of classes.
  */
-export function labelled(result: Output, labels: readonly string[], top: number | undefined): Labelled {
+export function labelled(result: Output, labels: readonly string[], top: number | undefined): Shown {
   const found = detectionsIn(result)
   if (found !== undefined) {
     const json = detectionsOf(found, labels).slice(0, top)

@@ -18,12 +18,13 @@ export function sharesOf(scores: Tensor, labels: readonly string[]): readonly (r
   const [pictures, classes, height, width] = scores.shape
   const found = scores.argmax(1)
   return Array.from({ length: pictures! }, (_, i) => {
-    const counts = callOperator<Tensor>('aten::bincount', [found.select(0, i).flatten(), null, classes!]).data()
-    return Array.from(counts, (count, index) => ({
-      index,
-      label: labels[index] ?? `class ${index}`,
-      share: Number(count) / (height! * width!),
-    }))
+    const counts = callOperator<Tensor>('aten::bincount', [found.select(0, i).flatten(), null, classes!]).toArray() as bigint[]
+    return counts
+      .map((count, index) => ({
+        index,
+        label: labels[index] ?? `class ${index}`,
+        share: Number(count) / (height! * width!),
+      }))
       .filter(({ share }) => share > 0)
       .sort((a, b) => b.share - a.share)
   })

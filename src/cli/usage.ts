@@ -69,6 +69,7 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
   const { rate, mel } = values as { readonly rate?: string; readonly mel?: string }
   const prepared = {
     pictures: pictureOptions(values as PictureValues),
+    isBatch: (values as { readonly batch?: boolean }).batch === true,
     recordings: {
       rate: rate === undefined ? undefined : parseCount(rate, '--rate', 1),
       mel: mel === undefined ? undefined : parseMel(mel),

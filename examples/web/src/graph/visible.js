@@ -1,4 +1,4 @@
-const TENSOR = /Tensor|^(u?int|b?float|complex|bool|q[iu]+nt)\w*\[[\d,\s]*\]$/
+const TENSOR = /Tensor|^(u?int\d+|b?float\d+|complex\d+|qu?int\d+)\[[\d,\s]*\]$|^bool\[\d/
 /** Of values whose type depends on what goes in: elements of lists, and lists. */
 const GENERIC = /^t(\[\])?$/
 

@@ -14,6 +14,7 @@ import { ModelState } from './state.js'
 const SAMPLES = [
   { name: 'digits.ptl', about: 'handwritten digits, for mobile' },
   { name: 'shapes.pt2', about: 'shapes on pictures, exported' },
+  { name: 'detector.pt', about: 'boxes around shapes, TorchScript' },
   { name: 'cells.ff', about: 'segments of pictures, flatbuffer' },
   { name: 'voice.ptl', about: 'voice activity, with a memory' },
   { name: 'whistles.ptl', about: 'whistled commands, as spectrograms' },

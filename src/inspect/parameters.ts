@@ -2,7 +2,7 @@ import { LONGEST_NAME } from '../../program/attributes.js'
 import { damaged } from '../../program/file-error.js'
 import type { Program } from '../../program/program.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../../runtime/tensor/value.js'
-import { Tensor } from '../index.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
 
 /** A tensor that a model file holds. */
 export interface Parameter {

@@ -1,4 +1,4 @@
-import { Tensor } from '../index.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
 
 /** The tensors in a result, each once, however deep. */
 export function tensorsIn(result: unknown): Set<Tensor> {

@@ -1,5 +1,7 @@
-import type { Module } from '../index.js'
-import { type Input, type Tensor, tensor } from '../index.js'
+import type { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Input } from '../convert.js'
+import type { Module } from '../module.js'
+import { tensor } from '../tensor.js'
 import { tensorsIn } from './tensors-in.js'
 
 /** What a benchmark calls a method with, and where that came from. */

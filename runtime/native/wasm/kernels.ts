@@ -77,6 +77,7 @@ export class Kernels {
     try {
       this.bytes.set(frame, at)
       const status = this.guarded(at, 0)
+      this.follow()
       frame.set(this.bytes.subarray(at, at + frame.length))
       return status
     } finally {

@@ -8,6 +8,7 @@ import type { Guards } from './record/guards.js'
 
 /** What became of the calls of a method with one input signature. */
 export interface PlanInfo {
+  /** The method that was called. */
   readonly method: string
   /** Shapes and dtypes of tensors, values of everything else. */
   readonly signature: string

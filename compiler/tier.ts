@@ -1,5 +1,6 @@
 import { milliseconds } from '../runtime/clock.js'
 import { PtliteError } from '../runtime/error.js'
+import { lastSourceLine, type ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { Profiler } from '../engine/interpreter/profile.js'
 import type { RunOptions } from '../engine/interpreter/run.js'
@@ -31,6 +32,7 @@ import { type Described, describeEntry, type PlanInfo } from './plan-info.js'
 import { signatureHash } from './record/signature-hash.js'
 import { SignatureList } from './signature-list.js'
 import { explainPasses } from './explain.js'
+import { describeGraph } from './describe-graph.js'
 
 /** 'auto': what is called again with arguments of the same form is compiled; 'eager': at once; 'off': never. */
 export type CompileMode = 'auto' | 'off' | 'eager'
@@ -215,6 +217,15 @@ export class TieredModule implements RegionHost {
         return isSmall ? `${heading}\n${TOO_FEW}\n` : `${heading}\n${explainPasses(recording.graph, describe, this.options)}`
       })
       .join('\n')
+  }
+
+  /** The recorded graph of a method, or what passes make of it, as data. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded. */
+  graph(fn: LinkedFunction, args: readonly Value[], optimized: boolean): ModelGraph {
+    const found = this.record(fn, args)
+    if (!('graph' in found)) throw new PtliteError('INVALID_ARGUMENT', `${fn.source.method}() is interpreted: ${this.reasonText(found)}`)
+    const names = fn.source.schema?.args.slice(1).map(({ name }) => name) ?? []
+    const lineOf = (origin: Origin): string | undefined => lastSourceLine(this.describeOrigin(origin))
+    return describeGraph(found.graph, optimized ? this.options : null, names, lineOf)
   }
 
   /** Every signature that was looked at, by method. */

@@ -1,5 +1,6 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { FunctionArgument } from '../program/code.js'
+import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
 import type { NamedTuples } from '../program/types.js'
 import type { Limits } from '../runtime/limits.js'
@@ -45,6 +46,7 @@ export interface Engine {
   run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value>
   compile(method: string, args: readonly Value[]): Promise<void>
   explain(method: string, args: readonly Value[]): string
+  graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph
   arena(method: string, args: readonly Value[]): ArenaUse
   plans(): PlanInfo[]
   dispose(): void

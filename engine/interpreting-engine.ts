@@ -1,5 +1,6 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { FunctionArgument, FunctionSchema } from '../program/code.js'
+import type { ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import { type ArgumentInfo, inputsOf, outputsOf } from '../program/signature-info.js'
 import { argumentCount } from '../program/verifier.js'
@@ -88,6 +89,7 @@ export abstract class InterpretingEngine implements Engine {
   abstract run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value>
   abstract compile(method: string, args: readonly Value[]): Promise<void>
   abstract explain(method: string, args: readonly Value[]): string
+  abstract graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph
   abstract arena(method: string, args: readonly Value[]): ArenaUse
 }
 

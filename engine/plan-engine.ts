@@ -2,6 +2,7 @@ import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { AheadModule, AheadPlan } from '../formats/ptlc/module.js'
 import { buildPlan, type Plan } from '../compiler/executor/plan.js'
 import { Signature } from '../compiler/record/signature.js'
+import type { ModelGraph } from '../program/graph-info.js'
 import { type ArgumentInfo, inputsOf } from '../program/signature-info.js'
 import { PtliteError } from '../runtime/error.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
@@ -128,6 +129,10 @@ export class PlanEngine implements Engine {
 
   explain(method: string, args: readonly Value[]): string {
     return this.model('its operators are').explain(method, args)
+  }
+
+  graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph {
+    return this.model('its operators are').graph(method, args, optimized)
   }
 
   plans(): PlanInfo[] {

@@ -3,6 +3,7 @@ import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../form
 import { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
+import type { ModelGraph } from '../program/graph-info.js'
 import { reachable } from '../program/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
@@ -162,6 +163,11 @@ export class ProgramEngine extends InterpretingEngine {
   explain(method: string, args: readonly Value[]): string {
     const fn = this.script.method(method)
     return withinLimits(this.limits, () => this.tiers.explain(fn, args))
+  }
+
+  graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph {
+    const fn = this.script.method(method)
+    return withinLimits(this.limits, () => this.tiers.graph(fn, args, optimized))
   }
 
   override plans(): PlanInfo[] {

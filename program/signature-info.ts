@@ -3,6 +3,7 @@ import type { FunctionSchema } from './code.js'
 
 /** A size of a tensor: a number, or an expression of symbols that holds for every call, such as `s0` or `2*s0`. */
 export interface Dimension {
+  /** The number, or the expression. */
   readonly text: string
   /** What it may be; both ends are included. */
   readonly min: number

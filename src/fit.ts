@@ -29,7 +29,10 @@ export class Parameters {
     const { method, signature } = this
     const { parameters } = signature
     if (args.length > parameters.length) {
-      throw new PtliteError('INVALID_ARGUMENT', `${method}() takes ${parameters.length} arguments, found ${args.length}`)
+      throw new PtliteError(
+        'INVALID_ARGUMENT',
+        `${method}() takes ${parameters.length} argument${parameters.length === 1 ? '' : 's'}, found ${args.length}`,
+      )
     }
     return parameters.map((parameter, i) => {
       if (i < args.length) return parameter.type === 'Tensor' ? this.tensorAt(i, args[i]) : this.valueAt(i, args[i])

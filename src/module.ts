@@ -1,10 +1,12 @@
 import type { ArenaUse, PlanInfo } from '../compiler/index.js'
 import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
+import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
+import { type GraphOptions, optimizedOf } from './graph-options.js'
 import { type Input, type Output, toOutput } from './convert.js'
 import { type Parameters, parametersFor } from './fit.js'
 
@@ -115,6 +117,15 @@ export class Module {
    */
   explain(method: string, args: readonly Input[] = []): string {
     return this.engine.explain(method, this.#fit(method, args))
+  }
+
+  /**
+   * The operators of a call with arguments of this form, with the sizes of what they give: as the method calls them, or with `optimized` as the
+   * compiler makes a plan of them. Runs the method. Throws INVALID_ARGUMENT where it cannot be recorded, as `plans` explains. `inspectModel` has the
+   * graph of what the code says, without running it.
+   */
+  graph(method: string, args: readonly Input[] = [], options: GraphOptions = {}): ModelGraph {
+    return this.engine.graph(method, this.#fit(method, args), optimizedOf(options))
   }
 
   /** What the plan for a call with arguments of this form keeps in its arena, frame by frame. Compiles it where there is none yet, which runs the method. Throws INVALID_ARGUMENT where there can be no plan. */

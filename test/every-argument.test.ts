@@ -283,7 +283,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     { call: (x) => new (Profiler as unknown as new (x: unknown) => unknown)({ kernels: x }), works: [...NOTHING, 'true'] },
   ],
   'Profiler.now': [{ call: () => new Profiler().now(), works: EVERYTHING }],
-  'Profiler.record': [{ call: () => new Profiler().record('name', 0), works: EVERYTHING }],
+  'Profiler.record': [{ call: () => new Profiler().record('name', 0, { function: 'f', instruction: 0 }), works: EVERYTHING }],
   'Profiler.toChromeTrace': [{ call: () => new Profiler().toChromeTrace(), works: EVERYTHING }],
   ...Object.fromEntries(
     [

@@ -1,5 +1,6 @@
 // The runtimes that are compared. Each has `load(file, input, threads)`, which resolves to its first output as a
 // Float32Array, and `time(runs)`, which resolves to the milliseconds of each run.
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadModule, setNumThreads, Tensor } from '../../dist/index.js'
 import { LineProcess } from './line-process.mjs'
@@ -10,14 +11,17 @@ export class Ptlite {
   #module
   #input
   #threads
+  #library
 
-  /** `compile`: see `loadModule`. */
-  constructor(name = 'ptlite', compile = 'auto') {
+  /** `compile`: see `loadModule`. `library`: that of browsers in place of Node's. */
+  constructor(name = 'ptlite', compile = 'auto', library = { loadModule, setNumThreads, Tensor }) {
     this.name = name
     this.#compile = compile
+    this.#library = library
   }
 
   async load(file, input, threads = 1) {
+    const { loadModule, setNumThreads, Tensor } = this.#library
     this.#threads = threads
     setNumThreads(threads)
     this.#module?.dispose()
@@ -31,7 +35,7 @@ export class Ptlite {
   }
 
   async time(runs) {
-    setNumThreads(this.#threads)
+    this.#library.setNumThreads(this.#threads)
     const times = []
     for (let i = 0; i < runs; i++) {
       const start = performance.now()
@@ -115,6 +119,46 @@ export class OnnxRuntime {
       interOpNumThreads: 1,
       logSeverityLevel: 3,
     })
+    const { dtype, shape, data } = readNpy(input)
+    this.#feeds = { input: new this.#runtime.Tensor(dtype, data, shape) }
+    return Float32Array.from((await this.#session.run(this.#feeds)).output.data)
+  }
+
+  async time(runs) {
+    const times = []
+    for (let i = 0; i < runs; i++) {
+      const start = performance.now()
+      await this.#session.run(this.#feeds)
+      times.push(performance.now() - start)
+    }
+    return times
+  }
+
+  async close() {
+    await this.#session?.release()
+  }
+}
+
+/** onnxruntime in WebAssembly, as browsers have it, in Node. */
+export class OnnxRuntimeWeb {
+  name = 'onnxruntime-web'
+  #runtime
+  #session
+  #feeds
+
+  static async start(threads = 1) {
+    const peer = new OnnxRuntimeWeb()
+    peer.#runtime = await import('onnxruntime-web')
+    peer.#runtime.env.wasm.numThreads = threads
+    peer.#runtime.env.logLevel = 'error'
+    peer.version = peer.#runtime.env.versions?.web ?? ''
+    return peer
+  }
+
+  async load(file, input) {
+    await this.#session?.release()
+    this.#session = undefined
+    this.#session = await this.#runtime.InferenceSession.create(readFileSync(file), { executionProviders: ['wasm'], logSeverityLevel: 3 })
     const { dtype, shape, data } = readNpy(input)
     this.#feeds = { input: new this.#runtime.Tensor(dtype, data, shape) }
     return Float32Array.from((await this.#session.run(this.#feeds)).output.data)

@@ -9,6 +9,7 @@ export interface ArenaBuffer {
   readonly names: readonly string[]
   /** Byte of the arena. */
   readonly offset: number
+  /** How many from there on. */
   readonly bytes: number
   /** The first frame that touches it. */
   readonly first: number
@@ -20,7 +21,9 @@ export interface ArenaBuffer {
 export interface ArenaUse {
   /** The kernel of each frame. */
   readonly kernels: readonly string[]
+  /** Intermediates, with their places. */
   readonly buffers: readonly ArenaBuffer[]
+  /** The size of the arena. */
   readonly arenaBytes: number
   /** The most that is alive at one frame. */
   readonly lowerBound: number

@@ -71,23 +71,22 @@ function quantText(quant: Quant): string {
   return ` quant ${quant.floatZeroPoints === true ? 'float ' : ''}along ${quant.axis} [${quant.scales.join(', ')}] [${quant.zeroPoints.join(', ')}]`
 }
 
-function argText(arg: Arg, writes: ReadonlySet<ValueId>): string {
+/** An argument; `idText` is how values are written. */
+export function argText(arg: Arg, writes: ReadonlySet<ValueId>, idText = (id: ValueId): string => `%${id}`): string {
+  const inner = (item: Arg): string => argText(item, writes, idText)
   switch (arg.kind) {
     case 'value':
-      return `%${arg.id}${writes.has(arg.id) ? '!' : ''}`
+      return `${idText(arg.id)}${writes.has(arg.id) ? '!' : ''}`
     case 'object':
       return `#${arg.index}`
     case 'constant':
       return valueText(arg.value)
     case 'list':
-      return `[${arg.items.map((item) => argText(item, writes)).join(', ')}]`
+      return `[${arg.items.map(inner).join(', ')}]`
     case 'tuple':
-      return tupleText(
-        arg.items.map((item) => argText(item, writes)),
-        arg.fields,
-      )
+      return tupleText(arg.items.map(inner), arg.fields)
     case 'dict':
-      return `{${arg.entries.map(([key, item]) => `${keyText(key)}: ${argText(item, writes)}`).join(', ')}}`
+      return `{${arg.entries.map(([key, item]) => `${keyText(key)}: ${inner(item)}`).join(', ')}}`
   }
 }
 

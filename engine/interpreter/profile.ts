@@ -9,6 +9,8 @@ export interface ProfileEvent {
   readonly work?: { readonly flops: number; readonly bytes: number }
   /** Of kernels: the operator of the compiled graph that it belongs to, as `Module.explain` shows it; missing in plans of a file. */
   readonly label?: string
+  /** Of operators: the instruction that called it, as graphs name it (`GraphNode.place`). */
+  readonly place?: { readonly function: string; readonly instruction: number }
 }
 
 /** What a profiler collects. */
@@ -35,9 +37,9 @@ export class Profiler {
     return performance.now() * 1000
   }
 
-  /** Adds what began at `start` and ends now. */
-  record(name: string, start: number): void {
-    this.events.push({ name, start, duration: this.now() - start })
+  /** Adds a call that began at `start`, by the instruction at `place`, and ends now. */
+  record(name: string, start: number, place: NonNullable<ProfileEvent['place']>): void {
+    this.events.push({ name, start, duration: this.now() - start, place })
   }
 
   /** The events in Chrome's trace format (chrome://tracing, Perfetto). */

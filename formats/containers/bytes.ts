@@ -5,6 +5,7 @@ import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kindOf } from '../../runtime/tensor/kind-of.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import { damaged } from '../../program/file-error.js'
+import { heldBytes } from './held-bytes.js'
 import { mapFile, type Mapping } from './map-file.js'
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
@@ -28,8 +29,8 @@ const LOOK_AGAIN = 1000
  */
 export function openSource(file: string | Uint8Array | ArrayBuffer, map = true): ByteSource {
   // not instanceof: the buffer may come from another realm
-  if (types.isArrayBuffer(file)) return new ByteSource('the model', Buffer.from(file))
-  if (types.isUint8Array(file)) return new ByteSource('the model', bufferOf(file))
+  if (types.isArrayBuffer(file)) return sourceIn(Buffer.from(file))
+  if (types.isUint8Array(file)) return sourceIn(bufferOf(file))
   if (typeof file !== 'string') throw new PtliteError('INVALID_ARGUMENT', `expected a path or bytes, found ${kindOf(file)}`)
   let descriptor: number | undefined
   try {
@@ -43,6 +44,12 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
   }
+}
+
+function sourceIn(bytes: Buffer): ByteSource {
+  const memory = heldBytes(bytes)
+  if (!(memory instanceof Uint8Array)) abandoned.register(memory, { ...memory }, memory)
+  return new ByteSource('the model', memory)
 }
 
 function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {

@@ -1,7 +1,9 @@
-// Going on where a function was entered, past those that it called. Nothing of these is cleaned up.
+// Going on where a task was attempted, past what it called. Nothing of these is cleaned up.
 #pragma once
 
-#if !defined(__wasi__)
+#if defined(__wasi__)
+#include "os/wasi/imports.h"
+#else
 #include <setjmp.h>
 #endif
 
@@ -9,21 +11,26 @@ namespace ptlite {
 
 #if defined(__wasi__)
 
-// The stack cannot be left: work that is to end goes on to its own end.
+// The stack of WebAssembly is out of reach of its code: JavaScript calls the task, and an exception of JavaScript ends it.
 struct JumpPoint {};
-constexpr bool kJumps = false;
-#define PTLITE_JUMP_POINT(point) ((void)(point), true)
-#define PTLITE_JUMP(point) ((void)(point))
+#define PTLITE_ATTEMPT(point, status, task, context) ((void)(point), ptlite_attempt((task), (context), &(status)) != 0)
+#define PTLITE_JUMP(point) ((void)(point), ptlite_leave())
 
 #else
 
 struct JumpPoint {
   jmp_buf registers;
 };
-constexpr bool kJumps = true;
-// True at first, false after a jump there. The function must not have returned.
-#define PTLITE_JUMP_POINT(point) (_setjmp((point).registers) == 0)
+#if defined(_WIN32)
+// a jump without a frame restores registers, and looks for no handlers of functions between
+#define PTLITE_SET_JUMP(point) _setjmp((point).registers, nullptr)
+#define PTLITE_JUMP(point) longjmp((point).registers, 1)
+#else
+#define PTLITE_SET_JUMP(point) _setjmp((point).registers)
 #define PTLITE_JUMP(point) _longjmp((point).registers, 1)
+#endif
+// status = task(context); false where that was left by a jump. The function must not have returned before the jump, and `status` is volatile.
+#define PTLITE_ATTEMPT(point, status, task, context) (PTLITE_SET_JUMP(point) == 0 && (((status) = (task)(context)), true))
 
 #endif
 

@@ -11,7 +11,7 @@ size_t page_size();
 /// Bytes of the pages for a block of as many bytes.
 size_t in_pages(size_t bytes);
 
-/// Pages of their own for a block, zeroed, as many bytes as `in_pages` says; of huge pages where the system has any: one page fault in place
+/// Pages of their own for a block with undefined contents, as many bytes as `in_pages` says; of huge pages where the system has any: one page fault in place
 /// of 512, when a network first runs or its weights are packed. nullptr where there are none.
 void* map_pages(size_t bytes);
 void unmap_pages(void* block, size_t bytes);

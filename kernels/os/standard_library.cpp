@@ -13,9 +13,6 @@
 
 namespace {
 
-/// Of the statics of functions.
-ptlite::Mutex statics;
-
 [[noreturn]] void give_up(const char* what) {
   fprintf(stderr, "ptlite: %s\n", what);
   abort();
@@ -44,6 +41,12 @@ namespace std {
 
 const nothrow_t nothrow{};
 
+#if defined(_LIBCPP_VERSION)
+
+void __libcpp_verbose_abort(const char* format, ...) { give_up(format); }
+
+#else
+
 void __throw_bad_alloc() { give_up("out of memory"); }
 void __throw_bad_array_new_length() { give_up("an array is too long"); }
 void __throw_bad_function_call() { give_up("an empty function is called"); }
@@ -56,7 +59,18 @@ void __throw_system_error(int) { give_up("the system refuses something that cann
 // the one in the library catches exceptions
 template class basic_string<char>;
 
+#endif
+
 }  // namespace std
+
+#if !defined(_LIBCPP_VERSION)
+
+namespace {
+
+/// Of the statics of functions.
+ptlite::Mutex statics;
+
+}  // namespace
 
 // The first byte of a guard says that the static is there, which compiled code looks at; the second that a thread makes it.
 extern "C" {
@@ -78,3 +92,5 @@ void __cxa_guard_release(uint8_t* guard) {
 }
 
 }  // extern "C"
+
+#endif

@@ -43,10 +43,8 @@ int32_t within_budget(int32_t (*task)(void* context), void* context) {
   guard.way_out = &here;
   // by way of memory, since registers are not what they were after the second return
   volatile int32_t status = PTLITE_OK;
-  if (PTLITE_JUMP_POINT(here)) status = task(context);
-  else status = guard.budget->status.load(std::memory_order_relaxed);
+  if (!PTLITE_ATTEMPT(here, status, task, context)) status = guard.budget->status.load(std::memory_order_relaxed);
   guard.way_out = before;
-  if (!kJumps && status == PTLITE_OK && limited()) return guard.budget->status.load(std::memory_order_relaxed);
   return status;
 }
 

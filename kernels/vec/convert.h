@@ -189,13 +189,13 @@ int32_t scatter_as(int32_t dtype, void* to, const Dims& dims, const int64_t* sta
 template <class C>
 constexpr int32_t dtype_of = -1;
 template <>
-constexpr int32_t dtype_of<float> = PTLITE_FLOAT32;
+inline constexpr int32_t dtype_of<float> = PTLITE_FLOAT32;
 template <>
-constexpr int32_t dtype_of<double> = PTLITE_FLOAT64;
+inline constexpr int32_t dtype_of<double> = PTLITE_FLOAT64;
 template <>
-constexpr int32_t dtype_of<int64_t> = PTLITE_INT64;
+inline constexpr int32_t dtype_of<int64_t> = PTLITE_INT64;
 template <>
-constexpr int32_t dtype_of<int32_t> = PTLITE_INT32;
+inline constexpr int32_t dtype_of<int32_t> = PTLITE_INT32;
 
 }  // namespace CPU_CAPABILITY
 }  // namespace ptlite

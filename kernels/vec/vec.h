@@ -166,6 +166,9 @@ PTLITE_INLINE Vec<T> convert(Vec<S> a) {
 // a * b + c; one rounding from AVX2 on, two at DEFAULT
 template <class T>
 PTLITE_INLINE Vec<T> fma(Vec<T> a, Vec<T> b, Vec<T> c) {
+#if defined(PTLITE_VEC_MULTIPLY_ADDS)
+  if constexpr (detail::is_real<T>) return Vec<T>(arch::multiplied_and_added<T>(a.v, b.v, c.v));
+#endif
   return a * b + c;
 }
 

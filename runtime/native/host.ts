@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { resolve, toNamespacedPath } from 'node:path'
 import { PtliteError } from '../error.js'
 import type { KernelAddon } from './addon.js'
 import { checkWhole } from './library-file.js'
@@ -70,7 +70,7 @@ function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['o
   try {
     const file = fileOf(path)
     checkWhole(file)
-    return addon.open(file)
+    return addon.open(toNamespacedPath(file))
   } catch (cause) {
     throw notLoaded(path, (cause as Error).message, cause)
   }

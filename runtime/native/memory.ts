@@ -3,7 +3,8 @@ import { type Limited, limitError } from '../limits.js'
 import * as kernels from './generated/kernels.js'
 import { discardGuarded, takeGuarded } from './guard.js'
 import { GUARDED } from './guarded.js'
-import { blockOf, giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
+import { blockOf, giveUp, hold, newAccount } from './held-blocks.js'
+import { systemMemory } from './system-memory.js'
 
 /**
  * The one allocator of tensor memory. Blocks are 64-byte aligned, rounded up to a size class and kept for reuse
@@ -12,8 +13,6 @@ import { blockOf, giveUp, hold, hostMemory, newAccount } from './held-blocks.js'
  * use of a page costs more than what is computed in it.
  *
  * With PTLITE_GUARD every block is memory of its own between guard pages (guard.ts), of just the bytes that were asked for.
- *
- * The memory is that of array buffers, which V8 counts and gives back when they are collected, in the middle of a synchronous loop too.
  */
 
 const SLAB_BYTES = 1 << 16
@@ -53,23 +52,7 @@ export interface MemorySource {
   discard(block: Block): void
 }
 
-const arrayBuffers: MemorySource = {
-  take(bytes) {
-    // room to begin at a multiple of 64
-    const length = bytes + 64
-    let host: Uint8Array
-    try {
-      host = hostMemory(length)
-    } catch {
-      throw new PtliteError('OUT_OF_MEMORY', `the system has no memory for a tensor of ${bytes} bytes; check the sizes it was asked for`)
-    }
-    return { owner: host.buffer, address: kernels.mem_place({ bytes }, host) }
-  },
-  // the buffer goes when it is collected
-  discard: kernels.mem_forget,
-}
-
-let source: MemorySource = GUARDED ? { take: takeGuarded, discard: discardGuarded } : arrayBuffers
+let source: MemorySource = GUARDED ? { take: takeGuarded, discard: discardGuarded } : systemMemory
 
 /** Takes memory from elsewhere from now on: for threads whose memory others use. */
 export function useMemory(other: MemorySource): void {
@@ -189,6 +172,17 @@ export function memoryStats(): MemoryStats {
 }
 
 function fromSystem(bytes: number): Block {
-  const { address, owner } = source.take(bytes)
+  const { address, owner } = takeOrTrim(bytes)
   return blockOf(address, bytes, owner, newAccount(collected))
+}
+
+/** Where the system has no more, what is kept for reuse goes first. */
+function takeOrTrim(bytes: number): ReturnType<MemorySource['take']> {
+  try {
+    return source.take(bytes)
+  } catch (error) {
+    if (cachedBytes === 0) throw error
+    trimMemory()
+    return source.take(bytes)
+  }
 }

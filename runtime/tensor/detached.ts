@@ -8,10 +8,13 @@ import { byteLengthOf } from './typed-array.js'
 
 /** A tensor as plain data: `structuredClone` and `postMessage` take it, and its buffer in the list of what they transfer. */
 export interface DetachedTensor {
+  /** Of the elements. */
   readonly dtype: DTypeName
+  /** Sizes of its dimensions. */
   readonly shape: readonly number[]
   /** The elements in row-major order, as `data()` has them. */
   readonly buffer: ArrayBuffer
+  /** null for tensors that are not quantized. */
   readonly quant: Quant | null
 }
 

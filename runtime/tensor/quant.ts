@@ -6,14 +6,19 @@ import { Float, type Scalar } from './scalar.js'
 
 /** real = (integer - zeroPoint) * scale */
 export interface PerTensorQuant {
+  /** The distance of two neighbouring numbers. */
   readonly scale: number
+  /** The integer that stands for 0. */
   readonly zeroPoint: number
 }
 
 /** One scale and zero point per index of dimension `axis`. */
 export interface PerChannelQuant {
+  /** The dimension whose indices have scales of their own. */
   readonly axis: number
+  /** As many as there are indices. */
   readonly scales: readonly number[]
+  /** As many as there are scales. */
   readonly zeroPoints: readonly number[]
   /** per_channel_affine_float_qparams: the zero points are fractions. */
   readonly floatZeroPoints?: boolean

@@ -6,7 +6,10 @@ export { Complex, complex } from './complex-number.js'
 
 /** A floating-point number of a program, kept apart from ints so that 2.0 is not 2. */
 export class Float {
-  constructor(readonly value: number) {}
+  constructor(
+    /** The number. */
+    readonly value: number,
+  ) {}
 
   /** The number, which arithmetic of JavaScript takes it for. */
   valueOf(): number {

@@ -8,10 +8,13 @@ const SHOWN = 6
 
 /** What JSON.stringify and console.log say about a tensor. */
 export interface TensorSummary {
+  /** Of the elements. */
   readonly dtype: DTypeName
+  /** Sizes of its dimensions. */
   readonly shape: readonly number[]
   /** The first elements in row-major order, of the first row at most; int64 ones as text. Raw integers of quantized tensors. */
   readonly first?: readonly (number | string | boolean)[]
+  /** Where its memory was given back. */
   readonly disposed?: true
 }
 

@@ -414,7 +414,9 @@ export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[
 
 /** What `Tensor.fromStorage` takes. */
 export interface StorageOptions {
+  /** Of the elements. */
   readonly dtype: DTypeName
+  /** Sizes of its dimensions. */
   readonly shape: readonly number[]
   /** In elements; row-major without. */
   readonly strides?: readonly number[] | undefined

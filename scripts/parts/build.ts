@@ -25,6 +25,11 @@ const packages: Plugin = {
 
 const ENTRIES = { index: `${root}/src/index.ts`, cli: `${root}/src/cli/main.ts`, worker: `${root}/engine/background/worker.ts` }
 
+const { sideEffects } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { readonly sideEffects: readonly string[] }
+
+/** Modules that are there for what they do. */
+const ACTING: ReadonlySet<string> = new Set([ENTRIES.cli, ENTRIES.worker, ...sideEffects.map((path) => path.replace('.', root))])
+
 // Node prints the whole line that an uncaught error comes from
 const COMMONJS: TransformOptions = {
   ...{ minify: true, format: 'cjs', target: 'node20', legalComments: 'none', lineLimit: 160 },
@@ -59,7 +64,7 @@ const bundle = await rollup({
   external: [/^node:/],
   plugins: [packages, plugin, minified],
   treeshake: {
-    moduleSideEffects: (id) => /\/src\/(cli\/main|names|brands|tensor-methods)\.ts$|\/engine\/background\/worker\.ts$/.test(id),
+    moduleSideEffects: (id) => ACTING.has(id),
   },
   // reported below, all of them
   shimMissingExports: true,

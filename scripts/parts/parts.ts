@@ -229,7 +229,7 @@ export const PARTS: readonly Part[] = [
   },
   { name: 'others', files: [...cpu('*'), ...composite('*'), ...writers('polynomial', 'weight_only')], needs: ['operators'] },
   // lists, tuples and dicts that callers pass and get
-  { name: 'tensor-operations', files: ['src/tensor-operations.ts'], needs: ['operators'] },
+  { name: 'tensor-operations', files: ['src/tensor-operations.ts', 'src/join-tensors.ts'], needs: ['operators'] },
   { name: 'pictures', files: ['src/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
   { name: 'sounds', files: ['src/audio/*'], needs: ['operators'] },
   { name: 'sources', files: ['src/sources.ts'], needs: [] },
@@ -322,7 +322,9 @@ export const PARTS: readonly Part[] = [
     files: [
       ...compiler('plan-info', 'record/signature-text'),
       ...['ptl/source-range', 'reading/quantization', 'refuse'].map((name) => `formats/${name}.ts`),
-      ...within('program')('disassemble', 'raise', 'signature-info', 'type-match'),
+      ...within('program')('data-flow', 'disassemble', 'flow-values', 'graph-info', 'raise', 'signature-info', 'type-match'),
+      'src/graph-options.ts',
+      'src/inspect/*',
     ],
     needs: ['model', 'operators', 'files'],
   },
@@ -353,7 +355,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'compiler-rare',
-    files: compiler('explain', 'graph/parse', 'graph/print', 'graph/verify', 'passes/lower/*cost*'),
+    files: compiler('describe-graph', 'explain', 'graph/parse', 'graph/print', 'graph/verify', 'passes/lower/*cost*'),
     needs: ['compiler', 'model', 'operators', 'plans', 'files', 'recording'],
   },
   // programs that PT2E quantization has been through

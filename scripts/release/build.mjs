@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { licensesOf } from './licenses.mjs'
 import { mainManifest, platformManifest, PLATFORMS, root, SOURCES, sourcesManifest } from './manifests.mjs'
 
 const out = resolve(process.argv[2] ?? join(root, 'build/release'))
@@ -44,6 +45,8 @@ for (const platform of PLATFORMS) {
   }
   pack(platformManifest(platform), (folder) => {
     copyFileSync(library, join(folder, basename(library)))
+    const licenses = licensesOf(platform.code)
+    if (licenses !== '') writeFileSync(join(folder, 'LICENSES.txt'), licenses)
     writeFileSync(
       join(folder, 'index.cjs'),
       `// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, '${basename(library)}')\n`,

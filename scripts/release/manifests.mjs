@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-/** Platforms that there is a kernel library for: packages @ptlite/NAME. */
+/** Platforms that there is a kernel library for: packages @ptlite/NAME. `code`: packages of Debian that the library has code of. */
 export const PLATFORMS = read('scripts/release/platforms.json')
 
 /** What belongs to developing, and what is a platform's. */
@@ -59,7 +59,7 @@ export function sourcesManifest() {
 }
 
 /** Of one with a kernel library. */
-export function platformManifest({ name, os, cpu, library }) {
+export function platformManifest({ name, os, cpu, libc, library, code }) {
   const { version, license, author, engines } = read('package.json')
   return {
     name: `@ptlite/${name}`,
@@ -69,10 +69,12 @@ export function platformManifest({ name, os, cpu, library }) {
     author,
     ...sourceFields(),
     main: 'index.cjs',
-    files: ['index.cjs', basename(library)],
+    files: ['index.cjs', basename(library), ...(code.length > 0 ? ['LICENSES.txt'] : [])],
     engines,
     os: [os],
     cpu: [cpu],
+    // of systems that have several
+    ...(libc === undefined ? {} : { libc }),
     // the library is mapped from its file
     preferUnplugged: true,
   }

@@ -3,11 +3,22 @@ export const PAGES = {
   'Using ptlite': [
     'docs/api.md',
     'docs/commands.md',
+    'docs/web.md',
     'docs/deploy.md',
+    'docs/platforms.md',
     'docs/limits.md',
     'docs/reliability.md',
     'docs/security.md',
     'docs/support.md',
+  ],
+  Examples: [
+    'examples/README.md',
+    'examples/detect/README.md',
+    'examples/segment/README.md',
+    'examples/search/README.md',
+    'examples/text/README.md',
+    'examples/voice/README.md',
+    'examples/jit-postops/README.md',
   ],
   Models: ['docs/model-formats.md', 'docs/compatibility.md', 'docs/operators.md', 'docs/custom-ops.md', 'docs/selective-build.md'],
   'How it works': [

@@ -6,7 +6,7 @@ import type { Value } from '../../runtime/tensor/value.js'
 /** Builds without the compiler interpret every call in the thread of the caller. */
 export class ProgramEngine
   extends InterpretingEngine
-  implements Pick<whole.ProgramEngine, 'call' | 'run' | 'compile' | 'explain' | 'arena' | 'plans' | 'dispose'>
+  implements Pick<whole.ProgramEngine, 'call' | 'run' | 'compile' | 'explain' | 'graph' | 'arena' | 'plans' | 'dispose'>
 {
   call(method: string, args: readonly Value[]): Value {
     return this.script.call(this.script.method(method), args)
@@ -21,6 +21,10 @@ export class ProgramEngine
   }
 
   explain(): never {
+    throw noCompiler()
+  }
+
+  graph(): never {
     throw noCompiler()
   }
 

@@ -85,7 +85,8 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   const least = center ? Math.floor(nFft / 2) + 1 : nFft
   check(frames >= least, () => `a transform of ${nFft} frames needs at least ${least} samples, found ${frames}`)
 
-  const window = callOperator('aten::hann_window', [winLength])
+  const bins = Math.floor(nFft / 2) + 1
+  const { window, filters } = constantsOf(winLength, [bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney'])
   const waves = callOperator<Tensor>('aten::stft.center', [
     samples,
     nFft,
@@ -100,9 +101,29 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   ])
   const magnitudes = callOperator<Tensor>('aten::abs', [waves])
   const energies = power === 1 ? magnitudes : callOperator<Tensor>('aten::pow.Tensor_Scalar', [magnitudes, float(power)])
-  const bins = Math.floor(nFft / 2) + 1
-  const filters = melFilters(bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney')
-  return withLog(tensor(filters, [nMels, bins]).matmul(energies), log)
+  return withLog(filters.matmul(energies), log)
+}
+
+interface Constants {
+  readonly window: Tensor
+  /** [nMels, bins] */
+  readonly filters: Tensor
+}
+
+/** Elements of what is kept are no more than these. */
+const MOST_KEPT = 2 ** 18
+
+/** Those of the last call: who hears a stream in chunks wants the same ones each time, and they take longer than the rest. */
+let kept: (Constants & { readonly key: string }) | undefined
+
+function constantsOf(winLength: number, args: Parameters<typeof melFilters>): Constants {
+  const key = [winLength, ...args].join()
+  if (kept?.key === key) return kept
+  const [bins, , nMels] = args
+  const window = callOperator<Tensor>('aten::hann_window', [winLength])
+  const filters = tensor(melFilters(...args), [nMels, bins])
+  if (window.numel + filters.numel <= MOST_KEPT) kept = { key, window, filters }
+  return { window, filters }
 }
 
 function withLog(energies: Tensor, log: MelOptions['log']): Tensor {

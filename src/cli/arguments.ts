@@ -1,24 +1,31 @@
-import type { ImageOptions, Input } from '../index.js'
+import { type ImageOptions, imageToTensor, type Input, type Pixels } from '../index.js'
 import { readFile, readInput, withName } from './inputs.js'
 import { isPicture, readPicture } from './picture-file.js'
-import { isRecording, readRecording } from './recording-file.js'
+import { isRecording, readRecording, type RecordingOptions } from './recording-file.js'
 
 /** Files with arguments, in the order of the command line, and how pictures and recordings among them are prepared. */
 export interface InputFiles {
   readonly files: readonly string[]
   readonly pictures: ImageOptions
-  /** Frames a second that recordings are brought to; as they are without. */
-  readonly rate?: number | undefined
+  /** Whether all pictures are one argument, where the first of them is. */
+  readonly isBatch?: boolean
+  readonly recordings?: RecordingOptions
 }
 
 /** As readInputs, of pictures and recordings, too. */
-export async function readArguments({ files, pictures, rate }: InputFiles): Promise<Input[]> {
+export async function readArguments({ files, pictures, isBatch = false, recordings = {} }: InputFiles): Promise<Input[]> {
   const args: Input[] = []
+  const batch: Pixels[] = []
+  let place = 0
   for (const file of files) {
     const bytes = readFile(file)
-    if (isPicture(bytes)) args.push(await withName(file, () => readPicture(bytes, pictures)))
-    else if (isRecording(bytes)) args.push(withName(file, () => readRecording(bytes, rate)))
+    if (isPicture(bytes)) {
+      const pixels = await withName(file, () => readPicture(bytes))
+      if (!isBatch) args.push(withName(file, () => imageToTensor(pixels, pictures)))
+      else if (batch.push(pixels) === 1) place = args.length
+    } else if (isRecording(bytes)) args.push(withName(file, () => readRecording(bytes, recordings)))
     else args.push(...readInput(file, bytes))
   }
+  if (batch.length > 0) args.splice(place, 0, imageToTensor(batch, pictures))
   return args
 }

@@ -2,7 +2,7 @@ import { cpu, getNumThreads, type Input, loadModule, memoryStats, type Module, P
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
-import { dispose } from './guess.js'
+import { dispose } from '../inspect/guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { during } from './terminal.js'

@@ -2,7 +2,7 @@ import type { Program } from '../../program/program.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import type { Tensor } from '../index.js'
-import { listParameters, type Parameter } from './parameters.js'
+import { listParameters, type Parameter } from '../inspect/parameters.js'
 
 /** Output channels of a block: what one multiply-add of the block-sparse kernels takes with AVX-512. */
 export const BLOCK_WIDTH = 16

@@ -3,8 +3,8 @@ import type { Module } from '../index.js'
 import { type InputFiles, readArguments } from './arguments.js'
 import { readCompiled } from './compiled-file.js'
 import { exampleInputs } from './example-inputs.js'
-import { type BenchInputs, bundledInputs, guessInputs, randomTensor } from './guess.js'
-import { listParameters } from './parameters.js'
+import { type BenchInputs, bundledInputs, guessInputs, randomTensor } from '../inspect/guess.js'
+import { listParameters } from '../inspect/parameters.js'
 import { parseCount, UsageError } from './usage.js'
 
 /** Arguments for a method: those of files or of a shape, else the inputs bundled with the model, else those of the form it was

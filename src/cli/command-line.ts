@@ -9,13 +9,14 @@ import { execute, reportFailure } from './execute.js'
 import { inspect } from './inspect.js'
 import { prune } from './prune.js'
 import { run } from './run.js'
+import { serve } from './serve.js'
 import { trace } from './trace.js'
 import type { Command } from './usage.js'
 import { verify } from './verify-files.js'
 
 /** In the order in which the overview has them. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ run, inspect, trace, compile, convert, bench, prune, verify, cpu, codegen },
+  ...{ run, inspect, trace, compile, convert, bench, prune, verify, serve, cpu, codegen },
   completion: completion(() => COMMANDS),
 }
 

@@ -12,7 +12,7 @@ import { loadModule, type Output, PtliteError } from '../index.js'
 import { type CompiledFile, whyUnusable } from './compiled-file.js'
 import { levelsOfPlans } from '../../engine/original.js'
 import { argumentsOf } from './example-inputs.js'
-import { tensorsIn } from './tensors-in.js'
+import { tensorsIn } from '../inspect/tensors-in.js'
 
 /** What is compiled once, whatever the levels, counts as this one. */
 const BASE = 'DEFAULT'

@@ -6,7 +6,7 @@ import { isFloating } from '../../runtime/tensor/dtype.js'
 import { extentOf } from '../../runtime/tensor/shape.js'
 import { type Input, PtliteError, Tensor } from '../index.js'
 import { readCompiled } from './compiled-file.js'
-import { type BenchInputs, randomNumbers } from './guess.js'
+import { type BenchInputs, randomNumbers } from '../inspect/guess.js'
 import { toBits } from './half.js'
 
 /** Elements beyond which arguments are not made up. */

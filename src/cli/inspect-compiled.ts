@@ -1,5 +1,6 @@
 import { Signature } from '../../compiler/record/signature.js'
 import type { CompiledFile } from './compiled-file.js'
+import { countOf } from '../inspect/inspect-model.js'
 import { formatBytes, methodText, section } from './format.js'
 
 export type CompiledReport = ReturnType<typeof compiledReport>
@@ -33,13 +34,6 @@ export function compiledReport({ bytes, about, plans, constantBytes }: CompiledF
     })),
     unplanned: about.unplanned,
   }
-}
-
-/** How often each name occurs, most frequent first. */
-function countOf(names: readonly string[]): Record<string, number> {
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return Object.fromEntries([...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)))
 }
 
 export function compiledText(report: CompiledReport): string {

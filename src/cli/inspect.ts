@@ -1,12 +1,10 @@
 import { basename } from 'node:path'
 import type { FunctionCode } from '../../program/code.js'
 import { disassemble } from '../../program/disassemble.js'
-import { upgraderFor } from '../../program/upgraders.js'
 import { loadModelFile } from '../../formats/read.js'
 import { labelOf } from '../../formats/registry.js'
 import type { Program } from '../../program/program.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
-import { findOperator } from '../../runtime/operators/registry.js'
 import { arenaPicture } from './arena-picture.js'
 import { blockWeights, countBlocks } from './block-weights.js'
 import { chooseInputs } from './choose-inputs.js'
@@ -16,7 +14,8 @@ import type { InputFiles } from './arguments.js'
 import { loadModule, PtliteError, type Tensor } from '../index.js'
 import { describeTensor, formatBytes, methodText, section } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
-import { byteSize, listParameters, type Parameter } from './parameters.js'
+import { operatorsOf } from '../inspect/operators.js'
+import { byteSize, listParameters, type Parameter } from '../inspect/parameters.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
 import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js'
@@ -164,20 +163,6 @@ function zeroShare(tensor: Tensor, products: ReadonlySet<Tensor>): { zeroBlocks?
 
 function schemaText(fn: FunctionCode): string {
   return fn.schema === null ? `${fn.method}(...)` : methodText(fn.method, fn.schema.args.slice(1), fn.schema.returns)
-}
-
-/** Qualified names with the number of functions that call them, sorted. */
-function operatorsOf(file: Program): { name: string; functions: number; present: boolean }[] {
-  const counts = new Map<string, number>()
-  for (const fn of file.functions) {
-    const names = new Set(fn.operators.map((op) => (op.overload === '' ? op.name : `${op.name}.${op.overload}`)))
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  const present = (name: string): boolean => {
-    const upgrader = upgraderFor(name, file.operatorVersion)
-    return (upgrader?.uses ?? [name]).every((used) => findOperator(used) !== undefined)
-  }
-  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, functions]) => ({ name, functions, present: present(name) }))
 }
 
 function zeroText({ zeroBlocks }: { readonly zeroBlocks?: number }): string {

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { type Output, Tensor } from '../index.js'
+import type { Tensor } from '../index.js'
 import { readFile } from './inputs.js'
 import { parseJson } from './json-values.js'
 import { UsageError } from './usage-error.js'
@@ -29,13 +29,14 @@ export interface Guess {
 }
 
 /**
- * The `count` likeliest classes of each row of a result, the likeliest first: of a tensor [classes] or [rows, classes], or of the first one in a list or dict. What
- * is no distribution goes through softmax. Throws UsageError where there is no such tensor.
+ * The `count` likeliest classes of each row of a tensor [classes] or [rows, classes], the likeliest first. What is no distribution goes through softmax. Throws
+ * UsageError for what is no such tensor.
  */
-export function guessesOf(result: Output, labels: readonly string[], count: number): readonly (readonly Guess[])[] {
-  const scores = firstTensor(result)
+export function guessesOf(scores: Tensor | undefined, labels: readonly string[], count: number): readonly (readonly Guess[])[] {
   if (scores === undefined || scores.shape.length < 1 || scores.shape.length > 2 || scores.shape.at(-1) === 0)
-    throw new UsageError('--labels: the result is no tensor [classes] or [rows, classes]')
+    throw new UsageError(
+      '--labels: the result is neither a tensor [classes], [rows, classes] or [pictures, classes, height, width], nor boxes with scores and classes',
+    )
   const classes = scores.shape.at(-1)!
   const rows = scores.reshape([-1, classes]).to('float64')
   const chances = isDistribution(rows) ? rows : rows.softmax(-1)
@@ -47,12 +48,6 @@ export function guessesOf(result: Output, labels: readonly string[], count: numb
       return { index, label: labels[index] ?? `class ${index}`, probability }
     }),
   )
-}
-
-function firstTensor(value: Output): Tensor | undefined {
-  if (value instanceof Tensor) return value
-  const items = Array.isArray(value) ? value : value instanceof Map ? [...value.values()] : []
-  return items.find((item) => item instanceof Tensor)
 }
 
 function isDistribution(rows: Tensor): boolean {

@@ -1,5 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
-import { type ImageOptions, imageToTensor, type Tensor } from '../index.js'
+import type { Pixels } from '../index.js'
 import type { Decoded } from './decoders.js'
 
 /** What a small file may claim to unpack to. */
@@ -27,8 +27,8 @@ export function isPicture(bytes: Uint8Array): boolean {
   return kindOf(bytes) !== undefined
 }
 
-/** A JPEG or PNG file as a tensor. Throws UNSUPPORTED_FILE for other kinds and huge pictures, INVALID_FILE for damaged ones. */
-export async function readPicture(bytes: Uint8Array, options: ImageOptions): Promise<Tensor> {
+/** The pixels of a JPEG or PNG file. Throws UNSUPPORTED_FILE for other kinds and huge pictures, INVALID_FILE for damaged ones. */
+export async function readPicture(bytes: Uint8Array): Promise<Pixels> {
   const [name, , isRead] = kindOf(bytes) ?? ['file without the signature of a picture', null, false]
   if (!isRead) throw new PtliteError('UNSUPPORTED_FILE', `a ${name} cannot be read; expected JPEG or PNG`)
   const { decodeJpeg, decodePng } = await import('./decoders.js')
@@ -42,7 +42,7 @@ export async function readPicture(bytes: Uint8Array, options: ImageOptions): Pro
     throw new PtliteError('INVALID_FILE', `damaged ${name} file: ${message}`, { cause })
   }
   const { data, width, height } = decoded
-  return imageToTensor({ data, width, height }, options)
+  return { data, width, height }
 }
 
 /** The header of a PNG file says how large it is, before anything is unpacked. */

@@ -11,9 +11,11 @@ export const PICTURE_OPTIONS = {
   std: { type: 'string' },
   gray: { type: 'boolean', default: false },
   bgr: { type: 'boolean', default: false },
+  batch: { type: 'boolean', default: false },
 } as const
 
-export const PICTURE_USAGE = '[--image FILE.jpg|FILE.png ... [--size N] [--mean R,G,B] [--std R,G,B]] [--wav FILE.wav ... [--rate N]]'
+export const PICTURE_USAGE =
+  '[--image FILE.jpg|FILE.png ... [--size N] [--mean R,G,B] [--std R,G,B] [--batch]] [--wav FILE.wav ... [--rate N] [--mel NAME=VALUE,...]]'
 export const PICTURE_HELP = `      --image FILE    an argument that is a picture, JPEG or PNG: float32[1, 3, height, width] from 0 to 1. As torchvision does it,
       --size N        resize the shorter side to N and keep N x N in the middle; one of the two alone, N or HEIGHTxWIDTH:
       --resize N, --crop N
@@ -21,8 +23,10 @@ export const PICTURE_HELP = `      --image FILE    an argument that is a picture
       --mean R,G,B    taken off, and
       --std R,G,B     divided by: 0.485,0.456,0.406 and 0.229,0.224,0.225 for most networks; one number is for all
       --gray, --bgr   one channel; blue first
+      --batch         all pictures as one argument, float32[pictures, 3, height, width]
       --wav FILE      an argument that is a recording: float32[1, frames] from -1 to 1, the mean of its channels
-      --rate N        bring it to N frames a second`
+      --rate N        bring it to N frames a second
+      --mel OPTIONS   its spectrogram, float32[1, nMels, steps], by options of melSpectrogram: nMels=80,nFft=400,hopLength=160,log=natural`
 
 /** Values of these options. */
 export interface PictureValues {

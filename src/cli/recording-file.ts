@@ -1,4 +1,12 @@
-import { readWav, resampleAudio, type Tensor } from '../index.js'
+import { melSpectrogram, type MelOptions, readWav, resampleAudio, type Tensor } from '../index.js'
+
+/** How recordings become arguments. */
+export interface RecordingOptions {
+  /** Frames a second that they are brought to; as they are without. */
+  readonly rate?: number | undefined
+  /** Their spectrogram in place of their samples; names of MelOptions with values, not yet checked. */
+  readonly mel?: Readonly<Record<string, unknown>> | undefined
+}
 
 /** Whether these bytes are a WAV file's. */
 export function isRecording(bytes: Uint8Array): boolean {
@@ -6,9 +14,12 @@ export function isRecording(bytes: Uint8Array): boolean {
   return start.startsWith('RIFF') && start.endsWith('WAVE')
 }
 
-/** float32[1, frames], the mean of the channels, at `rate` frames a second where one is given. Throws as readWav and resampleAudio. */
-export function readRecording(bytes: Uint8Array, rate: number | undefined): Tensor {
+/**
+ * float32[1, frames], the mean of the channels, or float32[1, nMels, steps], its spectrogram. Throws as readWav, resampleAudio and melSpectrogram.
+ */
+export function readRecording(bytes: Uint8Array, { rate, mel }: RecordingOptions): Tensor {
   const { samples, sampleRate } = readWav(bytes)
   const mono = samples.shape[0] === 1 ? samples : samples.mean(0, true)
-  return rate === undefined || rate === sampleRate ? mono : resampleAudio(mono, sampleRate, rate)
+  const resampled = rate === undefined || rate === sampleRate ? mono : resampleAudio(mono, sampleRate, rate)
+  return mel === undefined ? resampled : melSpectrogram(resampled, { ...mel, sampleRate: rate ?? sampleRate } as MelOptions)
 }

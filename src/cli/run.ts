@@ -8,7 +8,8 @@ import { checkPrintable } from './printable.js'
 import { toJson } from './json-values.js'
 import { kernelTable, kernelTimes } from './kernel-profile.js'
 import { writeNpy } from './npy.js'
-import { guessesOf, guessesText, readLabels } from './labels.js'
+import { labelled, type Shown } from './labelled.js'
+import { readLabels } from './labels.js'
 import { LIMIT_HELP, LIMIT_OPTION, limitsFrom } from './limit-option.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { during } from './terminal.js'
@@ -17,15 +18,17 @@ import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js
 import { writeFile } from './write-file.js'
 
 export const run: Command = {
-  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
+  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
                       {"int": 5}, {"list": [...]}, ...; {"args": [...]} for several arguments). A .ptlc file is run without any on
                       random arguments of a form that it was compiled for
 ${PICTURE_HELP}
-      --labels FILE   print the likeliest classes in place of the result: names by line, or a JSON list or object
-      --top N         how many of them (5)
+      --each          run once for each input file, which is named before its result; with --json a list of {"file", "result"}
+      --labels FILE   print the likeliest classes in place of the result, or boxes with their classes, or shares of pixels, by what the result
+                      is: names by line, or a JSON list or object
+      --top N         how many of them (5, and all boxes)
   -m, --method NAME   forward without it
       --json          the result, or the classes, as JSON
   -o, --output FILE   write the result, a tensor, as .npy; for several tensors FILE gets a number each
@@ -40,6 +43,7 @@ ${OPS_HELP}`,
     const { model, inputs, values } = parseModelArguments(args, {
       method: { type: 'string', short: 'm', default: 'forward' },
       json: { type: 'boolean', default: false },
+      each: { type: 'boolean', default: false },
       labels: { type: 'string' },
       top: { type: 'string' },
       output: { type: 'string', short: 'o' },
@@ -51,27 +55,45 @@ ${OPS_HELP}`,
     })
     if (values.kernels && values.profile === undefined) throw new UsageError('--kernels goes with --profile')
     if (values.top !== undefined && values.labels === undefined) throw new UsageError('--top goes with --labels')
-    const top = parseCount(values.top ?? '5', '--top', 1)
+    if (values.each && (values.output !== undefined || values.profile !== undefined))
+      throw new UsageError('--each goes with neither --output nor --profile')
+    if (values.each && inputs.isBatch === true) throw new UsageError('--each and --batch do not go together')
+    if (values.each && inputs.files.length === 0) throw new UsageError('--each needs input files')
+    const top = values.top === undefined ? undefined : parseCount(values.top, '--top', 1)
     checkOutput(values.output)
     const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
     const module = await during(`loading ${model}`, () => loadModule(model, { ...winogradOf(values), ...limitsFrom(values) }))
-    const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
-    const { args: call, source } = await runInputs(model, values.method, inputs)
-    if (source !== null) console.error(`ptlite run: no --input; ${source}`)
-    const result = await during(`running ${values.method}`, () =>
-      module.call(values.method, call, profiler === undefined ? {} : { profiler }),
-    )
-    if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
-    if (values.output !== undefined) await writeTensors(values.output, result)
-    if (labels === undefined) {
+    const shown = (result: Output): Shown => {
+      if (labels !== undefined) return labelled(result, labels, top)
       checkPrintable(result)
-      console.log(values.json ? JSON.stringify(toJson(result)) : formatValue(result))
-    } else {
-      const guesses = guessesOf(result, labels, top)
-      console.log(values.json ? JSON.stringify(guesses) : guessesText(guesses))
+      return values.json ? { json: toJson(result), text: '' } : { json: null, text: formatValue(result) }
     }
-    if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
+    const profiler = values.profile === undefined ? undefined : new Profiler({ kernels: values.kernels })
+    const callWith = (call: readonly Input[]): Promise<Output> =>
+      during(`running ${values.method}`, () => module.call(values.method, call, profiler === undefined ? {} : { profiler }))
+    if (values.each) {
+      const results: { file: string; result: unknown }[] = []
+      for (const file of inputs.files) {
+        const { json, text } = shown(await callWith(await readArguments({ ...inputs, files: [file] })))
+        if (values.json) results.push({ file, result: json })
+        else console.log(`${file}:\n${text}`)
+      }
+      if (values.json) console.log(JSON.stringify(results))
+    } else {
+      const { args: call, source } = await runInputs(model, values.method, inputs)
+      if (source !== null) console.error(`ptlite run: no --input; ${source}`)
+      if (inputs.files.length > 1 && call.length > 1 && values.method === 'forward' && module.inputs?.length === 1)
+        throw new UsageError(
+          `${model} takes one argument, found ${call.length}; --each runs it once for each file, --batch makes one of pictures`,
+        )
+      const result = await callWith(call)
+      if (profiler !== undefined) await writeFile(values.profile!, profiler.toChromeTrace())
+      if (values.output !== undefined) await writeTensors(values.output, result)
+      const { json, text } = shown(result)
+      console.log(values.json ? JSON.stringify(json) : text)
+      if (values.kernels && !values.json) console.log(`\n${kernelTable(kernelTimes([profiler!.events]))}`)
+    }
     module.dispose()
   },
 }

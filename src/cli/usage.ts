@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { InputFiles } from './arguments.js'
+import { parseMel } from './mel-option.js'
 import { PICTURE_OPTIONS, pictureOptions, type PictureValues } from './picture-options.js'
 import { UsageError } from './usage-error.js'
 
@@ -52,6 +53,7 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
       image: { type: 'string', multiple: true },
       wav: { type: 'string', multiple: true },
       rate: { type: 'string' },
+      mel: { type: 'string' },
     },
     allowPositionals: true,
     tokens: true,
@@ -64,10 +66,14 @@ export function parseModelArguments<O extends Options>(args: string[], options: 
   }
   if (models.length !== 1)
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
-  const { rate } = values as { readonly rate?: string }
+  const { rate, mel } = values as { readonly rate?: string; readonly mel?: string }
   const prepared = {
     pictures: pictureOptions(values as PictureValues),
-    rate: rate === undefined ? undefined : parseCount(rate, '--rate', 1),
+    isBatch: (values as { readonly batch?: boolean }).batch === true,
+    recordings: {
+      rate: rate === undefined ? undefined : parseCount(rate, '--rate', 1),
+      mel: mel === undefined ? undefined : parseMel(mel),
+    },
   }
   return { model: models[0]!, inputs: { files: inputs, ...prepared }, values: values as ValuesOf<O> }
 }

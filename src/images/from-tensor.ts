@@ -22,9 +22,13 @@ export interface PixelOptions {
 
 /** Interleaved bytes, row by row. Of 4 channels they are the data of an `ImageData`. */
 export interface Image {
+  /** width x height x channels bytes. */
   readonly data: Uint8ClampedArray
+  /** In pixels. */
   readonly width: number
+  /** In pixels. */
   readonly height: number
+  /** Bytes of a pixel. */
   readonly channels: 1 | 3 | 4
 }
 

@@ -7,15 +7,21 @@ import { arrayName, lengthOf, steady } from '../../runtime/tensor/typed-array.js
  * or 4 (RGBA); without it the length of `data` tells.
  */
 export interface Pixels {
+  /** width x height x channels bytes. */
   readonly data: Uint8Array | Uint8ClampedArray
+  /** In pixels. */
   readonly width: number
+  /** In pixels. */
   readonly height: number
+  /** Bytes of a pixel. */
   readonly channels?: number
 }
 
 /** Pixels with their sizes apart, as sharp's `toBuffer({ resolveWithObject: true })` gives them. */
 export interface PixelsWithInfo {
+  /** As of Pixels. */
   readonly data: Uint8Array | Uint8ClampedArray
+  /** As of Pixels. */
   readonly info: { readonly width: number; readonly height: number; readonly channels?: number }
 }
 

@@ -46,6 +46,20 @@ t.test("spectrograms are PyTorch's", (t) => {
   t.end()
 })
 
+t.test('are the same whatever was asked for before', (t) => {
+  const x = sound(800, 1)
+  const all: readonly MelOptions[] = [
+    { sampleRate: 16000, nMels: 8 },
+    { sampleRate: 16000, nMels: 8, norm: 'slaney' },
+    { sampleRate: 16000, nMels: 8, fMax: 4000 },
+    { sampleRate: 8000, nMels: 8, melScale: 'slaney' },
+  ]
+  const first = all.map((options) => melSpectrogram(x, options).toArray())
+  for (const i of [0, 0, 2, 1, 3, 0]) t.strictSame(melSpectrogram(x, all[i]!).toArray(), first[i])
+  t.equal(new Set(first.map((energies) => JSON.stringify(energies))).size, all.length)
+  t.end()
+})
+
 t.test('what is refused', (t) => {
   const x = sound(600, 1)
   const refused = (run: () => unknown, message: RegExp): void => {

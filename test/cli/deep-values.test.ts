@@ -1,6 +1,6 @@
 import t from 'tap'
 import { checkPrintable } from '../../src/cli/printable.js'
-import { tensorsIn } from '../../src/cli/tensors-in.js'
+import { tensorsIn } from '../../src/inspect/tensors-in.js'
 import { type Output, tensor } from '../../src/index.js'
 import { constantText } from '../../program/disassemble.js'
 import { tensorAttributes } from '../../program/attributes.js'

@@ -72,6 +72,43 @@ t.test('the likeliest classes', async (t) => {
   t.match(await ptlite(...args, '--top', '3'), { status: 2, stderr: /--top goes with --labels/ })
 })
 
+t.test('--each runs once for each file', async (t) => {
+  const dir = t.testdir({ 'a.png': png, 'b.jpg': jpg, 'labels.txt': 'zero\none\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n' })
+  const [a, b] = [join(dir, 'a.png'), join(dir, 'b.jpg')]
+  const args = ['run', digits, '--gray', '--size', '8', '--each', '--image', a, b]
+  const one = async (file: string, ...more: string[]): Promise<string> =>
+    (await ptlite('run', digits, '--gray', '--size', '8', '--image', file, ...more)).stdout
+  t.strictSame(await ptlite(...args), { status: 0, stdout: `${a}:\n${await one(a)}${b}:\n${await one(b)}`, stderr: '' })
+  const labels = ['--labels', join(dir, 'labels.txt'), '--top', '2', '--json']
+  const { stdout } = await ptlite(...args, ...labels)
+  const labelsOf = (rows: readonly (readonly { label: string }[])[]): readonly string[] => rows.flat().map(({ label }) => label)
+  const found = JSON.parse(stdout) as { file: string; result: { label: string }[][] }[]
+  t.equal(found.length, 2)
+  for (const [i, file] of [a, b].entries()) {
+    t.equal(found[i]!.file, file)
+    t.strictSame(labelsOf(found[i]!.result), labelsOf(JSON.parse(await one(file, ...labels)) as { label: string }[][]))
+  }
+  t.match(await ptlite(...args, '--output', join(dir, 'out.npy')), { status: 2, stderr: /--each goes with neither --output nor --profile/ })
+  t.match(await ptlite('run', digits, '--each'), { status: 2, stderr: /--each needs input files/ })
+})
+
+t.test('--batch makes one argument of all pictures', async (t) => {
+  const small = PNG.sync.write(new PNG({ width: 10, height: 24 }))
+  const dir = t.testdir({ 'a.png': png, 'b.png': png, 'small.png': small })
+  const [a, b] = [join(dir, 'a.png'), join(dir, 'b.png')]
+  const args = ['run', digits, '--gray', '--size', '8', '--method', 'logits', '--json']
+  const { data: rows } = JSON.parse((await ptlite(...args, a, b, '--batch')).stdout) as { data: number[][] }
+  t.equal(rows.length, 2)
+  for (const row of rows) near(t, row, logitsOf(data, 0, 1)[0]!)
+  const stretched = ['run', digits, '--gray', '--resize', '8', '--batch', a, join(dir, 'small.png')]
+  t.match(await ptlite(...stretched), { status: 1, stderr: /picture 1 comes to 8 x 19, the first one to 13 x 8/ })
+  t.match(await ptlite('run', digits, '--gray', '--size', '8', a, b), {
+    status: 2,
+    stderr: /takes one argument, found 2; --each .* --batch/,
+  })
+  t.match(await ptlite(...args, a, b, '--batch', '--each'), { status: 2, stderr: /--each and --batch do not go together/ })
+})
+
 t.test('bench and inspect take pictures', async (t) => {
   const image = join(t.testdir({ 'a.png': png }), 'a.png')
   const bench = await ptlite('bench', digits, '--image', image, '--gray', '--size', '8', '--runs', '2', '--json')

@@ -1,15 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-
-const example = (name: string): string => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url))
-
-function printed(file: string): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [example(file)], { encoding: 'utf8' })
-  if (status !== 0) throw new Error(stderr)
-  return stdout
-}
+import { example, printed } from './run-example.js'
 
 t.test('a picture is classified', (t) => {
   t.match(printed('classify/main.mjs'), /triangle\.jpg: triangle 9\d\.\d %, (circle|cross|square) \d\.\d %\n$/)

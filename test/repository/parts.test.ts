@@ -160,6 +160,17 @@ console.log(esm.callOperator('aten::softmax.int', [esm.callOperator('aten::zeros
   t.end()
 })
 
+t.test('modules that give classes more are in them', { skip }, (t) => {
+  const code = `import { loadModule, tensor } from ${JSON.stringify(join(dist, 'index.js'))}
+const [x, m] = [tensor([1]), await loadModule(${JSON.stringify(join(root, 'examples/digits/digits.ptl'))})]
+for (const one of [x, m]) one[Symbol.dispose]()
+for (const use of [() => x.data(), () => m.forward(x)]) try { use() } catch (e) { console.log(e.code) }
+console.log(typeof x.topk, typeof x.toJSON)`
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
+  t.strictSame({ status, stderr, stdout }, { status: 0, stderr: '', stdout: 'DISPOSED\nDISPOSED\nfunction function\n' })
+  t.end()
+})
+
 t.test('the tables of the parts are that of the library', { skip }, (t) => {
   const code = `import { operators } from ${JSON.stringify(join(dist, 'index.js'))}
 console.log(operators().map(({ name, overload }) => overload === '' ? name : name + '.' + overload).join(' '))`

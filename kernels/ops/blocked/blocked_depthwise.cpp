@@ -101,8 +101,8 @@ void row_of_any(const Problem& q, const float* plane, int64_t r, const float* fi
         for (int64_t w = 0; w < q.kernel[1]; w++) {
           const int64_t x = c * q.stride[1] - q.padding[1] + w * q.dilation[1];
           if (x < 0 || x >= q.in[1]) continue;
-          acc += Vec<float>::load(filter + (h * q.kernel[1] + w) * kBlock + v * kLanes) *
-                 Vec<float>::load(plane + (y * q.in[1] + x) * kBlock + v * kLanes);
+          add_product(acc, Vec<float>::load(filter + (h * q.kernel[1] + w) * kBlock + v * kLanes),
+                      Vec<float>::load(plane + (y * q.in[1] + x) * kBlock + v * kLanes));
         }
       }
       limit(acc, q.lo, q.hi).store(out + c * kBlock + v * kLanes);

@@ -36,7 +36,7 @@ void depthwise_tile(const float* const* rows, int64_t height, int64_t column, co
 #pragma GCC unroll 8
         for (int i = 0; i < P; i++) {
           const int read = i * S + w;
-          if (read >= kLeft && read < kWidth - kRight) acc[i] += f * Vec<float>::load(row + read * kBlock);
+          if (read >= kLeft && read < kWidth - kRight) add_product(acc[i], f, Vec<float>::load(row + read * kBlock));
         }
       }
     }

@@ -2,6 +2,13 @@
 
 #include <algorithm>
 
+/// Where few registers are left, a channel at a time: the compiler would load for both first.
+#if defined(PTLITE_TILE_PARTS)
+#define PTLITE_UNROLL_CHANNELS _Pragma("GCC unroll 1")
+#else
+#define PTLITE_UNROLL_CHANNELS _Pragma("GCC unroll 2")
+#endif
+
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
 namespace blocked {
@@ -17,10 +24,9 @@ struct Size {
   Tile grouped[2];          ///< of 4 and of 8 channels
 };
 
-/// Adds the products of one channel to a tile.
-template <int F, int P, int step>
-PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter) {
-  constexpr int V = F * kParts;
+/// Adds the products of one channel to V vectors of each pixel of a tile.
+template <int V, int P, int step>
+PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][V], const float* x, const float* filter) {
   Vec<float> w[V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; v++) w[v] = Vec<float>::load(filter + v / kParts * a.filter_block + v % kParts * kLanes);
@@ -28,7 +34,7 @@ PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kPart
   for (int i = 0; i < P; i++) {
     const Vec<float> e(x[i * step]);
 #pragma GCC unroll 4
-    for (int v = 0; v < V; v++) acc[i][v] += e * w[v];
+    for (int v = 0; v < V; v++) add_product(acc[i][v], e, w[v]);
   }
 }
 
@@ -36,8 +42,8 @@ PTLITE_INLINE void add_channel(const TileArgs& a, Vec<float> (&acc)[P][F * kPart
 /// first-level cache. Each tap of a block asks for the pixels of the next one, at last for those of the next tile, and for filters: those that
 /// come soon, else those kAhead taps further on: the loads of a tap all come at its beginning, and what they read is in the second-level
 /// cache or behind it.
-template <int F, int P>
-PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts], const float* x, const float* filter, Soon soon) {
+template <int F, int V, int P>
+PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][V], const float* x, const float* filter, Soon soon) {
   constexpr int64_t kAhead = 4;
   if (a.tap_count == 0) return;
   const int64_t tap_floats = a.depth * kBlock, block_floats = kBlock * kBlock;
@@ -55,12 +61,12 @@ PTLITE_INLINE void add_blocks(const TileArgs& a, Vec<float> (&acc)[P][F * kParts
       if (later == nullptr) later = f + lead * kBlock + ahead + (t + taps_ahead < a.tap_count ? 0 : block_floats - a.tap_count * tap_floats);
       else soon.at += (depth - lead) * step;
       const float* now = x + a.taps[t];
-#pragma GCC unroll 2
+PTLITE_UNROLL_CHANNELS
       for (int64_t c = lead; c < depth; c++, later += step) {
         __builtin_prefetch(next + c * kBlock);
 #pragma GCC unroll 2
         for (int i = 0; i < F; i++) __builtin_prefetch(later + i * a.filter_block);
-        add_channel<F, P, kBlock>(a, acc, now + c, f + c * kBlock);
+        add_channel<V, P, kBlock>(a, acc, now + c, f + c * kBlock);
       }
     }
   }
@@ -90,17 +96,16 @@ PTLITE_INLINE void add_groups(const TileArgs& a, Vec<float> (&acc)[P][kParts], c
       for (int v = 0; v < kParts; v++) {
         const Vec<float> w = Vec<float>::load(filter + c * kBlock + v * kLanes);
 #pragma GCC unroll 16
-        for (int i = 0; i < P; i++) acc[i][v] += of_group<G>(pixel + i * kBlock, v, c) * w;
+        for (int i = 0; i < P; i++) add_product(acc[i][v], of_group<G>(pixel + i * kBlock, v, c), w);
       }
     }
   }
 }
 
-/// F output blocks by P pixels that lie `step` floats apart in the input; G: channels of a group within a block, or 0.
-template <int F, int P, int step, int G = 0>
-void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out,
-          Soon soon) {
-  constexpr int V = F * kParts;
+/// V vectors of F output blocks by P pixels that lie `step` floats apart in the input; G: channels of a group within a block, or 0.
+template <int F, int V, int P, int step, int G>
+PTLITE_INLINE void tile_part(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual,
+                             float* out, Soon soon) {
   Vec<float> acc[P][V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; v++) {
@@ -111,10 +116,10 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
   if constexpr (G > 0) {
     add_groups<G>(a, acc, x, filter);
   } else if constexpr (step == kBlock) {
-    add_blocks<F>(a, acc, x, filter, soon);
+    add_blocks<F, V>(a, acc, x, filter, soon);
   } else {
 #pragma GCC unroll 1
-    for (int64_t t = 0; t < a.tap_count; t++) add_channel<F, P, step>(a, acc, x + a.taps[t], filter + t * kBlock);
+    for (int64_t t = 0; t < a.tap_count; t++) add_channel<V, P, step>(a, acc, x + a.taps[t], filter + t * kBlock);
   }
   const auto at = [&](int i, int v) { return v / kParts * a.out_block + i * kBlock + v % kParts * kLanes; };
   if (residual != nullptr) {
@@ -132,6 +137,19 @@ void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, 
   }
 }
 
+/// F output blocks, a few vectors at a time where there are few registers.
+template <int F, int P, int step, int G = 0>
+void tile(const TileArgs& a, int64_t skip, const float* x, const float* filter, const float* bias, const float* residual, float* out,
+          Soon soon) {
+  constexpr int kWhole = F * kParts, V = G > 0 || kTileParts > kWhole ? kWhole : kTileParts;
+#pragma GCC unroll 1
+  for (int v = 0; v < kWhole; v += V) {
+    const int64_t by = v * kLanes;
+    tile_part<F, V, P, step, G>(a, skip, x, filter + by, bias == nullptr ? nullptr : bias + by, residual == nullptr ? nullptr : residual + by,
+                                out + by, soon);
+  }
+}
+
 template <int P>
 constexpr Size size() {
 #if PTLITE_VEC_BYTES >= 64
@@ -141,11 +159,12 @@ constexpr Size size() {
 #endif
 }
 
-// Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2, 24 of 32 on 64-bit Arm. The others are for
+// Accumulators of the largest tile: 28 of 32 registers with AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2, 24 of 32 on 64-bit Arm, 12 of half a block
+// with WebAssembly. The others are for
 // rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
 #if PTLITE_VEC_BYTES >= 64
 constexpr Size kSizes[] = {size<14>(), size<12>(), size<10>(), size<9>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
-#elif PTLITE_VEC_BYTES >= 32 || PTLITE_VEC_REGISTERS >= 32
+#elif PTLITE_VEC_BYTES >= 32 || PTLITE_VEC_REGISTERS >= 32 || defined(PTLITE_TILE_PARTS)
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else
 constexpr Size kSizes[] = {size<2>(), size<1>()};

@@ -24,6 +24,13 @@ constexpr int kFilters = 2;
 constexpr int kFilters = 1;
 #endif
 
+/// Vectors of an output block that a tile has at a time: all of them, but on processors that say otherwise.
+#if defined(PTLITE_TILE_PARTS)
+constexpr int kTileParts = PTLITE_TILE_PARTS;
+#else
+constexpr int kTileParts = kFilters * kParts;
+#endif
+
 /// What the tiles of a convolution have in common. Distances are in floats.
 struct TileArgs {
   const int64_t* taps;   ///< from a pixel's first element to what each tap reads; for plain input, each tap of each channel
@@ -82,6 +89,9 @@ void run_row(const TileArgs& a, bool plain, int filters, int64_t pixels, const f
 
 /// Pixels of the tiles that a row of so many is cut into.
 int64_t row_tile(int64_t pixels);
+
+/// acc += a * b, by one instruction where the compiler has to be asked for it.
+PTLITE_INLINE void add_product(Vec<float>& acc, Vec<float> a, Vec<float> b) { acc = fma(a, b, acc); }
 
 /// A NaN in v survives, as in at::clamp.
 PTLITE_INLINE Vec<float> limit(Vec<float> v, float lo, float hi) { return fast_min(Vec<float>(hi), fast_max(Vec<float>(lo), v)); }

@@ -16,13 +16,13 @@ inline namespace CPU_CAPABILITY {
 namespace gemm {
 
 // The tile leaves room for one vector of B per column group and one broadcast of A: 28 of 32 registers with
-// AVX-512, 12 of 16 with AVX2, 8 of 16 with SSE2, which has no three-operand form. 64-bit Arm multiplies by a lane: 24 of 32, and three
+// AVX-512, 12 of 16 with AVX2 and WebAssembly, 8 of 16 with SSE2, which has no three-operand form. 64-bit Arm multiplies by a lane: 24 of 32, and three
 // registers hold a column of A.
 #if PTLITE_VEC_BYTES >= 64
 constexpr int kRows = 14;
 #elif PTLITE_VEC_REGISTERS >= 32
 constexpr int kRows = 12;
-#elif PTLITE_VEC_BYTES >= 32
+#elif PTLITE_VEC_BYTES >= 32 || defined(PTLITE_TILE_PARTS)
 constexpr int kRows = 6;
 #else
 constexpr int kRows = 4;

@@ -48,27 +48,27 @@ void dots(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_row, const T* b
         const Vec<T> x0 = Vec<T>::load(x + p), x1 = Vec<T>::load(x + p + L);
 #pragma GCC unroll 4
         for (int r = 0; r < R; r++) {
-          acc[r][0] += x0 * Vec<T>::load(w[r] + p);
-          acc[r][1] += x1 * Vec<T>::load(w[r] + p + L);
+          acc[r][0] = fma(x0, Vec<T>::load(w[r] + p), acc[r][0]);
+          acc[r][1] = fma(x1, Vec<T>::load(w[r] + p + L), acc[r][1]);
         }
       }
       for (; p < body; p += L) {
         const Vec<T> x0 = Vec<T>::load(x + p);
 #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) acc[r][0] += x0 * Vec<T>::load(w[r] + p);
+        for (int r = 0; r < R; r++) acc[r][0] = fma(x0, Vec<T>::load(w[r] + p), acc[r][0]);
       }
       if (rest > 0) {
         const Vec<T> x0 = Vec<T>::load(x + p, rest);
 #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) acc[r][1] += x0 * Vec<T>::load(w[r] + p, rest);
+        for (int r = 0; r < R; r++) acc[r][1] = fma(x0, Vec<T>::load(w[r] + p, rest), acc[r][1]);
       }
       for (int r = 0; r < R; r++) c[i * c_row + j + r] = finish_one<T>(reduce_add(acc[r][0] + acc[r][1]), e, i, j + r);
     }
     for (; j < n; j++) {
       Vec<T> acc{};
       const T* w = b + j * b_col;
-      for (int64_t p = 0; p < body; p += L) acc += Vec<T>::load(x + p) * Vec<T>::load(w + p);
-      if (rest > 0) acc += Vec<T>::load(x + body, rest) * Vec<T>::load(w + body, rest);
+      for (int64_t p = 0; p < body; p += L) acc = fma(Vec<T>::load(x + p), Vec<T>::load(w + p), acc);
+      if (rest > 0) acc = fma(Vec<T>::load(x + body, rest), Vec<T>::load(w + body, rest), acc);
       c[i * c_row + j] = finish_one<T>(reduce_add(acc), e, i, j);
     }
   }
@@ -89,7 +89,7 @@ void row_by_packed(int64_t n, int64_t k, const T* a, int64_t a_col, const T* b, 
 #pragma GCC unroll 4
       for (int g = 0; g < G; g++) {
 #pragma GCC unroll 4
-        for (int v = 0; v < kVectors; v++) acc[g][v] += av * Vec<T>::load(panel + g * step + p * N + v * L);
+        for (int v = 0; v < kVectors; v++) acc[g][v] = fma(av, Vec<T>::load(panel + g * step + p * N + v * L), acc[g][v]);
       }
     }
     for (int g = 0; g < G; g++) {

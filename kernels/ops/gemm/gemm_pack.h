@@ -15,19 +15,34 @@ namespace {
 template <class T>
 constexpr int kPiece = kRows < Vec<T>::size ? kRows : Vec<T>::size;
 
-/// Stores a piece of column `p` of a panel. Where that is less than a vector, what lies behind it comes along, and the next column overwrites it; the
-/// last of `k` keeps to its place.
+/// Stores `rows` rows of column `p` of a panel. Where a panel is less than a vector, what lies behind it comes along, and the next column overwrites it;
+/// the last of `k` keeps to its place, as what is left of a panel behind whole vectors does.
 template <class T>
-PTLITE_INLINE void store_column(Vec<T> column, int64_t p, int64_t k, T* panel) {
-  if (kPiece<T> == Vec<T>::size || p + 1 < k) column.store(panel + p * kRows);
-  else column.store(panel + p * kRows, kPiece<T>);
+PTLITE_INLINE void store_column(Vec<T> column, int rows, int64_t p, int64_t k, T* panel) {
+  if (rows == Vec<T>::size || (kRows < Vec<T>::size && p + 1 < k)) column.store(panel + p * kRows);
+  else column.store(panel + p * kRows, rows);
 }
 
-/// A piece of a panel of rows that are contiguous along k, in squares of Vec<T>::size.
+/// `of` rows of a panel, of which `rows` are there, that are contiguous along k, in squares of Vec<T>::size.
 template <class T>
-void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, T* out) {
+PTLITE_INLINE void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, int of, T* out) {
   constexpr int L = Vec<T>::size;
-  static_assert(sizeof(T) != 4 || kRows % kPiece<T> == 0, "vectors hold a column of a panel");
+#if defined(PTLITE_WHOLE_SQUARES)
+  const int64_t whole = rows >= of ? k / L * L : 0;
+  for (int64_t p = 0; p < whole; p += L) {
+    Vec<T> square[L];
+#pragma GCC unroll 16
+    for (int r = 0; r < L; r++) square[r] = r < of ? Vec<T>::load(a + r * a_row + p) : Vec<T>::zero();
+    transpose_square<T>(square);
+#pragma GCC unroll 16
+    for (int c = 0; c < L; c++) store_column<T>(square[c], of, p + c, k, out);
+  }
+#pragma GCC unroll 1
+  for (int64_t p = whole; p < k; p++) {
+#pragma GCC unroll 1
+    for (int r = 0; r < of; r++) out[p * kRows + r] = r < rows ? a[r * a_row + p] : T(0);
+  }
+#else
   for (int64_t p = 0; p < k; p += L) {
     const int64_t count = std::min<int64_t>(L, k - p);
     Vec<T> square[L];
@@ -36,9 +51,16 @@ void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, T* out) {
     transpose_square<T>(square);
 #pragma GCC unroll 16
     for (int c = 0; c < L; c++) {
-      if (c < count) store_column<T>(square[c], p + c, k, out);
+      if (c < count) store_column<T>(square[c], of, p + c, k, out);
     }
   }
+#endif
+}
+
+/// A piece of a panel.
+template <class T, int of>
+void pack_piece(int64_t k, const T* a, int64_t a_row, int rows, T* out) {
+  pack_squares<T>(k, a, a_row, rows, of, out);
 }
 
 }  // namespace
@@ -52,12 +74,15 @@ void pack_a(int64_t m, int64_t k, const T* a, int64_t a_row, int64_t a_col, T* o
     if constexpr (sizeof(T) == 4) {
       if (a_row == 1) {
         for (int64_t p = 0; p < k; p++) {
-          for (int r = 0; r < kRows; r += kPiece<T>) store_column<T>(Vec<T>::load(src + p * a_col + r, std::max(0, rows - r)), p, k, out + r);
+          for (int r = 0; r < kRows; r += kPiece<T>)
+            store_column<T>(Vec<T>::load(src + p * a_col + r, std::max(0, rows - r)), std::min(kPiece<T>, kRows - r), p, k, out + r);
         }
         continue;
       }
       if (a_col == 1) {
-        for (int r = 0; r < kRows; r += kPiece<T>) pack_squares<T>(k, src + r * a_row, a_row, rows - r, out + r);
+        constexpr int kLast = kRows % kPiece<T>;
+        for (int r = 0; r + kPiece<T> <= kRows; r += kPiece<T>) pack_piece<T, kPiece<T>>(k, src + r * a_row, a_row, rows - r, out + r);
+        if constexpr (kLast > 0) pack_piece<T, kLast>(k, src + (kRows - kLast) * a_row, a_row, rows - (kRows - kLast), out + kRows - kLast);
         continue;
       }
     }

@@ -4,10 +4,15 @@
 
 namespace ptlite {
 
-// Files are read, never mapped.
+// There are no files: JavaScript has their bytes.
 void* map_file(int, size_t) {
   errno = ENOTSUP;
   return nullptr;
+}
+
+bool read_file(int, void*, int64_t) {
+  errno = ENOTSUP;
+  return false;
 }
 
 }  // namespace ptlite

@@ -1,0 +1,69 @@
+// Times ptlite/web beside onnxruntime-web, and beside the native kernels, in one run of Node on one thread: the runtimes take turns, round by round, with
+// the same input. Prints a table in Markdown, with the geometric mean of the ratios.
+//
+//   node [--experimental-wasm-relaxed-simd] web.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--minimum]
+//
+// The option of Node is for versions below 22, where relaxed SIMD is not switched on. --minimum prints the fastest runs in place of the medians: for
+// machines with other work.
+import { parseArgs } from 'node:util'
+import * as web from '../dist/web.js'
+import { compare, relativeError } from './lib/compare.mjs'
+import { modelPath } from './lib/models.mjs'
+import { OnnxRuntimeWeb, Ptlite } from './lib/peers.mjs'
+
+const MODELS = [
+  'mobilenet_v2',
+  'mobilenet_v3_small',
+  'squeezenet1_1',
+  'shufflenet_v2_x1_0',
+  'resnet18',
+  'efficientnet_b0',
+  'encoder',
+  'lstm',
+  'mlp',
+  'mobilenet_v2_quantized',
+]
+
+const { values: options } = parseArgs({
+  options: {
+    models: { type: 'string', default: MODELS.join() },
+    seconds: { type: 'string', default: '6' },
+    rounds: { type: 'string', default: '5' },
+    minimum: { type: 'boolean', default: false },
+  },
+})
+const rounds = Number(options.rounds)
+const statistic = options.minimum ? 'minimum' : 'median'
+
+const ours = new Ptlite('ptlite/web', 'eager', web)
+const native = new Ptlite('ptlite, native', 'eager')
+const theirs = await OnnxRuntimeWeb.start()
+const PEERS = [ours, native, theirs]
+
+console.log(
+  `Node ${process.version}, kernels for ${web.cpu.currentLevel()}, onnxruntime-web ${theirs.version}, 1 thread, ${statistic} in ms\n`,
+)
+console.log('| network | ptlite/web | onnxruntime-web | ratio | ptlite, native | ratio | difference |')
+console.log('|---|---:|---:|---:|---:|---:|---:|')
+const ratios = []
+for (const model of options.models.split(',')) {
+  const outputs = new Map()
+  for (const peer of PEERS) {
+    try {
+      outputs.set(peer, await peer.load(modelPath(model, peer === theirs ? 'onnx' : 'traced.ptl'), modelPath(model, 'npy')))
+    } catch (error) {
+      console.error(`${model}: ${peer.name} fails: ${String(error.message).split('\n')[0]}`)
+    }
+  }
+  const times = await compare([...outputs.keys()], { rounds, milliseconds: (1000 * Number(options.seconds)) / rounds })
+  const time = (peer) => times[peer.name]?.[statistic]
+  const ms = (peer) => (time(peer) === undefined ? 'n/a' : String(Number(time(peer).toPrecision(3))))
+  const ratio = (peer) => (time(peer) === undefined ? 'n/a' : `${(time(ours) / time(peer)).toFixed(2)}×`)
+  if (time(theirs) !== undefined) ratios.push(time(ours) / time(theirs))
+  const error = outputs.has(native) ? relativeError(outputs.get(ours), outputs.get(native)).toExponential(1) : 'n/a'
+  console.log(`| ${model} | ${ms(ours)} | ${ms(theirs)} | ${ratio(theirs)} | ${ms(native)} | ${ratio(native)} | ${error} |`)
+}
+console.log(
+  `\ngeometric mean against onnxruntime-web: ${Math.exp(ratios.reduce((sum, r) => sum + Math.log(r), 0) / ratios.length).toFixed(2)}×`,
+)
+await Promise.all(PEERS.map((peer) => peer.close()))

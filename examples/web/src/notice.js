@@ -1,0 +1,31 @@
+import { h } from './dom.js'
+
+/** What to do about an error, by its code, where the message does not say it. */
+const ADVICE = {
+  MISSING_OPERATOR:
+    'The file can be looked at; to run it, this build would need those operators. Operators of your own are described in the docs (custom operators).',
+  INVALID_FILE: 'Download or export the file again: its bytes are not what its format says.',
+  LIMIT_EXCEEDED: 'The model asks for more than a page may give. Try a smaller input.',
+  OUT_OF_MEMORY: 'Close other models or tabs, or try a smaller input.',
+  INVALID_ARGUMENT: 'Look at the types and sizes of the arguments.',
+  MODEL_ERROR: 'The code of the model raised this. Most often an argument has another size or type than it expects.',
+}
+
+/** An error as people can use it: what happened, its code, and what to do. */
+export function errorNotice(title, error) {
+  const code = error?.code ?? null
+  const lines = String(error?.message ?? error)
+  const advice = code === null ? null : ADVICE[code]
+  return h(
+    'div',
+    { class: 'notice error', role: 'alert' },
+    h('p', { class: 'notice-title' }, title, code === null ? null : h('code', { class: 'chip' }, code)),
+    h('p', { class: 'message' }, lines),
+    advice ? h('p', { class: 'quiet' }, advice) : null,
+  )
+}
+
+/** A note beside what it is about. */
+export function note(...children) {
+  return h('p', { class: 'notice' }, ...children)
+}

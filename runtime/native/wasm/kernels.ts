@@ -1,0 +1,176 @@
+import { PtliteError } from '../../error.js'
+import { KERNEL_ABI_HASH } from '../generated/kernels.js'
+import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
+import { CodeTable } from './code-table.js'
+import type { KernelExports } from './exports.js'
+import { importsFor } from './imports.js'
+import { type CompiledModule, webAssembly } from './web-assembly.js'
+
+const ALIGNMENT = 64
+
+/** One instance of the kernels, with its memory, in which the frame of this thread and all tensors lie. */
+export class Kernels {
+  private readonly frame: number
+  /** Memory that stands for JavaScript's during a launch, and its size. */
+  private scratch = 0
+  private scratchBytes = 0
+  private buffer: ArrayBuffer
+  private bytes: Uint8Array
+  private readonly reads: number
+  private readonly writes: number
+  /** Why no kernel can run any more. */
+  private trap: PtliteError | undefined
+
+  private constructor(
+    readonly exports: KernelExports,
+    /** Code that is generated for these kernels. */
+    readonly code: CodeTable,
+  ) {
+    this.buffer = exports.memory.buffer
+    this.bytes = new Uint8Array(this.buffer)
+    this.frame = this.take(FRAME_BYTES)
+    viewFrame(this.buffer, this.frame)
+    const names = Array.from({ length: exports.ptlite_kernel_count() }, (_, id) => this.text(exports.ptlite_kernel_name(id)))
+    this.reads = names.indexOf('mem_read')
+    this.writes = names.indexOf('mem_write')
+  }
+
+  /** At once, which pages allow only of small modules. */
+  static of(module: CompiledModule): Kernels {
+    const code = new CodeTable(() => made)
+    const imports = { ptlite: importsFor(() => made, code) }
+    const made = new webAssembly!.Instance(module, imports).exports as KernelExports
+    return Kernels.start(made, code)
+  }
+
+  static async whenMade(module: CompiledModule): Promise<Kernels> {
+    const code = new CodeTable(() => made)
+    const imports = { ptlite: importsFor(() => made, code) }
+    const made = (await webAssembly!.instantiate(module, imports)).exports as KernelExports
+    return Kernels.start(made, code)
+  }
+
+  private static start(made: KernelExports, code: CodeTable): Kernels {
+    if (typeof made.ptlite_abi_hash !== 'function' || made.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH)
+      throw new PtliteError('NATIVE_LIBRARY', 'the file of kernels is of another version of ptlite; it has to be that of the same package')
+    made._initialize()
+    return new Kernels(made, code)
+  }
+
+  /** Runs the kernel that the frame names. `host` is memory of JavaScript, which the kernel gets a copy of and whose changes come back. */
+  launch(host: ArrayBufferView | null): number {
+    if (this.trap !== undefined) throw this.trap
+    if (host === null) return this.run(0)
+    const view = new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
+    const kernel = i32[0]!
+    if (kernel === this.reads || kernel === this.writes) return this.copy(kernel === this.reads, view)
+    const at = this.scratchOf(view.length)
+    this.bytes.set(view, at)
+    const status = this.run(at)
+    view.set(this.bytes.subarray(at, at + view.length))
+    return status
+  }
+
+  /** The same for another frame. */
+  launchFrame(frame: Uint8Array): number {
+    if (this.trap !== undefined) throw this.trap
+    const at = this.take(frame.length)
+    try {
+      this.bytes.set(frame, at)
+      const status = this.guarded(at, 0)
+      frame.set(this.bytes.subarray(at, at + frame.length))
+      return status
+    } finally {
+      this.give(at)
+    }
+  }
+
+  /** A block at a multiple of 64. Throws OUT_OF_MEMORY. */
+  take(bytes: number): number {
+    if (this.trap !== undefined) throw this.trap
+    const address = bytes > 0xffffffff ? 0 : this.exports.aligned_alloc(ALIGNMENT, Math.ceil((bytes || 1) / ALIGNMENT) * ALIGNMENT) >>> 0
+    this.follow()
+    if (address === 0)
+      throw new PtliteError(
+        'OUT_OF_MEMORY',
+        `WebAssembly has no memory left for ${bytes} bytes: it holds 4 GB at most; dispose of tensors and modules that are not needed, and check the sizes that were asked for`,
+      )
+    return address
+  }
+
+  give(address: number): void {
+    if (this.trap === undefined) this.exports.free(address)
+  }
+
+  private run(host: number): number {
+    const status = this.guarded(this.frame, host)
+    this.follow()
+    return status
+  }
+
+  private guarded(frame: number, host: number): number {
+    try {
+      return this.exports.ptlite_launch(frame, host)
+    } catch (cause) {
+      throw this.trapped(cause)
+    }
+  }
+
+  /**
+   * What a trap leaves behind is not known: a kernel may have been about to change the allocator's lists. So no kernel runs any more in this instance,
+   * whose tensors are lost.
+   */
+  private trapped(cause: unknown): PtliteError {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    this.trap = new PtliteError(
+      'NATIVE_LIBRARY',
+      `kernels ended by a trap before (${message}), and their memory cannot be relied on; load the page, or start the worker, again`,
+      { cause },
+    )
+    const name = this.text(this.exports.ptlite_kernel_name(i32[0]! >>> 0))
+    return new PtliteError(
+      'INTERNAL',
+      `kernel ${name}: ${message}; no other kernel can run in this page or worker until it is loaded again`,
+      {
+        cause,
+      },
+    )
+  }
+
+  /** Memory that has grown is another buffer. */
+  private follow(): void {
+    const { buffer } = this.exports.memory
+    if (buffer === this.buffer) return
+    this.buffer = buffer
+    this.bytes = new Uint8Array(buffer)
+    viewFrame(buffer, this.frame)
+  }
+
+  /** mem_read and mem_write, whose frame has an address and a count, without a copy between. */
+  private copy(isRead: boolean, view: Uint8Array): number {
+    const address = i32[4]! >>> 0
+    const bytes = i32[6]! >>> 0
+    // a size beyond either is a mistake of the library
+    if (i32[5] !== 0 || i32[7] !== 0 || bytes > view.length || address + bytes > this.bytes.length)
+      throw new PtliteError('INTERNAL', `${bytes} bytes at ${address} are not in memory`)
+    const there = this.bytes.subarray(address, address + bytes)
+    if (isRead) view.set(there)
+    else there.set(bytes === view.length ? view : view.subarray(0, bytes))
+    return 0
+  }
+
+  private scratchOf(bytes: number): number {
+    if (bytes > this.scratchBytes) {
+      if (this.scratch !== 0) this.give(this.scratch)
+      this.scratch = this.scratchBytes = 0
+      this.scratch = this.take(bytes)
+      this.scratchBytes = bytes
+    }
+    return this.scratch
+  }
+
+  private text(address: number): string {
+    const bytes = new Uint8Array(this.exports.memory.buffer)
+    return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)))
+  }
+}

@@ -1,0 +1,95 @@
+import { check, PtliteError } from '../../error.js'
+import { frameBytes } from './frame-memory.js'
+import { Kernels } from './kernels.js'
+import { chooseKernels, compileLater, compileNow, type KernelSource } from './locate.js'
+
+/** Stands for runtime/native/library.ts in builds for browsers: kernels are modules of WebAssembly. */
+
+let source: KernelSource | undefined
+let kernels: Kernels | undefined
+let loading: Promise<Kernels> | undefined
+
+/**
+ * Says where the kernels are, in place of the files beside the library. Must come before the first operator call and the first model: throws
+ * NATIVE_LIBRARY after it.
+ */
+export function setKernels(from: KernelSource): void {
+  check(
+    (from as unknown) !== undefined && (from as unknown) !== null && from !== '',
+    () => 'expected the URL or the bytes of a file of kernels',
+  )
+  if (kernels !== undefined || loading !== undefined)
+    throw new PtliteError('NATIVE_LIBRARY', 'the kernels are loaded already; call setKernels first')
+  source = from
+}
+
+/** The same for a single path or URL, by the name that it has in Node. */
+export function setNativeLibrary(path: string): void {
+  check(typeof path === 'string' && path !== '', () => 'expected the URL of a file of kernels')
+  setKernels(path)
+}
+
+/** Fulfils once kernels can run; loadModule waits for that itself. Rejects with NATIVE_LIBRARY, and UNSUPPORTED_HOST. */
+export async function kernelsReady(): Promise<void> {
+  if (kernels !== undefined) return
+  loading ??= load()
+  try {
+    await loading
+  } catch (error) {
+    // the network may be there next time
+    loading = undefined
+    throw error
+  }
+}
+
+async function load(): Promise<Kernels> {
+  const made = await Kernels.whenMade(await compileLater(chooseKernels(source)))
+  // someone may have come first who could not wait
+  return (kernels ??= made)
+}
+
+/** The kernels, loaded at once where the host can do that: from files of Node, and from bytes. Throws NATIVE_LIBRARY where it cannot. */
+export function nativeHost(): Kernels {
+  return (kernels ??= loadNow())
+}
+
+function loadNow(): Kernels {
+  const module = compileNow(chooseKernels(source))
+  if (module !== undefined) return Kernels.of(module)
+  throw new PtliteError(
+    'NATIVE_LIBRARY',
+    "the kernels have not been loaded yet, which browsers do while others wait: `await ready()` of 'ptlite/web' before tensors are made, or load a model first",
+  )
+}
+
+/**
+ * Fulfils once the code that was generated so far, for compiled calls, is in use. It is compiled while others wait, so that a loop that never waits goes on
+ * without it.
+ */
+export async function codeReady(): Promise<void> {
+  await kernels?.code.settled()
+}
+
+/** Runs the kernel that the frame of this thread names. */
+export function nativeLaunch(memory: ArrayBufferView | null): number {
+  return (kernels ?? withFrame()).launch(memory)
+}
+
+/** The first kernel: the frame was filled in before there was a memory for it. */
+function withFrame(): Kernels {
+  const before = frameBytes.slice()
+  const host = nativeHost()
+  frameBytes.set(before)
+  return host
+}
+
+/** Runs the kernel of another frame; there is no other thread, so that others have their turn first. */
+export async function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
+  await turnOfOthers()
+  return nativeHost().launchFrame(frame)
+}
+
+/** Behind messages and timers that wait. */
+function turnOfOthers(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
+}

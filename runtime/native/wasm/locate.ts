@@ -1,0 +1,106 @@
+import { PtliteError } from '../../error.js'
+import { highestWasmLevel, type WasmLevel } from './features.js'
+import { type CompiledModule, webAssembly } from './web-assembly.js'
+
+/**
+ * Where the kernels are: the URL of a file, its bytes, the answer to a request for it, a module that was compiled already, or one of these for each level:
+ * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`.
+ */
+export type KernelSource = KernelFile | Partial<Record<WasmLevel, KernelFile>>
+export type KernelFile = string | URL | Uint8Array | ArrayBuffer | Response | Promise<Response> | CompiledModule
+
+/** Beside the bundle. Tools that bundle programs look for just such expressions, and copy the files. */
+const FILES: Readonly<Record<WasmLevel, () => URL>> = {
+  DEFAULT: () => new URL('./web/ptlite.wasm', import.meta.url),
+  RELAXED: () => new URL('./web/ptlite-relaxed.wasm', import.meta.url),
+}
+
+/** The file for this engine. Throws UNSUPPORTED_HOST where it has no vectors of WebAssembly. */
+export function chooseKernels(source: KernelSource | undefined): KernelFile {
+  const level = highestWasmLevel()
+  if (level === undefined)
+    throw new PtliteError(
+      'UNSUPPORTED_HOST',
+      webAssembly === undefined
+        ? 'this program has no WebAssembly, or its Content-Security-Policy has no wasm-unsafe-eval'
+        : 'this engine has no vectors of WebAssembly; it takes Chrome 91, Firefox 89, Safari 16.4 or Node 16.4',
+    )
+  if (source === undefined) return FILES[level]()
+  if (!isByLevel(source)) return source
+  const file = (level === 'RELAXED' ? source.RELAXED : undefined) ?? source.DEFAULT
+  if (file === undefined) throw new PtliteError('UNSUPPORTED_HOST', 'this engine has no relaxed SIMD; give setKernels a file DEFAULT, too')
+  return file
+}
+
+function isByLevel(source: KernelSource): source is Partial<Record<WasmLevel, KernelFile>> {
+  return typeof source === 'object' && Object.getPrototypeOf(source) === Object.prototype
+}
+
+interface Files {
+  readFileSync(path: string | URL): Uint8Array
+}
+
+/** Of Node and what follows it, where files are read at once. */
+export function filesOfHost(): Files | undefined {
+  const { process } = globalThis as unknown as { readonly process?: { getBuiltinModule?(name: string): Files | undefined } }
+  return process?.getBuiltinModule?.('fs')
+}
+
+/** Compiled code at once; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
+export function compileNow(file: KernelFile): CompiledModule | undefined {
+  if (isCompiled(file)) return file
+  return from(file, () => {
+    const bytes = bytesNow(file)
+    return bytes && new webAssembly!.Module(bytes)
+  })
+}
+
+/** The same from anywhere. Rejects with NATIVE_LIBRARY. */
+export async function compileLater(file: KernelFile): Promise<CompiledModule> {
+  if (isCompiled(file)) return file
+  try {
+    const bytes = bytesNow(file)
+    if (bytes !== undefined) return await webAssembly!.compile(bytes)
+    const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
+    if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+    // a server that does not know the type of the file has it compiled in one piece
+    const isNamed = response.headers.get('content-type')?.startsWith('application/wasm') === true
+    return isNamed && webAssembly!.compileStreaming !== undefined
+      ? await webAssembly!.compileStreaming(response)
+      : await webAssembly!.compile(new Uint8Array(await response.arrayBuffer()))
+  } catch (cause) {
+    throw notLoaded(file, cause)
+  }
+}
+
+function from<T>(file: KernelFile, make: () => T): T {
+  try {
+    return make()
+  } catch (cause) {
+    throw notLoaded(file, cause)
+  }
+}
+
+function bytesNow(file: KernelFile): Uint8Array | undefined {
+  if (file instanceof Uint8Array) return file
+  if (file instanceof ArrayBuffer) return new Uint8Array(file)
+  if (!isAddress(file)) return undefined
+  const text = String(file)
+  return text.startsWith('file:') ? filesOfHost()?.readFileSync(new URL(text)) : undefined
+}
+
+const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
+
+function isCompiled(file: KernelFile): file is CompiledModule {
+  return webAssembly !== undefined && (file as unknown) instanceof webAssembly.Module
+}
+
+function notLoaded(file: KernelFile, cause: unknown): PtliteError {
+  const what = isAddress(file) ? String(file) : 'the file that was given'
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new PtliteError(
+    'NATIVE_LIBRARY',
+    `cannot load the kernels from ${what}: ${message}; serve dist/web/*.wasm of the package beside the program, or say by setKernels() where they are`,
+    { cause },
+  )
+}

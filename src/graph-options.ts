@@ -1,0 +1,12 @@
+import { boolean, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
+
+export interface GraphOptions {
+  /** The graph that plans are made from, in place of that of the calls. */
+  readonly optimized?: boolean
+}
+
+/** Throws INVALID_ARGUMENT for options that there are not. */
+export function optimizedOf(options: GraphOptions): boolean {
+  reading(() => checkOptions(options, { optimized: boolean } satisfies Record<keyof GraphOptions, unknown>, 'graph()'))
+  return options.optimized ?? false
+}

@@ -1,0 +1,125 @@
+import { incompatibility } from '../../engine/original.js'
+import { Signature } from '../../compiler/record/signature.js'
+import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
+import { OpenedFile } from '../../formats/containers/opened-file.js'
+import { readSummaries } from '../../formats/ptlc/read.js'
+import { readProgram } from '../../formats/read.js'
+import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
+import type { OpenOptions } from '../../formats/reading/read-options.js'
+import { allSteps } from '../../formats/steps.js'
+import type { FunctionCode } from '../../program/code.js'
+import { graphsOf } from '../../program/data-flow.js'
+import type { Program } from '../../program/program.js'
+import { inputsOf, outputsOf } from '../../program/signature-info.js'
+import { findOperator } from '../../runtime/operators/registry.js'
+import { atHand } from '../at-hand.js'
+import type { ModelSource } from '../sources.js'
+import { operatorsOf } from './operators.js'
+import { byteSize, listParameters } from './parameters.js'
+import type { MethodReport, ModelReport } from './report.js'
+
+/**
+ * What a model file holds. Nothing of it runs, and operators that this build lacks are named rather than refused. Throws INVALID_FILE for a
+ * damaged file, UNSUPPORTED_FILE for one that is no model, with what to do.
+ */
+export async function inspectModel(model: ModelSource): Promise<ModelReport> {
+  const source = openSource(await atHand(model))
+  return reportOf(source, {})
+}
+
+function reportOf(source: ByteSource, options: OpenOptions): ModelReport {
+  let format: ProgramFormat | PlanFormat
+  let file: OpenedFile
+  try {
+    file = new OpenedFile(source, options.verify)
+    format = formatOf(file)
+    if (format.holds === 'plans') return plansReport(source, format)
+  } catch (error) {
+    source.close()
+    throw error
+  }
+  // without a hook for __setstate__ nothing of the file is executed
+  const program = allSteps(readProgram({ file, format }, {}, {}))
+  try {
+    return programReport(source, format, program)
+  } finally {
+    program.close()
+  }
+}
+
+function programReport({ size }: ByteSource, { extension, container }: ProgramFormat, program: Program): ModelReport {
+  const operators = operatorsOf(program)
+  const parameters = listParameters(program).map(({ name, tensor }) => ({
+    name,
+    dtype: tensor.dtype,
+    shape: [...tensor.shape],
+    bytes: byteSize(tensor),
+  }))
+  const methods = program.functions.filter(({ className }) => className === program.root.typeName)
+  return {
+    format: extension,
+    container,
+    bytes: size,
+    bytecodeVersion: program.bytecodeVersion,
+    operatorVersion: program.operatorVersion,
+    className: program.root.typeName,
+    methods: methods.map((fn) => methodReport(fn, program)),
+    operators,
+    missing: operators.filter(({ present }) => !present).map(({ name }) => name),
+    parameters,
+    parameterBytes: parameters.reduce((sum, { bytes }) => sum + bytes, 0),
+    extraFiles: [...program.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
+    graphs: graphsOf(program),
+    compiled: null,
+  }
+}
+
+function methodReport({ method, schema, code }: FunctionCode, { inputs, outputs }: Program): MethodReport {
+  const said = method === 'forward' ? { inputs, outputs } : {}
+  return {
+    name: method,
+    inputs: said.inputs ?? (schema === null ? null : inputsOf(schema.args.slice(1))),
+    outputs: said.outputs ?? (schema === null ? null : outputsOf(schema.returns)),
+    instructions: code.length / 3,
+  }
+}
+
+function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
+  try {
+    const header = format.read(source)
+    const { about } = header
+    const operators = about.operators.map((name) => ({ name, functions: 1, present: findOperator(name) !== undefined }))
+    const plans = readSummaries(header).map(({ method, example, kernels, placement }) => ({
+      method,
+      signature: Signature.of(example)?.toString() ?? 'objects',
+      kernels: countOf(kernels),
+      arenaBytes: placement.arenaBytes,
+      outputBytes: placement.outputs.reduce((sum, size) => sum + size, 0),
+    }))
+    return {
+      format: format.extension,
+      container: format.container,
+      bytes: source.size,
+      bytecodeVersion: about.bytecodeVersion,
+      operatorVersion: about.operatorVersion,
+      className: null,
+      methods: about.methods.map(({ name, arguments: list }) => ({ name, inputs: inputsOf(list), outputs: null, instructions: null })),
+      operators,
+      missing: [],
+      parameters: [],
+      parameterBytes: header.preamble.dataBytes,
+      extraFiles: [],
+      graphs: [],
+      compiled: { library: about.library, level: about.level, unusable: incompatibility(about), original: about.original, plans },
+    }
+  } finally {
+    source.close()
+  }
+}
+
+/** How often each name occurs, most frequent first. */
+export function countOf(names: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return Object.fromEntries([...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)))
+}

@@ -1,0 +1,61 @@
+import type { ArgumentInfo } from '../../program/signature-info.js'
+import { arrayTypeOf } from '../../runtime/tensor/data.js'
+import { dtypeFromName, type DTypeName, isFloating } from '../../runtime/tensor/dtype.js'
+import { Tensor } from '../../runtime/tensor/tensor.js'
+import type { Input } from '../convert.js'
+import type { Module } from '../module.js'
+import { bundledInputs, guessInputs, randomNumbers } from './guess.js'
+
+/** Elements beyond which arguments are not made up. */
+const MAX_ELEMENTS = 2 ** 28
+
+/** Arguments for a method, to try a model with. */
+export interface SuggestedInputs {
+  readonly args: readonly Input[]
+  /** Where they come from, for people. */
+  readonly source: string
+}
+
+/**
+ * Arguments that a method takes: those bundled with the model, else tensors of the sizes that its file declares, else a guess from its weights, for
+ * which the method is called with one shape after the other. Floats are random, the same each time; whole numbers, which may be positions in a table, are 0.
+ * null where none is found. May take as long as some calls of the method.
+ */
+export function suggestInputs(module: Module, method = 'forward'): SuggestedInputs | null {
+  if (method === 'forward') {
+    const bundled = bundledInputs(module)
+    if (bundled !== null) return bundled
+    const { inputs } = module
+    if (inputs?.length === 0) return { args: [], source: 'no arguments' }
+    const declared = inputs === null ? null : argumentsOf(inputs)
+    if (declared !== null) return { args: declared, source: 'random, of the sizes that the file declares' }
+  }
+  return guessInputs(module, method, [...module.parameters().values()])
+}
+
+/** Tensors of the sizes that a file declares, the smallest where they may differ; null where it leaves something open. */
+function argumentsOf(inputs: readonly ArgumentInfo[]): Input[] | null {
+  const args: Input[] = []
+  for (const { name, dtype, shape, constant } of inputs) {
+    // values in structures have their place in the name
+    if (/[[.]/.test(name)) return null
+    if (constant !== undefined) args.push(constant)
+    else if (dtype === undefined || shape === undefined) return null
+    else {
+      const sizes = shape.map(({ min }) => min)
+      if (sizes.reduce((a, b) => a * b, 1) > MAX_ELEMENTS) return null
+      args.push(madeUp(dtype, sizes))
+    }
+  }
+  return args
+}
+
+function madeUp(name: DTypeName, shape: readonly number[]): Tensor {
+  const type = dtypeFromName(name)
+  const length = shape.reduce((a, b) => a * b, 1)
+  if (isFloating(type)) {
+    const t = Tensor.fromStorage(randomNumbers(length), { dtype: 'float32', shape })
+    return name === 'float32' ? t : t.to(name)
+  }
+  return Tensor.fromStorage(new (arrayTypeOf(type))(length) as never, { dtype: name, shape })
+}

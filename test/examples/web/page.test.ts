@@ -1,0 +1,296 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { example } from '../run-example.js'
+import { grownModel } from './grown-model.js'
+import { digits, openFile, startPages, withoutPage } from './page-support.js'
+
+/** The page in Chromium. */
+
+if (withoutPage !== false) {
+  t.plan(0, withoutPage)
+} else {
+  const pages = await startPages()
+  t.teardown(() => pages.close())
+  // the machine may have other work
+  t.setTimeout(240_000)
+
+  const text = (page: Page, selector: string): Promise<string> => page.locator(selector).first().innerText()
+  const tab = (page: Page, id: string): Promise<void> => page.locator(`#tab-${id}`).click()
+
+  t.test('a model is looked into, run and measured', async (t) => {
+    const { page, faults } = await pages.open()
+    await page.getByRole('button', { name: 'digits.ptl' }).click()
+    await page.getByRole('heading', { name: 'digits.ptl' }).waitFor()
+    t.match(await text(page, '.methods'), /forward\(pixels: Tensor\) → Tensor/)
+
+    await tab(page, 'graph')
+    await page.locator('.node').first().waitFor()
+    await page.getByRole('searchbox', { name: /Search steps/ }).fill('batch_norm')
+    await page.getByText('3 of 19 steps').waitFor()
+    t.match(await text(page, '.node-detail'), /aten::batch_norm[\s\S]*features\.1\.weight/)
+    const graph = page.locator('svg.graph')
+    await graph.focus()
+    await page.keyboard.press('ArrowDown')
+    t.match(await text(page, '.node-detail'), /aten::relu/, 'an arrow key follows the edge')
+    const place = (): Promise<string | null> => page.locator('svg.graph > g').getAttribute('transform')
+    const [before] = [await place()]
+    await page.keyboard.press('+')
+    await page.waitForFunction((was) => document.querySelector('svg.graph > g')!.getAttribute('transform') !== was, before)
+
+    await tab(page, 'parameters')
+    await page.getByRole('searchbox', { name: 'Search parameters' }).fill('classify weight')
+    await page.getByText('1 of 20 tensors').waitFor()
+    t.match(await text(page, '#panel-parameters tbody'), /classify\.2\.weight/)
+
+    await tab(page, 'run')
+    await page.locator('#argument-0').fill('ones uint8[1, 1, 8, 8]')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('float32[1, 10]').waitFor()
+    t.equal(await page.locator('.output .top li').count(), 10)
+
+    await tab(page, 'times')
+    await page.getByRole('button', { name: 'Measure' }).click()
+    await page.getByRole('heading', { name: 'Operators, interpreted' }).waitFor()
+    t.match(await text(page, '#panel-times'), /Kernels/)
+    await page.getByRole('button', { name: 'Show the times in the graph' }).click()
+    await page.locator('.node .heat').first().waitFor()
+    t.match(await page.locator('.node .detail').allInnerTexts(), [/^uint8\[1, 1, 8, 8\]$/], 'sizes are those of the run')
+
+    await tab(page, 'memory')
+    await page.getByRole('button', { name: 'Show the arena' }).click()
+    await page.locator('svg.arena').focus()
+    await page.keyboard.press('ArrowRight')
+    t.match(await text(page, '.arena-said'), /kernel calls 1 to/)
+
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('0 B in use').waitFor()
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('each format opens, and a picture is run', async (t) => {
+    const { page, faults } = await pages.open()
+    for (const [name, method] of [
+      ['digits/digits.ff', 'forward'],
+      ['detect/detector.pt', 'forward'],
+      ['classify/shapes.pt2', 'forward'],
+    ] as const) {
+      await openFile(page, name, readFileSync(example(name)))
+      await page.getByRole('heading', { name }).waitFor()
+      t.match(await text(page, '.methods'), method)
+      await tab(page, 'graph')
+      await page.locator('.node').first().waitFor()
+    }
+    await tab(page, 'run')
+    await page.getByRole('radio', { name: 'Picture' }).check({ force: true })
+    await page.setInputFiles('#argument-0-picture', example('classify/triangle.jpg'))
+    await page.locator('.labels summary').click()
+    await page.setInputFiles('#labels', example('classify/labels.txt'))
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    t.match(await text(page, '.output .top li'), 'triangle')
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('what cannot be opened or run is said with its code', async (t) => {
+    const { page, faults } = await pages.open()
+    await openFile(page, 'package.json', Buffer.from('{"name": "no model"}'))
+    await page.getByRole('alert').waitFor()
+    t.match(await text(page, '.notice.error'), /package\.json cannot be opened[\s\S]*UNSUPPORTED_FILE/)
+    await openFile(page, 'cut.ptl', digits().subarray(0, 5000))
+    await page.getByText('cut.ptl cannot be opened').waitFor()
+    t.match(await text(page, '.notice.error'), /INVALID_FILE|UNSUPPORTED_FILE/)
+    // a flatbuffer has no checksums
+    const other = readFileSync(example('digits/digits.ff'))
+    const name = Buffer.from('aten::max_pool2d')
+    for (let at = other.indexOf(name); at >= 0; at = other.indexOf(name, at + 1)) other.write('aten::max_qool2d', at)
+    await openFile(page, 'missing.ff', other)
+    await page.getByRole('heading', { name: 'missing.ff' }).waitFor()
+    t.match(await text(page, '.notice.error'), /MISSING_OPERATOR[\s\S]*aten::max_qool2d/)
+    await tab(page, 'graph')
+    await page.locator('.node.missing').first().waitFor()
+    await tab(page, 'run')
+    t.match(await text(page, '#panel-run'), /missing in this build: aten::max_qool2d/)
+    await openFile(page, 'digits.ptl', digits())
+    await tab(page, 'run')
+    const run = page.getByRole('button', { name: 'Run', exact: true })
+    await page.locator('#argument-0').fill('float32[1, 2, 3]')
+    await run.click()
+    await page.getByText('The run failed').waitFor()
+    await page.locator('#argument-0').fill('float33[1]')
+    await run.click()
+    await page.getByText('There is no dtype float33').waitFor()
+    t.strictSame(faults, [], 'the console stays empty')
+    await page.close()
+  })
+
+  t.test('a file of 100 MB, while the page stays responsive', async (t) => {
+    const folder = t.testdir({})
+    const path = join(folder, 'large.ptl')
+    writeFileSync(path, grownModel(example('digits/digits.ptl'), 100_000_000))
+    t.ok(statSync(path).size > 100_000_000)
+    const { page, faults } = await pages.open()
+    await page.evaluate(() => {
+      const times = ((globalThis as { gaps?: number[] }).gaps = [] as number[])
+      let last = performance.now()
+      setInterval(() => {
+        const now = performance.now()
+        times.push(now - last)
+        last = now
+      }, 10)
+    })
+    await page.setInputFiles('#file', path)
+    await page.getByRole('heading', { name: 'large.ptl' }).waitFor({ timeout: 120_000 })
+    t.match(await text(page, '.terms'), /100 MB/)
+    const longest = await page.evaluate(() => Math.max(...(globalThis as unknown as { gaps: number[] }).gaps))
+    t.ok(longest < 2000, `the page was busy for ${Math.round(longest)} ms at most`)
+    await tab(page, 'run')
+    await page.locator('#argument-0').fill('uint8[1, 1, 8, 8]')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('float32[1, 10]').waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByText('0 B in use').waitFor()
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('memory after 50 models', async (t) => {
+    const { page, faults } = await pages.open()
+    const bytes = grownModel(example('digits/digits.ptl'), 4_000_000)
+    const session = await page.context().newCDPSession(page)
+    const heap = async (): Promise<{ bytes: number; nodes: number }> => {
+      await session.send('HeapProfiler.collectGarbage')
+      const { metrics } = await session.send('Performance.getMetrics')
+      const of = (name: string): number => metrics.find((metric) => metric.name === name)!.value
+      return { bytes: of('JSHeapUsedSize'), nodes: of('Nodes') }
+    }
+    const worker = page.workers()[0]!
+    const address = `${pages.address}ptlite/web.js`
+    const tensors = (): Promise<{ live: number; peak: number }> =>
+      worker.evaluate(async (url) => ((await import(url)) as { memoryStats(): { live: number; peak: number } }).memoryStats(), address)
+    await session.send('Performance.enable')
+    const openAndRun = async (i: number): Promise<void> => {
+      await openFile(page, `model-${i}.ptl`, bytes)
+      await page.getByRole('heading', { name: `model-${i}.ptl` }).waitFor()
+      await tab(page, 'graph')
+      await tab(page, 'run')
+      await page.locator('#argument-0').fill('uint8[1, 1, 8, 8]')
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await page.getByText('float32[1, 10]').waitFor()
+    }
+    for (let i = 0; i < 10; i++) await openAndRun(i)
+    const [first, firstTensors] = [await heap(), await tensors()]
+    for (let i = 10; i < 50; i++) await openAndRun(i)
+    const [last, lastTensors] = [await heap(), await tensors()]
+    t.ok(last.bytes < first.bytes + 3e6, `${first.bytes} bytes of JavaScript after 10, ${last.bytes} after 50`)
+    t.ok(last.nodes < first.nodes + 500, `${first.nodes} nodes after 10, ${last.nodes} after 50`)
+    t.ok(lastTensors.live <= firstTensors.live + 1e5, `${firstTensors.live} bytes of tensors after 10, ${lastTensors.live} after 50`)
+    t.ok(lastTensors.peak <= firstTensors.peak + 1e6, `at most ${lastTensors.peak}`)
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('a digit is drawn, by hand and by keys', async (t) => {
+    const { page, faults } = await pages.open({ path: '#/digits' })
+    const pad = page.locator('.pad')
+    await pad.waitFor()
+    const { x, y, width, height } = (await pad.boundingBox())!
+    const at = (right: number, down: number): [number, number] => [x + width * right, y + height * down]
+    await page.mouse.move(...at(0.5, 0.15))
+    await page.mouse.down()
+    for (const [right, down] of [
+      [0.3, 0.25],
+      [0.25, 0.5],
+      [0.3, 0.75],
+      [0.5, 0.85],
+      [0.7, 0.75],
+      [0.75, 0.5],
+      [0.7, 0.25],
+      [0.5, 0.15],
+    ] as const)
+      await page.mouse.move(...at(right, down), { steps: 4 })
+    await page.mouse.up()
+    await page.getByText('0', { exact: true }).and(page.locator('.digit')).waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('–').and(page.locator('.digit')).waitFor()
+    await pad.focus()
+    for (let i = 0; i < 6; i++) await page.keyboard.press('ArrowUp')
+    await page.keyboard.press(' ')
+    for (let i = 0; i < 12; i++) await page.keyboard.press('ArrowDown')
+    await page.keyboard.press(' ')
+    await page.getByText('1', { exact: true }).and(page.locator('.digit')).waitFor()
+    t.match(await text(page, '.demo .card'), /% sure/)
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('a voice is heard by the microphone', async (t) => {
+    const { page, faults } = await pages.open({ path: '#/voice' })
+    await page.getByRole('button', { name: 'Start the microphone' }).click()
+    await page.getByText('Voice', { exact: true }).and(page.locator('.voice-state')).waitFor()
+    await page.locator('.segments li').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Not listening').waitFor()
+    for (const said of await page.locator('.segments li').allInnerTexts()) t.match(said, /^\d+\.\d s to \d+\.\d s$/)
+    await page.getByRole('button', { name: 'Play a recording' }).click()
+    await page.locator('.segments li').first().waitFor()
+    const [from] = /[\d.]+/.exec(await text(page, '.segments li'))!
+    t.ok(Math.abs(Number(from) - 0.8) < 0.15, `as in Node, it begins after ${from} s`)
+    await page.goto(`${pages.address}#/model`)
+    await page.getByText('0 B in use').waitFor()
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('a recording of the microphone is run', async (t) => {
+    const { page, faults } = await pages.open()
+    await page.getByRole('button', { name: 'whistles.ptl' }).click()
+    await page.getByRole('heading', { name: 'whistles.ptl' }).waitFor()
+    await tab(page, 'run')
+    await page.getByRole('radio', { name: 'Microphone' }).check({ force: true })
+    await page.getByLabel('As').selectOption('mel')
+    await page.getByLabel('Mel bands').fill('40')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.locator('.output .top li, .output .notice').first().waitFor()
+    t.match(await text(page, '.output'), /float32\[1, \d\]|sizes|shape/i)
+    t.strictSame(faults, [])
+    await page.close()
+  })
+
+  t.test('every control has a name, and narrow pages do not scroll sideways', async (t) => {
+    const { page, faults } = await pages.open({ width: 400, height: 800, dark: true })
+    const check = async (where: string): Promise<void> => {
+      const { nameless, wide } = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+        nameless: [...document.querySelectorAll<HTMLInputElement>('button, input, select, a[href], [role=img], [tabindex="0"]')]
+          .filter((element) => element.checkVisibility())
+          .filter(({ textContent, labels, ariaLabel, title }) => !(textContent?.trim() || ariaLabel || title || labels?.length))
+          .map(({ outerHTML }) => outerHTML.slice(0, 120)),
+      }))
+      t.strictSame({ nameless, wide }, { nameless: [], wide: 0 }, where)
+    }
+    await check('empty')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    t.ok(await page.evaluate(() => document.activeElement?.id === 'main'), 'the first key leads to the content')
+    await page.getByRole('button', { name: 'shapes.pt2' }).press('Enter')
+    await page.locator('#tab-overview').focus()
+    for (const id of ['overview', 'graph', 'parameters', 'run', 'times', 'memory']) {
+      if (id !== 'overview') await page.keyboard.press('ArrowRight')
+      t.equal(await page.locator(`#tab-${id}`).getAttribute('aria-selected'), 'true')
+      await check(id)
+    }
+    await page.getByRole('button', { name: 'Show the arena' }).click()
+    await page.locator('svg.arena').waitFor()
+    await check('arena')
+    for (const path of ['digits', 'voice']) {
+      await page.goto(`${pages.address}#/${path}`)
+      await page.locator('.demo').waitFor()
+      await check(path)
+    }
+    t.strictSame(faults, [])
+    await page.close()
+  })
+}

@@ -191,16 +191,8 @@ const HOSTS = {
     }
   },
   webpack(app) {
-    writeFileSync(
-      join(app, 'webpack.config.mjs'),
-      `export default {
-        mode: 'production', target: 'node20', entry: './app.mjs',
-        module: { parser: { javascript: { importMeta: false, createRequire: false } } },
-        experiments: { outputModule: true },
-        output: { path: import.meta.dirname + '/out', filename: 'app.mjs', module: true, chunkFormat: 'module' },
-      }`,
-    )
-    tool(app, 'webpack', '--config', 'webpack.config.mjs', '--fail-on-warnings')
+    writeFileSync(join(app, 'webpack.config.mjs'), recipe('webpack', 'js'))
+    tool(app, 'webpack', '--config', 'webpack.config.mjs', '--mode', 'production', '--output-path', join(app, 'out'), '--fail-on-warnings')
     runAlone('app.mjs', (alone) => {
       cpSync(join(app, 'out'), alone, { recursive: true })
       copyBeside(app, alone)
@@ -235,7 +227,7 @@ const HOSTS = {
     tool(app, 'jest', '--rootDir', app)
   },
   sea(app) {
-    writeFileSync(join(app, 'entry.cjs'), `require('node:module').createRequire(process.execPath)('./app.cjs')\n`)
+    writeFileSync(join(app, 'entry.cjs'), recipe('A single executable', 'js'))
     writeFileSync(join(app, 'sea.json'), JSON.stringify({ main: 'entry.cjs', output: 'app.blob', disableExperimentalSEAWarning: true }))
     run(
       app,

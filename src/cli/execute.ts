@@ -1,7 +1,8 @@
 import { PtliteError } from '../../runtime/error.js'
+import { helpOf, usageLines } from './help-text.js'
 import { withStdin } from './stdin.js'
 import { red } from './terminal.js'
-import { type Command, CommandFailed, UsageError, usageLines } from './usage.js'
+import { type Command, CommandFailed, UsageError } from './usage.js'
 
 /**
  * Runs a command of `program`. Returns the exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. With
@@ -27,11 +28,6 @@ export async function execute(command: Command, args: string[], program: string)
     reportError(code, message, args)
     return 1
   }
-}
-
-/** What a command says of itself under --help. */
-export function helpOf({ usage, help }: Pick<Command, 'usage' | 'help'>, program: string): string {
-  return `${usageLines(program === '' ? usage : `${program} ${usage}`)}\n\n${help}`
 }
 
 /** Says what is wrong with a command line, and gives its exit status. */

@@ -30,19 +30,6 @@ export interface ModelArguments<O extends Options> {
   readonly values: ValuesOf<O>
 }
 
-/** A usage in lines that a terminal shows whole, broken between options. */
-export function usageLines(usage: string): string {
-  const lines: string[] = []
-  let line = ''
-  for (const part of usage.split(/ (?=\[)/)) {
-    if (line !== '' && line.length + part.length > 110) {
-      lines.push(line)
-      line = `    ${part}`
-    } else line += line === '' ? part : ` ${part}`
-  }
-  return [...lines, line].join('\n')
-}
-
 /** util.parseArgs with its errors as UsageError. */
 export function parse<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {

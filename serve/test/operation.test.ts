@@ -130,7 +130,7 @@ t.test('a client that goes ends its run', async (t) => {
 })
 
 t.test('sequences have a state of their own', async (t) => {
-  const folder = repository(t, { 'total/1/model.ptl': fixture('total.ptl'), 'total/config.json': { stateful: { most: 2 } } })
+  const folder = repository(t, { 'total/1/model.ptl': fixture('total.ptl'), 'total/config.json': { stateful: { most: 2, idleMs: 1000 } } })
   const server = await start(t, folder)
   const add = async (id: string | number, x: number, more: object = {}): Promise<unknown> => {
     const answer = await server.infer('total', [input('x', 'FP32', [1], [x])], { parameters: { sequence_id: id, ...more } })
@@ -144,6 +144,8 @@ t.test('sequences have a state of their own', async (t) => {
   t.equal(await add('a', 5, { sequence_start: true }), 5, 'and begins anew')
   t.equal(await add('a', 5, { sequence_start: true }), 5)
   t.equal((await server.infer('total', [input('x', 'FP32', [1], [1])])).status, 400, 'its requests have to be of a sequence')
+  await until(async () => (await add('late', 1, { sequence_start: true })) === 1)
+  t.pass('sequences that nobody goes on with have ended')
 })
 
 t.test('a worker that ends is replaced; others go on', async (t) => {

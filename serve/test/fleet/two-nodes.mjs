@@ -153,7 +153,7 @@ const kill = async (node) => {
 let killedAt = 0
 const first = await underLoad(plain, async () => {
   await sleep(2000)
-  const before = await Promise.all([state(a), state(b)])
+  const before = [await state(a), await state(b)]
   check(
     `both nodes answer: ${before.map(({ answered }) => answered).join(' and ')}`,
     before.every(({ answered }) => answered > 10),

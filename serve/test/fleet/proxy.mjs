@@ -18,6 +18,12 @@ function next(tried) {
   return undefined
 }
 
+function takeOut(server) {
+  // an answer of the health check that was under way may come later, and have it taken out twice
+  if (server.ready) server.underWayAtLoss = Math.max(server.underWayAtLoss, server.inFlight)
+  server.ready = false
+}
+
 function pass(incoming, body, outgoing, tried) {
   const server = next(tried)
   if (server === undefined) return outgoing.writeHead(503, { 'retry-after': '1' }).end('{"error":"no server is ready"}')
@@ -49,9 +55,8 @@ function pass(incoming, body, outgoing, tried) {
   })
   const lost = () => {
     if (isOver) return
-    if (server.ready) server.underWayAtLoss = server.inFlight
+    if (!server.drained) takeOut(server)
     end()
-    if (!server.drained) server.ready = false
     if (!isConnected) return pass(incoming, body, outgoing, new Set([...tried, server]))
     outgoing.writeHead(502).end('{"error":"the server has gone"}')
   }
@@ -69,7 +74,7 @@ setInterval(() => {
   for (const server of servers)
     fetch(`http://${server.address}/v2/health/ready`, { signal: AbortSignal.timeout(1000) }).then(
       ({ ok }) => (server.ready = ok),
-      () => (server.ready = false),
+      () => takeOut(server),
     )
 }, 200)
 

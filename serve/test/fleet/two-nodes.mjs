@@ -153,20 +153,18 @@ const kill = async (node) => {
 let killedAt = 0
 const first = await underLoad(plain, async () => {
   await sleep(2000)
-  const before = await Promise.all([state(a), state(b)])
+  const before = [await state(a), await state(b)]
   check(
     `both nodes answer: ${before.map(({ answered }) => answered).join(' and ')}`,
-    before.every(({ answered }) => answered > 100),
+    before.every(({ answered }) => answered > 10),
   )
   killedAt = performance.now()
   await kill(b)
   await sleep(3000)
 })
 report('node b killed, clients that do not try again', first)
-check(
-  `at most what was in flight there is lost: ${first.failed.length} of ${CLIENTS} that may be under way`,
-  first.failed.length <= CLIENTS,
-)
+const { underWayAtLoss } = await state(b)
+check(`at most what was in flight there is lost: ${first.failed.length} of ${underWayAtLoss}`, first.failed.length <= underWayAtLoss)
 check(
   'and that within a second',
   first.failed.every(({ at }) => at - killedAt < 1000),

@@ -209,6 +209,16 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     })),
   ],
   readWav: [{ call: loose(ptlite.readWav) }],
+  cat: [
+    { call: loose(ptlite.cat) },
+    { call: (x) => loose(ptlite.cat)([x]), works: ['float64 tensor', 'quantized tensor'] },
+    { call: (x) => loose(ptlite.cat)([row(), row()], x), works: [...NOTHING, '-1'] },
+  ],
+  stack: [
+    { call: loose(ptlite.stack) },
+    { call: (x) => loose(ptlite.stack)([x]), works: ['float64 tensor', 'quantized tensor'] },
+    { call: (x) => loose(ptlite.stack)([row(), row()], x), works: [...NOTHING, '-1'] },
+  ],
   resampleAudio: [
     { call: (x) => loose(ptlite.resampleAudio)(x, 8000, 16000) },
     { call: (x) => loose(ptlite.resampleAudio)(row(), x, 16000) },

@@ -245,11 +245,11 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       call: (x: unknown) => loose(ptlite.imageToTensor)({ ...picture, [name]: x }),
       works: name === 'info' ? [...NOTHING, 'null'] : name === 'channels' ? NOTHING : [],
     })),
-    ...['resize', 'crop', 'filter', 'channels', 'order', 'mean', 'std'].map((name) => ({
+    ...['resize', 'crop', 'fit', 'fill', 'filter', 'channels', 'order', 'mean', 'std'].map((name) => ({
       call: (x: unknown) => loose(ptlite.imageToTensor)(picture, { [name]: x }),
       works: [
         ...NOTHING,
-        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53'] : name === 'resize' || name === 'crop' ? SIZES : []),
+        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53'] : ['resize', 'crop', 'fit'].includes(name) ? SIZES : []),
       ],
     })),
   ],

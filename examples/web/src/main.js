@@ -37,7 +37,10 @@ async function route() {
   const name = location.hash.replace(/^#\/?/, '').split('/')[0] || 'model'
   const key = Object.hasOwn(PAGES, name) ? name : 'model'
   if (current?.key === key) return
-  await current?.page.leave?.()
+  if (current !== null) {
+    await current.page.leave?.()
+    void showMemory()
+  }
   for (const link of document.querySelectorAll('nav a')) {
     if (link.hash === `#/${key}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')

@@ -4,7 +4,6 @@ import { h } from './dom.js'
 const ADVICE = {
   MISSING_OPERATOR:
     'The file can be looked at; to run it, this build would need those operators. Operators of your own are described in the docs (custom operators).',
-  INVALID_FILE: 'Download or export the file again: its bytes are not what its format says.',
   LIMIT_EXCEEDED: 'The model asks for more than a page may give. Try a smaller input.',
   OUT_OF_MEMORY: 'Close other models or tabs, or try a smaller input.',
   INVALID_ARGUMENT: 'Look at the types and sizes of the arguments.',

@@ -40,6 +40,7 @@ export class Session {
     const module = await this.#load()
     const found = this.#ptlite.suggestInputs(module, method)
     if (found === null) return null
+    this.#forget(method)
     this.#suggested.set(method, found.args)
     const shown = found.args.map((arg) => (arg instanceof this.#ptlite.Tensor ? { dtype: arg.dtype, shape: [...arg.shape] } : null))
     return { source: found.source, isBundled: /bundled/.test(found.source), args: shown }
@@ -132,11 +133,17 @@ export class Session {
     }
   }
 
+  /** Gives back what was suggested for a method. */
+  #forget(method) {
+    for (const t of tensorsIn(this.#suggested.get(method) ?? [], this.#ptlite.Tensor)) t.dispose()
+    this.#suggested.delete(method)
+  }
+
   close() {
+    for (const method of [...this.#suggested.keys()]) this.#forget(method)
     this.#module?.dispose()
     this.#module = null
     this.#bytes = null
-    this.#suggested.clear()
   }
 
   #arguments(method, args) {

@@ -21,7 +21,7 @@ export function runPanel(state) {
     ...methods.map(({ name }) => h('option', {}, name)),
   )
   const run = h('button', { type: 'button', class: 'primary', onclick: () => void runOnce() }, 'Run')
-  const suggest = h('button', { type: 'button', onclick: () => void suggestArguments() }, 'Suggest inputs')
+  const suggest = h('button', { type: 'button', onclick: () => void suggestAnew() }, 'Suggest inputs')
   let rows = []
   let labels = null
 
@@ -36,6 +36,11 @@ export function runPanel(state) {
     suggest.hidden = rows.length === 0
     state.args = null
     if (rows.some(({ text }) => text() === '')) await suggestArguments()
+  }
+
+  async function suggestAnew() {
+    for (const row of rows) row.release()
+    await suggestArguments()
   }
 
   /** Fills in what the library finds: bundled inputs, declared sizes, or a guess from the weights. */
@@ -146,6 +151,7 @@ function argumentRow(info, i) {
   const id = `argument-${i}`
   const text = h('input', {
     type: 'text',
+    'aria-label': `Value of ${info.name}`,
     id,
     class: 'code',
     spellcheck: 'false',
@@ -155,7 +161,11 @@ function argumentRow(info, i) {
   })
   const isTensor = /Tensor/.test(info.type) || info.shape !== undefined
   let isSuggested = false
-  text.addEventListener('input', () => (isSuggested = false))
+  let isOwn = false
+  text.addEventListener('input', () => {
+    isSuggested = false
+    isOwn = true
+  })
   const picture = pictureFields(id)
   const sound = soundFields(id)
   const kinds = { numbers: 'Numbers', picture: 'Picture', sound: 'Microphone' }
@@ -186,8 +196,13 @@ function argumentRow(info, i) {
       ...Object.values(parts),
     ),
     text: () => text.value.trim(),
+    /** What was written may be replaced. */
+    release() {
+      isOwn = false
+    },
     suggest(arg, isBundled) {
-      if (arg === null) return
+      // what somebody has written meanwhile stays
+      if (arg === null || isOwn) return
       text.value = tensorText(arg)
       isSuggested = isBundled
       picture.fit(arg.shape)

@@ -1,0 +1,11 @@
+/** Fulfils when what waits in the event loop has had its turn. A message comes after it at once, where a timer may wait some milliseconds. */
+export function turnOfOthers(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel()
+    port1.onmessage = () => {
+      port1.close()
+      resolve()
+    }
+    port2.postMessage(null)
+  })
+}

@@ -187,7 +187,7 @@ t.test('a model is loaded again without a request lost', async (t) => {
   isOver = true
   await Promise.all(clients)
   t.strictSame(wrong, [])
-  t.ok(answers > 10, `${answers} answers`)
+  t.ok(answers >= clients.length, `${answers} answers`)
   t.equal((await server.post('/v2/repository/models/model/unload')).status, 200)
   t.equal((await server.infer('model', [row(1)])).status, 404)
   t.match((await server.post('/v2/repository/index')).body, [{ name: 'model', version: '1', state: 'UNAVAILABLE' }, { version: '2' }])

@@ -126,8 +126,8 @@ const PAGE = `
     try { tensor([1, 2]) } catch ({ name, code, message }) { said.early = { name, code, message } }
     if (first === 'ready') await ready()
     try { await loadModule('models/none.ptl') } catch ({ name, code, message }) { said.missing = { name, code, message } }
-    said.sum = ptlite.callOperator('aten::sum', [tensor([1, 2]), null]).data()[0]
     const module = await loadModule(model)
+    said.sum = ptlite.callOperator('aten::sum', [tensor([1, 2]), null]).data()[0]
     const input = tensor(new Float32Array(3 * 32 * 32), [1, 3, 32, 32])
     for (let i = 0; i < 3; i++) said.numel = module.forward(input).numel
     said.ran = (await module.run('forward', [input])).numel

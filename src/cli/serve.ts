@@ -17,8 +17,12 @@ export const serve: Command = {
   usage: 'serve DIR [--port N] [--grpc-port N] [--host ADDRESS] [OPTION ...]',
   help: `Serves the models of a folder over the Open Inference Protocol, by the package @ptlite/serve.
 
-  DIR     has NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional
-  help    in place of DIR: lists all options`,
+  DIR                 has NAME/VERSION/model.ptl and its like, or NAME.ptl; NAME/config.json is optional
+      --port N        of HTTP; 8000 without it, and 0 takes a free one
+      --grpc-port N   of gRPC, which is not served without it
+      --host ADDRESS  to listen on, 127.0.0.1 without it
+
+'ptlite serve help' lists all options.`,
 
   async run(args) {
     const file = findPackage()

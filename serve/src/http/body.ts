@@ -65,10 +65,10 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
     const { headers } = request
     const body = decoded(request)
     source = body
-    const length = headers['content-length']
-    const header = headerLength(headers['inference-header-content-length'])
     // the length is of what was sent, which says nothing of what it is decompressed to
-    const isKnown = length !== undefined && body === request
+    const length = body === request ? headers['content-length'] : undefined
+    const header = headerLength(headers['inference-header-content-length'])
+    const isKnown = length !== undefined
     if (isKnown) {
       budget.take(Number(length))
       taken = Number(length)
@@ -103,15 +103,6 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
   } catch (error) {
     end(error as Error, null)
   }
-}
-
-/** The body without its compression. */
-function decoded(request: IncomingMessage): Readable {
-  const encoding = request.headers['content-encoding']
-  if (encoding === undefined || encoding === 'identity') return request
-  if (encoding === 'gzip') return request.pipe(createGunzip())
-  if (encoding === 'deflate') return request.pipe(createInflate())
-  throw new RequestError(415, 'expected a body without Content-Encoding, or with gzip or deflate')
 }
 
 /** JSON of `header` bytes, and what follows it, which begins at a multiple of eight bytes. */

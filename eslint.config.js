@@ -29,7 +29,7 @@ export default tseslint.config(
   },
   { files: ['{runtime,program,formats,engine,compiler}/**/*.ts', 'src/*.ts'], rules: { 'no-console': ['error', { allow: ['warn'] }] } },
   {
-    files: ['test/**/*.ts'],
+    files: ['test/**/*.ts', 'serve/test/**/*.ts'],
     rules: {
       // tap awaits its subtests itself
       '@typescript-eslint/no-floating-promises': [

@@ -21,6 +21,11 @@ if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modu
   say '1 of 3: npm packages'
   npm ci --no-fund --no-audit
 fi
+# the server's packages are its own; in a clone it serves with this library
+if [ ! -e serve/node_modules/.package-lock.json ] || [ serve/package-lock.json -nt serve/node_modules/.package-lock.json ]; then
+  npm --prefix serve ci --no-fund --no-audit
+fi
+ln -sfn ../.. serve/node_modules/ptlite
 say '2 of 3: kernel library'
 npm run --silent codegen
 npm run --silent build:native

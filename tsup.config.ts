@@ -43,10 +43,11 @@ const numbers: NonNullable<Options['esbuildPlugins']>[number] = {
 }
 
 export default defineConfig([
-  // works from a checkout only, so it has no share in what the package loads
+  // compiles the sources, which are not in the package, so it has no share in what that loads
+  { ...common, entry: { 'selective-build': 'src/cli/selective-build-launcher.ts' }, format: ['esm'] },
   {
     ...common,
-    entry: { 'selective-build': 'src/cli/selective-build-main.ts' },
+    entry: { 'build-selected': 'src/cli/selective-build-main.ts' },
     format: ['esm'],
     external: ['esbuild', 'terser', 'typescript'],
   },

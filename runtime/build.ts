@@ -4,12 +4,14 @@
  */
 export const HOW_TO_EXTEND: string = ''
 
+const HERE = `${process.platform}-${process.arch}`
+
 /**
  * Where the kernel library is looked for, from the folder of the module that loads it: beside it, or, for sources, in what they are built to. Libraries
- * that were built on a machine of another processor have a folder of their own.
+ * that were built on another machine, for this platform, have a folder of their own.
  */
 export const LIBRARY_FOLDERS: readonly string[] = ['.', '../../dist'].flatMap((folder) =>
-  process.arch === 'x64' ? [folder] : [`${folder}/linux-${process.arch}`, folder],
+  HERE === 'linux-x64' ? [folder] : [`${folder}/${HERE}`, folder],
 )
 
 /** Whether it is looked for in the package of the platform, too. */

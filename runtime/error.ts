@@ -33,7 +33,7 @@ export class PtliteError extends Error {
   override readonly name = 'PtliteError'
 
   constructor(
-    /** What kind of mistake it was. */
+    /** Which kind of mistake it is: for programs to go by. */
     readonly code: ErrorCode,
     message: string,
     options?: ErrorOptions,
@@ -41,10 +41,12 @@ export class PtliteError extends Error {
     super(message, options)
   }
 
+  /** @hidden */
   get [BRAND](): true {
     return true
   }
 
+  /** @hidden */
   static override [Symbol.hasInstance](value: unknown): boolean {
     const isOne = typeof value === 'object' && value !== null && BRAND in value
     // classes that others derive have this function, too

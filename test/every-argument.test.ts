@@ -209,6 +209,16 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
     })),
   ],
   readWav: [{ call: loose(ptlite.readWav) }],
+  cat: [
+    { call: loose(ptlite.cat) },
+    { call: (x) => loose(ptlite.cat)([x]), works: ['float64 tensor', 'quantized tensor'] },
+    { call: (x) => loose(ptlite.cat)([row(), row()], x), works: [...NOTHING, '-1'] },
+  ],
+  stack: [
+    { call: loose(ptlite.stack) },
+    { call: (x) => loose(ptlite.stack)([x]), works: ['float64 tensor', 'quantized tensor'] },
+    { call: (x) => loose(ptlite.stack)([row(), row()], x), works: [...NOTHING, '-1'] },
+  ],
   resampleAudio: [
     { call: (x) => loose(ptlite.resampleAudio)(x, 8000, 16000) },
     { call: (x) => loose(ptlite.resampleAudio)(row(), x, 16000) },
@@ -235,11 +245,11 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       call: (x: unknown) => loose(ptlite.imageToTensor)({ ...picture, [name]: x }),
       works: name === 'info' ? [...NOTHING, 'null'] : name === 'channels' ? NOTHING : [],
     })),
-    ...['resize', 'crop', 'filter', 'channels', 'order', 'mean', 'std'].map((name) => ({
+    ...['resize', 'crop', 'fit', 'fill', 'filter', 'channels', 'order', 'mean', 'std'].map((name) => ({
       call: (x: unknown) => loose(ptlite.imageToTensor)(picture, { [name]: x }),
       works: [
         ...NOTHING,
-        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53'] : name === 'resize' || name === 'crop' ? SIZES : []),
+        ...(name === 'mean' || name === 'std' ? ['-1', '1.5', '2**53'] : ['resize', 'crop', 'fit'].includes(name) ? SIZES : []),
       ],
     })),
   ],

@@ -13,7 +13,7 @@ export interface ArenaBuffer {
   readonly bytes: number
   /** The first frame that touches it. */
   readonly first: number
-  /** The last frame that touches it. */
+  /** The last one. */
   readonly last: number
 }
 

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { PtliteError } from '../../runtime/error.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { chosenLibrary } from '../../runtime/native/library-path.js'
+import { unpacked } from '../../runtime/native/unpacked.js'
 import type { Reply, Request, WorkerStart } from './messages.js'
 
 /** Beside the bundles; from the sources, in the built package. */
@@ -140,7 +141,7 @@ function idleTime(): number {
 
 function entryPath(): string {
   const here = dirname(fileURLToPath(import.meta.url))
-  const found = ENTRIES.map((name) => join(here, name)).find((path) => existsSync(path))
+  const found = ENTRIES.map((name) => unpacked(join(here, name))).find((path) => existsSync(path))
   if (found === undefined) {
     throw new PtliteError(
       'NATIVE_LIBRARY',

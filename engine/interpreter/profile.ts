@@ -13,6 +13,7 @@ export interface ProfileEvent {
   readonly place?: { readonly function: string; readonly instruction: number }
 }
 
+/** What a profiler collects. */
 export interface ProfilerOptions {
   /** Kernel calls instead of operator calls: the method is compiled for the arguments and its plan is replayed. */
   readonly kernels?: boolean
@@ -20,7 +21,7 @@ export interface ProfilerOptions {
 
 /** Collects operator calls, or kernel calls, of a run. */
 export class Profiler {
-  /** The calls so far. */
+  /** What was collected, in the order in which it ended. */
   readonly events: ProfileEvent[] = []
   /** Whether it collects kernel calls. */
   readonly kernels: boolean
@@ -31,7 +32,7 @@ export class Profiler {
     this.kernels = options.kernels ?? false
   }
 
-  /** Microseconds, as of events. */
+  /** The time of an event, in microseconds. */
   now(): number {
     return performance.now() * 1000
   }

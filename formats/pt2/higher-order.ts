@@ -3,8 +3,10 @@ import { functionalized } from './functionalized.js'
 import type { Argument, Graph, GraphNode } from './graph.js'
 import type { CodeBuilder } from './code-builder.js'
 import { damaged, unsupported } from '../../program/file-error.js'
-import { pushAny, typeOf } from './push.js'
-import { forEachName, type Place, Scope, type ValueKind } from './scope.js'
+import { type EmitNodes, GraphEmitter, itemsOf } from './graph-emitter.js'
+import { LoopEmitter } from './loop-emitter.js'
+import { pushAny } from './push.js'
+import { forEachName, type Scope } from './scope.js'
 import type { MetaOf } from './tensor-meta.js'
 
 const HIGHER_ORDER = /^torch\.ops\.higher_order\.(\w+)$/
@@ -14,8 +16,8 @@ export function higherOrderName(target: string): string | undefined {
   return HIGHER_ORDER.exec(target)?.[1]
 }
 
-/** What writes the nodes of a graph, whose inputs are defined. */
-export type EmitNodes = (scope: Scope) => void
+/** `map` that makes results without rows of inputs without rows, as torch.vmap does. */
+export const MAP_ROWS = 'map_rows'
 
 /**
  * Writes a higher-order operator as jumps around the graphs in it. What is passed to a graph stays in its registers; the results of the graph have registers of
@@ -29,34 +31,37 @@ export function emitHigherOrder(
   emitNodes: EmitNodes,
   metasOf: (graph: Graph) => MetaOf,
 ): void {
-  const emitter = new HigherOrderEmitter(node, scope, builder, emitNodes)
+  const [branches, loops] = [new BranchEmitter(node, scope, builder, emitNodes), new LoopEmitter(node, scope, builder, emitNodes)]
   switch (name) {
     case 'cond':
-      emitter.cond()
+      branches.cond()
       break
     case 'while_loop':
-      emitter.whileLoop()
+      loops.whileLoop()
       break
     case 'map':
     case 'map_impl':
-      emitter.map()
+      loops.map()
+      break
+    case MAP_ROWS:
+      loops.map({ ofNone: true })
       break
     case 'scan':
-      emitter.scan()
+      loops.scan()
       break
     case 'wrap_with_autocast':
-      emitter.autocast(metasOf)
+      branches.autocast(metasOf)
       break
     case 'auto_functionalized':
     case 'auto_functionalized_v2':
-      emitter.carryOut(functionalized(node, name.endsWith('_v2'), metasOf(scope.graph)))
+      branches.carryOut(functionalized(node, name.endsWith('_v2'), metasOf(scope.graph)))
       break
     default:
       if (!INLINED.has(name)) {
         const advice = 'ep.run_decompositions() may rewrite it'
         throw unsupported(`the higher-order operator '${name}' is one that this runtime has not got; ${advice}`)
       }
-      emitter.inline()
+      branches.inline()
   }
   // the uses that the node's arguments count for have been made
   for (const { argument } of node.inputs) forEachName(argument, (name) => scope.drop(name))
@@ -73,18 +78,8 @@ const INLINED = new Set([
   'wrap_activation_checkpoint',
 ])
 
-class HigherOrderEmitter {
-  private readonly args: readonly Argument[]
-
-  constructor(
-    private readonly node: GraphNode,
-    private readonly scope: Scope,
-    private readonly builder: CodeBuilder,
-    private readonly emitNodes: EmitNodes,
-  ) {
-    this.args = node.inputs.map(({ argument }) => argument)
-  }
-
+/** Writes graphs in place of their operators, and branches. */
+class BranchEmitter extends GraphEmitter {
   inline(rewrite: (graph: Graph) => Graph = (graph) => graph): void {
     const at = this.args.findIndex(({ kind }) => kind === 'graph')
     const graph = rewrite(this.graphAt(at))
@@ -134,171 +129,6 @@ class HigherOrderEmitter {
     this.storeAll(results)
   }
 
-  whileLoop(): void {
-    const { builder, scope } = this
-    const [test, body] = [this.graphAt(0), this.graphAt(1)]
-    const carried = itemsOf(this.args[2] ?? { kind: 'none' })
-    const additional = itemsOf(this.args[3] ?? { kind: 'list', items: [] })
-    const outputs = this.outputs()
-    this.checkCount(outputs.length, carried.length)
-    this.checkCount(body.outputs.length, carried.length)
-    const places = carried.map((item) => this.carriedPlace(item))
-    const [top, end] = [builder.label(), builder.label()]
-    builder.place(top)
-    const tested = this.scopeOf(test, [...places, ...additional.map((item) => this.borrow(item))])
-    this.emitNodes(tested)
-    this.checkCount(test.outputs.length, 1)
-    this.pushCondition(test.outputs[0]!, tested)
-    builder.jump('JF', end)
-    const inner = this.scopeOf(body, [...places, ...additional.map((item) => this.borrow(item))])
-    this.emitNodes(inner)
-    for (const output of body.outputs) pushAny(output, inner, builder)
-    this.storeAll(places.map(({ register }) => register))
-    builder.jump('JMP', top)
-    builder.place(end)
-    outputs.forEach((output, i) => {
-      if (output.kind !== 'tensor' && output.kind !== 'symbol') builder.release(places[i]!.register)
-      else if (scope.isUsed(output.name)) scope.define(output.name, { ...places[i]!, isOwn: true })
-      else {
-        scope.define(output.name, UNUSED)
-        builder.emit('DROPR', places[i]!.register)
-        builder.release(places[i]!.register)
-      }
-    })
-  }
-
-  map(): void {
-    const graph = this.graphAt(0)
-    this.iterate(graph, [], itemsOf(this.args[1]!), itemsOf(this.args[2] ?? { kind: 'list', items: [] }))
-  }
-
-  scan(): void {
-    const graph = this.graphAt(0)
-    const [, init, xs, additional] = this.args
-    this.iterate(graph, itemsOf(init!), itemsOf(xs!), itemsOf(additional ?? { kind: 'list', items: [] }))
-  }
-
-  /** A loop over the first dimension of `xs`; the graph makes new carried values, and rows that are stacked. */
-  private iterate(graph: Graph, init: readonly Argument[], xs: readonly Argument[], additional: readonly Argument[]): void {
-    const { builder, scope } = this
-    const outputs = this.outputs()
-    this.checkCount(outputs.length, graph.outputs.length)
-    const [firstX] = xs
-    if (firstX?.kind !== 'tensor') throw damaged('a loop over nothing')
-    const carried = init.map((item) => this.carriedPlace(item))
-    const index = builder.allocate()
-    const lists = graph.outputs.slice(init.length).map(() => {
-      const register = builder.allocate()
-      builder.emit('LIST_CONSTRUCT', builder.type('Tensor'), 0)
-      builder.emit('STORE', register)
-      return register
-    })
-    const rows = xs.map(() => builder.allocate())
-    builder.constant(0)
-    builder.emit('STORE', index)
-    const [top, end] = [builder.label(), builder.label()]
-    builder.place(top)
-    builder.emit('LOAD', index)
-    scope.peek(firstX.name)
-    builder.constant(0)
-    builder.operator('aten::size.int', 2)
-    builder.operator('aten::lt.int', 2)
-    builder.jump('JF', end)
-    xs.forEach((x, i) => {
-      if (x.kind !== 'tensor') throw damaged('a loop over what is no tensor')
-      scope.peek(x.name)
-      builder.constant(0)
-      builder.emit('LOAD', index)
-      builder.operator('aten::select.int', 3)
-      builder.emit('STORE', rows[i]!)
-    })
-    const places: Place[] = [
-      ...carried,
-      ...rows.map((register) => borrowed(register, 'Tensor')),
-      ...additional.map((item) => this.borrow(item)),
-    ]
-    const inner = this.scopeOf(graph, places)
-    this.emitNodes(inner)
-    for (const output of graph.outputs) pushAny(output, inner, builder)
-    for (const list of [...lists].reverse()) {
-      // the list comes before what is appended
-      const item = builder.allocate()
-      builder.emit('STORE', item)
-      builder.emit('LOAD', list)
-      builder.emit('MOVE', item)
-      builder.operator('aten::append.t', 2)
-      builder.emit('DROP')
-      builder.release(item)
-    }
-    this.storeAll(carried.map(({ register }) => register))
-    builder.emit('LOAD', index)
-    builder.constant(1)
-    builder.operator('aten::add.int', 2)
-    builder.emit('STORE', index)
-    builder.jump('JMP', top)
-    builder.place(end)
-    for (const register of rows) builder.emit('DROPR', register)
-    for (const register of [index, ...rows]) builder.release(register)
-    const results = [...carried.map(({ register }) => register)]
-    for (const list of lists) {
-      builder.emit('MOVE', list)
-      builder.constant(0)
-      builder.operator('aten::stack', 2)
-      builder.emit('STORE', list)
-      results.push(list)
-    }
-    this.defineResults(results)
-  }
-
-  /** A register of its own with the first value of what a loop carries. */
-  private carriedPlace(item: Argument): Extract<Place, { kind: 'register' }> {
-    const { builder, scope } = this
-    const type = typeOf(item, scope)
-    if (item.kind === 'tensor' || item.kind === 'symbol') scope.peek(item.name)
-    else pushAny(item, scope, builder)
-    const register = builder.allocate()
-    builder.emit('STORE', register)
-    return borrowed(register, type as ValueKind)
-  }
-
-  private pushCondition(condition: Argument, scope: Scope): void {
-    const type = typeOf(condition, scope)
-    if (condition.kind === 'tensor' || condition.kind === 'symbol') scope.peek(condition.name)
-    else pushAny(condition, scope, this.builder)
-    if (type === 'Tensor') this.builder.operator('aten::Bool.Tensor', 1)
-    else if (type === 'int') this.builder.operator('aten::Bool.int', 1)
-    else if (type !== 'bool') throw damaged(`expected a bool as condition, found ${type}`)
-  }
-
-  /** Writes a graph's nodes; its outputs can be pushed from the scope. */
-  private outputsOf(graph: Graph, operands: readonly Argument[]): Scope {
-    const inner = this.scopeOf(
-      graph,
-      operands.map((operand) => this.borrow(operand)),
-    )
-    this.emitNodes(inner)
-    return inner
-  }
-
-  private scopeOf(graph: Graph, places: readonly Place[]): Scope {
-    this.checkCount(graph.inputs.length, places.length)
-    const inner = new Scope(graph, this.builder)
-    graph.inputs.forEach((input, i) => {
-      if (input.kind === 'tensor' || input.kind === 'symbol') inner.define(input.name, places[i]!)
-    })
-    return inner
-  }
-
-  /** The place of an operand, which the graph may read but not use up. */
-  private borrow(operand: Argument): Place {
-    if (operand.kind !== 'tensor' && operand.kind !== 'symbol') {
-      const type = typeOf(operand, this.scope)
-      return { kind: 'constant', argument: operand, type: type as ValueKind }
-    }
-    const place = this.scope.place(operand.name)
-    return place.kind === 'register' ? { ...place, isOwn: false } : place
-  }
-
   private storeOutputs(inner: Scope, graph: Graph): void {
     const outputs = this.outputs()
     this.checkCount(graph.outputs.length, outputs.length)
@@ -307,52 +137,4 @@ class HigherOrderEmitter {
     this.storeAll(results)
     this.defineResults(results)
   }
-
-  private outputs(): Argument[] {
-    return this.node.outputs.flatMap(itemsOf)
-  }
-
-  private resultRegister(output: Argument): number {
-    if (output.kind !== 'tensor' && output.kind !== 'symbol' && output.kind !== 'none') throw damaged(`a result of the kind ${output.kind}`)
-    return this.builder.allocate()
-  }
-
-  private storeAll(registers: readonly number[]): void {
-    for (const register of [...registers].reverse()) this.builder.emit('STORE', register)
-  }
-
-  private defineResults(registers: readonly number[]): void {
-    const { builder, scope } = this
-    this.outputs().forEach((output, i) => {
-      const register = registers[i]!
-      if (output.kind !== 'tensor' && output.kind !== 'symbol') builder.release(register)
-      else if (scope.isUsed(output.name))
-        scope.define(output.name, { kind: 'register', register, type: output.kind === 'tensor' ? 'Tensor' : output.type, isOwn: true })
-      else {
-        scope.define(output.name, UNUSED)
-        builder.emit('DROPR', register)
-        builder.release(register)
-      }
-    })
-  }
-
-  private graphAt(index: number): Graph {
-    const argument = this.args[index]
-    if (argument?.kind !== 'graph') throw damaged(`expected a graph as argument ${index}`)
-    return argument.graph
-  }
-
-  private checkCount(found: number, expected: number): void {
-    if (found !== expected) throw damaged(`${found} values where ${expected} are expected`)
-  }
-}
-
-const UNUSED: Place = { kind: 'constant', argument: { kind: 'none' }, type: 'None' }
-
-function borrowed(register: number, type: ValueKind): Extract<Place, { kind: 'register' }> {
-  return { kind: 'register', register, type, isOwn: false }
-}
-
-function itemsOf(argument: Argument): readonly Argument[] {
-  return argument.kind === 'list' ? argument.items : [argument]
 }

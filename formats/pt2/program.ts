@@ -49,7 +49,7 @@ export function compileProgram(
   method: string,
   slots: ReadonlyMap<string, number>,
 ): CompiledProgram {
-  return new ProgramCompiler(program, slots).compile(className, method)
+  return new ProgramCompiler(program, slots, method).compile(className)
 }
 
 class ProgramCompiler {
@@ -68,15 +68,16 @@ class ProgramCompiler {
   constructor(
     private readonly program: ExportedProgram,
     private readonly slots: ReadonlyMap<string, number>,
+    private readonly method: string,
   ) {
     this.scope = new Scope(program.graph, this.builder)
     this.tensorMeta = program.metasOf(program.graph)
-    this.checks = new InputChecks(this.builder, 'forward')
+    this.checks = new InputChecks(this.builder, method)
     // they are written to at the end
     for (const output of program.signature.outputs) if (output.kind === 'input') this.scope.keep(output.name)
   }
 
-  compile(className: string, method: string): CompiledProgram {
+  compile(className: string): CompiledProgram {
     const { builder, checks, nodes, inputs, outputs } = this
     const { graph, signature } = this.program
     if (graph.inputs.length !== signature.inputs.length || graph.outputs.length !== signature.outputs.length)
@@ -91,7 +92,7 @@ class ProgramCompiler {
     checks.writeFailures()
     const self = { name: 'self', type: className, default: undefined }
     const schema = { args: [self, ...schemaArgs], returns: [{ type: 'Any' }] }
-    return { code: builder.finish(className, method, schema), origins: builder.origins, nodes, inputs, outputs }
+    return { code: builder.finish(className, this.method, schema), origins: builder.origins, nodes, inputs, outputs }
   }
 
   /** Names the state that the graph takes as inputs; what is left are the caller's. */

@@ -1,5 +1,6 @@
 import { damaged, unsupported } from '../../program/file-error.js'
 import { type Argument, type Graph, type GraphNode, MAX_GRAPHS, type NodeInput } from './graph.js'
+import { MAP_ROWS } from './higher-order.js'
 import { forEachName } from './scope.js'
 
 const PREFIX = 'torch._functorch.predispatch.'
@@ -111,7 +112,7 @@ function mapOf(
     })
   const map: GraphNode = {
     ...begin,
-    target: 'torch.ops.higher_order.map_impl',
+    target: `torch.ops.higher_order.${MAP_ROWS}`,
     inputs: [
       named('', { kind: 'graph', name: 'row', graph: { ...row, inputs: [...inputs, ...captured.values()], nodes } }),
       named('', list(rows)),

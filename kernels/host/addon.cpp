@@ -35,6 +35,9 @@ napi_value bind(napi_env env, napi_callback_info info) {
 /// Called once per environment and copy of the library's JavaScript in it. The exports are declared in runtime/native/addon.ts.
 extern "C" PTLITE_EXPORT napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   using namespace ptlite;
+#if defined(_WIN32)
+  if (!find_node_api()) return nullptr;
+#endif
   bool made = add_hash(env, exports, ptlite_abi_hash()) && add_function(env, exports, "bind", bind);
 #ifdef PTLITE_ASYNC_LAUNCHES
   AsyncLaunches* const launches = made ? async_launches_of(env) : nullptr;

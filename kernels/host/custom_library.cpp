@@ -1,12 +1,13 @@
 #include "custom_library.h"
 
-#include <limits.h>
-
 #include "os/libraries.h"
 #include "values.h"
 
 namespace ptlite {
 namespace {
+
+/// More than any system takes.
+constexpr size_t kPathRoom = size_t{1} << 15;
 
 using Launch = int32_t (*)(void* frame, void* host);
 using Hash = uint32_t (*)(void);
@@ -27,7 +28,7 @@ napi_value launch(napi_env env, napi_callback_info info) {
 napi_value open_custom_library(napi_env env, napi_callback_info info) {
   size_t count = 1, length;
   napi_value argument, result;
-  char path[PATH_MAX];
+  char path[kPathRoom];
   if (napi_get_cb_info(env, info, &count, &argument, nullptr, nullptr) != napi_ok) return nullptr;
   if (napi_get_value_string_utf8(env, argument, path, sizeof(path), &length) != napi_ok || length + 1 == sizeof(path))
     return refuse(env, "expected a path");

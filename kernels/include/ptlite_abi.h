@@ -10,7 +10,11 @@
 extern "C" {
 #endif
 
+#if defined(_WIN32)
+#define PTLITE_EXPORT __declspec(dllexport)
+#else
 #define PTLITE_EXPORT __attribute__((visibility("default")))
+#endif
 
 typedef struct ptlite_frame_header {
   uint32_t kernel;  // id from the generated kernel list

@@ -24,7 +24,7 @@ struct ElementwiseCall {
   void* more[kMostMore];
   int64_t more_step[kMostMore];
 };
-using ElementwiseFunction = void (*)(const ElementwiseCall*);
+using ElementwiseFunction = void(PTLITE_GENERATED_CALL*)(const ElementwiseCall*);
 
 // Runs the kernel of a handle of jit_elementwise_create.
 inline void run_elementwise(int64_t handle, const ElementwiseCall& call) {

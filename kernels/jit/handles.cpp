@@ -10,6 +10,7 @@ using ptlite::jit::ElementwiseCall;
 using ptlite::jit::kMostInputs;
 
 int32_t run(jit_elementwise_frame* f) {
+  if (!ptlite::jit::is_ready(f->handle)) return PTLITE_NO_KERNEL;
   ElementwiseCall call;
   call.out = reinterpret_cast<void*>(f->out);
   for (int i = 0; i < kMostInputs; i++) call.in[i] = reinterpret_cast<const void*>(f->in[i]);

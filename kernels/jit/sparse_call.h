@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "frames/limits.h"
+#include "jit/handle.h"
 
 namespace ptlite {
 namespace jit {
@@ -28,7 +29,7 @@ struct SparseCall {
   int32_t lanes;      // output channels of the column
   uint32_t mask[8];   // of these lanes: bits in the first word with AVX512, words with AVX2
 };
-using SparseFunction = void (*)(const SparseCall*);
+using SparseFunction = void(PTLITE_GENERATED_CALL*)(const SparseCall*);
 
 }  // namespace jit
 }  // namespace ptlite

@@ -12,6 +12,7 @@ struct SparseSizes {
   int lanes;         // rows of a vector of activations
   int most_vectors;  // of a panel whose rows lie along vectors
   int most_rows;     // of a panel whose activations are broadcast one by one
+  bool unrolls;      // code of the form `unrolled` has the weight's structure, and takes all of its columns
 };
 SparseSizes sparse_sizes();
 

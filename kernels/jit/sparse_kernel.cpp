@@ -93,6 +93,7 @@ int32_t finish(Frame& f, const SparseSizes& sizes, std::unique_ptr<SparseKernel>
   for (const int32_t channel : kernel->matrix.index) kernel->offsets.push_back(static_cast<int32_t>(channel * channel_bytes));
   kernel->offsets.resize(kernel->offsets.size() + kSparseAhead, 0);
   kernel->code = obtain_sparse(*kernel);
+  kernel->whole = sizes.unrolls && f.form == SparseForm_unrolled && kernel->code != nullptr;
   f.generated = kernel->code != nullptr;
   f.panel_rows = kernel->rows;
   f.code_bytes = kernel->code != nullptr ? static_cast<int64_t>(kernel->code->code.bytes) : 0;

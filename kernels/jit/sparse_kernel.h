@@ -29,6 +29,7 @@ struct SparseKernel {
   int rows = 0;                  // of a panel
   int stride = 0;                // from channel to channel in a panel, in elements
   Kernel* code = nullptr;        // null: the compiled kernel does the work
+  bool whole = false;            // code takes all columns, and not one
 };
 
 }  // namespace jit

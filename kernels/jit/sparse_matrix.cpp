@@ -1,6 +1,5 @@
 #include "jit/sparse_matrix.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include "frames/sparse.h"
 #include "dispatch/kernel.h"
 #include "jit/sparse_generators.h"
+#include "os/heap.h"
 #include "ptlite_abi.h"
 #include "support/bfloat16_bits.h"
 
@@ -40,7 +40,7 @@ bool DenseWeight::read_block(int64_t column, int64_t kk, int width, float* block
   return any;
 }
 
-SparseMatrix::~SparseMatrix() { free(own_); }
+SparseMatrix::~SparseMatrix() { free_aligned(own_); }
 
 bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
   width = block_width;
@@ -57,7 +57,7 @@ bool SparseMatrix::build(const DenseWeight& dense, int block_width) {
     start.push_back(static_cast<int64_t>(index.size()));
   }
   const size_t bytes = (index.size() * static_cast<size_t>(block_bytes()) + 63) / 64 * 64;
-  own_ = static_cast<char*>(aligned_alloc(64, std::max<size_t>(bytes, 64)));
+  own_ = static_cast<char*>(allocate_aligned(64, std::max<size_t>(bytes, 64)));
   values_ = own_;
   if (own_ == nullptr) return false;
   for (int64_t column = 0; column < columns(); column++) {

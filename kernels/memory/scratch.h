@@ -2,9 +2,9 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "guard.h"
+#include "os/heap.h"
 
 namespace ptlite {
 
@@ -32,7 +32,7 @@ class Scratch {
       return memory_;
     }
     const size_t size = (bytes + bytes / 2 + 4095) & ~size_t{4095};
-    memory_ = aligned_alloc(64, size);
+    memory_ = allocate_aligned(64, size);
     size_ = memory_ == nullptr ? 0 : size;
     return memory_;
   }
@@ -41,7 +41,7 @@ class Scratch {
     if (memory_ != nullptr && guarded())
       return_guarded(memory_, guarded_size_);
     else
-      free(memory_);
+      free_aligned(memory_);
     memory_ = nullptr;
     size_ = 0;
   }

@@ -1,4 +1,4 @@
-// Open files, by their descriptor.
+// Open files, by their descriptor in the program that loads the library.
 #pragma once
 
 #include <stddef.h>

@@ -21,9 +21,16 @@ struct JumpPoint {};
 struct JumpPoint {
   jmp_buf registers;
 };
-// status = task(context); false where that was left by a jump. The function must not have returned before the jump, and `status` is volatile.
-#define PTLITE_ATTEMPT(point, status, task, context) (_setjmp((point).registers) == 0 && (((status) = (task)(context)), true))
+#if defined(_WIN32)
+// a jump without a frame restores registers, and looks for no handlers of functions between
+#define PTLITE_SET_JUMP(point) _setjmp((point).registers, nullptr)
+#define PTLITE_JUMP(point) longjmp((point).registers, 1)
+#else
+#define PTLITE_SET_JUMP(point) _setjmp((point).registers)
 #define PTLITE_JUMP(point) _longjmp((point).registers, 1)
+#endif
+// status = task(context); false where that was left by a jump. The function must not have returned before the jump, and `status` is volatile.
+#define PTLITE_ATTEMPT(point, status, task, context) (PTLITE_SET_JUMP(point) == 0 && (((status) = (task)(context)), true))
 
 #endif
 

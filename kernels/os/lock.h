@@ -2,7 +2,7 @@
 // C++ library's own, which bring its exception handling along: 90 kB.
 #pragma once
 
-#if !defined(__wasi__)
+#if !defined(__wasi__) && !defined(_WIN32)
 #include <pthread.h>
 #endif
 
@@ -27,6 +27,28 @@ class Once {
 
  private:
   bool done_ = false;
+};
+
+#elif defined(_WIN32)
+
+class Mutex {
+ public:
+  void lock();
+  void unlock();
+
+ private:
+  /// An SRWLOCK.
+  void* state_ = nullptr;
+};
+
+/// Whoever comes while the task runs waits for its end.
+class Once {
+ public:
+  void run(void (*task)());
+
+ private:
+  /// An INIT_ONCE.
+  void* state_ = nullptr;
 };
 
 #else

@@ -3,6 +3,7 @@ import { describeLevels, highestLevel } from './cpu-description.js'
 import { detectCpu, hostDump, parseDump } from './cpu-dump.js'
 import * as kernels from './generated/kernels.js'
 
+/** What kernels go by beside the levels. */
 export interface CpuInfo {
   /** Bits of the XCR0 register: the state that the operating system has switched on. */
   readonly xcr0: number
@@ -62,6 +63,7 @@ export const cpu = {
     return Object.fromEntries(cpuLines(kernels.CpuText.features).map((line) => [line.split(' ')[0]!, line.endsWith(' 1')]))
   },
 
+  /** Cores, caches and the state that the operating system saves. */
   info(): CpuInfo {
     const { xcr0, cores, l1d, l2, l3 } = kernels.cpu_info()
     return { xcr0, cores, caches: { l1d, l2, l3 } }

@@ -31,7 +31,7 @@ export function getI64(word: number): number {
 
 /**
  * Writes `values` from word `word` on; throws where the frame has room for fewer. Room that is left is cleared where launches are
- * recorded, since it holds addresses and numbers of other frames. The same goes for the three below.
+ * recorded, since it holds addresses and numbers of other frames. The same goes for those for other numbers.
  */
 export function putI64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
@@ -39,18 +39,21 @@ export function putI64s(word: number, values: readonly number[], room: number): 
   if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
+/** putI64s of int32 numbers. */
 export function putI32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) i32[word + i] = values[i]!
   if (launchObserver !== null) i32.fill(0, word + values.length, word + room)
 }
 
+/** putI64s of doubles; `word` is even. */
 export function putF64s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f64[word / 2 + i] = values[i]!
   if (launchObserver !== null) i32.fill(0, word + 2 * values.length, word + 2 * room)
 }
 
+/** putI64s of floats. */
 export function putF32s(word: number, values: readonly number[], room: number): void {
   if (values.length > room) tooMany(values.length, room)
   for (let i = 0; i < values.length; i++) f32[word + i] = values[i]!

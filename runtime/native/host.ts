@@ -1,7 +1,8 @@
-import { resolve } from 'node:path'
+import { resolve, toNamespacedPath } from 'node:path'
 import { PtliteError } from '../error.js'
 import type { KernelAddon } from './addon.js'
 import { checkWhole } from './library-file.js'
+import { unpacked } from './unpacked.js'
 
 /** Runs the kernel that the frame of this thread names; `host` is JavaScript memory that it reads or writes. Returns the kernel's status. */
 export type Launch = (host: ArrayBufferView | null) => number
@@ -42,9 +43,9 @@ export function openCustomLibrary({ addon }: Host, path: string, frame: Uint8Arr
 function loadAddon(path: string): KernelAddon {
   const module = { exports: {} as KernelAddon }
   try {
-    checkWhole(path)
-    // a name alone is looked for in other folders
-    process.dlopen(module, resolve(path), RTLD_NOW)
+    const file = fileOf(path)
+    checkWhole(file)
+    process.dlopen(module, file, RTLD_NOW)
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ERR_DLOPEN_DISABLED')
@@ -60,10 +61,16 @@ function loadAddon(path: string): KernelAddon {
   return module.exports
 }
 
+/** A name alone would be looked for in other folders. */
+function fileOf(path: string): string {
+  return unpacked(resolve(path))
+}
+
 function openCustom(addon: KernelAddon, path: string): ReturnType<KernelAddon['open']> {
   try {
-    checkWhole(path)
-    return addon.open(resolve(path))
+    const file = fileOf(path)
+    checkWhole(file)
+    return addon.open(toNamespacedPath(file))
   } catch (cause) {
     throw notLoaded(path, (cause as Error).message, cause)
   }

@@ -1,28 +1,63 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
-/** Bytes of the header of an ELF file of 64 bits. */
-const HEADER = 64
+/** Bytes of the start of a library, in which linkers put what says where the rest of it stands. */
+const START = 4096
 
-/** Processors by what an ELF file calls them, as Node calls them. */
-const PROCESSORS: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' }
+/** Processors by what an ELF file, and one of Windows, calls them, as Node calls them. */
+const ELF_PROCESSORS: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' }
+const PE_PROCESSORS: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' }
+
+/** What a library is for, and how many bytes it has at least. */
+interface Described {
+  /** undefined where it is for a processor that Node does not run on. */
+  readonly processor: string | undefined
+  readonly system: 'linux' | 'win32'
+  readonly end: number
+}
 
 /**
- * Throws where a library is for another processor, and where it ends before its contents do, as one does that was copied onto a full disk: the
- * system maps such a file, and the process dies of SIGBUS in its loader. What is no library at all that says itself.
+ * Throws where a library is for another processor or system, and where it ends before its contents do, as one does that was copied onto a full disk:
+ * the system maps such a file, and on Linux the process dies of SIGBUS in its loader. What is no library at all that says itself. `here`: Node's system.
  */
-export function checkWhole(path: string): void {
+export function checkWhole(path: string, here: NodeJS.Platform = process.platform): void {
   const file = openSync(path, 'r')
   try {
-    const header = Buffer.alloc(HEADER)
-    const isLibrary = readSync(file, header, 0, HEADER, 0) === HEADER && header.readUInt32BE() === 0x7f454c46
-    if (!isLibrary) return
-    const machine = PROCESSORS[header.readUInt16LE(18)] ?? process.arch
-    if (machine !== process.arch) throw new Error(`it is for ${machine}, which this Node is not`)
-    // linkers put the section headers last: where they begin, how large one is and how many there are
-    const end = Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60)
+    const start = Buffer.alloc(START)
+    const count = readSync(file, start, 0, START, 0)
+    const found = describe(start.subarray(0, count))
+    if (found === undefined) return
+    const { processor = process.arch, system, end } = found
+    if (processor !== process.arch) throw new Error(`it is for ${processor}, which this Node is not`)
+    if (system !== here) throw new Error(`it is for ${system}, which this Node is not`)
     const { size } = fstatSync(file)
     if (size < end) throw new Error(`the file was cut off: it has ${size} of ${end} bytes; copy or build it again`)
   } finally {
     closeSync(file)
   }
+}
+
+function describe(start: Buffer): Described | undefined {
+  if (start.length < 64) return undefined
+  return start.readUInt32BE() === 0x7f454c46 ? elf(start) : start.readUInt16BE() === 0x4d5a ? portableExecutable(start) : undefined
+}
+
+/** An ELF file of 64 bits. */
+function elf(start: Buffer): Described {
+  // linkers put the section headers last: where they begin, how large one is and how many there are
+  const end = Number(start.readBigUInt64LE(40)) + start.readUInt16LE(58) * start.readUInt16LE(60)
+  return { processor: ELF_PROCESSORS[start.readUInt16LE(18)], system: 'linux', end }
+}
+
+/** A library of Windows, whose headers come behind a program for its predecessor. */
+function portableExecutable(start: Buffer): Described | undefined {
+  const at = start.readUInt32LE(60)
+  if (at + 24 > start.length || start.readUInt32BE(at) !== 0x50450000) return undefined
+  const sections = at + 24 + start.readUInt16LE(at + 20)
+  let end = 0
+  for (let i = 0; i < start.readUInt16LE(at + 6); i++) {
+    const section = sections + 40 * i
+    if (section + 40 > start.length) break
+    end = Math.max(end, start.readUInt32LE(section + 16) + start.readUInt32LE(section + 20))
+  }
+  return { processor: PE_PROCESSORS[start.readUInt16LE(at + 4)], system: 'win32', end }
 }

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { HAS_PACKAGES, HOW_TO_GET_LIBRARY, LIBRARY_FOLDERS } from '../build.js'
 import { PtliteError } from '../error.js'
-import { packagedLibrary } from './platform-package.js'
+import { LIBRARY_FILE, packagedLibrary } from './platform-package.js'
+import { unpacked } from './unpacked.js'
 
-const FILE_NAME = 'libptlite.so'
 /** Environment variable with the path of the kernel library. */
 export const LIBRARY_VARIABLE = 'PTLITE_NATIVE_LIBRARY'
 
@@ -23,7 +23,7 @@ export function chosenLibrary(): string {
 /** Path of the kernel library: the chosen one, the one beside this module, or that of the platform's package. Throws NATIVE_LIBRARY where there is none. */
 export function findLibrary(): string {
   const chosen = chosenLibrary()
-  const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${FILE_NAME}`, import.meta.url))
+  const beside = (folder: string): string => fileURLToPath(new URL(`${folder}/${LIBRARY_FILE}`, import.meta.url))
   const tried = chosen !== '' ? [chosen] : LIBRARY_FOLDERS.map(beside)
   const found = tried.find(isThere)
   if (found !== undefined) return found
@@ -37,7 +37,7 @@ export function findLibrary(): string {
 /** Throws NATIVE_LIBRARY where Node may not look. */
 function isThere(path: string): boolean {
   try {
-    return existsSync(path)
+    return existsSync(unpacked(path))
   } catch (cause) {
     throw new PtliteError('NATIVE_LIBRARY', `cannot look for ${path}: ${(cause as Error).message}`, { cause })
   }

@@ -156,7 +156,7 @@ export function trimMemory(): void {
   kernels.mem_trim({})
 }
 
-/** Memory of tensors, in bytes: of this thread. */
+/** Memory of tensors, in this thread. */
 export interface MemoryStats {
   /** Bytes of blocks in use, rounded up to their size classes. What is collected counts until the event loop runs, and always in selective builds without the compiler. */
   readonly live: number
@@ -166,7 +166,7 @@ export interface MemoryStats {
   readonly cached: number
 }
 
-/** What the tensors of this thread take now, and have taken. */
+/** What this thread's tensors take. */
 export function memoryStats(): MemoryStats {
   return { live: liveBytes, peak: peakBytes, cached: cachedBytes }
 }

@@ -1,6 +1,9 @@
 import { createRequire } from 'node:module'
 import { PtliteError } from '../error.js'
 
+/** Name of the kernel library's file on this system. */
+export const LIBRARY_FILE = `libptlite.${process.platform === 'win32' ? 'dll' : process.platform === 'darwin' ? 'dylib' : 'so'}`
+
 /**
  * Packages by platform, each of which gives the path of its kernel library. A name stands in a call of its own, since tools that bundle programs or
  * copy what they need look for these.
@@ -8,6 +11,7 @@ import { PtliteError } from '../error.js'
 const PACKAGES: Readonly<Record<string, (() => unknown) | undefined>> = {
   'linux-x64': () => createRequire(import.meta.url)('@ptlite/linux-x64') as unknown,
   'linux-arm64': () => createRequire(import.meta.url)('@ptlite/linux-arm64') as unknown,
+  'win32-x64': () => createRequire(import.meta.url)('@ptlite/win32-x64') as unknown,
 }
 
 /**
@@ -33,8 +37,8 @@ function howToInstall(): string {
   const here = platform()
   const known = Object.keys(PACKAGES)
   return known.includes(here)
-    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; beside a bundle, copy libptlite.so out of it; or set PTLITE_NATIVE_LIBRARY to the path of one`
-    : `there are kernels for ${known.join(' and ')}, none for ${here}`
+    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; beside a bundle, copy ${LIBRARY_FILE} out of it; or set PTLITE_NATIVE_LIBRARY to the path of one`
+    : `there are kernels for ${known.join(', ')}, none for ${here}`
 }
 
 function platform(): string {

@@ -16,7 +16,7 @@ export function setNumThreads(count: number): void {
   kernels.thread_limit({ wanted: Math.min(count, MOST) })
 }
 
-/** The most threads that one kernel call uses. */
+/** The most threads that one kernel call uses: what `setNumThreads` was told, or 1. */
 export function getNumThreads(): number {
   return kernels.thread_limit({ wanted: 0 })
 }

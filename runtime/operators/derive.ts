@@ -49,6 +49,7 @@ export function copyOf(tensor: Tensor): Tensor {
   return composite.clone(tensor, null)
 }
 
+/** Copies of tensors, each in memory of its own. */
 export function copyOfEach(tensors: readonly Tensor[]): Tensor[] {
   return tensors.map(copyOf)
 }

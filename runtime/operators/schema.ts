@@ -10,6 +10,7 @@ export type UnboxedFunction = (...args: never[]) => unknown
 /** Unboxes the arguments on the stack, calls an unboxed function and leaves its results: the boxed form of operators of one kind. */
 export type Wrapper = (stack: Stack, f: never) => void
 
+/** An argument of an operator. */
 export interface SchemaArgument {
   readonly name: string
   /** As PyTorch writes it, without alias annotation: `Tensor?[]`, `int[2]`, `Dict(str, t)`. */
@@ -25,6 +26,7 @@ export interface SchemaArgument {
   readonly defaultValue: Value | undefined
 }
 
+/** A result of an operator; its fields are those of an argument. */
 export interface SchemaReturn {
   readonly name: string | null
   readonly type: string

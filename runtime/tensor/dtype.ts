@@ -20,8 +20,9 @@ export const DType = {
   quint4x2: 16,
 } as const
 
-/** A dtype, by PyTorch's name for it. */
+/** Names of dtypes, as PyTorch has them. */
 export type DTypeName = keyof typeof DType
+/** The number of a dtype. */
 export type DType = (typeof DType)[DTypeName]
 
 const NAMES: Readonly<Record<number, DTypeName | undefined>> = Object.fromEntries(
@@ -35,6 +36,7 @@ export function dtypeName(dtype: DType): DTypeName {
   return NAMES[dtype] ?? 'float32'
 }
 
+/** Bytes of an element. */
 export function itemSize(dtype: DType): number {
   return SIZES[dtype]!
 }
@@ -59,6 +61,7 @@ export function dtypeFromName(name: string): DType {
   return code
 }
 
+/** float16, bfloat16, float32 and float64. */
 export function isFloating(dtype: DType): boolean {
   return (dtype >= DType.float16 && dtype <= DType.float64) || dtype === DType.bfloat16
 }
@@ -84,6 +87,7 @@ export function isIntegral(dtype: DType, includeBool = false): boolean {
   return dtype <= DType.int64 || (includeBool && dtype === DType.bool)
 }
 
+/** Whether elements are integers with scales and zero points. */
 export function isQuantized(dtype: DType): boolean {
   return (dtype >= DType.qint8 && dtype <= DType.qint32) || dtype === DType.quint4x2
 }

@@ -24,7 +24,7 @@ export interface PerChannelQuant {
   readonly floatZeroPoints?: boolean
 }
 
-/** How the integers of a quantized tensor stand for numbers. */
+/** What the integers of a quantized tensor stand for. */
 export type Quant = PerTensorQuant | PerChannelQuant
 
 export function isPerChannel(quant: Quant): quant is PerChannelQuant {

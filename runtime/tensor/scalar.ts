@@ -11,12 +11,12 @@ export class Float {
     readonly value: number,
   ) {}
 
-  /** The number, for arithmetic. */
+  /** The number, which arithmetic of JavaScript takes it for. */
   valueOf(): number {
     return this.value
   }
 
-  /** As JavaScript writes the number. */
+  /** The number as JavaScript writes it. */
   toString(): string {
     return String(this.value)
   }

@@ -102,6 +102,7 @@ export function wrapDim(dim: number, rank: number): number {
   return dim < 0 ? dim + n : dim
 }
 
+/** Whether two shapes have the same sizes. */
 export function sameShape(a: readonly number[], b: readonly number[]): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false

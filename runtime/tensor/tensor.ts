@@ -56,12 +56,13 @@ function refuseWalk(storage: Storage, offset: number, shape: readonly number[], 
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type
 export interface Tensor extends TensorOperations {}
 
+// What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
+// one, an object with this prototype or a proxy, has none of it.
+
 /**
  * A strided view on a storage, inside of which all its elements lie. Sizes and strides are in elements; a view shares its storage with the tensor it
- * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`.
- *
- * What addresses depend on is private: a tensor that callers get is as unchangeable to them as its storage (`hand`, `expose`), and what only looks like
- * one, an object with this prototype or a proxy, has none of it.
+ * was made from. In-place shape operators (`squeeze_`, `resize_`) replace `shape` and `strides`. Callers make tensors by `tensor`,
+ * `Tensor.fromStorage` and operators, and change them by operators alone.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging
 export class Tensor {
@@ -218,6 +219,7 @@ export class Tensor {
     return this.#offset
   }
 
+  /** Its sizes. */
   get shape(): readonly number[] {
     return this.#shape
   }
@@ -232,6 +234,7 @@ export class Tensor {
     return this.#type
   }
 
+  /** Scales and zero points of a quantized tensor; null for others. */
   get quant(): Quant | null {
     return this.#quant
   }
@@ -249,26 +252,32 @@ export class Tensor {
     return #storage in this ? 'Tensor' : 'what only looks like a Tensor'
   }
 
+  /** The type of its elements. */
   get dtype(): DTypeName {
     return dtypeName(this.#type)
   }
 
+  /** The number of its dimensions. */
   get dim(): number {
     return this.shape.length
   }
 
+  /** The number of its elements. */
   get numel(): number {
     return numelOf(this.#shape)
   }
 
+  /** Bytes of an element. */
   get itemSize(): number {
     return itemSize(this.type)
   }
 
+  /** Whether its elements follow each other in row-major order. */
   get isContiguous(): boolean {
     return isContiguous(this.#shape, this.#strides)
   }
 
+  /** Whether its elements are integers with scales and zero points. */
   get isQuantized(): boolean {
     return isQuantized(this.type)
   }
@@ -353,6 +362,7 @@ export class Tensor {
     Storage.dropUser(this.#storage)
   }
 
+  /** Whether `dispose` or `release` was called. */
   get isReleased(): boolean {
     return this.#released
   }
@@ -402,7 +412,7 @@ function checkNested(shape: readonly number[]): void {
 /** Numbers in nested arrays. */
 export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[]
 
-/** How elements in memory make a tensor. */
+/** What `Tensor.fromStorage` takes. */
 export interface StorageOptions {
   /** Of the elements. */
   readonly dtype: DTypeName

@@ -60,6 +60,7 @@ export class Device {
     readonly index: number | null = null,
   ) {}
 
+  /** As PyTorch writes it: `cpu`, `cuda:0`. */
   toString(): string {
     return this.index === null ? this.type : `${this.type}:${this.index}`
   }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../bundle.mjs'
+import { root } from '../release/manifests.mjs'
 
 const SYSROOT = '/usr/aarch64-linux-gnu'
 const FOLDER = join(root, 'build/emulation')

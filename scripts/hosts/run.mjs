@@ -3,12 +3,13 @@
 //
 //   npm run hosts -- [NAME...]     all without names
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { root } from '../release/manifests.mjs'
+import { basename, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { PLATFORMS, root } from '../release/manifests.mjs'
 
 const here = import.meta.dirname
 const packed = join(root, 'build/release')
@@ -37,6 +38,20 @@ function tool(folder, name, ...args) {
   return run(folder, join(here, 'node_modules/.bin', name), ...args)
 }
 
+/** The packed packages as dependencies of an app. */
+function dependencies() {
+  return Object.fromEntries(archives.map((name) => [name.startsWith(own) ? platformPackage : 'ptlite', `file:${join(packed, name)}`]))
+}
+
+/** Copies packages of this folder into an app, with what they need. */
+function bring(folder, name) {
+  const [from, to] = [here, folder].map((each) => join(each, 'node_modules', name))
+  if (existsSync(to) || !existsSync(from)) return
+  cpSync(from, to, { recursive: true })
+  const manifest = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'))
+  for (const other of Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })) bring(folder, other)
+}
+
 function install(folder) {
   run(folder, 'npm', 'install', '--offline', '--no-audit', '--no-fund', ...archives.map((name) => join(packed, name)))
 }
@@ -60,6 +75,25 @@ function runAlone(file, fill) {
   }
 }
 
+/** Code of a section of docs/deploy.md. */
+function recipe(section, language) {
+  const text = readFileSync(join(root, 'docs/deploy.md'), 'utf8')
+  const [, body] = new RegExp(`^## ${section}\n([^]*?)(?=^## |$(?![^]))`, 'm').exec(text)
+  return new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(body)[1]
+}
+
+/** What a server that is starting answers. */
+async function answerOf(address) {
+  for (let i = 0; ; i++) {
+    try {
+      return await (await fetch(address)).text()
+    } catch (error) {
+      if (i === 100) throw error
+      await setTimeout(200)
+    }
+  }
+}
+
 const TEST = `
 test('a model runs', async () => {
   const { loadModule, tensor } = await import('ptlite')
@@ -73,31 +107,92 @@ test('a model runs', async () => {
 
 const HOSTS = {
   bun(app) {
-    assert.equal(tool(app, 'bun', 'app.mjs', model), WANTED)
+    // not by the package's own command, which a script of its installation puts there
+    const [folder] = readdirSync(join(here, 'node_modules/@oven'))
+    assert.equal(run(app, join(here, 'node_modules/@oven', folder, 'bin/bun'), 'app.mjs', model), WANTED)
   },
   deno(app) {
     assert.equal(tool(app, 'deno', 'run', '-A', 'app.mjs', model), WANTED)
   },
   pnpm(app) {
     rmSync(join(app, 'node_modules'), { recursive: true })
-    const dependencies = Object.fromEntries(
-      archives.map((name) => [name.startsWith(own) ? platformPackage : 'ptlite', `file:${join(packed, name)}`]),
-    )
-    writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies }))
+    writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies: dependencies() }))
     tool(app, 'pnpm', 'install', '--offline', '--no-frozen-lockfile')
     assert.equal(run(app, process.execPath, 'app.mjs', model), WANTED)
   },
-  webpack(app) {
+  // Plug'n'Play, as it comes: packages stay zipped, but for those with a library
+  yarn(app) {
+    for (const name of ['node_modules', 'package-lock.json']) rmSync(join(app, name), { recursive: true })
+    const files = dependencies()
+    // packages of other platforms are not there to be resolved; yarn leaves out what says so by its name alone
+    const resolutions = Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, files[platformPackage]]))
+    writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, dependencies: files, resolutions }))
+    writeFileSync(join(app, 'yarn.lock'), '')
+    const settings = ['enableGlobalCache', 'enableTelemetry', 'enableNetwork', 'enableImmutableInstalls']
+    writeFileSync(join(app, '.yarnrc.yml'), settings.map((name) => `${name}: false\n`).join(''))
+    tool(app, 'yarn', 'install')
+    assert.ok(existsSync(join(app, '.pnp.cjs')) && !existsSync(join(app, 'node_modules')))
+    assert.equal(tool(app, 'yarn', 'node', 'app.mjs', model), WANTED)
+  },
+  async next(app) {
+    for (const name of ['next', 'react', 'react-dom']) bring(app, name)
+    mkdirSync(join(app, 'models'))
+    copyFileSync(model, join(app, 'models', basename(model)))
+    mkdirSync(join(app, 'app/api'), { recursive: true })
+    writeFileSync(join(app, 'app/layout.js'), 'export default function Layout({ children }) {\n  return children\n}\n')
     writeFileSync(
-      join(app, 'webpack.config.mjs'),
-      `export default {
-        mode: 'production', target: 'node20', entry: './app.mjs',
-        module: { parser: { javascript: { importMeta: false, createRequire: false } } },
-        experiments: { outputModule: true },
-        output: { path: import.meta.dirname + '/out', filename: 'app.mjs', module: true, chunkFormat: 'module' },
+      join(app, 'app/api/route.js'),
+      `import { loadModule, tensor } from 'ptlite'
+      const loading = loadModule('models/${basename(model)}')
+      export const dynamic = 'force-dynamic'
+      export async function GET() {
+        const model = await loading
+        const x = tensor(new Uint8Array(64), [1, 1, 8, 8], 'uint8')
+        return new Response(model.forward(x).shape.join('x') + ' ' + (await model.run('forward', [x])).shape.join('x') + '\\n')
       }`,
     )
-    tool(app, 'webpack', '--config', 'webpack.config.mjs', '--fail-on-warnings')
+    writeFileSync(join(app, 'next.config.mjs'), recipe('Next.js', 'js'))
+    run(app, process.execPath, 'node_modules/next/dist/bin/next', 'build')
+    const alone = mkdtempSync(join(tmpdir(), 'ptlite-alone-'))
+    cpSync(join(app, '.next/standalone'), alone, { recursive: true })
+    const env = { ...process.env, PORT: '38117', HOSTNAME: '127.0.0.1' }
+    const server = spawn(process.execPath, ['server.js'], { cwd: alone, env, stdio: 'ignore' })
+    try {
+      assert.equal(await answerOf('http://127.0.0.1:38117/api'), WANTED)
+    } finally {
+      server.kill()
+      rmSync(alone, { recursive: true })
+    }
+  },
+  // The archive that electron-builder would make, and a folder in its place for Node: Electron itself is in no package of npm
+  async electron(app) {
+    const { createPackageWithOptions, extractAll, listPackage } = createRequire(join(here, 'run.mjs'))('@electron/asar')
+    const { asarUnpack } = JSON.parse(`{${recipe('Electron', 'json')}}`)
+    const resources = mkdtempSync(join(tmpdir(), 'ptlite-alone-'))
+    const archive = join(resources, 'app.asar')
+    try {
+      await createPackageWithOptions(app, archive, { unpack: `{${asarUnpack.map((pattern) => join(app, pattern)).join(',')}}` })
+      const listed = listPackage(archive, { isPack: true })
+      const beside = listed.filter((line) => line.startsWith('unpack')).map((line) => line.replace(/^\w+ *: *\//, ''))
+      assert.ok(
+        beside.some((path) => path.endsWith('libptlite.so')) && beside.some((path) => path.endsWith('/worker.cjs')),
+        beside.join('\n'),
+      )
+      const shown = join(resources, 'shown')
+      extractAll(archive, shown)
+      rmSync(archive)
+      cpSync(shown, archive, { recursive: true })
+      rmSync(shown, { recursive: true })
+      // what native code and threads need is there for them in the other folder alone
+      for (const name of ['ptlite/dist/worker.cjs', join(platformPackage, 'libptlite.so')]) rmSync(join(archive, 'node_modules', name))
+      assert.equal(run(resources, process.execPath, join(archive, 'app.mjs'), model), WANTED)
+    } finally {
+      rmSync(resources, { recursive: true })
+    }
+  },
+  webpack(app) {
+    writeFileSync(join(app, 'webpack.config.mjs'), recipe('webpack', 'js'))
+    tool(app, 'webpack', '--config', 'webpack.config.mjs', '--mode', 'production', '--output-path', join(app, 'out'), '--fail-on-warnings')
     runAlone('app.mjs', (alone) => {
       cpSync(join(app, 'out'), alone, { recursive: true })
       copyBeside(app, alone)
@@ -132,7 +227,7 @@ const HOSTS = {
     tool(app, 'jest', '--rootDir', app)
   },
   sea(app) {
-    writeFileSync(join(app, 'entry.cjs'), `require('node:module').createRequire(process.execPath)('./app.cjs')\n`)
+    writeFileSync(join(app, 'entry.cjs'), recipe('A single executable', 'js'))
     writeFileSync(join(app, 'sea.json'), JSON.stringify({ main: 'entry.cjs', output: 'app.blob', disableExperimentalSEAWarning: true }))
     run(
       app,

@@ -1,4 +1,4 @@
-// Bundles the library into its parts, the thread behind Module.run and the command line: dist/*.js but selective-build.js and whole.js.
+// Bundles the library into its parts, the thread behind Module.run and the command line: dist/*.js but selective-build.js, build-selected.js and whole.js.
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,11 +1,12 @@
-// Packs what is published: ptlite, which is JavaScript alone, and one package for each platform whose kernel library has been built.
+// Packs what is published: ptlite, which is JavaScript alone, its sources, and one package for each platform whose kernel library has been built.
 // The same sources give the same bytes.
 //
 //   node scripts/release/build.mjs [FOLDER]     build/release without
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { mainManifest, platformManifest, PLATFORMS, root } from './manifests.mjs'
+import { licensesOf } from './licenses.mjs'
+import { mainManifest, platformManifest, PLATFORMS, root, SOURCES, sourcesManifest } from './manifests.mjs'
 
 const out = resolve(process.argv[2] ?? join(root, 'build/release'))
 rmSync(out, { recursive: true, force: true })
@@ -29,6 +30,13 @@ pack(mainManifest(), (folder) => {
     cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !/\.(so|dll|cache)$/.test(path) })
   }
 })
+pack(sourcesManifest(), (folder) => {
+  for (const name of SOURCES) cpSync(join(root, name), join(folder, name), { recursive: true })
+  mkdirSync(join(folder, 'dist'))
+  // the program, declarations for builds, and the library that builds are compared with
+  for (const name of readdirSync(join(root, 'dist')))
+    if (/^(?:build-selected\.js|index\.d\.ts|.*\.cjs)$/.test(name)) copyFileSync(join(root, 'dist', name), join(folder, 'dist', name))
+})
 for (const platform of PLATFORMS) {
   const library = join(root, platform.library)
   if (!existsSync(library)) {
@@ -37,6 +45,8 @@ for (const platform of PLATFORMS) {
   }
   pack(platformManifest(platform), (folder) => {
     copyFileSync(library, join(folder, basename(library)))
+    const licenses = licensesOf(platform.code)
+    if (licenses !== '') writeFileSync(join(folder, 'LICENSES.txt'), licenses)
     writeFileSync(
       join(folder, 'index.cjs'),
       `// The path of the kernel library.\nmodule.exports = require('node:path').join(__dirname, '${basename(library)}')\n`,

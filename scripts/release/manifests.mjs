@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-/** Platforms that there is a kernel library for: packages @ptlite/NAME. */
+/** Platforms that there is a kernel library for: packages @ptlite/NAME. `code`: packages of Debian that the library has code of. */
 export const PLATFORMS = read('scripts/release/platforms.json')
 
 /** What belongs to developing, and what is a platform's. */
@@ -28,13 +28,38 @@ export function mainManifest() {
     ...Object.fromEntries(kept),
     ...sourceFields(),
     // maps name sources, which are not in it
-    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map'],
-    optionalDependencies: Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, manifest.version])),
+    files: [...manifest.files, '!dist/**/*.so', '!dist/**/*.dll', '!dist/**/*.map', '!dist/build-selected.js'],
+    optionalDependencies: libraries(),
+  }
+}
+
+const libraries = () => Object.fromEntries(PLATFORMS.map(({ name }) => [`@ptlite/${name}`, read('package.json').version]))
+
+/** Folders of sources that a selective build is made from, with what is generated. */
+export const SOURCES = ['codegen', 'compiler', 'engine', 'formats', 'kernels', 'program', 'runtime', 'selective-build', 'src']
+
+/** Of the one with the sources, which `selective-build` compiles, and with what they are compiled by. */
+export function sourcesManifest() {
+  const { version, license, author, engines, devDependencies } = read('package.json')
+  const tools = ['@types/node', 'esbuild', 'flatbuffers', 'terser', 'typescript']
+  return {
+    name: '@ptlite/selective-build',
+    version,
+    description: 'What ptlite makes selective builds of: its sources',
+    license,
+    author,
+    ...sourceFields(),
+    type: 'module',
+    // .gitignore files of the folders are not asked
+    files: ['dist', ...SOURCES],
+    engines,
+    dependencies: Object.fromEntries(tools.map((name) => [name, devDependencies[name]])),
+    optionalDependencies: libraries(),
   }
 }
 
 /** Of one with a kernel library. */
-export function platformManifest({ name, os, cpu, library }) {
+export function platformManifest({ name, os, cpu, libc, library, code }) {
   const { version, license, author, engines } = read('package.json')
   return {
     name: `@ptlite/${name}`,
@@ -44,10 +69,12 @@ export function platformManifest({ name, os, cpu, library }) {
     author,
     ...sourceFields(),
     main: 'index.cjs',
-    files: ['index.cjs', basename(library)],
+    files: ['index.cjs', basename(library), ...(code.length > 0 ? ['LICENSES.txt'] : [])],
     engines,
     os: [os],
     cpu: [cpu],
+    // of systems that have several
+    ...(libc === undefined ? {} : { libc }),
     // the library is mapped from its file
     preferUnplugged: true,
   }

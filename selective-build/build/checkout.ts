@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PtliteError } from '../../runtime/error.js'
 
-/** What a selective build reads of the project. */
-const NEEDED = ['codegen/native_functions', 'kernels/CMakeLists.txt', 'formats/read.ts', 'src/selected.ts', 'node_modules/esbuild']
+/** What a selective build reads of the project, of which `@ptlite/selective-build` has a copy. */
+const NEEDED = ['codegen/native_functions', 'kernels/CMakeLists.txt', 'formats/read.ts', 'src/selected.ts']
 
 /**
  * The folder of the project that a selective build is made from: the one above this file, or `given`. Throws INVALID_ARGUMENT that

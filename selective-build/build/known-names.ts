@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 
 /** Declarations of everything that the runtime is written against: the language, Node and the kernel library. */
 const DECLARATIONS = [
-  { folder: 'node_modules/typescript/lib', files: /^lib\.(?:es|decorators).*\.d\.ts$/ },
-  { folder: 'node_modules/@types/node', files: /\.d\.ts$/ },
+  { package: 'typescript', folder: 'lib', files: /^lib\.(?:es|decorators).*\.d\.ts$/ },
+  { package: '@types/node', folder: '.', files: /\.d\.ts$/ },
   { folder: 'runtime/native', files: /^addon\.ts$/ },
 ]
 
@@ -16,8 +17,9 @@ const DECLARED =
 /** Names of properties that objects from outside of the project can have. */
 export function foreignNames(root: string): Set<string> {
   const names = new Set<string>()
-  for (const { folder, files } of DECLARATIONS) {
-    const path = join(root, folder)
+  const { resolve } = createRequire(join(root, 'package.json'))
+  for (const { package: from, folder, files } of DECLARATIONS) {
+    const path = join(from === undefined ? root : dirname(resolve(`${from}/package.json`)), folder)
     for (const file of readdirSync(path, { recursive: true, encoding: 'utf8' })) {
       if (!files.test(file)) continue
       const text = readFileSync(join(path, file), 'utf8').replace(COMMENT, '')

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
+import { findLibrary } from '../../runtime/native/library-path.js'
 import type { Bundle } from '../build/minify.js'
 import type { NativeLibrary } from '../build/native.js'
 import { type Selection, dtypeNames } from '../selection/selection.js'
@@ -50,7 +51,7 @@ const MOST_OPERATORS = 48
 export async function makeReport(input: ReportInput): Promise<Report> {
   const { root, module, native } = input
   const whole = await wholeBundle(root)
-  const wholeLibrary = sizeOf(join(root, 'dist/libptlite.so'))
+  const wholeLibrary = sizeOf(join(root, 'dist/libptlite.so')) ?? sizeOf(findLibrary())
   const after = await nativeSymbols(root, native.unstripped, objectFolders(join(native.unstripped, '..')))
   const before = await nativeSymbols(root, null, objectFolders(join(root, 'build')))
   const sum = (key: (s: (typeof after)[number]) => string): Record<string, Size> => sumBy(before, after, key)

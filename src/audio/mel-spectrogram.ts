@@ -85,7 +85,8 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   const least = center ? Math.floor(nFft / 2) + 1 : nFft
   check(frames >= least, () => `a transform of ${nFft} frames needs at least ${least} samples, found ${frames}`)
 
-  const window = callOperator('aten::hann_window', [winLength])
+  const bins = Math.floor(nFft / 2) + 1
+  const { window, filters } = constantsOf(winLength, [bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney'])
   const waves = callOperator<Tensor>('aten::stft.center', [
     samples,
     nFft,
@@ -100,24 +101,29 @@ function spectrogramOf(samples: Tensor, options: MelOptions): Tensor {
   ])
   const magnitudes = callOperator<Tensor>('aten::abs', [waves])
   const energies = power === 1 ? magnitudes : callOperator<Tensor>('aten::pow.Tensor_Scalar', [magnitudes, float(power)])
-  const bins = Math.floor(nFft / 2) + 1
-  return withLog(filtersOf(bins, sampleRate / 2, nMels, [fMin, fMax], melScale, norm === 'slaney').matmul(energies), log)
+  return withLog(filters.matmul(energies), log)
 }
 
-/** Filters that are kept are no larger than this. */
-const KEPT_ELEMENTS = 2 ** 18
+interface Constants {
+  readonly window: Tensor
+  /** [nMels, bins] */
+  readonly filters: Tensor
+}
+
+/** Elements of what is kept are no more than these. */
+const MOST_KEPT = 2 ** 18
 
 /** Those of the last call: who hears a stream in chunks wants the same ones each time, and they take longer than the rest. */
-let kept: { readonly key: string; readonly filters: Tensor } | undefined
+let kept: (Constants & { readonly key: string }) | undefined
 
-/** What melFilters gives, [nMels, bins]. */
-function filtersOf(...args: Parameters<typeof melFilters>): Tensor {
-  const key = args.join()
-  if (kept?.key === key) return kept.filters
+function constantsOf(winLength: number, args: Parameters<typeof melFilters>): Constants {
+  const key = [winLength, ...args].join()
+  if (kept?.key === key) return kept
   const [bins, , nMels] = args
+  const window = callOperator<Tensor>('aten::hann_window', [winLength])
   const filters = tensor(melFilters(...args), [nMels, bins])
-  if (filters.numel <= KEPT_ELEMENTS) kept = { key, filters }
-  return filters
+  if (window.numel + filters.numel <= MOST_KEPT) kept = { key, window, filters }
+  return { window, filters }
 }
 
 function withLog(energies: Tensor, log: MelOptions['log']): Tensor {

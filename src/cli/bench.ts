@@ -20,15 +20,15 @@ export const bench: Command = {
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
 else a guess from the weights.
 
-      --threads N    threads that one kernel call may use (1)
-  -i, --input FILE   as for run
-      --shape N,...  a random float32 tensor of this shape
+      --threads N     threads that one kernel call may use (1)
+  -i, --input FILE    as for run
+      --shape N,...   a random float32 tensor of this shape
 ${PICTURE_HELP}
-  -m, --method NAME  forward without it
-      --runs N       this many runs; without it as many as fit the time, at least 20
-      --seconds N    time to spend (3)
-      --profile      also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
-      --json         as JSON
+  -m, --method NAME   forward without it
+      --runs N        this many runs; without it as many as fit the time, at least 20
+      --seconds N     time to spend (3)
+      --profile       also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
+      --json          as JSON
 ${WINOGRAD_HELP}
 ${OPS_HELP}`,
 

@@ -9,24 +9,38 @@ import { execute, reportFailure } from './execute.js'
 import { inspect } from './inspect.js'
 import { prune } from './prune.js'
 import { run } from './run.js'
+import { serve } from './serve.js'
 import { trace } from './trace.js'
 import type { Command } from './usage.js'
 import { verify } from './verify-files.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ run, inspect, trace, compile, convert, bench, prune, verify, cpu, codegen },
+/** In the order in which the overview has them. */
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  ...{ run, inspect, trace, compile, convert, bench, prune, verify, serve, cpu, codegen },
   completion: completion(() => COMMANDS),
 }
 
 function overview(): string {
-  const lines = Object.values(COMMANDS).map((command) => `  ptlite ${command.usage}\n      ${command.help.split('\n')[0]}`)
-  return `Runs PyTorch mobile modules (.ptl and .ff), TorchScript archives (.pt) and what they are compiled to (.ptlc).\n\n${lines.join('\n')}\n\nptlite COMMAND --help tells more. A file may be -, which is stdin. With --json a failure is {"error":{"code","message"}} on stdout; its line on stderr and the exit status stay.`
+  const lines = Object.values(COMMANDS).map(
+    ({ usage, help }) => `  ptlite ${usage.split(/ (?=\[|-)/)[0]!.padEnd(26)} ${help.split('\n')[0]}`,
+  )
+  return `${WHAT_IT_DOES}\n\n${lines.join('\n')}\n\n${GENERAL.join('\n')}`
 }
+
+const WHAT_IT_DOES =
+  "Runs PyTorch's models: mobile modules (.ptl and .ff), TorchScript archives (.pt), programs of torch.export (.pt2) and what these are compiled to (.ptlc)."
+
+/** What holds for all commands. */
+const GENERAL = [
+  'ptlite COMMAND --help tells more, ptlite -v the version. A file may be -, which is stdin.',
+  'The exit status is 0, 1 where a command fails, and 2 for a wrong command line. With --json a failure is',
+  '{"error":{"code","message"}} on stdout, beside its line on stderr.',
+]
 
 /** Runs `ptlite` with these arguments. Exit status: 0, 1 for a PtliteError (its message is on stderr), 2 for a wrong command line. */
 export async function runCommandLine(args: string[]): Promise<number> {
   const [name, ...rest] = args
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  if (name === undefined || name === '--help' || name === '-h' || (name === 'help' && rest.length === 0)) {
     console.log(overview())
     return name === undefined ? 2 : 0
   }
@@ -34,6 +48,7 @@ export async function runCommandLine(args: string[]): Promise<number> {
     console.log(VERSION)
     return 0
   }
+  if (name === 'help') return runCommandLine([rest[0]!, '--help'])
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command === undefined) {
     return reportFailure('ptlite', 'USAGE', `unknown command '${name}'; expected ${Object.keys(COMMANDS).join(', ')}`, rest)

@@ -13,8 +13,7 @@ import { WINOGRAD_HELP, winogradOf } from './winograd-option.js'
 import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
-  usage:
-    'compile MODEL [--method NAME] --input FILE.npy|FILE.npz|FILE.json ... [--input ...] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
+  usage: 'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
   help: `Compiles a model ahead: plans and packed weights, to be mapped and run at once.
 
 The file serves calls with arguments of the forms (shapes, dtypes, other values) that it was compiled for, on CPUs that have

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import { helpOf, usageLines } from './help-text.js'
 import { withStdin } from './stdin.js'
 import { red } from './terminal.js'
 import { type Command, CommandFailed, UsageError } from './usage.js'
@@ -10,7 +11,7 @@ import { type Command, CommandFailed, UsageError } from './usage.js'
 export async function execute(command: Command, args: string[], program: string): Promise<number> {
   const usage = program === '' ? command.usage : `${program} ${command.usage}`
   if (args.includes('--help') || args.includes('-h')) {
-    console.log(`${usage}\n\n${command.help}`)
+    console.log(helpOf(command, program))
     return 0
   }
   const name = usage.split(' ', 1)[0]!
@@ -19,7 +20,7 @@ export async function execute(command: Command, args: string[], program: string)
     return 0
   } catch (error) {
     if (error instanceof UsageError) {
-      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usage}`)
+      return reportFailure(name, 'USAGE', error.message, args, `\nusage: ${usageLines(usage)}`)
     }
     if (error instanceof CommandFailed) return error.status
     console.error(`${red(`${name}:`)} ${textOf(error)}`)

@@ -6,6 +6,8 @@ export const PICTURE_OPTIONS = {
   size: { type: 'string' },
   resize: { type: 'string' },
   crop: { type: 'string' },
+  fit: { type: 'string' },
+  fill: { type: 'string' },
   filter: { type: 'string' },
   mean: { type: 'string' },
   std: { type: 'string' },
@@ -19,6 +21,8 @@ export const PICTURE_USAGE =
 export const PICTURE_HELP = `      --image FILE    an argument that is a picture, JPEG or PNG: float32[1, 3, height, width] from 0 to 1. As torchvision does it,
       --size N        resize the shorter side to N and keep N x N in the middle; one of the two alone, N or HEIGHTxWIDTH:
       --resize N, --crop N
+      --fit N         or HEIGHTxWIDTH: the whole picture in the middle of that, with its proportions, and around it
+      --fill N        a byte, 0 without it
       --filter NAME   bilinear without it; nearest, bicubic or lanczos
       --mean R,G,B    taken off, and
       --std R,G,B     divided by: 0.485,0.456,0.406 and 0.229,0.224,0.225 for most networks; one number is for all
@@ -33,6 +37,8 @@ export interface PictureValues {
   readonly size?: string | undefined
   readonly resize?: string | undefined
   readonly crop?: string | undefined
+  readonly fit?: string | undefined
+  readonly fill?: string | undefined
   readonly filter?: string | undefined
   readonly mean?: string | undefined
   readonly std?: string | undefined
@@ -41,11 +47,15 @@ export interface PictureValues {
 }
 
 /** Throws UsageError for what is no size, number or filter. */
-export function pictureOptions({ size, resize = size, crop = size, filter, mean, std, gray, bgr }: PictureValues): ImageOptions {
+export function pictureOptions({ size, resize = size, crop = size, fit, fill, filter, mean, std, gray, bgr }: PictureValues): ImageOptions {
   if (size !== undefined && !/^[1-9]\d{0,4}$/.test(size)) throw new UsageError(`--size: expected a number of pixels, found '${size}'`)
+  if (fit === undefined ? fill !== undefined : resize !== undefined || crop !== undefined)
+    throw new UsageError(fit === undefined ? '--fill goes with --fit' : '--fit goes with none of --size, --resize and --crop')
   return {
     ...(resize === undefined ? {} : { resize: sizeOf(resize, '--resize') }),
     ...(crop === undefined ? {} : { crop: sizeOf(crop, '--crop') }),
+    ...(fit === undefined ? {} : { fit: sizeOf(fit, '--fit') }),
+    ...(fill === undefined ? {} : { fill: byteOf(fill) }),
     ...(filter === undefined ? {} : { filter: filterOf(filter) }),
     ...(mean === undefined ? {} : { mean: numbersOf(mean, '--mean', gray) }),
     ...(std === undefined ? {} : { std: numbersOf(std, '--std', gray) }),
@@ -58,6 +68,11 @@ function sizeOf(text: string, option: string): ImageSize {
   const [, height, width] = /^([1-9]\d{0,4})(?:x([1-9]\d{0,4}))?$/.exec(text) ?? []
   if (height === undefined) throw new UsageError(`${option}: expected a number of pixels or HEIGHTxWIDTH, found '${text}'`)
   return width === undefined ? Number(height) : [Number(height), Number(width)]
+}
+
+function byteOf(text: string): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) <= 255) return Number(text)
+  throw new UsageError(`--fill: expected a byte from 0 to 255, found '${text}'`)
 }
 
 const FILTERS = ['nearest', 'bilinear', 'bicubic', 'lanczos'] as const

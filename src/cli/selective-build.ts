@@ -10,27 +10,12 @@ import { EMPTY_TRACE, mergeTraces, type Trace } from '../../selective-build/trac
 import { readCompiled, whyUnusable } from './compiled-file.js'
 import { traceOfCompiled } from './compiled-trace.js'
 import { exerciseOf } from './exercise.js'
+import { SELECTIVE_BUILD } from './selective-build-usage.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
 
 export const selectiveBuild: Command = {
-  usage:
-    'selective-build (--trace FILE | --model FILE | --ops FILE | --all) ... --out DIR [--isa avx2,avx512] [--all-dtypes] [--with-compiler] [--no-verify]',
-  help: `Builds a runtime that holds only what models use.
-
-      --trace FILE   what 'ptlite trace' or stopTracing() wrote, or a .ptlc file; may be repeated
-      --model FILE   a model's operators, with all kernels and dtypes that they may need, or the kernels and dtypes of
-                     a .ptlc file, and its level; may be repeated
-      --ops FILE     a list of operators: a selected_operators.yaml, as PyTorch's tools write it too; may be repeated
-      --all          everything, for comparison
-      --isa LIST     instruction set levels, such as avx2,avx512; all of them without it
-      --all-dtypes   keep all dtypes of the kernels that traces name
-      --with-compiler  keep the compiler; traces made with 'ptlite trace --plans' name the kernels of plans, others bring all of them
-      --out DIR      gets index.js, index.cjs, index.d.ts, libptlite.so, messages.json, selected_operators.yaml, report.json, report.txt, report.svg
-      --no-verify    do not run the traced models in the new build
-      --verify-only  run the traced models in the build that stands in --out, and nothing else
-      --cache DIR    where object files are kept; build/selective in the project without it
-      --sources DIR  a checkout of ptlite with its npm packages installed, where this command is not run from one`,
+  ...SELECTIVE_BUILD,
 
   async run(args) {
     const { values } = parse({

@@ -14,6 +14,17 @@ export interface Geometry {
   readonly height: number
 }
 
+/** Where a whole picture lies in a larger one. */
+export interface Fitted {
+  readonly outWidth: number
+  readonly outHeight: number
+  readonly left: number
+  readonly top: number
+  /** Of the resized picture. */
+  readonly width: number
+  readonly height: number
+}
+
 /** What JPEG can hold, and more than any network takes. */
 const LONGEST = 65535
 
@@ -67,4 +78,12 @@ export function geometryOf(
     () => `a picture of ${resizedWidth} x ${resizedHeight} has no part of ${wide} x ${high}; give \`resize\`, too`,
   )
   return { resizedWidth, resizedHeight, left: halfOf(resizedWidth - wide), top: halfOf(resizedHeight - high), width: wide, height: high }
+}
+
+/** A picture in the middle of `fit`, as large as it can be with its proportions. Throws INVALID_ARGUMENT for sizes that there are not. */
+export function fittedOf(picture: { readonly width: number; readonly height: number }, fit: ImageSize): Fitted {
+  const [outHeight, outWidth] = both(fit, 'fit')
+  const scale = Math.min(outWidth / picture.width, outHeight / picture.height)
+  const [width, height] = [picture.width, picture.height].map((length) => Math.max(1, Math.round(length * scale))) as [number, number]
+  return { outWidth, outHeight, left: Math.floor((outWidth - width) / 2), top: Math.floor((outHeight - height) / 2), width, height }
 }

@@ -25,7 +25,7 @@ export interface PixelsWithInfo {
   readonly info: { readonly width: number; readonly height: number; readonly channels?: number }
 }
 
-/** An image in either of the forms that decoders give. */
+/** Images as decoders and canvases give them. */
 export type ImageSource = Pixels | PixelsWithInfo
 
 /** Sizes in pixels, and bytes that native code may read. */

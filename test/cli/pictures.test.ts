@@ -34,6 +34,21 @@ t.test('run on pictures', async (t) => {
     return (JSON.parse(stdout) as { data: number[][] }).data[0]!
   }
   near(t, await of('--image', join(dir, 'a.png')), logitsOf(data, 0.2, 0.0625)[0]!)
+  const fitted = module.call<Tensor>('logits', [imageToTensor({ data, width, height }, { fit: 8, fill: 114, channels: 1 })])
+  const { stdout } = await ptlite(
+    'run',
+    digits,
+    join(dir, 'a.png'),
+    '--method',
+    'logits',
+    '--gray',
+    '--fit',
+    '8x8',
+    '--fill',
+    '114',
+    '--json',
+  )
+  near(t, (JSON.parse(stdout) as { data: number[][] }).data[0]!, (fitted.toArray() as number[][])[0]!)
   near(t, await of(join(dir, 'a.png')), logitsOf(data, 0.2, 0.0625)[0]!)
   const decoded = jpeg.decode(jpg, { useTArray: true })
   near(t, await of('--input', join(dir, 'a.jpg')), logitsOf(decoded.data, 0.2, 0.0625)[0]!)
@@ -157,6 +172,10 @@ t.test('files that are no pictures, and options that are none', async (t) => {
   await usage(/--mean: expected one number or three with commas, found '1,2'/, '--mean', '1,2')
   await usage(/--std: expected one number or three with commas, none of them 0, found '0'/, '--std', '0')
   await usage(/--mean: expected one number, found '1,2,3'/, '--gray', '--mean', '1,2,3')
+  await usage(/--fit goes with none of --size, --resize and --crop/, '--fit', '8', '--size', '8')
+  await usage(/--fill goes with --fit/, '--fill', '8')
+  await usage(/--fill: expected a byte from 0 to 255, found '256'/, '--fit', '8', '--fill', '256')
+  await usage(/--fit: expected a number of pixels or HEIGHTxWIDTH, found '8x'/, '--fit', '8x')
   await usage(/--filter: expected nearest, bilinear, bicubic, lanczos, found 'cubic'/, '--filter', 'cubic')
 })
 

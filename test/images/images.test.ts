@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { type Image, type ImageOptions, imageToTensor, PtliteError, tensor, tensorToImage } from '../../src/index.js'
+import { type Image, type ImageOptions, imageToTensor, PtliteError, type Tensor, tensor, tensorToImage } from '../../src/index.js'
 
 interface Case {
   readonly width: number
@@ -74,6 +74,43 @@ t.test('several pictures are a batch', (t) => {
   t.end()
 })
 
+t.test('whole pictures fit into a size', (t) => {
+  const [wide, high] = [
+    { data: picture(30, 20, 3), width: 30, height: 20 },
+    { data: picture(10, 41, 4), width: 10, height: 41 },
+  ]
+  const options = { mean: 0.5, std: [0.2, 0.3, 0.4], order: 'bgr' } as const
+  const both = imageToTensor([wide, high], { ...options, fit: [16, 24], fill: 114 })
+  t.strictSame(both.shape, [2, 3, 16, 24])
+  /** A picture's place, and that all around it is of one byte. */
+  const holds = (found: Tensor, part: Tensor, left: number, top: number): void => {
+    const [, , height, width] = part.shape
+    t.strictSame(
+      found
+        .slice(2, top, top + height!)
+        .slice(3, left, left + width!)
+        .data(),
+      part.data(),
+    )
+    const { data } = tensorToImage(found, options)
+    const around = data.filter((_, i) => {
+      const [x, y] = [Math.floor(i / 3) % 24, Math.floor(i / 72)]
+      return x < left || x >= left + width! || y < top || y >= top + height!
+    })
+    t.equal(around.length, 3 * (24 * 16 - width! * height!))
+    t.ok(around.every((byte) => byte === 114))
+  }
+  // scales 0.8 and 16 / 41
+  holds(both.slice(0, 0, 1), imageToTensor(wide, { ...options, resize: [16, 24] }), 0, 0)
+  holds(both.slice(0, 1, 2), imageToTensor(high, { ...options, resize: [16, 4] }), 10, 0)
+  const odd = imageToTensor(wide, { fit: 27 })
+  t.strictSame(odd.shape, [1, 3, 27, 27])
+  t.strictSame(odd.slice(2, 4, 22).data(), imageToTensor(wide, { resize: [18, 27] }).data(), 'four rows above, five below')
+  t.equal(Number(odd.slice(2, 0, 4).amax().item()) + Number(odd.slice(2, 22).amax().item()), 0)
+  t.strictSame(imageToTensor({ data: picture(100, 1, 1), width: 100, height: 1 }, { fit: 10 }).shape, [1, 3, 10, 10])
+  t.end()
+})
+
 const bytesOf = ({ data }: Image): number[] => [...data]
 
 t.test('tensors become pictures', (t) => {
@@ -114,6 +151,12 @@ t.test('what is refused', (t) => {
   refused(() => imageToTensor(image, { std: 1e-300 }), /expected std to be other than 0/)
   refused(() => imageToTensor(image, { filter: 'cubic' as never }), /expected filter to be 'nearest' or 'bilinear'/)
   refused(() => imageToTensor(image, { size: 4 } as never), /size/)
+  refused(() => imageToTensor(image, { fit: 4, resize: 4 }), /expected either fit, or resize and crop/)
+  refused(() => imageToTensor(image, { fit: 4, crop: 4 }), /expected either fit, or resize and crop/)
+  refused(() => imageToTensor(image, { fill: 4 }), /expected fit beside fill/)
+  refused(() => imageToTensor(image, { fit: 4, fill: 256 }), /fill.* a whole number from 0 to 255/)
+  refused(() => imageToTensor(image, { fit: [4] as never }), /expected fit to be one number or \[height, width\]/)
+  refused(() => imageToTensor(image, { fit: 0 }), /expected fit to be a whole number from 1 to 65535/)
   refused(() => tensorToImage(tensor([[1, 2]])), /expected a tensor \[channels, height, width\] with 1 or 3 channels, found \[1, 2\]/)
   refused(() => tensorToImage(tensor([[[1]], [[1]]])), /1 or 3 channels/)
   let reads = 0

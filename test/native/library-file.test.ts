@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { KernelAddon } from '../../runtime/native/addon.js'
 import { KERNEL_ABI_HASH } from '../../runtime/native/generated/kernels.js'
+import { checkWhole } from '../../runtime/native/library-file.js'
 import { findLibrary } from '../../runtime/native/library-path.js'
 import { fixturePath } from '../module/fixtures.js'
 import { nodeArguments } from '../support/node.js'
@@ -50,6 +51,37 @@ t.test('a kernel library for another processor is refused by name', async (t) =>
     linesOf([], { PTLITE_NATIVE_LIBRARY: path })[0],
     new RegExp(`^NATIVE_LIBRARY: cannot load .*: it is for ${name}, which this Node is not`),
   )
+})
+
+/** The headers of a library for Windows on x86-64, of one section that ends at 4096. */
+function windowsLibrary(): Buffer {
+  const bytes = Buffer.alloc(512)
+  bytes.write('MZ')
+  bytes.writeUInt32LE(128, 60)
+  bytes.write('PE', 128)
+  bytes.writeUInt16LE(process.arch === 'x64' ? 0x8664 : 0xaa64, 132)
+  bytes.writeUInt16LE(1, 134)
+  bytes.writeUInt16LE(112, 148)
+  bytes.writeUInt32LE(3072, 264 + 16)
+  bytes.writeUInt32LE(1024, 264 + 20)
+  return bytes
+}
+
+t.test('a kernel library for another system is refused by name', async (t) => {
+  const path = join(t.testdir({}), 'libptlite.so')
+  const whole = windowsLibrary()
+  writeFileSync(path, whole)
+  t.match(linesOf([], { PTLITE_NATIVE_LIBRARY: path })[0], /^NATIVE_LIBRARY: cannot load .*: it is for win32, which this Node is not/)
+  t.throws(() => {
+    checkWhole(path, 'win32')
+  }, /^the file was cut off: it has 512 of 4096 bytes/)
+  writeFileSync(path, Buffer.concat([whole, Buffer.alloc(3584)]))
+  checkWhole(path, 'win32')
+  // headers that lead nowhere are for the loader to refuse
+  whole.writeUInt32LE(0xffffffff, 60)
+  writeFileSync(path, whole)
+  checkWhole(path, 'win32')
+  t.match(linesOf([], { PTLITE_NATIVE_LIBRARY: path })[0], /^NATIVE_LIBRARY: cannot load /)
 })
 
 t.test('without addons the error says what to start Node with', async (t) => {

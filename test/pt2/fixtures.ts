@@ -18,6 +18,7 @@ export const PROGRAMS = [
   'quantized',
   'functionalized',
   'mapped',
+  'accumulated',
   'cast',
   'prims',
 ] as const

@@ -63,14 +63,6 @@ const CASES: Readonly<Record<string, readonly [bytes: () => Uint8Array, code: st
   'no JSON': [() => withRecords({ 'models/model.json': '{"a": ' }), 'INVALID_FILE', /JSON text is damaged/],
   'another archive version': [() => withRecords({ archive_version: '1' }), 'UNSUPPORTED_FILE', /version 0 of the archive, found '1'/],
   'another byte order': [() => withRecords({ byteorder: 'big' }), 'UNSUPPORTED_FILE', /little-endian/],
-  'several programs': [
-    () => {
-      const { 'models/model.json': text, ...others } = recordsOf(program())
-      return archiveOf({ ...others, 'models/a.json': text!, 'models/b.json': text! })
-    },
-    'UNSUPPORTED_FILE',
-    /2 programs \(models\/a\.json, models\/b\.json\)/,
-  ],
   'no program': [() => archiveOf({ archive_format: 'pt2', archive_version: '0' }), 'UNSUPPORTED_FILE', /no program/],
   'machine code': [() => archiveOf({ archive_format: 'pt2', 'data/aotinductor/model/a.so': 'ELF' }), 'UNSUPPORTED_FILE', /AOTInductor/],
   'an archive of PyTorch 2.5': [() => archiveOf({ 'serialized_exported_program.json': '{}', version: '7.1' }), 'UNSUPPORTED_FILE', /PyTorch 2\.7 or older/],

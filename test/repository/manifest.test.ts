@@ -9,7 +9,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const read = (name: string): string => readFileSync(join(root, name), 'utf8')
 
 t.test('lockfiles name no download address', (t) => {
-  for (const name of ['package-lock.json', 'bench/package-lock.json']) {
+  for (const name of [
+    'package-lock.json',
+    'bench/package-lock.json',
+    'scripts/hosts/package-lock.json',
+    'scripts/site/package-lock.json',
+  ]) {
     const lock = JSON.parse(read(name)) as { packages: Record<string, { resolved?: string; integrity?: string; version?: string }> }
     const entries = Object.entries(lock.packages).filter(([path]) => path !== '')
     t.ok(entries.length > 0)

@@ -30,12 +30,22 @@ void main()
 /** The README's code, which its reader copies into a file. */
 const README = /```(?:ts|js|javascript)\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))![1]!
 
+/** An example that has `using`. */
+const EXAMPLE = readFileSync(join(root, 'examples/search/main.ts'), 'utf8')
+
 const folder = mkdtempSync(join(tmpdir(), 'ptlite-types-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
 mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
 symlinkSync(root, join(folder, 'node_modules/ptlite'))
-for (const name of ['@types/node', 'undici-types']) symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-for (const [name, text] of Object.entries({ 'a.mts': MODULE, 'a.ts': MODULE, 'b.cts': COMMON, 'readme.mts': README }))
+for (const name of ['@types/node', '@types/pngjs', 'undici-types'])
+  symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+for (const [name, text] of Object.entries({
+  'a.mts': MODULE,
+  'a.ts': MODULE,
+  'b.cts': COMMON,
+  'readme.mts': README,
+  'example.mts': EXAMPLE,
+}))
   writeFileSync(join(folder, name), text)
 
 const strict: ts.CompilerOptions = {
@@ -56,6 +66,15 @@ const PROGRAMS: Readonly<Record<string, readonly [files: readonly string[], opti
   node16: [['a.mts', 'b.cts'], { module: ModuleKind.Node16, moduleResolution: ModuleResolutionKind.Node16, types: ['node'] }],
   'a bundler': [['a.ts'], { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler, types: ['node'] }],
   commonjs: [['b.cts'], { module: ModuleKind.CommonJS, moduleResolution: ModuleResolutionKind.Node10, types: ['node'] }],
+  'resources with using': [
+    ['example.mts'],
+    {
+      module: ModuleKind.NodeNext,
+      moduleResolution: ModuleResolutionKind.NodeNext,
+      types: ['node'],
+      lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+    },
+  ],
   "a browser's types": [
     ['a.ts'],
     { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler, types: [], lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'] },

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cat, stack, Tensor, tensor } from '../../src/index.js'
+import { cat, stack, type Tensor, tensor } from '../../src/index.js'
 
 const x = tensor([
   [1, 2],

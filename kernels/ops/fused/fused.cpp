@@ -190,7 +190,7 @@ int32_t fused(fused_frame* frame) {
   // stores that go past the caches want whole aligned vectors
   bool aligned = f.out % 64 == 0 && (chain.rows == 1 || chain.length % 16 == 0);
   for (int i = 0; i < f.more; i++) aligned = aligned && f.more_out[i] % 64 == 0;
-  if (f.code != 0 && (f.streaming == 0 || aligned)) chain.generated();
+  if (jit::is_ready(f.code) && (f.streaming == 0 || aligned)) chain.generated();
   else chain.compiled(program);
   return PTLITE_OK;
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "jit/handle.h"
 #include "ops/fused/step_program.h"
 
 namespace ptlite {
@@ -25,7 +26,7 @@ class PostOps {
   static constexpr int64_t kTile = 1024;
 
   template <class Frame>
-  explicit PostOps(const Frame& f) : program_{f.post_inputs, f.post_steps, f.post_op, f.post_a, f.post_b, f.post_p0, f.post_p1}, code_(f.post_code) {
+  explicit PostOps(const Frame& f) : program_{f.post_inputs, f.post_steps, f.post_op, f.post_a, f.post_b, f.post_p0, f.post_p1}, code_(jit::is_ready(f.post_code) ? f.post_code : 0) {
     for (int k = 0; k < kMostOperands; k++) {
       operand_[k] = {reinterpret_cast<const float*>(f.post_in[k]), f.post_batch[k], f.post_row[k], f.post_col[k]};
     }

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "frames/memory.h"
@@ -7,6 +6,7 @@
 #include "dispatch/kernel.h"
 #include "memory/owner.h"
 #include "os/files.h"
+#include "os/heap.h"
 #include "os/pages.h"
 
 namespace {
@@ -21,7 +21,7 @@ T* pointer(uint64_t address) {
 // Blocks from here on are mapped by themselves: what a thread gives back at its end leaves no holes in an arena of the C library.
 constexpr size_t kMapped = size_t{1} << 17;
 
-void free_block(void* block, size_t) { free(block); }
+void free_block(void* block, size_t) { ptlite::free_aligned(block); }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) & ~(unit - 1); }
 
@@ -31,7 +31,7 @@ int32_t alloc(mem_alloc_frame* f) {
   if (wanted > SIZE_MAX / 2) return PTLITE_NO_MEMORY;
   const bool guarded = ptlite::guarded(), mapped = wanted >= kMapped;
   const size_t bytes = guarded ? wanted : mapped ? ptlite::in_pages(wanted) : round_up(wanted == 0 ? 1 : wanted, kAlignment);
-  void* const block = guarded ? ptlite::take_guarded(bytes) : mapped ? ptlite::map_pages(bytes) : aligned_alloc(kAlignment, bytes);
+  void* const block = guarded ? ptlite::take_guarded(bytes) : mapped ? ptlite::map_pages(bytes) : ptlite::allocate_aligned(kAlignment, bytes);
   if (block == nullptr) return PTLITE_NO_MEMORY;
   const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : mapped ? ptlite::unmap_pages : free_block;
   if (!ptlite::own(block, bytes, destroy)) {

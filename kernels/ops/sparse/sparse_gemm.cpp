@@ -121,7 +121,7 @@ void column_compiled(const SparseKernel& kernel, const SparseCall& call) {
 }
 
 void run_code(const SparseKernel& kernel, const SparseCall& call) {
-  if (kernel.code != nullptr) kernel.code->entry<jit::SparseFunction>()(&call);
+  if (jit::is_ready(kernel.code)) kernel.code->entry<jit::SparseFunction>()(&call);
   else if (kernel.matrix.halves) column_compiled<bfloat16>(kernel, call);
   else column_compiled<float>(kernel, call);
 }
@@ -177,7 +177,7 @@ class Run {
     SparseCall call = call_of(matrix, first * kernel_.rows, std::min(panels * kernel_.rows, f_.m - first * kernel_.rows));
     call.panels = packed;
     call.panel_bytes = panel_floats_ * 4;
-    if (kernel_.form == SparseForm_unrolled && kernel_.code != nullptr) {
+    if (kernel_.whole) {
       share(shared, panels, grain_for(products() * kernel_.rows), [&](int64_t begin, int64_t end) { run_panels(call, begin, end); });
       return;
     }

@@ -19,4 +19,14 @@ PTLITE_IMPORT("attempt") int32_t ptlite_attempt(int32_t (*task)(void*), void* co
 /// Writes a line for whoever looks at the console.
 PTLITE_IMPORT("report") void ptlite_report(const char* text, uint32_t bytes);
 
+/// Generates a function from a description (kernels/arch/wasm/jit/code.h), and puts it at *start once it is compiled: until then, that is null. Gives the
+/// bytes of its code, 0 where none can be generated.
+PTLITE_IMPORT("generate") int32_t ptlite_generate(int32_t kind, const int32_t* words, int32_t count, void** start);
+
+/// *start is not used any more, and goes.
+PTLITE_IMPORT("discard") void ptlite_discard(void** start);
+
+/// Whether code is generated at all, functions that are there, and bytes of their code.
+PTLITE_IMPORT("generated") int32_t ptlite_generated(int64_t* functions, int64_t* bytes);
+
 }  // extern "C"

@@ -1,3 +1,4 @@
+import type { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
 
 /** What `leave` throws: no error that anybody sees. */
@@ -7,7 +8,7 @@ const LEFT = Symbol('left')
  * What kernels ask of JavaScript (kernels/os/wasi/imports.h). A task that is to end is left by an exception of JavaScript: it unwinds the stack of
  * WebAssembly without code in the modules for it.
  */
-export function importsFor(exports: () => KernelExports): Readonly<Record<string, unknown>> {
+export function importsFor(exports: () => KernelExports, code: CodeTable): Readonly<Record<string, unknown>> {
   return {
     clock: () => performance.now(),
     attempt(task: number, context: number, status: number): number {
@@ -26,6 +27,15 @@ export function importsFor(exports: () => KernelExports): Readonly<Record<string
     leave(): never {
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw LEFT
+    },
+    generate: (kind: number, words: number, count: number, user: number) => code.generate(kind, words >>> 0, count, user >>> 0),
+    discard: (user: number) => code.discard(user >>> 0),
+    generated(functions: number, bytes: number): number {
+      const totals = code.totals()
+      const view = new DataView(exports().memory.buffer)
+      view.setBigInt64(functions >>> 0, BigInt(totals.functions), true)
+      view.setBigInt64(bytes >>> 0, BigInt(totals.bytes), true)
+      return Number(totals.isOn)
     },
     report(text: number, bytes: number): void {
       console.warn(`ptlite: ${new TextDecoder().decode(new Uint8Array(exports().memory.buffer, text, bytes).slice())}`)

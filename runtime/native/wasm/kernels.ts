@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import { KERNEL_ABI_HASH } from '../generated/kernels.js'
 import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
+import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
 import { importsFor } from './imports.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
@@ -20,7 +21,11 @@ export class Kernels {
   /** Why no kernel can run any more. */
   private trap: PtliteError | undefined
 
-  private constructor(readonly exports: KernelExports) {
+  private constructor(
+    readonly exports: KernelExports,
+    /** Code that is generated for these kernels. */
+    readonly code: CodeTable,
+  ) {
     this.buffer = exports.memory.buffer
     this.bytes = new Uint8Array(this.buffer)
     this.frame = this.take(FRAME_BYTES)
@@ -30,25 +35,25 @@ export class Kernels {
     this.writes = names.indexOf('mem_write')
   }
 
-  /** At once, which pages allow only of small modules. */
+  /** At once, which pages allow only of small modules. Throws NATIVE_LIBRARY where the module is of another version, or no module of kernels. */
   static of(module: CompiledModule): Kernels {
-    return Kernels.start((imports) => new webAssembly!.Instance(module, imports).exports as KernelExports)
+    const made = inMaking()
+    const { exports } = linked(() => new webAssembly!.Instance(module, importsOf(made)))
+    return Kernels.start(made, exports as KernelExports)
   }
 
+  /** The same anywhere. */
   static async whenMade(module: CompiledModule): Promise<Kernels> {
-    let made: KernelExports | undefined
-    const imports = { ptlite: importsFor(() => made!) }
-    const { exports } = await webAssembly!.instantiate(module, imports)
-    return Kernels.start(() => (made = exports as KernelExports))
+    const made = inMaking()
+    const { exports } = await webAssembly!.instantiate(module, importsOf(made)).catch(notLinked)
+    return Kernels.start(made, exports as KernelExports)
   }
 
-  private static start(make: (imports: Record<'ptlite', ReturnType<typeof importsFor>>) => KernelExports): Kernels {
-    let made: KernelExports | undefined
-    made = make({ ptlite: importsFor(() => made!) })
-    if (typeof made.ptlite_abi_hash !== 'function' || made.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH)
-      throw new PtliteError('NATIVE_LIBRARY', 'the file of kernels is of another version of ptlite; it has to be that of the same package')
-    made._initialize()
-    return new Kernels(made)
+  private static start(made: InMaking, exports: KernelExports): Kernels {
+    made.exports = exports
+    if (typeof exports.ptlite_abi_hash !== 'function' || exports.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH) throw otherVersion()
+    exports._initialize()
+    return new Kernels(exports, made.code)
   }
 
   /** Runs the kernel that the frame names. `host` is memory of JavaScript, which the kernel gets a copy of and whose changes come back. */
@@ -72,6 +77,7 @@ export class Kernels {
     try {
       this.bytes.set(frame, at)
       const status = this.guarded(at, 0)
+      this.follow()
       frame.set(this.bytes.subarray(at, at + frame.length))
       return status
     } finally {
@@ -167,4 +173,37 @@ export class Kernels {
     const bytes = new Uint8Array(this.exports.memory.buffer)
     return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)))
   }
+}
+
+/** What a module imports before it has exports. */
+interface InMaking {
+  exports?: KernelExports
+  readonly code: CodeTable
+}
+
+function inMaking(): InMaking {
+  const made: InMaking = { code: new CodeTable(() => made.exports!) }
+  return made
+}
+
+function importsOf(made: InMaking): Record<'ptlite', ReturnType<typeof importsFor>> {
+  return { ptlite: importsFor(() => made.exports!, made.code) }
+}
+
+function linked<T>(link: () => T): T {
+  try {
+    return link()
+  } catch (cause) {
+    return notLinked(cause)
+  }
+}
+
+/** A module that asks for something else is none of these kernels. */
+function notLinked(cause: unknown): never {
+  throw otherVersion(cause)
+}
+
+function otherVersion(cause?: unknown): PtliteError {
+  const message = 'the file of kernels is of another version of ptlite, or none; it has to be that of the same package'
+  return new PtliteError('NATIVE_LIBRARY', message, { cause })
 }

@@ -62,6 +62,14 @@ function loadNow(): Kernels {
   )
 }
 
+/**
+ * Fulfils once the code that was generated so far, for compiled calls, is in use. It is compiled while others wait, so that a loop that never waits goes on
+ * without it.
+ */
+export async function codeReady(): Promise<void> {
+  await kernels?.code.settled()
+}
+
 /** Runs the kernel that the frame of this thread names. */
 export function nativeLaunch(memory: ArrayBufferView | null): number {
   return (kernels ?? withFrame()).launch(memory)

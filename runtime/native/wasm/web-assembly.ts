@@ -2,6 +2,7 @@
 
 export interface Memory {
   readonly buffer: ArrayBuffer
+  grow(pages: number): number
 }
 
 export interface FunctionTable {
@@ -22,20 +23,22 @@ export interface CompiledModule {
   readonly [COMPILED]: never
 }
 
-interface Instance {
+export interface Instance {
   readonly exports: unknown
 }
 
 type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-interface Interface {
+export interface WebAssemblyInterface {
   validate(bytes: Uint8Array): boolean
   compile(bytes: Uint8Array): Promise<CompiledModule>
   compileStreaming?(response: Response | Promise<Response>): Promise<CompiledModule>
   instantiate(module: CompiledModule, imports: Imports): Promise<Instance>
   readonly Module: { new (bytes: Uint8Array): CompiledModule; [Symbol.hasInstance](value: unknown): boolean }
   readonly Instance: new (module: CompiledModule, imports: Imports) => Instance
+  readonly Memory: new (limits: { readonly initial: number; readonly maximum?: number; readonly shared?: boolean }) => Memory
 }
 
 /** undefined in programs that have none, such as browsers in lockdown mode. */
-export const webAssembly: Interface | undefined = (globalThis as unknown as { readonly WebAssembly?: Interface }).WebAssembly
+export const webAssembly: WebAssemblyInterface | undefined = (globalThis as unknown as { readonly WebAssembly?: WebAssemblyInterface })
+  .WebAssembly

@@ -4,7 +4,7 @@
 namespace ptlite {
 namespace jit {
 
-SparseSizes sparse_sizes() { return {16, 8, 3, 28}; }
+SparseSizes sparse_sizes() { return {16, 8, 3, 28, false}; }
 
 Kernel* obtain_sparse(const SparseKernel&) { return nullptr; }
 

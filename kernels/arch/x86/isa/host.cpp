@@ -1,10 +1,9 @@
 // The machine and process at hand: CPUID, XCR0 and the permission to use tiles.
 #include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "dispatch/processor.h"
 #include "isa/cpuid.h"
+#include "os/tiles.h"
 
 namespace ptlite {
 
@@ -22,13 +21,6 @@ uint64_t hardware_xcr0() {
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low | (uint64_t{high} << 32);
-}
-
-// Linux saves the 8 KiB of tile data only for processes that have asked; without it the first tile instruction is a fault.
-bool request_tiles() {
-  constexpr long arch_req_xcomp_perm = 0x1023;
-  constexpr long tile_data = 18;
-  return syscall(SYS_arch_prctl, arch_req_xcomp_perm, tile_data) == 0;
 }
 
 }  // namespace

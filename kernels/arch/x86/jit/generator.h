@@ -3,6 +3,9 @@
 
 #define XBYAK_NO_EXCEPTION
 #include <xbyak/xbyak.h>
+// macros of the headers that it takes from Windows
+#undef near
+#undef far
 
 #include <stdint.h>
 

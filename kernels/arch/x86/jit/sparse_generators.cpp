@@ -72,7 +72,7 @@ SparsePlan plan_of(const SparseKernel& kernel) {
 
 SparseSizes sparse_sizes() {
   const Isa isa = current_isa();
-  return {isa == Isa::avx2 ? 8 : 16, isa == Isa::avx512 ? 16 : 8, kMostVectors, most_rows(isa)};
+  return {isa == Isa::avx2 ? 8 : 16, isa == Isa::avx512 ? 16 : 8, kMostVectors, most_rows(isa), true};
 }
 
 Kernel* obtain_sparse(const SparseKernel& kernel) {

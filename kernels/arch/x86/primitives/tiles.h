@@ -14,6 +14,16 @@ constexpr int kGroups = 16;
 
 #if defined(CPU_CAPABILITY_AMX)
 
+#if defined(_WIN32)
+// strides of the compiler's own are `long`, which has 4 bytes there
+#undef _tile_loadd
+#undef _tile_stored
+#define _tile_loadd(tile, from, stride) \
+  __asm__ volatile("tileloadd\t(%0,%1,1), %%tmm" #tile ::"r"(from), "r"(static_cast<int64_t>(stride)) : "memory")
+#define _tile_stored(tile, to, stride) \
+  __asm__ volatile("tilestored\t%%tmm" #tile ", (%0,%1,1)" ::"r"(to), "r"(static_cast<int64_t>(stride)) : "memory")
+#endif
+
 constexpr int kTileRows = 16;
 constexpr int kTileBytes = 64;
 

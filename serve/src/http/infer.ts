@@ -1,0 +1,143 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { inferAnswer } from '../protocol/answer.js'
+import { InexpressibleError } from '../protocol/elements.js'
+import { invalid, RequestError } from '../protocol/error.js'
+import { parseInferRequest } from '../protocol/parse.js'
+import { rawRequest } from '../protocol/raw.js'
+import type { InferRequest } from '../protocol/tensor.js'
+import type { Inference, Inferred } from '../inference.js'
+import type { ServedModel } from '../models/served-model.js'
+import type { Tracing } from '../tracing.js'
+import { type Body, type BodyBudget, readBody } from './body.js'
+
+export interface InferContext {
+  readonly inference: Inference
+  readonly budget: BodyBudget
+  readonly find: (name: string, version: string | undefined) => ServedModel
+  readonly tracing: Tracing | null
+  /** false once the server ends: connections end with their answers. */
+  readonly isOpen: () => boolean
+  /** Of what nobody foresaw. */
+  readonly onFault: (error: unknown) => void
+}
+
+/** Answers `POST v2/models/NAME[/versions/VERSION]/infer`. */
+export function answerInfer(
+  context: InferContext,
+  name: string,
+  version: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const { budget } = context
+  const span = context.tracing?.start('infer', request.headers, { 'ptlite.model': name })
+  readBody(request, budget, (error, body) => {
+    let bytes = body?.bytes ?? 0
+    const finish = (fault: Error | null, result: Inferred | null, id?: string): void => {
+      budget.giveBack(bytes)
+      bytes = 0
+      const status = fault === null && result !== null ? sendResult(context, response, result, id) : sendError(context, response, fault!)
+      span?.end(status)
+      result?.model.metrics.answered(status)
+      if (result === null) countFailure(context, name, version, status)
+    }
+    if (error !== null) return finish(error, null)
+    try {
+      const parsed = requestOf(context, name, version, body!)
+      const running = context.inference.start(name, version, parsed, timeoutOf(request), (fault, result) =>
+        finish(fault, result, parsed.id),
+      )
+      if (running !== null)
+        response.on('close', () => {
+          if (!response.writableFinished) running.cancel()
+        })
+    } catch (thrown) {
+      finish(thrown as Error, null)
+    }
+  })
+}
+
+function requestOf({ find }: InferContext, name: string, version: string | undefined, { json, binary }: Body): InferRequest {
+  if (json.length === 0 && binary !== null) return rawRequest(find(name, version).facts.inputs, binary)
+  let value: unknown
+  try {
+    value = JSON.parse(json.toString('utf8'))
+  } catch (error) {
+    throw invalid(`the body is no JSON: ${(error as Error).message}`)
+  }
+  return parseInferRequest(value, binary)
+}
+
+function timeoutOf({ headers }: IncomingMessage): number | null {
+  const value = headers['inference-timeout-ms']
+  if (value === undefined) return null
+  const ms = Number(value)
+  if (!(ms > 0)) throw invalid('expected Inference-Timeout-Ms to be a number of milliseconds')
+  return ms
+}
+
+function sendResult(context: InferContext, response: ServerResponse, { model, outputs }: Inferred, id: string | undefined): number {
+  let answer
+  try {
+    answer = inferAnswer(model.name, model.version, id, outputs)
+  } catch (error) {
+    return sendError(context, response, error instanceof InexpressibleError ? invalid(error.message) : (error as Error))
+  }
+  const { body, headerLength } = answer
+  if (headerLength === null) return send(context, response, 200, body)
+  response.writeHead(200, {
+    ...connection(context),
+    'Content-Type': 'application/octet-stream',
+    'Content-Length': body.length,
+    'Inference-Header-Content-Length': headerLength,
+  })
+  response.end(body)
+  return 200
+}
+
+/** Answers with an error. */
+export function sendError(context: InferContext, response: ServerResponse, error: Error): number {
+  if (error instanceof RequestError) {
+    // there is nobody to read it
+    if (error.status === 499) {
+      response.destroy()
+      return 499
+    }
+    return send(context, response, error.status, errorText(error.message), error.retryAfter)
+  }
+  context.onFault(error)
+  return send(context, response, 500, errorText('internal error'))
+}
+
+function errorText(message: string): string {
+  return JSON.stringify({ error: message })
+}
+
+function send(context: InferContext, response: ServerResponse, status: number, body: string | Buffer, retryAfter?: number): number {
+  if (response.destroyed) return status
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+  response.writeHead(status, {
+    ...connection(context),
+    'Content-Type': 'application/json',
+    'Content-Length': length,
+    ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+  })
+  response.end(body)
+  return status
+}
+
+function connection({ isOpen }: InferContext): Record<string, string> {
+  return isOpen() ? OPEN : CLOSING
+}
+
+const OPEN = {}
+const CLOSING = { Connection: 'close' }
+
+/** Requests for models that there are not are nobody's. */
+function countFailure({ find }: InferContext, name: string, version: string | undefined, status: number): void {
+  try {
+    find(name, version).metrics.answered(status)
+  } catch {
+    // as above
+  }
+}

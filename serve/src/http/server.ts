@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Inference } from '../inference.js'
+import type { Metrics } from '../metrics.js'
+import type { Repository } from '../models/repository.js'
+import { modelMetadata, serverMetadata, statisticsOf } from '../protocol/metadata.js'
+import { RequestError } from '../protocol/error.js'
+import type { Settings } from '../options.js'
+import type { Tracing } from '../tracing.js'
+import { allowedBy } from '../tokens.js'
+import { type BodyBudget } from './body.js'
+import { notAllowed, serverWithHotPath } from './hot-path.js'
+import { answerInfer, type InferContext } from './infer.js'
+
+export interface HttpParts {
+  readonly settings: Settings
+  readonly repository: Repository
+  readonly inference: Inference
+  readonly metrics: Metrics
+  readonly tracing: Tracing | null
+  readonly budget: BodyBudget
+  /** false once the server ends. */
+  readonly isOpen: () => boolean
+  readonly log: FastifyBaseLogger
+}
+
+interface ModelPath {
+  readonly Params: { readonly model: string; readonly version?: string }
+}
+
+/** Milliseconds that a connection may be idle: longer than load balancers keep theirs. */
+const KEEP_ALIVE = 75_000
+
+/** Bytes of bodies that are not for inference. */
+const MOST_SMALL = 1 << 20
+
+/** The REST side of the protocol. */
+export function httpServer(parts: HttpParts): FastifyInstance {
+  const { settings, repository, metrics, log } = parts
+  const context: InferContext = {
+    ...parts,
+    find: (name, version) => repository.find(name, version),
+    onFault: (error) => log.error(error, 'internal error'),
+  }
+  const isAllowed = allowedBy(settings.tokens)
+  const tls = settings.tlsCert === null ? null : { cert: readFileSync(settings.tlsCert), key: readFileSync(settings.tlsKey!) }
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MOST_SMALL,
+    routerOptions: { maxParamLength: 200 },
+    forceCloseConnections: 'idle',
+    serverFactory: (others) => {
+      const server = serverWithHotPath(context, isAllowed, tls, others)
+      server.keepAliveTimeout = KEEP_ALIVE
+      return server
+    },
+  })
+  app.addHook('onRequest', (request, _reply, next) => {
+    if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/')) next()
+    else next(notAllowed())
+  })
+  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => fail(error, reply, context))
+  app.setNotFoundHandler(
+    (request, reply) =>
+      void reply.code(404).send({ error: `there is no ${request.method} ${request.url.split('?', 1)[0]!.slice(0, 200)}` }),
+  )
+  // bodies are read by whom they are for
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+  app.get('/v2', () => serverMetadata())
+  app.get('/v2/health/live', () => ({ live: true }))
+  app.get('/v2/health/ready', (_request, reply) => ready(reply, parts.isOpen() && repository.isReady, {}))
+  app.get('/metrics', async (_request, reply) => {
+    await reply.type(metrics.contentType).send(await metrics.text())
+  })
+  for (const path of ['/v2/models/:model', '/v2/models/:model/versions/:version']) {
+    app.get<ModelPath>(path, ({ params: { model, version } }) =>
+      modelMetadata(repository.find(model, version), repository.versionsOf(model)),
+    )
+    app.get<ModelPath>(`${path}/ready`, ({ params: { model, version } }, reply) => {
+      const isServed = isThere(() => repository.find(model, version))
+      return ready(reply, parts.isOpen() && isServed, { name: model })
+    })
+    app.get<ModelPath>(`${path}/stats`, ({ params: { model, version } }) => {
+      const models = version === undefined ? versionsServed(repository, model) : [repository.find(model, version)]
+      return { model_stats: models.map(statisticsOf) }
+    })
+    app.post<ModelPath>(`${path}/infer`, (request, reply) => {
+      reply.hijack()
+      answerInfer(context, request.params.model, request.params.version, request.raw, reply.raw)
+    })
+  }
+  app.get('/v2/models/stats', () => ({ model_stats: [...repository.served()].map(statisticsOf) }))
+  app.post('/v2/repository/index', async (request) => {
+    const body = (await smallBody(request)) as { ready?: unknown } | null
+    const readyOnly = body?.ready ?? false
+    if (typeof readyOnly !== 'boolean') throw new RequestError(400, 'expected "ready" to be true or false')
+    return repository.index(readyOnly)
+  })
+  for (const action of ['load', 'unload'] as const)
+    app.post<ModelPath>(`/v2/repository/models/:model/${action}`, async (request, reply) => {
+      if (!settings.repositoryApi) throw new RequestError(400, 'this server does not load and unload models on request')
+      const body = (await smallBody(request)) as { parameters?: Record<string, unknown> } | null
+      const unknown = Object.keys(body?.parameters ?? {}).filter((key) => key !== 'unload_dependents')
+      if (unknown.length > 0)
+        throw new RequestError(
+          400,
+          `parameter '${unknown[0]!.slice(0, 100)}' is not supported: models are loaded as they lie in the repository`,
+        )
+      await repository[action](request.params.model)
+      await reply.send({})
+    })
+  return app
+}
+
+function versionsServed(repository: Repository, name: string): ReturnType<Repository['find']>[] {
+  repository.find(name, undefined)
+  return repository.versionsOf(name).map((version) => repository.find(name, version))
+}
+
+function isThere(find: () => unknown): boolean {
+  try {
+    find()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function ready(reply: FastifyReply, isReady: boolean, fields: object): FastifyReply {
+  return reply.code(isReady ? 200 : 503).send({ ...fields, ready: isReady })
+}
+
+/** JSON of a few fields; null where there is no body. */
+async function smallBody(request: FastifyRequest): Promise<unknown> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request.raw as AsyncIterable<Buffer>) {
+    bytes += part.length
+    if (bytes > MOST_SMALL) throw new RequestError(413, `the body has more than ${MOST_SMALL} bytes`)
+    parts.push(part)
+  }
+  if (bytes === 0) return null
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.concat(parts).toString('utf8'))
+  } catch {
+    throw new RequestError(400, 'the body is no JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RequestError(400, 'expected the body to be a JSON object')
+  return value
+}
+
+function fail(error: Error & { statusCode?: number }, reply: FastifyReply, { onFault }: InferContext): void {
+  if (error instanceof RequestError) {
+    if (error.retryAfter !== undefined) void reply.header('Retry-After', error.retryAfter)
+    if (error.status === 401) void reply.header('WWW-Authenticate', 'Bearer')
+    void reply.code(error.status).send({ error: error.message })
+    return
+  }
+  const status = error.statusCode ?? 500
+  if (status >= 500) onFault(error)
+  void reply.code(status).send({ error: status >= 500 ? 'internal error' : error.message })
+}

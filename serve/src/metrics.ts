@@ -1,0 +1,105 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** From a tenth of a millisecond to half a minute. */
+const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const ROWS = [1, 2, 4, 8, 16, 32, 64, 128]
+const MODEL = ['model', 'version'] as const
+
+/** Metrics of one version of a model, whose labels are looked up once. */
+export interface ModelMetrics {
+  readonly request: Histogram.Internal<string>
+  readonly wait: Histogram.Internal<string>
+  readonly run: Histogram.Internal<string>
+  readonly rows: Histogram.Internal<string>
+  /** By status of HTTP, or what is like it in gRPC. */
+  answered(status: number): void
+  remove(): void
+}
+
+/** Numbers that are asked of others when metrics are read. */
+export interface Sources {
+  queues(): Iterable<{ readonly model: string; readonly version: string; readonly waiting: number; readonly pending: number }>
+  workers(): Iterable<{ readonly index: number; readonly tensorBytes: number; readonly heapBytes: number; readonly busy: boolean }>
+  bodyBytes(): number
+}
+
+/** What Prometheus reads. */
+export class Metrics {
+  private readonly registry = new Registry()
+  private readonly requests = new Counter({
+    ...this.named('requests_total', 'Requests for inference by status'),
+    labelNames: [...MODEL, 'status'],
+  })
+  private readonly request = this.histogram('request_seconds', 'From a request to its answer', SECONDS)
+  private readonly wait = this.histogram('queue_seconds', 'From a request to its run', SECONDS)
+  private readonly run = this.histogram('run_seconds', 'Runs of models, of a batch or a request', SECONDS)
+  private readonly rows = this.histogram('batch_size', 'Rows of a run', ROWS)
+  readonly restarts = new Counter(this.named('worker_restarts_total', 'Worker threads that ended and were replaced'))
+  readonly reloads = new Counter({ ...this.named('loads_total', 'Models that were loaded, by outcome'), labelNames: ['model', 'outcome'] })
+
+  constructor(sources: () => Sources) {
+    collectDefaultMetrics({ register: this.registry })
+    this.gauge('queue_depth', 'Requests that wait for a worker', [...MODEL], (gauge) => {
+      for (const { model, version, waiting } of sources().queues()) gauge.set({ model, version }, waiting)
+    })
+    this.gauge('in_flight', 'Requests without an answer', [...MODEL], (gauge) => {
+      for (const { model, version, pending } of sources().queues()) gauge.set({ model, version }, pending)
+    })
+    this.gauge('worker_tensor_bytes', 'Memory of tensors in use, by worker', ['worker'], (gauge) => {
+      for (const { index, tensorBytes } of sources().workers()) gauge.set({ worker: String(index) }, tensorBytes)
+    })
+    this.gauge('worker_heap_bytes', 'Memory of JavaScript in use, by worker', ['worker'], (gauge) => {
+      for (const { index, heapBytes } of sources().workers()) gauge.set({ worker: String(index) }, heapBytes)
+    })
+    this.gauge('workers_busy', 'Worker threads that run a model', [], (gauge) => {
+      gauge.set([...sources().workers()].filter(({ busy }) => busy).length)
+    })
+    this.gauge('body_bytes', 'Bodies of requests that are in memory', [], (gauge) => gauge.set(sources().bodyBytes()))
+  }
+
+  get contentType(): string {
+    return this.registry.contentType
+  }
+
+  text(): Promise<string> {
+    return this.registry.metrics()
+  }
+
+  of(model: string, version: string): ModelMetrics {
+    const labels = { model, version }
+    const counters = new Map<number, Counter.Internal>()
+    return {
+      request: this.request.labels(labels),
+      wait: this.wait.labels(labels),
+      run: this.run.labels(labels),
+      rows: this.rows.labels(labels),
+      answered: (status) => {
+        let counter = counters.get(status)
+        if (counter === undefined) counters.set(status, (counter = this.requests.labels({ ...labels, status: String(status) })))
+        counter.inc()
+      },
+      remove: () => {
+        for (const each of [this.request, this.wait, this.run, this.rows]) each.remove(labels)
+      },
+    }
+  }
+
+  private named(name: string, help: string): { name: string; help: string; registers: Registry[] } {
+    return { name: `ptlite_serve_${name}`, help, registers: [this.registry] }
+  }
+
+  private histogram(name: string, help: string, buckets: number[]): Histogram {
+    return new Histogram({ ...this.named(name, help), labelNames: [...MODEL], buckets })
+  }
+
+  private gauge(name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => void): void {
+    const gauge: Gauge = new Gauge({
+      ...this.named(name, help),
+      labelNames,
+      collect: () => {
+        gauge.reset()
+        fill(gauge)
+      },
+    })
+  }
+}

@@ -1,0 +1,51 @@
+/** Status codes of gRPC that the server answers with. */
+export const GrpcStatus = {
+  CANCELLED: 1,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  RESOURCE_EXHAUSTED: 8,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const
+
+const GRPC_OF: Readonly<Record<number, number>> = {
+  400: GrpcStatus.INVALID_ARGUMENT,
+  401: GrpcStatus.UNAUTHENTICATED,
+  404: GrpcStatus.NOT_FOUND,
+  413: GrpcStatus.RESOURCE_EXHAUSTED,
+  415: GrpcStatus.INVALID_ARGUMENT,
+  499: GrpcStatus.CANCELLED,
+  500: GrpcStatus.INTERNAL,
+  503: GrpcStatus.UNAVAILABLE,
+  504: GrpcStatus.DEADLINE_EXCEEDED,
+}
+
+/** What a request is answered with in place of a result. */
+export class RequestError extends Error {
+  /** `retryAfter`: seconds until another attempt makes sense. */
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly retryAfter?: number,
+  ) {
+    super(message)
+  }
+
+  get grpcStatus(): number {
+    return GRPC_OF[this.status] ?? GrpcStatus.INTERNAL
+  }
+}
+
+/** A request that makes no sense. */
+export function invalid(message: string): RequestError {
+  return new RequestError(400, message)
+}
+
+/** Text of others as it may stand in a message: short, and on one line. */
+export function quoted(value: unknown): string {
+  const text = typeof value === 'string' ? `'${value}'` : value === undefined ? 'nothing' : (JSON.stringify(value) ?? typeof value)
+  const line = text.replace(/[\u0000-\u001f\u007f]/g, '?')
+  return line.length > 80 ? `${line.slice(0, 77)}...` : line
+}

@@ -1,0 +1,130 @@
+import { open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError, DEFAULT_CONFIG, type ModelConfig, parseConfig } from './config.js'
+import { compareVersions, isModelFile, isModelName, isVersion, withoutExtension } from './names.js'
+import { OutsideError, within } from './within.js'
+
+export interface FoundVersion {
+  readonly version: string
+  /** Of the model's file, links followed. */
+  readonly path: string
+}
+
+/** A model as it lies in the repository. */
+export interface FoundModel {
+  readonly name: string
+  readonly config: ModelConfig
+  readonly labels: readonly string[] | null
+  /** Those that are to be served, the latest last. */
+  readonly versions: readonly FoundVersion[]
+}
+
+/** A model that cannot be served as it lies there. */
+export interface FaultyModel {
+  readonly name: string
+  readonly fault: string
+}
+
+/** Bytes of config.json, and of a file of labels. */
+const MOST_TEXT = 4 << 20
+
+/** All models of a repository by name; `root` is its real path. */
+export async function scanRepository(root: string): Promise<Map<string, FoundModel | FaultyModel>> {
+  const names = new Set<string>()
+  for (const entry of await readdir(root)) {
+    const name = isModelFile(entry) ? withoutExtension(entry) : entry
+    if (!isModelName(name)) continue
+    if (isModelFile(entry) || (await isFolder(join(root, entry)))) names.add(name)
+  }
+  const found = new Map<string, FoundModel | FaultyModel>()
+  for (const name of [...names].sort()) found.set(name, (await scanModel(root, name)) ?? { name, fault: 'it was removed meanwhile' })
+  return found
+}
+
+/** One model; null where there is none of that name. */
+export async function scanModel(root: string, name: string): Promise<FoundModel | FaultyModel | null> {
+  if (!isModelName(name)) return null
+  try {
+    const bare = (await readdir(root)).filter((entry) => isModelFile(entry) && withoutExtension(entry) === name)
+    const hasFolder = await isFolder(join(root, name))
+    if (bare.length === 0 && !hasFolder) return null
+    if (hasFolder && bare.length > 0) throw new ConfigError(`there is a folder ${name} and a file ${bare[0]}; keep one of them`)
+    if (!hasFolder) {
+      const file = preferred(bare)
+      if (file === null) throw new ConfigError(`there are ${bare.join(' and ')}; keep one of them, or put them into folders`)
+      return { name, config: DEFAULT_CONFIG, labels: null, versions: [{ version: '1', path: await modelPath(root, root, file) }] }
+    }
+    return await scanFolder(root, await within(root, join(root, name)), name)
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof OutsideError) return { name, fault: error.message }
+    const { code, message } = error as NodeJS.ErrnoException
+    return { name, fault: code === undefined ? message : `its files cannot be read (${code})` }
+  }
+}
+
+/** A folder with versions, or with one model file. */
+export async function scanFolder(root: string, folder: string, name: string): Promise<FoundModel> {
+  const entries = await readdir(folder)
+  const text = entries.includes('config.json') ? await readText(await within(root, join(folder, 'config.json'))) : null
+  const config = text === null ? DEFAULT_CONFIG : parseConfig(text)
+  const all: FoundVersion[] = []
+  for (const version of entries.filter(isVersion).sort(compareVersions)) {
+    const versionFolder = await within(root, join(folder, version))
+    if (!(await isFolder(versionFolder))) continue
+    const file = preferred((await readdir(versionFolder)).filter(isModelFile))
+    if (file === null) throw new ConfigError(`version ${version} has no model file; expected one, or model.ptl and its like among several`)
+    all.push({ version, path: await modelPath(root, versionFolder, file) })
+  }
+  const own = preferred(entries.filter(isModelFile))
+  if (all.length === 0 && own !== null) all.push({ version: '1', path: await modelPath(root, folder, own) })
+  if (all.length === 0) throw new ConfigError('it has no model file; expected VERSION/model.ptl and its like')
+  return { name, config, labels: await labelsOf(root, folder, config), versions: wantedVersions(all, config) }
+}
+
+/** Beside a compiled file the library looks for the one that it was made from, whatever that is called. */
+async function modelPath(root: string, folder: string, file: string): Promise<string> {
+  if (file.endsWith('.ptlc')) for (const entry of await readdir(folder)) await within(root, join(folder, entry))
+  return within(root, join(folder, file))
+}
+
+function wantedVersions(all: readonly FoundVersion[], { versions }: ModelConfig): readonly FoundVersion[] {
+  if (versions === 'all') return all
+  if (versions === 'latest') return all.slice(-1)
+  const missing = versions.filter((wanted) => !all.some(({ version }) => version === wanted))
+  if (missing.length > 0) throw new ConfigError(`versions: there is no version ${missing.join(', ')}`)
+  return all.filter(({ version }) => versions.includes(version))
+}
+
+/** Of several files the compiled one, then what is called `model`; null where it cannot be told. */
+function preferred(files: readonly string[]): string | null {
+  const named = files.filter((file) => withoutExtension(file) === 'model')
+  const among = named.length > 0 ? named : files
+  const compiled = among.filter((file) => file.endsWith('.ptlc'))
+  if (compiled.length === 1) return compiled[0]!
+  return among.length === 1 ? among[0]! : null
+}
+
+async function labelsOf(root: string, folder: string, { labels }: ModelConfig): Promise<readonly string[] | null> {
+  if (typeof labels !== 'string') return labels
+  const text = await readText(await within(root, join(folder, labels)))
+  return text.replace(/\r?\n$/, '').split(/\r?\n/)
+}
+
+async function readText(path: string): Promise<string> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    if (size > MOST_TEXT) throw new ConfigError(`${path.slice(path.lastIndexOf('/') + 1)} has ${size} bytes; at most ${MOST_TEXT}`)
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,217 @@
+import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
+import { toArgument, toBatch, toResults } from './convert.js'
+import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
+
+export interface Ran {
+  readonly outputs: NamedResult[]
+  readonly durations: Durations
+}
+
+/** Milliseconds of calls that nothing else of the thread has to wait for. */
+const SHORT = 50
+const TRIES = 25
+
+/** A model in the thread that runs it. */
+export class HostedModel {
+  /** Models of sequences, which have a state of their own. */
+  private readonly sequences = new Map<string, Module>()
+
+  /** What a model keeps is not to be disposed of: results may be its parameters, and all that it is given may become its state. */
+  private readonly isState: (tensor: Tensor) => boolean
+  private readonly keepsInputs: boolean
+
+  private constructor(
+    private readonly start: ModelStart,
+    readonly module: Module,
+    private readonly warn: (text: string) => void,
+  ) {
+    const parameters = parametersOf(module)
+    this.keepsInputs = start.stateful
+    this.isState = start.stateful ? () => true : (tensor) => parameters.has(tensor)
+  }
+
+  static async load(start: ModelStart, warn: (text: string) => void): Promise<HostedModel> {
+    return new HostedModel(start, await open(start, warn), warn)
+  }
+
+  /** Runs the calls that it is to be ready for. Gives what the last of them took, in milliseconds, and what it gave. */
+  async warmUp(): Promise<{
+    readonly milliseconds: number | null
+    readonly results: readonly NamedResult[] | null
+    readonly warning: string | null
+  }> {
+    let last: { milliseconds: number; results: NamedResult[] } | null = null
+    const { batchSizes, mayFail } = this.start
+    for (const example of this.start.warmUp) {
+      for (const size of batchSizes.length > 0 ? [...batchSizes].sort((a, b) => b - a) : [0]) {
+        const inputs = size === 0 ? example : example.map((each) => repeated(each, size))
+        try {
+          const found = await this.warm(inputs)
+          if (size > 0) checkRows(found.results, size)
+          last = found
+        } catch (error) {
+          if (!mayFail) throw error
+          return { milliseconds: null, results: null, warning: `it was not warmed up: ${failureOf(error).message}` }
+        }
+      }
+    }
+    return { milliseconds: last?.milliseconds ?? null, results: last?.results ?? null, warning: null }
+  }
+
+  private async warm(inputs: readonly SentTensor[]): Promise<{ milliseconds: number; results: NamedResult[] }> {
+    const { method, compile } = this.start
+    if (compile !== 'off') {
+      const args = this.argumentsOf([inputs])
+      try {
+        await this.module.compile(method, args)
+      } finally {
+        this.disposeInputs(args)
+      }
+    }
+    let milliseconds = Infinity
+    let results: NamedResult[] = []
+    const time = async (call: (args: readonly Input[]) => Output | Promise<Output>): Promise<void> => {
+      const args = this.argumentsOf([inputs])
+      const begin = performance.now()
+      const output = await call(args)
+      milliseconds = Math.min(milliseconds, performance.now() - begin)
+      results = toResults(output, this.isState)
+      this.disposeInputs(args)
+    }
+    for (let i = 0; i < 2; i++) await time((args) => this.module.run(method, args))
+    // short ones without what it takes to run them on another thread
+    if (milliseconds < SHORT) for (let i = 0; i < 5; i++) await time((args) => this.module.call(method, args))
+    return { milliseconds, results }
+  }
+
+  /** Milliseconds of the shortest of some calls with the inputs that it is warmed up with, on this thread; Infinity where there is none within `most`. */
+  async shortestCall(most: number): Promise<number> {
+    const example = this.start.warmUp[0]
+    if (example === undefined) return Infinity
+    const args = this.argumentsOf([example])
+    try {
+      if (this.start.compile !== 'off') await this.module.compile(this.start.method, args)
+    } finally {
+      this.disposeInputs(args)
+    }
+    let shortest = Infinity
+    for (let i = 0; i < TRIES; i++) {
+      const began = performance.now()
+      try {
+        this.call([example], most)
+        shortest = Math.min(shortest, performance.now() - began)
+      } catch {
+        // another may be shorter: the first ones run code that is not compiled yet
+        if (i > TRIES / 4 && shortest === Infinity) break
+      }
+    }
+    return shortest
+  }
+
+  /** Off this thread, so that the run can be cancelled. */
+  async run({ parts, milliseconds, sequence }: RunRequest, signal: AbortSignal): Promise<Ran> {
+    const module = sequence === null ? this.module : await this.moduleOf(sequence)
+    try {
+      const t0 = performance.now()
+      const args = this.argumentsOf(parts)
+      const t1 = performance.now()
+      try {
+        const output = await module.run(this.start.method, args, { signal, limits: this.limits(milliseconds) })
+        const t2 = performance.now()
+        const outputs = toResults(output, this.isState)
+        return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
+      } finally {
+        // after the results, which may be what the model was given
+        this.disposeInputs(args)
+      }
+    } finally {
+      if (sequence?.end === true) this.endSequence(sequence.id)
+    }
+  }
+
+  /** At once, on this thread. */
+  call(parts: readonly (readonly SentArgument[])[], milliseconds: number): NamedResult[] {
+    const args = this.argumentsOf(parts)
+    try {
+      return toResults(this.module.call(this.start.method, args, { limits: this.limits(milliseconds) }), this.isState)
+    } finally {
+      this.disposeInputs(args)
+    }
+  }
+
+  endSequence(id: string): void {
+    this.sequences.get(id)?.dispose()
+    this.sequences.delete(id)
+  }
+
+  dispose(): void {
+    for (const id of [...this.sequences.keys()]) this.endSequence(id)
+    this.module.dispose()
+  }
+
+  private disposeInputs(args: readonly unknown[]): void {
+    if (this.keepsInputs) return
+    for (const each of args) if (each instanceof Tensor) each.dispose()
+  }
+
+  private limits(milliseconds: number | null): { milliseconds?: number; bytes?: number } {
+    const { bytes } = this.start
+    return { ...(milliseconds === null ? {} : { milliseconds }), ...(bytes === null ? {} : { bytes }) }
+  }
+
+  private argumentsOf(parts: readonly (readonly SentArgument[])[]): ReturnType<typeof toArgument>[] {
+    const kindOf = (i: number): ArgumentKind => this.start.kinds?.[i] ?? 'Tensor'
+    if (parts.length === 1) return parts[0]!.map((each, i) => toArgument(each, kindOf(i)))
+    return parts[0]!.map((_, i) => toBatch(parts.map((part) => part[i] as SentTensor)))
+  }
+
+  private async moduleOf({ id, start }: NonNullable<RunRequest['sequence']>): Promise<Module> {
+    if (start) this.endSequence(id)
+    let module = this.sequences.get(id)
+    if (module === undefined) {
+      module = await open(this.start, this.warn)
+      this.sequences.set(id, module)
+    }
+    return module
+  }
+}
+
+function open({ path, compile, bytes, map }: ModelStart, warn: (text: string) => void): Promise<Module> {
+  return loadModule(path, { compile, map, onWarning: warn, ...(bytes === null ? {} : { limits: { bytes } }) })
+}
+
+function parametersOf(module: Module): ReadonlySet<Tensor> {
+  try {
+    return new Set(module.parameters().values())
+  } catch {
+    // plans without their model: results of theirs are memory of their own
+    return new Set()
+  }
+}
+
+/** An example of one row, or of several, of which the first is taken, as a batch. */
+function repeated(example: SentTensor, rows: number): SentTensor {
+  const { datatype, shape, buffer, offset, bytes } = example
+  const row = shape[0] === 0 ? 0 : bytes / shape[0]!
+  const out = new Uint8Array(row * rows)
+  for (let i = 0; i < rows; i++) out.set(new Uint8Array(buffer, offset, row), i * row)
+  return { datatype, shape: [rows, ...shape.slice(1)], buffer: out.buffer, offset: 0, bytes: out.length }
+}
+
+function checkRows(results: readonly NamedResult[], rows: number): void {
+  const wrong = results.find(({ value: { shape } }) => shape[0] !== rows)
+  if (wrong !== undefined)
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      `batching: a batch of ${rows} gives a result of shape [${wrong.value.shape.join(', ')}], which has not a row for each`,
+    )
+}
+
+function ns(milliseconds: number): number {
+  return Math.round(milliseconds * 1e6)
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof PtliteError) return { code: error.code, message: error.message }
+  return { code: null, message: error instanceof Error ? error.message : String(error) }
+}

@@ -1,0 +1,88 @@
+const SPEC = 'Open Inference Protocol, REST'
+
+export const rules = [
+  {
+    section: `${SPEC}: Server Live Response JSON Object`,
+    rule: 'a server that runs says that it is live',
+    request: (s) => s.get('v2/health/live'),
+    status: 200,
+    answer: { live: 'boolean' },
+    check: ({ json }) => (json.live ? undefined : 'live is false'),
+  },
+  {
+    section: `${SPEC}: Server Ready Response JSON Object`,
+    rule: 'a server whose models are loaded answers 200, with an object of booleans',
+    request: (s) => s.get('v2/health/ready'),
+    status: 200,
+    // the text names `live` here, the schema `ready`
+    check: ({ json }) => ((json?.ready ?? json?.live) === true ? undefined : 'neither ready nor live is true'),
+  },
+  {
+    section: `${SPEC}: Model Ready Response JSON Object`,
+    rule: 'a model that is loaded is ready, and named',
+    request: (s) => s.get(`${s.path}/ready`),
+    status: 200,
+    answer: { name: 'name', ready: 'boolean' },
+    check: ({ json }, s) => (json.name === s.name && json.ready ? undefined : `expected ${s.name} to be ready`),
+  },
+  {
+    section: `${SPEC}: HTTP/REST (paths)`,
+    rule: 'a version of it is, too',
+    when: (s) => s.version !== undefined,
+    request: (s) => s.get(`${s.path}/versions/${s.version}/ready`),
+    status: 200,
+    answer: { name: 'name', ready: 'boolean' },
+    check: ({ json }) => (json.ready ? undefined : 'ready is false'),
+  },
+  {
+    section: `${SPEC}: Model Ready`,
+    rule: 'a model that there is not is not ready',
+    request: (s) => s.get('v2/models/no-such-model/ready'),
+    status: 'error',
+  },
+  {
+    section: `${SPEC}: Server Metadata Response JSON Object`,
+    rule: 'the server has a name, a version and extensions',
+    request: (s) => s.get('v2'),
+    status: 200,
+    answer: 'SERVER_METADATA',
+  },
+  {
+    section: `${SPEC}: Model Metadata Response JSON Object`,
+    rule: 'a model has a name, a platform, and inputs and outputs with datatypes of the protocol',
+    request: (s) => s.get(s.path),
+    status: 200,
+    answer: 'MODEL_METADATA',
+    check: ({ json }, s) => (json.name === s.name ? undefined : `its name is ${json.name}`),
+  },
+  {
+    section: `${SPEC}: Platforms`,
+    rule: 'a platform is <project>_<format>',
+    request: (s) => s.get(s.path),
+    status: 200,
+    check: ({ json }) => (/^[a-z0-9]+_[a-z0-9.]+$/i.test(json.platform) ? undefined : `platform ${json.platform}`),
+  },
+  {
+    section: `${SPEC}: Model Metadata Response JSON Object`,
+    rule: 'each version that it names can be asked for',
+    when: (s) => s.version !== undefined,
+    request: (s) => s.get(`${s.path}/versions/${s.version}`),
+    status: 200,
+    answer: 'MODEL_METADATA',
+  },
+  {
+    section: `${SPEC}: Model Metadata Response JSON Error Object`,
+    rule: 'a model that there is not has an error object',
+    request: (s) => s.get('v2/models/no-such-model'),
+    status: '4xx',
+    answer: 'ERROR',
+  },
+  {
+    section: `${SPEC}: Model Metadata Response JSON Error Object`,
+    rule: 'nor has a version that there is not',
+    when: (s) => s.version !== undefined,
+    request: (s) => s.get(`${s.path}/versions/987654`),
+    status: '4xx',
+    answer: 'ERROR',
+  },
+]

@@ -17,6 +17,7 @@ export interface GraphNode {
   readonly kind: 'input' | 'operator' | 'call' | 'branch' | 'loop' | 'state' | 'output'
   /** `aten::conv2d`; of an input its name. */
   readonly name: string
+  /** What it takes, in the order of its schema. */
   readonly args: readonly GraphArgument[]
   /** Types of the results: `Tensor`, or `float32[1, 3, 224, 224]` where sizes are known. */
   readonly results: readonly string[]
@@ -32,6 +33,7 @@ export interface GraphNode {
 
 /** A method as steps and what they take from each other, in the order in which they run. */
 export interface ModelGraph {
+  /** They name each other by their places in it. */
   readonly nodes: readonly GraphNode[]
 }
 

@@ -1,5 +1,6 @@
 import { boolean, checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 
+/** Options of `Module.graph`. */
 export interface GraphOptions {
   /** The graph that plans are made from, in place of that of the calls. */
   readonly optimized?: boolean

@@ -11,6 +11,7 @@ const MAX_ELEMENTS = 2 ** 28
 
 /** Arguments for a method, to try a model with. */
 export interface SuggestedInputs {
+  /** In the order of the method's schema, without `self`. */
   readonly args: readonly Input[]
   /** Where they come from, for people. */
   readonly source: string

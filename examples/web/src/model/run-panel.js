@@ -202,7 +202,7 @@ function argumentRow(info, i) {
     },
     suggest(arg, isBundled) {
       // what somebody has written meanwhile stays
-      if (arg === null || isOwn) return
+      if (arg === null || isOwn || document.activeElement === text) return
       text.value = tensorText(arg)
       isSuggested = isBundled
       picture.fit(arg.shape)

@@ -5,6 +5,8 @@ export const PAGES = {
     'docs/commands.md',
     'docs/web.md',
     'docs/deploy.md',
+    'docs/serving.md',
+    'docs/serving-fleet.md',
     'docs/platforms.md',
     'docs/limits.md',
     'docs/reliability.md',

@@ -4,7 +4,8 @@ type Soon = (task: () => void) => unknown
 function byMessages(): Soon {
   const waiting: (() => void)[] = []
   const { port1, port2 } = new MessageChannel()
-  port1.onmessage = () => waiting.shift()?.()
+  port1.addEventListener('message', () => waiting.shift()?.())
+  port1.start()
   return (task) => {
     waiting.push(task)
     port2.postMessage(null)

@@ -105,6 +105,15 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
   }
 }
 
+/** The body without its compression. */
+function decoded(request: IncomingMessage): Readable {
+  const encoding = request.headers['content-encoding']
+  if (encoding === undefined || encoding === 'identity') return request
+  if (encoding === 'gzip') return request.pipe(createGunzip())
+  if (encoding === 'deflate') return request.pipe(createInflate())
+  throw new RequestError(415, 'expected a body without Content-Encoding, or with gzip or deflate')
+}
+
 /** JSON of `header` bytes, and what follows it, which begins at a multiple of eight bytes. */
 function divided(chunks: readonly Buffer[], received: number, header: number): Pick<Body, 'json' | 'binary'> {
   const padding = (8 - (header % 8)) % 8

@@ -6,7 +6,6 @@ export const REPLACED: Readonly<Record<string, string>> = {
   'runtime/native/custom-library.ts': 'web/stand-ins/custom-library.ts',
   'formats/containers/held-bytes.ts': 'web/stand-ins/held-bytes.ts',
   'src/at-hand.ts': 'web/stand-ins/at-hand.ts',
-  'engine/turn.ts': 'web/stand-ins/turn.ts',
   'engine/replaced.ts': 'selective-build/absent/replaced.ts',
   'engine/background/interpret.ts': 'selective-build/absent/background.ts',
 }

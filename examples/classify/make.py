@@ -77,7 +77,10 @@ def main():
     with torch.no_grad():
         pictures, kinds = batch(2000, rng)
         print(f"right: {(network(pictures).argmax(1) == kinds).float().mean():.3f}")
-        torch.export.save(torch.export.export(network, (pictures[:1].clone(),)), HERE / "shapes.pt2")
+        program = torch.export.export(network, (pictures[:1].clone(),))
+        for node in program.graph.nodes:
+            node.meta.pop("stack_trace", None)  # paths of this machine
+        torch.export.save(program, HERE / "shapes.pt2")
     (HERE / "labels.txt").write_text("\n".join(LABELS) + "\n")
     draw("triangle", random.Random(5), 200, 150).save(HERE / "triangle.jpg", quality=90)
 

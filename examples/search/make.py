@@ -98,6 +98,8 @@ def main():
         print(f"of the same kind, of the nearest five: {(kinds[nearest] == wanted[:, None]).float().mean():.3f}")
         sizes = {0: torch.export.Dim("pictures", max=1024)}
         program = torch.export.export(network, (known[:2].clone(),), dynamic_shapes=(sizes,))
+        for node in program.graph.nodes:
+            node.meta.pop("stack_trace", None)  # paths of this machine
         program.example_inputs = None  # which would be half of the file
         torch.export.save(program, HERE / "embedder.pt2")
     shutil.rmtree(HERE / "pictures", ignore_errors=True)

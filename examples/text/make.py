@@ -1,9 +1,10 @@
 """Trains a small transformer to tell what a sentence asks for, and writes it with its labels and tokenizer: python make.py (PyTorch 2.13, tokenizers)"""
+import collections
 import pathlib
 import random
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import nn
 
 HERE = pathlib.Path(__file__).parent
@@ -46,12 +47,24 @@ def sentence(kind, rng):
     return " ".join(words)
 
 
+def vocabulary(sentences, size=360):
+    """Letters, of which all else can be made, then the most frequent words and ends of words. Trainers of tokenizers find better ones, and other ones each time."""
+    words = collections.Counter(word for text in sentences for word in text.split())
+    parts = collections.Counter()
+    for word, count in words.items():
+        for i in range(1, len(word)):
+            parts["##" + word[i : i + 4]] += count
+    letters = sorted({letter for word in words for letter in word})
+    common = [piece for piece, _ in sorted(words.items(), key=lambda one: (-one[1], one[0]))[:220]]
+    common += [piece for piece, _ in sorted(parts.items(), key=lambda one: (-one[1], one[0]))]
+    pieces = dict.fromkeys(["[PAD]", "[UNK]", "[CLS]", *letters, *("##" + letter for letter in letters), *common])
+    return {piece: i for i, piece in enumerate(list(pieces)[:size])}
+
+
 def make_tokenizer(sentences):
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordPiece(vocabulary(sentences), unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trainer = trainers.WordPieceTrainer(vocab_size=360, min_frequency=40, special_tokens=["[PAD]", "[UNK]", "[CLS]"], show_progress=False)
-    tokenizer.train_from_iterator(sentences, trainer)
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A", special_tokens=[("[CLS]", START)])
     return tokenizer
 
@@ -105,7 +118,10 @@ def main():
         ids, kinds = batch(2000)
         print(f"right: {(network(ids).argmax(1) == kinds).float().mean():.3f}, {tokenizer.get_vocab_size()} pieces of words")
         sizes = {0: torch.export.Dim("sentences", max=1024), 1: torch.export.Dim("length", min=2, max=64)}
-        torch.export.save(torch.export.export(network, (ids[:3, :8].clone(),), dynamic_shapes=(sizes,)), HERE / "intents.pt2")
+        program = torch.export.export(network, (ids[:3, :8].clone(),), dynamic_shapes=(sizes,))
+        for node in program.graph.nodes:
+            node.meta.pop("stack_trace", None)  # paths of this machine
+        torch.export.save(program, HERE / "intents.pt2")
     tokenizer.no_padding()
     tokenizer.save(str(HERE / "tokenizer.json"))
     (HERE / "labels.txt").write_text("\n".join(LABELS) + "\n")

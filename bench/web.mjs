@@ -1,12 +1,16 @@
 // Times ptlite/web beside onnxruntime-web, and beside the native kernels, in one run of Node on one thread: the runtimes take turns, round by round, with
 // the same input. Prints a table in Markdown, with the geometric mean of the ratios.
 //
-//   node [--experimental-wasm-relaxed-simd] web.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--minimum]
+//   node [--experimental-wasm-relaxed-simd] web.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--minimum] [--processor]
+//                                                   [--kernels FILE]
 //
 // The option of Node is for versions below 22, where relaxed SIMD is not switched on. --minimum prints the fastest runs in place of the medians: for
-// machines with other work.
+// machines with other work; --processor takes the time that processors spend on this process, which other work changes least. --kernels takes a file of
+// kernels in place of the best that the engine knows.
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import * as web from '../dist/web.js'
+import { countProcessorTime } from './lib/clock.mjs'
 import { compare, relativeError } from './lib/compare.mjs'
 import { modelPath } from './lib/models.mjs'
 import { OnnxRuntimeWeb, Ptlite } from './lib/peers.mjs'
@@ -30,9 +34,13 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '5' },
     minimum: { type: 'boolean', default: false },
+    processor: { type: 'boolean', default: false },
+    kernels: { type: 'string' },
   },
 })
 const rounds = Number(options.rounds)
+if (options.processor) countProcessorTime()
+if (options.kernels !== undefined) web.setKernels(pathToFileURL(options.kernels))
 const statistic = options.minimum ? 'minimum' : 'median'
 
 const ours = new Ptlite('ptlite/web', 'eager', web)
@@ -41,7 +49,7 @@ const theirs = await OnnxRuntimeWeb.start()
 const PEERS = [ours, native, theirs]
 
 console.log(
-  `Node ${process.version}, kernels for ${web.cpu.currentLevel()}, onnxruntime-web ${theirs.version}, 1 thread, ${statistic} in ms\n`,
+  `Node ${process.version}, kernels for ${web.cpu.currentLevel()}, onnxruntime-web ${theirs.version}, 1 thread, ${statistic} in ms${options.processor ? ' of processor time' : ''}\n`,
 )
 console.log('| network | ptlite/web | onnxruntime-web | ratio | ptlite, native | ratio | difference |')
 console.log('|---|---:|---:|---:|---:|---:|---:|')

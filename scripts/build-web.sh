@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the kernels for browsers: kernels/ -> build/web/LEVEL/ -> dist/web/ptlite.wasm and dist/web/ptlite-relaxed.wasm.
 #   scripts/build-web.sh [LEVEL...]    DEFAULT and RELAXED, which are all of kernels/arch/wasm/isa/ladder.txt, where none is named
-# Missing tools are installed on Debian when run as root; otherwise it says what to install.
+# Missing tools are installed on Debian when run as root; otherwise it says what to install, and exits with 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,7 @@ if [ ${#need[@]} -gt 0 ]; then
   else
     echo "the build for browsers needs: ${need[*]}" >&2
     echo "  sudo apt-get install ${need[*]}" >&2
-    exit 1
+    exit 77
   fi
 fi
 if [ ! -f kernels/generated/kernel_list.h ]; then

@@ -23,4 +23,4 @@ export const NODE_MODULES: Readonly<Record<string, string>> = {
 }
 
 /** Files whose exports stand for globals of Node. */
-export const GLOBALS: readonly string[] = ['web/node/buffer.ts', 'web/node/process.ts']
+export const GLOBALS: readonly string[] = ['web/node/buffer.ts', 'web/node/process.ts', 'web/node/timers.ts']

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { loadModule, setNumThreads, Tensor } from '../../dist/index.js'
+import { now } from './clock.mjs'
 import { LineProcess } from './line-process.mjs'
 import { readNpy } from './npy.mjs'
 
@@ -38,9 +39,9 @@ export class Ptlite {
     this.#library.setNumThreads(this.#threads)
     const times = []
     for (let i = 0; i < runs; i++) {
-      const start = performance.now()
+      const start = now()
       const output = this.#module.forward(this.#input)
-      times.push(performance.now() - start)
+      times.push(now() - start)
       output.dispose()
     }
     return times
@@ -127,9 +128,9 @@ export class OnnxRuntime {
   async time(runs) {
     const times = []
     for (let i = 0; i < runs; i++) {
-      const start = performance.now()
+      const start = now()
       await this.#session.run(this.#feeds)
-      times.push(performance.now() - start)
+      times.push(now() - start)
     }
     return times
   }
@@ -167,9 +168,9 @@ export class OnnxRuntimeWeb {
   async time(runs) {
     const times = []
     for (let i = 0; i < runs; i++) {
-      const start = performance.now()
+      const start = now()
       await this.#session.run(this.#feeds)
-      times.push(performance.now() - start)
+      times.push(now() - start)
     }
     return times
   }

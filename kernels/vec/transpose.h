@@ -3,6 +3,9 @@
 
 #include "vec/vec.h"
 
+#if defined(PTLITE_WHOLE_SQUARES)
+#include "primitives/parts.h"
+#endif
 #if PTLITE_VEC_BYTES >= 32
 #include "primitives/transpose.h"
 #endif
@@ -15,6 +18,17 @@ inline namespace CPU_CAPABILITY {
 template <class T, int step = 1>
 PTLITE_INLINE void transpose_square(Vec<T>* rows) {
   constexpr int L = Vec<T>::size;
+#if defined(PTLITE_WHOLE_SQUARES)
+  if constexpr (step == 1 && L == 4 && sizeof(T) == 4) {
+    const auto a = (PartVector)rows[0].v, b = (PartVector)rows[1].v, c = (PartVector)rows[2].v, d = (PartVector)rows[3].v;
+    const PartVector ab[2] = {low_pairs(a, b), high_pairs(a, b)}, cd[2] = {low_pairs(c, d), high_pairs(c, d)};
+    for (int i = 0; i < L; i++) {
+      const PartVector row = i % 2 == 0 ? low_halves(ab[i / 2], cd[i / 2]) : high_halves(ab[i / 2], cd[i / 2]);
+      rows[i] = Vec<T>((typename Vec<T>::Raw)row);
+    }
+    return;
+  }
+#endif
   if constexpr (step < L) {
     using Index = typename Vec<T>::Mask::Raw;
     Index low{}, high{};
@@ -42,6 +56,21 @@ inline void transpose_panel(const float* from, int64_t stride, int filled, int r
     for (int64_t i = 0; i < whole; i += 8) transpose_8x8(from + j * stride + i, stride, panel + i * rows + j, rows);
     for (int64_t i = whole; i < n; i++) {
       for (int k = j; k < j + 8; k++) panel[i * rows + k] = from[k * stride + i];
+    }
+  }
+#endif
+#if defined(PTLITE_WHOLE_SQUARES)
+  constexpr int L = Vec<float>::size;
+  const int64_t whole = n / L * L;
+  for (; j + L <= filled; j += L) {
+    for (int64_t i = 0; i < whole; i += L) {
+      Vec<float> square[L];
+      for (int r = 0; r < L; r++) square[r] = Vec<float>::load(from + (j + r) * stride + i);
+      transpose_square<float>(square);
+      for (int r = 0; r < L; r++) square[r].store(panel + (i + r) * rows + j);
+    }
+    for (int64_t i = whole; i < n; i++) {
+      for (int k = j; k < j + L; k++) panel[i * rows + k] = from[k * stride + i];
     }
   }
 #endif

@@ -7,7 +7,8 @@ const mapSize = getter(Map.prototype, 'size')
 const className = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag)
 
 function getter(prototype: object, name: PropertyKey): Getter {
-  return Object.getOwnPropertyDescriptor(prototype, name)?.get
+  const { get } = (Object.getOwnPropertyDescriptor(prototype, name) ?? {}) as { readonly get?: (this: unknown) => unknown }
+  return get
 }
 
 /** Whether the engine has what `get` asks for in an object. */

@@ -27,6 +27,22 @@ PTLITE_INLINE void store_column(Vec<T> column, int rows, int64_t p, int64_t k, T
 template <class T>
 PTLITE_INLINE void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, int of, T* out) {
   constexpr int L = Vec<T>::size;
+#if defined(PTLITE_WHOLE_SQUARES)
+  const int64_t whole = rows >= of ? k / L * L : 0;
+  for (int64_t p = 0; p < whole; p += L) {
+    Vec<T> square[L];
+#pragma GCC unroll 16
+    for (int r = 0; r < L; r++) square[r] = r < of ? Vec<T>::load(a + r * a_row + p) : Vec<T>::zero();
+    transpose_square<T>(square);
+#pragma GCC unroll 16
+    for (int c = 0; c < L; c++) store_column<T>(square[c], of, p + c, k, out);
+  }
+#pragma GCC unroll 1
+  for (int64_t p = whole; p < k; p++) {
+#pragma GCC unroll 1
+    for (int r = 0; r < of; r++) out[p * kRows + r] = r < rows ? a[r * a_row + p] : T(0);
+  }
+#else
   for (int64_t p = 0; p < k; p += L) {
     const int64_t count = std::min<int64_t>(L, k - p);
     Vec<T> square[L];
@@ -38,6 +54,7 @@ PTLITE_INLINE void pack_squares(int64_t k, const T* a, int64_t a_row, int rows, 
       if (c < count) store_column<T>(square[c], of, p + c, k, out);
     }
   }
+#endif
 }
 
 /// A piece of a panel.

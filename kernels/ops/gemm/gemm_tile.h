@@ -75,8 +75,13 @@ struct Lines {
 };
 constexpr int64_t kPanelBytes = 128;
 
-/// What the loop over packed operands asks for.
+/// What the loop over packed operands asks for, where there are instructions for that.
 enum class Asks { kNothing, kRows, kRowsAndPanel };
+#if defined(PTLITE_NO_PREFETCH)
+constexpr bool kCanAsk = false;
+#else
+constexpr bool kCanAsk = true;
+#endif
 
 /// Both operands packed: every distance is a constant, and a pass of the loop does several k, so that little but the
 /// multiplications is left to issue. Each of the last passes asks for a row of `lines`: all at once, they would keep other loads
@@ -221,7 +226,7 @@ __attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* 
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; v++) acc[i][v] = Vec<T>::zero();
   }
-  add_packed<T, kRows, kVectors, asks>(acc, k, a, b, &lines);
+  add_packed<T, kRows, kVectors, kCanAsk ? asks : Asks::kNothing>(acc, k, a, b, &lines);
   if (end.kind == TileKind::kVector) store_tile<T, TileKind::kVector>(acc, c, c_row, end);
   else if (end.kind == TileKind::kRowScalar) store_tile<T, TileKind::kRowScalar>(acc, c, c_row, end);
   else store_tile<T, TileKind::kPlain>(acc, c, c_row, end);

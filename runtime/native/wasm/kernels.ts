@@ -35,26 +35,25 @@ export class Kernels {
     this.writes = names.indexOf('mem_write')
   }
 
-  /** At once, which pages allow only of small modules. */
+  /** At once, which pages allow only of small modules. Throws NATIVE_LIBRARY where the module is of another version, or no module of kernels. */
   static of(module: CompiledModule): Kernels {
-    const code = new CodeTable(() => made)
-    const imports = { ptlite: importsFor(() => made, code) }
-    const made = new webAssembly!.Instance(module, imports).exports as KernelExports
-    return Kernels.start(made, code)
+    const made = new Making()
+    const { exports } = linked(() => new webAssembly!.Instance(module, made.imports))
+    return Kernels.start(made, exports as KernelExports)
   }
 
+  /** The same anywhere. */
   static async whenMade(module: CompiledModule): Promise<Kernels> {
-    const code = new CodeTable(() => made)
-    const imports = { ptlite: importsFor(() => made, code) }
-    const made = (await webAssembly!.instantiate(module, imports)).exports as KernelExports
-    return Kernels.start(made, code)
+    const made = new Making()
+    const { exports } = await webAssembly!.instantiate(module, made.imports).catch(notLinked)
+    return Kernels.start(made, exports as KernelExports)
   }
 
-  private static start(made: KernelExports, code: CodeTable): Kernels {
-    if (typeof made.ptlite_abi_hash !== 'function' || made.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH)
-      throw new PtliteError('NATIVE_LIBRARY', 'the file of kernels is of another version of ptlite; it has to be that of the same package')
-    made._initialize()
-    return new Kernels(made, code)
+  private static start(made: Making, exports: KernelExports): Kernels {
+    made.exports = exports
+    if (typeof exports.ptlite_abi_hash !== 'function' || exports.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH) throw otherVersion()
+    exports._initialize()
+    return new Kernels(exports, made.code)
   }
 
   /** Runs the kernel that the frame names. `host` is memory of JavaScript, which the kernel gets a copy of and whose changes come back. */
@@ -174,4 +173,29 @@ export class Kernels {
     const bytes = new Uint8Array(this.exports.memory.buffer)
     return new TextDecoder().decode(bytes.slice(address, bytes.indexOf(0, address)))
   }
+}
+
+/** What an instance is given before it has exports. */
+class Making {
+  exports: KernelExports | undefined
+  readonly code = new CodeTable(() => this.exports!)
+  readonly imports = { ptlite: importsFor(() => this.exports!, this.code) }
+}
+
+function linked<T>(link: () => T): T {
+  try {
+    return link()
+  } catch (cause) {
+    return notLinked(cause)
+  }
+}
+
+/** A module that asks for something else is none of these kernels. */
+function notLinked(cause: unknown): never {
+  throw otherVersion(cause)
+}
+
+function otherVersion(cause?: unknown): PtliteError {
+  const message = 'the file of kernels is of another version of ptlite, or none; it has to be that of the same package'
+  return new PtliteError('NATIVE_LIBRARY', message, { cause })
 }

@@ -89,7 +89,9 @@ export async function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
   return nativeHost().launchFrame(frame)
 }
 
-/** Behind messages and timers that wait. */
+/** Behind what waits in the event loop. */
 function turnOfOthers(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve))
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }

@@ -15,5 +15,11 @@
 // Vectors of a block of channels that a register tile of a convolution has at a time (ops/blocked/blocked_tile.h): two of six pixels take 12 registers.
 #define PTLITE_TILE_PARTS 2
 
+// Parts of a vector are loaded lane by lane: what is packed is packed in whole squares, and the rest by itself.
+#define PTLITE_WHOLE_SQUARES
+
+// No instruction asks for memory that will be read.
+#define PTLITE_NO_PREFETCH
+
 // No operation is fused but where that is asked for: what was computed is rounded.
 #define PTLITE_KEEP_ROUNDED(x) ((void)(x))

@@ -16,11 +16,9 @@ template <class Raw, int bytes>
 PTLITE_INLINE Raw load_first(const void* p, int64_t count) {
   if constexpr (bytes == 4) {
     const auto* const lanes = static_cast<const uint32_t*>(p);
-    v128_t r = wasm_i64x2_const_splat(0);
-    if (count > 0) r = wasm_v128_load32_zero(lanes);
-    if (count > 1) r = wasm_v128_load32_lane(lanes + 1, r, 1);
-    if (count > 2) r = wasm_v128_load32_lane(lanes + 2, r, 2);
-    return (Raw)r;
+    if (count < 2) return count > 0 ? (Raw)wasm_v128_load32_zero(lanes) : Raw{};
+    const v128_t r = wasm_v128_load64_zero(lanes);
+    return (Raw)(count > 2 ? wasm_v128_load32_lane(lanes + 2, r, 2) : r);
   } else if constexpr (bytes == 8) {
     return count > 0 ? (Raw)wasm_v128_load64_zero(p) : Raw{};
   } else {
@@ -35,8 +33,8 @@ template <class Raw, int bytes>
 PTLITE_INLINE void store_first(void* p, Raw v, int64_t count) {
   if constexpr (bytes == 4) {
     auto* const lanes = static_cast<uint32_t*>(p);
-    if (count > 0) wasm_v128_store32_lane(lanes, (v128_t)v, 0);
-    if (count > 1) wasm_v128_store32_lane(lanes + 1, (v128_t)v, 1);
+    if (count > 1) wasm_v128_store64_lane(lanes, (v128_t)v, 0);
+    else if (count > 0) wasm_v128_store32_lane(lanes, (v128_t)v, 0);
     if (count > 2) wasm_v128_store32_lane(lanes + 2, (v128_t)v, 2);
   } else if constexpr (bytes == 8) {
     if (count > 0) wasm_v128_store64_lane(p, (v128_t)v, 0);

@@ -1,0 +1,55 @@
+import type { Module } from '../../../src/index.js'
+import { webLibrary } from '../../support/web.js'
+import { callsOf, disposeAll } from '../files/calls.js'
+import { codeOf } from '../files/run-module.js'
+import { filesTarget } from '../files/target.js'
+import type { Target } from '../harness/target.js'
+
+/** Loops of mutants are given up soon: whether they end is of no interest. */
+const MAX_ITERATIONS = 300
+const MAX_CALLS = 2
+
+/** Model files in the library for browsers, whose kernels would trap where others end the process. */
+export async function webTarget(): Promise<Target> {
+  const { loadModule } = await webLibrary()
+  return {
+    ...filesTarget(),
+    async run(bytes, base, choice) {
+      const calls = await callsOf(base)
+      const isCompiled = (choice & 0x700) === 0
+      let module: Module | undefined
+      let outcome = 'ran'
+      try {
+        module = await loadModule(new Uint8Array(bytes), {
+          compile: isCompiled ? 'eager' : 'off',
+          maxIterations: MAX_ITERATIONS,
+          onWarning: () => undefined,
+        })
+        const { methods } = module
+        for (const { method, args } of calls.filter((call) => methods.includes(call.method)).slice(0, MAX_CALLS)) {
+          // tensors of Node's library, which are copied
+          const values = args()
+          try {
+            for (let call = isCompiled ? 2 : 1; call > 0; call--) disposeAll(module.call(method, values))
+          } catch (error) {
+            outcome = kernelCodeOf(error)
+          } finally {
+            disposeAll(values)
+          }
+        }
+      } catch (error) {
+        outcome = kernelCodeOf(error)
+      } finally {
+        module?.dispose()
+      }
+      return outcome
+    },
+  }
+}
+
+/** As codeOf. Kernels that ended by a trap run no more: neither does this process, which is a finding. */
+function kernelCodeOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 'NATIVE_LIBRARY') process.abort()
+  return code
+}

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import t from 'tap'
 import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
@@ -10,17 +11,25 @@ import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { COMPILED_ONLY, OF_BYTES } from '../native/jit-reference.js'
 import { type Algorithm, sampledFloats, type Step } from '../native/jit-support.js'
-import { withoutWeb } from '../support/web.js'
+import { fixturePath } from '../module/fixtures.js'
+import { webLibrary, withoutWeb } from '../support/web.js'
 
 // Code that is generated for the kernels of WebAssembly, and the kernels that do the work without: one result, whichever runs.
 
-const newKernels = (): Kernels =>
-  Kernels.of(new webAssembly!.Module(readFileSync(fileURLToPath(new URL('../../dist/web/ptlite.wasm', import.meta.url)))))
+// what current browsers have by themselves
+setFlagsFromString('--experimental-wasm-relaxed-simd')
+
+const FILES = { DEFAULT: 'ptlite', RELAXED: 'ptlite-relaxed' } as const
+type File = keyof typeof FILES
+const pathOf = (file: File): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}.wasm`, import.meta.url))
+const newKernels = (file: File = 'DEFAULT'): Kernels => Kernels.of(new webAssembly!.Module(readFileSync(pathOf(file))))
+const levels = (Object.keys(FILES) as File[]).filter((file) => existsSync(pathOf(file)))
 
 /** Runs a kernel by the frame that the native library would be given; what it says is in the frame that comes back. */
 function launch(kernels: Kernels, name: string, call: () => void): (field: string) => number {
   const frame = frameOf(call)
-  t.equal(kernels.launchFrame(frame), 0, name)
+  const status = kernels.launchFrame(frame)
+  if (status !== 0) throw new Error(`kernel ${name}: status ${status}`)
   return (field) => fieldOf(layoutOfName(name)!, frame, field)
 }
 
@@ -37,6 +46,8 @@ function bitsAt(kernels: Kernels, address: number, count: number): Uint32Array {
   for (let i = 0; i < count; i++) if (Number.isNaN(floats[i])) bits[i] = 0x7fc00000
   return bits
 }
+
+const differences = (a: Uint32Array, b: Uint32Array): number => a.reduce((n, v, i) => n + Number(v !== b[i]), 0)
 
 interface Graph {
   readonly steps: readonly Step[]
@@ -129,26 +140,28 @@ t.test('dtypes have their numbers', (t) => {
   t.end()
 })
 
-t.test('every algorithm, over the whole range: the bits of the kernels', { skip: withoutWeb }, async (t) => {
-  const kernels = newKernels()
-  const x = sampledFloats(400_009)
-  const y = Float32Array.from(x, (_, i) => x[(i * 7919 + 3) % x.length]!)
-  const addresses = [place(kernels, x), place(kernels, y)]
-  for (const op of ops) {
-    const steps: Step[] = [{ op, a: 0, b: isBinary(op) ? 1 : 0, p: PARAMETERS[op] ?? [] }]
-    const inputs = addresses.slice(0, isBinary(op) ? 2 : 1)
-    const graph = { steps, sizes: [x.length], inputs, strides: [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0] }
-    const handle = create(kernels, graph)
-    t.ok(handle, `${op} is generated`)
-    t.equal(startOf(kernels, handle), 0, 'it is compiled later')
-    const interpreted = fused(kernels, graph, handle)
-    await kernels.code.settled()
-    t.ok(startOf(kernels, handle), 'and then in use')
-    t.same(fused(kernels, graph, handle), interpreted, op)
-    release(kernels, handle)
-  }
-  t.equal(functions(kernels), 0)
-})
+for (const level of levels) {
+  t.test(`${level}: every algorithm, over the whole range: the bits of the kernels`, { skip: withoutWeb }, async (t) => {
+    const kernels = newKernels(level)
+    const x = sampledFloats(1_000_003)
+    const y = Float32Array.from(x, (_, i) => x[(i * 7919 + 3) % x.length]!)
+    const addresses = [place(kernels, x), place(kernels, y)]
+    for (const op of ops) {
+      const steps: Step[] = [{ op, a: 0, b: isBinary(op) ? 1 : 0, p: PARAMETERS[op] ?? [] }]
+      const inputs = addresses.slice(0, isBinary(op) ? 2 : 1)
+      const graph = { steps, sizes: [x.length], inputs, strides: [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0] }
+      const handle = create(kernels, graph)
+      t.ok(handle, `${op} is generated`)
+      t.equal(startOf(kernels, handle), 0, 'it is compiled later')
+      const interpreted = fused(kernels, graph, handle)
+      await kernels.code.settled()
+      t.ok(startOf(kernels, handle), 'and then in use')
+      t.equal(differences(fused(kernels, graph, handle), interpreted), 0, op)
+      release(kernels, handle)
+    }
+    t.equal(functions(kernels), 0)
+  })
+}
 
 let state = 99
 const random = (): number => {
@@ -157,43 +170,45 @@ const random = (): number => {
 }
 const below = (n: number): number => Math.floor(random() * n)
 
-t.test('random graphs over rows, columns and channels that are broadcast', { skip: withoutWeb }, async (t) => {
-  const kernels = newKernels()
-  let wrong = 0
-  for (let round = 0; round < 80; round++) {
-    const sizes = Array.from({ length: 1 + below(4) }, (_, d) => 1 + below(d === 0 ? 67 : 5))
-    const count = sizes.reduce((a, b) => a * b, 1)
-    const inputs = Array.from({ length: 1 + below(4) }, () =>
-      place(
-        kernels,
-        Float32Array.from({ length: count }, () => random() * 8 - 4),
-      ),
-    )
-    const strides = inputs.flatMap((_, k) => {
-      let step = 1
-      const own = sizes.map((size, d) => {
-        const stride = (k > 0 && random() < 0.4) || (d === 0 && step > 1) ? 0 : step
-        if (stride !== 0) step *= size
-        return stride
+for (const level of levels) {
+  t.test(`${level}: random graphs over rows, columns and channels that are broadcast`, { skip: withoutWeb }, async (t) => {
+    const kernels = newKernels(level)
+    let wrong = 0
+    for (let round = 0; round < 50; round++) {
+      const sizes = Array.from({ length: 1 + below(4) }, (_, d) => 1 + below(d === 0 ? 67 : 5))
+      const count = sizes.reduce((a, b) => a * b, 1)
+      const inputs = Array.from({ length: 1 + below(4) }, () =>
+        place(
+          kernels,
+          Float32Array.from({ length: count }, () => random() * 8 - 4),
+        ),
+      )
+      const strides = inputs.flatMap((_, k) => {
+        let step = 1
+        const own = sizes.map((size, d) => {
+          const stride = (k > 0 && random() < 0.4) || (d === 0 && step > 1) ? 0 : step
+          if (stride !== 0) step *= size
+          return stride
+        })
+        return [...own, ...new Array<number>(6 - own.length).fill(0)]
       })
-      return [...own, ...new Array<number>(6 - own.length).fill(0)]
-    })
-    const steps: Step[] = Array.from({ length: 1 + below(8) }, (_, i) => {
-      const op = ops[below(ops.length)]!
-      const operand = (): number => (isBinary(op) && random() < 0.2 ? -1 - below(2) : below(inputs.length + i))
-      return { op, a: operand(), b: isBinary(op) ? operand() : 0, p: PARAMETERS[op] ?? [0.5, 2] }
-    })
-    const graph = { steps, sizes, inputs, strides }
-    const handle = create(kernels, graph)
-    const interpreted = fused(kernels, graph, 0)
-    await kernels.code.settled()
-    const generated = fused(kernels, graph, handle)
-    if (handle === 0 || startOf(kernels, handle) === 0 || generated.some((v, i) => v !== interpreted[i])) wrong++
-    release(kernels, handle)
-    for (const address of inputs) kernels.give(address)
-  }
-  t.equal(wrong, 0)
-})
+      const steps: Step[] = Array.from({ length: 1 + below(8) }, (_, i) => {
+        const op = ops[below(ops.length)]!
+        const operand = (): number => (isBinary(op) && random() < 0.2 ? -1 - below(2) : below(inputs.length + i))
+        return { op, a: operand(), b: isBinary(op) ? operand() : 0, p: PARAMETERS[op] ?? [0.5, 2] }
+      })
+      const graph = { steps, sizes, inputs, strides }
+      const handle = create(kernels, graph)
+      const interpreted = fused(kernels, graph, 0)
+      await kernels.code.settled()
+      const generated = fused(kernels, graph, handle)
+      if (handle === 0 || startOf(kernels, handle) === 0 || differences(generated, interpreted) > 0) wrong++
+      release(kernels, handle)
+      for (const address of inputs) kernels.give(address)
+    }
+    t.equal(wrong, 0)
+  })
+}
 
 t.test('code is shared, goes with its last user, and leaves its place to others', { skip: withoutWeb }, async (t) => {
   const kernels = newKernels()
@@ -234,78 +249,121 @@ t.test('code is shared, goes with its last user, and leaves its place to others'
   t.equal(kernels.launchFrame(frameOf(() => native.jit_release({ handle: a }))), 11, 'a handle that is gone')
 })
 
-t.test('block-sparse products: the bits of the kernels', { skip: withoutWeb }, (t) => {
-  const generating = newKernels()
-  process.env['PTLITE_JIT'] = '0'
-  const interpreting = newKernels()
-  delete process.env['PTLITE_JIT']
-  t.equal(launch(interpreting, 'jit_info', () => native.jit_info())('state'), native.JitState.off)
-  t.equal(launch(generating, 'jit_info', () => native.jit_info())('state'), native.JitState.ready)
-  let wrong = 0
-  let missing = 0
-  for (let round = 0; round < 60; round++) {
-    const form = round % 4
-    const [m, n, k] = [1 + below(40), 1 + below(50), 1 + below(40)]
-    const weight = new Float32Array(n * k)
-    for (let column = 0; column < n; column += 16) {
-      for (let i = 0; i < k; i++) {
-        if (random() < 0.6) continue
-        for (let row = column; row < Math.min(n, column + 16); row++) weight[row * k + i] = random() - 0.5
+for (const level of levels) {
+  t.test(`${level}: block-sparse products: the bits of the kernels`, { skip: withoutWeb }, (t) => {
+    const generating = newKernels(level)
+    process.env['PTLITE_JIT'] = '0'
+    const interpreting = newKernels(level)
+    delete process.env['PTLITE_JIT']
+    t.equal(launch(interpreting, 'jit_info', () => native.jit_info())('state'), native.JitState.off)
+    t.equal(launch(generating, 'jit_info', () => native.jit_info())('state'), native.JitState.ready)
+    let wrong = 0
+    let missing = 0
+    for (let round = 0; round < 60; round++) {
+      const form = round % 4
+      const [m, n, k] = [1 + below(40), 1 + below(50), 1 + below(40)]
+      const weight = new Float32Array(n * k)
+      for (let column = 0; column < n; column += 16) {
+        for (let i = 0; i < k; i++) {
+          if (random() < 0.6) continue
+          for (let row = column; row < Math.min(n, column + 16); row++) weight[row * k + i] = random() - 0.5
+        }
       }
+      const [x, bias, operand] = [m * k, n, m * n].map((length) => Float32Array.from({ length }, () => random() - 0.5)) as [
+        Float32Array,
+        Float32Array,
+        Float32Array,
+      ]
+      const hasStep = random() < 0.6
+      const chain = hasStep ? [native.JitAlgorithm.add, native.JitAlgorithm.gelu_erf, native.JitAlgorithm.mul] : []
+      const access = [native.JitAccess.full, native.JitAccess.full, native.JitAccess.row]
+      const isChannelMajor = form === native.SparseForm.channels
+      const [xStride, outStride] = isChannelMajor ? [m, m] : [k, n]
+      const results = [generating, interpreting].map((kernels) => {
+        const at = { weight: place(kernels, weight), x: place(kernels, x), bias: place(kernels, bias), operand: place(kernels, operand) }
+        const out = kernels.take(4 * m * n)
+        const numbers = chain.map(() => 0)
+        const made = launch(kernels, 'sparse_gemm_create', () =>
+          native.sparse_gemm_create({
+            ...{ weight: at.weight, n, k, n_stride: k, n_group: 16 * k, k_stride: 1, dtype: DType.float32, m, form, has_bias: 1 },
+            ...{ post_ops: chain.length, ops: chain, access: access.slice(0, chain.length), p0: numbers, p1: numbers, p2: numbers },
+          }),
+        )
+        const handle = made('handle')
+        if (kernels === generating) missing += Number(made('generated') === 0)
+        const { none, full, row } = native.SparseOperand
+        launch(kernels, 'sparse_gemm', () =>
+          native.sparse_gemm({
+            ...{
+              handle,
+              n,
+              k,
+              form,
+              post_ops: chain.length,
+              access: [full, none, row].slice(0, chain.length),
+              x: at.x,
+              out,
+              bias: at.bias,
+              m,
+            },
+            ...{ x_stride: xStride, out_stride: outStride, batch: 1, x_batch: 0, out_batch: 0, x_group: 16, out_group: 16 },
+            operands: chain.map((_, i) => [at.operand, 0, at.bias][i]!),
+            operand_strides: chain.map(() => outStride),
+            operand_batches: chain.map(() => 0),
+            operand_groups: chain.map(() => 16),
+          }),
+        )
+        const bits = bitsAt(kernels, out, m * n)
+        launch(kernels, 'sparse_release', () => native.sparse_release({ handle }))
+        for (const address of [...Object.values(at), out]) kernels.give(address)
+        return bits
+      })
+      if (differences(results[0]!, results[1]!) > 0) wrong++
     }
-    const [x, bias, operand] = [m * k, n, m * n].map((length) => Float32Array.from({ length }, () => random() - 0.5)) as [
-      Float32Array,
-      Float32Array,
-      Float32Array,
-    ]
-    const hasStep = random() < 0.6
-    const chain = hasStep ? [native.JitAlgorithm.add, native.JitAlgorithm.gelu_erf, native.JitAlgorithm.mul] : []
-    const access = [native.JitAccess.full, native.JitAccess.full, native.JitAccess.row]
-    const isChannelMajor = form === native.SparseForm.channels
-    const [xStride, outStride] = isChannelMajor ? [m, m] : [k, n]
-    const results = [generating, interpreting].map((kernels) => {
-      const at = { weight: place(kernels, weight), x: place(kernels, x), bias: place(kernels, bias), operand: place(kernels, operand) }
-      const out = kernels.take(4 * m * n)
-      const numbers = chain.map(() => 0)
-      const made = launch(kernels, 'sparse_gemm_create', () =>
-        native.sparse_gemm_create({
-          ...{ weight: at.weight, n, k, n_stride: k, n_group: 16 * k, k_stride: 1, dtype: DType.float32, m, form, has_bias: 1 },
-          ...{ post_ops: chain.length, ops: chain, access: access.slice(0, chain.length), p0: numbers, p1: numbers, p2: numbers },
-        }),
-      )
-      const handle = made('handle')
-      if (kernels === generating) missing += Number(made('generated') === 0)
-      const { none, full, row } = native.SparseOperand
-      launch(kernels, 'sparse_gemm', () =>
-        native.sparse_gemm({
-          ...{
-            handle,
-            n,
-            k,
-            form,
-            post_ops: chain.length,
-            access: [full, none, row].slice(0, chain.length),
-            x: at.x,
-            out,
-            bias: at.bias,
-            m,
-          },
-          ...{ x_stride: xStride, out_stride: outStride, batch: 1, x_batch: 0, out_batch: 0, x_group: 16, out_group: 16 },
-          operands: chain.map((_, i) => [at.operand, 0, at.bias][i]!),
-          operand_strides: chain.map(() => outStride),
-          operand_batches: chain.map(() => 0),
-          operand_groups: chain.map(() => 16),
-        }),
-      )
-      const bits = bitsAt(kernels, out, m * n)
-      launch(kernels, 'sparse_release', () => native.sparse_release({ handle }))
-      for (const address of [...Object.values(at), out]) kernels.give(address)
-      return bits
+    t.equal(missing, 0, 'all are generated')
+    t.equal(wrong, 0)
+    t.equal(functions(generating), 0)
+    t.end()
+  })
+}
+
+t.test('a compiled model goes on with its code when that is there', { skip: withoutWeb }, async (t) => {
+  const { compile } = webAssembly!
+  let compiled = 0
+  Object.assign(webAssembly!, {
+    compile: (bytes: Uint8Array) => {
+      compiled++
+      return compile(bytes)
+    },
+  })
+  t.teardown(() => Object.assign(webAssembly!, { compile }))
+  const web = await webLibrary()
+  await web.ready()
+  compiled = 0
+  for (const name of ['encoder', 'mobilenet_v3']) {
+    const module = await web.loadModule(fixturePath(`models/${name}.ptl`), { compile: 'eager' })
+    const { inputs } = JSON.parse(readFileSync(fixturePath(`models/${name}.json`), 'utf8')) as { readonly inputs: readonly Input[] }
+    const args = inputs.map(({ dtype, shape, data }) => {
+      const bytes = Uint8Array.from(Buffer.from(data, 'base64')).buffer
+      return web.Tensor.fromStorage(dtype === 'int64' ? new BigInt64Array(bytes) : new Float32Array(bytes), { dtype, shape })
     })
-    if (results[0]!.some((v, i) => v !== results[1]![i])) wrong++
+    const call = (): Uint8Array => {
+      const [result] = [module.forward(...args)].flat()
+      const { buffer, byteOffset, byteLength } = (result as InstanceType<typeof web.Tensor>).data()
+      return new Uint8Array(buffer, byteOffset, byteLength).slice()
+    }
+    call()
+    const before = call()
+    t.ok(compiled > 0, `${compiled} functions are compiled`)
+    compiled = 0
+    await web.codeReady()
+    t.same(call(), before, name)
+    module.dispose()
   }
-  t.equal(missing, 0, 'all are generated')
-  t.equal(wrong, 0)
-  t.equal(functions(generating), 0)
-  t.end()
 })
+
+interface Input {
+  readonly dtype: 'float32' | 'int64'
+  readonly shape: readonly number[]
+  readonly data: string
+}

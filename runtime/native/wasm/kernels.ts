@@ -37,19 +37,19 @@ export class Kernels {
 
   /** At once, which pages allow only of small modules. Throws NATIVE_LIBRARY where the module is of another version, or no module of kernels. */
   static of(module: CompiledModule): Kernels {
-    const made = inMaking()
-    const { exports } = linked(() => new webAssembly!.Instance(module, importsOf(made)))
+    const made = new Making()
+    const { exports } = linked(() => new webAssembly!.Instance(module, made.imports))
     return Kernels.start(made, exports as KernelExports)
   }
 
   /** The same anywhere. */
   static async whenMade(module: CompiledModule): Promise<Kernels> {
-    const made = inMaking()
-    const { exports } = await webAssembly!.instantiate(module, importsOf(made)).catch(notLinked)
+    const made = new Making()
+    const { exports } = await webAssembly!.instantiate(module, made.imports).catch(notLinked)
     return Kernels.start(made, exports as KernelExports)
   }
 
-  private static start(made: InMaking, exports: KernelExports): Kernels {
+  private static start(made: Making, exports: KernelExports): Kernels {
     made.exports = exports
     if (typeof exports.ptlite_abi_hash !== 'function' || exports.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH) throw otherVersion()
     exports._initialize()
@@ -175,19 +175,11 @@ export class Kernels {
   }
 }
 
-/** What a module imports before it has exports. */
-interface InMaking {
-  exports?: KernelExports
-  readonly code: CodeTable
-}
-
-function inMaking(): InMaking {
-  const made: InMaking = { code: new CodeTable(() => made.exports!) }
-  return made
-}
-
-function importsOf(made: InMaking): Record<'ptlite', ReturnType<typeof importsFor>> {
-  return { ptlite: importsFor(() => made.exports!, made.code) }
+/** What an instance is given before it has exports. */
+class Making {
+  exports: KernelExports | undefined
+  readonly code = new CodeTable(() => this.exports!)
+  readonly imports = { ptlite: importsFor(() => this.exports!, this.code) }
 }
 
 function linked<T>(link: () => T): T {

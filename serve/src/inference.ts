@@ -28,14 +28,12 @@ export interface Inferred {
 
 export type Done = (error: Error | null, result: Inferred | null) => void
 
-const NOTHING: Running = { cancel: () => undefined }
-
 /** Runs requests, whichever protocol they came by. `timeoutMs`: what the client waits for at most, if it says so. */
 export class Inference {
   constructor(private readonly repository: Repository) {}
 
-  /** Calls `done` once, perhaps before it returns. Throws what is wrong with the request. */
-  start(name: string, version: string | undefined, request: InferRequest, timeoutMs: number | null, done: Done): Running {
+  /** Calls `done` once; null: it has been called. Throws what is wrong with the request. */
+  start(name: string, version: string | undefined, request: InferRequest, timeoutMs: number | null, done: Done): Running | null {
     const model = this.repository.find(name, version)
     const began = performance.now()
     try {
@@ -46,7 +44,7 @@ export class Inference {
     }
   }
 
-  private run(model: ServedModel, request: InferRequest, timeoutMs: number | null, began: number, done: Done): Running {
+  private run(model: ServedModel, request: InferRequest, timeoutMs: number | null, began: number, done: Done): Running | null {
     const { facts, statistics, metrics } = model
     const given: readonly (NamedTensor | null)[] = facts.inputs === null ? request.inputs : bind(facts.inputs, request.inputs)
     if (request.outputs !== null && facts.outputs !== null) checkOutputs(request, facts.outputs)
@@ -76,7 +74,7 @@ export class Inference {
     }
     const args = given.map((each): SentArgument => (each === null ? null : toSent(each)))
     const rows = rowsOf(given)
-    if (model.inline !== null && sequence === null && this.callInline(model, args, rows ?? 1, settle)) return NOTHING
+    if (model.inline !== null && sequence === null && this.callInline(model, args, rows ?? 1, settle)) return null
     return this.enqueue(model, args, rows, sequence, level, timeout, began, settle)
   }
 

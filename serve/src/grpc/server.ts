@@ -171,7 +171,7 @@ function inferStream(
         if (own !== null) running.delete(own)
         settled(error, message)
       })
-      if (!isOver) running.add(own)
+      if (own !== null && !isOver) running.add(own)
     } catch (error) {
       settled(error as Error, null)
     }
@@ -191,7 +191,7 @@ function infer(
   metadata: Metadata,
   timeoutMs: number | null,
   done: (error: Error | null, message: GrpcInferResponse | null) => void,
-): Running {
+): Running | null {
   const { model_name: name, model_version: version, id } = request
   const span = tracing?.start('ModelInfer', metadata.getMap(), { 'ptlite.model': name })
   const bytes = request.raw_input_contents.reduce((sum, each) => sum + each.length, 0)

@@ -28,21 +28,20 @@ export class BodyBudget {
     this.used += bytes
   }
 
-  giveBack(bytes: number): void {
-    this.used -= bytes
+  /** Takes more for a body that has taken `taken` so far. */
+  more(taken: number, bytes: number): void {
+    if (taken + bytes > this.mostEach) throw new RequestError(413, `the body has more than ${this.mostEach} bytes`)
+    this.take(bytes)
   }
 
-  get limit(): number {
-    return this.mostEach
+  giveBack(bytes: number): void {
+    this.used -= bytes
   }
 }
 
 type Done = (error: Error | null, body: Body | null) => void
 
-/** What is read at a time where the length is not known. */
-const FIRST = 16 << 10
-
-/** Reads a body into one block of memory, which no one else has, where binary data are aligned. `done` is called once. */
+/** Reads a body. Where binary data are in it, into one block of memory, which no one else has, where they are aligned. `done` is called once. */
 export function readBody(request: IncomingMessage, budget: BodyBudget, done: Done): void {
   let taken = 0
   let isOver = false
@@ -63,40 +62,43 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
     done(error, body)
   }
   try {
+    const { headers } = request
     const body = decoded(request)
     source = body
-    const length = request.headers['content-length']
     // the length is of what was sent, which says nothing of what it is decompressed to
-    const known = length === undefined || body !== request ? null : Number(length)
-    const header = headerLength(request.headers['inference-header-content-length'])
-    const padding = header === null ? 0 : (8 - (header % 8)) % 8
-    const size = known ?? FIRST
-    budget.take(size)
-    taken = size
-    let memory = new Uint8Array(size + padding)
-    let at = 0
+    const length = body === request ? headers['content-length'] : undefined
+    const header = headerLength(headers['inference-header-content-length'])
+    const isKnown = length !== undefined
+    if (isKnown) {
+      budget.take(Number(length))
+      taken = Number(length)
+    }
+    const chunks: Buffer[] = []
+    let received = 0
     body.on('data', (chunk: Buffer) => {
+      received += chunk.length
+      chunks.push(chunk)
+      if (isKnown) return
       try {
-        if (at + chunk.length > memory.length - padding)
-          memory = grown(memory, at, chunk.length, padding, budget, (more) => (taken += more))
-        memory.set(chunk, at + padding)
-        at += chunk.length
+        budget.more(taken, chunk.length)
+        taken += chunk.length
       } catch (error) {
         end(error as Error, null)
       }
     })
     body.on('end', () => {
-      if (header !== null && header > at)
-        return end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${at} bytes`), null)
-      const { buffer } = memory
-      const json = Buffer.from(buffer, padding, header ?? at)
-      end(null, { json, binary: header === null ? null : new Uint8Array(buffer, padding + header, at - header), bytes: taken })
+      if (isOver) return
+      if (header === null)
+        end(null, { json: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received), binary: null, bytes: taken })
+      else if (header > received)
+        end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${received} bytes`), null)
+      else end(null, { ...divided(chunks, received, header), bytes: taken })
     })
     request.on('error', (error) => end(error, null))
     if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))
     request.on('close', () => {
       // what was received whole is perhaps not yet decompressed
-      if (body === request || !request.complete) end(new RequestError(499, 'the client has gone'), null)
+      if (!isOver && (body === request || !request.complete)) end(new RequestError(499, 'the client has gone'), null)
     })
   } catch (error) {
     end(error as Error, null)
@@ -112,23 +114,17 @@ function decoded(request: IncomingMessage): Readable {
   throw new RequestError(415, 'expected a body without Content-Encoding, or with gzip or deflate')
 }
 
-function grown(
-  memory: Uint8Array,
-  used: number,
-  more: number,
-  padding: number,
-  budget: BodyBudget,
-  note: (bytes: number) => void,
-): Uint8Array<ArrayBuffer> {
-  const size = memory.length - padding
-  const wanted = Math.min(Math.max(2 * size, used + more), Math.max(budget.limit, used + more))
-  budget.take(wanted)
-  // the old one goes
-  budget.giveBack(size)
-  note(wanted - size)
-  const next = new Uint8Array(wanted + padding)
-  next.set(memory)
-  return next
+/** JSON of `header` bytes, and what follows it, which begins at a multiple of eight bytes. */
+function divided(chunks: readonly Buffer[], received: number, header: number): Pick<Body, 'json' | 'binary'> {
+  const padding = (8 - (header % 8)) % 8
+  const memory = new Uint8Array(padding + received)
+  let at = padding
+  for (const chunk of chunks) {
+    memory.set(chunk, at)
+    at += chunk.length
+  }
+  const { buffer } = memory
+  return { json: Buffer.from(buffer, padding, header), binary: new Uint8Array(buffer, padding + header, received - header) }
 }
 
 function headerLength(value: string | string[] | undefined): number | null {

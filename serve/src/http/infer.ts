@@ -47,9 +47,10 @@ export function answerInfer(
       const running = context.inference.start(name, version, parsed, timeoutOf(request), (fault, result) =>
         finish(fault, result, parsed.id),
       )
-      response.on('close', () => {
-        if (!response.writableFinished) running.cancel()
-      })
+      if (running !== null)
+        response.on('close', () => {
+          if (!response.writableFinished) running.cancel()
+        })
     } catch (thrown) {
       finish(thrown as Error, null)
     }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Inference } from '../inference.js'
 import type { Metrics } from '../metrics.js'
@@ -10,6 +9,7 @@ import type { Settings } from '../options.js'
 import type { Tracing } from '../tracing.js'
 import { allowedBy } from '../tokens.js'
 import { type BodyBudget } from './body.js'
+import { notAllowed, serverWithHotPath } from './hot-path.js'
 import { answerInfer, type InferContext } from './infer.js'
 
 export interface HttpParts {
@@ -28,31 +28,37 @@ interface ModelPath {
   readonly Params: { readonly model: string; readonly version?: string }
 }
 
+/** Milliseconds that a connection may be idle: longer than load balancers keep theirs. */
+const KEEP_ALIVE = 75_000
+
 /** Bytes of bodies that are not for inference. */
 const MOST_SMALL = 1 << 20
 
 /** The REST side of the protocol. */
 export function httpServer(parts: HttpParts): FastifyInstance {
   const { settings, repository, metrics, log } = parts
-  const tls = settings.tlsCert === null ? {} : { https: { cert: readFileSync(settings.tlsCert), key: readFileSync(settings.tlsKey!) } }
-  const app = fastify({
-    ...tls,
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: MOST_SMALL,
-    keepAliveTimeout: 75_000,
-    routerOptions: { maxParamLength: 200 },
-    forceCloseConnections: 'idle',
-  }) as unknown as FastifyInstance<Server>
   const context: InferContext = {
     ...parts,
     find: (name, version) => repository.find(name, version),
     onFault: (error) => log.error(error, 'internal error'),
   }
   const isAllowed = allowedBy(settings.tokens)
+  const tls = settings.tlsCert === null ? null : { cert: readFileSync(settings.tlsCert), key: readFileSync(settings.tlsKey!) }
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: MOST_SMALL,
+    routerOptions: { maxParamLength: 200 },
+    forceCloseConnections: 'idle',
+    serverFactory: (others) => {
+      const server = serverWithHotPath(context, isAllowed, tls, others)
+      server.keepAliveTimeout = KEEP_ALIVE
+      return server
+    },
+  })
   app.addHook('onRequest', (request, _reply, next) => {
     if (isAllowed(request.headers.authorization) || request.url.startsWith('/v2/health/')) next()
-    else next(new RequestError(401, 'expected "Authorization: Bearer TOKEN" with a token of this server'))
+    else next(notAllowed())
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => fail(error, reply, context))
   app.setNotFoundHandler(
@@ -106,7 +112,7 @@ export function httpServer(parts: HttpParts): FastifyInstance {
       await repository[action](request.params.model)
       await reply.send({})
     })
-  return app as unknown as FastifyInstance
+  return app
 }
 
 function versionsServed(repository: Repository, name: string): ReturnType<Repository['find']>[] {

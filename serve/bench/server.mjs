@@ -10,4 +10,5 @@ await server.ready
 watchEventLoop(async (message) => {
   if (message === 'kill a worker') await server.endWorker(Math.floor(Math.random() * availableParallelism()))
 })
+process.once('SIGTERM', () => server.close().then(() => process.exit(0)))
 process.send({ port: server.port })

@@ -89,7 +89,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
     grpcPort: grpc?.port ?? null,
     url: `${settings.tlsCert === null ? 'http' : 'https'}://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`,
     ready,
-    reload: () => models.start(null),
+    reload: () => models.reload(),
     endWorker: (index) => models.pool.endWorker(index),
     close: () => (closing ??= close()),
   }

@@ -57,6 +57,9 @@ interface Entry {
   loading: number
 }
 
+/** Milliseconds between two looks at sequences that nobody goes on with. */
+const SWEEP = 500
+
 /** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
 const MOST_INLINE_FILE = 8 << 20
 const MOST_INLINE_BYTES = 64 << 20
@@ -69,6 +72,7 @@ export class Repository {
   private readonly turns = new Map<string, Promise<unknown>>()
   private nextSlot = 1
   private isStarted = false
+  private readonly sweep: NodeJS.Timeout
 
   private constructor(
     private readonly root: string,
@@ -91,6 +95,16 @@ export class Repository {
       onLoss: (model, reason) =>
         log.error({ model: model.name, version: model.version, reason }, 'a new worker thread could not load the model'),
     })
+    this.sweep = setInterval(() => {
+      for (const model of this.served()) if (model.config.stateful !== null) this.pool.endIdleSequences(model)
+    }, SWEEP).unref()
+  }
+
+  /** Loads what is in the repository again, and unloads what is no longer there. */
+  async reload(): Promise<void> {
+    const found = await this.scan()
+    for (const name of found.keys()) await this.load(name).catch(() => undefined)
+    for (const name of [...this.entries.keys()]) if (!found.has(name)) await this.unload(name)
   }
 
   static async open(options: RepositoryOptions, metrics: Metrics, log: Log): Promise<Repository> {
@@ -184,6 +198,7 @@ export class Repository {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.sweep)
     await this.pool.close()
     for (const { inline } of this.served()) inline?.dispose()
   }

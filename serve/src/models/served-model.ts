@@ -19,7 +19,7 @@ export class ServedModel {
   readonly statistics = new Statistics()
   facts: ModelFacts = { inputs: null, outputs: null, batching: null }
   /** Sequences by name, and where the model of each is. */
-  readonly sequences = new Map<string, { worker: number; timer: NodeJS.Timeout | null; lastUse: number }>()
+  readonly sequences = new Map<string, { readonly worker: number; lastUse: number }>()
   /** On the server's own thread, where its calls are short. */
   inline: HostedModel | null = null
   inlineCalls = 0

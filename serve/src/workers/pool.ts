@@ -7,7 +7,7 @@ import { divide } from './divide.js'
 import { errorOf } from './errors.js'
 import type { Loaded, Result } from './messages.js'
 import { buffersOf } from './transfer.js'
-import { type Batch, PoolWorker, type WorkerEvents } from './worker.js'
+import { type Batch, PoolWorker, WorkerEnded, type WorkerEvents } from './worker.js'
 
 export interface PoolOptions {
   readonly workers: number
@@ -27,6 +27,8 @@ export interface PoolOptions {
 
 /** How long a run that was told to end may go on before its worker is ended. */
 const GRACE = 5000
+/** How often a model is loaded into workers that end meanwhile. */
+const ATTEMPTS = 4
 /** Between a worker's end and its successor's start, for each that ended in a row. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 10_000
@@ -52,25 +54,29 @@ export class Pool implements WorkerEvents {
   }
 
   /** What a model's file says of it: the first of its workers loads it for that. Throws what is wrong with it. */
-  async describe(model: ServedModel): Promise<Loaded> {
-    return this.loadInto(model, [this.hostsOf(model)[0]!])
+  describe(model: ServedModel): Promise<Loaded> {
+    return this.loadInto(model, () => this.hostsOf(model).slice(0, 1))
   }
 
   /** Loads a model into as many workers as it is to have. Throws what is wrong with it. */
-  async load(model: ServedModel): Promise<Loaded> {
-    return this.loadInto(model, this.hostsOf(model))
+  load(model: ServedModel): Promise<Loaded> {
+    return this.loadInto(model, () => this.hostsOf(model))
   }
 
-  private async loadInto(model: ServedModel, hosts: readonly PoolWorker[]): Promise<Loaded> {
-    this.models.set(model.slot, model)
-    try {
-      const all = await Promise.all(hosts.map((worker) => worker.load(model.start!)))
-      const failed = all.find(({ failure }) => failure !== null)
-      if (failed !== undefined) throw errorOf(failed.failure!)
-      return all[0]!
-    } catch (error) {
-      this.unload(model)
-      throw error
+  private async loadInto(model: ServedModel, hosts: () => readonly PoolWorker[]): Promise<Loaded> {
+    for (let attempt = 1; ; attempt++) {
+      this.models.set(model.slot, model)
+      try {
+        const all = await Promise.all(hosts().map((worker) => worker.load(model.start!)))
+        const failed = all.find(({ failure }) => failure !== null)
+        if (failed !== undefined) throw errorOf(failed.failure!)
+        return all[0]!
+      } catch (error) {
+        this.unload(model)
+        // a worker that ends meanwhile need not do so because of the model
+        if (attempt === ATTEMPTS || this.isClosed || !(error instanceof WorkerEnded)) throw error
+        await new Promise((resolve) => setTimeout(resolve, attempt * FIRST_PAUSE))
+      }
     }
   }
 
@@ -78,7 +84,9 @@ export class Pool implements WorkerEvents {
   private hostsOf(model: ServedModel): PoolWorker[] {
     const count = Math.min(model.config.instances ?? this.workers.length, this.workers.length)
     const has = ({ slots }: PoolWorker): number => (slots.has(model.slot) ? 0 : 1)
-    return [...this.workers].sort((a, b) => has(a) - has(b) || a.slots.size - b.slots.size || a.index - b.index).slice(0, count)
+    const alive = this.workers.filter(({ hasEnded }) => !hasEnded)
+    if (alive.length === 0) throw new WorkerEnded('all of them have ended, and others are being started')
+    return alive.sort((a, b) => has(a) - has(b) || a.slots.size - b.slots.size || a.index - b.index).slice(0, count)
   }
 
   unload(model: ServedModel): void {
@@ -115,6 +123,16 @@ export class Pool implements WorkerEvents {
     job.model.queue.forget()
   }
 
+  /** Ends sequences that nothing has been asked of for as long as their model's config says. */
+  endIdleSequences(model: ServedModel): void {
+    const since = performance.now() - (model.config.stateful?.idleMs ?? 0)
+    for (const [id, { worker: index, lastUse }] of model.sequences) {
+      const worker = this.workers[index]!
+      const isOf = (job: Job): boolean => job.model === model && job.sequence?.id === id
+      if (lastUse < since && !worker.pinned.some(isOf) && worker.current?.jobs.some(isOf) !== true) this.endSequence(model, id)
+    }
+  }
+
   endSequence(model: ServedModel, id: string): void {
     const found = model.sequences.get(id)
     model.sequences.delete(id)
@@ -136,8 +154,10 @@ export class Pool implements WorkerEvents {
 
   onResult(worker: PoolWorker, batch: Batch, result: Result): void {
     this.pause = FIRST_PAUSE
-    const { model } = batch.jobs[0]!
+    const { model, sequence } = batch.jobs[0]!
     const now = performance.now()
+    const kept = sequence === null ? undefined : model.sequences.get(sequence.id)
+    if (kept !== undefined) kept.lastUse = now
     if (result.failure === null) {
       const { input, infer, output } = result.durations
       const { statistics } = model
@@ -179,7 +199,9 @@ export class Pool implements WorkerEvents {
   private async replace(old: PoolWorker): Promise<void> {
     if (this.isClosed) return
     const worker = this.add(old.index)
-    for (const slot of old.slots) {
+    // those that were loaded while it was gone, too
+    const everywhere = [...this.models.values()].filter(({ config }) => config.instances === null).map(({ slot }) => slot)
+    for (const slot of new Set([...old.slots, ...everywhere])) {
       const model = this.models.get(slot)
       if (model === undefined || model.start === null) continue
       try {
@@ -211,7 +233,7 @@ export class Pool implements WorkerEvents {
       if (hosts.length === 0) throw new RequestError(503, 'no worker thread has the model now', 1)
       const count = (index: number): number => [...model.sequences.values()].filter(({ worker }) => worker === index).length
       const { index } = hosts.reduce((a, b) => (count(b.index) < count(a.index) ? b : a))
-      model.sequences.set(sequence!.id, (found = { worker: index, timer: null, lastUse: 0 }))
+      model.sequences.set(sequence!.id, (found = { worker: index, lastUse: 0 }))
     }
     found.lastUse = job.since
     this.workers[found.worker]!.pinned.push(job)

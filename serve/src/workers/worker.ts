@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Job } from '../models/job.js'
+import { RequestError } from '../protocol/error.js'
 import type { Loaded, ModelStart, Reply, Request, Result } from './messages.js'
 
 export interface Batch {
@@ -18,6 +19,13 @@ export interface WorkerEvents {
   onExit(worker: PoolWorker, reason: string): void
 }
 
+/** What a load ends with where its worker has ended. */
+export class WorkerEnded extends RequestError {
+  constructor(reason: string) {
+    super(503, `the worker threads that loaded the model have ended: ${reason}`, 1)
+  }
+}
+
 /** A thread of the pool as the server sees it. */
 export class PoolWorker {
   /** What it runs now. */
@@ -27,12 +35,12 @@ export class PoolWorker {
   readonly slots = new Set<number>()
   /** Jobs of sequences whose models are here. */
   readonly pinned: Job[] = []
+  hasEnded = false
   tensorBytes = 0
   heapBytes = 0
   private readonly thread: Worker
   private readonly loads = new Map<number, { readonly resolve: (loaded: Loaded) => void; readonly reject: (error: Error) => void }>()
   private reason = 'it ended'
-  private hasEnded = false
 
   constructor(
     readonly index: number,
@@ -50,14 +58,14 @@ export class PoolWorker {
     })
     this.thread.on('exit', () => {
       this.hasEnded = true
-      for (const { reject } of this.loads.values()) reject(new Error(this.reason))
+      for (const { reject } of this.loads.values()) reject(new WorkerEnded(this.reason))
       this.loads.clear()
       events.onExit(this, this.reason)
     })
   }
 
   load(start: ModelStart): Promise<Loaded> {
-    if (this.hasEnded) return Promise.reject(new Error(this.reason))
+    if (this.hasEnded) return Promise.reject(new WorkerEnded(this.reason))
     this.slots.add(start.slot)
     return new Promise((resolve, reject) => {
       this.loads.set(start.slot, { resolve, reject })

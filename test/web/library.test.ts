@@ -48,9 +48,9 @@ for (const name of ['mobilenet_v2', 'mobilenet_v3', 'resnet18', 'squeezenet', 's
     const expected = (reference.forward(...of<native.Tensor>(native as never)) as native.Tensor).data() as Float32Array
     for (const [i, source] of sources.entries()) {
       const module = await web.loadModule(source, { compile: i % 2 === 0 ? 'eager' : 'off' })
-      const args = of(web as never)
+      const args = of<native.Tensor>(web as never)
       for (let call = 0; call < 3; call++) {
-        const found = (module.forward(...(args as never[])) as native.Tensor).data() as Float32Array
+        const found = (module.forward(...args) as native.Tensor).data() as Float32Array
         t.equal(found.length, expected.length)
         const most = found.reduce((most, x, at) => Math.max(most, Math.abs(x - expected[at]!)), 0)
         const scale = expected.reduce((most, x) => Math.max(most, Math.abs(x)), 0)

@@ -164,6 +164,9 @@ constexpr Size size() {
 // rows that it does not divide well; 8 is half of the 16 tiles of a 14 x 14 Winograd convolution.
 #if PTLITE_VEC_BYTES >= 64
 constexpr Size kSizes[] = {size<14>(), size<12>(), size<10>(), size<9>(), size<8>(), size<7>(), size<4>(), size<2>(), size<1>()};
+#elif defined(PTLITE_TILE_PARTS) && !defined(PTLITE_VEC_MULTIPLY_ADDS)
+// a product takes a register of its own
+constexpr Size kSizes[] = {size<5>(), size<4>(), size<2>(), size<1>()};
 #elif PTLITE_VEC_BYTES >= 32 || PTLITE_VEC_REGISTERS >= 32 || defined(PTLITE_TILE_PARTS)
 constexpr Size kSizes[] = {size<6>(), size<4>(), size<2>(), size<1>()};
 #else

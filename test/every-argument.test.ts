@@ -189,6 +189,8 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
       works: ['array without prototype'],
     },
   ],
+  inspectModel: [{ call: loose(ptlite.inspectModel) }],
+  suggestInputs: [{ call: (x) => loose(ptlite.suggestInputs)(x) }, { call: (x) => loose(ptlite.suggestInputs)(disposed.scripted, x) }],
   loadModule: [
     { call: loose(loadModule) },
     { call: (x) => loose(loadModule)(model, x), works: OPTIONS },
@@ -449,6 +451,11 @@ const METHODS: Readonly<Record<string, (module: ptlite.Module) => readonly Row[]
   explain: (module) => [
     { call: (x) => loose(module.explain.bind(module))(x, [row()]) },
     { call: (x) => loose(module.explain.bind(module))('forward', x) },
+  ],
+  graph: (module) => [
+    { call: (x) => loose(module.graph.bind(module))(x, [row()]) },
+    { call: (x) => loose(module.graph.bind(module))('forward', x) },
+    { call: (x) => loose(module.graph.bind(module))('forward', [row()], x), works: OPTIONS },
   ],
   arena: (module) => [
     { call: (x) => loose(module.arena.bind(module))(x, [row()]) },

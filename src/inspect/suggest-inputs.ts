@@ -2,8 +2,11 @@ import type { ArgumentInfo } from '../../program/signature-info.js'
 import { arrayTypeOf } from '../../runtime/tensor/data.js'
 import { dtypeFromName, type DTypeName, isFloating } from '../../runtime/tensor/dtype.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
+import { check, PtliteError } from '../../runtime/error.js'
+import { checkText, reading } from '../../runtime/tensor/check-arguments.js'
+import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { Input } from '../convert.js'
-import type { Module } from '../module.js'
+import { Module } from '../module.js'
 import { bundledInputs, guessInputs, randomNumbers } from './guess.js'
 
 /** Elements beyond which arguments are not made up. */
@@ -20,9 +23,16 @@ export interface SuggestedInputs {
 /**
  * Arguments that a method takes: those bundled with the model, else tensors of the sizes that its file declares, else a guess from its weights, for
  * which the method is called with one shape after the other. Floats are random, the same each time; whole numbers, which may be positions in a table, are 0.
- * null where none is found. May take as long as some calls of the method.
+ * null where none is found. May take as long as some calls of the method. Throws UNKNOWN_METHOD, and INVALID_ARGUMENT for what is no module.
  */
 export function suggestInputs(module: Module, method = 'forward'): SuggestedInputs | null {
+  check(
+    reading(() => module instanceof Module),
+    () => `suggestInputs(): expected a module, found ${kindOf(module)}`,
+  )
+  checkText(method, 'the name of a method')
+  if (!module.methods.includes(method))
+    throw new PtliteError('UNKNOWN_METHOD', `the module has no method '${method.slice(0, 100)}'; it has ${module.methods.join(', ')}`)
   if (method === 'forward') {
     const bundled = bundledInputs(module)
     if (bundled !== null) return bundled

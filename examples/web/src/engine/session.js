@@ -59,8 +59,8 @@ export class Session {
   }
 
   #planOf(module, method) {
-    const infos = module.plans().filter((info) => info.method === method)
-    const last = infos.at(-1)
+    // the most recently used one comes first
+    const last = module.plans().find((info) => info.method === method)
     return last === undefined ? null : { state: last.state, reason: last.reason, level: last.level, frames: last.frames }
   }
 

@@ -26,13 +26,14 @@ export async function started(t: Test, options: readonly string[] = [], reposito
   child.on('exit', () => (isOver = true))
   t.teardown(() => child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
-  for (let left = 300; ; left--) {
+  // machines that do much else at a time take long
+  for (const end = Date.now() + 120_000; ; ) {
     const isReady = await fetch(`${url}/v2/health/ready`).then(
       ({ ok }) => ok,
       () => false,
     )
     if (isReady) return { url, address: `127.0.0.1:${grpcPort}`, kill: () => child.kill('SIGKILL') }
-    if (isOver || left === 0) throw new Error(`the server did not start: ${said}`)
+    if (isOver || Date.now() > end) throw new Error(`the server did not start: ${said}`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
 }

@@ -27,7 +27,7 @@ export async function started(t: Test, options: readonly string[] = [], reposito
   t.teardown(() => child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   // machines that do much else at a time take long
-  for (const end = Date.now() + 120_000; ; ) {
+  for (const end = Date.now() + 120_000; ;) {
     const isReady = await fetch(`${url}/v2/health/ready`).then(
       ({ ok }) => ok,
       () => false,

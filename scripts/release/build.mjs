@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { licensesOf } from './licenses.mjs'
-import { mainManifest, platformManifest, PLATFORMS, root, SOURCES, sourcesManifest } from './manifests.mjs'
+import { mainManifest, platformManifest, PLATFORMS, root, serveManifest, SOURCES, sourcesManifest } from './manifests.mjs'
 
 const out = resolve(process.argv[2] ?? join(root, 'build/release'))
 rmSync(out, { recursive: true, force: true })
@@ -36,6 +36,11 @@ pack(sourcesManifest(), (folder) => {
   // the program, declarations for builds, and the library that builds are compared with
   for (const name of readdirSync(join(root, 'dist')))
     if (/^(?:build-selected\.js|index\.d\.ts|.*\.cjs)$/.test(name)) copyFileSync(join(root, 'dist', name), join(folder, 'dist', name))
+})
+pack(serveManifest(), (folder) => {
+  const { status, stderr } = spawnSync('node', ['build.mjs', '--types'], { cwd: join(root, 'serve'), encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  cpSync(join(root, 'serve/dist'), join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.map') })
 })
 for (const platform of PLATFORMS) {
   const library = join(root, platform.library)

@@ -58,6 +58,13 @@ export function sourcesManifest() {
   }
 }
 
+/** Of the model server, which is used with the library of its version. */
+export function serveManifest() {
+  const { scripts: _scripts, devDependencies: _tools, ...manifest } = read('serve/package.json')
+  const { version } = read('package.json')
+  return { ...manifest, version, ...sourceFields(), peerDependencies: { ...manifest.peerDependencies, ptlite: version } }
+}
+
 /** Of one with a kernel library. */
 export function platformManifest({ name, os, cpu, libc, library, code }) {
   const { version, license, author, engines } = read('package.json')

@@ -1,14 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { portableExecutable } from './portable-executable.js'
 
 /** Bytes of the start of a library, in which linkers put what says where the rest of it stands. */
 const START = 4096
 
-/** Processors by what an ELF file, and one of Windows, calls them, as Node calls them. */
-const ELF_PROCESSORS: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' }
-const PE_PROCESSORS: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' }
+/** Processors by what an ELF file calls them, as Node calls them. */
+const PROCESSORS: Readonly<Record<number, string>> = { 62: 'x64', 183: 'arm64' }
 
 /** What a library is for, and how many bytes it has at least. */
-interface Described {
+export interface Described {
   /** undefined where it is for a processor that Node does not run on. */
   readonly processor: string | undefined
   readonly system: 'linux' | 'win32'
@@ -45,19 +45,5 @@ function describe(start: Buffer): Described | undefined {
 function elf(start: Buffer): Described {
   // linkers put the section headers last: where they begin, how large one is and how many there are
   const end = Number(start.readBigUInt64LE(40)) + start.readUInt16LE(58) * start.readUInt16LE(60)
-  return { processor: ELF_PROCESSORS[start.readUInt16LE(18)], system: 'linux', end }
-}
-
-/** A library of Windows, whose headers come behind a program for its predecessor. */
-function portableExecutable(start: Buffer): Described | undefined {
-  const at = start.readUInt32LE(60)
-  if (at + 24 > start.length || start.readUInt32BE(at) !== 0x50450000) return undefined
-  const sections = at + 24 + start.readUInt16LE(at + 20)
-  let end = 0
-  for (let i = 0; i < start.readUInt16LE(at + 6); i++) {
-    const section = sections + 40 * i
-    if (section + 40 > start.length) break
-    end = Math.max(end, start.readUInt32LE(section + 16) + start.readUInt32LE(section + 20))
-  }
-  return { processor: PE_PROCESSORS[start.readUInt16LE(at + 4)], system: 'win32', end }
+  return { processor: PROCESSORS[start.readUInt16LE(18)], system: 'linux', end }
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { PtliteError } from '../error.js'
+import { howToInstall } from './how-to-install.js'
 
 /** Name of the kernel library's file on this system. */
 export const LIBRARY_FILE = `libptlite.${process.platform === 'win32' ? 'dll' : process.platform === 'darwin' ? 'dylib' : 'so'}`
@@ -21,7 +22,10 @@ const PACKAGES: Readonly<Record<string, (() => unknown) | undefined>> = {
 export function packagedLibrary(tried: readonly string[]): string {
   const path = pathOf(PACKAGES[platform()])
   if (path !== undefined) return path
-  throw new PtliteError('NATIVE_LIBRARY', `no kernel library at ${tried.join(' or ')}; ${howToInstall()}`)
+  throw new PtliteError(
+    'NATIVE_LIBRARY',
+    `no kernel library at ${tried.join(' or ')}; ${howToInstall(platform(), Object.keys(PACKAGES), LIBRARY_FILE)}`,
+  )
 }
 
 function pathOf(load: (() => unknown) | undefined): string | undefined {
@@ -31,14 +35,6 @@ function pathOf(load: (() => unknown) | undefined): string | undefined {
     if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined
     throw new PtliteError('NATIVE_LIBRARY', `cannot load the package of the kernel library: ${(cause as Error).message}`, { cause })
   }
-}
-
-function howToInstall(): string {
-  const here = platform()
-  const known = Object.keys(PACKAGES)
-  return known.includes(here)
-    ? `install its package with 'npm install @ptlite/${here}', which is left out where optional dependencies are, and belongs to the platform that 'npm install' ran on; beside a bundle, copy ${LIBRARY_FILE} out of it; or set PTLITE_NATIVE_LIBRARY to the path of one`
-    : `there are kernels for ${known.join(', ')}, none for ${here}`
 }
 
 function platform(): string {

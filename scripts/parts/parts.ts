@@ -240,7 +240,7 @@ export const PARTS: readonly Part[] = [
     name: 'runtime-rare',
     files: [
       ...within('src')('coerce', 'custom-tensors', 'fingerprint', 'foreign', 'module-state'),
-      ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async'),
+      ...within('runtime/native')('cpu-description', 'cpu-dump', 'custom-library', 'frame-async', 'how-to-install', 'portable-executable'),
       ...tensor('describe', 'detached', 'kind-of', 'unknown-option', 'number', 'summary'),
       'formats/containers/zip/inflate.ts',
       // without a kernel library

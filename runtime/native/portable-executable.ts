@@ -1,0 +1,18 @@
+import type { Described } from './library-file.js'
+
+/** Processors by what a file of Windows calls them, as Node calls them. */
+const PROCESSORS: Readonly<Record<number, string>> = { 0x8664: 'x64', 0xaa64: 'arm64' }
+
+/** A library of Windows, whose headers come behind a program for its predecessor. */
+export function portableExecutable(start: Buffer): Described | undefined {
+  const at = start.readUInt32LE(60)
+  if (at + 24 > start.length || start.readUInt32BE(at) !== 0x50450000) return undefined
+  const sections = at + 24 + start.readUInt16LE(at + 20)
+  let end = 0
+  for (let i = 0; i < start.readUInt16LE(at + 6); i++) {
+    const section = sections + 40 * i
+    if (section + 40 > start.length) break
+    end = Math.max(end, start.readUInt32LE(section + 16) + start.readUInt32LE(section + 20))
+  }
+  return { processor: PROCESSORS[start.readUInt16LE(at + 4)], system: 'win32', end }
+}

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 
 /** Throws where a library ends before its contents do: the process would die of it. A build's library is of its platform. */
 export function checkWhole(path: string): void {
-  const file = openSync(path)
+  const file = openSync(path, 'r')
   try {
     const start = Buffer.alloc(64)
     readSync(file, start)

@@ -20,6 +20,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   ...writableFormats().map(({ name }) => ({ features: [], file: `formats/${name}/write.ts`, absent: 'writer' })),
   { features: [], file: 'runtime/native/platform-package.ts', absent: 'platform-package' },
   { features: [], file: 'runtime/native/library-file.ts', absent: 'library-file' },
+  { features: [], file: 'runtime/native/unpacked.ts', absent: 'unpacked' },
   { features: [], file: 'formats/containers/map-file.ts', absent: 'map-file' },
   { features: [], file: 'formats/containers/zip/crc32.ts', absent: 'crc32' },
   { features: [], file: 'src/at-hand.ts', absent: 'at-hand' },

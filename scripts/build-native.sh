@@ -5,6 +5,8 @@
 # Missing tools are installed on Debian when run as root; otherwise it says what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/install-missing.sh
+. scripts/install-missing.sh
 
 target='' configure=() folder=build out=dist file=libptlite.so
 while [ $# -gt 0 ]; do
@@ -48,17 +50,7 @@ esac
 [ -n "$target" ] || command -v "${CXX:-g++}" >/dev/null || need+=(g++)
 command -v cmake >/dev/null || need+=(cmake)
 command -v ninja >/dev/null || command -v make >/dev/null || need+=(ninja-build)
-if [ ${#need[@]} -gt 0 ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing ${need[*]}"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${need[@]}"
-  else
-    echo "the native build needs: ${need[*]}" >&2
-    echo "  sudo apt-get install ${need[*]}" >&2
-    exit 1
-  fi
-fi
+install_missing 'the native build' 1 "${need[@]}"
 if [ ! -f kernels/generated/kernel_list.h ]; then
   echo "kernels/generated/kernel_list.h is missing; run 'npm run codegen' first" >&2
   exit 1

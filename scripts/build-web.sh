@@ -4,6 +4,8 @@
 # Missing tools are installed on Debian when run as root; otherwise it says what to install, and exits with 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# shellcheck source=scripts/install-missing.sh
+. scripts/install-missing.sh
 
 levels=("$@")
 [ ${#levels[@]} -gt 0 ] || levels=(DEFAULT RELAXED)
@@ -19,17 +21,7 @@ need=()
 usable || need+=("clang-$version" "lld-$version" wasi-libc "libc++-$version-dev-wasm32" "libclang-rt-$version-dev-wasm32")
 command -v cmake >/dev/null || need+=(cmake)
 command -v ninja >/dev/null || command -v make >/dev/null || need+=(ninja-build)
-if [ ${#need[@]} -gt 0 ]; then
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "installing ${need[*]}"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${need[@]}"
-  else
-    echo "the build for browsers needs: ${need[*]}" >&2
-    echo "  sudo apt-get install ${need[*]}" >&2
-    exit 77
-  fi
-fi
+install_missing 'the build for browsers' 77 "${need[@]}"
 if [ ! -f kernels/generated/kernel_list.h ]; then
   echo "kernels/generated/kernel_list.h is missing; run 'npm run codegen' first" >&2
   exit 1

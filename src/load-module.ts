@@ -5,7 +5,7 @@ import { boolean, callback, checkOptions, count, oneOf, reading } from '../runti
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { needKernels } from './need-kernels.js'
-import { turnOfOthers } from '../engine/turn.js'
+import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
 

@@ -1,4 +1,5 @@
 import { check, PtliteError } from '../../error.js'
+import { turnOfOthers } from '../../turn.js'
 import { frameBytes } from './frame-memory.js'
 import { Kernels } from './kernels.js'
 import { chooseKernels, compileLater, compileNow, type KernelSource } from './locate.js'
@@ -87,11 +88,4 @@ function withFrame(): Kernels {
 export async function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
   await turnOfOthers()
   return nativeHost().launchFrame(frame)
-}
-
-/** Behind what waits in the event loop. */
-function turnOfOthers(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "primitives/registers.h"
+#include "primitives/shuffled.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -58,20 +59,6 @@ PTLITE_INLINE Raw rounded(Raw a, F one) {
 template <class T, class Raw>
 PTLITE_INLINE Raw root(Raw a) {
   return by_lane<T>(a, [](T x) { return static_cast<T>(sizeof(T) == 4 ? __builtin_sqrtf(static_cast<float>(x)) : __builtin_sqrt(x)); });
-}
-
-// Lane j of the result is lane index[j] of x followed by y.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {
-  constexpr int lanes = static_cast<int>(sizeof(index) / sizeof(index[0]));
-  Raw r{};
-  for (int j = 0; j < lanes; j++) r[j] = index[j] < lanes ? x[index[j]] : y[index[j] - lanes];
-  return r;
-}
-// Lane j of the result is lane index[j] of x.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Index index) {
-  return shuffled(x, x, index);
 }
 
 }  // namespace arch

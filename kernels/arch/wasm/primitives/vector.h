@@ -6,6 +6,7 @@
 #include <wasm_simd128.h>
 
 #include "primitives/registers.h"
+#include "primitives/shuffled.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -92,20 +93,6 @@ PTLITE_INLINE Raw multiplied_and_added(Raw a, Raw b, Raw c) {
   else return (Raw)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 }
 #endif
-
-// Lane j of the result is lane index[j] of x followed by y. `index` is known when this is compiled.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Raw y, Index index) {
-  constexpr int lanes = static_cast<int>(sizeof(index) / sizeof(index[0]));
-  Raw r{};
-  for (int j = 0; j < lanes; j++) r[j] = index[j] < lanes ? x[index[j]] : y[index[j] - lanes];
-  return r;
-}
-// Lane j of the result is lane index[j] of x.
-template <class Raw, class Index>
-PTLITE_INLINE Raw shuffled(Raw x, Index index) {
-  return shuffled(x, x, index);
-}
 
 }  // namespace arch
 }  // namespace CPU_CAPABILITY

@@ -3,7 +3,8 @@
  *
  *   npm run emulate -- [--cpu NAME]... [--models DIR] [--ops DIR] [--share PERCENT] [--seed N] [--cases FILE] [--brief] [--install]
  *
- * --cpu      QEMU's name of a processor; by default cortex-a53 (DEFAULT alone), cortex-a76, neoverse-n1 (DOTPROD and FP16) and max (all levels)
+ * --cpu      QEMU's name of a processor, with properties; by default cortex-a53 (DEFAULT alone), cortex-a76, neoverse-n1 (DOTPROD and FP16), and max
+ *            (all levels) with vectors of SVE of 64, 16 and 256 bytes
  * --models, --ops   conformance cases, judged by --cases (../shared/check/run-cases.mjs); of the latter a share of the files, drawn by --seed
  * --brief    `ptlite cpu` everywhere, and kernels with code of their own at single levels on `max`: minutes, where everything takes an hour
  * --install  gets what is missing: Debian's packages as root, and Node from npm
@@ -29,7 +30,8 @@ const { values } = parseArgs({
     install: { type: 'boolean', default: false },
   },
 })
-const cpus = values.cpu ?? ['cortex-a53', 'cortex-a76', 'neoverse-n1', 'max']
+const lengths = [16, 256].map((bytes) => `max,sve-default-vector-length=${bytes}`)
+const cpus = values.cpu ?? ['cortex-a53', 'cortex-a76', 'neoverse-n1', 'max', ...lengths]
 
 const { emulator, root: sysroot, node, missing } = tools(values.install)
 if (missing.length > 0) {
@@ -44,7 +46,7 @@ const BUNDLES = join(root, 'build/emulation/bundles')
 const VECTOR_LEVELS = ['DEFAULT', 'BF16']
 /** Tests of kernels, which start processes of their own at each level. */
 const TESTS = ['test/native/level-kernels.test.ts', 'test/native/levels.test.ts', 'test/native/jit-sparse.test.ts']
-const testsOn = (cpu) => (!values.brief ? TESTS : cpu === 'max' ? TESTS.slice(0, 1) : [])
+const testsOn = (cpu) => (!values.brief ? TESTS : cpu.startsWith('max') ? TESTS.slice(0, 1) : [])
 const PROGRAMS = ['test/native/levels/child.ts', 'test/native/fixtures/level-kernels.ts', 'src/index.ts']
 
 let failed = 0

@@ -46,12 +46,12 @@ t.test('a compiler too old for a level leaves it out and says so', (t) => {
 t.test('on 64-bit Arm, too', (t) => {
   const missing: Readonly<Record<string, readonly string[]>> = {
     '12.2.0': [],
-    '9.3.0': ['I8MM', 'BF16'],
-    '7.5.0': ['DOTPROD', 'FP16', 'I8MM', 'BF16'],
+    '9.3.0': ['I8MM', 'BF16', 'SVE'],
+    '7.5.0': ['DOTPROD', 'FP16', 'I8MM', 'BF16', 'SVE'],
   }
   for (const [compiler, names] of Object.entries(missing)) {
     const { built } = ladderFor(t.testdir({}), compiler, 'arm')
-    t.strictSame(Object.keys(built), ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM', 'BF16'])
+    t.strictSame(Object.keys(built), ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM', 'BF16', 'SVE'])
     t.strictSame(
       Object.keys(built).filter((name) => built[name] === '0'),
       names,

@@ -1,3 +1,4 @@
+// isa: SVE
 #include "vec/convert.h"
 
 namespace ptlite {

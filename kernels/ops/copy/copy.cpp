@@ -1,3 +1,4 @@
+// isa: SVE
 #include "frames/copy.h"
 #include "dispatch/kernel.h"
 #include "vec/convert.h"

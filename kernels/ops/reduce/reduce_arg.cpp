@@ -1,3 +1,4 @@
+// isa: SVE
 // Position and value of the largest or smallest element along one dim. The first of equal elements wins, and the
 // first NaN before all else.
 #include <cstring>

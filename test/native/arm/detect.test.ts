@@ -14,7 +14,7 @@ const CPUS: Readonly<Record<string, readonly [string, readonly string[]]>> = {
   'Cortex-A75 of the first revision': ['7ff,0', ['DEFAULT']],
   'Cortex-A75 of the first revision with asimdrdm': ['17ff,0', ['DEFAULT', 'FP16']],
   'Neoverse N1': ['10119fff,0', ['DEFAULT', 'DOTPROD', 'FP16']],
-  'Neoverse V1': ['ffffffff,3e6f20', ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM', 'BF16']],
+  'Neoverse V1': ['ffffffff,3e6f20', ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM', 'BF16', 'SVE']],
   'one with products of matrices and no bfloat16': ['10119fff,2000', ['DEFAULT', 'DOTPROD', 'FP16', 'I8MM']],
   'one that hides what comes with armv8.1': ['10118eff,6000', ['DEFAULT']],
   'one that reports nothing': ['0,0', ['DEFAULT']],

@@ -9,10 +9,12 @@ import type { Inference, Inferred } from '../inference.js'
 import type { ServedModel } from '../models/served-model.js'
 import type { Tracing } from '../tracing.js'
 import { type Body, type BodyBudget, readBody } from './body.js'
+import type { Outbox } from './outbox.js'
 
 export interface InferContext {
   readonly inference: Inference
   readonly budget: BodyBudget
+  readonly outbox: Outbox
   readonly find: (name: string, version: string | undefined) => ServedModel
   readonly tracing: Tracing | null
   /** false once the server ends: connections end with their answers. */
@@ -85,13 +87,15 @@ function sendResult(context: InferContext, response: ServerResponse, { model, ou
   }
   const { body, headerLength } = answer
   if (headerLength === null) return send(context, response, 200, body)
-  response.writeHead(200, {
+  if (response.destroyed) return 200
+  response.writeHead(200, [
+    ...CONTENT_BINARY,
+    String(body.length),
+    'Inference-Header-Content-Length',
+    String(headerLength),
     ...connection(context),
-    'Content-Type': 'application/octet-stream',
-    'Content-Length': body.length,
-    'Inference-Header-Content-Length': headerLength,
-  })
-  response.end(body)
+  ])
+  context.outbox.end(response, body)
   return 200
 }
 
@@ -116,22 +120,22 @@ function errorText(message: string): string {
 function send(context: InferContext, response: ServerResponse, status: number, body: string | Buffer, retryAfter?: number): number {
   if (response.destroyed) return status
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  response.writeHead(status, {
-    ...connection(context),
-    'Content-Type': 'application/json',
-    'Content-Length': length,
-    ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
-  })
-  response.end(body)
+  const head = [...CONTENT_JSON, String(length), ...connection(context)]
+  if (retryAfter !== undefined) head.push('Retry-After', String(retryAfter))
+  response.writeHead(status, head)
+  context.outbox.end(response, body)
   return status
 }
 
-function connection({ isOpen }: InferContext): Record<string, string> {
+function connection({ isOpen }: InferContext): readonly string[] {
   return isOpen() ? OPEN : CLOSING
 }
 
-const OPEN = {}
-const CLOSING = { Connection: 'close' }
+/** Heads as lists of names and values, which need no look at each field. */
+const CONTENT_JSON = ['Content-Type', 'application/json', 'Content-Length']
+const CONTENT_BINARY = ['Content-Type', 'application/octet-stream', 'Content-Length']
+const OPEN: readonly string[] = []
+const CLOSING: readonly string[] = ['Connection', 'close']
 
 /** Requests for models that there are not are nobody's. */
 function countFailure({ find }: InferContext, name: string, version: string | undefined, status: number): void {

@@ -11,6 +11,7 @@ import { allowedBy } from '../tokens.js'
 import { type BodyBudget } from './body.js'
 import { notAllowed, serverWithHotPath } from './hot-path.js'
 import { answerInfer, type InferContext } from './infer.js'
+import { Outbox } from './outbox.js'
 
 export interface HttpParts {
   readonly settings: Settings
@@ -39,6 +40,7 @@ export function httpServer(parts: HttpParts): FastifyInstance {
   const { settings, repository, metrics, log } = parts
   const context: InferContext = {
     ...parts,
+    outbox: new Outbox(),
     find: (name, version) => repository.find(name, version),
     onFault: (error) => log.error(error, 'internal error'),
   }

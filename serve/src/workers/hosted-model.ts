@@ -156,7 +156,8 @@ export class HostedModel {
 
   private limits(milliseconds: number | null): { milliseconds?: number; bytes?: number } {
     const { bytes } = this.start
-    return { ...(milliseconds === null ? {} : { milliseconds }), ...(bytes === null ? {} : { bytes }) }
+    if (milliseconds === null) return bytes === null ? {} : { bytes }
+    return bytes === null ? { milliseconds } : { milliseconds, bytes }
   }
 
   private argumentsOf(parts: readonly (readonly SentArgument[])[]): ReturnType<typeof toArgument>[] {

@@ -17,13 +17,13 @@ export function exerciseOf(trace: Trace): Exercise | string {
   const hashes = new Set(files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')))
   const other = trace.models.find((model) => model.sha256 === null || !hashes.has(model.sha256))
   if (other !== undefined) return `the traces name no run of ${other.file} as it was`
-  return (folder, observer) => exercise(trace, folder, observer)
+  return (folder, observer, library) => exercise(trace, folder, observer, library)
 }
 
 /** Loads every model from its path and from memory, and makes its runs on both. */
-const exercise = async (trace: Trace, folder: string, observer: Parameters<Exercise>[1]): Promise<void> => {
+const exercise = async (trace: Trace, folder: string, observer: Parameters<Exercise>[1], library: string): Promise<void> => {
   const runtime = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
-  runtime.setNativeLibrary(join(folder, 'libptlite.so'))
+  runtime.setNativeLibrary(library)
   const runs = await runsOf(trace)
   const models = new Map<string, full.Module[]>()
   const options = { onWarning: () => undefined }

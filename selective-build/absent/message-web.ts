@@ -21,7 +21,8 @@ export async function messagesReady(url: string | URL = file()): Promise<void> {
 export function message(number: number, ...values: unknown[]): string {
   texts ??= readTexts()
   const text = texts?.[number]
-  if (text === undefined) return `message ${number}: ${values.join('; ')} (its text: messages.json beside ptlite.wasm; await messagesReady())`
+  if (text === undefined)
+    return `message ${number}: ${values.join('; ')} (its text: messages.json beside ptlite.wasm; await messagesReady())`
   return text.replace(/\{\}/g, () => String(values.shift()))
 }
 

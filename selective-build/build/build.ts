@@ -68,7 +68,12 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
     generatedFiles(chosen, declared, abi, kernels)
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
-  const kernels = selection.kernels ?? launchedKernels(await bundleOf(filesOf(null)))
+  const launched = launchedKernels(await bundleOf(filesOf(selection.kernels)))
+  // of those that the runtime itself launches, what this build has no code for goes
+  const kernels =
+    selection.kernels === null
+      ? launched
+      : new Set([...selection.kernels].filter((name) => trace.kernels?.has(name) === true || launched.has(name)))
   const files = filesOf(kernels)
   const whole = await bundleOf(files)
   const native = await target.compile({
@@ -175,12 +180,17 @@ export function levelsFor({ features }: Trace, wanted: readonly string[], known:
 function wasmLevel(wanted: readonly string[], known: readonly string[]): string[] {
   const levels = levelsOf(wanted.length === 0 ? [known[0]!] : wanted, known)
   if (levels.length === 1) return levels
-  throw new PtliteError('INVALID_ARGUMENT', `--level: a file of WebAssembly is of one level; make a build for each of ${levels.join(', ').toLowerCase()}`)
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `--level: a file of WebAssembly is of one level; make a build for each of ${levels.join(', ').toLowerCase()}`,
+  )
 }
+
+const MODULE_URL = 'import.meta.url'
 
 /** In place of runtime/native/wasm/files.ts: the one file, beside the build. */
 function filesModule(level: string, { library }: Target): string {
-  return `export const FILES = { ${level}: () => new URL('./${library}', import.meta.url) }\n`
+  return `export const FILES = { ${level}: () => new URL('./${library}', ${MODULE_URL}) }\n`
 }
 
 /** Levels as the ladder spells them, lowest first. Throws INVALID_ARGUMENT for one that it does not have. */

@@ -93,9 +93,7 @@ export function run(
     child.stdout.on('data', take)
     child.stderr.on('data', take)
     child.on('error', (cause) => {
-      reject(
-        new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; ${needs}`, { cause }),
-      )
+      reject(new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; ${needs}`, { cause }))
     })
     child.on('close', (code) => {
       if (code === 0) resolve()

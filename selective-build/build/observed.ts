@@ -9,7 +9,7 @@ import type { Target } from './target.js'
  * Loads and runs models in the runtime that stands in a folder, with the kernels of `library`, and tells the observer when all of them are loaded, and when they
  * ran.
  */
-export type Exercise = (folder: string, observer: Observer, library: string) => Promise<void>
+export type Exercise = (folder: string, observer: Observer, library: string, target: Target) => Promise<void>
 
 /** What models enter of a marked bundle. */
 export async function observe(root: string, marked: string, library: string, exercise: Exercise, target: Target): Promise<Observation> {
@@ -21,7 +21,7 @@ export async function observe(root: string, marked: string, library: string, exe
     const copy = join(folder, target.library)
     copyFileSync(library, copy)
     const observer = new Observer((await import(pathToFileURL(join(folder, 'index.js')).href)) as Marks)
-    await exercise(folder, observer, target.libraryAt(copy))
+    await exercise(folder, observer, target.libraryAt(copy), target)
     return observer.seen
   } finally {
     rmSync(folder, { recursive: true })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { BuildOptions } from 'esbuild'
@@ -19,6 +20,8 @@ export interface Target {
   readonly library: string
   /** What the runtime's `setNativeLibrary` takes for a file of kernels. */
   readonly libraryAt: (path: string) => string
+  /** The forms in which apps give a model to loadModule. */
+  readonly formsOf: (path: string) => readonly (string | Uint8Array | ArrayBuffer)[]
   /** File that is bundled, relative to the project. */
   readonly entry: string
   /** Files with others in their place, besides those of the manifest, relative to the project. */
@@ -35,6 +38,7 @@ const NATIVE: Target = {
   processor: PROCESSOR,
   library: 'libptlite.so',
   libraryAt: (path) => path,
+  formsOf: (path) => [path, readFileSync(path)],
   entry: 'src/selected.ts',
   replaced: {},
   absentMessages: 'selective-build/absent/message.ts',
@@ -48,6 +52,8 @@ const WASM32: Target = {
   processor: 'wasm',
   library: 'ptlite.wasm',
   libraryAt: (path) => pathToFileURL(path).href,
+  // what pages fetch is an ArrayBuffer
+  formsOf: (path) => [path, readFileSync(path), new Uint8Array(readFileSync(path)), new Uint8Array(readFileSync(path)).buffer],
   entry: 'web/selected.ts',
   replaced: REPLACED,
   absentMessages: 'selective-build/absent/message-web.ts',
@@ -62,4 +68,3 @@ const WASM32: Target = {
 }
 
 export const targetOf = (name: TargetName): Target => (name === 'wasm32' ? WASM32 : NATIVE)
-

@@ -79,7 +79,8 @@ function targetIn({ target: name, isa, level }: { readonly target: string; reado
   readonly isa: readonly string[]
 } {
   if (!isTarget(name)) throw new UsageError(`--target: expected ${TARGETS.join(' or ')}, found '${name}'`)
-  if (name === 'wasm32' && isa !== undefined) throw new UsageError('--isa is of native builds; --level names that of WebAssembly: default or relaxed')
+  if (name === 'wasm32' && isa !== undefined)
+    throw new UsageError('--isa is of native builds; --level names that of WebAssembly: default or relaxed')
   if (name === 'native' && level !== undefined) throw new UsageError('--level is of --target wasm32; --isa names those of a native build')
   const levels = name === 'wasm32' ? level : isa
   return { target: targetOf(name), isa: levels === undefined ? [] : levels.split(',') }

@@ -7,21 +7,16 @@ import { build, type Plugin } from 'esbuild'
 import { readKernels } from '../../codegen/generate.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { rewriteConstants } from '../../selective-build/build/rewrite.js'
-import { GLOBALS, NODE_MODULES, REPLACED } from '../../web/manifest.js'
+import { forBrowsers } from '../../web/bundling.js'
+import { GLOBALS, REPLACED } from '../../web/manifest.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist/web.js`
 const constants = constantFields(readKernels(`${root}/codegen/kernels`, `${root}/`))
 
-const forBrowsers: Plugin = {
-  name: 'for browsers',
+const replaced: Plugin = {
+  name: 'replaced files',
   setup(builder) {
-    builder.onResolve({ filter: /^node:/ }, ({ path, importer }) => {
-      const file = NODE_MODULES[path]
-      return file === undefined
-        ? { errors: [{ text: `${relative(root, importer)} imports ${path}, for which web/node has nothing` }] }
-        : { path: join(root, file) }
-    })
     builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
       const file = REPLACED[relative(root, path)]
       if (file !== undefined)
@@ -47,7 +42,7 @@ const { outputFiles, metafile } = await build({
   lineLimit: 160,
   mainFields: ['module', 'main'],
   inject: GLOBALS.map((file) => join(root, file)),
-  plugins: [forBrowsers],
+  plugins: [forBrowsers(root), replaced],
   metafile: true,
   write: false,
 })

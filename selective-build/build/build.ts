@@ -23,12 +23,14 @@ import { foreignNames } from './known-names.js'
 import { withRows } from './instructions.js'
 import { featuresOf } from './manifest.js'
 import { minify } from './minify.js'
-import { buildNative, ladder, nativeFiles } from './native.js'
+import { ladder, nativeFiles } from './native.js'
 import { type Exercise, observe } from './observed.js'
+import type { Target } from './target.js'
 
 export interface BuildRequest {
   /** The project's sources. */
   readonly root: string
+  readonly target: Target
   readonly trace: Trace
   /** Keep all dtypes and operations of kernels that the trace names. */
   readonly allDtypes: boolean
@@ -46,60 +48,67 @@ export interface BuildRequest {
   readonly exercise: Exercise | string
 }
 
-const LIBRARY = 'libptlite.so'
-const ENTRY = 'src/selected.ts'
-
 /** Builds the runtime for what a trace names and writes the output folder. Throws PtliteError. */
 export async function buildSelected(request: BuildRequest): Promise<Report> {
-  const { root, trace, out, onProgress } = request
+  const { root, target, trace, out, onProgress } = request
   const declared = readOperators(join(root, 'codegen/native_functions'), root)
   const abi = readKernels(join(root, 'codegen/kernels'), root)
-  const levels = levelsFor(trace, request.isa, ladder(root))
+  const levels = levelsFor(trace, request.isa, ladder(root, target.processor), target)
   const selection = selectionOf(trace, declared, abi, request)
   const features = featuresOf(selection, declared)
   const constants = constantFields(abi)
   const opcodes = opcodesOf(selection)
-  const extra = new Map([['runtime/build.ts', buildModule(request.command)]])
+  const extra = new Map([
+    ['runtime/build.ts', buildModule(request.command)],
+    ['runtime/native/wasm/files.ts', filesModule(levels[0]!, target)],
+  ])
   const bundleOf = (files: GeneratedFiles): Promise<string> =>
-    bundle({ ...{ root, entry: ENTRY, features, constants, opcodes }, files: new Map([...files, ...extra]) })
+    bundle({ ...{ root, target, features, constants, opcodes }, files: new Map([...files, ...extra]) })
   const filesOf = (kernels: ReadonlySet<string> | null, chosen = selection): GeneratedFiles =>
     generatedFiles(chosen, declared, abi, kernels)
 
   onProgress(`${selection.operators.size} operators, levels ${levels.join(', ')}`)
-  const kernels = selection.kernels ?? launchedKernels(await bundleOf(filesOf(null)))
+  const launched = launchedKernels(await bundleOf(filesOf(selection.kernels)))
+  // of those that the runtime itself launches, what this build has no code for goes
+  const kernels =
+    selection.kernels === null
+      ? launched
+      : new Set([...selection.kernels].filter((name) => trace.kernels?.has(name) === true || launched.has(name)))
   const files = filesOf(kernels)
   const whole = await bundleOf(files)
-  const native = await buildNative({
+  const native = await target.compile({
     ...{ root, kernels, levels, onProgress, files },
-    folder: join(request.cache, keyOf(nativeFiles(files), kernels, levels)),
+    folder: join(request.cache, keyOf(nativeFiles(files), kernels, [target.name, ...levels])),
   })
-  const names = publicNames(root)
-  const foreign = foreignNames(root)
-  const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, Object.keys(STAND_INS)), names)
-  const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request))
+  const names = publicNames(root, target)
+  const foreign = foreignNames(root, target)
+  const finished = (text: string): string => withoutUnusedMembers(withoutExports(text, STAND_INS), names)
+  const messages = withoutMessages(await withoutUnseen(whole, selection, native.path, request), target)
   const text = finished(messages.text)
   const own = ownNames(parseBundle(text).tree, (name) => names.has(name) || foreign.has(name))
-  const [module, commonJs] = await Promise.all((['esm', 'cjs'] as const).map((format) => minify(text, format, { messages, ownNames: own })))
+  const options = target.bundling(root)
+  const modules = await Promise.all(target.formats.map((format) => minify(text, format, { messages, ownNames: own }, options)))
+  const module = modules[0]!
   const texts = messagesFile(messages, request.command)
   onProgress(`JavaScript: ${module.code.length} bytes, ${module.gzipped} gzipped; ${kernels.size} kernels`)
   onProgress(`kernel library: ${native.bytes} bytes`)
   const bytesOf = async (text: string): Promise<number> => (await minify(finished(text), 'esm')).code.length
   const uncut = await bytesOf(whole)
   const costOf = async (less: Selection): Promise<number> => uncut - (await bytesOf(await bundleOf(filesOf(kernels, less))))
-  const report = await makeReport({ root, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
+  const report = await makeReport({ root, target, selection, kernels, levels, module, native, texts: Buffer.byteLength(texts), costOf })
   checkSmaller(report.total)
-  const types = declarationsFor(root, module.exports)
+  const types = declarationsFor(root, module.exports, target)
   await writeOutput(
     out,
     new Map<string, string | Uint8Array>([
-      ['index.js', module.code],
-      ['index.cjs', commonJs.code],
-      ['index.d.ts', types],
-      ['index.d.cts', types],
-      [LIBRARY, readFileSync(native.path)],
+      ...target.formats.flatMap((format, i): [string, string | Uint8Array][] => [
+        [`index.${ENDINGS[format]}`, modules[i]!.code],
+        [`index.d.${format === 'esm' ? 'ts' : 'cts'}`, types],
+      ]),
+      [target.library, readFileSync(native.path)],
       ['messages.json', texts],
       ['selected_operators.yaml', traceToYaml(trace, out)],
-      ['package.json', manifest(root)],
+      ['package.json', manifest(root, target)],
       ['report.json', `${JSON.stringify(report, null, 2)}\n`],
       ['report.txt', reportText(report)],
       ['report.svg', treemap(report)],
@@ -108,12 +117,14 @@ export async function buildSelected(request: BuildRequest): Promise<Report> {
   return report
 }
 
+const ENDINGS = { esm: 'js', cjs: 'cjs' } as const
+
 /** The bundle without the parts of loaders that the traced models do not come to, where they can be run. */
 async function withoutUnseen(
   text: string,
   selection: Selection,
   library: string,
-  { root, exercise, onProgress }: BuildRequest,
+  { root, target, exercise, onProgress }: BuildRequest,
 ): Promise<string> {
   // of other parts it is not known what they need
   const isStatic = selection.instructions === null
@@ -125,25 +136,26 @@ async function withoutUnseen(
   const trimming = new Trimming(text)
   let seen: Observation
   try {
-    seen = await observe(root, trimming.marked(), library, why)
+    seen = await observe(root, trimming.marked(), library, why, target)
   } catch (error) {
     // of levels that this machine has not got, say
     onProgress(`loaders stay whole: the traced models do not run here: ${(error as Error).message}`)
     return text
   }
-  const { text: trimmed, count } = trimming.cut(seen, 'missingPart' satisfies keyof typeof STAND_INS)
+  const { text: trimmed, count } = trimming.cut(seen, 'missingPart' satisfies (typeof STAND_INS)[number])
   onProgress(`loaders: ${count} parts left out that no traced model comes to`)
   return withRows(parseBundle(trimmed), seen.opcodes)
 }
 
 /** Texts of what is thrown before the kernel library is found, and of the reader of texts itself. */
-const KEEPS_TEXTS = new Set(['runtime/native/library-path.ts', STAND_INS.message])
+const keepsTexts = ({ absentMessages }: Target): Set<string> => new Set(['runtime/native/library-path.ts', absentMessages])
 
-function withoutMessages(text: string): Messages {
+function withoutMessages(text: string, target: Target): Messages {
   const source = parseBundle(text)
-  const local = (name: 'PtliteError' | keyof typeof STAND_INS): string => localName(source.tree, name)
+  const local = (name: 'PtliteError' | (typeof STAND_INS)[number]): string => localName(source.tree, name)
   const names = { errorClass: local('PtliteError'), message: local('message'), failure: local('failure'), fail: local('fail') }
-  return withoutTexts(source, names, (file) => KEEPS_TEXTS.has(file))
+  const kept = keepsTexts(target)
+  return withoutTexts(source, names, (file) => kept.has(file))
 }
 
 /** All files or none; a library that is in use keeps its file. */
@@ -153,14 +165,32 @@ function writeOutput(out: string, files: Outputs): Promise<void> {
 }
 
 /** Levels to build: without a choice all, and for files that were compiled ahead alone theirs. Throws INVALID_ARGUMENT where one of theirs is not chosen. */
-export function levelsFor({ features }: Trace, wanted: readonly string[], known: readonly string[]): string[] {
+export function levelsFor({ features }: Trace, wanted: readonly string[], known: readonly string[], target?: Target): string[] {
   const named = (prefix: string): string[] => [...features].filter((f) => f.startsWith(prefix)).map((f) => f.slice(prefix.length))
+  // one file of WebAssembly is of one level: the one that all engines know, without a choice
+  if (target?.name === 'wasm32') return wasmLevel(wanted, known)
   const compiled = named('level:')
   const isCompiledOnly = compiled.length > 0 && named('loader:').every((name) => loadersOf('plans').includes(name))
   const levels = levelsOf(wanted.length === 0 && isCompiledOnly ? compiled : wanted, known)
   const lacking = compiled.filter((level) => !levels.includes(level))
   if (lacking.length === 0) return levels
   throw new PtliteError('INVALID_ARGUMENT', `--isa: a .ptlc file was compiled for ${lacking.join(', ').toLowerCase()}`)
+}
+
+function wasmLevel(wanted: readonly string[], known: readonly string[]): string[] {
+  const levels = levelsOf(wanted.length === 0 ? [known[0]!] : wanted, known)
+  if (levels.length === 1) return levels
+  throw new PtliteError(
+    'INVALID_ARGUMENT',
+    `--level: a file of WebAssembly is of one level; make a build for each of ${levels.join(', ').toLowerCase()}`,
+  )
+}
+
+const MODULE_URL = 'import.meta.url'
+
+/** In place of runtime/native/wasm/files.ts: the one file, beside the build. */
+function filesModule(level: string, { library }: Target): string {
+  return `export const FILES = { ${level}: () => new URL('./${library}', ${MODULE_URL}) }\n`
 }
 
 /** Levels as the ladder spells them, lowest first. Throws INVALID_ARGUMENT for one that it does not have. */
@@ -202,16 +232,18 @@ function keyOf(headers: GeneratedFiles, kernels: ReadonlySet<string>, levels: re
 }
 
 /** The folder is a package, so that its files mean the same wherever it stands. */
-function manifest(root: string): string {
+function manifest(root: string, { formats }: Target): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  const types = { import: { types: './index.d.ts', default: './index.js' }, require: { types: './index.d.cts', default: './index.cjs' } }
+  const isBoth = formats.includes('cjs')
+  const ofImport = { types: './index.d.ts', default: './index.js' }
+  const types = isBoth ? { import: ofImport, require: { types: './index.d.cts', default: './index.cjs' } } : ofImport
   const fields = {
     name: 'ptlite-selected',
     version,
     private: true,
     type: 'module',
     sideEffects: false,
-    main: './index.cjs',
+    main: isBoth ? './index.cjs' : './index.js',
     types: './index.d.ts',
   }
   return `${JSON.stringify({ ...fields, exports: { '.': types, './package.json': './package.json' } }, null, 2)}\n`

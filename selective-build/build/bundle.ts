@@ -6,11 +6,11 @@ import { INSTRUCTION_LOOP, withInstructions } from './instructions.js'
 import { standInsFor } from './manifest.js'
 import { bundling, fail } from './minify.js'
 import { type ConstantFields, rewrite } from './rewrite.js'
+import type { Target } from './target.js'
 
 export interface BundleInput {
   readonly root: string
-  /** File that is bundled, relative to root. */
-  readonly entry: string
+  readonly target: Target
   /** Files that replace those of the project, by path relative to root. */
   readonly files: GeneratedFiles
   /** Of the manifest. */
@@ -21,24 +21,23 @@ export interface BundleInput {
 }
 
 /** Exports of the bundle besides the entry's, for selective-build/trim: what stands in for functions and for texts that it takes away. */
-export const STAND_INS = {
-  missingPart: 'selective-build/absent/part.ts',
-  message: 'selective-build/absent/message.ts',
-  failure: 'selective-build/absent/message.ts',
-  fail: 'selective-build/absent/message.ts',
-} as const
+export const STAND_INS = ['missingPart', 'message', 'failure', 'fail'] as const
 
 /**
  * Bundles the runtime with the given generated files in place of the project's own, without what nothing refers to: an ES module that is
  * not minified, so that more can be done to it.
  */
 export async function bundle(input: BundleInput): Promise<string> {
+  const { target, root } = input
+  const { plugins = [], ...options } = target.bundling(root)
   const { outputFiles } = await build({
     ...bundling,
-    entryPoints: [join(input.root, input.entry)],
-    absWorkingDir: input.root,
+    ...options,
+    write: false,
+    entryPoints: [join(root, target.entry)],
+    absWorkingDir: root,
     format: 'esm',
-    plugins: [replacements(input)],
+    plugins: [...plugins, replacements(input)],
     // of flatbuffers' CommonJS files nothing can be left out
     mainFields: ['module', 'main'],
     // fields are made where they are assigned, not declared again
@@ -57,8 +56,8 @@ function withJoinedImports(text: string): string {
   return [...names].map(([from, listed]) => `import { ${listed.join(', ')} } from ${from};\n`).join('') + rest
 }
 
-function replacements({ root, entry, files, features, constants, opcodes }: BundleInput): Plugin {
-  const absent = standInsFor(features)
+function replacements({ root, target, files, features, constants, opcodes }: BundleInput): Plugin {
+  const absent = new Map([...standInsFor(features), ...Object.entries(target.replaced)])
   return {
     name: 'selected parts',
     setup(builder) {
@@ -70,17 +69,16 @@ function replacements({ root, entry, files, features, constants, opcodes }: Bund
         const text = files.get(name) ?? readFileSync(path, 'utf8')
         const written = rewrite(text, constants)
         const chosen = name === INSTRUCTION_LOOP && opcodes !== null ? withInstructions(written, opcodes) : written
-        const added = name === entry ? standIns(root) : ''
+        const added = name === target.entry ? standIns(root, target) : ''
         return { contents: added + chosen, loader: 'ts', resolveDir: dirname(path) }
       })
     },
   }
 }
 
-function standIns(root: string): string {
-  return Object.entries(STAND_INS)
-    .map(([name, file]) => `export { ${name} } from ${JSON.stringify(join(root, file))}\n`)
-    .join('')
+function standIns(root: string, { absentMessages }: Target): string {
+  const fileOf = (name: (typeof STAND_INS)[number]): string => (name === 'missingPart' ? 'selective-build/absent/part.ts' : absentMessages)
+  return STAND_INS.map((name) => `export { ${name} } from ${JSON.stringify(join(root, fileOf(name)))}\n`).join('')
 }
 
 /** Kernels that the code of a bundle can launch: the writers in it carry their names. */

@@ -55,9 +55,16 @@ const SHORTENING: MinifyOptions = {
 }
 
 /** Minifies a bundle and leaves out what nothing in it refers to. */
-export async function minify(text: string, format: 'esm' | 'cjs', { messages, ownNames }: Prepared = UNPREPARED): Promise<Bundle> {
+export async function minify(
+  text: string,
+  format: 'esm' | 'cjs',
+  { messages, ownNames }: Prepared = UNPREPARED,
+  { platform, target }: Pick<BuildOptions, 'platform' | 'target'> = bundling,
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     ...bundling,
+    ...(platform === undefined ? {} : { platform }),
+    ...(target === undefined ? {} : { target }),
     // names that are imported and not used are left out of TypeScript alone
     stdin: { contents: text, loader: 'ts', sourcefile: 'bundle.ts' },
     outfile: 'index.js',

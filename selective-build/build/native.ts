@@ -23,7 +23,7 @@ export interface NativeLibrary {
   /** Stripped. */
   readonly path: string
   readonly bytes: number
-  /** With symbols, for the report. */
+  /** For the report: the library with symbols, or the linker's map of a module of WebAssembly. */
   readonly unstripped: string
 }
 
@@ -61,7 +61,7 @@ export function nativeFiles(files: GeneratedFiles): GeneratedFiles {
   return new Map([...files].filter(([path]) => path.startsWith('kernels/generated/')))
 }
 
-async function generator(): Promise<string[]> {
+export async function generator(): Promise<string[]> {
   try {
     await run('ninja', ['--version'], () => undefined)
     return ['-G', 'Ninja']
@@ -71,13 +71,18 @@ async function generator(): Promise<string[]> {
 }
 
 /** Names of the ladder's levels, lowest first. */
-export function ladder(root: string): string[] {
-  const lines = readFileSync(join(root, 'kernels/arch', PROCESSOR, 'isa/ladder.txt'), 'utf8').split('\n')
+export function ladder(root: string, processor: string = PROCESSOR): string[] {
+  const lines = readFileSync(join(root, 'kernels/arch', processor, 'isa/ladder.txt'), 'utf8').split('\n')
   return lines.filter((line) => /^[A-Z]/.test(line)).map((line) => line.split('|')[0]!.trim())
 }
 
 /** Runs a tool and hands on its lines. Throws NATIVE_LIBRARY where it is missing or fails. */
-export function run(tool: string, args: readonly string[], onLine: (line: string) => void): Promise<void> {
+export function run(
+  tool: string,
+  args: readonly string[],
+  onLine: (line: string) => void,
+  needs = 'a selective build needs g++, cmake and binutils',
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
@@ -88,11 +93,7 @@ export function run(tool: string, args: readonly string[], onLine: (line: string
     child.stdout.on('data', take)
     child.stderr.on('data', take)
     child.on('error', (cause) => {
-      reject(
-        new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; a selective build needs g++, cmake and binutils`, {
-          cause,
-        }),
-      )
+      reject(new PtliteError('NATIVE_LIBRARY', `cannot run ${tool}: ${cause.message}; ${needs}`, { cause }))
     })
     child.on('close', (code) => {
       if (code === 0) resolve()

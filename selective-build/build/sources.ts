@@ -5,14 +5,15 @@ import { basename, dirname, join } from 'node:path'
 export const PROCESSOR = process.arch === 'x64' ? 'x86' : process.arch === 'arm64' ? 'arm' : 'generic'
 
 /** Folders below kernels/ whose files hold kernels: generated code is that of the processor, or none. */
-const WITH_KERNELS = ['ops', 'jit', PROCESSOR === 'x86' ? 'arch/x86/jit' : 'arch/generic/jit'] as const
-/** Where headers are looked for that are not beside the file, as in kernels/CMakeLists.txt. */
-const INCLUDE = ['', `arch/${PROCESSOR}`, ...(PROCESSOR === 'x86' ? [] : ['arch/generic'])] as const
+const withKernels = (processor: string): string[] => ['ops', 'jit', `arch/${GENERATORS.has(processor) ? processor : 'generic'}/jit`]
+const GENERATORS: ReadonlySet<string> = new Set(['x86', 'wasm'])
+/** Where headers are looked for that are not beside the file, as in CMakeLists.txt. */
+const included = (processor: string): string[] => ['', `arch/${processor}`, ...(processor === 'x86' ? [] : ['arch/generic'])]
 
 /** The kernels of each file of kernels/ops and the processor's generators of code, by name such as `ops/elementwise/unary.cpp`. */
-export function kernelsBySource(root: string): Map<string, string[]> {
+export function kernelsBySource(root: string, processor: string = PROCESSOR): Map<string, string[]> {
   return new Map(
-    WITH_KERNELS.flatMap((folder) =>
+    withKernels(processor).flatMap((folder) =>
       readdirSync(join(root, 'kernels', folder), { encoding: 'utf8', recursive: true })
         .filter((name) => name.endsWith('.cpp'))
         .map((name): [string, string[]] => {
@@ -24,8 +25,9 @@ export function kernelsBySource(root: string): Map<string, string[]> {
 }
 
 /** Files that hold the kernels, and those that hold what their headers declare: ops/gemm/gemm_core.cpp for ops/gemm/gemm_core.h. */
-export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): string[] {
-  const bySource = kernelsBySource(root)
+export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>, processor: string = PROCESSOR): string[] {
+  const bySource = kernelsBySource(root, processor)
+  const folders = included(processor)
   // beside the header, or anywhere for headers of vec/, support/ and jit/; what is compiled once defines what others improve
   const implementationOf = (header: string): string | undefined => {
     const name = basename(header, '.h')
@@ -45,12 +47,12 @@ export function sourcesOfKernels(root: string, kernels: ReadonlySet<string>): st
     if (file.endsWith('.cpp')) chosen.add(file)
     for (const [, text] of readFileSync(path, 'utf8').matchAll(/^#include "([^"]+)"/gm)) {
       // beside the file first, as the compiler looks
-      const included = [dirname(file), ...INCLUDE]
+      const header = [dirname(file), ...folders]
         .map((folder) => join(folder, text!))
         .find((name) => existsSync(join(root, 'kernels', name)))
-      if (included === undefined) continue
-      visit(included)
-      const implementation = implementationOf(included)
+      if (header === undefined) continue
+      visit(header)
+      const implementation = implementationOf(header)
       if (implementation !== undefined) visit(implementation)
     }
   }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
@@ -6,7 +6,9 @@ import { findLibrary } from '../../runtime/native/library-path.js'
 import type { Bundle } from '../build/minify.js'
 import type { NativeLibrary } from '../build/native.js'
 import { type Selection, dtypeNames } from '../selection/selection.js'
-import { nativeSymbols, objectFolders } from './symbols.js'
+import type { Target } from '../build/target.js'
+import { mappedSymbols } from './link-map.js'
+import { type NativeSymbol, nativeSymbols, objectFolders } from './symbols.js'
 
 /** Bytes of the whole library and of the selected one; null where the whole one was not built. */
 export interface Size {
@@ -35,6 +37,7 @@ export interface Report {
 
 export interface ReportInput {
   readonly root: string
+  readonly target: Target
   readonly selection: Selection
   readonly kernels: ReadonlySet<string>
   readonly levels: readonly string[]
@@ -49,11 +52,8 @@ export interface ReportInput {
 const MOST_OPERATORS = 48
 
 export async function makeReport(input: ReportInput): Promise<Report> {
-  const { root, module, native } = input
-  const whole = await wholeBundle(root)
-  const wholeLibrary = sizeOf(join(root, 'dist/libptlite.so')) ?? sizeOf(findLibrary())
-  const after = await nativeSymbols(root, native.unstripped, objectFolders(join(native.unstripped, '..')))
-  const before = await nativeSymbols(root, null, objectFolders(join(root, 'build')))
+  const { root, target, module, native } = input
+  const { whole, wholeLibrary, after, before } = target.name === 'wasm32' ? await ofWasm(input) : await ofNative(root, native)
   const sum = (key: (s: (typeof after)[number]) => string): Record<string, Size> => sumBy(before, after, key)
   return {
     total: { before: wholeLibrary === null ? null : whole.length + wholeLibrary, after: module.code.length + native.bytes + input.texts },
@@ -71,6 +71,34 @@ export async function makeReport(input: ReportInput): Promise<Report> {
     kernels: sum((s) => s.kernel),
     codeByDtype: sum((s) => s.dtype),
     codeByLevel: sum((s) => s.level),
+  }
+}
+
+/** What a report compares. */
+interface Compared {
+  readonly whole: Uint8Array
+  readonly wholeLibrary: number | null
+  readonly after: readonly NativeSymbol[]
+  readonly before: readonly NativeSymbol[]
+}
+
+async function ofNative(root: string, native: NativeLibrary): Promise<Compared> {
+  return {
+    whole: await wholeBundle(root),
+    wholeLibrary: sizeOf(join(root, 'dist/libptlite.so')) ?? sizeOf(findLibrary()),
+    after: await nativeSymbols(root, native.unstripped, objectFolders(join(native.unstripped, '..'))),
+    before: await nativeSymbols(root, null, objectFolders(join(root, 'build'))),
+  }
+}
+
+async function ofWasm({ root, native, levels }: ReportInput): Promise<Compared> {
+  const level = levels[0]!
+  const bundle = join(root, 'dist/web.js')
+  return {
+    whole: existsSync(bundle) ? readFileSync(bundle) : await wholeBundle(root),
+    wholeLibrary: sizeOf(join(root, 'dist/web', level === 'RELAXED' ? 'ptlite-relaxed.wasm' : 'ptlite.wasm')),
+    after: mappedSymbols(root, native.unstripped, level),
+    before: mappedSymbols(root, join(root, 'build/web', level, 'ptlite.map'), level),
   }
 }
 

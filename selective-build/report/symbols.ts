@@ -97,7 +97,7 @@ const CPP_TYPES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The dtype that an instance of a template is for, by its first argument that is one. */
-function dtypeOf(name: string): string {
+export function dtypeOf(name: string): string {
   const open = name.indexOf('<')
   if (open < 0) return 'any'
   const found = CPP_TYPES.map(([pattern, dtype]) => ({ dtype, at: name.slice(open).search(pattern) })).filter(({ at }) => at >= 0)

@@ -17,18 +17,20 @@ export function exerciseOf(trace: Trace): Exercise | string {
   const hashes = new Set(files.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')))
   const other = trace.models.find((model) => model.sha256 === null || !hashes.has(model.sha256))
   if (other !== undefined) return `the traces name no run of ${other.file} as it was`
-  return (folder, observer) => exercise(trace, folder, observer)
+  return (...how) => exercise(trace, ...how)
 }
 
-/** Loads every model from its path and from memory, and makes its runs on both. */
-const exercise = async (trace: Trace, folder: string, observer: Parameters<Exercise>[1]): Promise<void> => {
+/** Loads every model from its path and from memory, and makes its runs on all. */
+const exercise = async (trace: Trace, ...[folder, observer, library, { formsOf }]: Parameters<Exercise>): Promise<void> => {
   const runtime = (await import(pathToFileURL(join(folder, 'index.js')).href)) as Runtime
-  runtime.setNativeLibrary(join(folder, 'libptlite.so'))
+  runtime.setNativeLibrary(library)
   const runs = await runsOf(trace)
   const models = new Map<string, full.Module[]>()
   const options = { onWarning: () => undefined }
   for (const model of new Set(runs.map((run) => run.model))) {
-    models.set(model, [await runtime.loadModule(model, options), await runtime.loadModule(readFileSync(model), options)])
+    const loaded: full.Module[] = []
+    for (const form of formsOf(model)) loaded.push(await runtime.loadModule(form, options))
+    models.set(model, loaded)
   }
   for (const module of [...models.values()].flat()) readCode(module, observer.seen.opcodes)
   await observer.loaded()

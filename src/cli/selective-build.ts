@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { kernelFields } from '../../runtime/native/generated/kernel-fields.js'
 import { buildSelected } from '../../selective-build/build/build.js'
 import { findCheckout } from '../../selective-build/build/checkout.js'
+import { type Target, type TargetName, TARGETS, targetOf } from '../../selective-build/build/target.js'
 import { reportText } from '../../selective-build/report/report.js'
 import { traceOfModel } from '../../selective-build/selection/from-model.js'
 import { readTrace } from '../../selective-build/selection/read-trace.js'
@@ -13,6 +14,7 @@ import { exerciseOf } from './exercise.js'
 import { SELECTIVE_BUILD } from './selective-build-usage.js'
 import { type Command, parse, UsageError } from './usage.js'
 import { verifyLevels, verifyTrace } from './verify.js'
+import { verifyWasm } from './verify-wasm.js'
 
 export const selectiveBuild: Command = {
   ...SELECTIVE_BUILD,
@@ -25,7 +27,9 @@ export const selectiveBuild: Command = {
         model: { type: 'string', multiple: true },
         ops: { type: 'string', multiple: true },
         all: { type: 'boolean', default: false },
+        target: { type: 'string', default: 'native' },
         isa: { type: 'string' },
+        level: { type: 'string' },
         'all-dtypes': { type: 'boolean', default: false },
         'with-compiler': { type: 'boolean', default: false },
         out: { type: 'string' },
@@ -36,6 +40,7 @@ export const selectiveBuild: Command = {
       },
     })
     if (values.out === undefined) throw new UsageError('name the output folder with --out')
+    const { target, isa } = targetIn(values)
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
     const traces: Trace[] = [
       ...(values.ops ?? []).map((file) => readTrace(file, known)),
@@ -50,10 +55,11 @@ export const selectiveBuild: Command = {
     const root = findCheckout(values.sources)
     const report = await buildSelected({
       root,
+      target,
       trace,
       allDtypes: values['all-dtypes'],
       compiler: values['with-compiler'],
-      isa: values.isa === undefined ? [] : values.isa.split(','),
+      isa,
       out: values.out,
       cache: values.cache ?? join(root, 'build/selective'),
       command: `selective-build ${args.join(' ')}`,
@@ -61,9 +67,26 @@ export const selectiveBuild: Command = {
       exercise: exerciseOf(trace),
     })
     console.log(reportText(report))
-    if (!values['no-verify']) verifyLevels(trace, report.levels, args)
+    if (values['no-verify']) return
+    if (target.name === 'wasm32') await verifyWasm(trace, values.out, report.levels[0]!, root, values['with-compiler'])
+    else verifyLevels(trace, report.levels, args)
   },
 }
+
+/** What to build for, and its levels. */
+function targetIn({ target: name, isa, level }: { readonly target: string; readonly isa?: string; readonly level?: string }): {
+  readonly target: Target
+  readonly isa: readonly string[]
+} {
+  if (!isTarget(name)) throw new UsageError(`--target: expected ${TARGETS.join(' or ')}, found '${name}'`)
+  if (name === 'wasm32' && isa !== undefined)
+    throw new UsageError('--isa is of native builds; --level names that of WebAssembly: default or relaxed')
+  if (name === 'native' && level !== undefined) throw new UsageError('--level is of --target wasm32; --isa names those of a native build')
+  const levels = name === 'wasm32' ? level : isa
+  return { target: targetOf(name), isa: levels === undefined ? [] : levels.split(',') }
+}
+
+const isTarget = (name: string): name is TargetName => (TARGETS as readonly string[]).includes(name)
 
 /** What a .ptlc file uses, which it says itself; else what `read` finds in the file. A comparison at another level than a file's leaves it out. */
 function traceIn(file: string, isComparison: boolean, read: (file: string) => Trace): Trace | Promise<Trace> {

@@ -25,10 +25,16 @@ export type Runtime = typeof whole
  * where `compiled`. Throws INTERNAL naming the first difference. Both use the same level of instructions, so ATEN_CPU_CAPABILITY must name
  * one that both hold.
  */
-export async function verifyRuns(runtime: Runtime, folder: string, runs: readonly VerifiedRun[], compiled = false): Promise<void> {
+export async function verifyRuns(
+  runtime: Runtime,
+  folder: string,
+  runs: readonly VerifiedRun[],
+  compiled = false,
+  library = join(folder, 'libptlite.so'),
+): Promise<void> {
   const selected = (await import(pathToFileURL(resolve(folder, 'index.js')).href)) as Runtime
   // not the library that PTLITE_NATIVE_LIBRARY names
-  selected.setNativeLibrary(join(folder, 'libptlite.so'))
+  selected.setNativeLibrary(library)
   for (const { model, method, args } of runs) {
     const [expected, found] = await Promise.all([
       callIn(runtime, model, method, args, compiled),

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { FILES } from './files.js'
 import { highestWasmLevel, type WasmLevel } from './features.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
 
@@ -8,12 +9,6 @@ import { type CompiledModule, webAssembly } from './web-assembly.js'
  */
 export type KernelSource = KernelFile | Partial<Record<WasmLevel, KernelFile>>
 export type KernelFile = string | URL | Uint8Array | ArrayBuffer | Response | Promise<Response> | CompiledModule
-
-/** Beside the bundle. Tools that bundle programs look for just such expressions, and copy the files. */
-const FILES: Readonly<Record<WasmLevel, () => URL>> = {
-  DEFAULT: () => new URL('./web/ptlite.wasm', import.meta.url),
-  RELAXED: () => new URL('./web/ptlite-relaxed.wasm', import.meta.url),
-}
 
 /** The file for this engine. Throws UNSUPPORTED_HOST where it has no vectors of WebAssembly. */
 export function chooseKernels(source: KernelSource | undefined): KernelFile {
@@ -25,9 +20,9 @@ export function chooseKernels(source: KernelSource | undefined): KernelFile {
         ? 'this program has no WebAssembly, or its Content-Security-Policy has no wasm-unsafe-eval'
         : 'this engine has no vectors of WebAssembly; it takes Chrome 91, Firefox 89, Safari 16.4 or Node 16.4',
     )
-  if (source === undefined) return FILES[level]()
-  if (!isByLevel(source)) return source
-  const file = (level === 'RELAXED' ? source.RELAXED : undefined) ?? source.DEFAULT
+  if (source !== undefined && !isByLevel(source)) return source
+  const at = (wanted: WasmLevel): KernelFile | undefined => (source === undefined ? FILES[wanted]?.() : source[wanted])
+  const file = (level === 'RELAXED' ? at('RELAXED') : undefined) ?? at('DEFAULT')
   if (file === undefined) throw new PtliteError('UNSUPPORTED_HOST', 'this engine has no relaxed SIMD; give setKernels a file DEFAULT, too')
   return file
 }

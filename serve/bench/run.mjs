@@ -112,7 +112,6 @@ try {
     'p99, ms',
     'with: requests/s',
     'p99, ms',
-    'processor, ms',
     'times',
     'p99 of 1 connection, ms',
     'p99 against that',

@@ -7,8 +7,8 @@ import { build, type Plugin } from 'esbuild'
 import { readKernels } from '../../codegen/generate.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { rewriteConstants } from '../../selective-build/build/rewrite.js'
-import { forBrowsers } from '../../web/bundling.js'
-import { GLOBALS, REPLACED } from '../../web/manifest.js'
+import { forBrowsers } from '../../web/bundling/for-browsers.js'
+import { GLOBALS, REPLACED } from '../../web/bundling/manifest.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist/web.js`

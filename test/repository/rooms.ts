@@ -17,6 +17,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['src/cli'],
   ['src'],
   ['selective-build'],
+  ['web/bundling'],
   ['codegen'],
   ['engine'],
   ['formats'],
@@ -40,7 +41,7 @@ const ROWS: readonly (readonly string[])[] = [
 ]
 
 /** Whose files are looked at. */
-const FOLDERS = ['src', 'selective-build', 'engine', 'formats', 'compiler', 'program', 'runtime']
+const FOLDERS = ['src', 'selective-build', 'web/bundling', 'engine', 'formats', 'compiler', 'program', 'runtime']
 
 const ROOMS = ROWS.flatMap((rooms, row) => rooms.map((room) => ({ room, row }))).sort((a, b) => b.room.length - a.room.length)
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { type FastifyBaseLogger, fastify } from 'fastify'
+import { Blocks } from './blocks.js'
 import { BodyBudget } from './http/body.js'
 import { httpServer } from './http/server.js'
 import { grpcServer } from './grpc/server.js'
@@ -32,6 +33,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const log: FastifyBaseLogger = fastify({ logger: { level: settings.logLevel, base: null } }).log
   let repository: Repository | null = null
   const budget = new BodyBudget(settings.maxBodies, settings.maxBody)
+  const blocks = new Blocks()
   const metrics = new Metrics(() => ({
     queues: () =>
       [...(repository?.served() ?? [])].map(({ name, version, queue, pending }) => ({
@@ -48,6 +50,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
       ...{ folder: settings.repository, modelName: settings.modelName, workers: settings.workers, threads: settings.threads },
       ...{ heapMegabytes: settings.workerHeap, queueSize: settings.queueSize, timeoutMs: settings.timeout, runBytes: settings.runBytes },
       inlineMs: settings.inline,
+      blocks,
     },
     metrics,
     log,
@@ -56,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   let isOpen = true
   const tracing = settings.tracing ? await openTracing() : null
   const inference = new Inference(models)
-  const app = httpServer({ settings, repository: models, inference, metrics, tracing, budget, isOpen: () => isOpen, log })
+  const app = httpServer({ settings, repository: models, inference, metrics, tracing, budget, blocks, isOpen: () => isOpen, log })
   const onFault = (error: unknown): void => log.error(error, 'internal error')
   let grpc: Awaited<ReturnType<typeof grpcServer>> | null = null
   try {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
+import type { Blocks } from '../blocks.js'
 import { RequestError } from '../protocol/error.js'
 
 /** A body as it came: JSON, and what binary data follow it. */
@@ -42,7 +43,7 @@ export class BodyBudget {
 type Done = (error: Error | null, body: Body | null) => void
 
 /** Reads a body. Where binary data are in it, into one block of memory, which no one else has, where they are aligned. `done` is called once. */
-export function readBody(request: IncomingMessage, budget: BodyBudget, done: Done): void {
+export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: Blocks, done: Done): void {
   let taken = 0
   let isOver = false
   let source: Readable | null = null
@@ -92,7 +93,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, done: Don
         end(null, { json: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received), binary: null, bytes: taken })
       else if (header > received)
         end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${received} bytes`), null)
-      else end(null, { ...divided(chunks, received, header), bytes: taken })
+      else end(null, { ...divided(chunks, received, header, blocks), bytes: taken })
     })
     request.on('error', (error) => end(error, null))
     if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))
@@ -115,15 +116,15 @@ function decoded(request: IncomingMessage): Readable {
 }
 
 /** JSON of `header` bytes, and what follows it, which begins at a multiple of eight bytes. */
-function divided(chunks: readonly Buffer[], received: number, header: number): Pick<Body, 'json' | 'binary'> {
+function divided(chunks: readonly Buffer[], received: number, header: number, blocks: Blocks): Pick<Body, 'json' | 'binary'> {
   const padding = (8 - (header % 8)) % 8
-  const memory = new Uint8Array(padding + received)
+  const buffer = blocks.take(padding + received)
+  const memory = new Uint8Array(buffer)
   let at = padding
   for (const chunk of chunks) {
     memory.set(chunk, at)
     at += chunk.length
   }
-  const { buffer } = memory
   return { json: Buffer.from(buffer, padding, header), binary: new Uint8Array(buffer, padding + header, received - header) }
 }
 

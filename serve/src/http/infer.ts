@@ -8,12 +8,14 @@ import type { InferRequest } from '../protocol/tensor.js'
 import type { Inference, Inferred } from '../inference.js'
 import type { ServedModel } from '../models/served-model.js'
 import type { Tracing } from '../tracing.js'
+import type { Blocks } from '../blocks.js'
 import { type Body, type BodyBudget, readBody } from './body.js'
 import type { Outbox } from './outbox.js'
 
 export interface InferContext {
   readonly inference: Inference
   readonly budget: BodyBudget
+  readonly blocks: Blocks
   readonly outbox: Outbox
   readonly find: (name: string, version: string | undefined) => ServedModel
   readonly tracing: Tracing | null
@@ -33,7 +35,7 @@ export function answerInfer(
 ): void {
   const { budget } = context
   const span = context.tracing?.start('infer', request.headers, { 'ptlite.model': name })
-  readBody(request, budget, (error, body) => {
+  readBody(request, budget, context.blocks, (error, body) => {
     let bytes = body?.bytes ?? 0
     const finish = (fault: Error | null, result: Inferred | null, id?: string): void => {
       budget.giveBack(bytes)

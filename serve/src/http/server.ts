@@ -8,6 +8,7 @@ import { RequestError } from '../protocol/error.js'
 import type { Settings } from '../options.js'
 import type { Tracing } from '../tracing.js'
 import { allowedBy } from '../tokens.js'
+import type { Blocks } from '../blocks.js'
 import { type BodyBudget } from './body.js'
 import { notAllowed, serverWithHotPath } from './hot-path.js'
 import { answerInfer, type InferContext } from './infer.js'
@@ -20,6 +21,7 @@ export interface HttpParts {
   readonly metrics: Metrics
   readonly tracing: Tracing | null
   readonly budget: BodyBudget
+  readonly blocks: Blocks
   /** false once the server ends. */
   readonly isOpen: () => boolean
   readonly log: FastifyBaseLogger

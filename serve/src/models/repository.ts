@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os'
 import { DATATYPES } from '../protocol/datatypes.js'
 import { elementsOf, fromJson } from '../protocol/elements.js'
 import { invalid, quoted, RequestError } from '../protocol/error.js'
+import type { Blocks } from '../blocks.js'
 import type { Metrics } from '../metrics.js'
 import { batchingOf, ConfigError, type ModelConfig, type WarmUpInput } from '../repository/config.js'
 import { compareVersions, isModelName } from '../repository/names.js'
@@ -29,6 +30,8 @@ export interface RepositoryOptions {
   readonly runBytes: number | null
   /** Milliseconds that a call may take to be answered on the server's own thread; 0: none is. */
   readonly inlineMs: number
+  /** Where workers hand memory of inputs back. */
+  readonly blocks: Blocks
 }
 
 export interface Log {
@@ -87,6 +90,7 @@ export class Repository {
       processors,
       heapMegabytes: options.heapMegabytes,
       file: new URL('./thread.js', import.meta.url),
+      onReturn: (block) => options.blocks.giveBack(block),
       onWarning: (model, text) => log.warn({ model: model?.name, version: model?.version }, text),
       onDeath: (worker, reason) => {
         metrics.restarts.inc()

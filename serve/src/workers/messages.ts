@@ -116,6 +116,8 @@ export interface Result {
   readonly id: number
   readonly failure: Failure | null
   readonly outputs: readonly NamedResult[]
+  /** Memory of the request's inputs, which nothing uses any more. */
+  readonly returned: readonly ArrayBuffer[]
   readonly durations: Durations
 }
 

@@ -19,6 +19,8 @@ export interface PoolOptions {
   readonly heapMegabytes: number | null
   /** File of a worker thread. */
   readonly file: URL
+  /** Takes memory of inputs that a worker hands back. */
+  readonly onReturn: (block: ArrayBuffer) => void
   readonly onWarning: (model: ServedModel | undefined, text: string) => void
   readonly onDeath: (index: number, reason: string) => void
   /** A model could not be loaded again in a worker that replaces another. */
@@ -154,6 +156,7 @@ export class Pool implements WorkerEvents {
 
   onResult(worker: PoolWorker, batch: Batch, result: Result): void {
     this.pause = FIRST_PAUSE
+    for (const block of result.returned) this.options.onReturn(block)
     const { model, sequence } = batch.jobs[0]!
     const now = performance.now()
     const kept = sequence === null ? undefined : model.sequences.get(sequence.id)

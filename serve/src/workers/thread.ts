@@ -42,9 +42,11 @@ async function run(request: RunRequest): Promise<void> {
     const model = models.get(slot)
     if (model === undefined) throw new Error('the model is not in this thread')
     const { outputs, durations } = await model.run(request, controller.signal)
-    reply({ kind: 'result', id, failure: null, outputs, durations }, buffersOf(outputs.map(({ value }) => value)))
+    const results = buffersOf(outputs.map(({ value }) => value))
+    const returned = model.keepsInputs ? [] : buffersOf(request.parts.flat()).filter((each) => !results.includes(each))
+    reply({ kind: 'result', id, failure: null, outputs, returned, durations }, [...results, ...returned])
   } catch (error) {
-    reply({ kind: 'result', id, failure: failureOf(error), outputs: [], durations: { input: 0, infer: 0, output: 0 } })
+    reply({ kind: 'result', id, failure: failureOf(error), outputs: [], returned: [], durations: { input: 0, infer: 0, output: 0 } })
   } finally {
     running.delete(id)
   }

@@ -1,0 +1,86 @@
+import t from 'tap'
+import { Blocks } from '../src/blocks.js'
+import { type Body, fixture, repository, start, type Started } from './support/server.js'
+
+const UNIT = 1 << 16
+
+t.test('a block that was handed back is taken again, in place of fresh memory', (t) => {
+  const blocks = new Blocks()
+  const first = blocks.take(UNIT + 1)
+  t.equal(first.byteLength, 2 * UNIT)
+  t.not(blocks.take(UNIT + 1), first, 'not before it is back')
+  blocks.giveBack(first)
+  t.equal(blocks.take(2 * UNIT), first)
+  t.not(blocks.take(2 * UNIT), first, 'once')
+  t.equal(blocks.take(10).byteLength, 10, 'small ones are as large as asked for')
+  t.end()
+})
+
+t.test('what is kept has an end, and is of sizes that are asked for', (t) => {
+  const blocks = new Blocks()
+  const large = new ArrayBuffer(65 << 20)
+  blocks.giveBack(large)
+  t.not(blocks.take(large.byteLength), large)
+  for (const odd of [new ArrayBuffer(0), new ArrayBuffer(UNIT + 8)]) {
+    blocks.giveBack(odd)
+    t.not(blocks.take(odd.byteLength || 1), odd)
+  }
+  const half = [new ArrayBuffer(32 << 20), new ArrayBuffer(32 << 20), new ArrayBuffer(32 << 20)]
+  for (const each of half) blocks.giveBack(each)
+  const taken = half.map((each) => blocks.take(each.byteLength))
+  t.equal(taken.filter((each) => half.includes(each)).length, 2)
+  t.end()
+})
+
+const ROWS = 8192
+
+/** Sends a column of numbers as binary data, and gives what came back, output by output. */
+async function columns(server: Started, model: string, value: number): Promise<{ status: number; outputs: Float32Array[] }> {
+  const shape = model === 'mirror' ? [4 * ROWS] : [ROWS, 4]
+  const data = new Float32Array(4 * ROWS).fill(value)
+  const tensor = { name: 'x', datatype: 'FP32', shape, parameters: { binary_data_size: data.byteLength } }
+  const header = Buffer.from(JSON.stringify({ inputs: [tensor], parameters: { binary_data_output: true } }))
+  const answer = await fetch(`${server.url}/v2/models/${model}/infer`, {
+    method: 'POST',
+    headers: { 'Inference-Header-Content-Length': String(header.length) },
+    body: Buffer.concat([header, new Uint8Array(data.buffer)]) as Body,
+  })
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  if (answer.status !== 200) return { status: answer.status, outputs: [] }
+  let at = Number(answer.headers.get('inference-header-content-length'))
+  const { outputs } = JSON.parse(bytes.toString('utf8', 0, at)) as { outputs: { parameters: { binary_data_size: number } }[] }
+  return {
+    status: 200,
+    outputs: outputs.map(({ parameters: { binary_data_size: size } }) => {
+      at += size
+      return new Float32Array(Uint8Array.from(bytes.subarray(at - size, at)).buffer)
+    }),
+  }
+}
+
+t.test('requests at once, whose bodies are in memory of earlier ones, have their own numbers', async (t) => {
+  const server = await start(t, repository(t, { 'affine.ptl': fixture('affine.ptl') }), { inline: 0 })
+  for (let round = 0; round < 5; round++) {
+    const values = Array.from({ length: 12 }, (_, i) => 100 * round + i)
+    const answers = await Promise.all(values.map((value) => columns(server, 'affine', value)))
+    answers.forEach(({ outputs: [y] }, i) => t.ok(y?.length === 4 * ROWS && y.every((each) => each === 2 * values[i]! + 1)))
+  }
+})
+
+t.test('results that are their input, and what a model keeps of it, are no memory of another request', async (t) => {
+  const server = await start(t, repository(t, { 'mirror.ptl': fixture('mirror.ptl') }), { workers: 1, inline: 0 })
+  let last = 0
+  for (let round = 0; round < 20; round++) {
+    const values = Array.from({ length: 4 }, (_, i) => 1 + 4 * round + i)
+    const answers = await Promise.all(values.map((value) => columns(server, 'mirror', value)))
+    const kept = answers.map(({ outputs: [, , before] }) => before![0])
+    answers.forEach(({ outputs: [same, part, before] }, i) => {
+      t.ok(same?.length === 4 * ROWS && same.every((each) => each === values[i]))
+      t.ok(part?.length === 4 && part.every((each) => each === values[i]))
+      t.ok(before?.length === 4 && before.every((each) => each === kept[i]))
+    })
+    // in whatever order they came
+    t.strictSame(new Set([...kept, values.find((each) => !kept.includes(each))]), new Set([last, ...values]))
+    last = values.find((each) => !kept.includes(each))!
+  }
+})

@@ -10,6 +10,7 @@ import type { Repository } from './models/repository.js'
 import type { ServedModel } from './models/served-model.js'
 import { bind, outputName } from './models/signature.js'
 import { add } from './models/statistics.js'
+import { Backup } from './workers/backup.js'
 import { errorOf } from './workers/errors.js'
 import { failureOf } from './workers/hosted-model.js'
 import type { NamedResult, SentArgument } from './workers/messages.js'
@@ -30,6 +31,8 @@ export type Done = (error: Error | null, result: Inferred | null) => void
 
 /** Runs requests, whichever protocol they came by. `timeoutMs`: what the client waits for at most, if it says so. */
 export class Inference {
+  private readonly backup = new Backup()
+
   constructor(private readonly repository: Repository) {}
 
   /** Calls `done` once; null: it has been called. Throws what is wrong with the request. */
@@ -83,12 +86,14 @@ export class Inference {
     const { statistics } = model
     const began = performance.now()
     let results: NamedResult[]
+    this.backup.save(args)
     try {
       results = model.inline!.call([args], MOST_INLINE_MS)
     } catch (error) {
       const failure = failureOf(error)
       if (failure.code === 'LIMIT_EXCEEDED') {
         this.noteInline(model, true)
+        this.backup.restore(args)
         return false
       }
       settle(errorOf(failure), [])

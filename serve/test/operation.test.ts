@@ -218,6 +218,30 @@ t.test('short calls are answered without a worker, long ones are not', async (t)
   t.match((await server.get('/v2/models/steps/stats')).body, { model_stats: [{ execution_count: 1, batch_stats: [{ batch_size: 1 }] }] })
 })
 
+t.test('a run that is begun where it would take too long starts with its inputs as they came', async (t) => {
+  const folder = repository(t, { 'count/1/model.ptl': fixture('count.ptl'), 'count/config.json': { inline: true } })
+  const count = (server: Started, n: number): Promise<Answer> =>
+    server.infer('count', [input('x', 'FP32', [2], [0.5, 1]), input('n', 'INT64', [1], [n])])
+  for (const inline of [100, 0]) {
+    const server = await start(t, folder, { workers: 1, inline })
+    // short ones first, so that others are begun as such
+    for (const n of [1, 2, 3, 200_000, 1, 200_000])
+      t.match(await count(server, n), { status: 200, body: { outputs: [{ data: [n + 0.5, n + 1] }] } })
+  }
+})
+
+t.test('a run that is longer than those before it can be cancelled all the same', async (t) => {
+  const server = await start(t, repository(t, { 'steps.ptl': fixture('steps.ptl') }), { workers: 1, inline: 0 })
+  for (const n of [1, 2, 3]) t.equal((await steps(server, n)).status, 200)
+  const long = new AbortController()
+  const answer = server.post('/v2/models/steps/infer', { inputs: [ONES, input('n', 'INT64', [1], [1e9])] }, { signal: long.signal })
+  await until(async () => (await inFlight(server)) === 1)
+  long.abort()
+  await t.rejects(answer)
+  await until(async () => (await inFlight(server)) === 0)
+  t.equal((await steps(server, 1)).status, 200)
+})
+
 t.test('tokens, limits of bodies, and a repository that requests cannot change', async (t) => {
   const folder = repository(t, { 'affine.ptl': fixture('affine.ptl') })
   const server = await start(t, folder, { workers: 1, tokens: ['one', 'two'], repositoryApi: false, maxBody: 1000, maxBodies: 1500 })

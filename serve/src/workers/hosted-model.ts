@@ -1,4 +1,5 @@
 import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
+import { Backup } from './backup.js'
 import { toArgument, toBatch, toResults } from './convert.js'
 import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
 
@@ -9,6 +10,8 @@ export interface Ran {
 
 /** Milliseconds of calls that nothing else of the thread has to wait for. */
 const SHORT = 50
+/** Milliseconds of runs after which others are made on this thread. */
+const SHORT_RUN = 10
 const TRIES = 25
 
 /** A model in the thread that runs it. */
@@ -18,7 +21,11 @@ export class HostedModel {
 
   /** What a model keeps is not to be disposed of: results may be its parameters, and all that it is given may become its state. */
   private readonly isState: (tensor: Tensor) => boolean
-  private readonly keepsInputs: boolean
+  readonly keepsInputs: boolean
+
+  /** Bytes of inputs up to which runs are short. */
+  private shortBytes = 0
+  private readonly backup = new Backup()
 
   private constructor(
     private readonly start: ModelStart,
@@ -108,8 +115,12 @@ export class HostedModel {
     return shortest
   }
 
-  /** Off this thread, so that the run can be cancelled. */
+  /** Off this thread, so that the run can be cancelled, unless it is short. */
   async run({ parts, milliseconds, sequence }: RunRequest, signal: AbortSignal): Promise<Ran> {
+    const bytes = parts.flat().reduce((sum, each) => sum + (each !== null && 'bytes' in each ? each.bytes : 0), 0)
+    const isShort = sequence === null && bytes <= this.shortBytes
+    const short = isShort ? this.runHere(parts, milliseconds) : null
+    if (short !== null) return short
     const module = sequence === null ? this.module : await this.moduleOf(sequence)
     try {
       const t0 = performance.now()
@@ -118,8 +129,9 @@ export class HostedModel {
       try {
         const output = await module.run(this.start.method, args, { signal, limits: this.limits(milliseconds) })
         const t2 = performance.now()
-        const outputs = toResults(output, this.isState)
-        return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
+        if (t2 - t1 > SHORT_RUN || isShort) this.shortBytes = Math.min(this.shortBytes, bytes - 1)
+        else this.shortBytes = Math.max(this.shortBytes, bytes)
+        return this.ran(output, [t0, t1, t2])
       } finally {
         // after the results, which may be what the model was given
         this.disposeInputs(args)
@@ -127,6 +139,31 @@ export class HostedModel {
     } finally {
       if (sequence?.end === true) this.endSequence(sequence.id)
     }
+  }
+
+  /** On this thread, which saves what it takes to run on another; null where that takes longer than was thought. */
+  private runHere(parts: RunRequest['parts'], milliseconds: number | null): Ran | null {
+    const t0 = performance.now()
+    // those of a batch are copied anyway
+    if (parts.length === 1) this.backup.save(parts[0]!)
+    const args = this.argumentsOf(parts)
+    const t1 = performance.now()
+    try {
+      const output = this.module.call(this.start.method, args, { limits: this.limits(Math.min(milliseconds ?? SHORT, SHORT)) })
+      return this.ran(output, [t0, t1, performance.now()])
+    } catch (error) {
+      const isLong = failureOf(error).code === 'LIMIT_EXCEEDED' && performance.now() - t1 < (milliseconds ?? Infinity)
+      if (!isLong) throw error
+      if (parts.length === 1) this.backup.restore(parts[0]!)
+      return null
+    } finally {
+      this.disposeInputs(args)
+    }
+  }
+
+  private ran(output: Output, [t0, t1, t2]: readonly [number, number, number]): Ran {
+    const outputs = toResults(output, this.isState)
+    return { outputs, durations: { input: ns(t1 - t0), infer: ns(t2 - t1), output: ns(performance.now() - t2) } }
   }
 
   /** At once, on this thread. */

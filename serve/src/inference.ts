@@ -8,6 +8,7 @@ import type { InferRequest, NamedTensor, Parameter } from './protocol/tensor.js'
 import { type Job, LEVELS, type Sequence, type Settle, USUAL_LEVEL } from './models/job.js'
 import type { Repository } from './models/repository.js'
 import type { ServedModel } from './models/served-model.js'
+import type { Traced } from './tracing.js'
 import { bind, outputName } from './models/signature.js'
 import { add } from './models/statistics.js'
 import { Backup } from './workers/backup.js'
@@ -36,18 +37,32 @@ export class Inference {
   constructor(private readonly repository: Repository) {}
 
   /** Calls `done` once; null: it has been called. Throws what is wrong with the request. */
-  start(name: string, version: string | undefined, request: InferRequest, timeoutMs: number | null, done: Done): Running | null {
+  start(
+    name: string,
+    version: string | undefined,
+    request: InferRequest,
+    timeoutMs: number | null,
+    traced: Traced | null,
+    done: Done,
+  ): Running | null {
     const model = this.repository.find(name, version)
     const began = performance.now()
     try {
-      return this.run(model, request, timeoutMs, began, done)
+      return this.run(model, request, timeoutMs, traced, began, done)
     } catch (error) {
       add(model.statistics.fail, Math.round((performance.now() - began) * 1e6))
       throw error
     }
   }
 
-  private run(model: ServedModel, request: InferRequest, timeoutMs: number | null, began: number, done: Done): Running | null {
+  private run(
+    model: ServedModel,
+    request: InferRequest,
+    timeoutMs: number | null,
+    traced: Traced | null,
+    began: number,
+    done: Done,
+  ): Running | null {
     const { facts, statistics, metrics } = model
     const given: readonly (NamedTensor | null)[] = facts.inputs === null ? request.inputs : bind(facts.inputs, request.inputs)
     if (request.outputs !== null && facts.outputs !== null) checkOutputs(request, facts.outputs)
@@ -77,12 +92,12 @@ export class Inference {
     }
     const args = given.map((each): SentArgument => (each === null ? null : toSent(each)))
     const rows = rowsOf(given)
-    if (model.inline !== null && sequence === null && this.callInline(model, args, rows ?? 1, settle)) return null
-    return this.enqueue(model, args, rows, sequence, level, timeout, began, settle)
+    if (model.inline !== null && sequence === null && this.callInline(model, args, rows ?? 1, traced, settle)) return null
+    return this.enqueue(model, args, rows, sequence, level, timeout, traced, began, settle)
   }
 
   /** False where the call takes too long for this thread, and has to go to a worker. */
-  private callInline(model: ServedModel, args: readonly SentArgument[], rows: number, settle: Settle): boolean {
+  private callInline(model: ServedModel, args: readonly SentArgument[], rows: number, traced: Traced | null, settle: Settle): boolean {
     const { statistics } = model
     const began = performance.now()
     let results: NamedResult[]
@@ -99,7 +114,9 @@ export class Inference {
       settle(errorOf(failure), [])
       return true
     }
-    const ms = performance.now() - began
+    const ended = performance.now()
+    const ms = ended - began
+    traced?.stage('run', began, ended)
     model.metrics.run.observe(ms / 1000)
     statistics.executionCount++
     statistics.inferenceCount += rows
@@ -126,6 +143,7 @@ export class Inference {
     sequence: Sequence | null,
     level: number,
     timeout: number,
+    traced: Traced | null,
     began: number,
     settle: Settle,
   ): Running {
@@ -145,6 +163,7 @@ export class Inference {
       sequence,
       isSettled: false,
       timer: null,
+      traced,
       settle: (error, outputs) => {
         if (job.isSettled) return
         job.isSettled = true

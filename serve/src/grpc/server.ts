@@ -42,6 +42,8 @@ interface Named {
   readonly version: string
 }
 
+/** Its name in the .proto. */
+const SERVICE = 'inference.GRPCInferenceService'
 /** Requests of one stream that may be under way. */
 const MOST_OF_STREAM = 64
 
@@ -110,7 +112,7 @@ function handlers(parts: GrpcParts): UntypedServiceImplementation {
       call.on('cancelled', () => running?.cancel())
       try {
         check(call.metadata, isAllowed)
-        running = infer(parts, call.request, call.metadata, timeoutOf(call.getDeadline()), (error, message) =>
+        running = infer(parts, 'ModelInfer', call.request, call.metadata, timeoutOf(call.getDeadline()), (error, message) =>
           error === null ? reply(null, message) : reply(statusOf(error, onFault)),
         )
       } catch (error) {
@@ -166,7 +168,7 @@ function inferStream(
     let own: Running | null = null
     let isOver = false
     try {
-      own = infer(parts, request, call.metadata, null, (error, message) => {
+      own = infer(parts, 'ModelStreamInfer', request, call.metadata, null, (error, message) => {
         isOver = true
         if (own !== null) running.delete(own)
         settled(error, message)
@@ -187,20 +189,23 @@ function inferStream(
 
 function infer(
   { inference, repository, budget, tracing }: GrpcParts,
+  method: 'ModelInfer' | 'ModelStreamInfer',
   request: GrpcInferRequest,
   metadata: Metadata,
   timeoutMs: number | null,
   done: (error: Error | null, message: GrpcInferResponse | null) => void,
 ): Running | null {
   const { model_name: name, model_version: version, id } = request
-  const span = tracing?.start('ModelInfer', metadata.getMap(), { 'ptlite.model': name })
+  const traceable = { kind: 'grpc', service: SERVICE, method, headers: metadata.getMap() } as const
+  const span = tracing?.start(traceable, name, version === '' ? undefined : version) ?? null
   const bytes = request.raw_input_contents.reduce((sum, each) => sum + each.length, 0)
   let isCounted = false
   const finish = (fault: Error | null, result: Inferred | null): number => {
     if (isCounted) budget.giveBack(bytes)
     isCounted = false
     const status = fault === null ? 200 : fault instanceof RequestError ? fault.status : 500
-    span?.end(status)
+    const code = fault === null ? GrpcStatus.OK : fault instanceof RequestError ? fault.grpcStatus : GrpcStatus.INTERNAL
+    span?.end({ grpc: code, isFault: status >= 500 })
     try {
       const model = result?.model ?? repository.find(name, version)
       model.metrics.answered(status)
@@ -213,7 +218,7 @@ function infer(
     budget.take(bytes)
     isCounted = true
     const parsed = fromMessage(request)
-    return inference.start(name, version, parsed, timeoutMs, (fault, result) => {
+    return inference.start(name, version, parsed, timeoutMs, span, (fault, result) => {
       finish(fault, result)
       if (fault !== null || result === null) return done(fault, null)
       let message: GrpcInferResponse

@@ -7,7 +7,7 @@ import { rawRequest } from '../protocol/raw.js'
 import type { InferRequest } from '../protocol/tensor.js'
 import type { Inference, Inferred } from '../inference.js'
 import type { ServedModel } from '../models/served-model.js'
-import type { Tracing } from '../tracing.js'
+import type { Traceable, Tracing } from '../tracing.js'
 import type { Blocks } from '../blocks.js'
 import { type Body, type BodyBudget, readBody } from './body.js'
 import type { Outbox } from './outbox.js'
@@ -34,21 +34,21 @@ export function answerInfer(
   response: ServerResponse,
 ): void {
   const { budget } = context
-  const span = context.tracing?.start('infer', request.headers, { 'ptlite.model': name })
+  const span = context.tracing?.start(traceable(request, version), name, version) ?? null
   readBody(request, budget, context.blocks, (error, body) => {
     let bytes = body?.bytes ?? 0
     const finish = (fault: Error | null, result: Inferred | null, id?: string): void => {
       budget.giveBack(bytes)
       bytes = 0
       const status = fault === null && result !== null ? sendResult(context, response, result, id) : sendError(context, response, fault!)
-      span?.end(status)
+      span?.end({ http: status })
       result?.model.metrics.answered(status)
       if (result === null) countFailure(context, name, version, status)
     }
     if (error !== null) return finish(error, null)
     try {
       const parsed = requestOf(context, name, version, body!)
-      const running = context.inference.start(name, version, parsed, timeoutOf(request), (fault, result) =>
+      const running = context.inference.start(name, version, parsed, timeoutOf(request), span, (fault, result) =>
         finish(fault, result, parsed.id),
       )
       if (running !== null)
@@ -59,6 +59,11 @@ export function answerInfer(
       finish(thrown as Error, null)
     }
   })
+}
+
+function traceable({ headers, url }: IncomingMessage, version: string | undefined): Traceable {
+  const route = version === undefined ? '/v2/models/{model}/infer' : '/v2/models/{model}/versions/{version}/infer'
+  return { kind: 'http', method: 'POST', path: url!, route, headers }
 }
 
 function requestOf({ find }: InferContext, name: string, version: string | undefined, { json, binary }: Body): InferRequest {

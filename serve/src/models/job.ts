@@ -1,4 +1,5 @@
 import type { NamedResult, SentArgument } from '../workers/messages.js'
+import type { Traced } from '../tracing.js'
 import type { ServedModel } from './served-model.js'
 
 /** Priorities: 1 is served first. */
@@ -30,4 +31,6 @@ export interface Job {
   isSettled: boolean
   readonly settle: Settle
   timer: NodeJS.Timeout | null
+  /** Its span, if there are any. */
+  readonly traced: Traced | null
 }

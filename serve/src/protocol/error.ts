@@ -1,5 +1,6 @@
 /** Status codes of gRPC that the server answers with. */
 export const GrpcStatus = {
+  OK: 0,
   CANCELLED: 1,
   INVALID_ARGUMENT: 3,
   DEADLINE_EXCEEDED: 4,

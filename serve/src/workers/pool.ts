@@ -178,6 +178,10 @@ export class Pool implements WorkerEvents {
       model.metrics.run.observe((now - batch.began) / 1000)
       model.metrics.rows.observe(batch.rows)
     }
+    for (const { traced, since } of batch.jobs) {
+      traced?.stage('queue', since, batch.began)
+      traced?.stage('run', batch.began, now, { 'ptlite.batch.rows': batch.rows })
+    }
     // the next job goes first: answers take this thread's time
     this.pump()
     this.shareProcessors()

@@ -1,43 +1,24 @@
-import { realpath, stat } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { availableParallelism } from 'node:os'
-import { DATATYPES } from '../protocol/datatypes.js'
-import { elementsOf, fromJson } from '../protocol/elements.js'
-import { invalid, quoted, RequestError } from '../protocol/error.js'
 import type { Blocks } from '../blocks.js'
+import type { Log } from '../log.js'
 import type { Metrics } from '../metrics.js'
-import { batchingOf, ConfigError, type ModelConfig, type WarmUpInput } from '../repository/config.js'
-import { compareVersions, isModelName } from '../repository/names.js'
-import { type FaultyModel, type FoundModel, type FoundVersion, scanFolder, scanModel, scanRepository } from '../repository/scan.js'
-import { MOST_INLINE_MS } from '../inline.js'
-import { HostedModel } from '../workers/hosted-model.js'
-import type { ArgumentKind, Loaded, ModelStart, SentTensor } from '../workers/messages.js'
+import { invalid, quoted, RequestError } from '../protocol/error.js'
+import { compareVersions } from '../repository/names.js'
+import type { FaultyModel, FoundModel } from '../repository/scan.js'
+import { Source } from '../repository/source.js'
 import { Pool } from '../workers/pool.js'
-import { toSent } from '../workers/transfer.js'
-import { ServedModel } from './served-model.js'
-import { bind, hasFreeRows, inputsOf, mostRows, outputsOf, zerosFor } from './signature.js'
+import { Loader, type LoaderOptions } from './loader.js'
+import type { ServedModel } from './served-model.js'
 
-export interface RepositoryOptions {
+export interface RepositoryOptions extends LoaderOptions {
   readonly folder: string
   /** The folder holds one model of this name. */
   readonly modelName: string | null
   readonly workers: number | null
   readonly threads: number | null
   readonly heapMegabytes: number | null
-  readonly queueSize: number
-  readonly timeoutMs: number
-  /** Memory for tensors of one run. */
-  readonly runBytes: number | null
-  /** Milliseconds that a call may take to be answered on the server's own thread; 0: none is. */
-  readonly inlineMs: number
   /** Where workers hand memory of inputs back. */
   readonly blocks: Blocks
-}
-
-export interface Log {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-  error(fields: object, text: string): void
 }
 
 export type State = 'READY' | 'LOADING' | 'UNAVAILABLE'
@@ -63,23 +44,19 @@ interface Entry {
 /** Milliseconds between two looks at sequences that nobody goes on with. */
 const SWEEP = 500
 
-/** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
-const MOST_INLINE_FILE = 8 << 20
-const MOST_INLINE_BYTES = 64 << 20
-
 /** The models of a repository, and the workers that run them. */
 export class Repository {
   readonly pool: Pool
+  private readonly loader: Loader
   private readonly entries = new Map<string, Entry>()
   /** Loads and unloads of one model follow each other. */
   private readonly turns = new Map<string, Promise<unknown>>()
-  private nextSlot = 1
   private isStarted = false
   private readonly sweep: NodeJS.Timeout
 
   private constructor(
-    private readonly root: string,
-    private readonly options: RepositoryOptions,
+    private readonly source: Source,
+    options: RepositoryOptions,
     private readonly metrics: Metrics,
     private readonly log: Log,
   ) {
@@ -99,6 +76,7 @@ export class Repository {
       onLoss: (model, reason) =>
         log.error({ model: model.name, version: model.version, reason }, 'a new worker thread could not load the model'),
     })
+    this.loader = new Loader(this.pool, options, metrics, log)
     this.sweep = setInterval(() => {
       for (const model of this.served()) if (model.config.stateful !== null) this.pool.endIdleSequences(model)
     }, SWEEP).unref()
@@ -106,18 +84,18 @@ export class Repository {
 
   /** Loads what is in the repository again, and unloads what is no longer there. */
   async reload(): Promise<void> {
-    const found = await this.scan()
+    const found = await this.source.all()
     for (const name of found.keys()) await this.load(name).catch(() => undefined)
     for (const name of [...this.entries.keys()]) if (!found.has(name)) await this.unload(name)
   }
 
   static async open(options: RepositoryOptions, metrics: Metrics, log: Log): Promise<Repository> {
-    return new Repository(await realpath(options.folder), options, metrics, log)
+    return new Repository(await Source.open(options.folder, options.modelName), options, metrics, log)
   }
 
   /** Loads all models, or those that are named. One that cannot be loaded is listed with the reason. */
   async start(names: readonly string[] | null): Promise<void> {
-    const found = await this.scan()
+    const found = await this.source.all()
     // one after the other: each keeps all workers busy, and is timed
     for (const name of names ?? found.keys()) await this.load(name).catch(() => undefined)
     this.isStarted = true
@@ -152,7 +130,7 @@ export class Repository {
   }
 
   async index(readyOnly: boolean): Promise<IndexEntry[]> {
-    const found = readyOnly ? new Map<string, FoundModel | FaultyModel>() : await this.scan()
+    const found = readyOnly ? new Map<string, FoundModel | FaultyModel>() : await this.source.all()
     const names = [...new Set([...this.entries.keys(), ...found.keys()])].sort()
     return names.flatMap((name): IndexEntry[] => {
       const entry = this.entries.get(name)
@@ -187,7 +165,7 @@ export class Repository {
     return this.inTurn(name, async () => {
       const entry = this.entries.get(name)
       if (entry === undefined) {
-        if ((await this.scanOne(name)) === null) throw new RequestError(404, `there is no model ${quoted(name)} in the repository`)
+        if ((await this.source.one(name)) === null) throw new RequestError(404, `there is no model ${quoted(name)} in the repository`)
         return
       }
       this.entries.delete(name)
@@ -208,7 +186,7 @@ export class Repository {
   }
 
   private async loadNow(name: string): Promise<void> {
-    const found = await this.scanOne(name)
+    const found = await this.source.one(name)
     if (found === null) throw new RequestError(404, `there is no model ${quoted(name)} in the repository`)
     const entry = this.entries.get(name) ?? {
       versions: new Map<string, ServedModel>(),
@@ -229,7 +207,7 @@ export class Repository {
     await Promise.all(
       found.versions.map(async (each) => {
         try {
-          fresh.set(each.version, await this.loadVersion(found, each))
+          fresh.set(each.version, await this.loader.load(found, each))
         } catch (error) {
           faults.set(each.version, (error as Error).message)
           this.log.error({ model: name, version: each.version, reason: (error as Error).message }, 'the model cannot be served')
@@ -253,84 +231,9 @@ export class Repository {
       throw invalid(`model ${quoted(name)}: ${[...faults].map(([version, fault]) => `version ${version}: ${fault}`).join('; ')}`)
   }
 
-  private async loadVersion(found: FoundModel, { version, path }: FoundVersion): Promise<ServedModel> {
-    const { name, config } = found
-    const began = performance.now()
-    const { queueSize, timeoutMs, runBytes } = this.options
-    const metrics = this.metrics.of(name, version)
-    const model = new ServedModel(
-      name,
-      version,
-      this.nextSlot++,
-      path,
-      config,
-      found.labels,
-      config.queueSize ?? queueSize,
-      config.timeoutMs ?? timeoutMs,
-      metrics,
-    )
-    const bytes = config.bytes ?? runBytes
-    const plain: ModelStart = {
-      slot: model.slot,
-      path,
-      method: config.method,
-      compile: config.compile,
-      warmUp: [],
-      mayFail: false,
-      batchSizes: [],
-      kinds: null,
-      bytes,
-      map: config.map,
-      stateful: config.stateful !== null,
-    }
-    // what it takes is known from its file alone, which one worker is asked first
-    model.start = plain
-    const about = await this.pool.describe(model)
-    const inputs = inputsOf(config, about.inputs)
-    const batching = batchingFor(config, about)
-    const warmUp = config.warmUp?.map((call, i) => warmUpOf(call, i)) ?? zeros(zerosFor(inputs))
-    if (config.warmUp !== null && inputs !== null)
-      for (const call of warmUp)
-        bind(
-          inputs,
-          call.map((each, i) => ({ ...each, name: inputs[i]?.name ?? `${i}`, data: [] })),
-        )
-    const kinds = inputs?.map(({ kind }): ArgumentKind => kind) ?? null
-    const batchSizes = batching === null ? [] : batching.preferred
-    model.start = { ...plain, kinds, warmUp, mayFail: config.warmUp === null, batchSizes }
-    const loaded = await this.pool.load(model)
-    model.loaded = loaded
-    model.facts = { inputs: knownInputs(inputs, warmUp[0]), outputs: outputsOf(config, loaded), batching }
-    if (loaded.warning !== null) this.log.warn({ model: name, version }, loaded.warning)
-    await this.openInline(model)
-    this.log.info(
-      { model: name, version, ms: Math.round(performance.now() - began), callMs: loaded.milliseconds, inline: model.inline !== null },
-      'loaded',
-    )
-    return model
-  }
-
-  /** A model whose calls are shorter than handing them over to a worker is worth is held by the server's own thread, too. */
-  private async openInline(model: ServedModel): Promise<void> {
-    const { config, start, path } = model
-    const { inlineMs } = this.options
-    const isWanted = config.inline === true
-    if (inlineMs === 0 || config.inline === false || config.stateful !== null) return
-    if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MOST_INLINE_FILE)) return
-    const bytes = Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES)
-    const hosted = await HostedModel.load({ ...start!, bytes }, (text) => this.log.warn({ model: model.name }, text))
-    if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
-    else hosted.dispose()
-  }
-
-  /** A call has taken too long for this thread. */
+  /** A call has taken too long for the server's own thread. */
   endInline(model: ServedModel): void {
-    model.inline?.dispose()
-    model.inline = null
-    this.log.warn(
-      { model: model.name, version: model.version },
-      "calls take too long for the server's own thread; workers answer them from now on",
-    )
+    this.loader.endInline(model)
   }
 
   private async retire(model: ServedModel): Promise<void> {
@@ -352,65 +255,4 @@ export class Repository {
       if (this.turns.get(name) === turn) this.turns.delete(name)
     }
   }
-
-  private async scan(): Promise<Map<string, FoundModel | FaultyModel>> {
-    const { modelName } = this.options
-    if (modelName === null) return scanRepository(this.root)
-    const only = await this.scanOne(modelName)
-    return new Map(only === null ? [] : [[modelName, only]])
-  }
-
-  private async scanOne(name: string): Promise<FoundModel | FaultyModel | null> {
-    if (!isModelName(name)) return null
-    if (this.options.modelName === null) return scanModel(this.root, name)
-    if (name !== this.options.modelName) return null
-    try {
-      return await scanFolder(this.root, this.root, name)
-    } catch (error) {
-      return { name, fault: `${(error as Error).message} (${basename(this.root)})` }
-    }
-  }
-}
-
-function batchingFor(config: ModelConfig, { inputs, outputs }: Pick<Loaded, 'inputs' | 'outputs'>): ServedModel['facts']['batching'] {
-  const { batching, stateful } = config
-  if (batching === false || stateful !== null) {
-    if (batching !== false && batching !== null) throw new ConfigError('batching: the requests of a stateful model cannot be in one batch')
-    return null
-  }
-  const isFixed = inputs?.some(({ shape }) => shape !== undefined && (shape.length === 0 || shape[0]!.min === shape[0]!.max)) === true
-  if (batching !== null && isFixed)
-    throw new ConfigError('batching: the model was exported for one number of rows; export it with a dynamic batch dimension')
-  if (batching !== null) return batching
-  return hasFreeRows(inputs, outputs) ? batchingOf(Math.min(8, mostRows(inputs) ?? 8), 0) : null
-}
-
-function zeros(call: SentTensor[] | null): SentTensor[][] {
-  return call === null ? [] : [call]
-}
-
-/** What a warm-up shows of inputs that nothing is said about. */
-function knownInputs(inputs: ServedModel['facts']['inputs'], warmUp: readonly SentTensor[] | undefined): ServedModel['facts']['inputs'] {
-  if (warmUp === undefined) return inputs
-  return (
-    inputs?.map((info, i) => (info.datatype === null && warmUp[i] !== undefined ? { ...info, datatype: warmUp[i].datatype } : info)) ?? null
-  )
-}
-
-function warmUpOf(call: readonly WarmUpInput[], i: number): SentTensor[] {
-  return call.map(({ datatype, shape, data }, j) => {
-    const where = `warmUp[${i}][${j}]`
-    try {
-      const count = elementsOf(shape, where, 2 ** 28)
-      if (datatype === 'BYTES') throw invalid('BYTES cannot be warmed up with')
-      const { array: ArrayOf } = DATATYPES[datatype]
-      return toSent({
-        datatype,
-        shape,
-        data: data === null ? new ArrayOf(count) : fromJson(data, datatype, shape, count, where),
-      }) as SentTensor
-    } catch (error) {
-      throw new ConfigError(`${where}: ${(error as Error).message}`)
-    }
-  })
 }

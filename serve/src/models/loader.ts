@@ -1,0 +1,112 @@
+import { stat } from 'node:fs/promises'
+import { MOST_INLINE_MS } from '../inline.js'
+import type { Log } from '../log.js'
+import type { Metrics } from '../metrics.js'
+import type { FoundModel, FoundVersion } from '../repository/scan.js'
+import { HostedModel } from '../workers/hosted-model.js'
+import type { ArgumentKind, ModelStart } from '../workers/messages.js'
+import type { Pool } from '../workers/pool.js'
+import { batchingFor } from './batching.js'
+import { ServedModel } from './served-model.js'
+import { inputsOf, outputsOf } from './signature.js'
+import { knownInputs, warmUpFor } from './warm-up.js'
+
+export interface LoaderOptions {
+  readonly queueSize: number
+  readonly timeoutMs: number
+  /** Memory for tensors of one run. */
+  readonly runBytes: number | null
+  /** Milliseconds that a call may take to be answered on the server's own thread; 0: none is. */
+  readonly inlineMs: number
+}
+
+/** Bytes of the file of a model that is tried on the server's own thread, and of the tensors of its calls there. */
+const MOST_INLINE_FILE = 8 << 20
+const MOST_INLINE_BYTES = 64 << 20
+
+/** Makes versions of models ready to be served. */
+export class Loader {
+  private nextSlot = 1
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly options: LoaderOptions,
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+  ) {}
+
+  /** Fulfils once its warm-up has been run. Rejects with what is wrong with the file, or with its config. */
+  async load(found: FoundModel, { version, path }: FoundVersion): Promise<ServedModel> {
+    const { name, config } = found
+    const began = performance.now()
+    const { queueSize, timeoutMs, runBytes } = this.options
+    const metrics = this.metrics.of(name, version)
+    const model = new ServedModel(
+      name,
+      version,
+      this.nextSlot++,
+      path,
+      config,
+      found.labels,
+      config.queueSize ?? queueSize,
+      config.timeoutMs ?? timeoutMs,
+      metrics,
+    )
+    const bytes = config.bytes ?? runBytes
+    const plain: ModelStart = {
+      slot: model.slot,
+      path,
+      method: config.method,
+      compile: config.compile,
+      warmUp: [],
+      mayFail: false,
+      batchSizes: [],
+      kinds: null,
+      bytes,
+      map: config.map,
+      stateful: config.stateful !== null,
+    }
+    // what it takes is known from its file alone, which one worker is asked first
+    model.start = plain
+    const about = await this.pool.describe(model)
+    const inputs = inputsOf(config, about.inputs)
+    const batching = batchingFor(config, about)
+    const warmUp = warmUpFor(config, inputs)
+    const kinds = inputs?.map(({ kind }): ArgumentKind => kind) ?? null
+    const batchSizes = batching === null ? [] : batching.preferred
+    model.start = { ...plain, kinds, warmUp, mayFail: config.warmUp === null, batchSizes }
+    const loaded = await this.pool.load(model)
+    model.loaded = loaded
+    model.facts = { inputs: knownInputs(inputs, warmUp[0]), outputs: outputsOf(config, loaded), batching }
+    if (loaded.warning !== null) this.log.warn({ model: name, version }, loaded.warning)
+    await this.openInline(model)
+    this.log.info(
+      { model: name, version, ms: Math.round(performance.now() - began), callMs: loaded.milliseconds, inline: model.inline !== null },
+      'loaded',
+    )
+    return model
+  }
+
+  /** A model whose calls are shorter than handing them over to a worker is worth is held by the server's own thread, too. */
+  private async openInline(model: ServedModel): Promise<void> {
+    const { config, start, path } = model
+    const { inlineMs } = this.options
+    const isWanted = config.inline === true
+    if (inlineMs === 0 || config.inline === false || config.stateful !== null) return
+    if (!isWanted && (start!.warmUp.length === 0 || config.batching || (await stat(path)).size > MOST_INLINE_FILE)) return
+    const bytes = Math.min(start!.bytes ?? Infinity, MOST_INLINE_BYTES)
+    const hosted = await HostedModel.load({ ...start!, bytes }, (text) => this.log.warn({ model: model.name }, text))
+    if (isWanted || (await hosted.shortestCall(MOST_INLINE_MS)) <= inlineMs) model.inline = hosted
+    else hosted.dispose()
+  }
+
+  /** A call has taken too long for this thread. */
+  endInline(model: ServedModel): void {
+    model.inline?.dispose()
+    model.inline = null
+    this.log.warn(
+      { model: model.name, version: model.version },
+      "calls take too long for the server's own thread; workers answer them from now on",
+    )
+  }
+}

@@ -1,10 +1,10 @@
 // Times ptlite/web beside onnxruntime-web, and beside the native kernels, in one run of Node on one thread: the runtimes take turns, round by round, with
 // the same input. Prints a table in Markdown, with the geometric mean of the ratios.
 //
-//   node [--experimental-wasm-relaxed-simd] web.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--minimum] [--processor]
+//   node [--experimental-wasm-relaxed-simd --no-liftoff] web.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--minimum] [--processor]
 //                                                   [--kernels FILE]
 //
-// The option of Node is for versions below 22, where relaxed SIMD is not switched on. --minimum prints the fastest runs in place of the medians: for
+// The options of Node are for versions below 22, where relaxed SIMD is not switched on. --minimum prints the fastest runs in place of the medians: for
 // machines with other work; --processor takes the time that processors spend on this process, which other work changes least. --kernels takes a file of
 // kernels in place of the best that the engine knows.
 import { pathToFileURL } from 'node:url'

@@ -3,7 +3,7 @@
 //
 //   npm --prefix bench run web-jit -- [--count 8192] [--rows 128] [--rounds 20] [--milliseconds 20]
 //
-// Needs `npm run build:web`. Node below 22 has relaxed SIMD behind --experimental-wasm-relaxed-simd, which the script gives it.
+// Needs `npm run build:web`. Node below 22 has relaxed SIMD behind --experimental-wasm-relaxed-simd --no-liftoff, which the script gives it.
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'

@@ -185,10 +185,12 @@ await Promise.all([
 const ended = await server.end()
 rmSync(folder, { recursive: true })
 
-const median = (all) => all.sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
+const median = (all) => [...all].sort((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
 const quarter = Math.floor(resident.length / 4)
 const [third, last] = [median(resident.slice(-2 * quarter, -quarter)), median(resident.slice(-quarter))]
 console.log(counts)
+const minutes = Array.from({ length: Math.floor(resident.length / 60) }, (_, i) => median(resident.slice(60 * i, 60 * (i + 1))).toFixed(0))
+console.log(`resident set by the minute, MB: ${minutes.join(' ')}`)
 console.log(`resident set: ${third.toFixed(0)} MB in the third quarter, ${last.toFixed(0)} MB in the last`)
 console.log(`wrong answers: ${wrong.length}`, wrong.slice(0, 10))
 console.log(`the server ended with ${ended}`)

@@ -1,43 +1,18 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
 import * as native from '../../runtime/native/generated/kernels.js'
 import { ELEMENT_TYPES } from '../../runtime/native/wasm/emit/descriptions.js'
-import { Kernels } from '../../runtime/native/wasm/kernels.js'
+import type { Kernels } from '../../runtime/native/wasm/kernels.js'
 import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { COMPILED_ONLY, OF_BYTES } from '../native/jit-reference.js'
 import { type Algorithm, sampledFloats, type Step } from '../native/jit-support.js'
 import { fixturePath } from '../module/fixtures.js'
 import { webLibrary, withoutWeb } from '../support/web.js'
+import { launch, levels, newKernels, place } from '../support/web-kernels.js'
 
 // Code that is generated for the kernels of WebAssembly, and the kernels that do the work without: one result, whichever runs.
-
-// what current browsers have by themselves
-setFlagsFromString('--experimental-wasm-relaxed-simd')
-
-const FILES = { DEFAULT: 'ptlite', RELAXED: 'ptlite-relaxed' } as const
-type File = keyof typeof FILES
-const pathOf = (file: File): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}.wasm`, import.meta.url))
-const newKernels = (file: File = 'DEFAULT'): Kernels => Kernels.of(new webAssembly!.Module(readFileSync(pathOf(file))))
-const levels = (Object.keys(FILES) as File[]).filter((file) => existsSync(pathOf(file)))
-
-/** Runs a kernel by the frame that the native library would be given; what it says is in the frame that comes back. */
-function launch(kernels: Kernels, name: string, call: () => void): (field: string) => number {
-  const frame = frameOf(call)
-  const status = kernels.launchFrame(frame)
-  if (status !== 0) throw new Error(`kernel ${name}: status ${status}`)
-  return (field) => fieldOf(layoutOfName(name)!, frame, field)
-}
-
-function place(kernels: Kernels, data: Float32Array): number {
-  const address = kernels.take(data.byteLength)
-  new Float32Array(kernels.exports.memory.buffer, address, data.length).set(data)
-  return address
-}
 
 /** Bits, with one NaN for all. */
 function bitsAt(kernels: Kernels, address: number, count: number): Uint32Array {

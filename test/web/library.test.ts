@@ -164,14 +164,16 @@ t.test('the file for relaxed SIMD, where the engine has it', options, (t) => {
     console.log(JSON.stringify([cpu.currentLevel(), cpu.report().levels.map((level) => level.inCpu), [...sum.data()]]))
   })`
   const [major] = process.versions.node.split('.').map(Number) as [number]
-  const flags = major < 22 ? [[], ['--experimental-wasm-relaxed-simd']] : [[]]
+  // Node 20 compiles the products of bytes wrong with its first compiler
+  const option = '--experimental-wasm-relaxed-simd'
+  const flags = major < 22 ? [[], [option], [option, '--no-liftoff']] : [[]]
   for (const args of flags) {
     const [level, levels, product] = JSON.parse(execFileSync(process.execPath, [...args, '-e', program], { encoding: 'utf8' })) as [
       string,
       boolean[],
       number[],
     ]
-    t.equal(level, major < 22 && args.length === 0 ? 'DEFAULT' : 'RELAXED')
+    t.equal(level, major < 22 && args.length < 2 ? 'DEFAULT' : 'RELAXED')
     t.strictSame(levels, [true, level === 'RELAXED'])
     t.strictSame(product, [19, 22, 43, 50])
   }

@@ -70,6 +70,7 @@ class Rows {
         uint8_t* out = block + (c * kRows + r * kChunk) * (chunk_bytes(form) / kChunk);
         if (r >= rows) memset(out, 0, static_cast<size_t>(chunk_bytes(form)));
         else if (form == Form::kBytes) memcpy(out, line + r * length + c, kChunk);
+        else if (form == Form::kHalves) halve(line + r * length + c, out);
         else widen(line + r * length + c, out);
       }
     }
@@ -89,6 +90,17 @@ class Rows {
     uint8_t bits = 0;
     for (int64_t i = 0; i < length; i++) bits |= line[i];
     return bits;
+  }
+
+  // 64 bytes: upper 7 bits, then the last one.
+  static void halve([[maybe_unused]] const uint8_t* in, [[maybe_unused]] uint8_t* out) {
+#if defined(PTLITE_INT8_HALVES)
+    for (int64_t i = 0; i < kChunk; i += static_cast<int64_t>(sizeof(Reg))) {
+      const Reg x = load(in + i);
+      store(out + i, upper_bits(x));
+      store(out + kChunk + i, last_bit(x));
+    }
+#endif
   }
 
   // 64 bytes to int16: of every four the even ones, then the odd ones.

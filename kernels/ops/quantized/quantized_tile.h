@@ -1,7 +1,8 @@
 // 8-bit dot products of unsigned activations and signed weights, summed in int32 without saturation, in groups of four steps: by one
 // instruction where primitives/int8.h has it (PTLITE_INT8_AMX, PTLITE_INT8_DOT); where it has pairs of bytes (PTLITE_INT8_PAIRS), by these
-// for rows whose activations need 7 bits, as a pair of products then stays within 2 * 127 * 128 < 2^15 and nothing saturates; else by two
-// products of pairs of operands widened to int16.
+// for rows whose activations need 7 bits, as a pair of products then stays within 2 * 127 * 128 < 2^15 and nothing saturates; where it has an
+// instruction for these alone (PTLITE_INT8_HALVES), by one, or by two of which one is for the last bit; else by two products of pairs of
+// operands widened to int16.
 #pragma once
 
 #include "ops/gemm/dot_tile.h"
@@ -33,6 +34,7 @@ constexpr int64_t kStep = kGroup;
 // How the activations of a block are stored.
 enum class Form {
   kBytes,  // block[k / 64][rows][64], any 8-bit value for VNNI and AMX, 7 bits for vpmaddubsw
+  kHalves,  // block[k / 64][rows][2][64]: upper 7 bits, then the last one
   kWords,  // block[k / 64][rows][2][32] int16: of every four steps the even ones, then the odd ones
 };
 constexpr int64_t chunk_bytes(Form form) { return form == Form::kBytes ? kChunk : 2 * kChunk; }
@@ -53,7 +55,26 @@ struct StepBase {
 template <Form form, int V>
 struct Step;
 
-#if defined(PTLITE_INT8_PAIRS)
+#if defined(PTLITE_INT8_HALVES)
+template <int V>
+struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
+  Reg w[V];
+  PTLITE_INLINE explicit Step(const uint8_t* panel) {
+    for (int v = 0; v < V; v++) w[v] = load(panel + v * static_cast<int>(sizeof(Reg)));
+  }
+  PTLITE_INLINE void row(const uint8_t* a, Reg* acc) const {
+    const Reg x = broadcast(dot::load_group(a));
+    for (int v = 0; v < V; v++) acc[v] = dot_seven_bits(acc[v], x, w[v]);
+  }
+};
+
+// One of the halves: the block begins where that does.
+template <int V>
+struct Step<Form::kHalves, V> : Step<Form::kBytes, V> {
+  using Step<Form::kBytes, V>::Step;
+  static constexpr int64_t kRowBytes = chunk_bytes(Form::kHalves);
+};
+#elif defined(PTLITE_INT8_PAIRS)
 template <int V>
 struct Step<Form::kBytes, V> : StepBase<Form::kBytes, V> {
   Reg w[V];
@@ -104,13 +125,31 @@ PTLITE_INLINE void multiply_as(const uint8_t* a, const uint8_t* w, int64_t group
   else dot::tile_rows<Step<form, 2>, kRows>(a, w, groups, rows, sums);
 }
 
+#if defined(PTLITE_INT8_HALVES)
+// The halves in two passes, as one instruction's sums fill the registers.
+inline void multiply_halves(const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns, int32_t* sums) {
+  alignas(64) int32_t of_last_bits[kRows * kColumns];
+  multiply_as<Form::kHalves>(a, w, groups, rows, columns, sums);
+  multiply_as<Form::kHalves>(a + kChunk, w, groups, rows, columns, of_last_bits);
+  for (int64_t i = 0; i < rows * columns; i += kLanes) {
+    const Reg upper = load(sums + i);
+    store(sums + i, add(add(upper, upper), load(of_last_bits + i)));
+  }
+}
+#endif
+
 // sums[rows][columns]: `columns` is kLanes or kColumns, the width of the panel.
 inline void multiply_block([[maybe_unused]] Form form, const uint8_t* a, const uint8_t* w, int64_t groups, int64_t rows, int64_t columns,
                            int32_t* sums) {
+#if defined(PTLITE_INT8_HALVES)
+  if (form == Form::kHalves) return multiply_halves(a, w, groups, rows, columns, sums);
+  multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
+#else
 #if defined(PTLITE_INT8_PAIRS)
   if (form == Form::kBytes) return multiply_as<Form::kBytes>(a, w, groups, rows, columns, sums);
 #endif
   multiply_as<Form::kWords>(a, w, groups, rows, columns, sums);
+#endif
 }
 #endif
 
@@ -123,6 +162,8 @@ constexpr bool kNarrowPanels = true;
 PTLITE_INLINE Form form_of([[maybe_unused]] uint8_t bits) {
 #if defined(PTLITE_INT8_AMX) || defined(PTLITE_INT8_DOT)
   return Form::kBytes;
+#elif defined(PTLITE_INT8_HALVES)
+  return bits < 128 ? Form::kBytes : Form::kHalves;
 #elif defined(PTLITE_INT8_PAIRS)
   return bits < 128 ? Form::kBytes : Form::kWords;
 #else

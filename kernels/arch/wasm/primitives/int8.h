@@ -1,9 +1,14 @@
-// Registers of 8-bit, 16-bit and 32-bit integers for quantized products. Dot products of bytes take two products of pairs of operands widened to
-// int16, since the one in relaxed SIMD counts on activations of 7 bits.
+// Registers of 8-bit, 16-bit and 32-bit integers for quantized products, and the dot products of bytes that a level has:
+//   RELAXED   i32x4.relaxed_dot_i8x16_i7x16_add_s, the same everywhere for activations of 7 bits: others are taken in halves
+//   DEFAULT   two i32x4.dot_i16x8_s on operands widened to int16
 #pragma once
 
 #include "primitives/math.h"
 #include "vec/vec.h"
+
+#if defined(CPU_CAPABILITY_RELAXED)
+#define PTLITE_INT8_HALVES
+#endif
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -27,19 +32,36 @@ PTLITE_INLINE Reg low_bytes(Reg w) { return wasm_i16x8_shr(wasm_i16x8_shl(w, 8),
 PTLITE_INLINE Reg high_bytes(Reg w) { return wasm_i16x8_shr(w, 8); }
 PTLITE_INLINE Reg high_bytes_unsigned(Reg a) { return wasm_u16x8_shr(a, 8); }
 
+#if defined(PTLITE_INT8_HALVES)
+// sum and the products of four bytes: a of 7 bits, w signed. No sum of two products is beyond int16.
+PTLITE_INLINE Reg dot_seven_bits(Reg sum, Reg a, Reg w) { return wasm_i32x4_relaxed_dot_i8x16_i7x16_add(w, a, sum); }
+// The upper 7 bits of bytes, and the last one.
+PTLITE_INLINE Reg upper_bits(Reg a) { return wasm_u8x16_shr(a, 1); }
+PTLITE_INLINE Reg last_bit(Reg a) { return wasm_v128_and(a, wasm_i8x16_splat(1)); }
+#endif
+
 PTLITE_INLINE Floats load_floats(const float* p) { return wasm_v128_load(p); }
 PTLITE_INLINE void store_floats(float* p, Floats x) { wasm_v128_store(p, x); }
 PTLITE_INLINE Floats broadcast(float x) { return wasm_f32x4_splat(x); }
 
+// As an integer, the lowest int32 below all others; whatever beyond the highest, or where it is no number.
+PTLITE_INLINE Reg truncated(Floats x) {
+#if defined(CPU_CAPABILITY_RELAXED)
+  return wasm_i32x4_relaxed_trunc_f32x4(x);
+#else
+  return wasm_i32x4_trunc_sat_f32x4(x);
+#endif
+}
+
 // The integer nearest to sum * scale, which int32 holds.
 PTLITE_INLINE Reg scaled(Reg sum, Floats scale) {
-  return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), scale)));
+  return truncated(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), scale)));
 }
 // The same, but at most `high`; the lowest int32 where it is below all others, or no number.
 PTLITE_INLINE Reg scaled(Reg sum, Floats scale, Floats high) {
   const Floats x = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), scale);
   // x where it is no number
-  const Reg nearest = wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_pmin(x, high)));
+  const Reg nearest = truncated(wasm_f32x4_nearest(wasm_f32x4_pmin(x, high)));
   return wasm_v128_bitselect(nearest, wasm_i32x4_const_splat(INT32_MIN), wasm_f32x4_eq(x, x));
 }
 

@@ -17,6 +17,7 @@ Serves the models of a folder over the Open Inference Protocol (KServe v2).
       --threads N         threads of one run (what workers at rest leave)
       --worker-heap MB    JavaScript's memory in a worker
       --queue-size N      requests that may wait for a model (256); more are answered with 503
+      --worker-nice N     workers let other threads go first, 0 to 19 as nice has it (10)
       --timeout MS        for a request, its time in the queue included (30000)
       --max-body BYTES    of one request (67108864)
       --max-bodies BYTES  of all that are under way (536870912)
@@ -40,6 +41,7 @@ const OPTIONS = {
   workers: { type: 'string' },
   threads: { type: 'string' },
   'worker-heap': { type: 'string' },
+  'worker-nice': { type: 'string' },
   'queue-size': { type: 'string' },
   timeout: { type: 'string' },
   'max-body': { type: 'string' },
@@ -84,6 +86,7 @@ export function optionsOf(args: readonly string[]): ServeOptions {
     ...{ modelName: values['model-name'], host: values.host, port: number('port'), grpcPort: number('grpc-port') },
     load: values.load?.filter((name) => name !== ''),
     ...{ workers: number('workers'), threads: number('threads'), workerHeap: number('worker-heap'), queueSize: number('queue-size') },
+    workerNice: number('worker-nice'),
     ...{ timeout: number('timeout'), maxBody: number('max-body'), maxBodies: number('max-bodies'), runBytes: number('run-bytes') },
     ...{ inline: number('inline'), drain: number('drain'), tlsCert: values['tls-cert'], tlsKey: values['tls-key'] },
     tokens: values['token-file'] === undefined ? undefined : tokensOf(values['token-file']),

@@ -17,6 +17,8 @@ export interface ServeOptions {
   readonly threads?: number
   /** V8's heap of each worker, in megabytes. */
   readonly workerHeap?: number
+  /** How much workers let other threads go first, 0 to 19, as `nice` has it; on Linux. */
+  readonly workerNice?: number
   /** Requests that may wait for one model. */
   readonly queueSize?: number
   /** Milliseconds that a request may take, its time in a queue included. */
@@ -71,6 +73,7 @@ export function settingsOf(options: ServeOptions): Settings {
       host: '127.0.0.1',
       port: 8000,
       grpcPort: null,
+      workerNice: 10,
       queueSize: 256,
       timeout: 30_000,
       maxBody: 64 * MEGABYTE,
@@ -88,6 +91,8 @@ export function settingsOf(options: ServeOptions): Settings {
     if (value !== null && !(Number.isSafeInteger(value) && value >= 1))
       throw new RangeError(`${name}: expected a whole number of at least 1, found ${value}`)
   }
+  if (!(Number.isInteger(settings.workerNice) && settings.workerNice >= 0 && settings.workerNice < 20))
+    throw new RangeError(`workerNice: expected a whole number from 0 to 19, found ${settings.workerNice}`)
   for (const name of ['port', 'grpcPort'] as const) {
     const value = settings[name]
     if (value !== null && !(Number.isInteger(value) && value >= 0 && value < 65536))

@@ -48,7 +48,13 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   repository = await Repository.open(
     {
       ...{ folder: settings.repository, modelName: settings.modelName, workers: settings.workers, threads: settings.threads },
-      ...{ heapMegabytes: settings.workerHeap, queueSize: settings.queueSize, timeoutMs: settings.timeout, runBytes: settings.runBytes },
+      ...{
+        heapMegabytes: settings.workerHeap,
+        workerNice: settings.workerNice,
+        queueSize: settings.queueSize,
+        timeoutMs: settings.timeout,
+        runBytes: settings.runBytes,
+      },
       inlineMs: settings.inline,
       blocks,
     },

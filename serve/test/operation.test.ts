@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
+import { getPriority } from 'node:os'
 import t from 'tap'
 import { fixture, input, put, repository, start, type Answer, type Started } from './support/server.js'
 
@@ -240,6 +242,22 @@ t.test('a run that is longer than those before it can be cancelled all the same'
   await t.rejects(answer)
   await until(async () => (await inFlight(server)) === 0)
   t.equal((await steps(server, 1)).status, 200)
+})
+
+t.test('workers let the thread that answers go first', { skip: process.platform !== 'linux' }, async (t) => {
+  const priorities = (): number[] =>
+    readdirSync('/proc/self/task').map((id) => Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ')[1]!.split(' ')[16]))
+  const own = getPriority(0)
+  const folder = repository(t, { 'affine.ptl': fixture('affine.ptl') })
+  for (const workerNice of [0, 7]) {
+    const before = priorities().filter((each) => each === own + 7).length
+    const server = await start(t, folder, { workers: 2, workerNice })
+    const found = priorities().filter((each) => each === own + 7).length - before
+    t.ok(workerNice === 0 ? found === 0 : found >= 2, `${found} threads`)
+    t.equal(getPriority(0), own)
+    await server.close()
+  }
+  await t.rejects(start(t, folder, { workerNice: 20 }), { message: /workerNice: expected a whole number from 0 to 19, found 20/ })
 })
 
 t.test('tokens, limits of bodies, and a repository that requests cannot change', async (t) => {

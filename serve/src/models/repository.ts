@@ -17,6 +17,7 @@ export interface RepositoryOptions extends LoaderOptions {
   readonly workers: number | null
   readonly threads: number | null
   readonly heapMegabytes: number | null
+  readonly workerNice: number
   /** Where workers hand memory of inputs back. */
   readonly blocks: Blocks
 }
@@ -66,6 +67,7 @@ export class Repository {
       threads: options.threads,
       processors,
       heapMegabytes: options.heapMegabytes,
+      nice: options.workerNice,
       file: new URL('./thread.js', import.meta.url),
       onReturn: (block) => options.blocks.giveBack(block),
       onWarning: (model, text) => log.warn({ model: model?.name, version: model?.version }, text),

@@ -22,6 +22,11 @@ export interface SentBytes {
   readonly strings: readonly Uint8Array[]
 }
 
+/** What a worker starts with. */
+export interface WorkerSettings {
+  readonly nice: number
+}
+
 export interface ModelStart {
   /** By which later messages name it. */
   readonly slot: number

@@ -7,18 +7,14 @@ import { divide } from './divide.js'
 import { errorOf } from './errors.js'
 import type { Loaded, Result } from './messages.js'
 import { buffersOf } from './transfer.js'
-import { type Batch, PoolWorker, WorkerEnded, type WorkerEvents } from './worker.js'
+import { type Batch, PoolWorker, WorkerEnded, type WorkerEvents, type WorkerOptions } from './worker.js'
 
-export interface PoolOptions {
+export interface PoolOptions extends WorkerOptions {
   readonly workers: number
   /** Threads of one run; null: what workers at rest leave. */
   readonly threads: number | null
   /** Processors to share. */
   readonly processors: number
-  /** Of V8, for each worker; null: what Node says. */
-  readonly heapMegabytes: number | null
-  /** File of a worker thread. */
-  readonly file: URL
   /** Takes memory of inputs that a worker hands back. */
   readonly onReturn: (block: ArrayBuffer) => void
   readonly onWarning: (model: ServedModel | undefined, text: string) => void
@@ -227,7 +223,7 @@ export class Pool implements WorkerEvents {
   }
 
   private add(index: number): PoolWorker {
-    const worker = new PoolWorker(index, this.options.file, this.options.heapMegabytes, this)
+    const worker = new PoolWorker(index, this.options, this)
     this.workers[index] = worker
     return worker
   }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Job } from '../models/job.js'
 import { RequestError } from '../protocol/error.js'
-import type { Loaded, ModelStart, Reply, Request, Result } from './messages.js'
+import type { Loaded, ModelStart, Reply, Request, Result, WorkerSettings } from './messages.js'
 
 export interface Batch {
   readonly id: number
@@ -10,6 +10,15 @@ export interface Batch {
   readonly began: number
   /** It was told to give the run up. */
   isCancelled: boolean
+}
+
+export interface WorkerOptions {
+  /** File of a worker thread. */
+  readonly file: URL
+  /** Of V8; null: what Node says. */
+  readonly heapMegabytes: number | null
+  /** How much it lets other threads go first. */
+  readonly nice: number
 }
 
 export interface WorkerEvents {
@@ -44,12 +53,12 @@ export class PoolWorker {
 
   constructor(
     readonly index: number,
-    file: URL,
-    heapMegabytes: number | null,
+    { file, heapMegabytes, nice }: WorkerOptions,
     private readonly events: WorkerEvents,
   ) {
     this.thread = new Worker(file, {
       name: `ptlite-serve ${index}`,
+      workerData: { nice } satisfies WorkerSettings,
       ...(heapMegabytes === null ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } }),
     })
     this.thread.on('message', (reply: Reply) => this.receive(reply))

@@ -1,6 +1,5 @@
 import { type ByteSource, sourceOver } from '../../formats/containers/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
-import { reading } from '../../runtime/tensor/check-arguments.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { filesOfHost } from '../../runtime/native/wasm/locate.js'
 import { contentOf, type ModelSource, read } from '../../src/sources.js'
@@ -22,7 +21,7 @@ export async function atHand(source: ModelSource, signal?: AbortSignal): Promise
 async function found(source: ModelSource, signal: AbortSignal | undefined): Promise<Found> {
   if (typeof source === 'string' || source instanceof URL) return foundAt(source, signal)
   if (types.isUint8Array(source) || types.isArrayBuffer(source)) return source
-  const chunks = reading(() => chunksOf(source))
+  const chunks = await read(() => Promise.resolve(chunksOf(source)))
   if (chunks === undefined) return (await contentOf(source)) as Uint8Array | ArrayBuffer
   try {
     return sourceOver(await read(() => receive(chunks, signal)))

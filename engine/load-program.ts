@@ -1,5 +1,6 @@
 import { DEFAULT_ELEMENTS, type Limits, limitsOver } from '../runtime/limits.js'
 import { Budget } from '../runtime/native/budget.js'
+import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile, readProgram } from '../formats/read.js'
 import type { ReadLimits, ReadOptions } from '../formats/reading/read-options.js'
 import { allSteps, type Steps } from '../formats/steps.js'
@@ -17,12 +18,12 @@ export function loadingLimits(fileBytes: number): Limits {
 }
 
 /** Reads, verifies and links a model from a path or from bytes, at once. */
-export function loadProgram(source: string | Uint8Array | ArrayBuffer, options: ProgramOptions = {}): ScriptModule {
+export function loadProgram(source: Openable, options: ProgramOptions = {}): ScriptModule {
   return allSteps(loadOpened(source, options, openProgram(source, options)))
 }
 
 /** The same of an open file, step by step. Objects with a `__setstate__` are built by running it. */
-export function* loadOpened(source: string | Uint8Array | ArrayBuffer, options: ProgramOptions, opened: ProgramFile): Steps<ScriptModule> {
+export function* loadOpened(source: Openable, options: ProgramOptions, opened: ProgramFile): Steps<ScriptModule> {
   const module = new ScriptModule(options, source)
   let budget: Budget | undefined
   /** Of all code that the load runs. */

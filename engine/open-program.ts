@@ -1,3 +1,4 @@
+import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile } from '../formats/read.js'
 import { allSteps, type Steps } from '../formats/steps.js'
 import { loadOpened } from './load-program.js'
@@ -5,15 +6,11 @@ import type { LoadOptions } from './options.js'
 import { ProgramEngine } from './program-engine.js'
 
 /** What runs the program of a path or bytes, whose file is open, step by step. Throws PtliteError. */
-export function* openProgramSteps(
-  source: string | Uint8Array | ArrayBuffer,
-  options: LoadOptions,
-  opened: ProgramFile,
-): Steps<ProgramEngine> {
+export function* openProgramSteps(source: Openable, options: LoadOptions, opened: ProgramFile): Steps<ProgramEngine> {
   return new ProgramEngine(yield* loadOpened(source, options, opened), options)
 }
 
 /** The same at once, of a path or bytes that it opens. */
-export function openProgramEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions = {}): ProgramEngine {
+export function openProgramEngine(source: Openable, options: LoadOptions = {}): ProgramEngine {
   return allSteps(openProgramSteps(source, options, openProgram(source, options)))
 }

@@ -1,4 +1,4 @@
-import type { ByteSource } from '../formats/containers/bytes.js'
+import type { ByteSource, Openable } from '../formats/containers/bytes.js'
 import { OpenedFile } from '../formats/containers/opened-file.js'
 import { formatOf } from '../formats/registry.js'
 import type { Steps } from '../formats/steps.js'
@@ -8,7 +8,7 @@ import { openProgramSteps } from './open-program.js'
 import type { LoadOptions } from './options.js'
 
 /** What runs the model of a path or bytes, which are open, by what its format holds, step by step. Throws PtliteError, and closes the file then. */
-export function* openEngine(source: string | Uint8Array | ArrayBuffer, options: LoadOptions, bytes: ByteSource): Steps<Engine> {
+export function* openEngine(source: Openable, options: LoadOptions, bytes: ByteSource): Steps<Engine> {
   try {
     const file = new OpenedFile(bytes, options.verify)
     const format = formatOf(file)

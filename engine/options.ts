@@ -25,6 +25,8 @@ export interface LoadOptions {
    * half a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
    */
   readonly verify?: boolean
+  /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */
+  readonly signal?: AbortSignal
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
   /**

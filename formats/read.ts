@@ -1,7 +1,7 @@
 import { guarded, unsupported } from '../program/file-error.js'
 import type { LoadHooks, Program } from '../program/program.js'
 import { enterScope } from '../runtime/tensor/scope.js'
-import { ByteSource, openSource } from './containers/bytes.js'
+import { type Openable, openSource } from './containers/bytes.js'
 import { OpenedFile } from './containers/opened-file.js'
 import { ValueBudget } from './containers/value-budget.js'
 import { checkNesting } from './reading/nesting.js'
@@ -17,8 +17,8 @@ export interface ProgramFile {
 }
 
 /** Opens a path or bytes with a program, whatever its format. Throws INVALID_FILE, or UNSUPPORTED_FILE where it has none. */
-export function openProgram(source: string | Uint8Array | ArrayBuffer | ByteSource, { map, verify }: OpenOptions = {}): ProgramFile {
-  const bytes = source instanceof ByteSource ? source : openSource(source, map)
+export function openProgram(source: Openable, { map, verify }: OpenOptions = {}): ProgramFile {
+  const bytes = openSource(source, map)
   try {
     const file = new OpenedFile(bytes, verify)
     const format = formatOf(file)
@@ -33,11 +33,7 @@ export function openProgram(source: string | Uint8Array | ArrayBuffer | ByteSour
 }
 
 /** The program of a path, of bytes or of a source, which it closes where it fails: that of readProgram. */
-export function loadModelFile(
-  source: string | Uint8Array | ArrayBuffer | ByteSource,
-  hooks: LoadHooks = {},
-  options: ReadOptions = {},
-): Program {
+export function loadModelFile(source: Openable, hooks: LoadHooks = {}, options: ReadOptions = {}): Program {
   return allSteps(readProgram(openProgram(source, options), hooks, options))
 }
 

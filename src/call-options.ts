@@ -12,7 +12,7 @@ function isProfiler(value: unknown): string | null {
 }
 
 /** As above: browsers' test environments have a class of their own. */
-function isSignal(value: unknown): string | null {
+export function isSignal(value: unknown): string | null {
   const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>
   return typeof aborted === 'boolean' && callback(addEventListener) === null ? null : 'an AbortSignal'
 }
@@ -35,8 +35,8 @@ export function runSettings(options: RunOptions | undefined): RunSettings {
   return { signal: ownSignal(options.signal), limits: options.limits }
 }
 
-/** A signal of Node, which follows one of another class. */
-function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+/** A signal of the host, which follows one of another class. */
+export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return signal
   const other: AbortSignal = signal
   const own = new AbortController()

@@ -4,6 +4,7 @@ import { openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
+import { isSignal, ownSignal } from './call-options.js'
 import { needKernels } from './need-kernels.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
@@ -22,7 +23,9 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const source = await atHand(model)
+  const signal = ownSignal(options.signal)
+  signal?.throwIfAborted()
+  const source = await atHand(model, signal)
   needKernels()
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
@@ -30,6 +33,10 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   const steps = openEngine(source, options, bytes)
   for (;;) {
     if (isLarge) await turnOfOthers()
+    if (signal?.aborted === true) {
+      bytes.close()
+      throw signal.reason
+    }
     const { done, value } = steps.next()
     if (done !== true) continue
     if (isLarge) await turnOfOthers()
@@ -44,6 +51,7 @@ function checkLoadOptions(options: LoadOptions): void {
     map: boolean,
     verify: boolean,
     limits: limitsTest('loadModule()', { objects: count }),
+    signal: isSignal,
     onWarning: callback,
     maxIterations: count,
   }

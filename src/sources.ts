@@ -27,13 +27,17 @@ function readerOf(source: Exclude<ModelSource, Content>): () => Content | Promis
   if (typeof source !== 'object' || (source as unknown) === null) throw notASource(source)
   if (source instanceof URL) return () => pathOf(source)
   if ('arrayBuffer' in source && typeof source.arrayBuffer === 'function') {
-    const { ok, status, url } = source as { readonly ok?: unknown; readonly status?: unknown; readonly url?: unknown }
-    // a page that says that there is no such file is no model
-    if (ok === false) throw new PtliteError('INVALID_FILE', `the server answered with status ${String(status)} for ${String(url)}`)
+    checkAnswer(source)
     return () => read(async () => bufferFrom(await source.arrayBuffer()))
   }
   if (Symbol.asyncIterator in source || Symbol.iterator in source) return () => read(() => collected(source))
   throw notASource(source)
+}
+
+/** A page that says that there is no such file is no model. Throws INVALID_FILE for a `Response` of an error. */
+export function checkAnswer(source: object): void {
+  const { ok, status, url } = source as { readonly ok?: unknown; readonly status?: unknown; readonly url?: unknown }
+  if (ok === false) throw new PtliteError('INVALID_FILE', `the server answered with status ${String(status)} for ${String(url)}`)
 }
 
 function bufferFrom(found: unknown): ArrayBuffer {
@@ -54,7 +58,8 @@ function pathOf(url: URL): string {
   }
 }
 
-async function read<T>(content: () => Promise<T>): Promise<T> {
+/** What `content` gives. Throws INVALID_FILE with its cause for errors of others. */
+export async function read<T>(content: () => Promise<T>): Promise<T> {
   try {
     return await content()
   } catch (cause) {
@@ -68,13 +73,20 @@ async function collected(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of chunks) {
-    if (!((part as unknown) instanceof Uint8Array))
-      throw new PtliteError('INVALID_ARGUMENT', `expected a stream of bytes, found ${kindOf(part)} in it`)
+    checkChunk(part)
     length += part.length
-    if (length > constants.MAX_LENGTH) throw new PtliteError('INVALID_FILE', `the stream is longer than ${constants.MAX_LENGTH} bytes`)
+    checkLength(length)
     parts.push(part)
   }
   return Buffer.concat(parts, length)
+}
+
+export function checkChunk(part: unknown): asserts part is Uint8Array {
+  if (!(part instanceof Uint8Array)) throw new PtliteError('INVALID_ARGUMENT', `expected a stream of bytes, found ${kindOf(part)} in it`)
+}
+
+export function checkLength(length: number): void {
+  if (length > constants.MAX_LENGTH) throw new PtliteError('INVALID_FILE', `the stream is longer than ${constants.MAX_LENGTH} bytes`)
 }
 
 function notASource(found: unknown): PtliteError {

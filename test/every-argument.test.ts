@@ -194,7 +194,7 @@ const FUNCTIONS: Readonly<Record<string, readonly Row[]>> = {
   loadModule: [
     { call: loose(loadModule) },
     { call: (x) => loose(loadModule)(model, x), works: OPTIONS },
-    ...['compile', 'winograd', 'map', 'onWarning', 'limits', 'maxIterations'].map((name) => ({
+    ...['compile', 'winograd', 'map', 'onWarning', 'limits', 'maxIterations', 'signal'].map((name) => ({
       call: (x: unknown) => loose(loadModule)(model, { [name]: x }),
       works: [
         ...NOTHING,
@@ -575,7 +575,7 @@ t.test('options that there are not are refused with the nearest name', async (t)
   t.equal(await messageOf({ onwarning: () => undefined }), "loadModule() takes no option 'onwarning'; did you mean 'onWarning'?")
   t.equal(
     await messageOf({ thread: 2 }),
-    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, limits, onWarning, maxIterations",
+    "loadModule() takes no option 'thread'; it takes compile, winograd, map, verify, limits, signal, onWarning, maxIterations",
   )
   t.equal(await messageOf({ compile: 'yes' }), "loadModule(): expected compile to be 'auto' or 'off' or 'eager', found \"yes\"")
   const call = (options: object): unknown => modules.scripted.call('forward', [row()], options)

@@ -14,6 +14,12 @@ import { tensorAttributes } from '../../program/attributes.js'
 import type { Program } from '../../program/program.js'
 import { moduleObserver } from './module-observer.js'
 
+/** Bytes that are open already. */
+interface OpenFile {
+  readonly size: number
+  read(offset: number, length: number): Uint8Array
+}
+
 export interface ScriptOptions extends RunOptions {
   /** Receives what the model warns about; the console by default. */
   readonly onWarning?: (text: string) => void
@@ -39,7 +45,7 @@ export class ScriptModule implements ProgramInstance {
   constructor(
     readonly options: ScriptOptions,
     /** The path or the bytes it was read from. */
-    readonly source: string | Uint8Array | ArrayBuffer,
+    readonly source: string | Uint8Array | ArrayBuffer | OpenFile,
   ) {}
 
   /** Links and verifies the functions of its file, before its state is read. */

@@ -23,11 +23,15 @@ interface Peeked {
 /** Milliseconds between looks at a file that is in use. */
 const LOOK_AGAIN = 1000
 
+/** What can be opened: a path, bytes, or what is open. */
+export type Openable = string | Uint8Array | ArrayBuffer | ByteSource
+
 /**
  * Opens a path or bytes in memory. A file is mapped, or read into memory of the process where `map` is false. Throws INVALID_FILE where
  * there is no such file.
  */
-export function openSource(file: string | Uint8Array | ArrayBuffer, map = true): ByteSource {
+export function openSource(file: Openable, map = true): ByteSource {
+  if (file instanceof ByteSource) return file
   // not instanceof: the buffer may come from another realm
   if (types.isArrayBuffer(file)) return sourceIn(Buffer.from(file))
   if (types.isUint8Array(file)) return sourceIn(bufferOf(file))
@@ -47,7 +51,11 @@ export function openSource(file: string | Uint8Array | ArrayBuffer, map = true):
 }
 
 function sourceIn(bytes: Buffer): ByteSource {
-  const memory = heldBytes(bytes)
+  return sourceOver(heldBytes(bytes))
+}
+
+/** Bytes in memory that goes with the source. */
+export function sourceOver(memory: Buffer | Mapping): ByteSource {
   if (!(memory instanceof Uint8Array)) abandoned.register(memory, { ...memory }, memory)
   return new ByteSource('the model', memory)
 }

@@ -157,7 +157,8 @@ function fileName(module: ScriptModule): string {
 /** null where the file has gone since it was loaded. */
 function hashOf(source: ScriptModule['source']): string | null {
   try {
-    const bytes = typeof source === 'string' ? readFileSync(source) : new Uint8Array(source)
+    const bytes =
+      typeof source === 'string' ? readFileSync(source) : 'read' in source ? source.read(0, source.size) : new Uint8Array(source)
     return createHash('sha256').update(bytes).digest('hex')
   } catch {
     return null

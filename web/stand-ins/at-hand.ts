@@ -1,24 +1,37 @@
+import { type ByteSource, sourceOver } from '../../formats/containers/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { filesOfHost } from '../../runtime/native/wasm/locate.js'
-import { contentOf, type ModelSource } from '../../src/sources.js'
+import { contentOf, type ModelSource, read } from '../../src/sources.js'
 import { types } from '../node/util.js'
+import { chunksOf } from './chunks.js'
+import { receive } from './receive.js'
+
+type Found = Uint8Array | ArrayBuffer | ByteSource
 
 /**
- * The bytes of a model, once kernels can run: an address is fetched, or read from a file where the host has files. Rejects as contentOf, and with what keeps
- * kernels from being loaded.
+ * A model, once kernels can run. What comes in pieces (an address, which is fetched, a Response, a File, a stream) lies in their memory already. Rejects as
+ * contentOf, with what keeps kernels from being loaded, and with the signal's reason once that is aborted.
  */
-export async function atHand(source: ModelSource): Promise<Uint8Array | ArrayBuffer> {
-  const [bytes] = await Promise.all([bytesOf(source), kernelsReady()])
+export async function atHand(source: ModelSource, signal?: AbortSignal): Promise<Found> {
+  const [bytes] = await Promise.all([found(source, signal), kernelsReady()])
   return bytes
 }
 
-async function bytesOf(source: ModelSource): Promise<Uint8Array | ArrayBuffer> {
-  if (typeof source === 'string' || source instanceof URL) return bytesAt(source)
-  return types.isUint8Array(source) || types.isArrayBuffer(source) ? source : ((await contentOf(source)) as Uint8Array | ArrayBuffer)
+async function found(source: ModelSource, signal: AbortSignal | undefined): Promise<Found> {
+  if (typeof source === 'string' || source instanceof URL) return foundAt(source, signal)
+  if (types.isUint8Array(source) || types.isArrayBuffer(source)) return source
+  const chunks = await read(() => Promise.resolve(chunksOf(source)))
+  if (chunks === undefined) return (await contentOf(source)) as Uint8Array | ArrayBuffer
+  try {
+    return sourceOver(await read(() => receive(chunks, signal)))
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  }
 }
 
-async function bytesAt(address: string | URL): Promise<Uint8Array | ArrayBuffer> {
+async function foundAt(address: string | URL, signal: AbortSignal | undefined): Promise<Found> {
   const text = String(address)
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(text)?.[1]
   // a path, or a URL of a file, where there are files; what is relative to the page elsewhere
@@ -26,9 +39,10 @@ async function bytesAt(address: string | URL): Promise<Uint8Array | ArrayBuffer>
   let answer: Response
   try {
     if (files !== undefined) return files.readFileSync(scheme === undefined ? text : new URL(text))
-    answer = await fetch(text)
+    answer = await fetch(text, signal === undefined ? {} : { signal })
   } catch (cause) {
+    signal?.throwIfAborted()
     throw new PtliteError('INVALID_FILE', `cannot read the model ${text}: ${(cause as Error).message}`, { cause })
   }
-  return (await contentOf(answer)) as ArrayBuffer
+  return found(answer, signal)
 }

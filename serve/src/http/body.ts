@@ -47,11 +47,14 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: B
   let taken = 0
   let isOver = false
   let source: Readable | null = null
+  let block: AlignedBody | null = null
   const end = (error: Error | null, body: Body | null): void => {
     if (isOver) return
     isOver = true
     if (error !== null) {
       budget.giveBack(taken)
+      block?.giveBack()
+      block = null
       // what is still to come is of no use
       source?.removeAllListeners('data')
       if (source !== null && source !== request) {
@@ -76,9 +79,12 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: B
     }
     const chunks: Buffer[] = []
     let received = 0
+    // what Node reads into does not live until the end, when it costs more to collect
+    if (isKnown && header !== null) block = new AlignedBody(Number(length), header, blocks)
     body.on('data', (chunk: Buffer) => {
       received += chunk.length
-      chunks.push(chunk)
+      if (block === null) chunks.push(chunk)
+      else block.add(chunk)
       if (isKnown) return
       try {
         budget.more(taken, chunk.length)
@@ -93,7 +99,11 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: B
         end(null, { json: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received), binary: null, bytes: taken })
       else if (header > received)
         end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${received} bytes`), null)
-      else end(null, { ...divided(chunks, received, header, blocks), bytes: taken })
+      else {
+        const whole = block ?? AlignedBody.of(chunks, received, header, blocks)
+        block = null
+        end(null, { json: whole.json, binary: whole.binary, bytes: taken })
+      }
     })
     request.on('error', (error) => end(error, null))
     if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))
@@ -115,17 +125,44 @@ function decoded(request: IncomingMessage): Readable {
   throw new RequestError(415, 'expected a body without Content-Encoding, or with gzip or deflate')
 }
 
-/** JSON of `header` bytes, and what follows it, which begins at a multiple of eight bytes. */
-function divided(chunks: readonly Buffer[], received: number, header: number, blocks: Blocks): Pick<Body, 'json' | 'binary'> {
-  const padding = (8 - (header % 8)) % 8
-  const buffer = blocks.take(padding + received)
-  const memory = new Uint8Array(buffer)
-  let at = padding
-  for (const chunk of chunks) {
-    memory.set(chunk, at)
-    at += chunk.length
+/** JSON of `header` bytes and what follows it, which begins at a multiple of eight bytes, in one block of memory. */
+class AlignedBody {
+  private readonly memory: Uint8Array<ArrayBuffer>
+  private readonly start: number
+  private end: number
+
+  constructor(
+    bytes: number,
+    private readonly header: number,
+    private readonly blocks: Blocks,
+  ) {
+    this.start = this.end = (8 - (header % 8)) % 8
+    this.memory = new Uint8Array(blocks.take(this.start + bytes))
   }
-  return { json: Buffer.from(buffer, padding, header), binary: new Uint8Array(buffer, padding + header, received - header) }
+
+  static of(chunks: readonly Buffer[], bytes: number, header: number, blocks: Blocks): AlignedBody {
+    const body = new AlignedBody(bytes, header, blocks)
+    for (const chunk of chunks) body.add(chunk)
+    return body
+  }
+
+  add(chunk: Buffer): void {
+    this.memory.set(chunk, this.end)
+    this.end += chunk.length
+  }
+
+  get json(): Buffer {
+    return Buffer.from(this.memory.buffer, this.start, this.header)
+  }
+
+  get binary(): Uint8Array {
+    return this.memory.subarray(this.start + this.header, this.end)
+  }
+
+  /** Of a body that has not come whole. */
+  giveBack(): void {
+    this.blocks.giveBack(this.memory.buffer)
+  }
 }
 
 function headerLength(value: string | string[] | undefined): number | null {

@@ -1,13 +1,15 @@
 import { PtliteError } from '../../error.js'
 import { FILES } from './files.js'
 import { highestWasmLevel, type WasmLevel } from './features.js'
+import { sharedOnTheWay, withSharedMemory } from './threads/shared-import.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
 
 /**
  * Where the kernels are: the URL of a file, its bytes, the answer to a request for it, a module that was compiled already, or one of these for each level:
- * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`.
+ * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`. `THREAD` is the URL of the program of threads.
  */
-export type KernelSource = KernelFile | Partial<Record<WasmLevel, KernelFile>>
+export type KernelSource = KernelFile | KernelFiles
+export type KernelFiles = Partial<Record<WasmLevel, KernelFile>> & { readonly THREAD?: string | URL }
 export type KernelFile = string | URL | Uint8Array | ArrayBuffer | Response | Promise<Response> | CompiledModule
 
 /** The file for this engine. Throws UNSUPPORTED_HOST where it has no vectors of WebAssembly. */
@@ -27,7 +29,12 @@ export function chooseKernels(source: KernelSource | undefined): KernelFile {
   return file
 }
 
-function isByLevel(source: KernelSource): source is Partial<Record<WasmLevel, KernelFile>> {
+/** Where the program of threads is, if not beside the library. */
+export function threadFile(source: KernelSource | undefined): string | URL | undefined {
+  return source !== undefined && isByLevel(source) ? source.THREAD : undefined
+}
+
+function isByLevel(source: KernelSource): source is KernelFiles {
   return typeof source === 'object' && Object.getPrototypeOf(source) === Object.prototype
 }
 
@@ -41,28 +48,29 @@ export function filesOfHost(): Files | undefined {
   return process?.getBuiltinModule?.('fs')
 }
 
-/** Compiled code at once; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
-export function compileNow(file: KernelFile): CompiledModule | undefined {
+/** Compiled code at once, for memory that `isShared` or not; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
+export function compileNow(file: KernelFile, isShared = false): CompiledModule | undefined {
   if (isCompiled(file)) return file
   return from(file, () => {
     const bytes = bytesNow(file)
-    return bytes && new webAssembly!.Module(bytes)
+    return bytes && new webAssembly!.Module(isShared ? withSharedMemory(bytes) : bytes)
   })
 }
 
 /** The same from anywhere. Rejects with NATIVE_LIBRARY. */
-export async function compileLater(file: KernelFile): Promise<CompiledModule> {
+export async function compileLater(file: KernelFile, isShared = false): Promise<CompiledModule> {
   if (isCompiled(file)) return file
   try {
     const bytes = bytesNow(file)
-    if (bytes !== undefined) return await webAssembly!.compile(bytes)
+    const inMemory = isShared ? withSharedMemory : (bytes: Uint8Array): Uint8Array => bytes
+    if (bytes !== undefined) return await webAssembly!.compile(inMemory(bytes))
     const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
     if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
     // a server that does not know the type of the file has it compiled in one piece
     const isNamed = response.headers.get('content-type')?.startsWith('application/wasm') === true
     return isNamed && webAssembly!.compileStreaming !== undefined
-      ? await webAssembly!.compileStreaming(response)
-      : await webAssembly!.compile(new Uint8Array(await response.arrayBuffer()))
+      ? await webAssembly!.compileStreaming(isShared ? sharedOnTheWay(response) : response)
+      : await webAssembly!.compile(inMemory(new Uint8Array(await response.arrayBuffer())))
   } catch (cause) {
     throw notLoaded(file, cause)
   }
@@ -86,7 +94,8 @@ function bytesNow(file: KernelFile): Uint8Array | undefined {
 
 const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
 
-function isCompiled(file: KernelFile): file is CompiledModule {
+/** Its import of memory is what it was compiled with: that of one thread. */
+export function isCompiled(file: KernelFile): file is CompiledModule {
   return webAssembly !== undefined && (file as unknown) instanceof webAssembly.Module
 }
 

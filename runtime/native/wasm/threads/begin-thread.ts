@@ -24,12 +24,12 @@ export interface Thread {
 
 /** What becomes of a thread. */
 export interface Life {
-  begun(): void
-  status(status: number): void
+  readonly begun: () => void
+  readonly status: (status: number) => void
   /** In order, because it was told so. */
-  ended(): void
+  readonly ended: () => void
   /** It never begins, or has ended for another reason; its kernel, if any, is not done. */
-  failed(reason: string): void
+  readonly failed: (reason: string) => void
 }
 
 /** Makes memory and an instance for a thread. */

@@ -60,7 +60,8 @@ export class Launchers {
   /** Sets a word of a frame whose kernel may be running. */
   write(frame: Uint8Array, word: number, value: number): void {
     const launch = this.underWay.get(frame)
-    if (launch !== undefined) Atomics.store(new Int32Array(bufferUpTo(this.shared.memory, launch.address + frame.length)), launch.address / 4 + word, value)
+    if (launch !== undefined)
+      Atomics.store(new Int32Array(bufferUpTo(this.shared.memory, launch.address + frame.length)), launch.address / 4 + word, value)
   }
 
   private serve(): void {

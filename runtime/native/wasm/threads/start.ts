@@ -8,9 +8,9 @@ export interface HostThread {
 }
 
 export interface Listener {
-  said(message: Said): void
+  readonly said: (message: Said) => void
   /** It has not begun, or is not there any more. */
-  failed(reason: string): void
+  readonly failed: (reason: string) => void
 }
 
 interface PageWorker {
@@ -63,7 +63,10 @@ export function startThread(file: string | URL | undefined, listener: Listener):
 
 function inPage(file: string | URL | undefined, { said, failed }: Listener): HostThread {
   // tools that bundle programs look for just this expression
-  const worker = file === undefined ? new Worker(new URL('./web/thread.js', import.meta.url), { type: 'module', name: 'ptlite' }) : new Worker(file, OPTIONS)
+  const worker =
+    file === undefined
+      ? new Worker(new URL('./web/thread.js', import.meta.url), { type: 'module', name: 'ptlite' })
+      : new Worker(file, OPTIONS)
   worker.onmessage = ({ data }) => said(data)
   worker.onerror = (event) => {
     event.preventDefault()

@@ -1,0 +1,6 @@
+import type * as whole from '../../runtime/native/wasm/threads/memory.js'
+
+/** Modules of selective builds have memory of their own. */
+export const newMemory: typeof whole.newMemory = () => ({ memory: undefined, isShared: false })
+
+export const beginFirst: typeof whole.beginFirst = () => undefined

@@ -64,7 +64,8 @@ t.test('any number of threads gives the same bits', options, async (t) => {
       const input = web.tensor(numbers(shape.reduce((a, b) => a * b, 1)), [...shape])
       const file = fixturePath(`models/${name}.ptl`)
       const [interpreted, compiled] = [await web.loadModule(file, { compile: 'off' }), await web.loadModule(file, { compile: 'eager' })]
-      compiled.forward(input)
+      // weights are packed by the first call
+      for (const module of [interpreted, compiled]) module.forward(input)
       return { name, interpreted: () => interpreted.forward(input), compiled: () => compiled.forward(input) }
     }),
   )
@@ -250,15 +251,13 @@ t.test('a program with threads ends', options, (t) => {
 
 t.test('threads before the kernels are there', options, (t) => {
   const { lines, said } = program(`
-    web.setNumThreads(2.0)
-    say(web.getNumThreads())
-    for (const count of [0, 1.5, '2']) try { web.setNumThreads(count) } catch ({ code }) { say(code) }
-    await web.ready()
-    say(web.getNumThreads())
     web.setNumThreads(1e6)
     say(web.getNumThreads())
-    web.setNumThreads(1)`)
-  t.strictSame(lines, [2, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', 2, 64], said)
+    web.setNumThreads(2)
+    for (const count of [0, 1.5, '2']) try { web.setNumThreads(count) } catch ({ code }) { say(code) }
+    await web.ready()
+    say(web.getNumThreads())`)
+  t.strictSame(lines, [64, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', 2], said)
   t.end()
 })
 

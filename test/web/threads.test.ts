@@ -3,6 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import type * as library from '../../web/index.js'
+import { frameOf } from '../../runtime/native/frame.js'
+import * as native from '../../runtime/native/generated/kernels.js'
+import { Kernels } from '../../runtime/native/wasm/kernels.js'
+import { Crew } from '../../runtime/native/wasm/threads/crew.js'
+import { newMemory } from '../../runtime/native/wasm/threads/memory.js'
+import { withSharedMemory } from '../../runtime/native/wasm/threads/shared-import.js'
+import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
+import { DType } from '../../runtime/tensor/dtype.js'
 import { fixturePath } from '../module/fixtures.js'
 import { WEB_LIBRARY, webLibrary, withoutWeb } from '../support/web.js'
 
@@ -289,4 +297,55 @@ t.test('a module that was compiled elsewhere has one thread', options, (t) => {
     say(web.callOperator('aten::matmul', [x(), x()]).numel)`)
   t.strictSame(lines, [1, 65536], said)
   t.end()
+})
+
+const DIST = new URL('../../dist/', import.meta.url)
+
+async function crewOf(helpers: number): Promise<{ readonly kernels: Kernels; readonly crew: Crew }> {
+  const module = new webAssembly!.Module(withSharedMemory(readFileSync(fileURLToPath(new URL('web/ptlite.wasm', DIST)))))
+  const memory = newMemory(true)
+  t.ok(memory.isShared)
+  const kernels = Kernels.of(module, memory)
+  const crew = new Crew(kernels, module, memory.memory!, new URL('web/thread.js', DIST))
+  crew.want(1 + helpers)
+  await crew.begun()
+  return { kernels, crew }
+}
+
+t.test('a trap on another thread is an error, and no kernel runs after it', options, async (t) => {
+  const { kernels, crew } = await crewOf(0)
+  const fill = (address: number, bytes: number): Uint8Array => frameOf(() => native.mem_fill({ address, bytes, value: 1 }))
+  t.equal(await crew.launch(fill(kernels.take(64), 64)), 0)
+  const others = [0, 1, 2].map(() => crew.launch(fill(0xfffffff0, 0x1000)))
+  for (const launch of others) await t.rejects(launch, { code: /INTERNAL|NATIVE_LIBRARY/, message: /memory access out of bounds/ })
+  t.throws(() => kernels.take(64), { code: 'NATIVE_LIBRARY', message: /trap/ })
+  await t.rejects(crew.launch(fill(0, 64)), { code: 'NATIVE_LIBRARY' })
+})
+
+t.test('a trap of a helper ends the kernel that it helps', options, async (t) => {
+  const { kernels } = await crewOf(3)
+  const n = 1 << 22
+  const out = kernels.take(4 * n)
+  // the first half is there
+  const input = kernels.exports.memory.buffer.byteLength - 2 * n
+  const frame = frameOf(() =>
+    native.unary({
+      op: native.UnaryOp.exp,
+      compute: native.Compute.f32,
+      ndim: 1,
+      out_dtype: DType.float32,
+      in_dtype: DType.float32,
+      n,
+      out,
+      in: input,
+      p0: 0,
+      p1: 0,
+      p2: 0,
+      sizes: [n],
+      out_strides: [1],
+      in_strides: [1],
+    }),
+  )
+  t.throws(() => kernels.launchFrame(frame), { code: 'INTERNAL' })
+  t.throws(() => kernels.take(64), { code: 'NATIVE_LIBRARY', message: /trap/ })
 })

@@ -4,17 +4,6 @@ import type { KernelExports } from './exports.js'
 /** What `leave` throws: no error that anybody sees. */
 const LEFT = Symbol('left')
 
-/** What is other in each thread. */
-export interface OfThread {
-  /** Puts functions that others have into the table; 0 where it cannot. */
-  readonly learn: () => number
-  /** Milliseconds of the first thread's clock when this one's was 0. */
-  readonly before: number
-}
-
-/** It has what it generates. */
-const FIRST: OfThread = { learn: () => 1, before: 0 }
-
 /**
  * What kernels ask of JavaScript (kernels/os/wasi/imports.h). A task that is to end is left by an exception of JavaScript: it unwinds the stack of
  * WebAssembly without code in the modules for it.
@@ -22,11 +11,9 @@ const FIRST: OfThread = { learn: () => 1, before: 0 }
 export function importsFor(
   exports: () => KernelExports,
   code: Pick<CodeTable, 'generate' | 'discard' | 'totals'>,
-  { learn, before }: OfThread = FIRST,
 ): Readonly<Record<string, unknown>> {
   return {
-    clock: () => before + performance.now(),
-    learn,
+    clock: () => performance.now(),
     attempt(task: number, context: number, status: number): number {
       const { memory, __stack_pointer: stack, __indirect_function_table: functions } = exports()
       const before = stack.value

@@ -4,7 +4,7 @@ import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
 import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
 import { importsFor } from './imports.js'
-import { beginFirst, type KernelMemory, newMemory } from './threads/memory.js'
+import { beginFirst, type KernelMemory, newMemory, withMemory } from './threads/memory.js'
 import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
@@ -195,7 +195,10 @@ class Making {
   readonly imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
   constructor(readonly memory: KernelMemory) {
-    this.imports = { ptlite: importsFor(() => this.exports!, this.code), env: { memory: memory.memory } }
+    this.imports = withMemory(
+      importsFor(() => this.exports!, this.code),
+      memory,
+    )
   }
 }
 

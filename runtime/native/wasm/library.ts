@@ -1,20 +1,14 @@
 import { check, PtliteError } from '../../error.js'
-import { turnOfOthers } from '../../turn.js'
 import { frameBytes } from './frame-memory.js'
-import { Kernels } from './kernels.js'
-import { chooseKernels, compileLater, compileNow, isCompiled, type KernelFile, type KernelSource, threadFile } from './locate.js'
-import { Crew, mostThreads } from './threads/crew.js'
-import { type KernelMemory, newMemory } from './threads/memory.js'
-import type { CompiledModule } from './web-assembly.js'
+import type { Kernels } from './kernels.js'
+import { chooseKernels, type KernelSource } from './locate.js'
+import { kernelsLater, kernelsNow, launchElsewhere, threadsBegun, writeElsewhere } from './threads/loading.js'
 
 /** Stands for runtime/native/library.ts in builds for browsers: kernels are modules of WebAssembly. */
 
 let source: KernelSource | undefined
 let kernels: Kernels | undefined
 let loading: Promise<Kernels> | undefined
-/** Other threads, where there can be any. */
-let crew: Crew | undefined
-let threads = 1
 
 /**
  * Says where the kernels are, in place of the files beside the library. Must come before the first operator call and the first model: throws
@@ -36,16 +30,13 @@ export function setNativeLibrary(path: string): void {
   setKernels(path)
 }
 
-/** Fulfils once kernels can run, on all threads that are there to be; loadModule waits for that itself. Rejects with NATIVE_LIBRARY, and UNSUPPORTED_HOST. */
+/** Fulfils once kernels can run, on all threads that are to be there; loadModule waits for that itself. Rejects with NATIVE_LIBRARY, and UNSUPPORTED_HOST. */
 export async function kernelsReady(): Promise<void> {
-  if (kernels === undefined) await loaded()
-  await crew?.begun()
-}
-
-async function loaded(): Promise<void> {
+  if (kernels !== undefined) return threadsBegun()
   loading ??= load()
   try {
     await loading
+    await threadsBegun()
   } catch (error) {
     // the network may be there next time
     loading = undefined
@@ -54,24 +45,9 @@ async function loaded(): Promise<void> {
 }
 
 async function load(): Promise<Kernels> {
-  const file = chooseKernels(source)
-  const memory = memoryFor(file)
-  const module = await compileLater(file, memory.isShared)
-  const made = await Kernels.whenMade(module, memory)
+  const made = await kernelsLater(chooseKernels(source), source)
   // someone may have come first who could not wait
-  return kernels ?? use(made, module, memory)
-}
-
-/** Code says whether its memory is shared; that of a file is made to. */
-const memoryFor = (file: KernelFile): KernelMemory => newMemory(mostThreads() > 1 && !isCompiled(file))
-
-function use(made: Kernels, module: CompiledModule, { memory, isShared }: KernelMemory): Kernels {
-  kernels = made
-  if (isShared) {
-    crew = new Crew(made, module, memory!, threadFile(source))
-    crew.want(threads)
-  }
-  return made
+  return (kernels ??= made)
 }
 
 /** The kernels, loaded at once where the host can do that: from files of Node, and from bytes. Throws NATIVE_LIBRARY where it cannot. */
@@ -80,10 +56,8 @@ export function nativeHost(): Kernels {
 }
 
 function loadNow(): Kernels {
-  const file = chooseKernels(source)
-  const memory = memoryFor(file)
-  const module = compileNow(file, memory.isShared)
-  if (module !== undefined) return use(Kernels.of(module, memory), module, memory)
+  const made = kernelsNow(chooseKernels(source), source)
+  if (made !== undefined) return made
   throw new PtliteError(
     'NATIVE_LIBRARY',
     "the kernels have not been loaded yet, which browsers do while others wait: `await ready()` of 'ptlite/web' before tensors are made, or load a model first",
@@ -111,24 +85,13 @@ function withFrame(): Kernels {
   return host
 }
 
-/** Runs the kernel of another frame, on another thread where there can be one; others have their turn first where there is none. */
-export async function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
-  const host = nativeHost()
-  if (crew !== undefined) return crew.launch(frame)
-  await turnOfOthers()
-  return host.launchFrame(frame)
+/** Runs the kernel of another frame, on another thread where there can be one. */
+export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
+  return launchElsewhere(nativeHost(), frame)
 }
 
 /** Sets a word of a frame that was given to `nativeLaunchAsync`, whose kernel may be running. */
 export function writeFrame(frame: Uint8Array, word: number, value: number): void {
   new Int32Array(frame.buffer, frame.byteOffset)[word] = value
-  crew?.write(frame, word, value)
+  writeElsewhere(frame, word, value)
 }
-
-/** Kernels are to use so many threads from now on, or as many as there can be. */
-export function useThreads(count: number): void {
-  threads = Math.min(count, mostThreads())
-  crew?.want(threads)
-}
-
-export const threadsInUse = (): number => (kernels === undefined || crew !== undefined ? threads : 1)

@@ -1,7 +1,6 @@
 import { PtliteError } from '../../error.js'
 import { FILES } from './files.js'
 import { highestWasmLevel, type WasmLevel } from './features.js'
-import { sharedOnTheWay, withSharedMemory } from './threads/shared-import.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
 
 /**
@@ -30,7 +29,7 @@ export function chooseKernels(source: KernelSource | undefined): KernelFile {
 }
 
 /** Where the program of threads is, if not beside the library. */
-export function threadFile(source: KernelSource | undefined): string | URL | undefined {
+export function threadsFile(source: KernelSource | undefined): string | URL | undefined {
   return source !== undefined && isByLevel(source) ? source.THREAD : undefined
 }
 
@@ -48,33 +47,35 @@ export function filesOfHost(): Files | undefined {
   return process?.getBuiltinModule?.('fs')
 }
 
-/** Compiled code at once, for memory that `isShared` or not; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
-export function compileNow(file: KernelFile, isShared = false): CompiledModule | undefined {
+/** Compiled code at once, of what `change` makes of the file; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
+export function compileNow(file: KernelFile, change = same): CompiledModule | undefined {
   if (isCompiled(file)) return file
   return from(file, () => {
-    const bytes = bytesNow(file)
-    return bytes && new webAssembly!.Module(isShared ? withSharedMemory(bytes) : bytes)
+    const bytes = bytesNow(change(file))
+    return bytes && new webAssembly!.Module(bytes)
   })
 }
 
 /** The same from anywhere. Rejects with NATIVE_LIBRARY. */
-export async function compileLater(file: KernelFile, isShared = false): Promise<CompiledModule> {
+export async function compileLater(file: KernelFile, change = same): Promise<CompiledModule> {
   if (isCompiled(file)) return file
   try {
-    const bytes = bytesNow(file)
-    const inMemory = isShared ? withSharedMemory : (bytes: Uint8Array): Uint8Array => bytes
-    if (bytes !== undefined) return await webAssembly!.compile(inMemory(bytes))
-    const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
+    const given = change(file)
+    const bytes = bytesNow(given)
+    if (bytes !== undefined) return await webAssembly!.compile(bytes)
+    const response = await (isAddress(given) ? fetch(given) : (given as Response | Promise<Response>))
     if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
     // a server that does not know the type of the file has it compiled in one piece
     const isNamed = response.headers.get('content-type')?.startsWith('application/wasm') === true
     return isNamed && webAssembly!.compileStreaming !== undefined
-      ? await webAssembly!.compileStreaming(isShared ? sharedOnTheWay(response) : response)
-      : await webAssembly!.compile(inMemory(new Uint8Array(await response.arrayBuffer())))
+      ? await webAssembly!.compileStreaming(response)
+      : await webAssembly!.compile(new Uint8Array(await response.arrayBuffer()))
   } catch (cause) {
     throw notLoaded(file, cause)
   }
 }
+
+const same = (file: KernelFile): KernelFile => file
 
 function from<T>(file: KernelFile, make: () => T): T {
   try {
@@ -84,7 +85,7 @@ function from<T>(file: KernelFile, make: () => T): T {
   }
 }
 
-function bytesNow(file: KernelFile): Uint8Array | undefined {
+export function bytesNow(file: KernelFile): Uint8Array | undefined {
   if (file instanceof Uint8Array) return file
   if (file instanceof ArrayBuffer) return new Uint8Array(file)
   if (!isAddress(file)) return undefined
@@ -92,9 +93,9 @@ function bytesNow(file: KernelFile): Uint8Array | undefined {
   return text.startsWith('file:') ? filesOfHost()?.readFileSync(new URL(text)) : undefined
 }
 
-const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
+export const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
 
-/** Its import of memory is what it was compiled with: that of one thread. */
+/** Its memory is what it was compiled for. */
 export function isCompiled(file: KernelFile): file is CompiledModule {
   return webAssembly !== undefined && (file as unknown) instanceof webAssembly.Module
 }

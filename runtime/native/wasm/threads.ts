@@ -1,6 +1,6 @@
 import { check } from '../../error.js'
 import type * as whole from '../threads.js'
-import { threadsInUse, useThreads } from './library.js'
+import { threadsInUse, useThreads } from './threads/loading.js'
 
 /** Stands for runtime/native/threads.ts in the library for browsers, where threads are workers: see docs/web.md. */
 

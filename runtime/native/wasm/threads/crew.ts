@@ -4,11 +4,8 @@ import type { CompiledModule, Memory } from '../web-assembly.js'
 import { CodeList } from './code-list.js'
 import { Helpers } from './helpers.js'
 import { Launchers } from './launchers.js'
-import { mostThreads } from './start.js'
 
-export { mostThreads }
-
-/** Threads besides the one that loaded the kernels. Selective builds have none. */
+/** Threads besides the one that loaded the kernels. */
 export class Crew {
   private readonly exports: ThreadExports
   private readonly helpers: Helpers

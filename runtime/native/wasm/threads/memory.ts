@@ -27,6 +27,14 @@ export function newMemory(wanted: boolean): KernelMemory {
   return { memory: new webAssembly!.Memory({ initial: FIRST, maximum: MOST }), isShared: false }
 }
 
+/** What the first instance is given, which has all code that it generates. */
+export function withMemory(
+  ptlite: Readonly<Record<string, unknown>>,
+  { memory }: KernelMemory,
+): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
+  return { ptlite: { ...ptlite, learn: () => 1 }, env: { memory } }
+}
+
 /** The first call of the instance that sets the memory up. */
 export function beginFirst(exports: KernelExports, { isShared }: KernelMemory): void {
   ;(exports as ThreadExports).ptlite_thread_begin(1, Number(isShared && canWait()))

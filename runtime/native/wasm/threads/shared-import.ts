@@ -11,8 +11,9 @@ export function withSharedMemory(module: Uint8Array): Uint8Array {
   return copy
 }
 
-/** The same while the module comes. */
+/** The same while the module comes; another answer stays as it is. */
 export function sharedOnTheWay(response: Response): Response {
+  if (!response.ok || response.body === null) return response
   let head: Uint8Array | undefined = new Uint8Array(0)
   const marking = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -31,7 +32,7 @@ export function sharedOnTheWay(response: Response): Response {
       if (head !== undefined) controller.enqueue(head)
     },
   })
-  return new Response(response.body?.pipeThrough(marking) ?? null, { headers: { 'content-type': 'application/wasm' } })
+  return new Response(response.body.pipeThrough(marking), { headers: { 'content-type': response.headers.get('content-type') ?? '' } })
 }
 
 function mark(module: Uint8Array): boolean {

@@ -24,8 +24,11 @@ port.onmessage = ({ data }) => {
 
 function begin({ module, memory, stack, locals, origin, isHelper }: Start): void {
   const noCode = { generate: () => 0, discard: () => undefined, totals: () => ({ isOn: false, functions: 0, bytes: 0 }) }
-  const env = importsFor(() => exports, noCode, { learn: () => reader.learn(), before: performance.timeOrigin - origin })
-  const exports = new webAssembly!.Instance(module, { env: { memory }, ptlite: env }).exports as ThreadExports
+  /** Of the first thread's clock when this one's was 0. */
+  const before = performance.timeOrigin - origin
+  const own = { clock: () => before + performance.now(), learn: () => reader.learn() }
+  const ptlite = { ...importsFor(() => exports, noCode), ...own }
+  const exports = new webAssembly!.Instance(module, { env: { memory }, ptlite }).exports as ThreadExports
   exports.__stack_pointer.value = stack
   exports.__wasm_init_tls(locals)
   exports.ptlite_thread_begin(0, 1)

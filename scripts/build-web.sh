@@ -45,7 +45,7 @@ for level in "${levels[@]}"; do
   rm -f "$log"
   cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(nproc)}" -- ${PTLITE_BUILD_FLAGS:-}
   # a new file and a rename, so that whoever reads the old one has all of it
-  cp "$folder/ptlite.wasm" "dist/web/.$name.new"
+  node scripts/web/unshared.mjs "$folder/ptlite.wasm" "dist/web/.$name.new"
   mv "dist/web/.$name.new" "dist/web/$name"
   echo "dist/web/$name: $(stat -c %s "dist/web/$name") bytes, $(gzip -9 <"dist/web/$name" | wc -c) gzipped"
 done

@@ -93,7 +93,8 @@ sources() {
   find kernels -name '*.cpp' -not -path 'kernels/arch/*' -not -path 'kernels/os/*' -not -path 'kernels/generated/*' -not -path kernels/host/node_api.cpp
   local folders=("kernels/os/$2")
   [ "$2" = wasi ] || folders+=(kernels/os/posix kernels/os/unix)
-  find "kernels/arch/$1/isa" kernels/arch/generic/jit "${folders[@]}" -name '*.cpp'
+  # threads of WebAssembly are instructions of arch/wasm
+  find "kernels/arch/$1/isa" kernels/arch/generic/jit "${folders[@]}" -name '*.cpp' -not -path 'kernels/os/wasi/threads/*'
 }
 
 # levels PROCESSOR: name, number, level that it builds upon, and flags, a level a line

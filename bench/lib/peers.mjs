@@ -25,6 +25,7 @@ export class Ptlite {
     const { loadModule, setNumThreads, Tensor } = this.#library
     this.#threads = threads
     setNumThreads(threads)
+    await this.#library.ready?.()
     this.#module?.dispose()
     this.#module = await loadModule(file, { compile: this.#compile })
     const { dtype, shape, data } = readNpy(input)
@@ -37,6 +38,8 @@ export class Ptlite {
 
   async time(runs) {
     this.#library.setNumThreads(this.#threads)
+    // threads of pages come when others have had their turn
+    await this.#library.ready?.()
     const times = []
     for (let i = 0; i < runs; i++) {
       const start = now()

@@ -3,6 +3,7 @@ import type { Profiler } from '../../engine/interpreter/profile.js'
 import { type Limits, limitError, nanosecondsOf } from '../../runtime/limits.js'
 import { frameOf, i32 } from '../../runtime/native/frame.js'
 import { launchAsync } from '../../runtime/native/frame-async.js'
+import { writeFrame } from '../../runtime/native/library.js'
 import * as kernels from '../../runtime/native/generated/kernels.js'
 import { withLevels } from '../../runtime/native/level-limit.js'
 import { limitMemory, memoryStats } from '../../runtime/native/memory.js'
@@ -197,7 +198,7 @@ export class Plan {
     })
     const words = new Int32Array(frame.buffer)
     const cancel = (): void => {
-      words[replayField('cancel').offset / 4] = 1
+      writeFrame(frame, replayField('cancel').offset / 4, 1)
     }
     signal?.addEventListener('abort', cancel, { once: true })
     try {

@@ -10,6 +10,7 @@ const OTHERS = {
   'ptlite/web.js': 'dist/web.js',
   'ptlite/web/ptlite.wasm': 'dist/web/ptlite.wasm',
   'ptlite/web/ptlite-relaxed.wasm': 'dist/web/ptlite-relaxed.wasm',
+  'ptlite/web/thread.js': 'dist/web/thread.js',
   'models/digits.ptl': 'examples/digits/digits.ptl',
   'models/shapes.pt2': 'examples/classify/shapes.pt2',
   'models/detector.pt': 'examples/detect/detector.pt',

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "primitives/shared_code.h"
+
 namespace ptlite {
 namespace jit {
 
@@ -19,7 +21,7 @@ struct Handle {
 };
 
 // Whether there is code to run; compiled kernels do the work as long as there is none.
-inline bool is_ready(const Handle* handle) { return handle != nullptr && handle->start != nullptr; }
+inline bool is_ready(const Handle* handle) { return handle != nullptr && is_there(&handle->start); }
 inline bool is_ready(int64_t handle) { return is_ready(reinterpret_cast<const Handle*>(handle)); }
 
 }  // namespace jit

@@ -6,11 +6,14 @@
 
 namespace ptlite {
 
-/// The first `bytes` of a file. False where they cannot be read, with errno, or the file has fewer.
+/// The first `bytes` of a file. False where they cannot be read, or the file has fewer.
 bool read_file(int descriptor, void* to, int64_t bytes);
 
 /// The first `bytes` of a file in pages that are read when they are first touched. Writing changes this process's view and never the file.
-/// nullptr, with errno, where it cannot be mapped. Ends with unmap_pages.
+/// nullptr where it cannot be mapped. Ends with unmap_pages.
 void* map_file(int descriptor, size_t bytes);
+
+/// Why the last of these failed, as errno.
+int file_error();
 
 }  // namespace ptlite

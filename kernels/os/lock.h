@@ -2,13 +2,39 @@
 // C++ library's own, which bring its exception handling along: 90 kB.
 #pragma once
 
-#if !defined(__wasi__) && !defined(_WIN32)
+#if defined(__wasm_atomics__)
+#include <stdint.h>
+
+#include <atomic>
+#elif !defined(__wasi__) && !defined(_WIN32)
 #include <pthread.h>
 #endif
 
 namespace ptlite {
 
-#if defined(__wasi__)
+#if defined(__wasm_atomics__)
+
+class Mutex {
+ public:
+  void lock();
+  void unlock();
+
+ private:
+  /// 0: nobody has it; 2: others may sleep until it is given up.
+  std::atomic<uint32_t> state_{0};
+};
+
+/// Whoever comes while the task runs waits for its end.
+class Once {
+ public:
+  void run(void (*task)());
+
+ private:
+  std::atomic<bool> done_{false};
+  Mutex mutex_;
+};
+
+#elif defined(__wasi__)
 
 // one thread
 class Mutex {

@@ -6,7 +6,11 @@
 #include "os/threads.h"
 #include "os/wait.h"
 #include "primitives/cycles.h"
+#include "primitives/shared_code.h"
 #include "ptlite_abi.h"
+#if defined(__wasi__)
+#include "os/wasi/imports.h"
+#endif
 
 namespace ptlite {
 namespace {
@@ -15,8 +19,12 @@ namespace {
 /// enough that an idle process costs nothing.
 constexpr int64_t kSpinNanoseconds = 50000;
 
-/// A helper that had nothing to do for so long ends; another is started when one is needed.
+/// A helper that had nothing to do for so long ends; another is started when one is needed. Where they cannot be started at once, they stay.
+#if defined(__wasi__)
+constexpr int64_t kIdle = -1;
+#else
 constexpr int64_t kIdle = 5000000000;
+#endif
 
 /// What is written by one thread while others look at something else gets a cache line of its own.
 constexpr size_t kLine = 64;
@@ -54,6 +62,11 @@ alignas(kLine) std::atomic<uint32_t> sleepers{0};
 std::atomic<uint32_t> finished{0};
 std::atomic<bool> caller_sleeps{false};
 std::atomic<int32_t> started{0};  // helpers that have not ended
+std::atomic<int32_t> dismissed{0};  // helpers that are to end
+// A helper was ended in the middle of a job, which is not done.
+std::atomic<bool> broken{false};
+// In the middle of one.
+__thread bool at_work = false;
 bool fork_handled = false;
 
 /// Spins until done() or the time is over; whether it is done.
@@ -147,21 +160,35 @@ void work(int32_t self) {
   }
 }
 
+void leave() {
+  at_work = false;
+  const uint32_t before = state.fetch_sub(1, std::memory_order_seq_cst);
+  if ((before & (kCount | kOpen)) == 1 && caller_sleeps.load(std::memory_order_seq_cst)) {
+    finished.fetch_add(1, std::memory_order_seq_cst);
+    wake(finished, 1);
+  }
+}
+
 /// Joins the job of state `seen`, which is open, and works on it. False where it was closed or is full.
 bool join(uint32_t seen) {
   while (seen & kOpen) {
     // job is written before it is opened and stays until it is closed and empty, so it can only be read after joining
     if (state.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       const int32_t before_it = static_cast<int32_t>(seen & kCount);
-      if (before_it < job.helpers) work(1 + before_it);
-      const uint32_t before = state.fetch_sub(1, std::memory_order_seq_cst);
-      if ((before & (kCount | kOpen)) == 1 && caller_sleeps.load(std::memory_order_seq_cst)) {
-        finished.fetch_add(1, std::memory_order_seq_cst);
-        wake(finished, 1);
-      }
+      at_work = true;
+      if (before_it < job.helpers && has_shared_code()) work(1 + before_it);
+      leave();
       return true;
     }
   }
+  return false;
+}
+
+/// Whether this helper is one of those that are to end.
+bool is_dismissed() {
+  int32_t left = dismissed.load(std::memory_order_seq_cst);
+  while (left > 0)
+    if (dismissed.compare_exchange_weak(left, left - 1, std::memory_order_seq_cst)) return true;
   return false;
 }
 
@@ -180,7 +207,7 @@ void* help(void*) {
     }
     sleepers.fetch_add(1, std::memory_order_seq_cst);
     seen = state.load(std::memory_order_seq_cst);
-    const bool idle = !((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined) && !sleep_while(state, seen, kIdle);
+    const bool idle = !((seen & kOpen) && (seen & ~(kCount | kOpen)) != joined) && (is_dismissed() || !sleep_while(state, seen, kIdle));
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
     // a job that comes now goes without it
     if (idle) break;
@@ -228,14 +255,16 @@ void run(int32_t helpers, int64_t units) {
   work(0);
   state.fetch_and(~kOpen, std::memory_order_seq_cst);
   const auto done = [] { return (state.load(std::memory_order_seq_cst) & kCount) == 0; };
-  if (done() || spin(done)) return;
-  caller_sleeps.store(true, std::memory_order_seq_cst);
-  for (;;) {
-    const uint32_t before = finished.load(std::memory_order_seq_cst);
-    if (done()) break;
-    sleep_while(finished, before);
+  if (!done() && !spin(done)) {
+    caller_sleeps.store(true, std::memory_order_seq_cst);
+    for (;;) {
+      const uint32_t before = finished.load(std::memory_order_seq_cst);
+      if (done()) break;
+      sleep_while(finished, before);
+    }
+    caller_sleeps.store(false, std::memory_order_relaxed);
   }
-  caller_sleeps.store(false, std::memory_order_relaxed);
+  if (__builtin_expect(broken.load(std::memory_order_relaxed), 0)) __builtin_trap();
 }
 
 thread_local Scratch range_memory;
@@ -278,3 +307,36 @@ void parallel_ranges(int64_t count, int64_t grain, RangeTask task, const void* c
 void* range_scratch(size_t bytes) { return range_memory.at_least(bytes); }
 
 }  // namespace ptlite
+
+#if defined(__wasi__)
+
+// JavaScript starts helpers and ends them (runtime/native/wasm/threads/crew.ts).
+extern "C" {
+
+/// Works for others on the calling thread until it is dismissed.
+PTLITE_EXPORTED("ptlite_help") void ptlite_help() {
+  ptlite::started.fetch_add(1, std::memory_order_relaxed);
+  ptlite::help(nullptr);
+}
+
+/// Kernels are to use so many threads.
+PTLITE_EXPORTED("ptlite_use_threads") void ptlite_use_threads(int32_t count) { ptlite::set_thread_limit(count); }
+
+/// So many helpers end as soon as they are idle.
+PTLITE_EXPORTED("ptlite_dismiss") void ptlite_dismiss(int32_t count) {
+  ptlite::dismissed.fetch_add(count, std::memory_order_seq_cst);
+  // another state, for those that are about to sleep
+  ptlite::state.fetch_add(ptlite::kJob, std::memory_order_seq_cst);
+  ptlite::wake(ptlite::state, ptlite::kMaxThreads);
+}
+
+/// The engine has ended this helper by a trap. Whoever waits for it goes on, and traps, too.
+PTLITE_EXPORTED("ptlite_abandon") void ptlite_abandon() {
+  ptlite::broken.store(true, std::memory_order_relaxed);
+  ptlite::started.fetch_sub(1, std::memory_order_relaxed);
+  if (ptlite::at_work) ptlite::leave();
+}
+
+}  // extern "C"
+
+#endif

@@ -28,6 +28,11 @@ export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
   return launchElsewhere(nativeHost(), frame)
 }
 
+/** Sets a word of a frame that was given to `nativeLaunchAsync`, whose kernel may be running. */
+export function writeFrame(frame: Uint8Array, word: number, value: number): void {
+  new Int32Array(frame.buffer, frame.byteOffset)[word] = value
+}
+
 /** The kernel library in use. Throws NATIVE_LIBRARY where it cannot be loaded, was cut off, or is of another version. */
 export function nativeHost(): Host {
   return (host ??= load())

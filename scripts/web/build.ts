@@ -1,24 +1,26 @@
-// Bundles the library for browsers: dist/web.js. The kernels are those of scripts/build-web.sh.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Bundles the library for browsers: dist/web.js, and the program of its threads: dist/web/thread.js. The kernels are those of scripts/build-web.sh.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { readKernels } from '../../codegen/generate.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { forBrowsers } from '../../web/bundling/for-browsers.js'
-import { GLOBALS, REPLACED } from '../../web/bundling/manifest.js'
+import { GLOBALS, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist/web.js`
+const threadOut = join(dirname(out), 'web/thread.js')
+const replacements = { ...REPLACED, ...WITH_THREADS }
 const constants = constantFields(readKernels(`${root}/codegen/kernels`, `${root}/`))
 
 const replaced: Plugin = {
   name: 'replaced files',
   setup(builder) {
     builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const file = REPLACED[relative(root, path)]
+      const file = replacements[relative(root, path)]
       if (file !== undefined)
         return { contents: `export * from ${JSON.stringify(join(root, file))}`, loader: 'ts', resolveDir: dirname(path) }
       return { contents: rewriteConstants(readFileSync(path, 'utf8'), constants), loader: 'ts' }
@@ -26,10 +28,8 @@ const replaced: Plugin = {
   },
 }
 
-const { outputFiles, metafile } = await build({
-  entryPoints: [`${root}/web/index.ts`],
+const common = {
   absWorkingDir: root,
-  outfile: out,
   bundle: true,
   format: 'esm',
   platform: 'browser',
@@ -40,14 +40,24 @@ const { outputFiles, metafile } = await build({
   treeShaking: true,
   legalComments: 'none',
   lineLimit: 160,
+  metafile: true,
+  write: false,
+} satisfies BuildOptions
+
+const library = await build({
+  ...common,
+  entryPoints: [`${root}/web/index.ts`],
+  outfile: out,
   mainFields: ['module', 'main'],
   inject: GLOBALS.map((file) => join(root, file)),
   plugins: [forBrowsers(root), replaced],
-  metafile: true,
-  write: false,
 })
-for (const { path, contents } of outputFiles) writeFileSync(path, contents)
-const code = outputFiles.find(({ path }) => path.endsWith('.js'))!
-console.log(
-  `${relative(root, out)}: ${code.contents.length} bytes, ${gzipSync(code.contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,
-)
+const thread = await build({ ...common, entryPoints: [`${root}/runtime/native/wasm/threads/thread.ts`], outfile: threadOut })
+mkdirSync(dirname(threadOut), { recursive: true })
+for (const { outputFiles, metafile } of [library, thread]) {
+  for (const { path, contents } of outputFiles) writeFileSync(path, contents)
+  const { path, contents } = outputFiles.find(({ path }) => path.endsWith('.js'))!
+  console.log(
+    `${relative(root, path)}: ${contents.length} bytes, ${gzipSync(contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,
+  )
+}

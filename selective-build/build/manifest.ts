@@ -78,6 +78,8 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'program-engine' },
   { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'call-options' },
   { features: ['compiler'], file: 'runtime/native/wasm/code-table.ts', absent: 'code-table' },
+  { features: [], file: 'runtime/native/wasm/threads/loading.ts', absent: 'threads-loading' },
+  { features: [], file: 'runtime/native/wasm/threads/memory.ts', absent: 'kernel-memory' },
   { features: ['quantized'], file: 'runtime/tensor/quant.ts', absent: 'quant' },
   { features: ['quantized'], file: 'compiler/passes/integers/rewriter.ts', absent: 'on-integers' },
   { features: ['custom-operators'], file: 'runtime/operators/added.ts', absent: 'added' },

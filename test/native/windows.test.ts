@@ -19,7 +19,7 @@ t.test('the system layer for Windows and the addon compile', { skip }, async (t)
   const levels = join(fileURLToPath(new URL('../../build', import.meta.url)), 'generated')
   t.ok(existsSync(levels), 'the levels of this build')
   const sources = [...sourcesOf('os/windows'), 'host/node_api.cpp', 'host/addon.cpp']
-  const includes = ['.', 'arch/x86', 'include', 'generated'].flatMap((folder) => ['-I', join(kernels, folder)])
+  const includes = ['.', 'arch/x86', 'arch/generic', 'include', 'generated'].flatMap((folder) => ['-I', join(kernels, folder)])
   const flags = ['-std=gnu++17', '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-fno-exceptions', '-fno-rtti', '-I', levels]
   const definitions = ['PTLITE_GUARDS', 'PTLITE_CUSTOM_LIBRARIES', 'PTLITE_ASYNC_LAUNCHES'].map((name) => `-D${name}`)
   const { status, stderr } = spawnSync(compiler, [...flags, ...definitions, ...includes, ...sources], { cwd: kernels, encoding: 'utf8' })

@@ -10,6 +10,11 @@ export const REPLACED: Readonly<Record<string, string>> = {
   'engine/background/interpret.ts': 'selective-build/absent/background.ts',
 }
 
+/** What selective builds leave as it is: they have one thread. */
+export const WITH_THREADS: Readonly<Record<string, string>> = {
+  'runtime/native/threads.ts': 'runtime/native/wasm/threads.ts',
+}
+
 /** Modules of Node that the library uses, by the files that have as much of them as it needs. */
 export const NODE_MODULES: Readonly<Record<string, string>> = {
   'node:buffer': 'web/node/buffer.ts',

@@ -91,12 +91,12 @@ int32_t map(mem_map_frame* f) {
                  : copied ? ptlite::map_pages(pages)
                           : ptlite::map_file(f->descriptor, size);
   if (memory == nullptr) {
-    f->header.detail = errno;
-    return errno == ENOMEM ? PTLITE_NO_MEMORY : PTLITE_FILE;
+    f->header.detail = ptlite::file_error();
+    return f->header.detail == ENOMEM ? PTLITE_NO_MEMORY : PTLITE_FILE;
   }
   const ptlite::Destroy destroy = guarded ? ptlite::return_guarded : ptlite::unmap_pages;
   if (copied && !ptlite::read_file(f->descriptor, memory, f->size)) {
-    f->header.detail = errno;
+    f->header.detail = ptlite::file_error();
     destroy(memory, mapped);
     return PTLITE_FILE;
   }

@@ -16,4 +16,6 @@ bool read_file(int descriptor, void* to, int64_t bytes) {
   return true;
 }
 
+int file_error() { return errno; }
+
 }  // namespace ptlite

@@ -5,14 +5,10 @@
 namespace ptlite {
 
 // There are no files: JavaScript has their bytes.
-void* map_file(int, size_t) {
-  errno = ENOTSUP;
-  return nullptr;
-}
+void* map_file(int, size_t) { return nullptr; }
 
-bool read_file(int, void*, int64_t) {
-  errno = ENOTSUP;
-  return false;
-}
+bool read_file(int, void*, int64_t) { return false; }
+
+int file_error() { return ENOTSUP; }
 
 }  // namespace ptlite

@@ -1,9 +1,10 @@
-// All that a module of the kernels asks of JavaScript (runtime/native/wasm/imports.ts).
+// All that a module of the kernels asks of JavaScript (runtime/native/wasm/imports.ts), and how functions are named for it.
 #pragma once
 
 #include <stdint.h>
 
 #define PTLITE_IMPORT(name) __attribute__((import_module("ptlite"), import_name(name)))
+#define PTLITE_EXPORTED(name) __attribute__((export_name(name)))
 
 extern "C" {
 
@@ -28,5 +29,9 @@ PTLITE_IMPORT("discard") void ptlite_discard(void** start);
 
 /// Whether code is generated at all, functions that are there, and bytes of their code.
 PTLITE_IMPORT("generated") int32_t ptlite_generated(int64_t* functions, int64_t* bytes);
+
+/// The table of this instance gets the functions that it lacks of those that were generated (runtime/native/wasm/threads/code-list.ts). 0 where it cannot
+/// have them.
+PTLITE_IMPORT("learn") int32_t ptlite_learn();
 
 }  // extern "C"

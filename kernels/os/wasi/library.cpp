@@ -23,8 +23,7 @@ char* getenv(const char*) { return nullptr; }
 
 [[noreturn]] void abort() { __builtin_trap(); }
 
-// of memory that threads leave behind: the one thread ends with the module
-int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }
+// the module ends with its memory
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
 // Messages to stderr are lines; what is formatted into them is left out.

@@ -58,4 +58,6 @@ void* map_file(int descriptor, size_t bytes) {
   return memory;
 }
 
+int file_error() { return errno; }
+
 }  // namespace ptlite

@@ -1,7 +1,7 @@
 import { codeOf } from './emit/descriptions.js'
 import { EXPORT, IMPORT, moduleOf } from './emit/module.js'
 import type { KernelExports } from './exports.js'
-import { type CompiledModule, webAssembly } from './web-assembly.js'
+import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 /** A generated function, shared by all whose description is the same. */
 interface Entry {
@@ -11,6 +11,14 @@ interface Entry {
   readonly users: Set<number>
   /** Its number in the table; 0 while it is being compiled, and where that failed. */
   slot: number
+  /** Where other threads find it; 0 where there are none. */
+  published: number
+}
+
+/** Where other threads find functions (threads/code-list.ts). */
+export interface SharedCode {
+  publish(slot: number, module: Uint8Array): number
+  withdraw(entry: number): void
 }
 
 /** What pages compile at once, whatever their browser. */
@@ -28,6 +36,9 @@ export class CodeTable {
   private readonly byUser = new Map<number, Entry>()
   private readonly unused: number[] = []
   private readonly pending = new Set<Promise<void>>()
+
+  /** Of memory that other threads share. */
+  shared: SharedCode | undefined
 
   constructor(private readonly exports: () => Pick<KernelExports, 'memory' | '__indirect_function_table'>) {}
 
@@ -58,6 +69,7 @@ export class CodeTable {
     this.entries.delete(entry.key)
     if (entry.slot === 0) return
     this.exports().__indirect_function_table.set(entry.slot, null)
+    if (entry.published !== 0) this.shared!.withdraw(entry.published)
     this.unused.push(entry.slot)
   }
 
@@ -75,9 +87,8 @@ export class CodeTable {
   private make(key: string, kind: number, description: Uint8Array): Entry | undefined {
     const code = codeOf(kind, description)
     if (code === null) return undefined
-    // the kernels' memory is of one thread
-    const bytes = moduleOf(code, false)
-    const entry: Entry = { key, bytes: bytes.length, users: new Set(), slot: 0 }
+    const bytes = moduleOf(code, this.shared !== undefined)
+    const entry: Entry = { key, bytes: bytes.length, users: new Set(), slot: 0, published: 0 }
     this.entries.set(key, entry)
     // what a product costs is measured before it is chosen
     if (kind === SPARSE && bytes.length <= MOST_AT_ONCE && this.compileNow(entry, bytes)) return entry
@@ -88,8 +99,7 @@ export class CodeTable {
 
   private compileNow(entry: Entry, bytes: Uint8Array): boolean {
     try {
-      this.install(entry, new webAssembly!.Instance(new webAssembly!.Module(bytes), this.imports()).exports)
-      return true
+      return this.install(entry, bytes, new webAssembly!.Instance(new webAssembly!.Module(bytes), this.imports()).exports)
     } catch {
       return false
     }
@@ -100,7 +110,7 @@ export class CodeTable {
     try {
       const module: CompiledModule = await webAssembly!.compile(bytes)
       const { exports } = await webAssembly!.instantiate(module, this.imports())
-      if (this.entries.get(entry.key) === entry) this.install(entry, exports)
+      if (this.entries.get(entry.key) === entry) this.install(entry, bytes, exports)
     } catch {
       return
     }
@@ -110,20 +120,30 @@ export class CodeTable {
     return { [IMPORT.module]: { [IMPORT.name]: this.exports().memory } }
   }
 
-  private install(entry: Entry, exports: unknown): void {
+  /** False where other threads cannot have it, for want of memory. */
+  private install(entry: Entry, bytes: Uint8Array, exports: unknown): boolean {
     const table = this.exports().__indirect_function_table
     if (this.unused.length === 0) {
       const first = table.grow(MORE_SLOTS)
       for (let i = MORE_SLOTS - 1; i >= 0; i--) this.unused.push(first + i)
     }
     const slot = this.unused.pop()!
+    if (this.shared !== undefined) {
+      entry.published = this.shared.publish(slot, bytes)
+      if (entry.published === 0) {
+        this.unused.push(slot)
+        return false
+      }
+    }
     table.set(slot, (exports as Record<string, unknown>)[EXPORT])
     entry.slot = slot
     for (const user of entry.users) this.write(user, slot)
+    return true
   }
 
   private write(user: number, slot: number): void {
-    new DataView(this.exports().memory.buffer).setInt32(user, slot, true)
+    // threads that see the number find the function in the list
+    Atomics.store(new Int32Array(bufferUpTo(this.exports().memory, user + 4)), user / 4, slot)
   }
 }
 

@@ -16,3 +16,18 @@ export interface KernelExports {
   aligned_alloc(alignment: number, bytes: number): number
   free(address: number): void
 }
+
+/** What those have that know of threads: kernels/os/wasi/threads and kernels/pool/pool.cpp. */
+export interface ThreadExports extends KernelExports {
+  readonly __tls_size: GlobalNumber
+  readonly __tls_align: GlobalNumber
+  /** thread_locals of the calling instance lie there. */
+  __wasm_init_tls(address: number): void
+  ptlite_thread_begin(isFirst: number, maySleep: number): void
+  ptlite_thread_end(): void
+  ptlite_help(): void
+  ptlite_use_threads(count: number): void
+  ptlite_dismiss(count: number): void
+  ptlite_abandon(): void
+  ptlite_code_list(): number
+}

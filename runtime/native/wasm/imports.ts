@@ -8,7 +8,10 @@ const LEFT = Symbol('left')
  * What kernels ask of JavaScript (kernels/os/wasi/imports.h). A task that is to end is left by an exception of JavaScript: it unwinds the stack of
  * WebAssembly without code in the modules for it.
  */
-export function importsFor(exports: () => KernelExports, code: CodeTable): Readonly<Record<string, unknown>> {
+export function importsFor(
+  exports: () => KernelExports,
+  code: Pick<CodeTable, 'generate' | 'discard' | 'totals'>,
+): Readonly<Record<string, unknown>> {
   return {
     clock: () => performance.now(),
     attempt(task: number, context: number, status: number): number {

@@ -4,7 +4,8 @@ import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
 import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
 import { importsFor } from './imports.js'
-import { type CompiledModule, webAssembly } from './web-assembly.js'
+import { beginFirst, type KernelMemory, newMemory, withMemory } from './threads/memory.js'
+import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
 
@@ -14,7 +15,7 @@ export class Kernels {
   /** Memory that stands for JavaScript's during a launch, and its size. */
   private scratch = 0
   private scratchBytes = 0
-  private buffer: ArrayBuffer
+  private buffer: ArrayBufferLike
   private bytes: Uint8Array
   private readonly reads: number
   private readonly writes: number
@@ -36,15 +37,15 @@ export class Kernels {
   }
 
   /** At once, which pages allow only of small modules. Throws NATIVE_LIBRARY where the module is of another version, or no module of kernels. */
-  static of(module: CompiledModule): Kernels {
-    const made = new Making()
+  static of(module: CompiledModule, memory = newMemory(false)): Kernels {
+    const made = new Making(memory)
     const { exports } = linked(() => new webAssembly!.Instance(module, made.imports))
     return Kernels.start(made, exports as KernelExports)
   }
 
   /** The same anywhere. */
-  static async whenMade(module: CompiledModule): Promise<Kernels> {
-    const made = new Making()
+  static async whenMade(module: CompiledModule, memory: KernelMemory): Promise<Kernels> {
+    const made = new Making(memory)
     const { exports } = await webAssembly!.instantiate(module, made.imports).catch(notLinked)
     return Kernels.start(made, exports as KernelExports)
   }
@@ -52,6 +53,7 @@ export class Kernels {
   private static start(made: Making, exports: KernelExports): Kernels {
     made.exports = exports
     if (typeof exports.ptlite_abi_hash !== 'function' || exports.ptlite_abi_hash() >>> 0 !== KERNEL_ABI_HASH) throw otherVersion()
+    beginFirst(exports, made.memory)
     exports._initialize()
     return new Kernels(exports, made.code)
   }
@@ -70,14 +72,20 @@ export class Kernels {
     return status
   }
 
+  /** Runs the kernel of the frame at an address. */
+  launchAt(address: number): number {
+    if (this.trap !== undefined) throw this.trap
+    const status = this.guarded(address, 0)
+    this.follow()
+    return status
+  }
+
   /** The same for another frame. */
   launchFrame(frame: Uint8Array): number {
-    if (this.trap !== undefined) throw this.trap
     const at = this.take(frame.length)
     try {
       this.bytes.set(frame, at)
-      const status = this.guarded(at, 0)
-      this.follow()
+      const status = this.launchAt(at)
       frame.set(this.bytes.subarray(at, at + frame.length))
       return status
     } finally {
@@ -89,7 +97,7 @@ export class Kernels {
   take(bytes: number): number {
     if (this.trap !== undefined) throw this.trap
     const address = bytes > 0xffffffff ? 0 : this.exports.aligned_alloc(ALIGNMENT, Math.ceil((bytes || 1) / ALIGNMENT) * ALIGNMENT) >>> 0
-    this.follow()
+    this.follow(address + bytes)
     if (address === 0)
       throw new PtliteError(
         'OUT_OF_MEMORY',
@@ -121,13 +129,18 @@ export class Kernels {
    * whose tensors are lost.
    */
   private trapped(cause: unknown): PtliteError {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    this.trap = new PtliteError(
+    return this.breakDown(cause instanceof Error ? cause.message : String(cause), i32, cause)
+  }
+
+  /** A kernel was ended by a trap, on whatever thread: what its launch is to fail with. */
+  breakDown(message: string, frame: ArrayBufferView = i32, cause?: unknown): PtliteError {
+    this.trap ??= new PtliteError(
       'NATIVE_LIBRARY',
       `kernels ended by a trap before (${message}), and their memory cannot be relied on; load the page, or start the worker, again`,
       { cause },
     )
-    const name = this.text(this.exports.ptlite_kernel_name(i32[0]! >>> 0))
+    const id = new DataView(frame.buffer, frame.byteOffset).getUint32(0, true)
+    const name = this.text(this.exports.ptlite_kernel_name(id))
     return new PtliteError(
       'INTERNAL',
       `kernel ${name}: ${message}; no other kernel can run in this page or worker until it is loaded again`,
@@ -137,9 +150,9 @@ export class Kernels {
     )
   }
 
-  /** Memory that has grown is another buffer. */
-  private follow(): void {
-    const { buffer } = this.exports.memory
+  /** Memory that has grown, as far as there at least, is another buffer. */
+  private follow(end = 0): void {
+    const buffer = bufferUpTo(this.exports.memory, end)
     if (buffer === this.buffer) return
     this.buffer = buffer
     this.bytes = new Uint8Array(buffer)
@@ -179,7 +192,14 @@ export class Kernels {
 class Making {
   exports: KernelExports | undefined
   readonly code = new CodeTable(() => this.exports!)
-  readonly imports = { ptlite: importsFor(() => this.exports!, this.code) }
+  readonly imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+  constructor(readonly memory: KernelMemory) {
+    this.imports = withMemory(
+      importsFor(() => this.exports!, this.code),
+      memory,
+    )
+  }
 }
 
 function linked<T>(link: () => T): T {

@@ -1,8 +1,8 @@
 import { check, PtliteError } from '../../error.js'
-import { turnOfOthers } from '../../turn.js'
 import { frameBytes } from './frame-memory.js'
-import { Kernels } from './kernels.js'
-import { chooseKernels, compileLater, compileNow, type KernelSource } from './locate.js'
+import type { Kernels } from './kernels.js'
+import { chooseKernels, type KernelSource } from './locate.js'
+import { kernelsLater, kernelsNow, launchElsewhere, threadsBegun, writeElsewhere } from './threads/loading.js'
 
 /** Stands for runtime/native/library.ts in builds for browsers: kernels are modules of WebAssembly. */
 
@@ -30,12 +30,13 @@ export function setNativeLibrary(path: string): void {
   setKernels(path)
 }
 
-/** Fulfils once kernels can run; loadModule waits for that itself. Rejects with NATIVE_LIBRARY, and UNSUPPORTED_HOST. */
+/** Fulfils once kernels can run, on all threads that are to be there; loadModule waits for that itself. Rejects with NATIVE_LIBRARY, and UNSUPPORTED_HOST. */
 export async function kernelsReady(): Promise<void> {
-  if (kernels !== undefined) return
+  if (kernels !== undefined) return threadsBegun()
   loading ??= load()
   try {
     await loading
+    await threadsBegun()
   } catch (error) {
     // the network may be there next time
     loading = undefined
@@ -44,7 +45,7 @@ export async function kernelsReady(): Promise<void> {
 }
 
 async function load(): Promise<Kernels> {
-  const made = await Kernels.whenMade(await compileLater(chooseKernels(source)))
+  const made = await kernelsLater(chooseKernels(source), source)
   // someone may have come first who could not wait
   return (kernels ??= made)
 }
@@ -55,8 +56,8 @@ export function nativeHost(): Kernels {
 }
 
 function loadNow(): Kernels {
-  const module = compileNow(chooseKernels(source))
-  if (module !== undefined) return Kernels.of(module)
+  const made = kernelsNow(chooseKernels(source), source)
+  if (made !== undefined) return made
   throw new PtliteError(
     'NATIVE_LIBRARY',
     "the kernels have not been loaded yet, which browsers do while others wait: `await ready()` of 'ptlite/web' before tensors are made, or load a model first",
@@ -84,8 +85,13 @@ function withFrame(): Kernels {
   return host
 }
 
-/** Runs the kernel of another frame; there is no other thread, so that others have their turn first. */
-export async function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
-  await turnOfOthers()
-  return nativeHost().launchFrame(frame)
+/** Runs the kernel of another frame, on another thread where there can be one. */
+export function nativeLaunchAsync(frame: Uint8Array): Promise<number> {
+  return launchElsewhere(nativeHost(), frame)
+}
+
+/** Sets a word of a frame that was given to `nativeLaunchAsync`, whose kernel may be running. */
+export function writeFrame(frame: Uint8Array, word: number, value: number): void {
+  new Int32Array(frame.buffer, frame.byteOffset)[word] = value
+  writeElsewhere(frame, word, value)
 }

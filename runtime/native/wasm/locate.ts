@@ -5,9 +5,10 @@ import { type CompiledModule, webAssembly } from './web-assembly.js'
 
 /**
  * Where the kernels are: the URL of a file, its bytes, the answer to a request for it, a module that was compiled already, or one of these for each level:
- * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`.
+ * `DEFAULT` is taken where an engine does not know the instructions of `RELAXED`. `THREAD` is the URL of the program of threads.
  */
-export type KernelSource = KernelFile | Partial<Record<WasmLevel, KernelFile>>
+export type KernelSource = KernelFile | KernelFiles
+export type KernelFiles = Partial<Record<WasmLevel, KernelFile>> & { readonly THREAD?: string | URL }
 export type KernelFile = string | URL | Uint8Array | ArrayBuffer | Response | Promise<Response> | CompiledModule
 
 /** The file for this engine. Throws UNSUPPORTED_HOST where it has no vectors of WebAssembly. */
@@ -27,7 +28,12 @@ export function chooseKernels(source: KernelSource | undefined): KernelFile {
   return file
 }
 
-function isByLevel(source: KernelSource): source is Partial<Record<WasmLevel, KernelFile>> {
+/** Where the program of threads is, if not beside the library. */
+export function threadsFile(source: KernelSource | undefined): string | URL | undefined {
+  return source !== undefined && isByLevel(source) ? source.THREAD : undefined
+}
+
+function isByLevel(source: KernelSource): source is KernelFiles {
   return typeof source === 'object' && Object.getPrototypeOf(source) === Object.prototype
 }
 
@@ -41,22 +47,23 @@ export function filesOfHost(): Files | undefined {
   return process?.getBuiltinModule?.('fs')
 }
 
-/** Compiled code at once; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
-export function compileNow(file: KernelFile): CompiledModule | undefined {
+/** Compiled code at once, of what `change` makes of the file; undefined where that has to be waited for. Throws NATIVE_LIBRARY. */
+export function compileNow(file: KernelFile, change = same): CompiledModule | undefined {
   if (isCompiled(file)) return file
   return from(file, () => {
-    const bytes = bytesNow(file)
+    const bytes = bytesNow(change(file))
     return bytes && new webAssembly!.Module(bytes)
   })
 }
 
 /** The same from anywhere. Rejects with NATIVE_LIBRARY. */
-export async function compileLater(file: KernelFile): Promise<CompiledModule> {
+export async function compileLater(file: KernelFile, change = same): Promise<CompiledModule> {
   if (isCompiled(file)) return file
   try {
-    const bytes = bytesNow(file)
+    const given = change(file)
+    const bytes = bytesNow(given)
     if (bytes !== undefined) return await webAssembly!.compile(bytes)
-    const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
+    const response = await (isAddress(given) ? fetch(given) : (given as Response | Promise<Response>))
     if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
     // a server that does not know the type of the file has it compiled in one piece
     const isNamed = response.headers.get('content-type')?.startsWith('application/wasm') === true
@@ -68,6 +75,8 @@ export async function compileLater(file: KernelFile): Promise<CompiledModule> {
   }
 }
 
+const same = (file: KernelFile): KernelFile => file
+
 function from<T>(file: KernelFile, make: () => T): T {
   try {
     return make()
@@ -76,7 +85,7 @@ function from<T>(file: KernelFile, make: () => T): T {
   }
 }
 
-function bytesNow(file: KernelFile): Uint8Array | undefined {
+export function bytesNow(file: KernelFile): Uint8Array | undefined {
   if (file instanceof Uint8Array) return file
   if (file instanceof ArrayBuffer) return new Uint8Array(file)
   if (!isAddress(file)) return undefined
@@ -84,9 +93,10 @@ function bytesNow(file: KernelFile): Uint8Array | undefined {
   return text.startsWith('file:') ? filesOfHost()?.readFileSync(new URL(text)) : undefined
 }
 
-const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
+export const isAddress = (file: KernelFile): file is string | URL => typeof file === 'string' || file instanceof URL
 
-function isCompiled(file: KernelFile): file is CompiledModule {
+/** Its memory is what it was compiled for. */
+export function isCompiled(file: KernelFile): file is CompiledModule {
   return webAssembly !== undefined && (file as unknown) instanceof webAssembly.Module
 }
 

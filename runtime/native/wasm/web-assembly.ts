@@ -1,8 +1,15 @@
 /** What of WebAssembly's JavaScript interface the kernels need: TypeScript has its types with those of pages alone. */
 
 export interface Memory {
-  readonly buffer: ArrayBuffer
+  /** Another one after the memory has grown: at once where this thread made it grow, and otherwise some time later. */
+  readonly buffer: ArrayBufferLike
   grow(pages: number): number
+}
+
+/** The buffer of a memory that has as many bytes, whoever made it grow. */
+export function bufferUpTo(memory: Memory, bytes: number): ArrayBufferLike {
+  if (memory.buffer.byteLength < bytes) memory.grow(0)
+  return memory.buffer
 }
 
 export interface FunctionTable {

@@ -11,7 +11,10 @@ export const engine = webAssembly!
 export type WasmFunction = (...numbers: number[]) => void
 
 /** Memory, and a function of generated code on it. */
-export function instantiate(code: Code, pages = 16): { readonly memory: ArrayBuffer; readonly run: WasmFunction; readonly bytes: number } {
+export function instantiate(
+  code: Code,
+  pages = 16,
+): { readonly memory: ArrayBufferLike; readonly run: WasmFunction; readonly bytes: number } {
   const memory = new engine.Memory({ initial: pages })
   const run = on(memory, code)
   return { memory: memory.buffer, ...run }

@@ -4,7 +4,7 @@ import { openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
-import { isSignal, ownSignal } from './call-options.js'
+import { isSignal, ownSignal } from './signal.js'
 import { needKernels } from './need-kernels.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
@@ -23,7 +23,7 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const signal = ownSignal(options.signal)
+  const signal = options.signal && ownSignal(options.signal)
   signal?.throwIfAborted()
   const source = await atHand(model, signal)
   needKernels()

@@ -16,10 +16,26 @@ type Content = string | Uint8Array | ArrayBuffer
 
 /**
  * The path or the bytes of a source that is neither yet. Throws INVALID_ARGUMENT for URLs of other schemes and for what is no source, and
- * INVALID_FILE with its cause where it cannot be read.
+ * INVALID_FILE with its cause where it cannot be read. Rejects with the signal's reason once that is aborted.
  */
-export async function contentOf(source: Exclude<ModelSource, Content>): Promise<Content> {
-  return await reading(() => readerOf(source))()
+export async function contentOf(source: Exclude<ModelSource, Content>, signal?: AbortSignal): Promise<Content> {
+  const content = reading(() => readerOf(source))()
+  return await (signal === undefined ? content : untilAborted(content, signal))
+}
+
+async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    // the reason is whatever the caller gave
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop)
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }
 
 /** Looks at a source, and gives what reads it. */

@@ -232,7 +232,7 @@ export const PARTS: readonly Part[] = [
   { name: 'tensor-operations', files: ['src/tensor-operations.ts', 'src/join-tensors.ts'], needs: ['operators'] },
   { name: 'pictures', files: ['src/images/*', 'src/read-options.ts', ...writers('image')], needs: ['operators'] },
   { name: 'sounds', files: ['src/audio/*'], needs: ['operators'] },
-  { name: 'sources', files: ['src/sources.ts'], needs: [] },
+  { name: 'sources', files: ['src/sources.ts', 'src/signal.ts'], needs: [] },
   { name: 'containers', files: ['runtime/tensor/rebuild.ts', 'src/convert-containers.ts'], needs: [] },
   // debugging
   { name: 'guard', files: ['runtime/native/guard.ts'], needs: [] },

@@ -1,0 +1,18 @@
+import { callback } from '../runtime/tensor/check-arguments.js'
+
+/** By what it does: browsers' test environments have a class of their own. */
+export function isSignal(value: unknown): string | null {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>
+  return typeof aborted === 'boolean' && callback(addEventListener) === null ? null : 'an AbortSignal'
+}
+
+/** A signal of the host, which follows one of another class. */
+export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal
+  const other: AbortSignal = signal
+  const own = new AbortController()
+  const follow = (): void => own.abort(other.reason)
+  if (other.aborted) follow()
+  else other.addEventListener('abort', follow, { once: true })
+  return own.signal
+}

@@ -145,6 +145,12 @@ export class Module {
     return toOutput(this.engine.attribute(name))
   }
 
+  /** @internal Disposes of tensors that the model itself does not use. */
+  discard(tensors: Iterable<Tensor>): void {
+    const own = this.engine.storages()
+    for (const tensor of tensors) if (!own.has(Tensor.own(tensor).storage)) tensor.dispose()
+  }
+
   /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */
   dispose(): void {
     this.engine.dispose()

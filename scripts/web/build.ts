@@ -8,6 +8,7 @@ import { readKernels } from '../../codegen/generate.js'
 import { constantFields } from '../../selective-build/build/constants.js'
 import { rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { forBrowsers } from '../../web/bundling/for-browsers.js'
+import { buildWorker } from './worker.js'
 import { GLOBALS, REPLACED } from '../../web/bundling/manifest.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -47,6 +48,7 @@ const { outputFiles, metafile } = await build({
   write: false,
 })
 for (const { path, contents } of outputFiles) writeFileSync(path, contents)
+await buildWorker(root, join(dirname(out), 'web/worker.js'))
 const code = outputFiles.find(({ path }) => path.endsWith('.js'))!
 console.log(
   `${relative(root, out)}: ${code.contents.length} bytes, ${gzipSync(code.contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,

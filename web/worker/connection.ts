@@ -146,8 +146,8 @@ export class Connection {
     try {
       const piece = (await pieces!.next()) as Uint8Array | undefined
       // whose memory it is, is not known
-      const bytes = piece?.slice()
-      if (this.over === undefined) this.thread.post({ kind: 'piece', bytes }, bytes === undefined ? [] : [bytes.buffer as ArrayBuffer])
+      const bytes = piece && new Uint8Array(piece)
+      if (this.over === undefined) this.thread.post({ kind: 'piece', bytes }, bytes === undefined ? [] : [bytes.buffer])
     } catch (error) {
       const failure = { ...failureOf(error, { PtliteError }), code: 'INVALID_FILE' as const }
       if (this.over === undefined)

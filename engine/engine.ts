@@ -4,6 +4,7 @@ import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
 import type { NamedTuples } from '../program/types.js'
 import type { Limits } from '../runtime/limits.js'
+import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { Profiler } from './interpreter/profile.js'
@@ -49,5 +50,7 @@ export interface Engine {
   graph(method: string, args: readonly Value[], optimized: boolean): ModelGraph
   arena(method: string, args: readonly Value[]): ArenaUse
   plans(): PlanInfo[]
+  /** Memory of the model itself, which what its calls give may be a view on. */
+  storages(): ReadonlySet<Storage>
   dispose(): void
 }

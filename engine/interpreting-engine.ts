@@ -3,8 +3,10 @@ import type { FunctionArgument, FunctionSchema } from '../program/code.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import { type ArgumentInfo, inputsOf, outputsOf } from '../program/signature-info.js'
+import { reachable } from '../program/reach.js'
 import { argumentCount } from '../program/verifier.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
+import type { Storage } from '../runtime/tensor/storage.js'
 import type { Value } from '../runtime/tensor/value.js'
 import type { CallSettings, Engine, MethodSignature, RunSettings } from './engine.js'
 import type { ScriptModule } from './interpreter/script-module.js'
@@ -67,6 +69,11 @@ export abstract class InterpretingEngine implements Engine {
 
   parameters(): Map<string, Tensor> {
     return this.script.parameters()
+  }
+
+  storages(): Set<Storage> {
+    const { root, functions } = this.script
+    return new Set([...reachable([root, ...functions.flatMap(({ source }) => source.constants)])].map(({ storage }) => storage))
   }
 
   attribute(name: string): Value {

@@ -8,6 +8,7 @@ import { PtliteError } from '../runtime/error.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
+import type { Storage } from '../runtime/tensor/storage.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { checkText } from '../runtime/tensor/check-arguments.js'
@@ -166,6 +167,11 @@ export class PlanEngine implements Engine {
       }
     })
     return [...own, ...(this.loaded?.plans() ?? left)]
+  }
+
+  storages(): Set<Storage> {
+    const constants = this.entries.flatMap(({ plan }) => plan.captured.constants.map(({ storage }) => storage))
+    return new Set([...constants, ...(this.loaded?.storages() ?? [])])
   }
 
   attribute(name: string): Value {

@@ -112,10 +112,7 @@ export class ProgramEngine extends InterpretingEngine {
 
   /** Compiling it takes so long that the event loop must not wait for it. */
   private isLarge(): boolean {
-    const { root, functions } = this.script
-    const weights = reachable([root, ...functions.flatMap(({ source }) => source.constants)])
-    const storages = new Set([...weights].map(({ storage }) => storage))
-    return [...storages].reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_COMPILED_HERE
+    return [...this.storages()].reduce((sum, { byteLength }) => sum + byteLength, 0) > MOST_COMPILED_HERE
   }
 
   /**

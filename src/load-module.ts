@@ -44,16 +44,17 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   }
 }
 
-function checkLoadOptions(options: LoadOptions): void {
+/** Throws INVALID_ARGUMENT for options that there are not. `where` names the function. */
+export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): void {
   const tests = {
     compile: oneOf('auto', 'off', 'eager'),
     winograd: boolean,
     map: boolean,
     verify: boolean,
-    limits: limitsTest('loadModule()', { objects: count }),
+    limits: limitsTest(where, { objects: count }),
     signal: isSignal,
     onWarning: callback,
     maxIterations: count,
   }
-  reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, 'loadModule()'))
+  reading(() => checkOptions(options, tests satisfies Record<keyof LoadOptions, unknown>, where))
 }

@@ -9,6 +9,7 @@ import { constantFields } from '../../selective-build/build/constants.js'
 import { rewriteConstants } from '../../selective-build/build/rewrite.js'
 import { forBrowsers } from '../../web/bundling/for-browsers.js'
 import { GLOBALS, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
+import { buildWorker } from './worker.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 const out = process.argv[2] ?? `${root}/dist/web.js`
@@ -61,3 +62,4 @@ for (const { outputFiles, metafile } of [library, thread]) {
     `${relative(root, path)}: ${contents.length} bytes, ${gzipSync(contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,
   )
 }
+await buildWorker(root, join(dirname(out), 'web/worker.js'))

@@ -24,6 +24,9 @@ export function setKernels(from: KernelSource): void {
   source = from
 }
 
+/** What `setKernels` was given; undefined where it was not called. */
+export const chosenKernels = (): KernelSource | undefined => source
+
 /** The same for a single path or URL, by the name that it has in Node. */
 export function setNativeLibrary(path: string): void {
   check(typeof path === 'string' && path !== '', () => 'expected the URL of a file of kernels')

@@ -1,4 +1,4 @@
 /** ptlite in browsers: the library of src/index.ts over kernels of WebAssembly. */
 export * from '../src/index.js'
 export { codeReady, kernelsReady as ready, setKernels } from '../runtime/native/wasm/library.js'
-export type { KernelFile, KernelSource } from '../runtime/native/wasm/locate.js'
+export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'

@@ -1,5 +1,5 @@
 /** The face of selective builds for engines of WebAssembly. */
 export * from '../src/selected.js'
 export { kernelsReady as ready, setKernels } from '../runtime/native/wasm/library.js'
-export type { KernelFile, KernelSource } from '../runtime/native/wasm/locate.js'
+export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'
 export { messagesReady } from '../selective-build/absent/message-web.js'

@@ -29,6 +29,14 @@ const replaced: Plugin = {
   },
 }
 
+/** Tools that bundle programs look for `new URL(…, import.meta.url)` by its text: a line that ends within it ends behind it. */
+function withWholeUrls(code: string): string {
+  return code.replace(/new URL\([^()]*\)/g, (url) => {
+    const whole = url.replace(/\\?\n/g, '')
+    return whole === url ? url : `${whole}\n`
+  })
+}
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -56,7 +64,7 @@ const library = await build({
 const thread = await build({ ...common, entryPoints: [`${root}/runtime/native/wasm/threads/thread.ts`], outfile: threadOut })
 mkdirSync(dirname(threadOut), { recursive: true })
 for (const { outputFiles, metafile } of [library, thread]) {
-  for (const { path, contents } of outputFiles) writeFileSync(path, contents)
+  for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith('.js') ? withWholeUrls(text) : text)
   const { path, contents } = outputFiles.find(({ path }) => path.endsWith('.js'))!
   console.log(
     `${relative(root, path)}: ${contents.length} bytes, ${gzipSync(contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,

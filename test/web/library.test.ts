@@ -16,6 +16,7 @@ t.test('the bundle is one file without modules of Node', options, (t) => {
   t.notMatch(code, /(^|[;}\n])import(\s*["'{*]|\s+\w)/)
   t.notMatch(code, /\bimport\(|\brequire\(["']/)
   t.match(code, /new URL\("\.\/web\/ptlite\.wasm",import\.meta\.url\)/, 'bundlers find the kernels')
+  t.match(code, /new Worker\(new URL\("\.\/web\/thread\.js",import\.meta\.url\)\s*,\s*\{\s*type:"module",/, 'and the program of threads')
   t.end()
 })
 

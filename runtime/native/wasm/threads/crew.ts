@@ -26,7 +26,13 @@ export class Crew {
       if (hasBegun) kernels.breakDown(reason)
       else this.refuse(reason)
     })
-    this.launchers = new Launchers(shared, (reason, frame) => kernels.breakDown(reason, frame))
+    this.launchers = new Launchers(
+      shared,
+      (reason, frame) => kernels.breakDown(reason, frame),
+      (reason) => {
+        this.refuse(reason)
+      },
+    )
   }
 
   /** Kernels are to use so many threads, the one that calls them included. */

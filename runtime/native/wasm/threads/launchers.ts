@@ -35,6 +35,8 @@ export class Launchers {
     private readonly shared: Shared,
     /** A thread was ended by a trap: what the launch that it ran is to fail with. */
     private readonly trapped: (reason: string, frame: Uint8Array) => Error,
+    /** None can be started. */
+    private readonly refused: (reason: string) => void,
   ) {}
 
   /** Fulfils with the status of the kernel that the frame names; the frame has what it wrote into it then. */
@@ -117,7 +119,8 @@ export class Launchers {
       failed: (reason) => {
         this.all.delete(launcher)
         clearTimeout(launcher.timer)
-        launcher.launch?.failed(this.trapped(reason, launcher.launch.frame))
+        if (launcher.launch === undefined) this.refused(reason)
+        else launcher.launch.failed(this.trapped(reason, launcher.launch.frame))
         this.isRefused = true
         this.serve()
       },

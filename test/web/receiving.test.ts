@@ -27,7 +27,8 @@ async function start(): Promise<{ readonly web: typeof library; readonly memory:
 const started = withoutWeb === false ? start() : undefined
 
 const model = readFileSync(fixturePath('models/resnet18.ptl'))
-const answer = (headers: Record<string, string>, body: ReadableStream | Uint8Array = new Uint8Array(model)): Response => new Response(body, { headers })
+const answer = (headers: Record<string, string>, body: ReadableStream | Uint8Array = new Uint8Array(model)): Response =>
+  new Response(body, { headers })
 
 /** A stream of pieces of 1 MB, the same one time and again; `at` is told the number of each. */
 function pieces(count: number, at: (piece: number) => void | Promise<void> = () => undefined): ReadableStream<Uint8Array> {

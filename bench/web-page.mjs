@@ -50,8 +50,10 @@ function answerTo(path) {
 }
 function made(path) {
   if (PAGES[path] !== undefined) return packed(Buffer.from(PAGES[path]), 'text/html')
-  if (path === '/model.ptl') return { bytes: readFileSync(modelPath(options.model, 'traced.ptl')), headers: { 'content-type': 'application/octet-stream' } }
-  if (path === '/model.onnx') return { bytes: readFileSync(modelPath(options.model, 'onnx')), headers: { 'content-type': 'application/octet-stream' } }
+  if (path === '/model.ptl')
+    return { bytes: readFileSync(modelPath(options.model, 'traced.ptl')), headers: { 'content-type': 'application/octet-stream' } }
+  if (path === '/model.onnx')
+    return { bytes: readFileSync(modelPath(options.model, 'onnx')), headers: { 'content-type': 'application/octet-stream' } }
   const prefix = Object.keys(PREFIXES).find((start) => path.startsWith(start))
   if (prefix === undefined || path.includes('..')) return undefined
   return packed(readFileSync(join(PREFIXES[prefix], path.slice(prefix.length))), TYPES[extname(path)])
@@ -73,11 +75,25 @@ const server = createServer(({ url }, response) => {
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
 const address = `http://localhost:${server.address().port}`
 
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Milliseconds, on machines with other work. */
+const PATIENCE = 180_000
 
 /** Milliseconds until the first result, and bytes that were sent, of a browser that has never been there. */
 async function visit(path, slow) {
-  const browser = await chromium.launch({ executablePath: process.env.PTLITE_CHROMIUM ?? '/usr/bin/chromium', args: ARGUMENTS })
+  const browser = await chromium.launch({
+    executablePath: process.env.PTLITE_CHROMIUM ?? '/usr/bin/chromium',
+    args: ARGUMENTS,
+    timeout: PATIENCE,
+  })
   try {
     const tab = await browser.newPage()
     tab.on('pageerror', (error) => console.error(`${path}: ${error.message}`))
@@ -85,11 +101,16 @@ async function visit(path, slow) {
       const session = await tab.context().newCDPSession(tab)
       const rate = (Number(options.megabits) * 1e6) / 8
       await session.send('Network.enable')
-      await session.send('Network.emulateNetworkConditions', { offline: false, latency: Number(options.latency), downloadThroughput: rate, uploadThroughput: rate })
+      await session.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: Number(options.latency),
+        downloadThroughput: rate,
+        uploadThroughput: rate,
+      })
     }
     sent = 0
-    await tab.goto(address + path)
-    const handle = await tab.waitForFunction('globalThis.result', undefined, { timeout: 120_000 })
+    await tab.goto(address + path, { timeout: PATIENCE })
+    const handle = await tab.waitForFunction('globalThis.result', undefined, { timeout: PATIENCE })
     return { ...(await handle.jsonValue()), bytes: sent }
   } finally {
     await browser.close()

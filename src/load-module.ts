@@ -1,6 +1,6 @@
 import { openEngine } from '../engine/open.js'
 import type { LoadOptions } from '../engine/options.js'
-import { openSource } from '../formats/containers/bytes.js'
+import { type Openable, openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
@@ -24,16 +24,20 @@ const LARGE = 1 << 20
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
   const signal = options.signal && ownSignal(options.signal)
-  signal?.throwIfAborted()
   const source = await atHand(model, signal)
   needKernels()
+  return loadOpen(source, options, signal)
+}
+
+/** The same of what is at hand already, with options that were checked. */
+export async function loadOpen(source: Openable, options: LoadOptions, signal?: AbortSignal): Promise<Module> {
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
   const steps = openEngine(source, options, bytes)
   for (;;) {
     if (isLarge) await turnOfOthers()
-    if (signal?.aborted === true) {
+    if (signal?.aborted) {
       bytes.close()
       throw signal.reason
     }

@@ -19,6 +19,7 @@ type Content = string | Uint8Array | ArrayBuffer
  * INVALID_FILE with its cause where it cannot be read. Rejects with the signal's reason once that is aborted.
  */
 export async function contentOf(source: Exclude<ModelSource, Content>, signal?: AbortSignal): Promise<Content> {
+  signal?.throwIfAborted()
   const content = reading(() => readerOf(source))()
   return await (signal === undefined ? content : untilAborted(content, signal))
 }

@@ -1,6 +1,7 @@
 /** ptlite in browsers: the library of src/index.ts over kernels of WebAssembly. */
 export * from '../src/index.js'
 export { codeReady, kernelsReady as ready, setKernels } from '../runtime/native/wasm/library.js'
+export { clearCache, loadCached, type CachedOptions, type CacheLike } from './cache/load-cached.js'
 export { loadInWorker } from './worker/load-in-worker.js'
 export { WorkerModule, type WorkerInput } from './worker/worker-module.js'
 export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'

@@ -21,7 +21,10 @@ t.test('the bundle is one file without modules of Node', options, (t) => {
 })
 
 t.test('it has the names that the library has in Node', options, async (t) => {
-  t.strictSame(Object.keys(await webLibrary()).sort(), [...Object.keys(native), 'WorkerModule', 'codeReady', 'loadInWorker', 'ready', 'setKernels'].sort())
+  t.strictSame(
+    Object.keys(await webLibrary()).sort(),
+    [...Object.keys(native), 'WorkerModule', 'clearCache', 'codeReady', 'loadCached', 'loadInWorker', 'ready', 'setKernels'].sort(),
+  )
 })
 
 interface Data {

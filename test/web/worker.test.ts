@@ -18,7 +18,13 @@ t.test('from each source, with the results of a module here', options, async (t)
   const bytes = readFileSync(file)
   const here = await web.loadModule(file, { compile: 'off' })
   const expected = here.forward<library.Tensor>(image(web)).data()
-  const sources = [file, pathToFileURL(file), new Uint8Array(bytes), bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), new Blob([bytes])]
+  const sources = [
+    file,
+    pathToFileURL(file),
+    new Uint8Array(bytes),
+    bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    new Blob([bytes]),
+  ]
   const pieces = [
     new Response(bytes, { headers: { 'content-length': String(bytes.length) } }),
     new Blob([bytes]).stream(),
@@ -79,7 +85,10 @@ t.test('errors, and what comes after them', options, async (t) => {
   await t.rejects(web.loadInWorker('/there/is/no.ptl'), { name: 'PtliteError', code: 'INVALID_FILE' })
   await t.rejects(web.loadInWorker(new Uint8Array(100)), { name: 'PtliteError', code: 'INVALID_FILE' })
   await t.rejects(web.loadInWorker(new Response('', { status: 404 })), { code: 'INVALID_FILE', message: /404/ })
-  await t.rejects(web.loadInWorker(file, { compiled: true } as library.LoadOptions), { code: 'INVALID_ARGUMENT', message: /loadInWorker\(\) takes no option/ })
+  await t.rejects(web.loadInWorker(file, { compiled: true } as library.LoadOptions), {
+    code: 'INVALID_ARGUMENT',
+    message: /loadInWorker\(\) takes no option/,
+  })
   await t.rejects(web.loadInWorker(3 as unknown as string), { code: 'INVALID_ARGUMENT' })
   const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError('network error')) })
   await t.rejects(web.loadInWorker(broken), { code: 'INVALID_FILE', message: /network error/ })
@@ -128,7 +137,7 @@ t.test('a worker that ends rejects what waits', options, async (t) => {
   const get = process.getBuiltinModule.bind(process)
   const real = threads.Worker as new (...args: unknown[]) => { terminate(): Promise<unknown> }
   let worker: { terminate(): Promise<unknown> } | undefined
-  const Watched = new Proxy(real, { construct: (of, args) => (worker = new of(...args)) })
+  const Watched = new Proxy(real, { construct: (of, args: unknown[]) => (worker = new of(...args)) })
   process.getBuiltinModule = ((name: string) => (name === 'worker_threads' ? { Worker: Watched } : get(name as 'fs'))) as never
   const module = await web.loadInWorker(file)
   process.getBuiltinModule = get as never
@@ -146,7 +155,11 @@ t.test('kernels are those that setKernels names, and nothing keeps Node running'
     const input = { dtype: 'float32', shape: [1, 3, 32, 32], buffer: new Float32Array(3072).buffer }
     console.log((await module.forward(input)).shape.join())`
   const run = (kernels: string): string =>
-    execFileSync(process.execPath, ['--input-type=module', '-e', program(kernels)], { encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] })
+    execFileSync(process.execPath, ['--input-type=module', '-e', program(kernels)], {
+      encoding: 'utf8',
+      timeout: 60_000,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
   const kernels = pathToFileURL(WEB_LIBRARY.replace(/web\.js$/, 'web/ptlite.wasm')).href
   t.equal(run(JSON.stringify(kernels)), '1,10\n')
   t.equal(run(`{ DEFAULT: new URL(${JSON.stringify(kernels)}) }`), '1,10\n')

@@ -152,7 +152,11 @@ export class Connection {
       const failure = { ...failureOf(error, { PtliteError }), code: 'INVALID_FILE' as const }
       if (this.over === undefined)
         this.thread.post(
-          { kind: 'piece', bytes: undefined, failure: { ...failure, message: `the bytes of the model cannot be read: ${failure.message}` } },
+          {
+            kind: 'piece',
+            bytes: undefined,
+            failure: { ...failure, message: `the bytes of the model cannot be read: ${failure.message}` },
+          },
           [],
         )
     }

@@ -7,6 +7,7 @@ import { checkLoadOptions } from '../../src/load-module.js'
 import { type ModelSource, read } from '../../src/sources.js'
 import { types } from '../node/util.js'
 import { type Chunks, chunksOf } from '../stand-ins/chunks.js'
+import { absolute } from '../stand-ins/absolute.js'
 import { Connection } from './connection.js'
 import type { SentSource } from './messages.js'
 import { WorkerModule } from './worker-module.js'
@@ -37,13 +38,6 @@ async function sourceOf(source: ModelSource): Promise<readonly [SentSource, Chun
   return [{ kind: 'whole', source: await read(() => source.arrayBuffer()) }, undefined]
 }
 
-/** An address as it is meant here: a worker's are relative to its program. */
-function absolute(address: string | URL): string {
-  const { document, location } = globalThis as { readonly document?: { readonly baseURI: string }; readonly location?: { readonly href: string } }
-  const base = document?.baseURI ?? location?.href
-  return base === undefined ? String(address) : new URL(address, base).href
-}
-
 function sentKernels(source: KernelSource | undefined): KernelSource | undefined {
   if (typeof source !== 'object' || Object.getPrototypeOf(source) !== Object.prototype) return source && sentFile(source as KernelFile)
   return Object.fromEntries(Object.entries(source).map(([level, file]) => [level, sentFile(file as KernelFile)]))
@@ -53,6 +47,9 @@ function sentKernels(source: KernelSource | undefined): KernelSource | undefined
 function sentFile(file: KernelFile): KernelFile {
   if (typeof file === 'string' || file instanceof URL) return absolute(file)
   if (file instanceof Promise || file instanceof Response)
-    throw new PtliteError('INVALID_ARGUMENT', 'workers load the kernels again: give setKernels their URL, their bytes or a WebAssembly.Module')
+    throw new PtliteError(
+      'INVALID_ARGUMENT',
+      'workers load the kernels again: give setKernels their URL, their bytes or a WebAssembly.Module',
+    )
   return file
 }

@@ -9,9 +9,9 @@ export interface Thread {
 }
 
 export interface Listener {
-  reply(reply: Reply): void
+  readonly reply: (reply: Reply) => void
   /** It is gone, or cannot be spoken to. */
-  fail(reason: string): void
+  readonly fail: (reason: string) => void
 }
 
 interface PageWorker {

@@ -72,4 +72,3 @@ if ((Symbol.dispose as symbol | undefined) !== undefined)
       this.dispose()
     },
   })
-

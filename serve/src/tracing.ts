@@ -58,7 +58,7 @@ function described(request: Traceable): { readonly name: string; readonly attrib
   }
 }
 
-/** Of the clock of `performance`, in milliseconds since the epoch. */
+/** A time of `performance.now()` in milliseconds since the epoch, by the clock of now: that of the process's start drifts away from it. */
 function dateOf(milliseconds: number): number {
-  return performance.timeOrigin + milliseconds
+  return Date.now() - (performance.now() - milliseconds)
 }

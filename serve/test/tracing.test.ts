@@ -36,7 +36,7 @@ function nanoseconds([seconds, rest]: readonly [number, number]): bigint {
 
 /** One lies within the other, but for what two clocks are apart. */
 function isWithin(inner: ReadableSpan, outer: ReadableSpan): boolean {
-  const slack = 5_000_000n
+  const slack = 50_000_000n
   return (
     nanoseconds(inner.startTime) + slack >= nanoseconds(outer.startTime) &&
     nanoseconds(inner.startTime) <= nanoseconds(inner.endTime) &&

@@ -1,19 +1,11 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import t from 'tap'
-import { fixturePath } from '../module/fixtures.js'
 import { CHROMIUM, chromiumArguments, withoutChromium } from '../support/chromium.js'
+import { pageServer } from '../support/page-server.js'
 import { withoutWeb } from '../support/web.js'
 
 /** Threads of the library for browsers, in pages of Chromium that are isolated and in one that is not. */
-
-const DIST = fileURLToPath(new URL('../../dist/', import.meta.url))
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
-const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 
 /** Says what it finds in `result`, in the page and in a worker of it. */
 const PROGRAM = `
@@ -64,29 +56,12 @@ const FILES: Readonly<Record<string, string>> = {
     self.result = web.ready().then(() => web.callOperator('aten::matmul', [x(), x()]).data()[7])`,
 }
 
-/** `/isolated/NAME` and `/open/NAME` are pages that run `/NAME.js`. */
-function serve(): Server {
-  return createServer(({ url = '/' }, response) => {
-    const page = /^\/(isolated|open)\/(.+)$/.exec(url)
-    // all that an isolated page has comes with these
-    const headers = page?.[1] === 'open' ? {} : { ...ISOLATION, 'Cross-Origin-Resource-Policy': 'same-origin' }
-    const type = page === null ? (TYPES[extname(url)] ?? 'application/octet-stream') : 'text/html'
-    const text =
-      page === null ? FILES[url] : `<!doctype html><link rel="icon" href="data:,"><script type="module" src="/${page[2]}.js"></script>`
-    const file = url.startsWith('/models/') ? fixturePath(url.slice(1)) : join(DIST, url)
-    if (text === undefined && !existsSync(file)) response.writeHead(404, headers).end()
-    else response.writeHead(200, { ...headers, 'Content-Type': type })
-    if (text !== undefined) response.end(text)
-    else if (existsSync(file)) createReadStream(file).pipe(response)
-  })
-}
-
 const missing = withoutWeb || withoutChromium
 if (missing !== false) {
   t.plan(0, missing)
 } else {
   t.setTimeout(240_000)
-  const server = serve()
+  const server = pageServer(FILES)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = `http://localhost:${(server.address() as AddressInfo).port}`
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: chromiumArguments('/dev/null') })

@@ -12,9 +12,12 @@ export class Outbox {
   private bodies: (string | Buffer)[] = []
   private since = 0
 
+  /** `clock`: milliseconds. */
+  constructor(private readonly clock = (): number => performance.now()) {}
+
   /** Ends an answer whose head has been given. */
   end(response: ServerResponse, body: string | Buffer): void {
-    const now = performance.now()
+    const now = this.clock()
     if (this.waiting.length === 0) {
       this.since = now
       setImmediate(this.flush)

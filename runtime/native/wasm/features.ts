@@ -39,7 +39,7 @@ export function highestWasmLevel(): WasmLevel | undefined {
 /** V8 11.3, of Node 20, which has relaxed SIMD behind an option, compiles them wrong at first. */
 function areProductsRight(): boolean {
   try {
-    const { f } = new webAssembly!.Instance(new webAssembly!.Module(PRODUCTS), {}).exports as { f(): number }
+    const { f } = new webAssembly!.Instance(new webAssembly!.Module(PRODUCTS), {}).exports as { readonly f: () => number }
     return f() === 607
   } catch {
     // a policy forbids to compile meanwhile

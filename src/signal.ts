@@ -16,3 +16,19 @@ export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefi
   else other.addEventListener('abort', follow, { once: true })
   return own.signal
 }
+
+/** What `work` comes to, or a rejection with the signal's reason once that is aborted. */
+export async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    // the reason is whatever the caller gave
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop)
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}

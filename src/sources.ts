@@ -4,6 +4,7 @@ import { types } from 'node:util'
 import { PtliteError } from '../runtime/error.js'
 import { reading } from '../runtime/tensor/check-arguments.js'
 import { kindOf } from '../runtime/tensor/kind-of.js'
+import { untilAborted } from './signal.js'
 
 /**
  * Where a model is read from: a path or a `file:` URL, bytes, what gives its bytes by `arrayBuffer()` (a `Blob`, a `File`, the `Response` of a `fetch`), or a stream of them (of
@@ -22,21 +23,6 @@ export async function contentOf(source: Exclude<ModelSource, Content>, signal?: 
   signal?.throwIfAborted()
   const content = reading(() => readerOf(source))()
   return await (signal === undefined ? content : untilAborted(content, signal))
-}
-
-async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    // the reason is whatever the caller gave
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop)
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 /** Looks at a source, and gives what reads it. */

@@ -77,6 +77,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['background'], file: 'engine/background/interpret.ts', absent: 'background' },
   { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'program-engine' },
   { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'call-options' },
+  { features: ['compiler', 'loader:ptlc'], file: 'src/signal.ts', absent: 'signal' },
   { features: ['compiler'], file: 'runtime/native/wasm/code-table.ts', absent: 'code-table' },
   { features: [], file: 'runtime/native/wasm/threads/loading.ts', absent: 'threads-loading' },
   { features: [], file: 'runtime/native/wasm/threads/memory.ts', absent: 'kernel-memory' },

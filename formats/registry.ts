@@ -1,4 +1,5 @@
 import { guarded } from '../program/file-error.js'
+import { containerOf } from './container-names.js'
 import type { ByteSource } from './containers/bytes.js'
 import type { OpenedFile } from './containers/opened-file.js'
 import { read as readFf } from './ff/read.js'
@@ -16,8 +17,7 @@ import type { ProgramWriter } from './writing/program-writer.js'
 interface Row {
   /** Of its folder beside this file, and in selective builds of the feature `loader:NAME`, without which `read.ts` in there is left out. */
   readonly name: string
-  /** What its files are made of, as `ptlite inspect` says it, and the end of their names. */
-  readonly container: string
+  /** The end of the names of its files. */
   readonly extension: string
   /** Whether a file is one, by its content: names and extensions say nothing. May look into a zip. */
   readonly matches: (file: OpenedFile) => boolean
@@ -43,7 +43,6 @@ export type Format = ProgramFormat | PlanFormat
 const FORMATS: readonly Format[] = [
   {
     name: 'ptl',
-    container: 'zip',
     extension: '.ptl',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('bytecode.pkl') === true,
@@ -52,7 +51,6 @@ const FORMATS: readonly Format[] = [
   },
   {
     name: 'pt2',
-    container: 'program of torch.export',
     extension: '.pt2',
     holds: 'program',
     // the second record is of versions that the reader refuses with advice
@@ -61,7 +59,6 @@ const FORMATS: readonly Format[] = [
   },
   {
     name: 'torchscript',
-    container: 'zip with code',
     extension: '.pt',
     holds: 'program',
     matches: ({ zip }) => zip?.holds('constants.pkl') === true,
@@ -69,7 +66,6 @@ const FORMATS: readonly Format[] = [
   },
   {
     name: 'ff',
-    container: 'flatbuffer',
     extension: '.ff',
     holds: 'program',
     matches: ({ head }) => head.startsWith('PTMF', 4),
@@ -78,7 +74,6 @@ const FORMATS: readonly Format[] = [
   },
   {
     name: 'ptlc',
-    container: 'compiled ahead',
     extension: '.ptlc',
     holds: 'plans',
     matches: ({ head }) => head === PLAN_MAGIC,
@@ -93,8 +88,8 @@ export function formats(): readonly Format[] {
 
 /** What a format is called: `zip (.ptl)`. */
 export function labelOf(name: string): string {
-  const { container, extension } = FORMATS.find((format) => format.name === name)!
-  return `${container} (${extension})`
+  const { extension } = FORMATS.find((format) => format.name === name)!
+  return `${containerOf(name)} (${extension})`
 }
 
 /** Formats that `ptlite convert` writes. */

@@ -4,7 +4,7 @@ import { type Openable, openSource } from '../formats/containers/bytes.js'
 import { boolean, callback, checkOptions, count, oneOf, reading } from '../runtime/tensor/check-arguments.js'
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
-import { isSignal, ownSignal } from './signal.js'
+import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
 import { needKernels } from './need-kernels.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
@@ -23,7 +23,7 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const signal = options.signal && ownSignal(options.signal)
+  const signal = ownSignal(options.signal)
   const source = await atHand(model, signal)
   needKernels()
   return loadOpen(source, options, signal)
@@ -37,10 +37,7 @@ export async function loadOpen(source: Openable, options: LoadOptions, signal?: 
   const steps = openEngine(source, options, bytes)
   for (;;) {
     if (isLarge) await turnOfOthers()
-    if (signal?.aborted) {
-      bytes.close()
-      throw signal.reason
-    }
+    giveUpIfAborted(signal, bytes)
     const { done, value } = steps.next()
     if (done !== true) continue
     if (isLarge) await turnOfOthers()

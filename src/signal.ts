@@ -17,6 +17,13 @@ export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefi
   return own.signal
 }
 
+/** Closes the source of a load and throws the signal's reason once that is aborted. */
+export function giveUpIfAborted(signal: AbortSignal | undefined, source: { close(): void }): void {
+  if (!signal?.aborted) return
+  source.close()
+  throw signal.reason
+}
+
 /** What `work` comes to, or a rejection with the signal's reason once that is aborted. */
 export async function untilAborted<T>(work: T | Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = (): void => undefined

@@ -78,6 +78,7 @@ const MANIFEST: readonly { readonly features: readonly string[]; readonly file: 
   { features: ['compiler'], file: 'engine/program-engine.ts', absent: 'program-engine' },
   { features: ['compiler', 'loader:ptlc'], file: 'src/call-options.ts', absent: 'call-options' },
   { features: ['compiler', 'loader:ptlc'], file: 'src/signal.ts', absent: 'signal' },
+  { features: ['compiler'], file: 'src/graph-options.ts', absent: 'graph-options' },
   { features: ['compiler'], file: 'runtime/native/wasm/code-table.ts', absent: 'code-table' },
   { features: [], file: 'runtime/native/wasm/threads/loading.ts', absent: 'threads-loading' },
   { features: [], file: 'runtime/native/wasm/threads/memory.ts', absent: 'kernel-memory' },

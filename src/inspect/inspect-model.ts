@@ -4,6 +4,7 @@ import { type ByteSource, openSource } from '../../formats/containers/bytes.js'
 import { OpenedFile } from '../../formats/containers/opened-file.js'
 import { readSummaries } from '../../formats/ptlc/read.js'
 import { readProgram } from '../../formats/read.js'
+import { containerOf } from '../../formats/container-names.js'
 import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
 import type { OpenOptions } from '../../formats/reading/read-options.js'
 import { allSteps } from '../../formats/steps.js'
@@ -47,7 +48,7 @@ function reportOf(source: ByteSource, options: OpenOptions): ModelReport {
   }
 }
 
-function programReport({ size }: ByteSource, { extension, container }: ProgramFormat, program: Program): ModelReport {
+function programReport({ size }: ByteSource, { name, extension }: ProgramFormat, program: Program): ModelReport {
   const operators = operatorsOf(program)
   const parameters = listParameters(program).map(({ name, tensor }) => ({
     name,
@@ -58,7 +59,7 @@ function programReport({ size }: ByteSource, { extension, container }: ProgramFo
   const methods = program.functions.filter(({ className }) => className === program.root.typeName)
   return {
     format: extension,
-    container,
+    container: containerOf(name),
     bytes: size,
     bytecodeVersion: program.bytecodeVersion,
     operatorVersion: program.operatorVersion,
@@ -98,7 +99,7 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
     }))
     return {
       format: format.extension,
-      container: format.container,
+      container: containerOf(format.name),
       bytes: source.size,
       bytecodeVersion: about.bytecodeVersion,
       operatorVersion: about.operatorVersion,

@@ -5,6 +5,7 @@ import { boolean, callback, checkOptions, count, oneOf, reading } from '../runti
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { needKernels } from './need-kernels.js'
+import { modelsReady, whenLoaded } from '../runtime/ready.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
@@ -22,8 +23,13 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const source = await atHand(model)
+  const waiting = modelsReady()
+  const source = waiting === undefined ? await atHand(model) : (await Promise.all([atHand(model), waiting]))[0]
   needKernels()
+  return whenLoaded(() => loadAtHand(source, options))
+}
+
+async function loadAtHand(source: string | Uint8Array | ArrayBuffer, options: LoadOptions): Promise<Module> {
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
@@ -31,7 +37,10 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   for (;;) {
     if (isLarge) await turnOfOthers()
     const { done, value } = steps.next()
-    if (done !== true) continue
+    if (done !== true) {
+      if (value !== undefined) await value
+      continue
+    }
     if (isLarge) await turnOfOthers()
     return Module.over(value)
   }

@@ -10,6 +10,13 @@ export const REPLACED: Readonly<Record<string, string>> = {
   'engine/background/interpret.ts': 'selective-build/absent/background.ts',
 }
 
+/** The same in the library as a whole, whose parts have to be waited for. */
+export const IN_PARTS: Readonly<Record<string, string>> = {
+  'runtime/part.ts': 'web/parts/part.ts',
+  'runtime/ready.ts': 'web/parts/ready.ts',
+  'program/operators-ready.ts': 'web/parts/operators-ready.ts',
+}
+
 /** Modules of Node that the library uses, by the files that have as much of them as it needs. */
 export const NODE_MODULES: Readonly<Record<string, string>> = {
   'node:buffer': 'web/node/buffer.ts',

@@ -5,7 +5,7 @@ import { boolean, callback, checkOptions, count, oneOf, reading } from '../runti
 import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { needKernels } from './need-kernels.js'
-import { modelsReady, whenLoaded } from '../runtime/ready.js'
+import { compilerReady, modelsReady, whenLoaded } from '../runtime/ready.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
@@ -25,6 +25,8 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
   checkLoadOptions(options)
   const waiting = modelsReady()
   const source = waiting === undefined ? await atHand(model) : (await Promise.all([atHand(model), waiting]))[0]
+  const compiler = options.compile === 'eager' ? compilerReady() : undefined
+  if (compiler !== undefined) await compiler
   needKernels()
   return whenLoaded(() => loadAtHand(source, options))
 }

@@ -57,7 +57,7 @@ const MINIFY: TransformOptions = {
 const minified: Plugin = { name: 'minified', renderChunk: (code) => (process.env.PLAIN ? null : transform(code, MINIFY)) }
 
 /** Modules that are there for what they do. */
-const ACTING = /^\0part:|\/src\/(names|brands|tensor-methods|disposable|tensor-type)\.ts$/
+const ACTING = /^\0part:|\/src\/(index|names|brands|tensor-methods|disposable|tensor-type)\.ts$/
 
 const faults: string[] = []
 const bundle = await rollup({

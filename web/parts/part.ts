@@ -28,11 +28,9 @@ export function part(name: string): Part {
 }
 
 function partNow(name: string): Part {
-  const require = requireOfHost()
-  if (require !== undefined) {
-    require(`./${name}.js`)
-    return parts.get(name)!
-  }
+  requireOfHost()?.(`./${name}.js`)
+  const found = parts.get(name)
+  if (found !== undefined) return found
   const error = new PtliteError(
     'NATIVE_LIBRARY',
     `this needs a part of ptlite that has not been loaded yet (${name}.js): \`await ready()\` of 'ptlite/web' first, or \`await ready({ for: [...] })\` with the names of the operators and functions that are called outside of models`,
@@ -43,6 +41,11 @@ function partNow(name: string): Part {
 
 interface NodeModules {
   createRequire(url: string): (file: string) => unknown
+}
+
+/** Whether a part is there when it is called. */
+export function isAtHand(name: string): boolean {
+  return parts.has(name) || requireOfHost() !== undefined
 }
 
 /** Of versions of Node that load modules at once. */

@@ -2,14 +2,14 @@ import type { Waiting } from '../../runtime/ready.js'
 import { namedReady } from './operators-ready.js'
 import { COMPILER, FORMATS, FUNCTIONS, LOADERS, MODEL } from './loaders.js'
 import { missingOperators } from '../../runtime/operators/missing-operator.js'
-import { has, loadParts, whenLoaded } from './part.js'
+import { isAtHand, loadParts, whenLoaded } from './part.js'
 
 /* Stands for runtime/ready.ts in the library for browsers. */
 
 const listOf = (text: string | undefined): string[] => (text === undefined || text === '' ? [] : text.split(' '))
 
 function partsReady(names: readonly string[]): Waiting {
-  return names.every(has) ? undefined : loadParts(names)
+  return names.every(isAtHand) ? undefined : loadParts(names)
 }
 
 export function modelsReady(): Waiting {

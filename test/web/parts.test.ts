@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import * as loaders from '../../web/parts/loaders.js'
+import { fixturePath } from '../module/fixtures.js'
+import { WEB_LIBRARY, withoutWeb } from '../support/web.js'
+
+/** The parts of dist/web.js, where there is nothing of Node: what is loaded when. */
+
+const options = { skip: withoutWeb }
+const DIST = dirname(WEB_LIBRARY)
+const FOLDER = join(DIST, 'web')
+
+/** What a program did: its result, and the files of dist that it loaded. */
+interface Done {
+  readonly result: unknown
+  readonly files: readonly string[]
+}
+
+/** Runs the body of a function of the library, `model(name)`, a model's URL, and `input(shape)`, with no modules that Node could load at once. */
+function page(program: string): Done {
+  const code = `
+    import { Session } from 'node:inspector'
+    import { readFileSync, writeSync } from 'node:fs'
+    const session = new Session(), files = []
+    session.connect()
+    session.on('Debugger.scriptParsed', ({ params }) => files.push(params.url))
+    session.post('Debugger.enable')
+    const { Buffer, process } = globalThis
+    globalThis.fetch = async (url) => {
+      files.push(String(url))
+      const bytes = new Uint8Array(readFileSync(new URL(url)))
+      return { ok: true, status: 200, url: String(url), headers: new Map(), arrayBuffer: async () => bytes.buffer }
+    }
+    const lib = await import(${JSON.stringify(pathToFileURL(WEB_LIBRARY).href)})
+    for (const name of ['Buffer', 'process', 'setImmediate']) delete globalThis[name]
+    const model = (name) => ${JSON.stringify(pathToFileURL(fixturePath('')).href)} + name
+    const input = (shape) => lib.tensor(new Float32Array(shape.reduce((a, b) => a * b)).fill(0.5), shape)
+    const codeOf = async (call) => { try { await call() } catch ({ name, code, message }) { return { name, code, message } } }
+    let result
+    try { result = await (async () => { ${program} })() } catch (error) { result = { failed: String(error.stack) } }
+    writeSync(1, JSON.stringify({ result, files }))`
+  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  const { result, files } = JSON.parse(stdout) as { result: unknown; files: string[] }
+  const prefix = pathToFileURL(`${DIST}/`).href
+  return { result, files: files.filter((url) => url.startsWith(prefix)).map((url) => url.slice(prefix.length)) }
+}
+
+const gzipped = (files: readonly string[]): number =>
+  files.reduce((sum, name) => sum + gzipSync(readFileSync(join(DIST, name)), { level: 9 }).length, 0)
+const scripts = (files: readonly string[]): string[] => files.filter((name) => name.endsWith('.js'))
+
+/** What has to be loaded before a first result, gzipped, without the kernels. */
+const BUDGETS: readonly (readonly [string, number, string])[] = [
+  ['importing', 45_000, 'return 1'],
+  ['MobileNetV2', 170_000, "return (await lib.loadModule(model('models/mobilenet_v2.ptl'))).forward(input([1, 3, 32, 32])).numel > 0"],
+  [
+    'a transformer',
+    210_000,
+    `const m = await lib.loadModule(model('models/vit.ptl'))
+return m.forward(input([1, 3, 32, 32])).numel > 0`,
+  ],
+]
+for (const [title, most, program] of BUDGETS) {
+  t.test(`${title}: at most ${most / 1000} kB of JavaScript, gzipped, before the first result`, options, (t) => {
+    const { result, files } = page(program)
+    t.match(result, /^(1|true)$/)
+    const bytes = gzipped(scripts(files))
+    t.ok(bytes > 0 && bytes <= most, `${bytes} bytes: ${files.join(' ')}`)
+    t.notOk(files.includes('web/compiler.js') && title !== 'importing' && bytes < 0)
+    t.end()
+  })
+}

@@ -3,7 +3,8 @@ import { checkOptions, reading } from '../runtime/tensor/check-arguments.js'
 import { namesReady } from './parts/ready.js'
 
 const isName = (name: unknown): boolean => typeof name === 'string'
-const namesTest = (value: unknown): string | null => (Array.isArray(value) && value.every(isName) ? null : 'names of operators and functions, in an array')
+const namesTest = (value: unknown): string | null =>
+  Array.isArray(value) && value.every(isName) ? null : 'names of operators and functions, in an array'
 
 /** What is waited for. */
 export interface ReadyOptions {

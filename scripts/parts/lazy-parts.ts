@@ -254,7 +254,16 @@ export function divide(root: string, options: DivisionOptions): Division {
       if (file.endsWith('operators/generated/functions.ts')) {
         const [texts, part] = id.startsWith(FEW) ? [few.texts, homePart] : [all, placeOf(id)]
         const wrapperAt = (name: string): Place => wrapperPlaces.get(name)!
-        return functionsText({ partFile, texts, part, find, homeOf, wrapperAt, wrappersModule: `${WRAPPERS}${part}.ts`, isLate: options.isLate === true })
+        return functionsText({
+          partFile,
+          texts,
+          part,
+          find,
+          homeOf,
+          wrapperAt,
+          wrappersModule: `${WRAPPERS}${part}.ts`,
+          isLate: options.isLate === true,
+        })
       }
       if (file in written) return javascriptOf(written[file]!(id.startsWith(FEW) ? few.texts : all))
       if (file === TABLE_FILE) return tableText(root, id.startsWith(FEW) ? few.texts : all)

@@ -21,7 +21,8 @@ const NAMES: Readonly<Record<string, string>> = { Buffer: GLOBALS[0]!, process: 
 function withGlobals(text: string, file: string): string {
   if (GLOBALS.includes(file)) return text
   const used = Object.keys(NAMES).filter(
-    (name) => new RegExp(`(?<![.\\w])${name}\\b`).test(text) && !new RegExp(`import [^'"]*\\b${name}\\b|const \\{[^}]*\\b${name}\\b`).test(text),
+    (name) =>
+      new RegExp(`(?<![.\\w])${name}\\b`).test(text) && !new RegExp(`import [^'"]*\\b${name}\\b|const \\{[^}]*\\b${name}\\b`).test(text),
   )
   return used.map((name) => `import { ${name} } from ${JSON.stringify(join(root, NAMES[name]!))};`).join('') + text
 }
@@ -54,7 +55,7 @@ const forBrowsers: Plugin = {
 const MINIFY: TransformOptions = {
   ...{ minify: true, format: 'esm', target: 'es2022', legalComments: 'none', lineLimit: 160, sourcemap: 'external', sourcesContent: false },
 }
-const minified: Plugin = { name: 'minified', renderChunk: (code) => (process.env.PLAIN ? null : transform(code, MINIFY)) }
+const minified: Plugin = { name: 'minified', renderChunk: (code) => transform(code, MINIFY) }
 
 /** Modules that are there for what they do. */
 const ACTING = /^\0part:|\/src\/(index|names|brands|tensor-methods|disposable|tensor-type)\.ts$/
@@ -95,4 +96,3 @@ const sum = (size: (code: string) => number): number => chunks.reduce((bytes, { 
 console.log(
   `${chunks.length} parts of the library for browsers in ${out}: ${sum((code) => code.length)} bytes, ${sum((code) => gzipSync(code, { level: 9 }).length)} gzipped`,
 )
-if (process.env.SHOW) for (const c of chunks) if (process.env.SHOW.split(',').includes(c.name)) for (const [id, m] of Object.entries(c.modules).sort((a, b) => b[1].renderedLength - a[1].renderedLength).slice(0, 60)) console.log(c.name, m.renderedLength, id.replace(root, ''))

@@ -15,7 +15,14 @@ const MODEL = 'model'
 const WITHIN: Readonly<Record<string, string>> = {
   ...{ operators: MODEL, files: MODEL, views: MODEL, 'tensor-operations': MODEL },
   ...{ sources: FIRST, containers: FIRST, guard: FIRST, 'runtime-rare': FIRST },
-  ...{ recording: 'compiler', plans: 'compiler', 'plans-rare': 'compiler', regions: 'compiler', 'compiler-rare': 'compiler', 'integers-rare': 'compiler' },
+  ...{
+    recording: 'compiler',
+    plans: 'compiler',
+    'plans-rare': 'compiler',
+    regions: 'compiler',
+    'compiler-rare': 'compiler',
+    'integers-rare': 'compiler',
+  },
 }
 export const within = (part: string): string => WITHIN[part] ?? part
 
@@ -26,7 +33,11 @@ const PLACED: Readonly<Record<string, string>> = {
   'formats/ptl/source-range.ts': MODEL,
   'web/parts/operators-ready.ts': MODEL,
   // WebAssembly that plans have made
-  ...Object.fromEntries(readdirSync('runtime/native/wasm/emit').filter((name) => name !== 'names.ts').map((name) => [`runtime/native/wasm/emit/${name}`, 'compiler'])),
+  ...Object.fromEntries(
+    readdirSync('runtime/native/wasm/emit')
+      .filter((name) => name !== 'names.ts')
+      .map((name) => [`runtime/native/wasm/emit/${name}`, 'compiler']),
+  ),
 }
 
 /** The part of a source file. */
@@ -35,12 +46,35 @@ export function placedIn(file: string): string {
 }
 
 /** Functions of the library that are there when a model is, or that load what they need. */
-const LOADING: ReadonlySet<string> = new Set(['loadModule', 'inspectModel', 'ready', 'callOperator', 'operators', 'suggestInputs', 'Module', 'custom'])
+const LOADING: ReadonlySet<string> = new Set([
+  'loadModule',
+  'inspectModel',
+  'ready',
+  'callOperator',
+  'operators',
+  'suggestInputs',
+  'Module',
+  'custom',
+])
 
 /** What methods of tensors call, by the names that src/tensor-operations.ts has in texts. */
 const TENSOR_OPERATORS: readonly string[] = [
   ...['reshape', 'flatten.using_ints', 'permute', 'transpose.int', 'squeeze', 'squeeze.dim', 'unsqueeze', 'slice.Tensor', 'select.int'],
-  ...['index_select', 'to.dtype', 'clone', 'cat', 'stack', 'matmul', 'sum', 'sum.dim_IntList', 'mean', 'mean.dim', 'amax', 'amin', 'argmax'],
+  ...[
+    'index_select',
+    'to.dtype',
+    'clone',
+    'cat',
+    'stack',
+    'matmul',
+    'sum',
+    'sum.dim_IntList',
+    'mean',
+    'mean.dim',
+    'amax',
+    'amin',
+    'argmax',
+  ],
   ...['softmax.int', 'sigmoid', 'topk', ...['add', 'sub', 'mul', 'div'].flatMap((name) => [`${name}.Tensor`, `${name}.Scalar`])],
 ].map((name) => `aten::${name}`)
 
@@ -62,7 +96,9 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
     isCut(file, name) {
       const path = relative(root, file)
       // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
-      return path === 'runtime/operators/lookup.ts' || (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized'))
+      return (
+        path === 'runtime/operators/lookup.ts' || (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized'))
+      )
     },
   })
   const needs = new Map<string, Set<string>>()
@@ -93,11 +129,24 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
 
   return {
     loaders(texts) {
-      const names = [...new Set([...PARTS.map(({ name }) => within(name))])].filter((name) => name !== FIRST && name !== 'worker' && name !== 'background' && name !== 'compiled-files-rare')
+      const names = [...new Set([...PARTS.map(({ name }) => within(name))])].filter(
+        (name) => name !== FIRST && name !== 'worker' && name !== 'background' && name !== 'compiled-files-rare',
+      )
       const byName = new Map(operatorsOf(texts).map(({ name, parts }) => [name, parts]))
       const model = new Set([MODEL, ...TENSOR_OPERATORS.flatMap((name) => byName.get(name)!.split(' '))].filter((part) => part !== ''))
-      const compiler = ['compiler', 'table', ...partsOf([placeOf('compiler/compiled-call.ts', 'compileCall'), placeOf('compiler/regions/method-regions.ts', 'methodRegions'), placeOf('compiler/record/recorder.ts', 'recorderOf')])]
-      const readers = ['ptl', 'ff', 'pt2', 'torchscript'].map((format): [string, string[]] => [format, [...partsOf([placeOf(`formats/${format}/read.ts`, 'read')]), ...(format === 'pt2' || format === 'torchscript' ? ['table'] : [])]])
+      const compiler = [
+        'compiler',
+        'table',
+        ...partsOf([
+          placeOf('compiler/compiled-call.ts', 'compileCall'),
+          placeOf('compiler/regions/method-regions.ts', 'methodRegions'),
+          placeOf('compiler/record/recorder.ts', 'recorderOf'),
+        ]),
+      ]
+      const readers = ['ptl', 'ff', 'pt2', 'torchscript'].map((format): [string, string[]] => [
+        format,
+        [...partsOf([placeOf(`formats/${format}/read.ts`, 'read')]), ...(format === 'pt2' || format === 'torchscript' ? ['table'] : [])],
+      ])
       const plans: [string, string[]] = ['ptlc', [...compiler, ...partsOf([placeOf('engine/load-plans.ts', 'loadPlans')])]]
       const functions = reach
         .names(at('web/index.ts'))

@@ -85,8 +85,7 @@ export class Reach {
       if (this.options.isCut(file, text)) return []
       const [object, member] = text.split('.') as [string, string?]
       const imported = imports.get(object)
-      const found =
-        member === undefined ? this.find(file, text) : imported?.name === null ? this.findIn(file, imported.from, member) : null
+      const found = member === undefined ? this.find(file, text) : imported?.name === null ? this.findIn(file, imported.from, member) : null
       return found === null ? [] : [found]
     })
   }
@@ -114,7 +113,8 @@ function readSource(file: string): Source {
         break
       case 'ExportNamedDeclaration':
         for (const { local, exported } of specifiers) source.exported.set(nameOf(exported), { from, name: nameOf(local) })
-        if (statement.declaration) for (const name of declare(statement.declaration as Node, source)) source.exported.set(name, { from: null, name })
+        if (statement.declaration)
+          for (const name of declare(statement.declaration as Node, source)) source.exported.set(name, { from: null, name })
         break
       default:
         declare(statement, source)

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import * as loaders from '../../web/parts/loaders.js'
 import { fixturePath } from '../module/fixtures.js'
 import { WEB_LIBRARY, withoutWeb } from '../support/web.js'
 
@@ -12,7 +11,6 @@ import { WEB_LIBRARY, withoutWeb } from '../support/web.js'
 
 const options = { skip: withoutWeb }
 const DIST = dirname(WEB_LIBRARY)
-const FOLDER = join(DIST, 'web')
 
 /** What a program did: its result, and the files of dist that it loaded. */
 interface Done {
@@ -71,7 +69,57 @@ for (const [title, most, program] of BUDGETS) {
     t.match(result, /^(1|true)$/)
     const bytes = gzipped(scripts(files))
     t.ok(bytes > 0 && bytes <= most, `${bytes} bytes: ${files.join(' ')}`)
-    t.notOk(files.includes('web/compiler.js') && title !== 'importing' && bytes < 0)
+    t.notOk(files.includes('web/compiler.js'), 'the compiler comes after it')
     t.end()
   })
 }
+
+t.test('every operator and function works once all parts are there', options, (t) => {
+  const { result } = page(`await lib.ready()
+const x = input([4])
+const [sum, spectrum] = ['aten::logsumexp', 'aten::fft_rfft'].map((name) => lib.callOperator(name, name.includes('fft') ? [x] : [x, [0]]).numel)
+return [sum, spectrum, lib.melSpectrogram(new Float32Array(400), { sampleRate: 16000 }).shape.length, lib.operators().length > 2000]`)
+  t.strictSame(result, [1, 3, 2, true])
+  t.end()
+})
+
+t.test('what is called too early says what to wait for', options, (t) => {
+  const { result } = page(`await lib.ready({ for: [] })
+const early = await codeOf(() => lib.callOperator('aten::fft_rfft', [input([4])]))
+await lib.ready({ for: ['aten::fft_rfft', 'melSpectrogram'] })
+return { early, numel: lib.callOperator('aten::fft_rfft', [input([4])]).numel, sum: input([4]).sum().item(),
+  unknown: await codeOf(() => lib.ready({ for: ['aten::nothing'] })), wrong: await codeOf(() => lib.ready({ for: 'aten::add' })) }`)
+  t.match(result, {
+    early: { name: 'PtliteError', code: 'NATIVE_LIBRARY', message: /await ready\(\{ for/ },
+    numel: 3,
+    sum: 2,
+    unknown: { name: 'PtliteError', code: 'MISSING_OPERATOR' },
+    wrong: { name: 'PtliteError', code: 'INVALID_ARGUMENT' },
+  })
+  t.end()
+})
+
+for (const name of ['models/tagger.ptl', 'models/mobilenet_v2.mobile.ptl', 'models/efficientnet.ptl', 'linear.ptl']) {
+  t.test(`${name} is read with the parts that it needs`, options, (t) => {
+    const { result } = page(`return (await lib.loadModule(model('${name}'))).methods.includes('forward')`)
+    t.strictSame(result, true)
+    t.end()
+  })
+}
+
+t.test('the compiler is loaded while calls are interpreted', options, (t) => {
+  const { result, files } = page(`const m = await lib.loadModule(model('models/mobilenet_v2.ptl'))
+const x = input([1, 3, 32, 32])
+m.forward(x)
+const before = m.plans().length
+await m.compile('forward', [x])
+return { before, states: m.plans().map(({ state }) => state) }`)
+  t.strictSame(result, { before: 0, states: ['plan'] })
+  t.ok(files.includes('web/compiler.js'))
+  t.end()
+})
+
+t.test('each part has a map to its sources', options, (t) => {
+  for (const name of scripts(page('await lib.ready()').files)) t.ok(existsSync(join(DIST, `${name}.map`)), name)
+  t.end()
+})

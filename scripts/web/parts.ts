@@ -31,6 +31,11 @@ const PLACED: Readonly<Record<string, string>> = {
   // what stack traces of models are made of
   'program/raise.ts': MODEL,
   'formats/ptl/source-range.ts': MODEL,
+  // instances, quantized weights, and what became of calls
+  ...{ 'program/type-match.ts': MODEL, 'formats/reading/quantization.ts': MODEL },
+  ...{ 'compiler/plan-info.ts': MODEL, 'compiler/record/signature-text.ts': MODEL },
+  // a method of tensors is in it
+  'runtime/backends/cpu/masked-select.ts': 'indexing',
   'web/parts/operators-ready.ts': MODEL,
   // WebAssembly that plans have made
   ...Object.fromEntries(
@@ -97,7 +102,7 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       const path = relative(root, file)
       // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
       return (
-        path === 'runtime/operators/lookup.ts' || (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized'))
+        path === 'runtime/operators/lookup.ts' || (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized')) || name === 'catQuantized'
       )
     },
   })

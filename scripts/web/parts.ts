@@ -102,7 +102,9 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       const path = relative(root, file)
       // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
       return (
-        path === 'runtime/operators/lookup.ts' || (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized')) || name === 'catQuantized'
+        path === 'runtime/operators/lookup.ts' ||
+        (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized')) ||
+        name === 'catQuantized'
       )
     },
   })

@@ -18,7 +18,7 @@ t.test('the parts import each other, and no modules of Node', options, (t) => {
   t.ok(parts.includes('runtime.js'))
   for (const file of [WEB_LIBRARY, ...parts.map((name) => join(folder, name))]) {
     const code = readFileSync(file, 'utf8')
-    const imported = [...code.matchAll(/\b(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map(([, from]) => from!)
+    const imported = [...code.matchAll(/(?:\bfrom|\bimport\s*\(?)\s*"([.a-z@][^"\s,()=|;]*)"/g)].map(([, from]) => from!)
     t.strictSame(
       imported.filter((from) => !/^\.\/(web\/)?[a-z\d-]+\.js$/.test(from)),
       [],

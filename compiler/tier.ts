@@ -1,5 +1,6 @@
 import { milliseconds } from '../runtime/clock.js'
 import { PtliteError } from '../runtime/error.js'
+import { compilerAtHand } from '../runtime/ready.js'
 import { lastSourceLine, type ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import type { Profiler } from '../engine/interpreter/profile.js'
@@ -92,7 +93,13 @@ export class TieredModule implements RegionHost {
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
   call(fn: LinkedFunction, args: readonly Value[], options: RunOptions = {}): Value {
     // a profile is one of operators, and a model may call back into the module through a custom operator
-    if (this.busy || (this.mode === 'off' && this.methods.size === 0) || (options.profiler ?? null) !== null || modulesObserved())
+    if (
+      this.busy ||
+      (this.mode === 'off' && this.methods.size === 0) ||
+      (options.profiler ?? null) !== null ||
+      modulesObserved() ||
+      !compilerAtHand()
+    )
       return this.script.call(fn, args, options)
     this.busy = true
     try {

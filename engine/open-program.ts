@@ -1,12 +1,14 @@
 import type { Openable } from '../formats/containers/bytes.js'
 import { openProgram, type ProgramFile } from '../formats/read.js'
 import { allSteps, type Steps } from '../formats/steps.js'
+import { compilerReady } from '../runtime/ready.js'
 import { loadOpened } from './load-program.js'
 import type { LoadOptions } from './options.js'
 import { ProgramEngine } from './program-engine.js'
 
 /** What runs the program of a path or bytes, whose file is open, step by step. Throws PtliteError. */
 export function* openProgramSteps(source: Openable, options: LoadOptions, opened: ProgramFile): Steps<ProgramEngine> {
+  if (options.compile === 'eager') yield compilerReady()
   return new ProgramEngine(yield* loadOpened(source, options, opened), options)
 }
 

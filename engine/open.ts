@@ -2,6 +2,7 @@ import type { ByteSource, Openable } from '../formats/containers/bytes.js'
 import { OpenedFile } from '../formats/containers/opened-file.js'
 import { formatOf } from '../formats/registry.js'
 import type { Steps } from '../formats/steps.js'
+import { formatReady } from '../runtime/ready.js'
 import type { Engine } from './engine.js'
 import { loadPlans } from './load-plans.js'
 import { openProgramSteps } from './open-program.js'
@@ -12,6 +13,7 @@ export function* openEngine(source: Openable, options: LoadOptions, bytes: ByteS
   try {
     const file = new OpenedFile(bytes, options.verify)
     const format = formatOf(file)
+    yield formatReady(format.name)
     return format.holds === 'plans' ? loadPlans(bytes, format, options) : yield* openProgramSteps(source, options, { file, format })
   } catch (error) {
     bytes.close()

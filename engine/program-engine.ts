@@ -3,6 +3,7 @@ import type { AheadMethod, AheadModule, AheadPlan, UnplannedCall } from '../form
 import { whyNoMethod, whyNoPlan } from '../formats/ptlc/writable.js'
 import { Signature } from '../compiler/record/signature.js'
 import { PtliteError } from '../runtime/error.js'
+import { compilerReady } from '../runtime/ready.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import { reachable } from '../program/reach.js'
 import { type Limits, limitsOver } from '../runtime/limits.js'
@@ -83,6 +84,8 @@ export class ProgramEngine extends InterpretingEngine {
 
   async compile(method: string, args: readonly Value[]): Promise<void> {
     const fn = this.script.method(method)
+    const waiting = compilerReady()
+    if (waiting !== undefined) await waiting
     if (this.isLarge()) {
       this.script.beginUse()
       try {

@@ -1,4 +1,5 @@
 import { guarded, unsupported } from '../program/file-error.js'
+import { operatorsReady } from '../program/operators-ready.js'
 import type { LoadHooks, Program } from '../program/program.js'
 import { enterScope } from '../runtime/tensor/scope.js'
 import { type Openable, openSource } from './containers/bytes.js'
@@ -59,14 +60,14 @@ export function* readProgram({ file, format }: ProgramFile, hooks: LoadHooks, op
     }
   }
   const parsed = step(() => format.read(file, { format: format.extension, pool, budget, limits: options.limits }))
-  yield
+  yield operatorsReady(parsed.functions, parsed.operatorVersion)
   step(() => {
     checkNesting(parsed.functions.flatMap((fn) => fn.constants))
     hooks.onFunctions?.(parsed.functions, parsed.operatorVersion)
   })
-  yield
+  yield undefined
   const { root, pending } = step(() => parsed.readState())
-  yield
+  yield undefined
   return step(() => {
     checkNesting([root, ...pending.map(({ state }) => state)])
     for (const { object, state, setState } of pending) hooks.runSetState?.(setState, object, state)

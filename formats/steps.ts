@@ -1,10 +1,21 @@
-/** Work in steps, between which a thread may turn to other work, and its result. */
-export type Steps<T> = Generator<void, T, void>
+import type { Waiting } from '../runtime/ready.js'
 
-/** Takes all steps at once. */
+/** Work in steps, between which a thread may turn to other work, and its result. Some steps have to wait for parts of the library (runtime/ready.ts). */
+export type Steps<T> = Generator<Waiting, T, void>
+
+/** Takes all steps at once, where no part has to be waited for. */
 export function allSteps<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next()
     if (done === true) return value
+  }
+}
+
+/** Takes them one after the other, and waits for what they need. */
+export async function stepByStep<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    if (value !== undefined) await value
   }
 }

@@ -6,6 +6,7 @@ import { limitsTest } from './limits-option.js'
 import { Module } from './module.js'
 import { giveUpIfAborted, isSignal, ownSignal } from './signal.js'
 import { needKernels } from './need-kernels.js'
+import { whenLoaded } from '../runtime/ready.js'
 import { turnOfOthers } from '../runtime/turn.js'
 import { atHand } from './at-hand.js'
 import type { ModelSource } from './sources.js'
@@ -30,7 +31,11 @@ export async function loadModule(model: ModelSource, options: LoadOptions = {}):
 }
 
 /** The same of what is at hand already, with options that were checked. */
-export async function loadOpen(source: Openable, options: LoadOptions, signal?: AbortSignal): Promise<Module> {
+export function loadOpen(source: Openable, options: LoadOptions, signal?: AbortSignal): Promise<Module> {
+  return whenLoaded(source, () => loadSteps(source, options, signal))
+}
+
+async function loadSteps(source: Openable, options: LoadOptions, signal: AbortSignal | undefined): Promise<Module> {
   const bytes = openSource(source, options.map)
   // other work has its turn when the kernel library has been loaded, between the steps, and before what the caller does with a module
   const isLarge = bytes.size > LARGE
@@ -39,7 +44,10 @@ export async function loadOpen(source: Openable, options: LoadOptions, signal?: 
     if (isLarge) await turnOfOthers()
     giveUpIfAborted(signal, bytes)
     const { done, value } = steps.next()
-    if (done !== true) continue
+    if (done !== true) {
+      if (value !== undefined) await value
+      continue
+    }
     if (isLarge) await turnOfOthers()
     return Module.over(value)
   }

@@ -1,7 +1,8 @@
 /** ptlite in browsers: the library of src/index.ts over kernels of WebAssembly. */
 export * from '../src/index.js'
-export { codeReady, kernelsReady as ready, setKernels } from '../runtime/native/wasm/library.js'
+export { codeReady, setKernels } from '../runtime/native/wasm/library.js'
 export { clearCache, loadCached, type CachedOptions, type CacheLike } from './cache/load-cached.js'
 export { loadInWorker } from './worker/load-in-worker.js'
 export { WorkerModule, type WorkerInput } from './worker/worker-module.js'
 export type { KernelFile, KernelFiles, KernelSource } from '../runtime/native/wasm/locate.js'
+export { ready, type ReadyOptions } from './ready.js'

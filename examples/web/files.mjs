@@ -30,5 +30,8 @@ export function pageFiles() {
     files.set(path.slice(here.length).replaceAll('\\', '/'), path)
   }
   for (const [place, path] of Object.entries(OTHERS)) files.set(place, join(root, path))
+  // the library's parts
+  for (const name of readdirSync(join(root, 'dist/web')))
+    if (name.endsWith('.js')) files.set(`ptlite/web/${name}`, join(root, 'dist/web', name))
   return files
 }

@@ -50,12 +50,9 @@ export function openSource(file: Openable, map = true): ByteSource {
   }
 }
 
-function sourceIn(bytes: Buffer): ByteSource {
-  return sourceOver(heldBytes(bytes))
-}
-
 /** Bytes in memory that goes with the source. */
-export function sourceOver(memory: Buffer | Mapping): ByteSource {
+function sourceIn(bytes: Buffer): ByteSource {
+  const memory = heldBytes(bytes)
   if (!(memory instanceof Uint8Array)) abandoned.register(memory, { ...memory }, memory)
   return new ByteSource('the model', memory)
 }

@@ -1,6 +1,7 @@
 import { decodeSchema } from './decode-schema.js'
 import { functionAt, wrapperAt } from './generated/functions.js'
 import * as table from './generated/table.js'
+import { partsAt } from './reach.js'
 import type { OperatorSchema, UnboxedFunction, Wrapper } from './schema.js'
 
 /* The library's own operators, by their numbers: positions in the generated table. The built package has it in two parts (scripts/parts). */
@@ -46,4 +47,9 @@ export function wrapperOf(number: number): Wrapper {
 
 export function schemaOf(number: number): OperatorSchema {
   return decodeSchema(number)
+}
+
+/** The parts of the library that the operator may come to, where they have to be waited for. */
+export function partsOf(number: number): readonly string[] {
+  return partsAt(number)
 }

@@ -54,10 +54,9 @@ function withoutCreateRequire(code: string): string {
   return text.includes('createRequire(') ? text : text.replace(/import \{ createRequire \} from ["']node:module["'];\n/, '\n')
 }
 
-const { plugin, chunkOf } = divide(
-  root,
-  /^(src\/(cli\/|ahead\.ts)|runtime\/operators\/generated\/declarations|codegen\/|selective-build\/(?!trace\/)|node_modules\/)/,
-)
+const { plugin, chunkOf } = divide(root, {
+  whole: /^(src\/(cli\/|ahead\.ts)|runtime\/operators\/generated\/declarations|codegen\/|selective-build\/(?!trace\/)|node_modules\/)/,
+})
 const faults: string[] = []
 const bundle = await rollup({
   input: ENTRIES,

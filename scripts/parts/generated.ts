@@ -10,11 +10,14 @@ const FOLDER = 'runtime/operators/generated'
 const FUNCTIONS = `${FOLDER}/functions.ts`
 export const TABLE_FILE = `${FOLDER}/table.ts`
 const BOXED = `${FOLDER}/boxed.ts`
+/** Says what parts an operator may come to. */
+export const REACH = 'runtime/operators/reach.ts'
 /** What the table of operators consists of. */
 export const LOOKUP = 'runtime/operators/lookup.ts'
 export const TABLE: ReadonlySet<string> = new Set([
   LOOKUP,
   'runtime/operators/decode-schema.ts',
+  REACH,
   ...['table', 'functions', 'schemas'].map((name) => `${FOLDER}/${name}.ts`),
 ])
 /** Files whose calls of native functions name part and position, as a stand-in for each would cost more. */
@@ -83,11 +86,11 @@ const by = (number, few, all) => {
 }
 export const operatorTotal = () => ${total}
 export const numberOf = (name) => numbers[few.numberOf(name)] ?? all.numberOf(name)
-${['nameOf', 'functionOf', 'wrapperOf', 'schemaOf'].map((name) => `export const ${name} = (number) => by(number, few.${name}, all.${name})\n`).join('')}`
+${['nameOf', 'functionOf', 'wrapperOf', 'schemaOf', 'partsOf'].map((name) => `export const ${name} = (number) => by(number, few.${name}, all.${name})\n`).join('')}`
 }
 
 /** The boxed wrappers of each part: those that only functions of it are called by. `few` are the operators that `all` is tried after. */
-export function wrappersByPart(all: Texts, few: Texts, tablePart: string, find: Find): Map<string, string[]> {
+export function wrappersByPart(all: Texts, few: Texts, tablePart: string, homePart: string, find: Find): Map<string, string[]> {
   const usersOf = (texts: Texts): Map<string, Set<string>> => {
     const { functions, wrappers } = readLists(texts)
     const [functionOf, wrapperOf] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(texts(TABLE_FILE), name)) as [number[], number[]]
@@ -99,7 +102,7 @@ export function wrappersByPart(all: Texts, few: Texts, tablePart: string, find: 
   const byPart = new Map<string, string[]>()
   for (const [name, users] of usersOf(all)) {
     const first = usual.get(name) ?? users
-    const part = first.size === 1 ? [...first][0]! : usual.has(name) ? HOME : tablePart
+    const part = first.size === 1 ? [...first][0]! : usual.has(name) ? homePart : tablePart
     byPart.set(part, [...(byPart.get(part) ?? []), name])
   }
   return byPart
@@ -142,16 +145,21 @@ export function boxedText(root: string, names: readonly string[]): string {
   return header + names.map((name) => functions.get(name)!).join('')
 }
 
+interface FunctionsOptions {
+  /** What has `part`. */
+  readonly partFile: string
+  readonly texts: Texts
+  readonly part: string
+  readonly find: Find
+  readonly homeOf: (module: string, name: string) => { readonly id: string; readonly name: string }
+  readonly wrapperAt: (name: string) => Place
+  readonly wrappersModule: string
+  /** Whether parts may have to be waited for: what is in one that is not there is looked for when it is called. */
+  readonly isLate: boolean
+}
+
 /** The module with the functions and wrappers of a table in `part`: a number, part * 4096 + position, for what is in another part. */
-export function functionsText(
-  root: string,
-  texts: Texts,
-  part: string,
-  find: Find,
-  homeOf: (module: string, name: string) => { readonly id: string; readonly name: string },
-  wrapperAt: (name: string) => Place,
-  wrappersModule: string,
-): string {
+export function functionsText({ partFile, texts, part, find, homeOf, wrapperAt, wrappersModule, isLate }: FunctionsOptions): string {
   const parts: string[] = []
   const imports: string[] = []
   const item = (module: string, name: string, place: Place, at: () => { readonly id: string; readonly name: string }): string => {
@@ -166,11 +174,13 @@ export function functionsText(
   const { functions, wrappers } = readLists(texts)
   const functionItems = functions.map(([module, name]) => item(module, name, find(module, name), () => homeOf(module, name)))
   const wrapperItems = wrappers.map(([module, name]) => item(module, name, wrapperAt(name), () => ({ id: wrappersModule, name })))
-  return `import { part } from '${root}/runtime/part.ts'
+  const found = 'part(parts[f >> 12])[f & 4095]'
+  const resolved = isLate ? `has(parts[f >> 12]) ? ${found} : (...args) => ${found}(...args)` : found
+  return `import { ${isLate ? 'has, ' : ''}part } from '${partFile}'
 ${imports.join('')}const functions = [${functionItems.join(', ')}]
 const wrappers = [${wrapperItems.join(', ')}]
 const parts = ${JSON.stringify(parts)}
-const resolve = (f) => typeof f === 'number' ? part(parts[f >> 12])[f & 4095] : f
+const resolve = (f) => typeof f !== 'number' ? f : ${resolved}
 export const functionAt = (position) => resolve(functions[position])
 export const wrapperAt = (position) => resolve(wrappers[position])
 `
@@ -185,7 +195,7 @@ export function nativeCalls(texts: Texts): [string, string][] {
 }
 
 /** Code of a file of CALLERS. */
-export function callerText(root: string, code: string, find: Find): string {
+export function callerText(partFile: string, code: string, find: Find): string {
   const parts: string[] = []
   const called = code.replace(NATIVE_CALL, (_, module: string, name: string) => {
     const { part, at } = find(module, name)
@@ -193,7 +203,7 @@ export function callerText(root: string, code: string, find: Find): string {
     return `(part${parts.indexOf(part)} ??= part('${part}'))[${at}](`
   })
   const variables = parts.length === 0 ? '' : `let ${parts.map((_, i) => `part${i}`).join(', ')}\n`
-  return `import { part } from '${root}/runtime/part.ts'\n${called}${variables}`
+  return `import { part } from '${partFile}'\n${called}${variables}`
 }
 
 function readLists(texts: Texts): { functions: [string, string][]; wrappers: [string, string][] } {
@@ -207,4 +217,15 @@ function namesOf(table: string): string[] {
 
 function numbersOf(table: string, name: string): number[] {
   return JSON.parse(new RegExp(`${name}: readonly number\\[\\] = (\\[.*\\])`).exec(table)![1]!) as number[]
+}
+
+/** The operators of a table, with the functions that they are. */
+export function functionsIn(texts: Texts): { readonly name: string; readonly module: string; readonly own: string }[] {
+  const { functions } = readLists(texts)
+  const table = texts(TABLE_FILE)
+  const places = numbersOf(table, 'functionOf')
+  return namesOf(table).map((name, i) => {
+    const [module, own] = functions[places[i]!]!
+    return { name, module, own }
+  })
 }

@@ -22,9 +22,10 @@ import {
   TABLE_FILE,
   tableOf,
   tableText,
+  type Texts,
   wrappersByPart,
 } from './generated.js'
-import { javascriptOf, type Module, readModule, sourceOf } from './modules.js'
+import { javascriptOf, type Module, readModule, sourceOf as plainSourceOf } from './modules.js'
 import { FIRST, PARTS } from './parts.js'
 
 /** A module as another part sees it: functions of parts that are not loaded yet load them. */
@@ -39,7 +40,7 @@ const JOINED = '\0lookup'
 /** Place of files that are in no part. */
 const WHOLE = '\0whole'
 const WHOLE_NEEDS = ['model', 'compiled-files', 'files', 'operators', 'tracing']
-const INDEX = 'src/index.ts'
+const INDICES: ReadonlySet<string> = new Set(['src/index.ts', 'web/index.ts'])
 
 const FOLDERS = ['src', 'compiler', 'formats', 'program', 'engine', 'runtime', 'selective-build', 'codegen']
 const PATTERNS = PARTS.map(({ name, files }) => ({
@@ -64,11 +65,41 @@ interface Door {
   readonly name: string
 }
 
+export interface DivisionOptions {
+  /** Files that are in no part. */
+  readonly whole: RegExp
+  /** Files that others stand for, all relative to the project. */
+  readonly replaced?: Readonly<Record<string, string>>
+  /** Folders whose imports count. */
+  readonly folders?: readonly string[]
+  readonly isLeftOut?: (file: string) => boolean
+  /** Changes the TypeScript of a file. */
+  readonly transform?: (text: string, file: string) => string
+  /** The part of a file. */
+  readonly partOf?: (file: string) => string
+  /** The part that another one goes into. */
+  readonly within?: (part: string) => string
+  /** How a part comes to be known, where it is not by what it exports: code for the list of what others call. */
+  readonly define?: (part: string, list: string) => string
+  /** Text of files, which it is written from the tables of operators for. */
+  readonly written?: Readonly<Record<string, (texts: Texts) => string>>
+  /** Whether a function of a part that is not there yet is looked for when it is called. */
+  readonly isLate?: boolean
+}
+
 /**
  * Divides the sources under `root` into parts: an import of a function from another part becomes one of a function that loads the part when
- * it is called, and is replaced by the one that it stands for from then on. Files that `whole` matches are in no part.
+ * it is called, and is replaced by the one that it stands for from then on.
  */
-export function divide(root: string, whole: RegExp): Division {
+export function divide(root: string, options: DivisionOptions): Division {
+  const { whole, replaced = {}, folders = FOLDERS, transform: change = (text) => text, written = {}, within = (part) => part } = options
+  const placed = options.partOf ?? partOf
+  const homePart = within(HOME)
+  const sourceOf = (importer: string, specifier: string): string => {
+    const found = plainSourceOf(importer, specifier)
+    const other = replaced[relative(root, found)]
+    return other === undefined ? found : join(root, other)
+  }
   const declared = readOperators(join(root, 'codegen/native_functions'), root)
   const constants = constantFields(readKernels(join(root, 'codegen/kernels'), root))
   const modules = new Map<string, Module>()
@@ -76,7 +107,7 @@ export function divide(root: string, whole: RegExp): Division {
     let found = modules.get(path)
     if (found === undefined) {
       const file = relative(root, path)
-      const transform = (text: string): string => (whole.test(file) ? text : rewriteConstants(text, constants))
+      const transform = (text: string): string => (whole.test(file) ? text : change(rewriteConstants(text, constants), file))
       modules.set(path, (found = readModule(path, { transform, makesFunctions: file.startsWith('runtime/backends/') })))
     }
     return found
@@ -84,18 +115,21 @@ export function divide(root: string, whole: RegExp): Division {
   const fileOf = (id: string): string => relative(root, id.replace(FEW, ''))
   const placeOf = (id: string): string => {
     if (id.startsWith(VIEW)) return viewed(id).place
-    if (id.startsWith(FEW) || id === JOINED) return HOME
+    if (id.startsWith(FEW) || id === JOINED) return homePart
     if (id.startsWith(ENTRY)) return id.slice(ENTRY.length)
     if (id.startsWith(WRAPPERS)) return id.slice(WRAPPERS.length, -'.ts'.length)
     const file = fileOf(id)
-    return whole.test(file) ? WHOLE : partOf(file)
+    return whole.test(file) ? WHOLE : placed(file)
   }
-  const needed = new Map(PARTS.map(({ name, needs }) => [name, new Set([name, FIRST, ...needs])]))
-  needed.set(WHOLE, new Set([FIRST, ...WHOLE_NEEDS]))
+  const needed = new Map<string, Set<string>>([[WHOLE, new Set([FIRST, ...WHOLE_NEEDS])]])
+  for (const { name, needs } of PARTS) {
+    const into = within(name)
+    needed.set(into, new Set([...(needed.get(into) ?? []), into, FIRST, ...needs.map(within)]))
+  }
   const isLazy = (from: string, to: string): boolean => to !== WHOLE && to !== FIRST && needed.get(from)?.has(to) !== true
   const chunkOf = (id: string): string | undefined => {
     const place = placeOf(id)
-    return place === WHOLE || fileOf(id) === INDEX || place === 'worker' ? undefined : place
+    return place === WHOLE || INDICES.has(fileOf(id)) || place === 'worker' ? undefined : place
   }
 
   // the functions of each module that others than its part import
@@ -126,10 +160,11 @@ export function divide(root: string, whole: RegExp): Division {
     }
     return null
   }
-  for (const folder of FOLDERS) {
+  for (const folder of folders) {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       const path = join(root, folder, name)
-      if (!name.endsWith('.ts') || REPLACED.has(`${folder}/${name}`)) continue
+      const file = `${folder}/${name}`
+      if (!name.endsWith('.ts') || REPLACED.has(file) || file in replaced || options.isLeftOut?.(file) === true) continue
       const { imports, reexports } = moduleOf(path)
       const named = [...reexports.values()].map(({ from, name }) => ({ from, names: [name] }))
       for (const { from, names } of [...imports, ...named]) {
@@ -162,11 +197,12 @@ export function divide(root: string, whole: RegExp): Division {
     const { id, name: own } = homeOf(module, name)
     return placeAt(id, own)
   }
-  const wrappers = wrappersByPart(all, few.texts, partOf(LOOKUP), find)
+  const wrappers = wrappersByPart(all, few.texts, placed(LOOKUP), homePart, find)
   const wrappersOf = (part: string): readonly string[] => wrappers.get(part) ?? []
   const wrapperPlaces = new Map(
     [...wrappers].flatMap(([part, names]) => names.map((name, i) => [name, { part, at: listOf(part).length + i }] as const)),
   )
+  const partFile = sourceOf(join(root, 'runtime/error.ts'), './part.js')
   const partsWithLists = [...new Set([...lists.keys(), ...wrappers.keys()])]
 
   const resolve = (specifier: string, importer: string): string | null => {
@@ -174,7 +210,7 @@ export function divide(root: string, whole: RegExp): Division {
     if (!existsSync(id)) return null
     if (importer.startsWith(FEW) && TABLE.has(fileOf(id))) return FEW + id
     const place = placeOf(importer)
-    if (fileOf(id) === LOOKUP && importer !== JOINED && place !== partOf(LOOKUP)) return JOINED
+    if (fileOf(id) === LOOKUP && importer !== JOINED && place !== placed(LOOKUP)) return JOINED
     const there = placeOf(id)
     if (place === there || !id.endsWith('.ts') || fileOf(id).startsWith('node_modules/')) return id
     if (importer.startsWith(VIEW) && viewed(importer).id === id) return id
@@ -194,7 +230,7 @@ export function divide(root: string, whole: RegExp): Division {
     const standIns = names.map((name) => {
       return `export let ${name} = (...args) => (${name} = part('${there}')[${placeAt(id, name).at}])(...args)\n`
     })
-    return `import { part } from '${root}/runtime/part.ts'\n${standIns.join('')}${text.join('')}`
+    return `import { part } from '${partFile}'\n${standIns.join('')}${text.join('')}`
   }
   const plugin: Plugin = {
     name: 'parts',
@@ -209,20 +245,31 @@ export function divide(root: string, whole: RegExp): Division {
       return importer.startsWith(ENTRY) ? specifier : resolve(specifier, importer)
     },
     load(id) {
-      if (id.startsWith(ENTRY)) return entryModule(placeOf(id), listOf(placeOf(id)), wrappersOf(placeOf(id)))
+      if (id.startsWith(ENTRY)) return entryModule(placeOf(id), listOf(placeOf(id)), wrappersOf(placeOf(id)), options.define)
       if (id.startsWith(WRAPPERS)) return javascriptOf(boxedText(root, wrappersOf(placeOf(id))))
       if (id === JOINED) return joinedText(FEW + join(root, LOOKUP), join(root, LOOKUP), root, few.steps, few.total)
       if (id.startsWith(VIEW)) return viewText(placeOf(id), viewed(id).id)
       const file = fileOf(id)
       if (!id.endsWith('.ts') || file.startsWith('node_modules')) return null
       if (file.endsWith('operators/generated/functions.ts')) {
-        const [texts, part] = id.startsWith(FEW) ? [few.texts, HOME] : [all, placeOf(id)]
-        return functionsText(root, texts, part, find, homeOf, (name) => wrapperPlaces.get(name)!, `${WRAPPERS}${part}.ts`)
+        const [texts, part] = id.startsWith(FEW) ? [few.texts, homePart] : [all, placeOf(id)]
+        const wrapperAt = (name: string): Place => wrapperPlaces.get(name)!
+        return functionsText({
+          partFile,
+          texts,
+          part,
+          find,
+          homeOf,
+          wrapperAt,
+          wrappersModule: `${WRAPPERS}${part}.ts`,
+          isLate: options.isLate === true,
+        })
       }
+      if (file in written) return javascriptOf(written[file]!(id.startsWith(FEW) ? few.texts : all))
       if (file === TABLE_FILE) return tableText(root, id.startsWith(FEW) ? few.texts : all)
       if (id.startsWith(FEW) && file.includes('/generated/')) return javascriptOf(few.texts(file))
       const { code, map } = moduleOf(id.replace(FEW, ''))
-      return CALLERS.has(file) ? callerText(root, code, find) : { code, map }
+      return CALLERS.has(file) ? callerText(partFile, code, find) : { code, map }
     },
   }
   return { plugin, chunkOf }
@@ -235,10 +282,11 @@ function viewed(id: string): { place: string; id: string } {
 }
 
 /** The list of a part: what others call, by position, and the wrappers that are the part's own. */
-function entryModule(part: string, list: readonly Door[], wrappers: readonly string[]): string {
+function entryModule(part: string, list: readonly Door[], wrappers: readonly string[], define?: DivisionOptions['define']): string {
   const ids = [...new Set(list.map(({ id }) => id))]
   const imports = ids.map((id, i) => `import * as m${i} from ${JSON.stringify(id)}\n`).join('')
   const items = [...list.map(({ id, name }) => `m${ids.indexOf(id)}.${name}`), ...wrappers.map((name) => `w.${name}`)]
   const own = wrappers.length === 0 ? '' : `import * as w from '${WRAPPERS}${part}.ts'\n`
-  return `${imports}${own}export default [${items.join(', ')}]\n`
+  const all = `[${items.join(', ')}]`
+  return `${imports}${own}${define?.(part, all) ?? `export default ${all}\n`}`
 }

@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = `${root}dist/`
 
 const sourcesOf = (name: string): readonly string[] => (JSON.parse(readFileSync(dist + name, 'utf8')) as { sources: string[] }).sources
-const sources = readdirSync(dist)
+const sources = readdirSync(dist, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.map'))
   .flatMap(sourcesOf)
 const names = new Set(sources.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []))

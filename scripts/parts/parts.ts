@@ -175,7 +175,7 @@ export const PARTS: readonly Part[] = [
   // the table of all operators; usual ones have one among what native functions share
   {
     name: 'table',
-    files: operators('decode-schema', 'lookup', 'generated/table', 'generated/functions', 'generated/schemas'),
+    files: operators('decode-schema', 'lookup', 'reach', 'generated/table', 'generated/functions', 'generated/schemas'),
     needs: ['operators'],
   },
   // files of bytecode version 4 and 5

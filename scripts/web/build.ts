@@ -1,31 +1,55 @@
-// Bundles the library for browsers: dist/web.js, and the program of its threads: dist/web/thread.js. The kernels are those of scripts/build-web.sh.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+// Bundles the library for browsers: dist/web.js, and its parts in dist/web, with the programs of threads and of workers. The kernels are those of scripts/build-web.sh.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build, type BuildOptions, type Plugin } from 'esbuild'
-import { readKernels } from '../../codegen/generate.js'
-import { constantFields } from '../../selective-build/build/constants.js'
-import { rewriteConstants } from '../../selective-build/build/rewrite.js'
-import { forBrowsers } from '../../web/bundling/for-browsers.js'
-import { GLOBALS, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
+import { build, transform, type TransformOptions } from 'esbuild'
+import { type Plugin, rollup } from 'rollup'
+import { divide } from '../parts/lazy-parts.js'
+import { GLOBALS, IN_PARTS, NODE_MODULES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
+import { describeParts, LOADERS_FILE, placedIn, REACH_FILE, within } from './parts.js'
 import { buildWorker } from './worker.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
-const out = process.argv[2] ?? `${root}/dist/web.js`
-const threadOut = join(dirname(out), 'web/thread.js')
-const replacements = { ...REPLACED, ...WITH_THREADS }
-const constants = constantFields(readKernels(`${root}/codegen/kernels`, `${root}/`))
+const out = process.argv[2] ?? `${root}/dist`
+const replaced = { ...REPLACED, ...WITH_THREADS, ...IN_PARTS }
+const described = describeParts(root, replaced)
 
-const replaced: Plugin = {
-  name: 'replaced files',
-  setup(builder) {
-    builder.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      const file = replacements[relative(root, path)]
-      if (file !== undefined)
-        return { contents: `export * from ${JSON.stringify(join(root, file))}`, loader: 'ts', resolveDir: dirname(path) }
-      return { contents: rewriteConstants(readFileSync(path, 'utf8'), constants), loader: 'ts' }
-    })
+/** Globals of Node, by the files that stand for them. */
+const NAMES: Readonly<Record<string, string>> = { Buffer: GLOBALS[0]!, process: GLOBALS[1]!, setImmediate: GLOBALS[2]! }
+
+/** Imports what the file uses of them. */
+function withGlobals(text: string, file: string): string {
+  if (GLOBALS.includes(file)) return text
+  const used = Object.keys(NAMES).filter(
+    (name) =>
+      new RegExp(`(?<![.\\w])${name}\\b`).test(text) && !new RegExp(`import [^'"]*\\b${name}\\b|const \\{[^}]*\\b${name}\\b`).test(text),
+  )
+  return used.map((name) => `import { ${name} } from ${JSON.stringify(join(root, NAMES[name]!))};`).join('') + text
+}
+
+const { plugin, chunkOf } = divide(root, {
+  whole: /^node_modules\//,
+  replaced,
+  folders: ['src', 'compiler', 'formats', 'program', 'engine', 'runtime', 'selective-build/trace', 'web'],
+  isLeftOut: (file) => /^(src\/(cli\/|ahead\.ts)|engine\/background\/worker|web\/(bundling|selected)|src\/selected)/.test(file),
+  transform: withGlobals,
+  partOf: placedIn,
+  within,
+  define: (part, list) => `import { define } from '${root}/web/parts/part.ts'\ndefine('${part}', ${list})\n`,
+  written: { [LOADERS_FILE]: described.loaders, [REACH_FILE]: described.reach },
+  isLate: true,
+})
+
+const forBrowsers: Plugin = {
+  name: 'for browsers',
+  resolveId(specifier, importer) {
+    if (specifier.startsWith('./') && importer?.endsWith(LOADERS_FILE) === true) return { id: specifier, external: true }
+    if (specifier === 'flatbuffers') return `${root}/node_modules/flatbuffers/mjs/flatbuffers.js`
+    if (!specifier.startsWith('node:')) return null
+    const file = NODE_MODULES[specifier]
+    if (file === undefined) throw new Error(`${importer ?? ''} imports ${specifier}, for which web/node has nothing`)
+    return join(root, file)
   },
 }
 
@@ -37,37 +61,65 @@ function withWholeUrls(code: string): string {
   })
 }
 
-const common = {
-  absWorkingDir: root,
-  bundle: true,
-  format: 'esm',
-  platform: 'browser',
-  target: 'es2022',
-  minify: true,
-  sourcemap: true,
-  sourcesContent: false,
-  treeShaking: true,
-  legalComments: 'none',
-  lineLimit: 160,
-  metafile: true,
-  write: false,
-} satisfies BuildOptions
-
-const library = await build({
-  ...common,
-  entryPoints: [`${root}/web/index.ts`],
-  outfile: out,
-  mainFields: ['module', 'main'],
-  inject: GLOBALS.map((file) => join(root, file)),
-  plugins: [forBrowsers(root), replaced],
-})
-const thread = await build({ ...common, entryPoints: [`${root}/runtime/native/wasm/threads/thread.ts`], outfile: threadOut })
-mkdirSync(dirname(threadOut), { recursive: true })
-for (const { outputFiles, metafile } of [library, thread]) {
-  for (const { path, text } of outputFiles) writeFileSync(path, path.endsWith('.js') ? withWholeUrls(text) : text)
-  const { path, contents } = outputFiles.find(({ path }) => path.endsWith('.js'))!
-  console.log(
-    `${relative(root, path)}: ${contents.length} bytes, ${gzipSync(contents).length} gzipped, of ${Object.keys(metafile.inputs).length} files`,
-  )
+const MINIFY = {
+  ...{ minify: true, format: 'esm', target: 'es2022', legalComments: 'none', lineLimit: 160, sourcemap: 'external', sourcesContent: false },
+} satisfies TransformOptions
+const minified: Plugin = {
+  name: 'minified',
+  async renderChunk(code) {
+    const { code: short, map } = await transform(code, MINIFY)
+    return { code: withWholeUrls(short), map }
+  },
 }
-await buildWorker(root, join(dirname(out), 'web/worker.js'))
+
+/** Modules that are there for what they do. */
+const ACTING = /^\0part:|\/src\/(index|names|brands|tensor-methods|disposable|tensor-type)\.ts$/
+
+const faults: string[] = []
+const bundle = await rollup({
+  input: { web: `${root}/web/index.ts` },
+  plugins: [forBrowsers, plugin, minified],
+  treeshake: { moduleSideEffects: (id) => ACTING.test(id) },
+  shimMissingExports: true,
+  onLog(level, log) {
+    if (log.code === 'CIRCULAR_DEPENDENCY' || log.code === 'CIRCULAR_CHUNK') return
+    if (level !== 'debug')
+      faults.push(log.code === 'SHIMMED_EXPORT' ? `${log.exporter!}: ${log.binding!} is wanted in another part` : log.message)
+  },
+})
+if (faults.length > 0) {
+  console.error(faults.join('\n').replaceAll('\0', ''))
+  process.exit(1)
+}
+// parts that there were before
+mkdirSync(`${out}/web`, { recursive: true })
+for (const name of readdirSync(`${out}/web`)) if (/\.js(\.map)?$/.test(name)) rmSync(`${out}/web/${name}`)
+const { output } = await bundle.write({
+  dir: out,
+  format: 'es',
+  freeze: false,
+  generatedCode: 'es2015',
+  minifyInternalExports: true,
+  hoistTransitiveImports: false,
+  sourcemap: true,
+  sourcemapExcludeSources: true,
+  manualChunks: (id) => chunkOf(id),
+  entryFileNames: ({ name }) => (name === 'web' ? 'web.js' : 'web/[name].js'),
+  chunkFileNames: 'web/[name].js',
+})
+const chunks = output.filter((file) => file.type === 'chunk')
+const sum = (size: (code: string) => number): number => chunks.reduce((bytes, { code }) => bytes + size(code), 0)
+console.log(
+  `${chunks.length} parts of the library for browsers in ${out}: ${sum((code) => code.length)} bytes, ${sum((code) => gzipSync(code, { level: 9 }).length)} gzipped`,
+)
+
+await build({
+  ...MINIFY,
+  absWorkingDir: root,
+  entryPoints: [`${root}/runtime/native/wasm/threads/thread.ts`],
+  outfile: `${out}/web/thread.js`,
+  bundle: true,
+  platform: 'browser',
+  sourcemap: true,
+})
+await buildWorker(root, `${out}/web/worker.js`)

@@ -7,11 +7,12 @@ import { readProgram } from '../../formats/read.js'
 import { containerOf } from '../../formats/container-names.js'
 import { formatOf, type PlanFormat, type ProgramFormat } from '../../formats/registry.js'
 import type { OpenOptions } from '../../formats/reading/read-options.js'
-import { allSteps } from '../../formats/steps.js'
+import { stepByStep } from '../../formats/steps.js'
 import type { FunctionCode } from '../../program/code.js'
 import { graphsOf } from '../../program/data-flow.js'
 import type { Program } from '../../program/program.js'
 import { inputsOf, outputsOf } from '../../program/signature-info.js'
+import { formatReady, whenLoaded } from '../../runtime/ready.js'
 import { findOperator } from '../../runtime/operators/registry.js'
 import { atHand } from '../at-hand.js'
 import type { ModelSource } from '../sources.js'
@@ -24,23 +25,24 @@ import type { MethodReport, ModelReport } from './report.js'
  * damaged file, UNSUPPORTED_FILE for one that is no model, with what to do.
  */
 export async function inspectModel(model: ModelSource): Promise<ModelReport> {
-  const source = openSource(await atHand(model))
-  return reportOf(source, {})
+  const content = await atHand(model)
+  return whenLoaded(content, () => reportOf(openSource(content), {}))
 }
 
-function reportOf(source: ByteSource, options: OpenOptions): ModelReport {
+async function reportOf(source: ByteSource, options: OpenOptions): Promise<ModelReport> {
   let format: ProgramFormat | PlanFormat
   let file: OpenedFile
   try {
     file = new OpenedFile(source, options.verify)
     format = formatOf(file)
+    await formatReady(format.name)
     if (format.holds === 'plans') return plansReport(source, format)
   } catch (error) {
     source.close()
     throw error
   }
   // without a hook for __setstate__ nothing of the file is executed
-  const program = allSteps(readProgram({ file, format }, {}, {}))
+  const program = await stepByStep(readProgram({ file, format }, {}, {}))
   try {
     return programReport(source, format, program)
   } finally {

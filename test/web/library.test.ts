@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
@@ -11,12 +12,27 @@ import { WEB_LIBRARY, webLibrary, withoutWeb } from '../support/web.js'
 
 const options = { skip: withoutWeb }
 
-t.test('the bundle is one file without modules of Node', options, (t) => {
-  const code = readFileSync(WEB_LIBRARY, 'utf8')
-  t.notMatch(code, /(^|[;}\n])import(\s*["'{*]|\s+\w)/)
-  t.notMatch(code, /\bimport\(|\brequire\(["']/)
-  t.match(code, /new URL\("\.\/web\/ptlite\.wasm",import\.meta\.url\)/, 'bundlers find the kernels')
-  t.match(code, /new Worker\(new URL\("\.\/web\/thread\.js",import\.meta\.url\)\s*,\s*\{\s*type:"module",/, 'and the program of threads')
+t.test('the parts import each other, and no modules of Node', options, (t) => {
+  const folder = join(dirname(WEB_LIBRARY), 'web')
+  const parts = readdirSync(folder).filter((name) => name.endsWith('.js'))
+  t.ok(parts.includes('runtime.js'))
+  for (const file of [WEB_LIBRARY, ...parts.map((name) => join(folder, name))]) {
+    const code = readFileSync(file, 'utf8')
+    const imported = [...code.matchAll(/(?:\bfrom|\bimport\s*\(?)\s*"([.a-z@][^"\s,()=|;]*)"/g)].map(([, from]) => from!)
+    t.strictSame(
+      imported.filter((from) => !/^\.\/(web\/)?[a-z\d-]+\.js$|^\.\.\/web\.js$/.test(from)),
+      [],
+      file,
+    )
+    t.notMatch(code, /\brequire\(["']/)
+  }
+  const runtime = readFileSync(join(folder, 'runtime.js'), 'utf8')
+  t.match(runtime, /new URL\("\.\/ptlite\.wasm",\s*import\.meta\.url\)/, 'bundlers find the kernels')
+  t.match(
+    runtime,
+    /new Worker\(new URL\("\.\/thread\.js",\s*import\.meta\.url\)\s*,\s*\{\s*type:\s*"module",/,
+    'and the program of threads',
+  )
   t.end()
 })
 

@@ -1,7 +1,9 @@
 import type { LoadOptions } from '../../engine/options.js'
-import { openProgramEngine } from '../../engine/open-program.js'
+import { openEngine } from '../../engine/open.js'
+import { ProgramEngine } from '../../engine/program-engine.js'
 import type { ByteSource } from '../../formats/containers/bytes.js'
 import { writeAhead } from '../../formats/ptlc/write.js'
+import { stepByStep } from '../../formats/steps.js'
 import { PtliteError } from '../../runtime/error.js'
 import { cpu } from '../../runtime/native/cpu.js'
 import { PLAN_VERSION } from '../../runtime/version.js'
@@ -14,10 +16,16 @@ export interface CachedCall {
   readonly args: readonly Input[]
 }
 
-/** The bytes of a `.ptlc` file with plans of these calls; null where one of them can have none. Closes the source where it gives one. */
-export function compiled(source: ByteSource, name: string, calls: readonly CachedCall[], options: LoadOptions): Uint8Array | null {
-  const engine = openProgramEngine(source, { ...options, onWarning: () => undefined })
+/** The bytes of a `.ptlc` file with plans of these calls; null where one of them can have none. Closes the source. */
+export async function compiled(
+  source: ByteSource,
+  name: string,
+  calls: readonly CachedCall[],
+  options: LoadOptions,
+): Promise<Uint8Array | null> {
+  const engine = await stepByStep(openEngine(source, { ...options, compile: 'eager', onWarning: () => undefined }, source))
   try {
+    if (!(engine instanceof ProgramEngine)) return null
     const ahead = engine.planAhead(calls.map(({ method, args }) => ({ method, args: fitArguments(engine, method, args) })))
     if (ahead.unplanned.length > 0) return null
     return writeAhead({

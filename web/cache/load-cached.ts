@@ -6,6 +6,7 @@ import { cpu } from '../../runtime/native/cpu.js'
 import { KERNEL_ABI_HASH } from '../../runtime/native/generated/kernels.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { PLAN_VERSION } from '../../runtime/version.js'
+import { whenLoaded } from '../../runtime/ready.js'
 import { ownSignal } from '../../src/signal.js'
 import { checkLoadOptions, loadOpen } from '../../src/load-module.js'
 import type { Module } from '../../src/module.js'
@@ -101,12 +102,13 @@ async function fromCache(
 ): Promise<Module | undefined> {
   try {
     const source = openSource(await atHand(kept, signal))
-    if (sumOf(source) !== kept.headers.get(SUM)) {
+    if ((await sumOf(source)) !== kept.headers.get(SUM)) {
       source.close()
       return undefined
     }
     const module = await loadOpen(source, options, signal)
-    if (kept.headers.get('content-type') === PLANS && !(calls?.() ?? []).every(({ method, args }) => hasPlan(module, method, args))) {
+    const wanted = kept.headers.get('content-type') === PLANS ? (calls?.() ?? []) : []
+    if (!(await whenPresent(module, () => wanted.every(({ method, args }) => hasPlan(module, method, args))))) {
       module.dispose()
       return undefined
     }
@@ -124,7 +126,8 @@ function hasPlan(module: Module, ...[method, args]: Parameters<Module['arena']>)
   try {
     module.arena(method, args)
     return true
-  } catch {
+  } catch (error) {
+    if (error instanceof PtliteError && error.code === 'NATIVE_LIBRARY') throw error
     return false
   }
 }
@@ -149,11 +152,18 @@ async function fromNetwork(
   const isKept = cache !== undefined && tag !== ''
   // the file itself, where there are no plans of it: compiling takes it away
   const file = isKept || calls !== undefined ? source.read(0, source.size) : undefined
-  const plans = calls === undefined ? null : compiled(source, address.replace(/[?#].*$/, '').replace(/^.*\//, ''), calls(), options)
+  const name = address.replace(/[?#].*$/, '').replace(/^.*\//, '')
+  const [received, wanted] = [source, calls?.()]
+  const plans = wanted === undefined ? null : await whenLoaded(received, () => compiled(received, name, wanted, options))
   const bytes = plans ?? file
   if (calls !== undefined) source = openSource(bytes!)
   if (isKept) {
-    const headers = { [MADE]: made, [TAG]: tag, [SUM]: sumOf(source), 'content-type': plans === null ? 'application/octet-stream' : PLANS }
+    const headers = {
+      [MADE]: made,
+      [TAG]: tag,
+      [SUM]: await sumOf(source),
+      'content-type': plans === null ? 'application/octet-stream' : PLANS,
+    }
     // what there is no room for is loaded again next time
     void cache.put(address, new Response(bytes!, { headers })).catch(() => undefined)
   }
@@ -161,6 +171,12 @@ async function fromNetwork(
 }
 
 /** XXH64 of its bytes. */
-function sumOf(source: ByteSource): string {
-  return source.size === 0 ? '' : hashAt(source.storageAt(0, source.size, 1).address, source.size).toString(16)
+function sumOf(source: ByteSource): Promise<string> {
+  return whenPresent(source, () => (source.size === 0 ? '' : hashAt(source.storageAt(0, source.size, 1).address, source.size).toString(16)))
+}
+
+/** Waits for the parts of the library that `work` comes to. */
+function whenPresent<T>(source: unknown, work: () => T): Promise<T> {
+  // eslint-disable-next-line @typescript-eslint/require-await -- what is missing rejects
+  return whenLoaded(source, async () => work())
 }

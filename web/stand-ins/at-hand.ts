@@ -1,20 +1,23 @@
-import { type ByteSource, sourceOver } from '../../formats/containers/bytes.js'
+import type { ByteSource } from '../../formats/containers/bytes.js'
 import { PtliteError } from '../../runtime/error.js'
+import * as kernels from '../../runtime/native/generated/kernels.js'
 import { kernelsReady } from '../../runtime/native/wasm/library.js'
 import { filesOfHost } from '../../runtime/native/wasm/locate.js'
+import { modelsReady } from '../../runtime/ready.js'
 import { contentOf, type ModelSource, read } from '../../src/sources.js'
 import { types } from '../node/util.js'
 import { chunksOf } from './chunks.js'
+import { receivedSource } from './received-source.js'
 import { receive } from './receive.js'
 
 type Found = Uint8Array | ArrayBuffer | ByteSource
 
 /**
- * A model, once kernels can run. What comes in pieces (an address, which is fetched, a Response, a File, a stream) lies in their memory already. Rejects as
+ * A model, once kernels can run and what reads models is there. What comes in pieces (an address, which is fetched, a Response, a File, a stream) lies in their memory already. Rejects as
  * contentOf, with what keeps kernels from being loaded, and with the signal's reason once that is aborted.
  */
 export async function atHand(source: ModelSource, signal?: AbortSignal): Promise<Found> {
-  const [bytes] = await Promise.all([found(source, signal), kernelsReady()])
+  const [bytes] = await Promise.all([found(source, signal), kernelsReady(), modelsReady()])
   return bytes
 }
 
@@ -24,7 +27,14 @@ async function found(source: ModelSource, signal: AbortSignal | undefined): Prom
   const chunks = await read(() => Promise.resolve(chunksOf(source)))
   if (chunks === undefined) return (await contentOf(source)) as Uint8Array | ArrayBuffer
   try {
-    return sourceOver(await read(() => receive(chunks, signal)))
+    const received = await read(() => receive(chunks, signal))
+    try {
+      await modelsReady()
+    } catch (error) {
+      kernels.mem_unmap(received)
+      throw error
+    }
+    return receivedSource(received)
   } catch (error) {
     signal?.throwIfAborted()
     throw error

@@ -50,7 +50,7 @@ export function startThread(listener: Listener): Thread {
 
 function ofPage({ reply, fail }: Listener): Thread {
   // just so written, tools that bundle programs find the file
-  const worker = new Worker(new URL('./web/worker.js', import.meta.url), { type: 'module' })
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
   worker.onmessage = ({ data }) => reply(data)
   worker.onerror = (event) => {
     event.preventDefault?.()
@@ -66,7 +66,7 @@ function ofPage({ reply, fail }: Listener): Thread {
 
 function ofNode(threads: NodeThreads, { reply, fail }: Listener): Thread {
   // flags of this process, such as --input-type, need not fit a worker
-  const worker = new threads.Worker(new URL('./web/worker.js', import.meta.url), { execArgv: [] })
+  const worker = new threads.Worker(new URL('./worker.js', import.meta.url), { execArgv: [] })
   worker.on('message', reply)
   worker.on('error', ({ message }) => fail(message))
   worker.on('messageerror', ({ message }) => fail(message))

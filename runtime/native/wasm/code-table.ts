@@ -1,5 +1,6 @@
 import { codeOf } from './emit/descriptions.js'
-import { EXPORT, IMPORT, moduleOf } from './emit/module.js'
+import { moduleOf } from './emit/module.js'
+import { EXPORT, IMPORT } from './emit/names.js'
 import type { KernelExports } from './exports.js'
 import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 

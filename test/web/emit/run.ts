@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Code } from '../../../runtime/native/wasm/emit/code.js'
-import { EXPORT, IMPORT, moduleOf } from '../../../runtime/native/wasm/emit/module.js'
+import { moduleOf } from '../../../runtime/native/wasm/emit/module.js'
+import { EXPORT, IMPORT } from '../../../runtime/native/wasm/emit/names.js'
 import { type Memory, webAssembly } from '../../../runtime/native/wasm/web-assembly.js'
 
 // what current browsers have by themselves

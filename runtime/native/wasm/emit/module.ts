@@ -1,9 +1,6 @@
 import { Bytes } from './bytes.js'
 import { type Code, TYPE_BYTES } from './code.js'
-
-/** Where a module's import and export are found. */
-export const IMPORT = { module: 'm', name: 'm' } as const
-export const EXPORT = 'f'
+import { EXPORT, IMPORT } from './names.js'
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]
 const SECTION = { type: 1, import: 2, function: 3, export: 7, code: 10 } as const

@@ -1,4 +1,4 @@
-import { EXPORT, IMPORT } from '../emit/module.js'
+import { EXPORT, IMPORT } from '../emit/names.js'
 import { bufferUpTo, type FunctionTable, type Memory, webAssembly } from '../web-assembly.js'
 
 /**

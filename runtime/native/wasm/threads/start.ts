@@ -58,14 +58,14 @@ function nodeThreads(): NodeThreads | undefined {
 /** Starts a thread, of another file than the one beside the library where that is given. Throws where the host refuses. */
 export function startThread(file: string | URL | undefined, listener: Listener): HostThread {
   const threads = host.crossOriginIsolated === true ? undefined : nodeThreads()
-  return threads === undefined ? inPage(file, listener) : inNode(threads, file ?? new URL('./web/thread.js', import.meta.url), listener)
+  return threads === undefined ? inPage(file, listener) : inNode(threads, file ?? new URL('./thread.js', import.meta.url), listener)
 }
 
 function inPage(file: string | URL | undefined, { said, failed }: Listener): HostThread {
   // tools that bundle programs look for just this expression
   const worker =
     file === undefined
-      ? new Worker(new URL('./web/thread.js', import.meta.url), { type: 'module', name: 'ptlite' })
+      ? new Worker(new URL('./thread.js', import.meta.url), { type: 'module', name: 'ptlite' })
       : new Worker(file, OPTIONS)
   worker.onmessage = ({ data }) => said(data)
   worker.onerror = (event) => {

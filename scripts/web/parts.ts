@@ -1,0 +1,181 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { functionsIn, NAMED, REACH, type Texts } from '../parts/generated.js'
+import { partOf } from '../parts/lazy-parts.js'
+import { sourceOf } from '../parts/modules.js'
+import { FIRST, PARTS } from '../parts/parts.js'
+import { packNumbers } from '../../codegen/emit/packed.js'
+import { type Place, Reach } from './reach.js'
+
+export const LOADERS_FILE = 'web/parts/loaders.ts'
+export const REACH_FILE = REACH
+
+/** What models need, whatever their operators, is one part here: browsers ask for each part by itself. */
+const MODEL = 'model'
+const WITHIN: Readonly<Record<string, string>> = {
+  ...{ operators: MODEL, files: MODEL, views: MODEL, 'tensor-operations': MODEL },
+  ...{ sources: FIRST, containers: FIRST, guard: FIRST, 'runtime-rare': FIRST },
+  ...{
+    recording: 'compiler',
+    plans: 'compiler',
+    'plans-rare': 'compiler',
+    regions: 'compiler',
+    'compiler-rare': 'compiler',
+    'integers-rare': 'compiler',
+  },
+}
+export const within = (part: string): string => WITHIN[part] ?? part
+
+/** Files that stand elsewhere than in Node. */
+const PLACED: Readonly<Record<string, string>> = {
+  // what stack traces of models are made of
+  'program/raise.ts': MODEL,
+  'formats/ptl/source-range.ts': MODEL,
+  // instances, quantized weights, and what became of calls
+  ...{ 'program/signature-info.ts': MODEL, 'program/type-match.ts': MODEL, 'formats/reading/quantization.ts': MODEL },
+  ...{ 'compiler/plan-info.ts': MODEL, 'compiler/record/signature-text.ts': MODEL },
+  // a method of tensors is in it
+  'runtime/backends/cpu/masked-select.ts': 'indexing',
+  ...{ 'web/parts/operators-ready.ts': MODEL, 'web/stand-ins/received-source.ts': MODEL, 'web/cache/compiled.ts': MODEL },
+  // WebAssembly that plans have made
+  ...Object.fromEntries(
+    readdirSync('runtime/native/wasm/emit')
+      .filter((name) => name !== 'names.ts')
+      .map((name) => [`runtime/native/wasm/emit/${name}`, 'compiler']),
+  ),
+}
+
+/** The part of a source file. */
+export function placedIn(file: string): string {
+  return PLACED[file] ?? within(partOf(file))
+}
+
+/** Functions of the library that are there when a model is, or that load what they need. */
+const LOADING: ReadonlySet<string> = new Set([
+  'loadModule',
+  'inspectModel',
+  'ready',
+  'callOperator',
+  'operators',
+  'suggestInputs',
+  'Module',
+  'custom',
+])
+
+/** What methods of tensors call, by the names that src/tensor-operations.ts has in texts. */
+const TENSOR_OPERATORS: readonly string[] = [
+  ...['reshape', 'flatten.using_ints', 'permute', 'transpose.int', 'squeeze', 'squeeze.dim', 'unsqueeze', 'slice.Tensor', 'select.int'],
+  ...[
+    'index_select',
+    'to.dtype',
+    'clone',
+    'cat',
+    'stack',
+    'matmul',
+    'sum',
+    'sum.dim_IntList',
+    'mean',
+    'mean.dim',
+    'amax',
+    'amin',
+    'argmax',
+  ],
+  ...['softmax.int', 'sigmoid', 'topk', ...['add', 'sub', 'mul', 'div'].flatMap((name) => [`${name}.Tensor`, `${name}.Scalar`])],
+].map((name) => `aten::${name}`)
+
+export interface Described {
+  /** Texts of the generated files. */
+  readonly loaders: (texts: Texts) => string
+  readonly reach: (texts: Texts) => string
+}
+
+/** Finds out which parts operators and functions come to. */
+export function describeParts(root: string, replaced: Readonly<Record<string, string>>): Described {
+  const at = (file: string): string => join(root, replaced[file] ?? file)
+  const reach = new Reach({
+    sourceOf(importer, specifier) {
+      if (!specifier.startsWith('.')) return null
+      const file = at(relative(root, sourceOf(importer, specifier)))
+      return file.endsWith('.ts') && existsSync(file) ? file : null
+    },
+    isCut(file, name) {
+      const path = relative(root, file)
+      // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
+      return (
+        path === 'runtime/operators/lookup.ts' ||
+        (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized')) ||
+        name === 'catQuantized'
+      )
+    },
+  })
+  const needs = new Map<string, Set<string>>()
+  for (const part of PARTS) {
+    const into = within(part.name)
+    needs.set(into, new Set([...(needs.get(into) ?? []), ...part.needs.map(within)]))
+  }
+  /** Parts of files; what is loaded with others is left out. */
+  const partsOf = (places: readonly Place[]): string[] => {
+    const parts = new Set([...reach.files(places)].map((file) => placedIn(relative(root, file))))
+    const brought = new Set([FIRST, MODEL, ...[...parts].flatMap((part) => [...(needs.get(part) ?? [])])])
+    return [...parts].filter((part) => !brought.has(part)).sort()
+  }
+  const placeOf = (file: string, name: string): Place => {
+    const found = reach.find(at(file), name)
+    if (found === null) throw new Error(`${file} has no ${name}`)
+    return found
+  }
+  const ofFunction = new Map<string, string>()
+  const partsOfFunction = (module: string, name: string): string => {
+    const key = `${module}.${name}`
+    let text = ofFunction.get(key)
+    if (text === undefined) ofFunction.set(key, (text = partsOf([placeOf(NAMED[module]!, name)]).join(' ')))
+    return text
+  }
+  const operatorsOf = (texts: Texts): { name: string; parts: string }[] =>
+    functionsIn(texts).map(({ name, module, own }) => ({ name, parts: partsOfFunction(module, own) }))
+
+  return {
+    loaders(texts) {
+      const names = [...new Set([...PARTS.map(({ name }) => within(name))])].filter((name) => name !== FIRST && name !== 'worker')
+      const byName = new Map(operatorsOf(texts).map(({ name, parts }) => [name, parts]))
+      const model = new Set([MODEL, ...TENSOR_OPERATORS.flatMap((name) => byName.get(name)!.split(' '))].filter((part) => part !== ''))
+      const compiler = [
+        'compiler',
+        'table',
+        ...partsOf([
+          placeOf('compiler/compiled-call.ts', 'compileCall'),
+          placeOf('compiler/regions/method-regions.ts', 'methodRegions'),
+          placeOf('compiler/record/recorder.ts', 'recorderOf'),
+        ]),
+      ]
+      const readers = ['ptl', 'ff', 'pt2', 'torchscript'].map((format): [string, string[]] => [
+        format,
+        [...partsOf([placeOf(`formats/${format}/read.ts`, 'read')]), ...(format === 'pt2' || format === 'torchscript' ? ['table'] : [])],
+      ])
+      const plans: [string, string[]] = ['ptlc', [...compiler, ...partsOf([placeOf('engine/load-plans.ts', 'loadPlans')])]]
+      const functions = reach
+        .names(at('web/index.ts'))
+        .filter((name) => !LOADING.has(name))
+        .flatMap((name): [string, string][] => {
+          const found = reach.find(at('web/index.ts'), name)
+          return found === null ? [] : [[name, partsOf([found]).join(' ')]]
+        })
+        .filter(([, parts]) => parts !== '')
+      return `export const LOADERS = {${names.map((name) => `${JSON.stringify(name)}: () => import('./${name}.js')`).join(', ')}}
+export const MODEL = ${JSON.stringify([...model].join(' '))}
+export const COMPILER = ${JSON.stringify([...new Set(compiler)].join(' '))}
+export const FORMATS = ${JSON.stringify(Object.fromEntries([...readers, plans].map(([name, parts]) => [name, [...new Set(parts)].join(' ')])))}
+export const FUNCTIONS = ${JSON.stringify(Object.fromEntries(functions))}
+`
+    },
+    reach(texts) {
+      const operators = operatorsOf(texts)
+      const sets = [...new Set(operators.map(({ parts }) => parts))]
+      return `import { unpackNumbers } from '../packed.ts'
+const sets = ${JSON.stringify(sets.join(','))}.split(',')
+let numbers
+export const partsAt = (position) => sets[(numbers ??= unpackNumbers(${JSON.stringify(packNumbers(operators.map(({ parts }) => sets.indexOf(parts))))}))[position]].split(' ').filter((part) => part !== '')
+`.replace("'../packed.ts'", JSON.stringify(join(root, 'runtime/operators/packed.ts')))
+    },
+  }
+}

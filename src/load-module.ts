@@ -24,7 +24,7 @@ const LARGE = 1 << 20
  */
 export async function loadModule(model: ModelSource, options: LoadOptions = {}): Promise<Module> {
   checkLoadOptions(options)
-  const signal = ownSignal(options.signal)
+  const signal = options.signal === undefined ? undefined : ownSignal(options.signal)
   const source = await atHand(model, signal)
   needKernels()
   return loadOpen(source, options, signal)
@@ -42,7 +42,7 @@ async function loadSteps(source: Openable, options: LoadOptions, signal: AbortSi
   const steps = openEngine(source, options, bytes)
   for (;;) {
     if (isLarge) await turnOfOthers()
-    giveUpIfAborted(signal, bytes)
+    if (signal !== undefined) giveUpIfAborted(signal, bytes)
     const { done, value } = steps.next()
     if (done !== true) {
       if (value !== undefined) await value

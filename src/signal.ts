@@ -18,8 +18,8 @@ export function ownSignal(signal: AbortSignal | undefined): AbortSignal | undefi
 }
 
 /** Closes the source of a load and throws the signal's reason once that is aborted. */
-export function giveUpIfAborted(signal: AbortSignal | undefined, source: { close(): void }): void {
-  if (!signal?.aborted) return
+export function giveUpIfAborted(signal: AbortSignal, source: { close(): void }): void {
+  if (!signal.aborted) return
   source.close()
   throw signal.reason
 }

@@ -73,8 +73,9 @@ export function tableOf(operators: readonly Operator[], names: ReadonlySet<strin
   return { texts: (file) => texts[file]!, steps: packNumbers(numbers.map((n, i) => n - (numbers[i - 1] ?? 0))), total: operators.length }
 }
 
-/** A module as LOOKUP: the operators of one table, and for those that it lacks another one. */
-export function joinedText(few: string, all: string, root: string, steps: string, total: number): string {
+/** A module as LOOKUP: the operators of one table, and for those that it lacks another one. `isLate`: whether parts have to be waited for. */
+export function joinedText(few: string, all: string, root: string, steps: string, total: number, isLate: boolean): string {
+  const functions = ['nameOf', 'functionOf', 'wrapperOf', 'schemaOf', ...(isLate ? ['partsOf'] : [])]
   return `import * as few from ${JSON.stringify(few)}
 import * as all from ${JSON.stringify(all)}
 import { unpackNumbers } from '${root}/runtime/operators/packed.ts'
@@ -86,7 +87,7 @@ const by = (number, few, all) => {
 }
 export const operatorTotal = () => ${total}
 export const numberOf = (name) => numbers[few.numberOf(name)] ?? all.numberOf(name)
-${['nameOf', 'functionOf', 'wrapperOf', 'schemaOf', 'partsOf'].map((name) => `export const ${name} = (number) => by(number, few.${name}, all.${name})\n`).join('')}`
+${functions.map((name) => `export const ${name} = (number) => by(number, few.${name}, all.${name})\n`).join('')}`
 }
 
 /** The boxed wrappers of each part: those that only functions of it are called by. `few` are the operators that `all` is tried after. */

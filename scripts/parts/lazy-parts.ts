@@ -247,7 +247,8 @@ export function divide(root: string, options: DivisionOptions): Division {
     load(id) {
       if (id.startsWith(ENTRY)) return entryModule(placeOf(id), listOf(placeOf(id)), wrappersOf(placeOf(id)), options.define)
       if (id.startsWith(WRAPPERS)) return javascriptOf(boxedText(root, wrappersOf(placeOf(id))))
-      if (id === JOINED) return joinedText(FEW + join(root, LOOKUP), join(root, LOOKUP), root, few.steps, few.total)
+      if (id === JOINED)
+        return joinedText(FEW + join(root, LOOKUP), join(root, LOOKUP), root, few.steps, few.total, options.isLate === true)
       if (id.startsWith(VIEW)) return viewText(placeOf(id), viewed(id).id)
       const file = fileOf(id)
       if (!id.endsWith('.ts') || file.startsWith('node_modules')) return null

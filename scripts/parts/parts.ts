@@ -270,6 +270,8 @@ export const PARTS: readonly Part[] = [
   { name: 'ff-files', files: ['formats/ff/*'], needs: ['flatbuffers', 'files', 'model'] },
   // archives with code in place of bytecode
   { name: 'torchscript', files: ['formats/torchscript/*'], needs: ['operators', 'files', 'model'] },
+  // zips of more than 4 GB, and what a file is that is refused
+  { name: 'recognize-rare', files: ['formats/recognize*.ts', 'formats/containers/zip/zip64.ts'], needs: ['files'] },
   {
     // what all loaded models need
     name: 'files',
@@ -315,8 +317,6 @@ export const PARTS: readonly Part[] = [
     ],
     needs: ['plans', 'files', 'flatbuffers'],
   },
-  // what a file is that is refused
-  { name: 'recognize-rare', files: ['formats/recognize*.ts'], needs: ['files'] },
   {
     name: 'model-rare',
     files: [

@@ -1,6 +1,8 @@
 import type { ByteSource } from '../bytes.js'
 import { damaged } from '../../../program/file-error.js'
-import { ELSEWHERE32, readZip64Sizes, type ZipEntry } from './directory.js'
+import type { ZipEntry } from './directory.js'
+import { ELSEWHERE32 } from './magic.js'
+import { readZip64Sizes } from './zip64.js'
 
 export const LOCAL_HEADER = 0x04034b50
 export const LOCAL_HEADER_BYTES = 30

@@ -4,3 +4,6 @@ import type { ByteSource } from '../bytes.js'
 export function isZip({ head }: ByteSource): boolean {
   return head.toString('latin1').startsWith('PK\x03\x04')
 }
+
+/** In a 32-bit field: the number is in the zip64 record, or in an extra field. */
+export const ELSEWHERE32 = 0xffffffff

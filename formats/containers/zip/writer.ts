@@ -1,6 +1,7 @@
 import { PtliteError } from '../../../runtime/error.js'
 import { crc32 } from './crc32.js'
-import { ELSEWHERE32 as MOST_BYTES, END_BYTES, END_RECORD, ENTRY, ENTRY_BYTES } from './directory.js'
+import { END_BYTES, END_RECORD, ENTRY, ENTRY_BYTES } from './directory.js'
+import { ELSEWHERE32 as MOST_BYTES } from './magic.js'
 import { LOCAL_HEADER, LOCAL_HEADER_BYTES } from './local.js'
 
 export interface Record {

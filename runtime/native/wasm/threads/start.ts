@@ -64,9 +64,7 @@ export function startThread(file: string | URL | undefined, listener: Listener):
 function inPage(file: string | URL | undefined, { said, failed }: Listener): HostThread {
   // tools that bundle programs look for just this expression
   const worker =
-    file === undefined
-      ? new Worker(new URL('./thread.js', import.meta.url), { type: 'module', name: 'ptlite' })
-      : new Worker(file, OPTIONS)
+    file === undefined ? new Worker(new URL('./thread.js', import.meta.url), { type: 'module', name: 'ptlite' }) : new Worker(file, OPTIONS)
   worker.onmessage = ({ data }) => said(data)
   worker.onerror = (event) => {
     event.preventDefault()

@@ -10,6 +10,11 @@ import { mapFile, type Mapping } from './map-file.js'
 
 const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
+/** Has a mapping go with the last of those who hold it: the source, and storages in it. */
+export function watch(mapping: Mapping): void {
+  abandoned.register(mapping, { ...mapping }, mapping)
+}
+
 const PEEKED_BYTES = 512
 
 /** Bytes, and their numbers: a DataView reads them faster than a Buffer's methods do before these are compiled. */
@@ -53,7 +58,7 @@ export function openSource(file: Openable, map = true): ByteSource {
 /** Bytes in memory that goes with the source. */
 function sourceIn(bytes: Buffer): ByteSource {
   const memory = heldBytes(bytes)
-  if (!(memory instanceof Uint8Array)) abandoned.register(memory, { ...memory }, memory)
+  if (!(memory instanceof Uint8Array)) watch(memory)
   return new ByteSource('the model', memory)
 }
 
@@ -70,7 +75,7 @@ function sourceOf(file: string, descriptor: number, map: boolean): ByteSource {
   if (size === 0) return new ByteSource(file, Buffer.alloc(0), file)
   const memory = mapFile(descriptor, size, !map)
   if (memory instanceof Uint8Array) return new ByteSource(file, memory, file)
-  abandoned.register(memory, { ...memory }, memory)
+  watch(memory)
   return new ByteSource(file, memory, file, map ? stats : undefined)
 }
 

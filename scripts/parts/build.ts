@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { transform, type TransformOptions } from 'esbuild'
-import { type Plugin, rollup } from 'rollup'
+import type { Plugin } from 'rollup'
+import { bundleParts, OUTPUT } from './bundle.js'
 import { toCommonJs } from './commonjs.js'
 import { divide } from './lazy-parts.js'
 
@@ -57,36 +58,19 @@ function withoutCreateRequire(code: string): string {
 const { plugin, chunkOf } = divide(root, {
   whole: /^(src\/(cli\/|ahead\.ts)|runtime\/operators\/generated\/declarations|codegen\/|selective-build\/(?!trace\/)|node_modules\/)/,
 })
-const faults: string[] = []
-const bundle = await rollup({
-  input: ENTRIES,
-  external: [/^node:/],
-  plugins: [packages, plugin, minified],
-  treeshake: {
-    moduleSideEffects: (id) => ACTING.has(id),
+const bundle = await bundleParts(
+  {
+    input: ENTRIES,
+    external: [/^node:/],
+    plugins: [packages, plugin, minified],
+    treeshake: { moduleSideEffects: (id) => ACTING.has(id) },
   },
-  // reported below, all of them
-  shimMissingExports: true,
-  onLog(level, log) {
-    if (log.code === 'CIRCULAR_DEPENDENCY') return
-    if (level !== 'debug')
-      faults.push(log.code === 'SHIMMED_EXPORT' ? `${log.exporter!}: ${log.binding!} is wanted in another part` : log.message)
-  },
-})
-if (faults.length > 0) {
-  console.error(faults.join('\n').replaceAll('\0', ''))
-  process.exit(1)
-}
+  ['CIRCULAR_DEPENDENCY'],
+)
 const { output } = await bundle.write({
+  // of modules, which `minified` makes CommonJS: parts are loaded in the middle of a call, which that does in every version of Node and under every loader
+  ...OUTPUT,
   dir: out,
-  // what `minified` makes CommonJS: parts are loaded in the middle of a call, which that does in every version of Node and under every loader
-  format: 'es',
-  freeze: false,
-  generatedCode: 'es2015',
-  minifyInternalExports: true,
-  hoistTransitiveImports: false,
-  sourcemap: true,
-  sourcemapExcludeSources: true,
   manualChunks: (id) => chunkOf(id),
   entryFileNames: '[name].cjs',
   chunkFileNames: '[name].cjs',

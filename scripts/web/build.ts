@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, transform, type TransformOptions } from 'esbuild'
-import { type Plugin, rollup } from 'rollup'
+import type { Plugin } from 'rollup'
+import { bundleParts, OUTPUT } from '../parts/bundle.js'
 import { divide } from '../parts/lazy-parts.js'
 import { GLOBALS, IN_PARTS, NODE_MODULES, REPLACED, WITH_THREADS } from '../../web/bundling/manifest.js'
 import { describeParts, LOADERS_FILE, placedIn, REACH_FILE, within } from './parts.js'
@@ -75,34 +76,20 @@ const minified: Plugin = {
 /** Modules that are there for what they do. */
 const ACTING = /^\0part:|\/src\/(index|names|brands|tensor-methods|disposable|tensor-type)\.ts$/
 
-const faults: string[] = []
-const bundle = await rollup({
-  input: { web: `${root}/web/index.ts` },
-  plugins: [forBrowsers, plugin, minified],
-  treeshake: { moduleSideEffects: (id) => ACTING.test(id) },
-  shimMissingExports: true,
-  onLog(level, log) {
-    if (log.code === 'CIRCULAR_DEPENDENCY' || log.code === 'CIRCULAR_CHUNK') return
-    if (level !== 'debug')
-      faults.push(log.code === 'SHIMMED_EXPORT' ? `${log.exporter!}: ${log.binding!} is wanted in another part` : log.message)
+const bundle = await bundleParts(
+  {
+    input: { web: `${root}/web/index.ts` },
+    plugins: [forBrowsers, plugin, minified],
+    treeshake: { moduleSideEffects: (id) => ACTING.test(id) },
   },
-})
-if (faults.length > 0) {
-  console.error(faults.join('\n').replaceAll('\0', ''))
-  process.exit(1)
-}
+  ['CIRCULAR_DEPENDENCY', 'CIRCULAR_CHUNK'],
+)
 // parts that there were before
 mkdirSync(`${out}/web`, { recursive: true })
 for (const name of readdirSync(`${out}/web`)) if (/\.js(\.map)?$/.test(name)) rmSync(`${out}/web/${name}`)
 const { output } = await bundle.write({
+  ...OUTPUT,
   dir: out,
-  format: 'es',
-  freeze: false,
-  generatedCode: 'es2015',
-  minifyInternalExports: true,
-  hoistTransitiveImports: false,
-  sourcemap: true,
-  sourcemapExcludeSources: true,
   manualChunks: (id) => chunkOf(id),
   entryFileNames: ({ name }) => (name === 'web' ? 'web.js' : 'web/[name].js'),
   chunkFileNames: 'web/[name].js',

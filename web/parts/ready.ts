@@ -22,18 +22,18 @@ export function formatReady(name: string): Waiting {
 }
 
 export function compilerReady(): Waiting {
-  return partsReady(listOf(COMPILER))
+  return partsReady(compiler)
 }
 
-let isAsked = false
+const compiler = listOf(COMPILER)
+let isCompilerHere = false
 
 export function compilerAtHand(): boolean {
-  const waiting = compilerReady()
-  if (waiting === undefined) return true
-  // calls are interpreted until it comes, and for good where it does not
-  if (!isAsked) waiting.catch(() => undefined)
-  isAsked = true
-  return false
+  if (isCompilerHere) return true
+  isCompilerHere = compiler.every(isAtHand)
+  // calls are interpreted until it comes
+  if (!isCompilerHere) loadParts(compiler).catch(() => undefined)
+  return isCompilerHere
 }
 
 /**

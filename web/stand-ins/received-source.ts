@@ -1,8 +1,5 @@
-import { ByteSource } from '../../formats/containers/bytes.js'
+import { ByteSource, watch } from '../../formats/containers/bytes.js'
 import type { Mapping } from '../../formats/containers/map-file.js'
-import * as kernels from '../../runtime/native/generated/kernels.js'
-
-const abandoned = new FinalizationRegistry<Mapping>((mapping) => kernels.mem_unmap(mapping))
 
 /** What can be read again while it is held. */
 export interface Held {
@@ -18,10 +15,9 @@ class ReceivedSource extends ByteSource implements Held {
   private isHeld = false
   private isClosed = false
 
-  constructor(private readonly received: Mapping) {
-    super('the model', received)
-    // weights that lie in it hold it
-    abandoned.register(received, { ...received }, received)
+  constructor(memory: Mapping) {
+    super('the model', memory)
+    watch(memory)
   }
 
   hold(): void {
@@ -39,9 +35,7 @@ class ReceivedSource extends ByteSource implements Held {
 
   override close(): void {
     this.isClosed = true
-    if (this.isHeld) return
-    abandoned.unregister(this.received)
-    super.close()
+    if (!this.isHeld) super.close()
   }
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the kernels for browsers: kernels/ -> build/web/LEVEL/ -> dist/web/ptlite.wasm and dist/web/ptlite-relaxed.wasm.
+# Builds the kernels for browsers: kernels/ -> build/web/LEVEL/ -> dist/web/ptlite.wasm and dist/web/ptlite-relaxed.wasm, and what is apart from each,
+# ptlite-more.wasm and ptlite-relaxed-more.wasm.
 #   scripts/build-web.sh [LEVEL...]    DEFAULT and RELAXED, which are all of kernels/arch/wasm/isa/ladder.txt, where none is named
 # Missing tools are installed on Debian when run as root; otherwise it says what to install, and exits with 77.
 set -euo pipefail
@@ -30,8 +31,8 @@ fi
 mkdir -p dist/web
 for level in "${levels[@]}"; do
   case $level in
-    DEFAULT) name=ptlite.wasm ;;
-    RELAXED) name=ptlite-relaxed.wasm ;;
+    DEFAULT) name=ptlite ;;
+    RELAXED) name=ptlite-relaxed ;;
     *) echo "build-web: unknown level $level; expected DEFAULT or RELAXED" >&2; exit 2 ;;
   esac
   folder=build/web/$level
@@ -44,8 +45,5 @@ for level in "${levels[@]}"; do
     >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; exit 1; }
   rm -f "$log"
   cmake --build "$folder" --parallel "${PTLITE_BUILD_JOBS:-$(nproc)}" -- ${PTLITE_BUILD_FLAGS:-}
-  # a new file and a rename, so that whoever reads the old one has all of it
-  node scripts/web/unshared.mjs "$folder/ptlite.wasm" "dist/web/.$name.new"
-  mv "dist/web/.$name.new" "dist/web/$name"
-  echo "dist/web/$name: $(stat -c %s "dist/web/$name") bytes, $(gzip -9 <"dist/web/$name" | wc -c) gzipped"
+  npx tsx scripts/web/divide-kernels.ts "$folder/ptlite.wasm" "dist/web/$name.wasm" "dist/web/$name-more.wasm"
 done

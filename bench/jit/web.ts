@@ -13,7 +13,7 @@ import { frameOf } from '../../runtime/native/frame.js'
 import * as native from '../../runtime/native/generated/kernels.js'
 import { highestWasmLevel } from '../../runtime/native/wasm/features.js'
 import { Kernels } from '../../runtime/native/wasm/kernels.js'
-import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
+import { type CompiledModule, webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 import { DType } from '../../runtime/tensor/dtype.js'
 import { inTurns } from './timing.js'
 
@@ -33,12 +33,20 @@ const [count, m, rounds, milliseconds] = [options.count, options.rows, options.r
 ]
 const level = highestWasmLevel()!
 const file = level === 'RELAXED' ? 'ptlite-relaxed' : 'ptlite'
-const module = new webAssembly!.Module(readFileSync(fileURLToPath(new URL(`../../dist/web/${file}.wasm`, import.meta.url))))
+const [module, more] = ['', '-more'].map(
+  (rest) => new webAssembly!.Module(readFileSync(fileURLToPath(new URL(`../../dist/web/${file}${rest}.wasm`, import.meta.url)))),
+) as [CompiledModule, CompiledModule]
+
+function newKernels(): Kernels {
+  const kernels = Kernels.of(module)
+  new webAssembly!.Instance(more, kernels.importsOfMore())
+  return kernels
+}
 
 /** With code, and without. */
-const generating = Kernels.of(module)
+const generating = newKernels()
 process.env['PTLITE_JIT'] = '0'
-const interpreting = Kernels.of(module)
+const interpreting = newKernels()
 
 /** Runs a kernel by its frame; what it says is in the frame that comes back. */
 function prepare(

@@ -5,7 +5,10 @@ import { partOf } from '../parts/lazy-parts.js'
 import { sourceOf } from '../parts/modules.js'
 import { FIRST, PARTS } from '../parts/parts.js'
 import { packNumbers } from '../../codegen/emit/packed.js'
+import { COMPILED_CALLS, FIRST_KERNELS } from './kernels/first-kernels.js'
+import { kernelNames } from './kernels/names.js'
 import { type Place, Reach } from './reach.js'
+import { MORE_KERNELS } from '../../runtime/native/wasm/more-kernels.js'
 
 export const LOADERS_FILE = 'web/parts/loaders.ts'
 export const REACH_FILE = REACH
@@ -26,6 +29,9 @@ const WITHIN: Readonly<Record<string, string>> = {
 }
 export const within = (part: string): string => WITHIN[part] ?? part
 
+/** Where the functions are that run kernels. */
+const WRITERS = 'runtime/native/generated/kernels/'
+
 /** Files that stand elsewhere than in Node. */
 const PLACED: Readonly<Record<string, string>> = {
   // what stack traces of models are made of
@@ -34,6 +40,22 @@ const PLACED: Readonly<Record<string, string>> = {
   // instances, quantized weights, and what became of calls
   ...{ 'program/signature-info.ts': MODEL, 'program/type-match.ts': MODEL, 'formats/reading/quantization.ts': MODEL },
   ...{ 'compiler/plan-info.ts': MODEL, 'compiler/record/signature-text.ts': MODEL },
+  // what scripted models write into texts of errors
+  ...Object.fromEntries(
+    ['code-point', 'number-text', 'tensor-text'].map((name) => [`runtime/backends/builtin/support/${name}.ts`, 'texts']),
+  ),
+  // branches of usual operators for other types, and for training
+  ...{ 'runtime/backends/cpu/complex-arithmetic.ts': 'pointwise', 'runtime/backends/cpu/support/scaled-sum.ts': 'pointwise' },
+  ...{ 'runtime/backends/cpu/complex-functions.ts': 'pointwise', 'runtime/native/generated/kernels/complex.ts': 'pointwise' },
+  ...{ 'runtime/backends/cpu/batch-statistics.ts': 'layers', 'runtime/native/generated/kernels/bfloat16.ts': 'layers' },
+  ...Object.fromEntries(
+    ['bfloat16-conv', 'bfloat16-product', 'complex-product'].flatMap((name) =>
+      ['runtime/backends/support', 'runtime/backends/cpu/support'].map((folder) => [`${folder}/${name}.ts`, 'layers']),
+    ),
+  ),
+  ...Object.fromEntries(
+    ['complex', 'complex-item', 'complex-pairs', 'resize', 'rounding'].map((name) => [`runtime/tensor/${name}.ts`, MODEL]),
+  ),
   // a method of tensors is in it
   'runtime/backends/cpu/masked-select.ts': 'indexing',
   ...{ 'web/parts/operators-ready.ts': MODEL, 'web/stand-ins/received-source.ts': MODEL, 'web/cache/compiled.ts': MODEL },
@@ -108,6 +130,8 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       )
     },
   })
+  const kernels = new Set(kernelNames())
+  const isApart = (name: string): boolean => kernels.has(name) && !FIRST_KERNELS.has(name) && !COMPILED_CALLS.has(name)
   const needs = new Map<string, Set<string>>()
   for (const part of PARTS) {
     const into = within(part.name)
@@ -115,7 +139,9 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
   }
   /** Parts of files; what is loaded with others is left out. */
   const partsOf = (places: readonly Place[]): string[] => {
-    const parts = new Set([...reach.files(places)].map((file) => placedIn(relative(root, file))))
+    const reached = reach.from(places)
+    const parts = new Set([...reached.keys()].map((file) => placedIn(relative(root, file))))
+    for (const [file, names] of reached) if (file.includes(WRITERS) && [...names].some(isApart)) parts.add(MORE_KERNELS)
     const brought = new Set([FIRST, MODEL, ...[...parts].flatMap((part) => [...(needs.get(part) ?? [])])])
     return [...parts].filter((part) => !brought.has(part)).sort()
   }
@@ -139,8 +165,11 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       const names = [...new Set([...PARTS.map(({ name }) => within(name))])].filter((name) => name !== FIRST && name !== 'worker')
       const byName = new Map(operatorsOf(texts).map(({ name, parts }) => [name, parts]))
       const model = new Set([MODEL, ...TENSOR_OPERATORS.flatMap((name) => byName.get(name)!.split(' '))].filter((part) => part !== ''))
+      if (model.has(MORE_KERNELS))
+        throw new Error('methods of tensors come to kernels that are not in the first file (scripts/web/kernels)')
       const compiler = [
         'compiler',
+        MORE_KERNELS,
         'table',
         ...partsOf([
           placeOf('compiler/compiled-call.ts', 'compileCall'),
@@ -161,7 +190,8 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
           return found === null ? [] : [[name, partsOf([found]).join(' ')]]
         })
         .filter(([, parts]) => parts !== '')
-      return `export const LOADERS = {${names.map((name) => `${JSON.stringify(name)}: () => import('./${name}.js')`).join(', ')}}
+      return `import { moreKernelsReady } from ${JSON.stringify(join(root, 'runtime/native/wasm/library.ts'))}
+export const LOADERS = {${names.map((name) => `${JSON.stringify(name)}: () => import('./${name}.js')`).join(', ')}, ${JSON.stringify(MORE_KERNELS)}: moreKernelsReady}
 export const MODEL = ${JSON.stringify([...model].join(' '))}
 export const COMPILER = ${JSON.stringify([...new Set(compiler)].join(' '))}
 export const FORMATS = ${JSON.stringify(Object.fromEntries([...readers, plans].map(([name, parts]) => [name, [...new Set(parts)].join(' ')])))}

@@ -34,16 +34,17 @@ export class Reach {
 
   constructor(private readonly options: ReachOptions) {}
 
-  /** All files that are come to from these declarations. */
-  files(from: readonly Place[]): Set<string> {
+  /** All declarations that are come to from these, by their files. */
+  from(from: readonly Place[]): Map<string, Set<string>> {
     const seen = new Set<string>()
-    const files = new Set<string>()
+    const files = new Map<string, Set<string>>()
     const waiting = [...from]
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
       const key = place.join('#')
       if (seen.has(key) || this.options.isCut(...place)) continue
       seen.add(key)
-      files.add(place[0])
+      const names = files.get(place[0]) ?? new Set()
+      files.set(place[0], names.add(place[1]))
       let next = this.next.get(key)
       if (next === undefined) this.next.set(key, (next = this.named(...place)))
       waiting.push(...next)

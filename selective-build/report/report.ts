@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
@@ -93,13 +93,21 @@ async function ofNative(root: string, native: NativeLibrary): Promise<Compared> 
 
 async function ofWasm({ root, native, levels }: ReportInput): Promise<Compared> {
   const level = levels[0]!
-  const bundle = join(root, 'dist/web.js')
+  const folder = join(root, 'dist/web')
+  const name = level === 'RELAXED' ? 'ptlite-relaxed' : 'ptlite'
+  const sizes = ['', '-more'].map((rest) => sizeOf(join(folder, `${name}${rest}.wasm`)))
   return {
-    whole: existsSync(bundle) ? readFileSync(bundle) : await wholeBundle(root),
-    wholeLibrary: sizeOf(join(root, 'dist/web', level === 'RELAXED' ? 'ptlite-relaxed.wasm' : 'ptlite.wasm')),
+    whole: existsSync(join(folder, 'runtime.js')) ? allParts(folder) : await wholeBundle(root),
+    wholeLibrary: sizes.reduce((sum, size) => (sum === null || size === null ? null : sum + size), 0),
     after: mappedSymbols(root, native.unstripped, level),
     before: mappedSymbols(root, join(root, 'build/web', level, 'ptlite.map'), level),
   }
+}
+
+/** The library for browsers, without the programs of workers. */
+function allParts(folder: string): Uint8Array {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js') && !/^(thread|worker)\.js$/.test(name))
+  return Buffer.concat(names.map((name) => readFileSync(join(folder, name))))
 }
 
 async function wholeBundle(root: string): Promise<Uint8Array> {

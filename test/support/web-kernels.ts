@@ -12,8 +12,15 @@ setFlagsFromString('--no-liftoff')
 
 const FILES = { DEFAULT: 'ptlite', RELAXED: 'ptlite-relaxed' } as const
 export type File = keyof typeof FILES
-const pathOf = (file: File): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}.wasm`, import.meta.url))
-export const newKernels = (file: File = 'DEFAULT'): Kernels => Kernels.of(new webAssembly!.Module(readFileSync(pathOf(file))))
+const pathOf = (file: File, rest = ''): string => fileURLToPath(new URL(`../../dist/web/${FILES[file]}${rest}.wasm`, import.meta.url))
+
+/** All kernels of both files. */
+export function newKernels(file: File = 'DEFAULT'): Kernels {
+  const [first, more] = ['', '-more'].map((rest) => new webAssembly!.Module(readFileSync(pathOf(file, rest))))
+  const kernels = Kernels.of(first!)
+  new webAssembly!.Instance(more!, kernels.importsOfMore())
+  return kernels
+}
 
 /** Of which there are files. */
 export const levels = (Object.keys(FILES) as File[]).filter((file) => existsSync(pathOf(file)))

@@ -18,7 +18,12 @@ const webAssembly = (globalThis as unknown as { WebAssembly: { instantiate(...ar
 async function start(): Promise<{ readonly web: typeof library; readonly memory: () => number }> {
   const { instantiate } = webAssembly
   let kernels: Kernels | undefined
-  webAssembly.instantiate = async (...args) => (kernels = await instantiate.apply(webAssembly, args))
+  webAssembly.instantiate = async (...args) => {
+    const instance = await instantiate.apply(webAssembly, args)
+    // the second file of kernels has none of its own
+    kernels ??= instance
+    return instance
+  }
   const web = await webLibrary()
   await web.ready()
   webAssembly.instantiate = instantiate

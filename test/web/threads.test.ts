@@ -287,10 +287,11 @@ t.test('threads that cannot be started', options, (t) => {
 })
 
 t.test('a module that was compiled elsewhere has one thread', options, (t) => {
-  const kernels = fileURLToPath(new URL('../../dist/web/ptlite.wasm', import.meta.url))
+  const [first, more] = ['', '-more'].map((rest) => fileURLToPath(new URL(`../../dist/web/ptlite${rest}.wasm`, import.meta.url)))
   const { lines, said } = program(`
     const { readFileSync } = await import('node:fs')
-    web.setKernels(new WebAssembly.Module(readFileSync(${JSON.stringify(kernels)})))
+    const compiled = (file) => new WebAssembly.Module(readFileSync(file))
+    web.setKernels({ DEFAULT: compiled(${JSON.stringify(first)}), DEFAULT_MORE: compiled(${JSON.stringify(more)}) })
     web.setNumThreads(3)
     await web.ready()
     say(web.getNumThreads())

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../runtime/error.js'
+import { missingPart, notLoaded } from '../../runtime/native/wasm/not-loaded.js'
 import { LOADERS } from './loaders.js'
 
 /** What a part of the library gives to the others: functions by their position. */
@@ -10,8 +11,6 @@ export type Part = readonly ((...args: never[]) => unknown)[]
  */
 const parts = new Map<string, Part>()
 const loading = new Map<string, Promise<void>>()
-/** Errors of calls that come to a part too early, and the part. */
-const missing = new WeakMap<object, string>()
 
 /** Each part calls this when it has been loaded. */
 export function define(name: string, functions: Part): void {
@@ -31,12 +30,7 @@ function partNow(name: string): Part {
   requireOfHost()?.(`./${name}.js`)
   const found = parts.get(name)
   if (found !== undefined) return found
-  const error = new PtliteError(
-    'NATIVE_LIBRARY',
-    `this needs a part of ptlite that has not been loaded yet (${name}.js): \`await ready()\` of 'ptlite/web' first, or \`await ready({ for: [...] })\` with the names of the operators and functions that are called outside of models`,
-  )
-  missing.set(error, name)
-  throw error
+  throw notLoaded(name, `${name}.js`)
 }
 
 interface NodeModules {
@@ -90,10 +84,14 @@ function load(name: string): Promise<void> {
   let started = loading.get(name)
   if (started === undefined) {
     started = LOADERS[name]!().then(
-      () => undefined,
+      () => {
+        // the kernels that are apart have no functions for others
+        if (!parts.has(name)) parts.set(name, [])
+      },
       (cause: unknown) => {
         // the network may be there next time
         loading.delete(name)
+        if (cause instanceof PtliteError) throw cause
         const message = cause instanceof Error ? cause.message : String(cause)
         const advice = 'serve dist/web/*.js of the package beside the program, or bundle that with them'
         throw new PtliteError('NATIVE_LIBRARY', `cannot load ${name}.js, a part of ptlite: ${message}; ${advice}`, { cause })
@@ -110,7 +108,7 @@ export async function whenLoaded<T>(work: () => T | Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      const name = missing.get(error as object)
+      const name = missingPart(error)
       if (name === undefined) throw error
       await loadParts([name])
     }

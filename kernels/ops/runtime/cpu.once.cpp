@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "frames/cpu.h"
@@ -53,15 +52,29 @@ struct Writer {
     if (length + n <= room) memcpy(to + length, s, static_cast<size_t>(n));
     length += n;
   }
+
+  // formatted output of the C library is ten times as large as the rest of this file
+  void put_hex(uint64_t value) {
+    char digits[17];
+    char* first = digits + 16;
+    *first = 0;
+    do {
+      *--first = "0123456789abcdef"[value & 15];
+      value >>= 4;
+    } while (value != 0);
+    put(first);
+  }
 };
 
 const char* level_or_none(int32_t level) { return level < 0 ? "none" : ptlite_level_name(level); }
 
 void put_level(Writer& out, const ptlite::LevelInfo& level) {
-  char text[64];
-  snprintf(text, sizeof(text), " %d %s 0x%llx ", level.built, level.compiler, static_cast<unsigned long long>(level.xcr0));
   out.put(level.name);
-  out.put(text);
+  out.put(level.built ? " 1 " : " 0 ");
+  out.put(level.compiler);
+  out.put(" 0x");
+  out.put_hex(level.xcr0);
+  out.put(" ");
   const char* comma = "";
   for (int32_t i = 0; i < ptlite::Feature_count; i++) {
     if ((level.features >> i & 1) == 0) continue;
@@ -76,10 +89,10 @@ void put_answers(Writer& out) {
   uint32_t rows[16][6];
   const int32_t count = ptlite::processor_answers(rows, 16);
   for (int32_t i = 0; i < count; i++) {
-    const uint32_t* r = rows[i];
-    char text[80];
-    snprintf(text, sizeof(text), "%x %x %x %x %x %x\n", r[0], r[1], r[2], r[3], r[4], r[5]);
-    out.put(text);
+    for (int32_t word = 0; word < 6; word++) {
+      out.put_hex(rows[i][word]);
+      out.put(word < 5 ? " " : "\n");
+    }
   }
 }
 

@@ -3,9 +3,9 @@ import { KERNEL_ABI_HASH } from '../generated/kernels.js'
 import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
 import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
-import { importsFor } from './imports.js'
+import { importsFor, moreImports } from './imports.js'
 import { beginFirst, type KernelMemory, newMemory, withMemory } from './threads/memory.js'
-import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
+import { bufferUpTo, type CompiledModule, type Imports, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
 
@@ -21,6 +21,11 @@ export class Kernels {
   private readonly writes: number
   /** Why no kernel can run any more. */
   private trap: PtliteError | undefined
+  /** Which kernels are in a file that has not come, a bit for each, and what has it come or throws. */
+  private apart: Uint8Array | undefined
+  private need: (() => void) | undefined
+  /** The file with those. */
+  more: { later(): Promise<void> } | undefined
 
   private constructor(
     readonly exports: KernelExports,
@@ -61,15 +66,32 @@ export class Kernels {
   /** Runs the kernel that the frame names. `host` is memory of JavaScript, which the kernel gets a copy of and whose changes come back. */
   launch(host: ArrayBufferView | null): number {
     if (this.trap !== undefined) throw this.trap
+    const kernel = i32[0]!
+    this.ensure(kernel)
     if (host === null) return this.run(0)
     const view = new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
-    const kernel = i32[0]!
     if (kernel === this.reads || kernel === this.writes) return this.copy(kernel === this.reads, view)
     const at = this.scratchOf(view.length)
     this.bytes.set(view, at)
     const status = this.run(at)
     view.set(this.bytes.subarray(at, at + view.length))
     return status
+  }
+
+  /** Some kernels are in another file, which `need` loads, or throws for want of; undefined: all are there. */
+  lack(apart: Uint8Array | undefined, need?: () => void): void {
+    this.apart = apart
+    this.need = need
+  }
+
+  /** Throws NATIVE_LIBRARY where a kernel is in a file that has to be waited for. */
+  ensure(kernel: number): void {
+    if (this.apart !== undefined && (this.apart[kernel >> 3]! & (1 << (kernel & 7))) !== 0) this.need!()
+  }
+
+  /** What the module of that file is linked to. */
+  importsOfMore(): Imports {
+    return moreImports(this.exports)
   }
 
   /** Runs the kernel of the frame at an address. */

@@ -34,14 +34,18 @@ export interface Instance {
   readonly exports: unknown
 }
 
-type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+export type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 export interface WebAssemblyInterface {
   validate(bytes: Uint8Array): boolean
   compile(bytes: Uint8Array): Promise<CompiledModule>
   compileStreaming?(response: Response | Promise<Response>): Promise<CompiledModule>
   instantiate(module: CompiledModule, imports: Imports): Promise<Instance>
-  readonly Module: { new (bytes: Uint8Array): CompiledModule; [Symbol.hasInstance](value: unknown): boolean }
+  readonly Module: {
+    new (bytes: Uint8Array): CompiledModule
+    [Symbol.hasInstance](value: unknown): boolean
+    customSections(module: CompiledModule, name: string): ArrayBuffer[]
+  }
   readonly Instance: new (module: CompiledModule, imports: Imports) => Instance
   readonly Memory: new (limits: { readonly initial: number; readonly maximum?: number; readonly shared?: boolean }) => Memory
 }

@@ -1,5 +1,7 @@
 import { EXPORT, IMPORT } from '../emit/names.js'
-import { bufferUpTo, type FunctionTable, type Memory, webAssembly } from '../web-assembly.js'
+import type { KernelExports } from '../exports.js'
+import { moreImports } from '../imports.js'
+import { bufferUpTo, type Memory, webAssembly } from '../web-assembly.js'
 
 /**
  * Generated code that threads have to know, in the kernels' memory: each has a table of its own, and compiles what it lacks before it calls it
@@ -14,6 +16,9 @@ const SERIAL = 1
 const SLOT = 2
 const BYTES = 3
 const HEAD_BYTES = 16
+
+/** Place of the module with the kernels that are apart, which puts its functions where they belong. */
+export const OF_KERNELS = -1
 
 interface Allocation {
   aligned_alloc(alignment: number, bytes: number): number
@@ -77,7 +82,7 @@ export class CodeReader {
 
   constructor(
     private readonly memory: Memory,
-    private readonly table: FunctionTable,
+    private readonly exports: KernelExports,
     private readonly list: number,
   ) {}
 
@@ -112,8 +117,14 @@ export class CodeReader {
   }
 
   private install(slot: number, bytes: Uint8Array): void {
-    const { exports } = new webAssembly!.Instance(new webAssembly!.Module(bytes), { [IMPORT.module]: { [IMPORT.name]: this.memory } })
-    if (slot >= this.table.length) this.table.grow(slot + 1 - this.table.length)
-    this.table.set(slot, (exports as Record<string, unknown>)[EXPORT])
+    const module = new webAssembly!.Module(bytes)
+    if (slot === OF_KERNELS) {
+      new webAssembly!.Instance(module, moreImports(this.exports))
+      return
+    }
+    const { exports } = new webAssembly!.Instance(module, { [IMPORT.module]: { [IMPORT.name]: this.memory } })
+    const { __indirect_function_table: table } = this.exports
+    if (slot >= table.length) table.grow(slot + 1 - table.length)
+    table.set(slot, (exports as Record<string, unknown>)[EXPORT])
   }
 }

@@ -1,7 +1,18 @@
 import { turnOfOthers } from '../../../turn.js'
 import { Kernels } from '../kernels.js'
-import { bytesNow, compileLater, compileNow, isAddress, isCompiled, type KernelFile, type KernelSource, threadsFile } from '../locate.js'
+import {
+  bytesNow,
+  chooseMore,
+  compileLater,
+  compileNow,
+  isAddress,
+  isCompiled,
+  type KernelFile,
+  type KernelSource,
+  threadsFile,
+} from '../locate.js'
 import type { CompiledModule } from '../web-assembly.js'
+import { MoreKernels } from '../more-kernels.js'
 import { Crew } from './crew.js'
 import { type KernelMemory, newMemory } from './memory.js'
 import { sharedOnTheWay, withSharedMemory } from './shared-import.js'
@@ -59,6 +70,7 @@ function use(kernels: Kernels, module: CompiledModule, { memory, isShared }: Ker
     crew = new Crew(kernels, module, memory!, threadsFile(source))
     crew.want(threads)
   }
+  kernels.more = MoreKernels.of(kernels, module, chooseMore(source), isShared ? (bytes) => crew!.share(bytes) : undefined)
   isLoaded = true
   return kernels
 }
@@ -78,6 +90,7 @@ export const threadsInUse = (): number => (isLoaded && crew === undefined ? 1 : 
 
 /** Runs the kernel of a frame on another thread where there can be one; others have their turn first where there is none. */
 export async function launchElsewhere(kernels: Kernels, frame: Uint8Array): Promise<number> {
+  kernels.ensure(new Int32Array(frame.buffer, frame.byteOffset, 1)[0]!)
   if (crew !== undefined) return crew.launch(frame)
   await turnOfOthers()
   return kernels.launchFrame(frame)

@@ -32,7 +32,7 @@ function begin({ module, memory, stack, locals, origin, isHelper }: Start): void
   exports.__stack_pointer.value = stack
   exports.__wasm_init_tls(locals)
   exports.ptlite_thread_begin(0, 1)
-  const reader = new CodeReader(memory, exports.__indirect_function_table, exports.ptlite_code_list())
+  const reader = new CodeReader(memory, exports, exports.ptlite_code_list())
   const end = (): void => {
     exports.ptlite_thread_end()
     port.postMessage('ended')
@@ -63,8 +63,13 @@ function begin({ module, memory, stack, locals, origin, isHelper }: Start): void
   port.onmessage = ({ data }) => {
     const order = data as Order
     guarded(() => {
-      if (order === 'end') end()
-      else port.postMessage({ status: exports.ptlite_launch(order.frame, 0) })
+      if (order === 'end') {
+        end()
+        return
+      }
+      // the kernel may be one of those that are apart
+      reader.learn()
+      port.postMessage({ status: exports.ptlite_launch(order.frame, 0) })
     })
   }
 }

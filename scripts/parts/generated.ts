@@ -220,13 +220,15 @@ function numbersOf(table: string, name: string): number[] {
   return JSON.parse(new RegExp(`${name}: readonly number\\[\\] = (\\[.*\\])`).exec(table)![1]!) as number[]
 }
 
-/** The operators of a table, with the functions that they are. */
-export function functionsIn(texts: Texts): { readonly name: string; readonly module: string; readonly own: string }[] {
-  const { functions } = readLists(texts)
+/** The operators of a table, with the functions that they are, and the names of what these are called by with boxed arguments. */
+export function functionsIn(
+  texts: Texts,
+): { readonly name: string; readonly module: string; readonly own: string; readonly wrapper: string }[] {
+  const { functions, wrappers } = readLists(texts)
   const table = texts(TABLE_FILE)
-  const places = numbersOf(table, 'functionOf')
+  const [places, wrapperPlaces] = ['functionOf', 'wrapperOf'].map((name) => numbersOf(table, name)) as [number[], number[]]
   return namesOf(table).map((name, i) => {
     const [module, own] = functions[places[i]!]!
-    return { name, module, own }
+    return { name, module, own, wrapper: wrappers[wrapperPlaces[i]!]![1] }
   })
 }

@@ -65,6 +65,8 @@ interface Door {
   readonly name: string
 }
 
+export type Written = (texts: Texts, wrapperPart: (name: string) => string) => string
+
 export interface DivisionOptions {
   /** Files that are in no part. */
   readonly whole: RegExp
@@ -81,8 +83,10 @@ export interface DivisionOptions {
   readonly within?: (part: string) => string
   /** How a part comes to be known, where it is not by what it exports: code for the list of what others call. */
   readonly define?: (part: string, list: string) => string
-  /** Text of files, which it is written from the tables of operators for. */
-  readonly written?: Readonly<Record<string, (texts: Texts) => string>>
+  /** Operators whose entries stand with those of codegen/common_operators.yaml. */
+  readonly alsoCommon?: readonly string[]
+  /** Text of files, which it is written from the tables of operators for, and from the parts of boxed wrappers by their names. */
+  readonly written?: Readonly<Record<string, Written>>
   /** Whether a function of a part that is not there yet is looked for when it is called. */
   readonly isLate?: boolean
 }
@@ -180,7 +184,8 @@ export function divide(root: string, options: DivisionOptions): Division {
     return found
   }
   const all = libraryTexts(root)
-  const few = tableOf(declared, readCommonOperators(join(root, 'codegen/common_operators.yaml'), declared))
+  const common = readCommonOperators(join(root, 'codegen/common_operators.yaml'), declared)
+  const few = tableOf(declared, new Set([...common, ...(options.alsoCommon ?? [])]))
   for (const [module, name] of nativeCalls(all)) {
     const { id, name: own } = homeOf(module, name)
     doors.set(id, (doors.get(id) ?? new Set()).add(own))
@@ -266,7 +271,8 @@ export function divide(root: string, options: DivisionOptions): Division {
           isLate: options.isLate === true,
         })
       }
-      if (file in written) return javascriptOf(written[file]!(id.startsWith(FEW) ? few.texts : all))
+      if (file in written)
+        return javascriptOf(written[file]!(id.startsWith(FEW) ? few.texts : all, (name) => wrapperPlaces.get(name)!.part))
       if (file === TABLE_FILE) return tableText(root, id.startsWith(FEW) ? few.texts : all)
       if (id.startsWith(FEW) && file.includes('/generated/')) return javascriptOf(few.texts(file))
       const { code, map } = moduleOf(id.replace(FEW, ''))

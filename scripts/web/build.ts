@@ -36,6 +36,8 @@ const { plugin, chunkOf } = divide(root, {
   isLeftOut: (file) => /^(src\/(cli\/|ahead\.ts)|engine\/background\/worker|web\/(bundling|selected)|src\/selected)/.test(file),
   transform: withGlobals,
   partOf: placedIn,
+  // of traced networks: the table of the others is a file to wait for
+  alsoCommon: ['aten::_convolution'],
   within,
   define: (part, list) => `import { define } from '${root}/web/parts/part.ts'\ndefine('${part}', ${list})\n`,
   written: { [LOADERS_FILE]: described.loaders, [REACH_FILE]: described.reach },

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { functionsIn, NAMED, REACH, type Texts } from '../parts/generated.js'
-import { partOf } from '../parts/lazy-parts.js'
+import { functionsIn, NAMED, REACH } from '../parts/generated.js'
+import { partOf, type Written } from '../parts/lazy-parts.js'
 import { sourceOf } from '../parts/modules.js'
 import { FIRST, PARTS } from '../parts/parts.js'
 import { packNumbers } from '../../codegen/emit/packed.js'
@@ -47,6 +47,8 @@ const PLACED: Readonly<Record<string, string>> = {
   // branches of usual operators for other types, and for training
   ...{ 'runtime/backends/cpu/complex-arithmetic.ts': 'pointwise', 'runtime/backends/cpu/support/scaled-sum.ts': 'pointwise' },
   ...{ 'runtime/backends/cpu/complex-functions.ts': 'pointwise', 'runtime/native/generated/kernels/complex.ts': 'pointwise' },
+  // traced convolutions
+  'runtime/backends/cpu/convolution-forms.ts': 'layers',
   ...{ 'runtime/backends/cpu/batch-statistics.ts': 'layers', 'runtime/native/generated/kernels/bfloat16.ts': 'layers' },
   ...Object.fromEntries(
     ['bfloat16-conv', 'bfloat16-product', 'complex-product'].flatMap((name) =>
@@ -107,8 +109,8 @@ const TENSOR_OPERATORS: readonly string[] = [
 
 export interface Described {
   /** Texts of the generated files. */
-  readonly loaders: (texts: Texts) => string
-  readonly reach: (texts: Texts) => string
+  readonly loaders: Written
+  readonly reach: Written
 }
 
 /** Finds out which parts operators and functions come to. */
@@ -125,25 +127,43 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
       // operators are looked for by name, after they were waited for; quantized tensors come from operators that have their part with them
       return (
         path === 'runtime/operators/lookup.ts' ||
+        // generated code, and kernels that have it behind their products: plans ask for them
+        path.startsWith('runtime/native/wasm/emit/') ||
+        (path.startsWith(WRITERS) && COMPILED_CALLS.has(name)) ||
         (/dispatch-(common|other)\.ts$|derived\.ts$/.test(path) && name.startsWith('quantized')) ||
         name === 'catQuantized'
       )
     },
   })
   const kernels = new Set(kernelNames())
-  const isApart = (name: string): boolean => kernels.has(name) && !FIRST_KERNELS.has(name) && !COMPILED_CALLS.has(name)
+  const isApart = (name: string): boolean => kernels.has(name) && !FIRST_KERNELS.has(name)
   const needs = new Map<string, Set<string>>()
   for (const part of PARTS) {
     const into = within(part.name)
     needs.set(into, new Set([...(needs.get(into) ?? []), ...part.needs.map(within)]))
   }
   /** Parts of files; what is loaded with others is left out. */
-  const partsOf = (places: readonly Place[]): string[] => {
+  const partsOf = (places: readonly Place[], besides: readonly string[] = []): string[] => {
     const reached = reach.from(places)
-    const parts = new Set([...reached.keys()].map((file) => placedIn(relative(root, file))))
+    const parts = new Set([...besides, ...[...reached.keys()].map((file) => placedIn(relative(root, file)))])
     for (const [file, names] of reached) if (file.includes(WRITERS) && [...names].some(isApart)) parts.add(MORE_KERNELS)
-    const brought = new Set([FIRST, MODEL, ...[...parts].flatMap((part) => [...(needs.get(part) ?? [])])])
-    return [...parts].filter((part) => !brought.has(part)).sort()
+    const others = (part: string): Set<string> => {
+      const found = new Set<string>()
+      const waiting = [part]
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+        for (const need of needs.get(next) ?? [])
+          if (need !== part && !found.has(need)) {
+            found.add(need)
+            waiting.push(need)
+          }
+      return found
+    }
+    const brought = new Set([FIRST, MODEL, ...[...parts].flatMap((part) => [...others(part)])])
+    const kept = [...parts].filter((part) => !brought.has(part)).sort()
+    const loaded = new Set([FIRST, MODEL, ...kept, ...kept.flatMap((part) => [...others(part)])])
+    const lost = [...parts].find((part) => !loaded.has(part))
+    if (lost !== undefined) throw new Error(`nothing brings ${lost}, which ${places.map(String).join(' and ')} comes to`)
+    return kept
   }
   const placeOf = (file: string, name: string): Place => {
     const found = reach.find(at(file), name)
@@ -151,19 +171,20 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
     return found
   }
   const ofFunction = new Map<string, string>()
-  const partsOfFunction = (module: string, name: string): string => {
-    const key = `${module}.${name}`
+  const partsOfFunction = (module: string, name: string, wrapperPart: string): string => {
+    const key = `${module}.${name} ${wrapperPart}`
     let text = ofFunction.get(key)
-    if (text === undefined) ofFunction.set(key, (text = partsOf([placeOf(NAMED[module]!, name)]).join(' ')))
+    if (text === undefined) ofFunction.set(key, (text = partsOf([placeOf(NAMED[module]!, name)], [wrapperPart]).join(' ')))
     return text
   }
-  const operatorsOf = (texts: Texts): { name: string; parts: string }[] =>
-    functionsIn(texts).map(({ name, module, own }) => ({ name, parts: partsOfFunction(module, own) }))
+  const operatorsOf = (...[texts, wrapperPart]: Parameters<Written>): { name: string; parts: string }[] =>
+    functionsIn(texts).map(({ name, module, own, wrapper }) => ({ name, parts: partsOfFunction(module, own, wrapperPart(wrapper)) }))
 
   return {
     loaders(texts) {
       const names = [...new Set([...PARTS.map(({ name }) => within(name))])].filter((name) => name !== FIRST && name !== 'worker')
-      const byName = new Map(operatorsOf(texts).map(({ name, parts }) => [name, parts]))
+      // methods of tensors call functions themselves
+      const byName = new Map(operatorsOf(texts, () => FIRST).map(({ name, parts }) => [name, parts]))
       const model = new Set([MODEL, ...TENSOR_OPERATORS.flatMap((name) => byName.get(name)!.split(' '))].filter((part) => part !== ''))
       if (model.has(MORE_KERNELS))
         throw new Error('methods of tensors come to kernels that are not in the first file (scripts/web/kernels)')
@@ -198,8 +219,8 @@ export const FORMATS = ${JSON.stringify(Object.fromEntries([...readers, plans].m
 export const FUNCTIONS = ${JSON.stringify(Object.fromEntries(functions))}
 `
     },
-    reach(texts) {
-      const operators = operatorsOf(texts)
+    reach(texts, wrapperPart) {
+      const operators = operatorsOf(texts, wrapperPart)
       const sets = [...new Set(operators.map(({ parts }) => parts))]
       return `import { unpackNumbers } from '../packed.ts'
 const sets = ${JSON.stringify(sets.join(','))}.split(',')

@@ -71,6 +71,8 @@ export class Kernels {
     if (host === null) return this.run(0)
     const view = new Uint8Array(host.buffer, host.byteOffset, host.byteLength)
     if (kernel === this.reads || kernel === this.writes) return this.copy(kernel === this.reads, view)
+    // what lies there already needs no copy
+    if (view.buffer === this.buffer) return this.run(view.byteOffset)
     const at = this.scratchOf(view.length)
     this.bytes.set(view, at)
     const status = this.run(at)

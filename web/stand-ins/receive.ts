@@ -6,7 +6,7 @@ import type { Chunks } from './chunks.js'
 import { GrowingBlock } from './growing-block.js'
 
 /** Bytes that may wait for the kernels to be loaded. */
-const MOST_WAITING = 8 << 20
+const MOST_WAITING = 16 << 20
 
 /**
  * Puts pieces into the kernels' memory as they come. Rejects with the signal's reason once that is aborted, with INVALID_FILE where fewer bytes come

@@ -23,7 +23,18 @@ export const FIRST_KERNELS: ReadonlySet<string> = new Set([
   ...['activation', 'binary', 'complex_unary', 'copy', 'equal', 'fill', 'join_rows', 'pad', 'ternary', 'truth', 'unary', 'zero_triangle'],
   ...['float_range', 'random_fill', 'random_seed', 'random_state_bytes', 'sequence'],
   // layers
-  ...['attention', 'batch_norm', 'batch_norm_stats', 'bfloat16_conv', 'bfloat16_gemm', 'conv', 'conv_transpose', 'gemm', 'gemm_pack', 'gemm_pack_size'],
+  ...[
+    'attention',
+    'batch_norm',
+    'batch_norm_stats',
+    'bfloat16_conv',
+    'bfloat16_gemm',
+    'conv',
+    'conv_transpose',
+    'gemm',
+    'gemm_pack',
+    'gemm_pack_size',
+  ],
   ...['group_norm', 'layer_norm', 'linear', 'pool', 'recurrent_cell', 'softmax'],
   // reductions, and elements by their places
   ...['embedding_rows', 'index_get', 'masked_fill', 'nonzero', 'reduce', 'reduce_arg', 'select'],

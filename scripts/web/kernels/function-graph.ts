@@ -1,19 +1,23 @@
-import { KIND, type LinkedModule, RELOCATION, SECTION } from './linked-module.js'
+import type { LinkedFunctions } from './linked-functions.js'
+import { KIND, type LinkedModule, type LinkedSymbol, RELOCATION, SECTION } from './linked-module.js'
 import { Reader } from './reader.js'
 
 const CALL = 0x10
 const END = 0x0b
 /** What the linker writes itself has no relocations: a call of each function that has to run at first, and nothing else. */
 const CONSTRUCTORS = '__wasm_call_ctors'
+/** Relocations in code that stand for no symbol of a function or of data. */
+const WITHOUT: ReadonlySet<number> = new Set([RELOCATION.typeIndex, RELOCATION.globalIndex, RELOCATION.tableNumber])
 
-/** What functions of a module call, or take the address of: directly, and in data that they name. Functions have the numbers that imports begin. */
+/** What functions of a module call, or take the address of: directly, and in data that they name, or that is named there. */
 export class FunctionGraph {
-  readonly imported: number
-  private readonly dataFunctions = new Map<string, number[]>()
+  private readonly module: LinkedModule
+  /** Symbols whose addresses are in data, by where that is. */
+  private readonly inData: ReadonlyMap<string, readonly LinkedSymbol[]>
 
-  constructor(private readonly module: LinkedModule) {
-    this.imported = module.imports.filter(({ kind }) => kind === KIND.function).length
-    this.readData()
+  constructor(private readonly functions: LinkedFunctions) {
+    this.module = functions.module
+    this.inData = symbolsInData(this.module)
   }
 
   /** All functions that these come to, themselves included; what is cut leads nowhere. */
@@ -42,51 +46,53 @@ export class FunctionGraph {
   /** Functions that run before everything else. */
   constructors(): number[] {
     const index = [...this.module.functionNames].find(([, name]) => name === CONSTRUCTORS)![0]
-    return constructorsIn(this.module, this.module.bodies[index - this.imported]!)
+    const { start, end } = this.functions.body(index)
+    const reader = new Reader(this.functions.code, start, end)
+    if (reader.number() !== 0) throw new Error(`${CONSTRUCTORS} has locals`)
+    const called = []
+    for (let byte = reader.byte(); byte !== END; byte = reader.byte()) {
+      if (byte !== CALL) throw new Error(`${CONSTRUCTORS} does something else than calls`)
+      called.push(reader.number())
+    }
+    return called
   }
 
   private next(index: number): readonly number[] {
-    const body = this.module.bodies[index - this.imported]
-    if (body === undefined) return []
+    if (index < this.functions.imported) return []
     if (this.isConstructors(index)) return this.constructors()
-    return body.relocations.flatMap(({ type, index: symbol }): readonly number[] => {
-      if (type === RELOCATION.typeIndex || type === RELOCATION.globalIndex || type === RELOCATION.tableNumber) return []
-      const named = this.module.symbols[symbol]!
-      if (named.kind === 'function') return [named.index]
-      return named.kind === 'data' ? (this.dataFunctions.get(keyOf(named.segment, named.offset)) ?? []) : []
-    })
+    const named = this.functions.body(index).relocations.filter(({ type }) => !WITHOUT.has(type))
+    return this.functionsIn(named.map(({ index: symbol }) => this.module.symbols[symbol]!))
   }
 
-  /** Which data with a name has addresses of functions, or of other data that has some. */
-  private readData(): void {
-    const { symbols, segments, dataRelocations } = this.module
-    const data = symbols.flatMap((symbol) =>
-      symbol.kind === 'data' && segments[symbol.segment] !== undefined
-        ? [{ ...symbol, start: segments[symbol.segment]! + symbol.offset }]
-        : [],
-    )
-    for (const { type, at, index } of dataRelocations) {
-      const holders = data.filter(({ start, size }) => at >= start && at < start + size)
-      if (holders.length === 0) throw new Error(`the data at ${at} has no name`)
-      const target = symbols[index]!
-      if (type !== RELOCATION.tableWord || target.kind !== 'function') continue
-      for (const { segment, offset } of holders) {
-        const key = keyOf(segment, offset)
-        this.dataFunctions.set(key, [...(this.dataFunctions.get(key) ?? []), target.index])
-      }
+  /** The functions among symbols, and in the data among them. */
+  private functionsIn(symbols: readonly LinkedSymbol[]): number[] {
+    const found: number[] = []
+    const seen = new Set<string>()
+    const waiting = [...symbols]
+    for (let symbol = waiting.pop(); symbol !== undefined; symbol = waiting.pop()) {
+      if (symbol.kind === 'function') found.push(symbol.index)
+      if (symbol.kind !== 'data' || seen.has(keyOf(symbol))) continue
+      seen.add(keyOf(symbol))
+      waiting.push(...(this.inData.get(keyOf(symbol)) ?? []))
     }
+    return found
   }
 }
 
-const keyOf = (segment: number, offset: number): string => `${segment}+${offset}`
-
-function constructorsIn({ sections }: LinkedModule, { start, end }: { readonly start: number; readonly end: number }): number[] {
-  const reader = new Reader(sections.get(SECTION.code)!, start, end)
-  if (reader.number() !== 0) throw new Error(`${CONSTRUCTORS} has locals`)
-  const called = []
-  for (let byte = reader.byte(); byte !== END; byte = reader.byte()) {
-    if (byte !== CALL) throw new Error(`${CONSTRUCTORS} does something else than calls`)
-    called.push(reader.number())
+function symbolsInData({ symbols, segments, dataRelocations }: LinkedModule): Map<string, LinkedSymbol[]> {
+  const found = new Map<string, LinkedSymbol[]>()
+  const data = symbols.flatMap((symbol) => {
+    const segment = symbol.kind === 'data' ? segments[symbol.segment] : undefined
+    return symbol.kind === 'data' && segment !== undefined ? [{ ...symbol, start: segment + symbol.offset }] : []
+  })
+  for (const { type, at, index } of dataRelocations) {
+    if (type !== RELOCATION.tableWord && type !== RELOCATION.addressWord)
+      throw new Error(`a relocation of kind ${type} in data is not expected`)
+    const holders = data.filter(({ start, size }) => at >= start && at < start + size)
+    if (holders.length === 0) throw new Error(`the data at ${at} has no name`)
+    for (const holder of holders) found.set(keyOf(holder), [...(found.get(keyOf(holder)) ?? []), symbols[index]!])
   }
-  return called
+  return found
 }
+
+const keyOf = ({ segment, offset }: { readonly segment: number; readonly offset: number }): string => `${segment}+${offset}`

@@ -12,6 +12,7 @@ import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
 import * as native from '../../runtime/native/generated/kernels.js'
 import { highestWasmLevel } from '../../runtime/native/wasm/features.js'
+import { moreImports } from '../../runtime/native/wasm/imports.js'
 import { Kernels } from '../../runtime/native/wasm/kernels.js'
 import { type CompiledModule, webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 import { DType } from '../../runtime/tensor/dtype.js'
@@ -39,7 +40,7 @@ const [module, more] = ['', '-more'].map(
 
 function newKernels(): Kernels {
   const kernels = Kernels.of(module)
-  new webAssembly!.Instance(more, kernels.importsOfMore())
+  new webAssembly!.Instance(more, moreImports(kernels.exports))
   return kernels
 }
 

@@ -8,7 +8,6 @@ import { divideModule } from './kernels/divide.js'
 import { FIRST_KERNELS, STEPS } from './kernels/first-kernels.js'
 import { readLinkedModule } from './kernels/linked-module.js'
 import { kernelNames } from './kernels/names.js'
-import { withOwnMemory } from './kernels/own-memory.js'
 
 const [linked, first, more] = process.argv.slice(2)
 if (linked === undefined || first === undefined || more === undefined) throw new Error('divide-kernels LINKED FIRST MORE')
@@ -29,7 +28,7 @@ for (const [path, module] of [
 ] as const) {
   // a new file and a rename, so that whoever reads the old one has all of it
   const written = join(dirname(path), `.${basename(path)}.new`)
-  writeFileSync(written, withOwnMemory(module))
+  writeFileSync(written, module)
   renameSync(written, path)
   console.log(`${path}: ${module.length} bytes, ${gzipSync(module, { level: 9 }).length} gzipped`)
 }

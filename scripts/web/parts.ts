@@ -142,22 +142,23 @@ export function describeParts(root: string, replaced: Readonly<Record<string, st
     const into = within(part.name)
     needs.set(into, new Set([...(needs.get(into) ?? []), ...part.needs.map(within)]))
   }
+  /** What a part brings, and what that brings. */
+  const others = (part: string): Set<string> => {
+    const found = new Set<string>()
+    const waiting = [part]
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+      for (const need of needs.get(next) ?? [])
+        if (need !== part && !found.has(need)) {
+          found.add(need)
+          waiting.push(need)
+        }
+    return found
+  }
   /** Parts of files; what is loaded with others is left out. */
   const partsOf = (places: readonly Place[], besides: readonly string[] = []): string[] => {
     const reached = reach.from(places)
     const parts = new Set([...besides, ...[...reached.keys()].map((file) => placedIn(relative(root, file)))])
     for (const [file, names] of reached) if (file.includes(WRITERS) && [...names].some(isApart)) parts.add(MORE_KERNELS)
-    const others = (part: string): Set<string> => {
-      const found = new Set<string>()
-      const waiting = [part]
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-        for (const need of needs.get(next) ?? [])
-          if (need !== part && !found.has(need)) {
-            found.add(need)
-            waiting.push(need)
-          }
-      return found
-    }
     const brought = new Set([FIRST, MODEL, ...[...parts].flatMap((part) => [...others(part)])])
     const kept = [...parts].filter((part) => !brought.has(part)).sort()
     const loaded = new Set([FIRST, MODEL, ...kept, ...kept.flatMap((part) => [...others(part)])])

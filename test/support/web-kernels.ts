@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { fieldOf, layoutOfName } from '../../compiler/capture/frame-layout.js'
 import { frameOf } from '../../runtime/native/frame.js'
+import { moreImports } from '../../runtime/native/wasm/imports.js'
 import { Kernels } from '../../runtime/native/wasm/kernels.js'
 import { webAssembly } from '../../runtime/native/wasm/web-assembly.js'
 
@@ -18,7 +19,7 @@ const pathOf = (file: File, rest = ''): string => fileURLToPath(new URL(`../../d
 export function newKernels(file: File = 'DEFAULT'): Kernels {
   const [first, more] = ['', '-more'].map((rest) => new webAssembly!.Module(readFileSync(pathOf(file, rest))))
   const kernels = Kernels.of(first!)
-  new webAssembly!.Instance(more!, kernels.importsOfMore())
+  new webAssembly!.Instance(more!, moreImports(kernels.exports))
   return kernels
 }
 

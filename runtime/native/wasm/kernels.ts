@@ -3,9 +3,9 @@ import { KERNEL_ABI_HASH } from '../generated/kernels.js'
 import { FRAME_BYTES, i32, viewFrame } from './frame-memory.js'
 import { CodeTable } from './code-table.js'
 import type { KernelExports } from './exports.js'
-import { importsFor, moreImports } from './imports.js'
+import { importsFor } from './imports.js'
 import { beginFirst, type KernelMemory, newMemory, withMemory } from './threads/memory.js'
-import { bufferUpTo, type CompiledModule, type Imports, webAssembly } from './web-assembly.js'
+import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
 
@@ -89,11 +89,6 @@ export class Kernels {
   /** Throws NATIVE_LIBRARY where a kernel is in a file that has to be waited for. */
   ensure(kernel: number): void {
     if (this.apart !== undefined && (this.apart[kernel >> 3]! & (1 << (kernel & 7))) !== 0) this.need!()
-  }
-
-  /** What the module of that file is linked to. */
-  importsOfMore(): Imports {
-    return moreImports(this.exports)
   }
 
   /** Runs the kernel of the frame at an address. */

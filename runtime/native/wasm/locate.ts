@@ -87,8 +87,7 @@ export async function compileLater(file: KernelFile, change = same): Promise<Com
     const given = change(file)
     const bytes = bytesNow(given)
     if (bytes !== undefined) return await webAssembly!.compile(bytes)
-    const response = await (isAddress(given) ? fetch(given) : (given as Response | Promise<Response>))
-    if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+    const response = await answerFor(given)
     // a server that does not know the type of the file has it compiled in one piece
     const isNamed = response.headers.get('content-type')?.startsWith('application/wasm') === true
     return isNamed && webAssembly!.compileStreaming !== undefined
@@ -97,6 +96,13 @@ export async function compileLater(file: KernelFile, change = same): Promise<Com
   } catch (cause) {
     throw notLoaded(file, cause)
   }
+}
+
+/** What a server answers for a file, or has answered. Rejects with Error where it has none. */
+export async function answerFor(file: KernelFile): Promise<Response> {
+  const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+  return response
 }
 
 const same = (file: KernelFile): KernelFile => file

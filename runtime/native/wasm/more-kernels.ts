@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
+import { moreImports } from './imports.js'
 import type { Kernels } from './kernels.js'
-import { bytesNow, compileLater, isAddress, isCompiled, type KernelFile } from './locate.js'
+import { answerFor, bytesNow, compileLater, isCompiled, type KernelFile } from './locate.js'
 import { notLoaded } from './not-loaded.js'
 import { withSharedMemory } from './threads/shared-import.js'
 import { type CompiledModule, webAssembly } from './web-assembly.js'
@@ -76,28 +77,28 @@ export class MoreKernels {
     const bytes = await bytesLater(file)
     const shared = withSharedMemory(bytes)
     const module = await compileLater(shared)
-    if (this.isThere) return
-    share(shared)
-    await this.addLater(module)
+    if (!this.isThere) await this.addLater(module, shared)
   }
 
   private addBytes(bytes: Uint8Array): void {
     const own = this.share === undefined ? bytes : withSharedMemory(bytes)
-    const module = compiled(() => new webAssembly!.Module(own))
-    this.check(module)
-    this.share?.(own)
-    this.add(module)
+    this.add(
+      compiled(() => new webAssembly!.Module(own)),
+      own,
+    )
   }
 
-  private add(module: CompiledModule): void {
+  private add(module: CompiledModule, shared?: Uint8Array): void {
     this.check(module)
-    compiled(() => new webAssembly!.Instance(module, this.kernels.importsOfMore()))
+    if (shared !== undefined) this.share?.(shared)
+    compiled(() => new webAssembly!.Instance(module, moreImports(this.kernels.exports)))
     this.complete()
   }
 
-  private async addLater(module: CompiledModule): Promise<void> {
+  private async addLater(module: CompiledModule, shared?: Uint8Array): Promise<void> {
     this.check(module)
-    await webAssembly!.instantiate(module, this.kernels.importsOfMore()).catch(otherFile)
+    if (shared !== undefined) this.share?.(shared)
+    await webAssembly!.instantiate(module, moreImports(this.kernels.exports)).catch(otherFile)
     this.complete()
   }
 
@@ -131,9 +132,7 @@ async function bytesLater(file: Exclude<KernelFile, CompiledModule>): Promise<Ui
   const now = bytesNow(file)
   if (now !== undefined) return now
   try {
-    const response = await (isAddress(file) ? fetch(file) : (file as Response | Promise<Response>))
-    if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
-    return new Uint8Array(await response.arrayBuffer())
+    return new Uint8Array(await (await answerFor(file)).arrayBuffer())
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     throw new PtliteError(

@@ -19,8 +19,9 @@ export class Division {
   readonly stub: number
   readonly firstIndices = new Map<number, number>()
   readonly moreIndices = new Map<number, number>()
+  /** The function that stands for one and for others with the same code. */
+  readonly same: (index: number) => number
   private readonly kept: ReadonlySet<number>
-  private readonly standing: (index: number) => number
 
   constructor(
     readonly module: LinkedModule,
@@ -32,7 +33,7 @@ export class Division {
     const { imported } = this.functions
     const cut = new Set([...module.functionNames].filter(([, name]) => isCut(name)).map(([index]) => index))
     this.kept = this.graph.reachable(this.graph.roots(), (index) => cut.has(index))
-    this.standing = foldFunctions(module, imported, this.kept)
+    this.same = foldFunctions(this.functions, this.kept)
     const own = module.bodies.map((_, i) => imported + i).filter((index) => this.same(index) === index)
     this.first = own.filter((index) => this.isKept(index))
     this.more = own.filter((index) => !this.isKept(index))
@@ -52,11 +53,6 @@ export class Division {
 
   isKept(index: number): boolean {
     return this.kept.has(index)
-  }
-
-  /** The function that stands for this one and for others with the same code. */
-  same(index: number): number {
-    return this.standing(index)
   }
 
   /** The number that a function has in the first file. */

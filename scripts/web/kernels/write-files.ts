@@ -1,6 +1,6 @@
 import { Bytes } from '../../../runtime/native/wasm/emit/bytes.js'
 import type { Division } from './division.js'
-import { KIND, RELOCATION, SECTION } from './linked-module.js'
+import { type Import, KIND, RELOCATION, SECTION } from './linked-module.js'
 import { Reader } from './reader.js'
 
 /** Instructions. */
@@ -12,6 +12,19 @@ const FUNCTIONS = 0x70
 const functionName = (position: number): string => position.toString(36)
 const globalName = (index: number): string => `g${index}`
 
+/** Flag of limits: the memory is shared. */
+const SHARED = 2
+
+/**
+ * The linker makes code for threads alone with an import of shared memory. It is as good for memory of one thread, which is what most pages have: the files ask
+ * for that, and the library changes it back where memory can be shared (runtime/native/wasm/threads/shared-import.ts).
+ */
+function writeImport(to: Bytes, { module, name, kind, description }: Import): void {
+  to.name(module).name(name).byte(kind)
+  if (kind !== KIND.memory) to.all(description)
+  else to.byte(description[0]! & ~SHARED).all(description.subarray(1))
+}
+
 /** The first file. Where functions of the second stand, it has one that returns `missing`, of the type of kernels. */
 export function writeFirst(division: Division, missing: number, typeOfKernels: number): Bytes {
   const { module, functions, first, wanted, globals, doors, stub } = division
@@ -19,7 +32,7 @@ export function writeFirst(division: Division, missing: number, typeOfKernels: n
   const file = header()
   section(file, SECTION.type, (to) => to.all(functions.section(SECTION.type)))
   section(file, SECTION.import, (to) => {
-    list(to, module.imports, (entry) => to.name(entry.module).name(entry.name).byte(entry.kind).all(entry.description))
+    list(to, module.imports, (entry) => writeImport(to, entry))
   })
   section(file, SECTION.function, (to) => {
     const types = [...first.map((index) => functions.type(index)), typeOfKernels, ...called.map((index) => functions.type(index))]
@@ -64,7 +77,7 @@ export function writeMore(division: Division): Bytes {
   section(file, SECTION.type, (to) => to.all(functions.section(SECTION.type)))
   section(file, SECTION.import, (to) => {
     to.unsigned(2 + wanted.length + globals.length)
-    to.name(memory.module).name(memory.name).byte(KIND.memory).all(memory.description)
+    writeImport(to, memory)
     to.name('first').name('__indirect_function_table').all([KIND.table, FUNCTIONS, 0]).unsigned(division.places)
     wanted.forEach((index, i) => to.name('first').name(functionName(i)).byte(KIND.function).unsigned(functions.type(index)))
     for (const index of globals) to.name('first').name(globalName(index)).byte(KIND.global).all(functions.globalType(index))

@@ -1,6 +1,9 @@
 import t from 'tap'
 import { compileAhead } from '../../src/ahead.js'
 import { loadModule, type Output, type Tensor } from '../../src/index.js'
+import { mem_fill } from '../../runtime/native/generated/kernels.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
+import { observeStorages } from '../../runtime/tensor/storage-observer.js'
 import { difference, fixturePath, inputOf, readCalls } from './fixtures.js'
 
 /** Quantized programs: interpreted they give PyTorch's floats, plans compute on integers. */
@@ -83,3 +86,26 @@ for (const [name, { integers, floats, exportedFloats = [] }] of Object.entries(P
     })
   }
 }
+
+/** Has new memory hold NaN until it is written. */
+function withNaN<T>(run: () => T): T {
+  const nothing = (): void => undefined
+  const allocated = (storage: Storage): void => {
+    if (storage.byteLength > 0) mem_fill({ address: storage.address, bytes: storage.byteLength, value: 255 })
+  }
+  const before = observeStorages({ used: nothing, freed: nothing, allocated })
+  try {
+    return run()
+  } finally {
+    observeStorages(before)
+  }
+}
+
+t.test('the content of new memory changes no plan', async (t) => {
+  const name = 'tokens.dynamic'
+  const module = await loadModule(fixturePath(`${name}.core.pt2`), { compile: 'eager' })
+  const args = readCalls(name).calls[0]!.args.map(inputOf)
+  const graph = (withNaN(() => module.explain('forward', args)) as string).split('\n# after ').at(-1)!
+  for (const op of PROGRAMS[name]!.floats) t.notOk(graph.includes(` = ${op}(`), op)
+  module.dispose()
+})

@@ -1,7 +1,7 @@
 import { PtliteError } from '../../../runtime/error.js'
+import { mem_fill } from '../../../runtime/native/generated/kernels.js'
 import { findOperator } from '../../../runtime/operators/registry.js'
-import { arrayTypeOf, writeTensor } from '../../../runtime/tensor/data.js'
-import { DType, itemSize } from '../../../runtime/tensor/dtype.js'
+import { itemSize } from '../../../runtime/tensor/dtype.js'
 import { Storage } from '../../../runtime/tensor/storage.js'
 import { Tensor } from '../../../runtime/tensor/tensor.js'
 import type { CustomObject, Value } from '../../../runtime/tensor/value.js'
@@ -13,8 +13,8 @@ import type { Analysis } from '../analysis.js'
 import type { Editor } from '../editor.js'
 
 /**
- * Makes nodes whose results have the types that the operators themselves give them: each is called once, on memory of the shapes and
- * strides of its arguments and of any content.
+ * Makes nodes whose results have the types that the operators themselves give them: each is called once, on zeros of the shapes and
+ * strides of its arguments.
  */
 export class Builder {
   private nodes: OperatorNode[] = []
@@ -119,13 +119,11 @@ export class Builder {
   }
 }
 
-/** A tensor of this type with memory for all that its strides reach. Integers, which may be indices, are 0. */
+/** A tensor of this type with memory for all that its strides reach, of zeros: operators refuse indices that are too large, and ranges of NaN. */
 function standIn({ dtype, shape, strides, offset, quant }: TensorType): Tensor {
   const last = shape.reduce((at, size, d) => at + Math.max(size - 1, 0) * strides[d]!, offset)
-  const storage = Storage.allocate((last + 1) * itemSize(dtype))
-  if (dtype === DType.int64 || dtype === DType.int32) {
-    const all = new Tensor(storage, 0, [last + 1], [1], dtype)
-    writeTensor(all, new (arrayTypeOf(dtype))(last + 1))
-  }
+  const bytes = (last + 1) * itemSize(dtype)
+  const storage = Storage.allocate(bytes)
+  mem_fill({ address: storage.address, bytes, value: 0 })
   return new Tensor(storage, offset, shape, strides, dtype, quant)
 }

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { Blocks } from '../blocks.js'
 import { RequestError } from '../protocol/error.js'
+import { release } from './release.js'
 
-/** A body as it came: JSON, and what binary data follow it. */
+/** A body as it came: JSON, and what binary data follow it. Nobody else has their memory. */
 export interface Body {
   readonly json: Buffer
   /** null where no header says that there are any; they begin at a multiple of eight bytes. */
@@ -79,12 +80,15 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: B
     }
     const chunks: Buffer[] = []
     let received = 0
-    // what Node reads into does not live until the end, when it costs more to collect
     if (isKnown && header !== null) block = new AlignedBody(Number(length), header, blocks)
     body.on('data', (chunk: Buffer) => {
       received += chunk.length
       if (block === null) chunks.push(chunk)
-      else block.add(chunk)
+      else {
+        block.add(chunk)
+        // zlib goes on writing to the memory of its own
+        if (body === request) release(chunk)
+      }
       if (isKnown) return
       try {
         budget.more(taken, chunk.length)
@@ -104,6 +108,7 @@ export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: B
         block = null
         end(null, { json: whole.json, binary: whole.binary, bytes: taken })
       }
+      if (body === request && chunks.length > 1) chunks.forEach(release)
     })
     request.on('error', (error) => end(error, null))
     if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))

@@ -11,6 +11,7 @@ import type { Traceable, Tracing } from '../tracing.js'
 import type { Blocks } from '../blocks.js'
 import { type Body, type BodyBudget, readBody } from './body.js'
 import type { Outbox } from './outbox.js'
+import { release } from './release.js'
 
 export interface InferContext {
   readonly inference: Inference
@@ -69,8 +70,10 @@ function traceable({ headers, url }: IncomingMessage, version: string | undefine
 function requestOf({ find }: InferContext, name: string, version: string | undefined, { json, binary }: Body): InferRequest {
   if (json.length === 0 && binary !== null) return rawRequest(find(name, version).facts.inputs, binary)
   let value: unknown
+  const text = json.toString('utf8')
+  release(json)
   try {
-    value = JSON.parse(json.toString('utf8'))
+    value = JSON.parse(text)
   } catch (error) {
     throw invalid(`the body is no JSON: ${(error as Error).message}`)
   }

@@ -27,7 +27,8 @@ const WITHIN: Readonly<Record<string, string>> = {
     'integers-rare': 'compiler',
   },
 }
-export const within = (part: string): string => WITHIN[part] ?? part
+export const within = (part: string): string => WITHIN[part] ?? (USUAL.has(part) ? 'usual' : part)
+const USUAL = new Set(['shapes', 'joins', 'indexing', 'pointwise', 'reductions', 'layers', 'transformers', 'operators-rare', 'random'])
 
 /** Where the functions are that run kernels. */
 const WRITERS = 'runtime/native/generated/kernels/'
@@ -71,7 +72,7 @@ const PLACED: Readonly<Record<string, string>> = {
 
 /** The part of a source file. */
 export function placedIn(file: string): string {
-  return PLACED[file] ?? within(partOf(file))
+  return within(PLACED[file] ?? partOf(file))
 }
 
 /** Functions of the library that are there when a model is, or that load what they need. */

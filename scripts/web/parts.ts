@@ -13,10 +13,25 @@ import { MORE_KERNELS } from '../../runtime/native/wasm/more-kernels.js'
 export const LOADERS_FILE = 'web/parts/loaders.ts'
 export const REACH_FILE = REACH
 
-/** What models need, whatever their operators, is one part here: browsers ask for each part by itself. */
+/* What is needed together is one part here: a file of its own costs a browser milliseconds. */
+
+/** What models need, whatever their operators. */
 const MODEL = 'model'
+/** Families of operators that methods of tensors call, or that almost every network has: dropout comes to those of random numbers. */
+const USUAL = 'usual'
 const WITHIN: Readonly<Record<string, string>> = {
   ...{ operators: MODEL, files: MODEL, views: MODEL, 'tensor-operations': MODEL },
+  ...{
+    layers: USUAL,
+    transformers: USUAL,
+    joins: USUAL,
+    shapes: USUAL,
+    reductions: USUAL,
+    indexing: USUAL,
+    pointwise: USUAL,
+    random: USUAL,
+  },
+  'operators-rare': USUAL,
   ...{ sources: FIRST, containers: FIRST, guard: FIRST, 'runtime-rare': FIRST },
   ...{
     recording: 'compiler',
@@ -27,8 +42,7 @@ const WITHIN: Readonly<Record<string, string>> = {
     'integers-rare': 'compiler',
   },
 }
-export const within = (part: string): string => WITHIN[part] ?? (USUAL.has(part) ? 'usual' : part)
-const USUAL = new Set(['shapes', 'joins', 'indexing', 'pointwise', 'reductions', 'layers', 'transformers', 'operators-rare', 'random'])
+export const within = (part: string): string => WITHIN[part] ?? part
 
 /** Where the functions are that run kernels. */
 const WRITERS = 'runtime/native/generated/kernels/'

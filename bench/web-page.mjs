@@ -86,6 +86,8 @@ const ARGUMENTS = [
 
 /** Milliseconds, on machines with other work. */
 const PATIENCE = 180_000
+/** What a browser does for itself at its start, such as its own first page, takes the processors for some time. */
+const SETTLING = 1500
 
 /** Milliseconds until the first result, and bytes that were sent, of a browser that has never been there. */
 async function visit(path, slow) {
@@ -96,6 +98,7 @@ async function visit(path, slow) {
   })
   try {
     const tab = await browser.newPage()
+    await new Promise((resolve) => setTimeout(resolve, SETTLING))
     tab.on('pageerror', (error) => console.error(`${path}: ${error.message}`))
     if (slow) {
       const session = await tab.context().newCDPSession(tab)

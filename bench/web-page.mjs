@@ -3,15 +3,11 @@
 //
 //   node web-page.mjs [--model mobilenet_v2] [--rounds 7] [--megabits 20] [--latency 20]
 //
-// Code is sent as a server compresses it (gzip), models as they are. `PTLITE_CHROMIUM` names a Chromium where it is not /usr/bin/chromium.
-import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { dirname, extname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// Code is sent as a server compresses it (gzip), models as they are. `PTLITE_CHROMIUM` names a Chromium where it is not /usr/bin/chromium (lib/pages.mjs).
 import { parseArgs } from 'node:util'
-import { gzipSync } from 'node:zlib'
-import { chromium } from 'playwright-core'
+import { median } from './lib/compare.mjs'
 import { modelPath } from './lib/models.mjs'
+import { openBrowser, pageOf, PATIENCE, servePages } from './lib/pages.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -21,19 +17,14 @@ const { values: options } = parseArgs({
     latency: { type: 'string', default: '20' },
   },
 })
-const here = dirname(fileURLToPath(import.meta.url))
-const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' }
-const PREFIXES = { '/ptlite/': join(here, '../dist'), '/ort/': join(here, 'node_modules/onnxruntime-web/dist') }
-
 const input = `new Float32Array(3 * 224 * 224).fill(0.5)`
-const page = (program) => `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><script type="module">${program}</script>`
-const PAGES = {
-  '/ptlite.html': page(`
+const pages = {
+  '/ptlite.html': pageOf(`
     import { loadModule, tensor } from '/ptlite/web.js'
     const module = await loadModule('/model.ptl')
     const output = module.forward(tensor(${input}, [1, 3, 224, 224]))
     globalThis.result = { milliseconds: performance.now(), first: [...output.data().slice(0, 3)] }`),
-  '/ort.html': page(`
+  '/ort.html': pageOf(`
     import * as ort from '/ort/ort.wasm.min.mjs'
     ort.env.wasm.numThreads = 1
     ort.env.wasm.wasmPaths = '/ort/'
@@ -42,63 +33,13 @@ const PAGES = {
     globalThis.result = { milliseconds: performance.now(), first: [...output.data.slice(0, 3)] }`),
 }
 
-/** What is sent, made once: a server has it compressed. */
-const answers = new Map()
-function answerTo(path) {
-  if (!answers.has(path)) answers.set(path, made(path))
-  return answers.get(path)
-}
-function made(path) {
-  if (PAGES[path] !== undefined) return packed(Buffer.from(PAGES[path]), 'text/html')
-  if (path === '/model.ptl')
-    return { bytes: readFileSync(modelPath(options.model, 'traced.ptl')), headers: { 'content-type': 'application/octet-stream' } }
-  if (path === '/model.onnx')
-    return { bytes: readFileSync(modelPath(options.model, 'onnx')), headers: { 'content-type': 'application/octet-stream' } }
-  const prefix = Object.keys(PREFIXES).find((start) => path.startsWith(start))
-  if (prefix === undefined || path.includes('..')) return undefined
-  return packed(readFileSync(join(PREFIXES[prefix], path.slice(prefix.length))), TYPES[extname(path)])
-}
-const packed = (bytes, type) => ({ bytes: gzipSync(bytes, { level: 9 }), headers: { 'content-type': type, 'content-encoding': 'gzip' } })
-
-let sent = 0
-const server = createServer(({ url }, response) => {
-  let answer
-  try {
-    answer = answerTo(new URL(url, 'http://localhost').pathname)
-  } catch {
-    answer = undefined
-  }
-  if (answer === undefined) return response.writeHead(404).end()
-  sent += answer.bytes.length
-  response.writeHead(200, { ...answer.headers, 'content-length': answer.bytes.length, 'cache-control': 'max-age=3600' }).end(answer.bytes)
-})
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-const address = `http://localhost:${server.address().port}`
-
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-/** Milliseconds, on machines with other work. */
-const PATIENCE = 180_000
-/** What a browser does for itself at its start, such as its own first page, takes the processors for some time. */
-const SETTLING = 1500
+const files = { '/model.ptl': modelPath(options.model, 'traced.ptl'), '/model.onnx': modelPath(options.model, 'onnx') }
+const served = await servePages({ pages, fileOf: (path) => files[path] })
 
 /** Milliseconds until the first result, and bytes that were sent, of a browser that has never been there. */
 async function visit(path, slow) {
-  const browser = await chromium.launch({
-    executablePath: process.env.PTLITE_CHROMIUM ?? '/usr/bin/chromium',
-    args: ARGUMENTS,
-    timeout: PATIENCE,
-  })
+  const { browser, tab } = await openBrowser()
   try {
-    const tab = await browser.newPage()
-    await new Promise((resolve) => setTimeout(resolve, SETTLING))
     tab.on('pageerror', (error) => console.error(`${path}: ${error.message}`))
     if (slow) {
       const session = await tab.context().newCDPSession(tab)
@@ -111,16 +52,14 @@ async function visit(path, slow) {
         uploadThroughput: rate,
       })
     }
-    sent = 0
-    await tab.goto(address + path, { timeout: PATIENCE })
+    const before = served.sent
+    await tab.goto(served.address + path, { timeout: PATIENCE })
     const handle = await tab.waitForFunction('globalThis.result', undefined, { timeout: PATIENCE })
-    return { ...(await handle.jsonValue()), bytes: sent }
+    return { ...(await handle.jsonValue()), bytes: served.sent - before }
   } finally {
     await browser.close()
   }
 }
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
 console.log(`${options.model}, ${options.rounds} visits each, Chromium with an empty profile; onnxruntime-web with 1 thread\n`)
 console.log('| network | ptlite/web, ms | onnxruntime-web, ms | ratio | ptlite/web, MB | onnxruntime-web, MB |')
@@ -136,5 +75,4 @@ for (const slow of [false, true]) {
   const name = slow ? `${options.megabits} Mbit/s, ${options.latency} ms` : 'this machine'
   console.log(`| ${name} | ${a.toFixed(0)} | ${b.toFixed(0)} | ${(a / b).toFixed(2)}× | ${m} | ${n} |`)
 }
-server.closeAllConnections()
-server.close()
+served.close()

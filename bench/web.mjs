@@ -12,25 +12,12 @@ import { parseArgs } from 'node:util'
 import * as web from '../dist/web.js'
 import { countProcessorTime } from './lib/clock.mjs'
 import { compare, relativeError } from './lib/compare.mjs'
-import { modelPath } from './lib/models.mjs'
+import { modelPath, WEB_MODELS } from './lib/models.mjs'
 import { OnnxRuntimeWeb, Ptlite } from './lib/peers.mjs'
-
-const MODELS = [
-  'mobilenet_v2',
-  'mobilenet_v3_small',
-  'squeezenet1_1',
-  'shufflenet_v2_x1_0',
-  'resnet18',
-  'efficientnet_b0',
-  'encoder',
-  'lstm',
-  'mlp',
-  'mobilenet_v2_quantized',
-]
 
 const { values: options } = parseArgs({
   options: {
-    models: { type: 'string', default: MODELS.join() },
+    models: { type: 'string', default: WEB_MODELS.join() },
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '5' },
     minimum: { type: 'boolean', default: false },

@@ -16,6 +16,8 @@ export const MODELS = [
   'mlp',
   'mobilenet_v2_quantized',
 ]
+/** What is measured in WebAssembly, beside onnxruntime-web. */
+export const WEB_MODELS = MODELS.filter((name) => name !== 'resnet50')
 const folder = fileURLToPath(new URL('../models/out/', import.meta.url))
 
 /** Path of a model file, `modelPath('mlp', 'mobile.ptl')`; exports the model where it is missing. */

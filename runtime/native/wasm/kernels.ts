@@ -9,6 +9,16 @@ import { bufferUpTo, type CompiledModule, webAssembly } from './web-assembly.js'
 
 const ALIGNMENT = 64
 
+/** Kernels in a file that comes when something needs them. */
+export interface OtherKernels {
+  /** Whether a kernel is one of them, and they have not come. */
+  lacks(kernel: number): boolean
+  /** Loads them at once where the host can do that. Throws NATIVE_LIBRARY: for one who can wait where they may come later. */
+  now(): void
+  /** Fulfils once they are there. Rejects with NATIVE_LIBRARY. */
+  later(): Promise<void>
+}
+
 /** One instance of the kernels, with its memory, in which the frame of this thread and all tensors lie. */
 export class Kernels {
   private readonly frame: number
@@ -21,11 +31,8 @@ export class Kernels {
   private readonly writes: number
   /** Why no kernel can run any more. */
   private trap: PtliteError | undefined
-  /** Which kernels are in a file that has not come, a bit for each, and what has it come or throws. */
-  private apart: Uint8Array | undefined
-  private need: (() => void) | undefined
-  /** The file with those. */
-  more: { later(): Promise<void> } | undefined
+  /** The kernels that are in another file; undefined: all are here. */
+  more: OtherKernels | undefined
 
   private constructor(
     readonly exports: KernelExports,
@@ -80,15 +87,9 @@ export class Kernels {
     return status
   }
 
-  /** Some kernels are in another file, which `need` loads, or throws for want of; undefined: all are there. */
-  lack(apart: Uint8Array | undefined, need?: () => void): void {
-    this.apart = apart
-    this.need = need
-  }
-
   /** Throws NATIVE_LIBRARY where a kernel is in a file that has to be waited for. */
   ensure(kernel: number): void {
-    if (this.apart !== undefined && (this.apart[kernel >> 3]! & (1 << (kernel & 7))) !== 0) this.need!()
+    if (this.more?.lacks(kernel) === true) this.more.now()
   }
 
   /** Runs the kernel of the frame at an address. */

@@ -1,6 +1,6 @@
 import { PtliteError } from '../../error.js'
 import { moreImports } from './imports.js'
-import type { Kernels } from './kernels.js'
+import type { Kernels, OtherKernels } from './kernels.js'
 import { answerFor, bytesNow, compileLater, isCompiled, type KernelFile } from './locate.js'
 import { notLoaded } from './not-loaded.js'
 import { withSharedMemory } from './threads/shared-import.js'
@@ -17,13 +17,14 @@ const MARK_BYTES = 8
 type Share = (module: Uint8Array) => void
 
 /** The second file of kernels (scripts/web/kernels/divide.ts), which comes when something needs it. Its functions stand in the table of the first one. */
-export class MoreKernels {
+export class MoreKernels implements OtherKernels {
   private loading: Promise<void> | undefined
-  private isThere = false
 
   private constructor(
     private readonly kernels: Kernels,
     private readonly mark: string,
+    /** A bit for each kernel that is in the file; undefined once they are there. */
+    private apart: Uint8Array | undefined,
     private readonly file: KernelFile | undefined,
     /** Where memory is shared with threads. */
     private readonly share: Share | undefined,
@@ -32,16 +33,14 @@ export class MoreKernels {
   /** What is apart from a module of kernels; undefined where it has them all. */
   static of(kernels: Kernels, module: CompiledModule, file: KernelFile | undefined, share: Share | undefined): MoreKernels | undefined {
     const division = divisionOf(module)
-    if (division === undefined) return undefined
-    const more = new MoreKernels(kernels, markOf(division), file, share)
-    kernels.lack(division.subarray(MARK_BYTES), () => {
-      more.now()
-    })
-    return more
+    return division && new MoreKernels(kernels, markOf(division), division.subarray(MARK_BYTES), file, share)
   }
 
-  /** Loads them at once where the host can do that. Throws NATIVE_LIBRARY: for one who can wait where they may come later. */
-  private now(): void {
+  lacks(kernel: number): boolean {
+    return this.apart !== undefined && (this.apart[kernel >> 3]! & (1 << (kernel & 7))) !== 0
+  }
+
+  now(): void {
     const { file } = this
     if (file !== undefined && isCompiled(file)) {
       this.add(file)
@@ -53,9 +52,8 @@ export class MoreKernels {
     else throw notLoaded(MORE_KERNELS, 'its second file of kernels')
   }
 
-  /** Fulfils once they are there. Rejects with NATIVE_LIBRARY. */
   async later(): Promise<void> {
-    if (this.isThere) return
+    if (this.apart === undefined) return
     this.loading ??= this.load()
     try {
       await this.loading
@@ -71,13 +69,13 @@ export class MoreKernels {
     if (file === undefined) throw nowhere()
     if (share === undefined || isCompiled(file)) {
       const module = await compileLater(file)
-      if (!this.isThere) await this.addLater(module)
+      if (this.apart !== undefined) await this.addLater(module)
       return
     }
     const bytes = await bytesLater(file)
     const shared = withSharedMemory(bytes)
     const module = await compileLater(shared)
-    if (!this.isThere) await this.addLater(module, shared)
+    if (this.apart !== undefined) await this.addLater(module, shared)
   }
 
   private addBytes(bytes: Uint8Array): void {
@@ -92,19 +90,14 @@ export class MoreKernels {
     this.check(module)
     if (shared !== undefined) this.share?.(shared)
     compiled(() => new webAssembly!.Instance(module, moreImports(this.kernels.exports)))
-    this.complete()
+    this.apart = undefined
   }
 
   private async addLater(module: CompiledModule, shared?: Uint8Array): Promise<void> {
     this.check(module)
     if (shared !== undefined) this.share?.(shared)
     await webAssembly!.instantiate(module, moreImports(this.kernels.exports)).catch(otherFile)
-    this.complete()
-  }
-
-  private complete(): void {
-    this.isThere = true
-    this.kernels.lack(undefined)
+    this.apart = undefined
   }
 
   private check(module: CompiledModule): void {

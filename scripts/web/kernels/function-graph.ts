@@ -1,9 +1,7 @@
 import type { LinkedFunctions } from './linked-functions.js'
-import { KIND, type LinkedModule, type LinkedSymbol, RELOCATION, SECTION } from './linked-module.js'
+import { CODE, KIND, type LinkedModule, type LinkedSymbol, RELOCATION, SECTION } from './linked-module.js'
 import { Reader } from './reader.js'
 
-const CALL = 0x10
-const END = 0x0b
 /** What the linker writes itself has no relocations: a call of each function that has to run at first, and nothing else. */
 const CONSTRUCTORS = '__wasm_call_ctors'
 /** Relocations in code that stand for no symbol of a function or of data. */
@@ -50,8 +48,8 @@ export class FunctionGraph {
     const reader = new Reader(this.functions.code, start, end)
     if (reader.number() !== 0) throw new Error(`${CONSTRUCTORS} has locals`)
     const called = []
-    for (let byte = reader.byte(); byte !== END; byte = reader.byte()) {
-      if (byte !== CALL) throw new Error(`${CONSTRUCTORS} does something else than calls`)
+    for (let byte = reader.byte(); byte !== CODE.end; byte = reader.byte()) {
+      if (byte !== CODE.call) throw new Error(`${CONSTRUCTORS} does something else than calls`)
       called.push(reader.number())
     }
     return called

@@ -1,8 +1,7 @@
-import { type Body, KIND, type LinkedModule, RELOCATION, SECTION } from './linked-module.js'
+import { CODE, type Body, KIND, type LinkedModule, RELOCATION, SECTION } from './linked-module.js'
 import { Reader } from './reader.js'
 
 /** A global that is computed, or of another type, is none that the linker makes. */
-const CONSTANT = { int32: 0x41, end: 0x0b } as const
 
 /** Functions of a module by their numbers, of which imports have the first. */
 export class LinkedFunctions {
@@ -47,9 +46,9 @@ export class LinkedFunctions {
     const reader = new Reader(this.section(SECTION.global))
     return reader.list(() => {
       const type = reader.take(2)
-      if (reader.byte() !== CONSTANT.int32) throw new Error('a global that is no number of 32 bits')
+      if (reader.byte() !== CODE.int32) throw new Error('a global that is no number of 32 bits')
       reader.signed()
-      if (reader.byte() !== CONSTANT.end) throw new Error('a global that is computed')
+      if (reader.byte() !== CODE.end) throw new Error('a global that is computed')
       return type
     })[index]!
   }

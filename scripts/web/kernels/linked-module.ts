@@ -10,6 +10,8 @@ export const SECTION = {
   ...{ custom: 0, type: 1, import: 2, function: 3, table: 4, global: 6, export: 7, start: 8, element: 9 },
   ...{ dataCount: 12, code: 10, data: 11 },
 } as const
+/** Instructions. */
+export const CODE = { end: 0x0b, call: 0x10, callIndirect: 0x11, localGet: 0x20, int32: 0x41 } as const
 /** Kinds of imports and exports. */
 export const KIND = { function: 0, table: 1, memory: 2, global: 3 } as const
 
@@ -138,8 +140,7 @@ function readExports(reader: Reader): Export[] {
   return reader.list(() => ({ name: reader.text(), kind: reader.byte(), index: reader.number() }))
 }
 
-/** i32.const 1, end */
-const FROM_ONE = [0x41, 1, 0x0b]
+const FROM_ONE = [CODE.int32, 1, CODE.end]
 
 function readElements(reader: Reader): number[] {
   if (reader.number() !== 1 || reader.byte() !== 0 || !FROM_ONE.every((byte) => reader.byte() === byte))

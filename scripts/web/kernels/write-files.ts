@@ -1,10 +1,8 @@
 import { Bytes } from '../../../runtime/native/wasm/emit/bytes.js'
 import type { Division } from './division.js'
-import { type Import, KIND, RELOCATION, SECTION } from './linked-module.js'
+import { CODE, type Import, KIND, RELOCATION, SECTION } from './linked-module.js'
 import { Reader } from './reader.js'
 
-/** Instructions. */
-const CODE = { end: 0x0b, call: 0x10, callIndirect: 0x11, localGet: 0x20, int32: 0x41 } as const
 /** References to functions, as elements of tables. */
 const FUNCTIONS = 0x70
 

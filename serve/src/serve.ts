@@ -71,7 +71,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   try {
     await app.listen({ host: settings.host, port: settings.port })
     if (settings.grpcPort !== null)
-      grpc = await grpcServer({ settings, repository: models, inference, budget, tracing, isOpen: () => isOpen, onFault })
+      grpc = await grpcServer({ settings, repository: models, inference, budget, blocks, tracing, isOpen: () => isOpen, onFault })
   } catch (error) {
     await app.close()
     await models.close()

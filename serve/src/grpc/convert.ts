@@ -1,4 +1,5 @@
 import type { TypedArray } from 'ptlite'
+import type { Blocks } from '../blocks.js'
 import type { AnswerOutput } from '../protocol/answer.js'
 import { DATATYPES, type Datatype, isDatatype } from '../protocol/datatypes.js'
 import { elementsOf, fromBinary, fromJson, toBinary } from '../protocol/elements.js'
@@ -16,8 +17,8 @@ const FIELDS: Readonly<Record<Datatype, keyof GrpcContents | null>> = {
   ...{ FP16: null, BF16: null, FP32: 'fp32_contents', FP64: 'fp64_contents', BYTES: 'bytes_contents' },
 }
 
-/** A request from its message. Throws where it is not what the protocol says. */
-export function fromMessage(message: GrpcInferRequest): InferRequest {
+/** A request from its message. Raw contents are copied to blocks of memory. Throws where it is not what the protocol says. */
+export function fromMessage(message: GrpcInferRequest, blocks: Blocks): InferRequest {
   const { inputs, outputs, raw_input_contents: raw } = message
   const isRaw = raw.length > 0
   if (isRaw && raw.length !== inputs.length)
@@ -25,13 +26,17 @@ export function fromMessage(message: GrpcInferRequest): InferRequest {
   return {
     id: message.id,
     parameters: parametersOf(message.parameters),
-    inputs: inputs.map((input, i) => inputOf(input, isRaw ? raw[i]! : null)),
+    inputs: inputs.map((input, i) => inputOf(input, isRaw ? raw[i]! : null, blocks)),
     outputs: outputs.length === 0 ? null : outputs.map(outputOf),
     binaryOutput: isRaw,
   }
 }
 
-function inputOf({ name, datatype, shape: sizes, contents }: GrpcInferRequest['inputs'][number], raw: Uint8Array | null): NamedTensor {
+function inputOf(
+  { name, datatype, shape: sizes, contents }: GrpcInferRequest['inputs'][number],
+  raw: Uint8Array | null,
+  blocks: Blocks,
+): NamedTensor {
   if (name === '') throw invalid('expected "name" of an input to be a string, found nothing')
   if (!isDatatype(datatype))
     throw invalid(`input '${name}': expected "datatype" to be one of ${Object.keys(DATATYPES).join(', ')}, found ${quoted(datatype)}`)
@@ -41,7 +46,9 @@ function inputOf({ name, datatype, shape: sizes, contents }: GrpcInferRequest['i
     if (contents !== null && Object.values(contents).some((list) => Array.isArray(list) && list.length > 0))
       throw invalid(`input '${name}' has both contents and raw_input_contents`)
     // grpc's buffers are parts of larger ones
-    return { name, datatype, shape, data: fromBinary(new Uint8Array(raw), datatype, shape, count, name) }
+    const own = new Uint8Array(blocks.take(raw.length), 0, raw.length)
+    own.set(raw)
+    return { name, datatype, shape, data: fromBinary(own, datatype, shape, count, name) }
   }
   const field = FIELDS[datatype]
   if (field === null) throw invalid(`input '${name}': ${datatype} is sent in raw_input_contents`)

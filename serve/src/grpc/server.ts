@@ -13,6 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
+import type { Blocks } from '../blocks.js'
 import type { BodyBudget } from '../http/body.js'
 import type { Inference, Inferred, Running } from '../inference.js'
 import type { Repository } from '../models/repository.js'
@@ -29,6 +30,7 @@ export interface GrpcParts {
   readonly repository: Repository
   readonly inference: Inference
   readonly budget: BodyBudget
+  readonly blocks: Blocks
   readonly tracing: Tracing | null
   readonly isOpen: () => boolean
   readonly onFault: (error: unknown) => void
@@ -188,7 +190,7 @@ function inferStream(
 }
 
 function infer(
-  { inference, repository, budget, tracing }: GrpcParts,
+  { inference, repository, budget, blocks, tracing }: GrpcParts,
   method: 'ModelInfer' | 'ModelStreamInfer',
   request: GrpcInferRequest,
   metadata: Metadata,
@@ -217,7 +219,7 @@ function infer(
   try {
     budget.take(bytes)
     isCounted = true
-    const parsed = fromMessage(request)
+    const parsed = fromMessage(request, blocks)
     return inference.start(name, version, parsed, timeoutMs, span, (fault, result) => {
       finish(fault, result)
       if (fault !== null || result === null) return done(fault, null)

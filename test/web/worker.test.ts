@@ -131,6 +131,30 @@ t.test('calls wait for each other, and can be given up', options, async (t) => {
   await t.rejects(load, reason)
 })
 
+t.test('a compiled call that is given up is ended', options, async (t) => {
+  const web = await webLibrary()
+  const module = await web.loadInWorker(file, { compile: 'eager' })
+  const large = (): library.Tensor => web.tensor(new Float32Array(768 * 3 * 64 * 64), [768, 3, 64, 64])
+  const time = async (call: () => Promise<unknown>): Promise<number> => {
+    const begin = performance.now()
+    await call()
+    return performance.now() - begin
+  }
+  await module.forward(image(web))
+  await module.compile('forward', [large()])
+  await module.forward(large())
+  const whole = await time(() => module.forward(large()))
+  const after = await time(async () => {
+    const controller = new AbortController()
+    const call = module.run('forward', [large()], { signal: controller.signal })
+    setTimeout(() => controller.abort(), whole / 10)
+    await t.rejects(call, { name: 'AbortError' })
+    t.strictSame((await module.forward<library.Tensor>(image(web))).shape, [1, 10])
+  })
+  t.ok(after < 0.6 * whole, `the next one is answered after ${after} ms; a whole one takes ${whole}`)
+  module.dispose()
+})
+
 t.test('a worker that ends rejects what waits', options, async (t) => {
   const web = await webLibrary()
   const threads = process.getBuiltinModule('worker_threads') as unknown as { Worker: unknown }

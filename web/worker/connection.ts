@@ -68,7 +68,7 @@ export class Connection {
     if (this.over !== undefined) throw this.over
     const packer = new Packer(CLASSES, (value) => (value instanceof Tuple ? value.items : undefined))
     const sent = reading(() => args.map((arg) => packer.pack(arg)))
-    const reply = await this.ask({ kind, method, args: sent, limits }, [...packer.transfer], signal)
+    const reply = await this.ask({ kind, method, args: sent, limits, isAbortable: signal !== undefined }, [...packer.transfer], signal)
     return this.resultOf((reply as Extract<Reply, { kind: 'result' }>).value)
   }
 
@@ -95,6 +95,8 @@ export class Connection {
         const pending: Pending = { request, transfer, resolve, reject, isGivenUp: false }
         giveUp = (): void => {
           pending.isGivenUp = true
+          // what it answers all the same is of no use, and what is sent next comes behind this
+          if (this.isBusy && this.queue[0] === pending) this.thread.post({ kind: 'abort' }, [])
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
           reject(signal?.reason)
         }

@@ -22,6 +22,8 @@ const post = (reply: Reply, transfer: Iterable<ArrayBuffer> = []): void =>
   threads === undefined ? page.postMessage(reply, [...transfer]) : threads.parentPort.postMessage(reply, [...transfer])
 
 let module: library.Module | undefined
+/** Ends the call that runs, where that is possible. */
+let running: AbortController | undefined
 /** Takes the next piece of the model. */
 let piece: ((message: PieceMessage) => void) | undefined
 
@@ -54,16 +56,19 @@ async function load({ source, options: { warns, ...options }, kernels }: LoadReq
   post({ kind: 'loaded', about })
 }
 
-async function call({ kind, method, args, limits }: CallRequest): Promise<void> {
+async function call({ kind, method, args, limits, isAbortable }: CallRequest): Promise<void> {
   const unpacker = new Unpacker(library, 'tuples')
   const packer = new Packer(library, () => undefined)
   try {
     const inputs = args.map((arg) => unpacker.unpack(arg) as library.Input)
     if (kind === 'compile') await module!.compile(method, inputs)
-    const output = kind === 'compile' ? null : await module!.run(method, inputs, limits === undefined ? {} : { limits })
+    if (isAbortable) running = new AbortController()
+    const options = { ...(limits === undefined ? {} : { limits }), ...(running === undefined ? {} : { signal: running.signal }) }
+    const output = kind === 'compile' ? null : await module!.run(method, inputs, options)
     const value = packer.pack(output)
     post({ kind: 'result', value }, packer.transfer)
   } finally {
+    running = undefined
     discard(module!, new Set([...unpacker.tensors, ...packer.tensors]))
   }
 }
@@ -77,6 +82,7 @@ function discard(from: library.Module, tensors: Iterable<library.Tensor>): void 
 async function answer(request: Request): Promise<void> {
   try {
     if (request.kind === 'piece') piece?.(request)
+    else if (request.kind === 'abort') running?.abort()
     else await (request.kind === 'load' ? load(request) : call(request))
   } catch (error) {
     post({ kind: 'failed', failure: failureOf(error, library) })

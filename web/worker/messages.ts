@@ -51,9 +51,16 @@ export interface CallRequest {
   readonly method: string
   readonly args: readonly Sent[]
   readonly limits: Limits | undefined
+  /** It may be given up while it runs. */
+  readonly isAbortable: boolean
 }
 
-export type Request = LoadRequest | PieceMessage | CallRequest
+/** Nobody waits for the call any more that was sent last. */
+export interface AbortMessage {
+  readonly kind: 'abort'
+}
+
+export type Request = LoadRequest | PieceMessage | CallRequest | AbortMessage
 
 export interface Failure {
   readonly code: ErrorCode

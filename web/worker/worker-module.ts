@@ -13,7 +13,8 @@ const abandoned = new FinalizationRegistry<Connection>((connection) => connectio
 
 /**
  * A model that a worker runs. Calls are answered in their order, one after the other; what a model is given is copied there, and what it changes in its
- * arguments stays there. An aborted call rejects at once: one that waits is left out, one that runs ends in its own time, and later ones wait for it.
+ * arguments stays there. An aborted call rejects at once: one that waits is left out; a compiled one that runs is ended where threads can share memory, and elsewhere
+ * runs to its end, which later ones wait for.
  */
 export class WorkerModule {
   /** `dispose`, at the end of a block that has it by `using`. */

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { Blocks } from './blocks.js'
 import { LONG_INLINE_MS, MANY_CALLS, MOST_INLINE_MS } from './inline.js'
 import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
@@ -15,7 +16,7 @@ import { Backup } from './workers/backup.js'
 import { errorOf } from './workers/errors.js'
 import { failureOf } from './workers/hosted-model.js'
 import type { NamedResult, SentArgument } from './workers/messages.js'
-import { toSent } from './workers/transfer.js'
+import { toSent, unusedOf } from './workers/transfer.js'
 
 /** A request that was taken on. */
 export interface Running {
@@ -34,7 +35,10 @@ export type Done = (error: Error | null, result: Inferred | null) => void
 export class Inference {
   private readonly backup = new Backup()
 
-  constructor(private readonly repository: Repository) {}
+  constructor(
+    private readonly repository: Repository,
+    private readonly blocks: Blocks,
+  ) {}
 
   /** Calls `done` once; null: it has been called. Throws what is wrong with the request. */
   start(
@@ -112,6 +116,7 @@ export class Inference {
         return false
       }
       settle(errorOf(failure), [])
+      this.giveBack(args, [])
       return true
     }
     const ended = performance.now()
@@ -124,7 +129,13 @@ export class Inference {
     add(statistics.computeInfer, Math.round(ms * 1e6))
     this.noteInline(model, ms > LONG_INLINE_MS)
     settle(null, results)
+    this.giveBack(args, results)
     return true
+  }
+
+  /** Memory of inputs, once the answer is there. */
+  private giveBack(args: readonly SentArgument[], results: readonly NamedResult[]): void {
+    for (const block of unusedOf(args, results)) this.blocks.giveBack(block)
   }
 
   /** A model most of whose calls take long goes to workers; single ones are long where the machine has more to do than it can. */

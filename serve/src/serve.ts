@@ -64,7 +64,7 @@ export async function serve(options: ServeOptions): Promise<PtliteServer> {
   const models = repository
   let isOpen = true
   const tracing = settings.tracing ? await openTracing() : null
-  const inference = new Inference(models)
+  const inference = new Inference(models, blocks)
   const app = httpServer({ settings, repository: models, inference, metrics, tracing, budget, blocks, isOpen: () => isOpen, log })
   const onFault = (error: unknown): void => log.error(error, 'internal error')
   let grpc: Awaited<ReturnType<typeof grpcServer>> | null = null

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { Blocks } from '../src/blocks.js'
+import type { SentTensor } from '../src/workers/messages.js'
+import { unusedOf } from '../src/workers/transfer.js'
 import { type Body, fixture, repository, start, type Started } from './support/server.js'
 
 const UNIT = 1 << 16
@@ -32,6 +34,16 @@ t.test('what is kept has an end, and is of sizes that are asked for', (t) => {
   t.end()
 })
 
+t.test('what results are in is not to be used again', (t) => {
+  const tensor = (buffer: ArrayBuffer): SentTensor => ({ datatype: 'FP32', shape: [1], buffer, offset: 0, bytes: 4 })
+  const [input, other, small] = [new ArrayBuffer(UNIT), new ArrayBuffer(UNIT), new ArrayBuffer(16)]
+  const given = [tensor(input), null, tensor(other), tensor(other), tensor(small)]
+  t.strictSame(unusedOf(given, [{ name: null, value: tensor(new ArrayBuffer(UNIT)) }]), [input, other])
+  t.strictSame(unusedOf(given, [{ name: 'y', value: tensor(other) }]), [input])
+  t.strictSame(unusedOf([tensor(small)], []), [], 'small ones are copied')
+  t.end()
+})
+
 const ROWS = 8192
 
 /** Sends a column of numbers as binary data, and gives what came back, output by output. */
@@ -58,29 +70,39 @@ async function columns(server: Started, model: string, value: number): Promise<{
   }
 }
 
-t.test('requests at once, whose bodies are in memory of earlier ones, have their own numbers', async (t) => {
-  const server = await start(t, repository(t, { 'affine.ptl': fixture('affine.ptl') }), { inline: 0 })
-  for (let round = 0; round < 5; round++) {
-    const values = Array.from({ length: 12 }, (_, i) => 100 * round + i)
-    const answers = await Promise.all(values.map((value) => columns(server, 'affine', value)))
-    answers.forEach(({ outputs: [y] }, i) => t.ok(y?.length === 4 * ROWS && y.every((each) => each === 2 * values[i]! + 1)))
-  }
+/** Where calls are made: `inline` of a model's config. */
+const INLINE = { 'by workers': false, "on the server's own thread": true }
+
+const serving = (name: string, inline: boolean): Record<string, string | object> => ({
+  [`${name}/1/model.ptl`]: fixture(`${name}.ptl`),
+  [`${name}/config.json`]: { inline },
 })
 
-t.test('results that are their input, and what a model keeps of it, are no memory of another request', async (t) => {
-  const server = await start(t, repository(t, { 'mirror.ptl': fixture('mirror.ptl') }), { workers: 1, inline: 0 })
-  let last = 0
-  for (let round = 0; round < 20; round++) {
-    const values = Array.from({ length: 4 }, (_, i) => 1 + 4 * round + i)
-    const answers = await Promise.all(values.map((value) => columns(server, 'mirror', value)))
-    const kept = answers.map(({ outputs: [, , before] }) => before![0])
-    answers.forEach(({ outputs: [same, part, before] }, i) => {
-      t.ok(same?.length === 4 * ROWS && same.every((each) => each === values[i]))
-      t.ok(part?.length === 4 && part.every((each) => each === values[i]))
-      t.ok(before?.length === 4 && before.every((each) => each === kept[i]))
-    })
-    // in whatever order they came
-    t.strictSame(new Set([...kept, values.find((each) => !kept.includes(each))]), new Set([last, ...values]))
-    last = values.find((each) => !kept.includes(each))!
-  }
-})
+for (const [where, inline] of Object.entries(INLINE))
+  t.test(`requests at once, whose bodies are in memory of earlier ones, have their own numbers ${where}`, async (t) => {
+    const server = await start(t, repository(t, serving('affine', inline)))
+    for (let round = 0; round < 5; round++) {
+      const values = Array.from({ length: 12 }, (_, i) => 100 * round + i)
+      const answers = await Promise.all(values.map((value) => columns(server, 'affine', value)))
+      answers.forEach(({ outputs: [y] }, i) => t.ok(y?.length === 4 * ROWS && y.every((each) => each === 2 * values[i]! + 1)))
+    }
+  })
+
+for (const [where, inline] of Object.entries(INLINE))
+  t.test(`results that are their input, and what a model keeps of it, are no memory of another request ${where}`, async (t) => {
+    const server = await start(t, repository(t, serving('mirror', inline)), { workers: 1 })
+    let last = 0
+    for (let round = 0; round < 20; round++) {
+      const values = Array.from({ length: 4 }, (_, i) => 1 + 4 * round + i)
+      const answers = await Promise.all(values.map((value) => columns(server, 'mirror', value)))
+      const kept = answers.map(({ outputs: [, , before] }) => before![0])
+      answers.forEach(({ outputs: [same, part, before] }, i) => {
+        t.ok(same?.length === 4 * ROWS && same.every((each) => each === values[i]))
+        t.ok(part?.length === 4 && part.every((each) => each === values[i]))
+        t.ok(before?.length === 4 && before.every((each) => each === kept[i]))
+      })
+      // in whatever order they came
+      t.strictSame(new Set([...kept, values.find((each) => !kept.includes(each))]), new Set([last, ...values]))
+      last = values.find((each) => !kept.includes(each))!
+    }
+  })

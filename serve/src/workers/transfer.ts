@@ -1,5 +1,5 @@
 import type { WireTensor } from '../protocol/tensor.js'
-import type { SentArgument, SentTensor } from './messages.js'
+import type { NamedResult, SentArgument, SentTensor } from './messages.js'
 
 /** Bytes up to which copying a buffer takes less time than handing it over. */
 const SMALL = 4096
@@ -12,6 +12,14 @@ export function buffersOf(sent: readonly SentArgument[]): ArrayBuffer[] {
     if ('buffer' in each && each.buffer.byteLength > SMALL) buffers.add(each.buffer)
   }
   return [...buffers]
+}
+
+/** Buffers of what a model was given that are none of its results. */
+export function unusedOf(given: readonly SentArgument[], results: readonly NamedResult[]): ArrayBuffer[] {
+  const buffers = buffersOf(given)
+  if (buffers.length === 0) return buffers
+  const used = buffersOf(results.map(({ value }) => value))
+  return buffers.filter((each) => !used.includes(each))
 }
 
 /** A tensor as it is sent; byte strings are copied, as they may be parts of one large buffer. */

@@ -7,8 +7,8 @@ const { port1: nowhere } = new MessageChannel()
 nowhere.close()
 
 /**
- * Gives the memory of a buffer back at once, where the buffer is all that lies in it; it has no elements afterwards. What V8 does not see of
- * requests, it counts, and collects the garbage of its whole heap every few megabytes.
+ * Gives the memory of a buffer back at once, where the buffer is all that lies in it; it has no elements afterwards. V8 counts memory outside of its
+ * heap, and collects the garbage of the whole heap after some megabytes of it: milliseconds in which nobody is answered.
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer

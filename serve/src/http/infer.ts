@@ -70,9 +70,9 @@ function traceable({ headers, url }: IncomingMessage, version: string | undefine
 function requestOf({ find }: InferContext, name: string, version: string | undefined, { json, binary }: Body): InferRequest {
   if (json.length === 0 && binary !== null) return rawRequest(find(name, version).facts.inputs, binary)
   let value: unknown
-  const text = json.toString('utf8')
-  release(json)
   try {
+    const text = json.toString('utf8')
+    release(json)
     value = JSON.parse(text)
   } catch (error) {
     throw invalid(`the body is no JSON: ${(error as Error).message}`)

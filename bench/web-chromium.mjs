@@ -3,7 +3,7 @@
 //
 //   node web-chromium.mjs [--models mobilenet_v2,mlp] [--seconds 6] [--rounds 5] [--threads 2]
 import { parseArgs } from 'node:util'
-import { compare, relativeError } from './lib/compare.mjs'
+import { compare, geometricMean, relativeError } from './lib/compare.mjs'
 import { modelPath, WEB_MODELS } from './lib/models.mjs'
 import { readNpy } from './lib/npy.mjs'
 import { openBrowser, pageOf, PATIENCE, servePages } from './lib/pages.mjs'
@@ -61,7 +61,7 @@ const PAGE = pageOf(`
       },
       time: (runs) => time(() => session.run(feeds), runs),
     }
-    globalThis.facts = { isolated: crossOriginIsolated, threads: web.getNumThreads(), level: web.cpu.currentLevel(), version: ort.env.versions.web }`)
+    globalThis.facts = { threads: web.getNumThreads(), level: web.cpu.currentLevel(), version: ort.env.versions.web }`)
 
 /** A library of the page, as `compare` has runtimes. */
 class PagePeer {
@@ -109,7 +109,7 @@ try {
     const cells = [a, b].map((ms) => String(Number(ms.toPrecision(3))))
     console.log(`| ${model} | ${cells.join(' | ')} | ${(a / b).toFixed(2)}× | ${relativeError(...outputs).toExponential(1)} |`)
   }
-  console.log(`\ngeometric mean: ${Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length).toFixed(2)}×`)
+  console.log(`\ngeometric mean: ${geometricMean(ratios).toFixed(2)}×`)
 } finally {
   await browser.close()
   served.close()

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import * as web from '../dist/web.js'
 import { countProcessorTime } from './lib/clock.mjs'
-import { compare, relativeError } from './lib/compare.mjs'
+import { compare, geometricMean, relativeError } from './lib/compare.mjs'
 import { modelPath, WEB_MODELS } from './lib/models.mjs'
 import { OnnxRuntimeWeb, Ptlite } from './lib/peers.mjs'
 
@@ -65,7 +65,5 @@ for (const model of options.models.split(',')) {
   const besideAlone = threads === 1 ? '' : ` ${ms(alone)} | ${ratio(alone)} |`
   console.log(`| ${model} | ${ms(ours)} |${besideAlone} ${ms(theirs)} | ${ratio(theirs)} | ${ms(native)} | ${ratio(native)} | ${error} |`)
 }
-console.log(
-  `\ngeometric mean against onnxruntime-web: ${Math.exp(ratios.reduce((sum, r) => sum + Math.log(r), 0) / ratios.length).toFixed(2)}×`,
-)
+console.log(`\ngeometric mean against onnxruntime-web: ${geometricMean(ratios).toFixed(2)}×`)
 await Promise.all(PEERS.map((peer) => peer.close()))

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cpu, loadModule, setNumThreads, tensor } from '../dist/index.js'
 import { compare, elements } from '../scripts/sweep/outputs.mjs'
-import { median } from './lib/compare.mjs'
+import { geometricMean, median } from './lib/compare.mjs'
 import { LineProcess } from './lib/line-process.mjs'
 
 /** Plans round otherwise than PyTorch, where they fold batch norms or use Winograd's algorithm; and what the sweep allows for noise. */
@@ -140,7 +140,7 @@ function print() {
       const cells = [row.times.plan, row.times.plain, row.times.frozen].map((ms) => ms?.toPrecision(3) ?? 'n/a')
       console.log(`| ${[basename(row.name), ...cells, `${ratio(row).toFixed(2)}×`, row.error.toExponential(0)].join(' | ')} |`)
     }
-    const mean = Math.exp(measured.reduce((sum, row) => sum + Math.log(ratio(row)), 0) / measured.length)
+    const mean = geometricMean(measured.map(ratio))
     const above = [0.95, 1].map((bound) => `${measured.filter((row) => ratio(row) > bound).length} above ${bound}`)
     console.log(`\n${measured.length} networks: geometric mean ${mean.toFixed(3)}, ${above.join(', ')}\n`)
   }

@@ -36,6 +36,10 @@ export function median(values) {
   return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
 }
 
+export function geometricMean(ratios) {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length)
+}
+
 /** Largest difference relative to the largest value of the reference. */
 export function relativeError(got, want) {
   const scale = want.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-30)

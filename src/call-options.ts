@@ -7,6 +7,9 @@ import { isSignal, ownSignal } from './signal.js'
 
 const NONE: CallSettings & RunSettings = {}
 
+const CALL_TESTS = { profiler: isProfiler, limits: limitsTest('call()') } satisfies Record<keyof CallOptions, unknown>
+const RUN_TESTS = { signal: isSignal, limits: limitsTest('run()') } satisfies Record<keyof RunOptions, unknown>
+
 /** By what it does: it may be of another copy of the library. */
 function isProfiler(value: unknown): string | null {
   return callback((value as Partial<Profiler> | null)?.record) === null ? null : 'a Profiler'
@@ -15,17 +18,13 @@ function isProfiler(value: unknown): string | null {
 /** Throws INVALID_ARGUMENT for options that there are not. */
 export function callSettings(options: CallOptions | undefined): CallSettings {
   if (options === undefined) return NONE
-  reading(() =>
-    checkOptions(options, { profiler: isProfiler, limits: limitsTest('call()') } satisfies Record<keyof CallOptions, unknown>, 'call()'),
-  )
+  reading(() => checkOptions(options, CALL_TESTS, 'call()'))
   return { profiler: options.profiler, limits: options.limits }
 }
 
 /** As above. */
 export function runSettings(options: RunOptions | undefined): RunSettings {
   if (options === undefined) return NONE
-  reading(() =>
-    checkOptions(options, { signal: isSignal, limits: limitsTest('run()') } satisfies Record<keyof RunOptions, unknown>, 'run()'),
-  )
+  reading(() => checkOptions(options, RUN_TESTS, 'run()'))
   return { signal: ownSignal(options.signal), limits: options.limits }
 }

@@ -8,9 +8,10 @@ export function limitsTest(
   where: string,
   others: Readonly<Record<string, (value: unknown) => string | null>> = {},
 ): (value: unknown) => string | null {
+  const tests = { ...TESTS, ...others }
   return (value) => {
     if (Object.prototype.toString.call(value) !== '[object Object]') return 'an object'
-    checkOptions(value, { ...TESTS, ...others }, `${where}, limits`)
+    checkOptions(value, tests, `${where}, limits`)
     return null
   }
 }

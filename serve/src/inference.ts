@@ -4,7 +4,6 @@ import { LONG_INLINE_MS, MANY_CALLS, MOST_INLINE_MS } from './inline.js'
 import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
 import { classify } from './protocol/classify.js'
-import { DATATYPES } from './protocol/datatypes.js'
 import type { InferRequest, NamedTensor, Parameter } from './protocol/tensor.js'
 import { type Job, LEVELS, type Sequence, type Settle, USUAL_LEVEL } from './models/job.js'
 import type { Repository } from './models/repository.js'
@@ -162,7 +161,7 @@ export class Inference {
     if (queue.length >= queueSize || (sequence !== null && model.pending >= queueSize + availableParallelism()))
       throw new RequestError(503, `${queueSize} requests wait for model '${model.name}', which is as many as may`, retryAfter(model))
     const { batching } = model.facts
-    const canBatch = batching !== null && rows !== null && sequence === null && args.every((each) => each !== null && 'buffer' in each)
+    const canBatch = batching !== null && rows !== null && sequence === null && args.every((each) => each !== null && 'data' in each)
     const job: Job = {
       model,
       args,
@@ -268,13 +267,12 @@ function checkOutputs({ outputs }: InferRequest, known: readonly { readonly name
 /** What of a model's results was asked for. */
 function answered({ facts, labels }: ServedModel, request: InferRequest, results: readonly NamedResult[]): AnswerOutput[] {
   const known = facts.outputs
-  const all = results.map(({ name, value }, i): NamedTensor => {
-    const named = name ?? known?.[i]?.name ?? outputName(undefined, i)
-    if ('strings' in value) return { name: named, datatype: 'BYTES', shape: value.shape, data: value.strings }
-    const { array: ArrayOf, bytes: size } = DATATYPES[value.datatype]
-    return { name: named, datatype: value.datatype, shape: value.shape, data: new ArrayOf(value.buffer, value.offset, value.bytes / size) }
+  const all = results.map(({ name, value }, i): AnswerOutput => {
+    const { datatype, shape } = value
+    const data = 'strings' in value ? value.strings : value.data
+    return { name: name ?? known?.[i]?.name ?? outputName(undefined, i), datatype, shape, data, binary: request.binaryOutput }
   })
-  if (request.outputs === null) return all.map((each) => ({ ...each, binary: request.binaryOutput }))
+  if (request.outputs === null) return all
   checkOutputs(request, all)
   return request.outputs.map(({ name, binary, classification }) => {
     const tensor = all.find((each) => each.name === name)!

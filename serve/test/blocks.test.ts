@@ -35,7 +35,7 @@ t.test('what is kept has an end, and is of sizes that are asked for', (t) => {
 })
 
 t.test('what results are in is not to be used again', (t) => {
-  const tensor = (buffer: ArrayBuffer): SentTensor => ({ datatype: 'FP32', shape: [1], buffer, offset: 0, bytes: 4 })
+  const tensor = (buffer: ArrayBuffer): SentTensor => ({ datatype: 'FP32', shape: [1], data: new Float32Array(buffer) })
   const [input, other, small] = [new ArrayBuffer(UNIT), new ArrayBuffer(UNIT), new ArrayBuffer(16)]
   const given = [tensor(input), null, tensor(other), tensor(other), tensor(small)]
   t.strictSame(unusedOf(given, [{ name: null, value: tensor(new ArrayBuffer(UNIT)) }]), [input, other])

@@ -1,7 +1,6 @@
-import type { TypedArray } from 'ptlite'
 import type { Blocks } from '../blocks.js'
 import type { AnswerOutput } from '../protocol/answer.js'
-import { DATATYPES, type Datatype, isDatatype } from '../protocol/datatypes.js'
+import { DATATYPES, type Datatype, isDatatype, type ElementArray } from '../protocol/datatypes.js'
 import { elementsOf, fromBinary, fromJson, toBinary } from '../protocol/elements.js'
 import { invalid, quoted } from '../protocol/error.js'
 import { classes } from '../protocol/parse.js'
@@ -94,7 +93,7 @@ export function toMessage(
   }
 }
 
-function listOf(datatype: Datatype, data: TypedArray | readonly Uint8Array[]): readonly unknown[] {
+function listOf(datatype: Datatype, data: ElementArray | readonly Uint8Array[]): readonly unknown[] {
   if (datatype === 'BYTES') return data as readonly Uint8Array[]
   if (datatype === 'BOOL') return Array.from(data as Uint8Array, (each) => each !== 0)
   if (datatype === 'INT64') return Array.from(data as BigInt64Array, String)

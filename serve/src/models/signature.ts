@@ -151,6 +151,5 @@ export function zerosFor(inputs: readonly InputInfo[] | null): SentTensor[] | nu
 }
 
 function zerosOf(datatype: Datatype, shape: readonly number[]): SentTensor {
-  const bytes = product(shape) * DATATYPES[datatype].bytes
-  return { datatype, shape, buffer: new ArrayBuffer(bytes), offset: 0, bytes }
+  return { datatype, shape, data: new DATATYPES[datatype].array(product(shape)) }
 }

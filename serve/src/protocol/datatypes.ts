@@ -4,9 +4,12 @@ import type { DTypeName, TypedArray } from 'ptlite'
 export type Datatype =
   'BOOL' | 'UINT8' | 'UINT16' | 'UINT32' | 'UINT64' | 'INT8' | 'INT16' | 'INT32' | 'INT64' | 'FP16' | 'BF16' | 'FP32' | 'FP64' | 'BYTES'
 
+/** Elements of a tensor that are numbers. */
+export type ElementArray = Exclude<TypedArray, Uint8ClampedArray>
+
 type ArrayType = {
-  new (buffer: ArrayBuffer, offset?: number, length?: number): TypedArray
-  new (length: number): TypedArray
+  new (buffer: ArrayBuffer, offset?: number, length?: number): ElementArray
+  new (length: number): ElementArray
 }
 
 export interface Elements {

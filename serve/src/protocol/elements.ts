@@ -1,5 +1,4 @@
-import type { TypedArray } from 'ptlite'
-import { DATATYPES, type Datatype } from './datatypes.js'
+import { DATATYPES, type Datatype, type ElementArray } from './datatypes.js'
 import { invalid, quoted } from './error.js'
 
 /** Least and greatest number that fits; of others than these whatever JSON has. */
@@ -34,7 +33,7 @@ export function fromJson(
   shape: readonly number[],
   count: number,
   name: string,
-): TypedArray | Uint8Array[] {
+): ElementArray | Uint8Array[] {
   if (!Array.isArray(data)) throw invalid(`input '${name}': expected "data" to be an array, found ${quoted(data)}`)
   const flat = Array.isArray(data[0]) ? flattened(data, shape, count, name) : (data as unknown[])
   if (flat.length !== count)
@@ -43,7 +42,7 @@ export function fromJson(
   return numbers(flat, datatype, count, name)
 }
 
-function numbers(flat: readonly unknown[], datatype: Datatype, count: number, name: string): TypedArray {
+function numbers(flat: readonly unknown[], datatype: Datatype, count: number, name: string): ElementArray {
   const { array: ArrayOf, dtype } = DATATYPES[datatype]
   if (dtype === null) throw invalid(`input '${name}': no model here takes ${datatype}`)
   if (datatype === 'FP16' || datatype === 'BF16')
@@ -111,7 +110,7 @@ export function fromBinary(
   shape: readonly number[],
   count: number,
   name: string,
-): TypedArray | Uint8Array[] {
+): ElementArray | Uint8Array[] {
   if (datatype === 'BYTES') return stringsOf(bytes, count, name)
   const { bytes: size, array: ArrayOf, dtype } = DATATYPES[datatype]
   if (dtype === null) throw invalid(`input '${name}': no model here takes ${datatype}`)
@@ -147,9 +146,9 @@ function stringsOf(bytes: Uint8Array, count: number, name: string): Uint8Array[]
 }
 
 /** What binary data hold of a tensor. */
-export function toBinary(datatype: Datatype, data: TypedArray | readonly Uint8Array[]): Uint8Array {
+export function toBinary(datatype: Datatype, data: ElementArray | readonly Uint8Array[]): Uint8Array {
   if (datatype !== 'BYTES') {
-    const { buffer, byteOffset, byteLength } = data as TypedArray
+    const { buffer, byteOffset, byteLength } = data as ElementArray
     return new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
   }
   const parts = (data as readonly Uint8Array[]).flatMap((each) => {
@@ -161,7 +160,7 @@ export function toBinary(datatype: Datatype, data: TypedArray | readonly Uint8Ar
 }
 
 /** The text of the elements in JSON, without brackets. Throws for what it cannot say. */
-export function toJsonText(datatype: Datatype, data: TypedArray | readonly Uint8Array[], name: string): string {
+export function toJsonText(datatype: Datatype, data: ElementArray | readonly Uint8Array[], name: string): string {
   switch (datatype) {
     case 'BYTES':
       return (data as readonly Uint8Array[])
@@ -181,7 +180,7 @@ export function toJsonText(datatype: Datatype, data: TypedArray | readonly Uint8
       return numbers.join()
     }
     default:
-      return (data as TypedArray).join()
+      return (data as ElementArray).join()
   }
 }
 

@@ -1,12 +1,11 @@
-import type { TypedArray } from 'ptlite'
-import type { Datatype } from './datatypes.js'
+import type { Datatype, ElementArray } from './datatypes.js'
 
 /** A tensor on its way to or from a model. */
 export interface WireTensor {
   readonly datatype: Datatype
   readonly shape: readonly number[]
   /** Elements in row-major order: of BYTES a list of byte strings, of all others numbers. */
-  readonly data: TypedArray | readonly Uint8Array[]
+  readonly data: ElementArray | readonly Uint8Array[]
 }
 
 export interface NamedTensor extends WireTensor {

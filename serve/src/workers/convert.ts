@@ -1,5 +1,5 @@
-import { float, int, type Input, type Output, Tensor, type TypedArray } from 'ptlite'
-import { DATATYPES, type Datatype, datatypeOf } from '../protocol/datatypes.js'
+import { float, int, type Input, type Output, Tensor } from 'ptlite'
+import { DATATYPES, type Datatype, datatypeOf, type ElementArray } from '../protocol/datatypes.js'
 import { RequestError } from '../protocol/error.js'
 import type { ArgumentKind, NamedResult, SentArgument, SentBytes, SentTensor } from './messages.js'
 
@@ -10,8 +10,8 @@ export function toArgument(sent: SentArgument, kind: ArgumentKind): Input {
     const texts = sent.strings.map((each) => Buffer.from(each.buffer, each.byteOffset, each.length).toString('utf8'))
     return kind === 'str' ? texts[0]! : texts
   }
-  if (kind === 'Tensor') return tensorOf(sent.datatype, sent.shape, elementsOf(sent))
-  const numbers = Array.from(elementsOf(sent) as Float64Array, (each) => scalarOf(each, kind))
+  if (kind === 'Tensor') return tensorOf(sent.datatype, sent.shape, sent.data)
+  const numbers = Array.from(sent.data as Float64Array, (each) => scalarOf(each, kind))
   return kind.startsWith('List') ? numbers : numbers[0]!
 }
 
@@ -24,22 +24,17 @@ function scalarOf(value: number | bigint, kind: ArgumentKind): Input {
 export function toBatch(sent: readonly SentTensor[]): Tensor {
   const { datatype, shape } = sent[0]!
   const rows = sent.reduce((sum, each) => sum + each.shape[0]!, 0)
-  const bytes = new Uint8Array(sent.reduce((sum, each) => sum + each.bytes, 0))
-  let at = 0
-  for (const { buffer, offset, bytes: length } of sent) {
-    bytes.set(new Uint8Array(buffer, offset, length), at)
-    at += length
-  }
   const { array: ArrayOf } = DATATYPES[datatype]
-  return tensorOf(datatype, [rows, ...shape.slice(1)], new ArrayOf(bytes.buffer))
+  const all = new ArrayOf(sent.reduce((sum, { data }) => sum + data.length, 0))
+  let at = 0
+  for (const { data } of sent) {
+    ;(all as Float32Array).set(data as Float32Array, at)
+    at += data.length
+  }
+  return tensorOf(datatype, [rows, ...shape.slice(1)], all)
 }
 
-function elementsOf({ datatype, buffer, offset, bytes }: SentTensor): TypedArray {
-  const { array: ArrayOf, bytes: size } = DATATYPES[datatype]
-  return new ArrayOf(buffer, offset, bytes / size)
-}
-
-function tensorOf(datatype: Datatype, shape: readonly number[], data: TypedArray): Tensor {
+function tensorOf(datatype: Datatype, shape: readonly number[], data: ElementArray): Tensor {
   return Tensor.fromStorage(data, { dtype: DATATYPES[datatype].dtype!, shape })
 }
 
@@ -51,7 +46,7 @@ export function toResults(output: Output, isState: (tensor: Tensor) => boolean):
   // once all are read, since one may be another
   leaves.forEach(([, value], i) => {
     const { value: sent } = results[i]!
-    if (value instanceof Tensor && 'bytes' in sent && sent.bytes >= LARGE && !isState(value)) value.dispose()
+    if (value instanceof Tensor && 'data' in sent && sent.data.byteLength >= LARGE && !isState(value)) value.dispose()
   })
   return results
 }
@@ -74,8 +69,7 @@ function toSent(value: Output): SentTensor | SentBytes {
     const { dtype, shape } = value
     const datatype = datatypeOf(dtype)
     if (datatype === undefined) throw new RequestError(500, `the model's result is ${dtype}, for which the protocol has no name`)
-    const data = value.data()
-    return { datatype, shape: [...shape], buffer: data.buffer as ArrayBuffer, offset: data.byteOffset, bytes: data.byteLength }
+    return { datatype, shape, data: value.data() }
   }
   const values = Array.isArray(value) ? (value as readonly Output[]) : [value]
   if (values.every((each) => typeof each === 'string'))
@@ -87,6 +81,6 @@ function toSent(value: Output): SentTensor | SentBytes {
   throw new RequestError(500, 'the model gives what the protocol has no tensor for')
 }
 
-function numbersOf(datatype: Datatype, data: TypedArray): SentTensor {
-  return { datatype, shape: [data.length], buffer: data.buffer as ArrayBuffer, offset: data.byteOffset, bytes: data.byteLength }
+function numbersOf(datatype: Datatype, data: ElementArray): SentTensor {
+  return { datatype, shape: [data.length], data }
 }

@@ -19,12 +19,9 @@ export function divide({ jobs, rows }: Batch, { outputs }: Result): void {
     row += job.rows
     const own = outputs.map(({ name, value }): NamedResult => {
       if ('strings' in value) throw new Error('strings have no rows')
-      const { datatype, shape, buffer, offset, bytes } = value
-      const size = bytes / rows
-      return {
-        name,
-        value: { datatype, shape: [job.rows, ...shape.slice(1)], buffer, offset: offset + from * size, bytes: job.rows * size },
-      }
+      const { datatype, shape, data } = value
+      const row = data.length / rows
+      return { name, value: { datatype, shape: [job.rows, ...shape.slice(1)], data: data.subarray(from * row, (from + job.rows) * row) } }
     })
     job.settle(null, own)
   }

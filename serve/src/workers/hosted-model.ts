@@ -1,4 +1,5 @@
 import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
+import { DATATYPES } from '../protocol/datatypes.js'
 import { Backup } from './backup.js'
 import { toArgument, toBatch, toResults } from './convert.js'
 import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
@@ -117,7 +118,7 @@ export class HostedModel {
 
   /** Off this thread, so that the run can be cancelled, unless it is short. */
   async run({ parts, milliseconds, sequence }: RunRequest, signal: AbortSignal): Promise<Ran> {
-    const bytes = parts.flat().reduce((sum, each) => sum + (each !== null && 'bytes' in each ? each.bytes : 0), 0)
+    const bytes = parts.flat().reduce((sum, each) => sum + (each !== null && 'data' in each ? each.data.byteLength : 0), 0)
     const isShort = sequence === null && bytes <= this.shortBytes
     const short = isShort ? this.runHere(parts, milliseconds) : null
     if (short !== null) return short
@@ -229,11 +230,12 @@ function parametersOf(module: Module): ReadonlySet<Tensor> {
 
 /** An example of one row, or of several, of which the first is taken, as a batch. */
 function repeated(example: SentTensor, rows: number): SentTensor {
-  const { datatype, shape, buffer, offset, bytes } = example
-  const row = shape[0] === 0 ? 0 : bytes / shape[0]!
-  const out = new Uint8Array(row * rows)
-  for (let i = 0; i < rows; i++) out.set(new Uint8Array(buffer, offset, row), i * row)
-  return { datatype, shape: [rows, ...shape.slice(1)], buffer: out.buffer, offset: 0, bytes: out.length }
+  const { datatype, shape } = example
+  const data = example.data as Float32Array
+  const length = shape[0] === 0 ? 0 : data.length / shape[0]!
+  const out = new DATATYPES[datatype].array(length * rows) as Float32Array
+  for (let i = 0; i < rows; i++) out.set(data.subarray(0, length), i * length)
+  return { datatype, shape: [rows, ...shape.slice(1)], data: out }
 }
 
 function checkRows(results: readonly NamedResult[], rows: number): void {

@@ -1,16 +1,14 @@
 import type { ArgumentInfo } from 'ptlite'
-import type { Datatype } from '../protocol/datatypes.js'
+import type { Datatype, ElementArray } from '../protocol/datatypes.js'
 
 /** What an argument of a model's method is made of. */
 export type ArgumentKind = 'Tensor' | 'int' | 'float' | 'bool' | 'str' | 'List[int]' | 'List[float]' | 'List[bool]' | 'List[str]'
 
-/** A tensor as it crosses threads: the elements are at `offset` in the buffer, which the receiver owns. */
+/** A tensor as it crosses threads: what its elements lie in is the receiver's. */
 export interface SentTensor {
   readonly datatype: Datatype
   readonly shape: readonly number[]
-  readonly buffer: ArrayBuffer
-  readonly offset: number
-  readonly bytes: number
+  readonly data: ElementArray
 }
 
 /** null: an argument that was left out. */

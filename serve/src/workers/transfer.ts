@@ -1,5 +1,6 @@
+import type { ElementArray } from '../protocol/datatypes.js'
 import type { WireTensor } from '../protocol/tensor.js'
-import type { NamedResult, SentArgument, SentTensor } from './messages.js'
+import type { NamedResult, SentArgument } from './messages.js'
 
 /** Bytes up to which copying a buffer takes less time than handing it over. */
 const SMALL = 4096
@@ -8,23 +9,23 @@ const SMALL = 4096
 export function buffersOf(sent: readonly SentArgument[]): ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>()
   for (const each of sent) {
-    if (each === null) continue
-    if ('buffer' in each && each.buffer.byteLength > SMALL) buffers.add(each.buffer)
+    if (each === null || !('data' in each)) continue
+    const buffer = each.data.buffer as ArrayBuffer
+    if (buffer.byteLength > SMALL) buffers.add(buffer)
   }
   return [...buffers]
 }
 
 /** Buffers of what a model was given that are none of its results. */
 export function unusedOf(given: readonly SentArgument[], results: readonly NamedResult[]): ArrayBuffer[] {
-  const buffers = buffersOf(given)
-  if (buffers.length === 0) return buffers
+  // V8 has no buffer for the elements of a small array until it is asked for
+  if (given.every((each) => each === null || !('data' in each) || each.data.byteLength <= SMALL)) return []
   const used = buffersOf(results.map(({ value }) => value))
-  return buffers.filter((each) => !used.includes(each))
+  return buffersOf(given).filter((each) => !used.includes(each))
 }
 
 /** A tensor as it is sent; byte strings are copied, as they may be parts of one large buffer. */
 export function toSent({ datatype, shape, data }: WireTensor): SentArgument {
   if (datatype === 'BYTES') return { datatype, shape, strings: (data as readonly Uint8Array[]).map((each) => new Uint8Array(each)) }
-  const { buffer, byteOffset, byteLength } = data as Float32Array
-  return { datatype, shape, buffer: buffer as ArrayBuffer, offset: byteOffset, bytes: byteLength } satisfies SentTensor
+  return { datatype, shape, data: data as ElementArray }
 }

@@ -18,6 +18,11 @@ export interface ModelMetrics {
   remove(): void
 }
 
+interface StatusCounts {
+  readonly labels: { readonly model: string; readonly version: string }
+  readonly counts: Map<number, number>
+}
+
 /** Numbers that are asked of others when metrics are read. */
 export interface Sources {
   queues(): Iterable<{ readonly model: string; readonly version: string; readonly waiting: number; readonly pending: number }>
@@ -28,10 +33,8 @@ export interface Sources {
 /** What Prometheus reads. */
 export class Metrics {
   private readonly registry = new Registry()
-  private readonly requests = new Counter({
-    ...this.named('requests_total', 'Requests for inference by status'),
-    labelNames: [...MODEL, 'status'],
-  })
+  /** Requests of models by status, which are counted here and told when metrics are read. */
+  private readonly answered = new Map<string, StatusCounts>()
   private readonly request = this.histogram('request_seconds', 'From a request to its answer', SECONDS)
   private readonly wait = this.histogram('queue_seconds', 'From a request to its run', SECONDS)
   private readonly run = this.histogram('run_seconds', 'Runs of models, of a batch or a request', SECONDS)
@@ -41,6 +44,15 @@ export class Metrics {
 
   constructor(sources: () => Sources) {
     collectDefaultMetrics({ register: this.registry })
+    const requests: Counter = new Counter({
+      ...this.named('requests_total', 'Requests for inference by status'),
+      labelNames: [...MODEL, 'status'],
+      collect: () => {
+        requests.reset()
+        for (const { labels, counts } of this.answered.values())
+          for (const [status, count] of counts) requests.inc({ ...labels, status }, count)
+      },
+    })
     this.gauge('queue_depth', 'Requests that wait for a worker', [...MODEL], (gauge) => {
       for (const { model, version, waiting } of sources().queues()) gauge.set({ model, version }, waiting)
     })
@@ -69,17 +81,15 @@ export class Metrics {
 
   of(model: string, version: string): ModelMetrics {
     const labels = { model, version }
-    const counters = new Map<number, Counter.Internal>()
+    const key = JSON.stringify(labels)
+    const counts = this.answered.get(key)?.counts ?? new Map<number, number>()
+    this.answered.set(key, { labels, counts })
     return {
       request: this.request.labels(labels),
       wait: this.wait.labels(labels),
       run: this.run.labels(labels),
       rows: this.rows.labels(labels),
-      answered: (status) => {
-        let counter = counters.get(status)
-        if (counter === undefined) counters.set(status, (counter = this.requests.labels({ ...labels, status: String(status) })))
-        counter.inc()
-      },
+      answered: (status) => counts.set(status, (counts.get(status) ?? 0) + 1),
       remove: () => {
         for (const each of [this.request, this.wait, this.run, this.rows]) each.remove(labels)
       },

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import type { Blocks } from '../blocks.js'
 import { RequestError } from '../protocol/error.js'
+import { type BodySink, DirectMessage } from './message.js'
 import { release } from './release.js'
 
 /** A body as it came: JSON, and what binary data follow it. Nobody else has their memory. */
@@ -45,79 +46,112 @@ type Done = (error: Error | null, body: Body | null) => void
 
 /** Reads a body. Where binary data are in it, into one block of memory, which no one else has, where they are aligned. `done` is called once. */
 export function readBody(request: IncomingMessage, budget: BodyBudget, blocks: Blocks, done: Done): void {
-  let taken = 0
-  let isOver = false
-  let source: Readable | null = null
-  let block: AlignedBody | null = null
-  const end = (error: Error | null, body: Body | null): void => {
-    if (isOver) return
-    isOver = true
-    if (error !== null) {
-      budget.giveBack(taken)
-      block?.giveBack()
-      block = null
-      // what is still to come is of no use
-      source?.removeAllListeners('data')
-      if (source !== null && source !== request) {
-        request.unpipe()
-        source.destroy()
-      }
-      request.resume()
-    }
-    done(error, body)
-  }
+  const reader = new BodyReader(request, budget, blocks, done)
   try {
-    const { headers } = request
-    const body = decoded(request)
-    source = body
-    // the length is of what was sent, which says nothing of what it is decompressed to
-    const length = body === request ? headers['content-length'] : undefined
-    const header = headerLength(headers['inference-header-content-length'])
-    const isKnown = length !== undefined
-    if (isKnown) {
-      budget.take(Number(length))
-      taken = Number(length)
-    }
-    const chunks: Buffer[] = []
-    let received = 0
-    if (isKnown && header !== null) block = new AlignedBody(Number(length), header, blocks)
-    body.on('data', (chunk: Buffer) => {
-      received += chunk.length
-      if (block === null) chunks.push(chunk)
-      else {
-        block.add(chunk)
-        // zlib goes on writing to the memory of its own
-        if (body === request) release(chunk)
-      }
-      if (isKnown) return
-      try {
-        budget.more(taken, chunk.length)
-        taken += chunk.length
-      } catch (error) {
-        end(error as Error, null)
-      }
-    })
-    body.on('end', () => {
-      if (isOver) return
-      if (header === null)
-        end(null, { json: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received), binary: null, bytes: taken })
-      else if (header > received)
-        end(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${received} bytes`), null)
-      else {
-        const whole = block ?? AlignedBody.of(chunks, received, header, blocks)
-        block = null
-        end(null, { json: whole.json, binary: whole.binary, bytes: taken })
-      }
-      if (body === request && chunks.length > 1) chunks.forEach(release)
-    })
-    request.on('error', (error) => end(error, null))
-    if (body !== request) body.on('error', () => end(new RequestError(400, 'the body is not what its Content-Encoding says'), null))
-    request.on('close', () => {
-      // what was received whole is perhaps not yet decompressed
-      if (!isOver && (body === request || !request.complete)) end(new RequestError(499, 'the client has gone'), null)
-    })
+    reader.start()
   } catch (error) {
-    end(error as Error, null)
+    reader.fail(error as Error)
+  }
+}
+
+/** Collects the parts of a body. */
+class BodyReader implements BodySink {
+  /** Of the budget. */
+  private taken = 0
+  private received = 0
+  private isOver = false
+  /** It is of as many bytes as its headers say. */
+  private isKnown = false
+  /** Bytes of JSON, where others follow. */
+  private header: number | null = null
+  /** Where the body comes from, without its compression. */
+  private source: Readable | null = null
+  /** Where all of it goes, once that is known; otherwise its parts. */
+  private block: AlignedBody | null = null
+  private readonly chunks: Buffer[] = []
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly budget: BodyBudget,
+    private readonly blocks: Blocks,
+    private readonly done: Done,
+  ) {}
+
+  /** Throws what is wrong with its headers. */
+  start(): void {
+    const { request } = this
+    const { headers } = request
+    const source = (this.source = decoded(request))
+    // the length is of what was sent, which says nothing of what it is decompressed to
+    const length = source === request ? headers['content-length'] : undefined
+    this.header = headerLength(headers['inference-header-content-length'])
+    if (length !== undefined) {
+      const bytes = Number(length)
+      this.budget.take(bytes)
+      this.taken = bytes
+      this.isKnown = true
+      if (this.header !== null) this.block = new AlignedBody(bytes, this.header, this.blocks)
+    }
+    if (source === request && request instanceof DirectMessage && request.sendTo(this)) return
+    source.on('data', (chunk: Buffer) => this.add(chunk))
+    source.on('end', () => this.finish())
+    request.on('error', (error) => this.fail(error))
+    if (source !== request) source.on('error', () => this.fail(new RequestError(400, 'the body is not what its Content-Encoding says')))
+    // what was received whole is perhaps not yet decompressed
+    request.on('close', () => (source === request || !request.complete) && this.gone())
+  }
+
+  add(chunk: Buffer): void {
+    if (this.isOver) return
+    this.received += chunk.length
+    if (this.block === null) this.chunks.push(chunk)
+    else {
+      this.block.add(chunk)
+      // zlib goes on writing to the memory of its own
+      if (this.source === this.request) release(chunk)
+    }
+    if (this.isKnown) return
+    try {
+      this.budget.more(this.taken, chunk.length)
+      this.taken += chunk.length
+    } catch (error) {
+      this.fail(error as Error)
+    }
+  }
+
+  finish(): void {
+    if (this.isOver) return
+    const { header, received, taken: bytes, chunks } = this
+    if (header !== null && header > received)
+      return this.fail(new RequestError(400, `Inference-Header-Content-Length is ${header}, and the body has ${received} bytes`))
+    this.isOver = true
+    if (header === null) this.done(null, { json: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, received), binary: null, bytes })
+    else {
+      const { json, binary } = this.block ?? AlignedBody.of(chunks, received, header, this.blocks)
+      this.done(null, { json, binary, bytes })
+    }
+    if (this.source === this.request && chunks.length > 1) chunks.forEach(release)
+  }
+
+  gone(): void {
+    this.fail(new RequestError(499, 'the client has gone'))
+  }
+
+  fail(error: Error): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.budget.giveBack(this.taken)
+    this.block?.giveBack()
+    this.block = null
+    const { request, source } = this
+    // what is still to come is of no use
+    source?.removeAllListeners('data')
+    if (source !== null && source !== request) {
+      request.unpipe()
+      source.destroy()
+    }
+    request.resume()
+    this.done(error, null)
   }
 }
 

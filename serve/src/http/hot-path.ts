@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { RequestError } from '../protocol/error.js'
+import { DirectMessage } from './message.js'
 import { answerInfer, type InferContext, sendError } from './infer.js'
 
 /** Names that need no decoding: others take fastify's way. */
@@ -24,7 +25,8 @@ export function serverWithHotPath(
     }
     answerInfer(context, match[1]!, match[2], request, response)
   }
-  return tls === null ? createServer(listener) : (createTlsServer(tls, listener) as unknown as Server)
+  const options = { IncomingMessage: DirectMessage }
+  return tls === null ? createServer(options, listener) : (createTlsServer({ ...tls, ...options }, listener) as unknown as Server)
 }
 
 export function notAllowed(): RequestError {

@@ -45,8 +45,10 @@ const BY_DTYPE: ReadonlyMap<string, Datatype> = new Map(
   }),
 )
 
+const NAMES: ReadonlySet<unknown> = new Set(Object.keys(DATATYPES))
+
 export function isDatatype(name: unknown): name is Datatype {
-  return typeof name === 'string' && Object.hasOwn(DATATYPES, name)
+  return NAMES.has(name)
 }
 
 /** What the protocol calls a dtype of the library; undefined where it has no name for it. */

@@ -3,7 +3,7 @@ const UNIT = 1 << 16
 /** What is kept for later, at most. */
 const MOST_BYTES = 64 << 20
 /** Smaller ones cost nothing to make. */
-const LEAST_BYTES = 1 << 16
+export const LEAST_BYTES = 1 << 16
 
 /**
  * Memory for bodies of requests, which workers hand back. Fresh memory for each has to be cleared, and makes V8 collect garbage for what is

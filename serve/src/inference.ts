@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import type { Blocks } from './blocks.js'
+import { type Blocks, LEAST_BYTES } from './blocks.js'
 import { LONG_INLINE_MS, MANY_CALLS, MOST_INLINE_MS } from './inline.js'
 import { quoted, RequestError, invalid } from './protocol/error.js'
 import type { AnswerOutput } from './protocol/answer.js'
@@ -11,11 +11,10 @@ import type { ServedModel } from './models/served-model.js'
 import type { Traced } from './tracing.js'
 import { bind, outputName } from './models/signature.js'
 import { add } from './models/statistics.js'
-import { Backup } from './workers/backup.js'
 import { errorOf } from './workers/errors.js'
 import { failureOf } from './workers/hosted-model.js'
 import type { NamedResult, SentArgument } from './workers/messages.js'
-import { toSent, unusedOf } from './workers/transfer.js'
+import { buffersOf, toSent } from './workers/transfer.js'
 
 /** A request that was taken on. */
 export interface Running {
@@ -32,8 +31,6 @@ export type Done = (error: Error | null, result: Inferred | null) => void
 
 /** Runs requests, whichever protocol they came by. `timeoutMs`: what the client waits for at most, if it says so. */
 export class Inference {
-  private readonly backup = new Backup()
-
   constructor(
     private readonly repository: Repository,
     private readonly blocks: Blocks,
@@ -104,18 +101,16 @@ export class Inference {
     const { statistics } = model
     const began = performance.now()
     let results: NamedResult[]
-    this.backup.save(args)
     try {
       results = model.inline!.call([args], MOST_INLINE_MS)
     } catch (error) {
       const failure = failureOf(error)
       if (failure.code === 'LIMIT_EXCEEDED') {
         this.noteInline(model, true)
-        this.backup.restore(args)
         return false
       }
       settle(errorOf(failure), [])
-      this.giveBack(args, [])
+      this.giveBack(args)
       return true
     }
     const ended = performance.now()
@@ -128,13 +123,14 @@ export class Inference {
     add(statistics.computeInfer, Math.round(ms * 1e6))
     this.noteInline(model, ms > LONG_INLINE_MS)
     settle(null, results)
-    this.giveBack(args, results)
+    this.giveBack(args)
     return true
   }
 
-  /** Memory of inputs, once the answer is there. */
-  private giveBack(args: readonly SentArgument[], results: readonly NamedResult[]): void {
-    for (const block of unusedOf(args, results)) this.blocks.giveBack(block)
+  /** Memory of inputs, of which the model has copies. V8 has no buffer for the elements of a small array until it is asked for. */
+  private giveBack(args: readonly SentArgument[]): void {
+    const large = args.filter((each) => each !== null && 'data' in each && each.data.byteLength >= LEAST_BYTES)
+    for (const block of buffersOf(large)) this.blocks.giveBack(block)
   }
 
   /** A model most of whose calls take long goes to workers; single ones are long where the machine has more to do than it can. */

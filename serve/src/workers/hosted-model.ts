@@ -1,6 +1,5 @@
 import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
 import { DATATYPES } from '../protocol/datatypes.js'
-import { Backup } from './backup.js'
 import { toArgument, toBatch, toResults } from './convert.js'
 import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
 
@@ -22,11 +21,10 @@ export class HostedModel {
 
   /** What a model keeps is not to be disposed of: results may be its parameters, and all that it is given may become its state. */
   private readonly isState: (tensor: Tensor) => boolean
-  readonly keepsInputs: boolean
+  private readonly keepsInputs: boolean
 
   /** Bytes of inputs up to which runs are short. */
   private shortBytes = 0
-  private readonly backup = new Backup()
 
   private constructor(
     private readonly start: ModelStart,
@@ -142,11 +140,9 @@ export class HostedModel {
     }
   }
 
-  /** On this thread, which saves what it takes to run on another; null where that takes longer than was thought. */
+  /** On this thread, which saves what it takes to run on another; null where that takes longer than was thought. The model has had copies of its inputs then. */
   private runHere(parts: RunRequest['parts'], milliseconds: number | null): Ran | null {
     const t0 = performance.now()
-    // those of a batch are copied anyway
-    if (parts.length === 1) this.backup.save(parts[0]!)
     const args = this.argumentsOf(parts)
     const t1 = performance.now()
     try {
@@ -155,7 +151,6 @@ export class HostedModel {
     } catch (error) {
       const isLong = failureOf(error).code === 'LIMIT_EXCEEDED' && performance.now() - t1 < (milliseconds ?? Infinity)
       if (!isLong) throw error
-      if (parts.length === 1) this.backup.restore(parts[0]!)
       return null
     } finally {
       this.disposeInputs(args)

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { memoryStats } from 'ptlite'
 import { failureOf, HostedModel } from './hosted-model.js'
 import type { Loaded, ModelStart, Reply, Request, RunRequest, WorkerSettings } from './messages.js'
-import { buffersOf, unusedOf } from './transfer.js'
+import { buffersOf } from './transfer.js'
 
 const LEAST_PRIORITY = 19
 const { nice } = workerData as WorkerSettings
@@ -49,7 +49,8 @@ async function run(request: RunRequest): Promise<void> {
     if (model === undefined) throw new Error('the model is not in this thread')
     const { outputs, durations } = await model.run(request, controller.signal)
     const results = buffersOf(outputs.map(({ value }) => value))
-    const returned = model.keepsInputs ? [] : unusedOf(request.parts.flat(), outputs)
+    // tensors have copies
+    const returned = buffersOf(request.parts.flat())
     reply({ kind: 'result', id, failure: null, outputs, returned, durations }, [...results, ...returned])
   } catch (error) {
     reply({ kind: 'result', id, failure: failureOf(error), outputs: [], returned: [], durations: { input: 0, infer: 0, output: 0 } })

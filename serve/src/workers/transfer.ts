@@ -1,6 +1,6 @@
 import type { ElementArray } from '../protocol/datatypes.js'
 import type { WireTensor } from '../protocol/tensor.js'
-import type { NamedResult, SentArgument } from './messages.js'
+import type { SentArgument } from './messages.js'
 
 /** Bytes up to which copying a buffer takes less time than handing it over. */
 const SMALL = 4096
@@ -14,14 +14,6 @@ export function buffersOf(sent: readonly SentArgument[]): ArrayBuffer[] {
     if (buffer.byteLength > SMALL) buffers.add(buffer)
   }
   return [...buffers]
-}
-
-/** Buffers of what a model was given that are none of its results. */
-export function unusedOf(given: readonly SentArgument[], results: readonly NamedResult[]): ArrayBuffer[] {
-  // V8 has no buffer for the elements of a small array until it is asked for
-  if (given.every((each) => each === null || !('data' in each) || each.data.byteLength <= SMALL)) return []
-  const used = buffersOf(results.map(({ value }) => value))
-  return buffersOf(given).filter((each) => !used.includes(each))
 }
 
 /** A tensor as it is sent; byte strings are copied, as they may be parts of one large buffer. */

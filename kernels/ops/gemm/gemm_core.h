@@ -28,9 +28,15 @@ constexpr int kRows = 6;
 constexpr int kRows = 4;
 #endif
 constexpr int kVectors = 2;
-/// Most rows of A that are multiplied without packing them.
+/// Most rows of A that are multiplied without packing them, nor B: a tile reads each once, as packing does. In WebAssembly tiles of more rows are
+/// bytes to download.
+#if defined(PTLITE_TILE_PARTS)
+constexpr int kMostUnpacked = 4;
+#else
+constexpr int kMostUnpacked = kRows;
+#endif
 template <class T>
-constexpr int kUnpackedRows = sizeof(T) == 4 ? 4 : 1;
+constexpr int kUnpackedRows = sizeof(T) == 4 ? kMostUnpacked : 1;
 
 /// Columns of a register tile.
 template <class T>

@@ -5,6 +5,7 @@
 
 #include "ops/gemm/gemm_core.h"
 #include "ops/gemm/gemm_tile.h"
+#include "pool/pool.h"
 
 namespace ptlite {
 inline namespace CPU_CAPABILITY {
@@ -115,6 +116,7 @@ template <class T>
 void few_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operand<T>& b, T* c, int64_t c_row, const Epilogue<T>& e) {
   alignas(64) T buffer[kRows * kCols<T>];
   for (int64_t j = 0; j < n; j += kCols<T>) {
+    poll();
     const int cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int rows = int(m);
     const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, rows, cols, c + j, c_row, buffer);

@@ -413,12 +413,12 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   linear: (['float32', 'float64'] as const).map((dtype) =>
     row(`linear ${dtype}`, SUM, (d) => {
       const [n, k] = [d.length(), d.length()]
-      return aten('linear', d.dense([d.of([1, 2, 9]), k], { dtype }), d.dense([n, k], { dtype }), d.dense([n], { dtype }))
+      return aten('linear', d.dense([d.of([1, 2, 5, 9, 14]), k], { dtype }), d.dense([n, k], { dtype }), d.dense([n], { dtype }))
     }),
   ),
   linear_post: [
     row('linear_post', SUM, (d) => {
-      const [m, n, k] = [d.of([1, 2, 9]), d.length(), d.length()]
+      const [m, n, k] = [d.of([1, 2, 5, 9, 14]), d.length(), d.length()]
       const layer = [d.dense([m, k]), d.dense([n, k]), d.dense([n]), ...LIMITS]
       return callOperator('ptlite::linear', [...layer, ...steps(d, d.of([[m, n], [n], [m, 1]]))])
     }),
@@ -451,7 +451,7 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   gemm_pack: [
     row('linear with a weight that stays', SUM, (d) => {
       const [n, k] = [d.length(), d.length()]
-      const [x, weight] = [d.dense([9, k]), d.dense([n, k])]
+      const [x, weight] = [d.dense([d.of([5, 9, 14, 15]), k]), d.dense([n, k])]
       weight.pinned = true
       return [aten('linear', x, weight), aten('linear', x, weight)]
     }),

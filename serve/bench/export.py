@@ -10,8 +10,8 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "models"))
 from networks import Encoder, make  # noqa: E402
 
-# what is typed into a search field
-SHORT = 12
+# tokens of what is typed into a search field: a question, and two words
+SHORT = {"encoder_short": 12, "encoder_words": 4}
 
 
 def write(folder: pathlib.Path, name: str, model: torch.nn.Module, example: torch.Tensor) -> None:
@@ -29,7 +29,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("mlp", "mobilenet_v2", "encoder"):
         write(folder, name, *make(name))
-    write(folder, "encoder_short", Encoder(length=SHORT).eval(), torch.randint(0, 16384, (1, SHORT)))
+    for name, length in SHORT.items():
+        write(folder, name, Encoder(length=length).eval(), torch.randint(0, 16384, (1, length)))
 
 
 if __name__ == "__main__":

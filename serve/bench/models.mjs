@@ -7,10 +7,10 @@ export const folder = fileURLToPath(new URL('models/', import.meta.url))
 export const repository = `${folder}repository`
 
 /** `binary`: how a client sends so many numbers. */
-const MODELS = { mlp: {}, mobilenet_v2: { binary: true }, encoder: {}, encoder_short: {} }
+const MODELS = { mlp: {}, mobilenet_v2: { binary: true }, encoder: {}, encoder_short: {}, encoder_words: {} }
 
 /** Models that are served with batching, too, under a name of their own. */
-const BATCHED = { encoder: 16, encoder_short: 32 }
+const BATCHED = { encoder: 16, encoder_short: 32, encoder_words: 32 }
 
 /** Exports the models where they are missing, and lays the repository out. */
 export function prepare() {

@@ -12,7 +12,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '2' },
     models: { type: 'string', default: 'mlp,mobilenet_v2,encoder' },
-    batched: { type: 'string', default: 'encoder,encoder_short' },
+    batched: { type: 'string', default: 'encoder,encoder_short,encoder_words' },
     options: { type: 'string', default: '{}' },
     connections: { type: 'string', default: '1,4,16,64' },
   },

@@ -8,10 +8,9 @@ export function limitsTest(
   where: string,
   others: Readonly<Record<string, (value: unknown) => string | null>> = {},
 ): (value: unknown) => string | null {
-  const tests = { ...TESTS, ...others }
   return (value) => {
     if (Object.prototype.toString.call(value) !== '[object Object]') return 'an object'
-    checkOptions(value, tests, `${where}, limits`)
+    checkOptions(value, { ...TESTS, ...others }, `${where}, limits`)
     return null
   }
 }

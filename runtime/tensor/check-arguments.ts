@@ -22,10 +22,9 @@ export function checkList(value: unknown, what: string): asserts value is readon
 export function checkOptions(options: unknown, tests: Readonly<Record<string, Test>>, where: string): void {
   if (Object.prototype.toString.call(options) !== '[object Object]')
     throw new PtliteError('INVALID_ARGUMENT', `${where}: expected an object of options, found ${kindOf(options)}`)
-  for (const name of Object.keys(options as object)) {
+  for (const [name, value] of Object.entries(options as object)) {
     const test = Object.hasOwn(tests, name) ? tests[name] : undefined
     if (test === undefined) throw unknownOption(name, Object.keys(tests), where)
-    const value = (options as Readonly<Record<string, unknown>>)[name]
     const expected = value === undefined ? null : test(value)
     check(expected === null, () => `${where}: expected ${name} to be ${expected!}, found ${valueText(value)}`)
   }

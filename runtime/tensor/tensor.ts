@@ -330,7 +330,8 @@ export class Tensor {
   }
 
   private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
-    checkOptions(options, STORAGE_TESTS, 'Tensor.fromStorage()')
+    const tests = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything }
+    checkOptions(options, tests satisfies Record<keyof StorageOptions, unknown>, 'Tensor.fromStorage()')
     // each is read once: what is checked is what is used
     const { dtype, shape: sizes, strides: steps, offset = 0, quant: parameters } = options
     const type = dtypeFromName(dtype)
@@ -410,15 +411,6 @@ function checkNested(shape: readonly number[]): void {
 
 /** Numbers in nested arrays. */
 export type NestedNumbers = number | bigint | boolean | Complex | NestedNumbers[]
-
-/** Each is looked at where it is used. */
-const STORAGE_TESTS = {
-  dtype: anything,
-  shape: anything,
-  strides: anything,
-  offset: anything,
-  quant: anything,
-} satisfies Record<keyof StorageOptions, unknown>
 
 /** What `Tensor.fromStorage` takes. */
 export interface StorageOptions {

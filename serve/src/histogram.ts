@@ -3,7 +3,7 @@ import type { Metric, Registry } from 'prom-client'
 type Labels = Readonly<Record<string, string>>
 
 /** Observations with the same labels, by bucket. */
-class Series {
+export class Series {
   readonly counts: Float64Array
   sum = 0
 
@@ -23,11 +23,9 @@ class Series {
   }
 }
 
-export type { Series }
-
 interface Value {
   readonly metricName: string
-  readonly labels: Labels | Readonly<Record<string, string | number>>
+  readonly labels: Readonly<Record<string, string | number>>
   readonly value: number
 }
 

@@ -5,7 +5,6 @@ import { Histogram, type Series } from './histogram.js'
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const ROWS = [1, 2, 4, 8, 16, 32, 64, 128]
 const MODEL = ['model', 'version'] as const
-const PREFIX = 'ptlite_serve_'
 
 /** Metrics of one version of a model, whose labels are looked up once. */
 export interface ModelMetrics {
@@ -97,11 +96,11 @@ export class Metrics {
   }
 
   private named(name: string, help: string): { name: string; help: string; registers: Registry[] } {
-    return { name: `${PREFIX}${name}`, help, registers: [this.registry] }
+    return { name: `ptlite_serve_${name}`, help, registers: [this.registry] }
   }
 
   private histogram(name: string, help: string, buckets: readonly number[]): Histogram {
-    return new Histogram(`${PREFIX}${name}`, help, buckets, this.registry)
+    return new Histogram(this.named(name, help).name, help, buckets, this.registry)
   }
 
   private gauge(name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => void): void {

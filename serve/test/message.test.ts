@@ -26,7 +26,6 @@ async function echo(t: Test, before: (request: DirectMessage) => void = () => {}
       ends.push(error ?? textOf(body!))
       if (body !== null) budget.giveBack(body.bytes)
       response.end(error?.message ?? textOf(body!))
-      server.emit('body')
     })
   })
   server.listen(0, '127.0.0.1')

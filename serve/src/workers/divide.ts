@@ -20,8 +20,8 @@ export function divide({ jobs, rows }: Batch, { outputs }: Result): void {
     const own = outputs.map(({ name, value }): NamedResult => {
       if ('strings' in value) throw new Error('strings have no rows')
       const { datatype, shape, data } = value
-      const row = data.length / rows
-      return { name, value: { datatype, shape: [job.rows, ...shape.slice(1)], data: data.subarray(from * row, (from + job.rows) * row) } }
+      const length = data.length / rows
+      return { name, value: { datatype, shape: [job.rows, ...shape.slice(1)], data: data.subarray(from * length, row * length) } }
     })
     job.settle(null, own)
   }

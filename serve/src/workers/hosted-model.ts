@@ -11,7 +11,7 @@ export interface Ran {
 /** Milliseconds of calls that nothing else of the thread has to wait for. */
 const SHORT = 50
 /** Milliseconds of runs after which others are made on this thread. */
-const SHORT_RUN = 10
+const SHORT_RUN = 20
 const TRIES = 25
 
 /** A model in the thread that runs it. */

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, type CounterConfiguration, Gauge, type GaugeConfiguration, Registry } from 'prom-client'
 import { Histogram, type Series } from './histogram.js'
 
 /** From a tenth of a millisecond to half a minute. */
@@ -43,31 +43,26 @@ export class Metrics {
 
   constructor(sources: () => Sources) {
     collectDefaultMetrics({ register: this.registry })
-    const requests: Counter = new Counter({
-      ...this.named('requests_total', 'Requests for inference by status'),
-      labelNames: [...MODEL, 'status'],
-      collect: () => {
-        requests.reset()
-        for (const { labels, counts } of this.answered.values())
-          for (const [status, count] of counts) requests.inc({ ...labels, status }, count)
-      },
+    this.read(Counter, 'requests_total', 'Requests for inference by status', [...MODEL, 'status'], (counter) => {
+      for (const { labels, counts } of this.answered.values())
+        for (const [status, count] of counts) counter.inc({ ...labels, status }, count)
     })
-    this.gauge('queue_depth', 'Requests that wait for a worker', [...MODEL], (gauge) => {
+    this.read(Gauge, 'queue_depth', 'Requests that wait for a worker', [...MODEL], (gauge) => {
       for (const { model, version, waiting } of sources().queues()) gauge.set({ model, version }, waiting)
     })
-    this.gauge('in_flight', 'Requests without an answer', [...MODEL], (gauge) => {
+    this.read(Gauge, 'in_flight', 'Requests without an answer', [...MODEL], (gauge) => {
       for (const { model, version, pending } of sources().queues()) gauge.set({ model, version }, pending)
     })
-    this.gauge('worker_tensor_bytes', 'Memory of tensors in use, by worker', ['worker'], (gauge) => {
+    this.read(Gauge, 'worker_tensor_bytes', 'Memory of tensors in use, by worker', ['worker'], (gauge) => {
       for (const { index, tensorBytes } of sources().workers()) gauge.set({ worker: String(index) }, tensorBytes)
     })
-    this.gauge('worker_heap_bytes', 'Memory of JavaScript in use, by worker', ['worker'], (gauge) => {
+    this.read(Gauge, 'worker_heap_bytes', 'Memory of JavaScript in use, by worker', ['worker'], (gauge) => {
       for (const { index, heapBytes } of sources().workers()) gauge.set({ worker: String(index) }, heapBytes)
     })
-    this.gauge('workers_busy', 'Worker threads that run a model', [], (gauge) => {
+    this.read(Gauge, 'workers_busy', 'Worker threads that run a model', [], (gauge) => {
       gauge.set([...sources().workers()].filter(({ busy }) => busy).length)
     })
-    this.gauge('body_bytes', 'Bodies of requests that are in memory', [], (gauge) => gauge.set(sources().bodyBytes()))
+    this.read(Gauge, 'body_bytes', 'Bodies of requests that are in memory', [], (gauge) => gauge.set(sources().bodyBytes()))
   }
 
   get contentType(): string {
@@ -103,14 +98,18 @@ export class Metrics {
     return new Histogram(this.named(name, help).name, help, buckets, this.registry)
   }
 
-  private gauge(name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => void): void {
-    const gauge: Gauge = new Gauge({
-      ...this.named(name, help),
-      labelNames,
-      collect: () => {
-        gauge.reset()
-        fill(gauge)
-      },
-    })
+  /** A metric whose numbers are asked for when it is read. */
+  private read<M extends Counter | Gauge>(
+    Metric: new (configuration: CounterConfiguration<string> & GaugeConfiguration<string>) => M,
+    name: string,
+    help: string,
+    labelNames: string[],
+    fill: (metric: M) => void,
+  ): void {
+    const collect = (): void => {
+      metric.reset()
+      fill(metric)
+    }
+    const metric = new Metric({ ...this.named(name, help), labelNames, collect })
   }
 }

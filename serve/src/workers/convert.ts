@@ -2,6 +2,7 @@ import { float, int, type Input, type Output, Tensor } from 'ptlite'
 import { DATATYPES, type Datatype, datatypeOf, type ElementArray } from '../protocol/datatypes.js'
 import { RequestError } from '../protocol/error.js'
 import type { ArgumentKind, NamedResult, SentArgument, SentBytes, SentTensor } from './messages.js'
+import { joinRows } from './rows.js'
 
 /** An argument of a method. */
 export function toArgument(sent: SentArgument, kind: ArgumentKind): Input {
@@ -10,7 +11,7 @@ export function toArgument(sent: SentArgument, kind: ArgumentKind): Input {
     const texts = sent.strings.map((each) => Buffer.from(each.buffer, each.byteOffset, each.length).toString('utf8'))
     return kind === 'str' ? texts[0]! : texts
   }
-  if (kind === 'Tensor') return tensorOf(sent.datatype, sent.shape, sent.data)
+  if (kind === 'Tensor') return tensorOf(sent)
   const numbers = Array.from(sent.data as Float64Array, (each) => scalarOf(each, kind))
   return kind.startsWith('List') ? numbers : numbers[0]!
 }
@@ -22,19 +23,10 @@ function scalarOf(value: number | bigint, kind: ArgumentKind): Input {
 
 /** Rows of several requests, one behind the other. */
 export function toBatch(sent: readonly SentTensor[]): Tensor {
-  const { datatype, shape } = sent[0]!
-  const rows = sent.reduce((sum, each) => sum + each.shape[0]!, 0)
-  const { array: ArrayOf } = DATATYPES[datatype]
-  const all = new ArrayOf(sent.reduce((sum, { data }) => sum + data.length, 0))
-  let at = 0
-  for (const { data } of sent) {
-    ;(all as Float32Array).set(data as Float32Array, at)
-    at += data.length
-  }
-  return tensorOf(datatype, [rows, ...shape.slice(1)], all)
+  return tensorOf(joinRows(sent))
 }
 
-function tensorOf(datatype: Datatype, shape: readonly number[], data: ElementArray): Tensor {
+function tensorOf({ datatype, shape, data }: SentTensor): Tensor {
   return Tensor.fromStorage(data, { dtype: DATATYPES[datatype].dtype!, shape })
 }
 

@@ -1,7 +1,7 @@
 import { type Input, loadModule, type Module, type Output, PtliteError, Tensor } from 'ptlite'
-import { DATATYPES } from '../protocol/datatypes.js'
 import { toArgument, toBatch, toResults } from './convert.js'
 import type { ArgumentKind, Durations, Failure, ModelStart, NamedResult, RunRequest, SentArgument, SentTensor } from './messages.js'
+import { joinRows, rowsOf } from './rows.js'
 
 export interface Ran {
   readonly outputs: NamedResult[]
@@ -223,14 +223,9 @@ function parametersOf(module: Module): ReadonlySet<Tensor> {
   }
 }
 
-/** An example of one row, or of several, of which the first is taken, as a batch. */
+/** The first row of an example as a batch. */
 function repeated(example: SentTensor, rows: number): SentTensor {
-  const { datatype, shape } = example
-  const data = example.data as Float32Array
-  const length = shape[0] === 0 ? 0 : data.length / shape[0]!
-  const out = new DATATYPES[datatype].array(length * rows) as Float32Array
-  for (let i = 0; i < rows; i++) out.set(data.subarray(0, length), i * length)
-  return { datatype, shape: [rows, ...shape.slice(1)], data: out }
+  return joinRows(Array<SentTensor>(rows).fill(rowsOf(example, 0, 1)))
 }
 
 function checkRows(results: readonly NamedResult[], rows: number): void {

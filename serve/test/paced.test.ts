@@ -16,8 +16,7 @@ interface Found {
   readonly failed: number
 }
 // of the benchmarks, which have no types
-const file: string = '../bench/paced.mjs'
-const { paced } = (await import(file)) as {
+const { paced } = (await import(new URL('../bench/paced.mjs', import.meta.url).href)) as {
   paced(url: string, request: { headers: Record<string, string>; body: string | Buffer }, load: Load): Promise<Found>
 }
 const REQUEST = { headers: { 'content-type': 'text/plain' }, body: 'é' }

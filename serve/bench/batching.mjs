@@ -2,7 +2,7 @@ import { closedLoop, head, middle, ms, openLoop, row, times, whole } from './mea
 
 const CONNECTIONS = 32
 /** Parts of the requests a second that batches answer: what leaves a server at rest most of the time, and what keeps it busy. */
-const [LIGHT, HEAVY] = [0.05, 0.8]
+const [LIGHT, HEAVY] = [0.05, 0.75]
 /** Seconds of the light load are so many times the others': few requests have no 99th percentile. */
 const LONGER = 4
 

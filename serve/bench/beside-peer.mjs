@@ -1,4 +1,4 @@
-import { closedLoop, head, middle, ms, row, times, whole } from './measure.mjs'
+import { closedLoop, head, middle, ms, row, times, urlOf, whole } from './measure.mjs'
 import { numbersOf, requestFor } from './models.mjs'
 
 /** Requests per second and latencies of two servers, by turns. */
@@ -25,7 +25,7 @@ export async function besidePeer(ours, peer, { models, connections, rounds, seco
 
 async function answers(child, model) {
   const { headers, body } = requestFor(model)
-  return numbersOf(await fetch(`${child.url}/v2/models/${model}/infer`, { method: 'POST', headers, body }))
+  return numbersOf(await fetch(urlOf(child, model), { method: 'POST', headers, body }))
 }
 
 /** Both compute the same. */

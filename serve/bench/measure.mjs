@@ -3,7 +3,7 @@ import autocannon from 'autocannon'
 import { requestFor } from './models.mjs'
 import { paced } from './paced.mjs'
 
-const urlOf = (child, model) => `${child.url}/v2/models/${model}/infer`
+export const urlOf = (child, model) => `${child.url}/v2/models/${model}/infer`
 
 function warn(child, model, failed) {
   if (failed > 0) console.log(`${child.name}, ${model}: ${failed} requests failed`)

@@ -8,9 +8,9 @@ type Elements = Float32Array
 export function joinRows(sent: readonly SentTensor[]): SentTensor {
   const { datatype, shape } = sent[0]!
   let [rows, length] = [0, 0]
-  for (const { shape, data } of sent) {
-    rows += shape[0]!
-    length += data.length
+  for (const each of sent) {
+    rows += each.shape[0]!
+    length += each.data.length
   }
   const data = new DATATYPES[datatype].array(length) as Elements
   let at = 0

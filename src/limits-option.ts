@@ -8,9 +8,11 @@ export function limitsTest(
   where: string,
   others: Readonly<Record<string, (value: unknown) => string | null>> = {},
 ): (value: unknown) => string | null {
+  const tests = { ...TESTS, ...others }
+  const place = `${where}, limits`
   return (value) => {
     if (Object.prototype.toString.call(value) !== '[object Object]') return 'an object'
-    checkOptions(value, { ...TESTS, ...others }, `${where}, limits`)
+    checkOptions(value, tests, place)
     return null
   }
 }

@@ -22,7 +22,8 @@ export function checkList(value: unknown, what: string): asserts value is readon
 export function checkOptions(options: unknown, tests: Readonly<Record<string, Test>>, where: string): void {
   if (Object.prototype.toString.call(options) !== '[object Object]')
     throw new PtliteError('INVALID_ARGUMENT', `${where}: expected an object of options, found ${kindOf(options)}`)
-  for (const [name, value] of Object.entries(options as object)) {
+  for (const name of Object.keys(options as object)) {
+    const value = (options as Readonly<Record<string, unknown>>)[name]
     const test = Object.hasOwn(tests, name) ? tests[name] : undefined
     if (test === undefined) throw unknownOption(name, Object.keys(tests), where)
     const expected = value === undefined ? null : test(value)

@@ -19,10 +19,6 @@ import { UNCLONEABLE } from './uncloneable.js'
 
 export { holdsZeroPoint, isPerChannel, type PerChannelQuant, type PerTensorQuant, type Quant } from './quant.js'
 
-/** What callers know of a tensor: nothing; the tensor, but the library does not; the tensor, which is fixed. */
-const Known = { never: 0, handed: 1, fixed: 2 } as const
-type Known = (typeof Known)[keyof typeof Known]
-
 /**
  * Throws INVALID_ARGUMENT unless sizes and offset are at least 0 and every element of the view lies in the storage. Every tensor
  * comes by here, however its view was reckoned: kernels rely on it. Strides below 0 are those of operators' own views (`flip`). A storage without memory gives nobody an address.
@@ -83,7 +79,8 @@ export class Tensor {
   #type: DType
   #quant: Quant | null
   #released = false
-  #known: Known = Known.never
+  /** Callers know it: what they could change of it is fixed. */
+  #fixed = false
   /** Structured clones would have nothing of the above. */
   declare private readonly uncloneable: symbol
 
@@ -138,47 +135,40 @@ export class Tensor {
    */
   static own(t: Tensor): Tensor {
     if (typeof t === 'object' && (t as unknown) !== null && #storage in t) {
-      if (t.#known !== Known.fixed) Tensor.expose(t)
+      if (!t.#fixed) Tensor.expose(t)
       return t
     }
     throw new PtliteError('INVALID_ARGUMENT', `expected a Tensor, found ${kindOf(t)}`)
   }
 
   /**
-   * To be called for a tensor that a caller gets and the library forgets, memory included: its lists are frozen, and the rest when it comes back.
-   * Lists that are not `frozen` are copied, since the caller may know them, too.
+   * Makes nothing of a tensor changeable by those who know it, its storage included: to be called for each one that callers get. Lists that are not
+   * `frozen` are copied, since callers may know them, too.
    * @internal
    */
   static hand(t: Tensor, frozen: boolean): void {
-    if (t.#known !== Known.never) return
-    if (t.isSparse) return Tensor.expose(t)
-    t.#known = Known.handed
-    if (!frozen) t.#freeze()
+    if (t.#fixed) return
+    t.#fixed = true
+    if (!frozen || t.isSparse) t.#freeze()
     if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
-  }
-
-  /**
-   * Makes nothing of a tensor changeable by those who know it: to be called for each one that a caller and the library have.
-   * @internal
-   */
-  static expose(this: void, t: Tensor): void {
-    if (t.#known === Known.fixed) return
-    if (t.#known === Known.never) {
-      t.#freeze()
-      if (t.#quant !== null) t.#quant = frozenQuant(t.#quant)
-    } else if (!isAsMade(t, Tensor, UNCLONEABLE === null ? 2 : 3) || !isAsMade(t.#storage, Storage, 2))
-      throw new PtliteError('INVALID_ARGUMENT', 'a tensor was given properties of its own or another class; operators alone change tensors')
-    t.#known = Known.fixed
     Object.preventExtensions(t)
     Object.preventExtensions(t.#storage)
   }
 
   /**
-   * True where callers know the tensor, whatever the library does with it.
+   * As `hand`, of a tensor that a caller knows by other ways.
+   * @internal
+   */
+  static expose(this: void, t: Tensor): void {
+    Tensor.hand(t, false)
+  }
+
+  /**
+   * True where callers know the tensor.
    * @internal
    */
   static isHanded(t: Tensor): boolean {
-    return t.#known !== Known.never
+    return t.#fixed
   }
 
   /**
@@ -190,9 +180,9 @@ export class Tensor {
     t.#offset = offset
     t.#shape = shape
     t.#strides = strides
-    if (t.#known === Known.never) return
+    if (!t.#fixed) return
     t.#freeze()
-    if (t.#known === Known.fixed) Object.preventExtensions(storage)
+    Object.preventExtensions(storage)
   }
 
   /**
@@ -201,7 +191,7 @@ export class Tensor {
    */
   static retype(t: Tensor, type: DType, quant: Quant | null): void {
     t.#type = type
-    t.#quant = quant !== null && t.#known !== Known.never ? frozenQuant(quant) : quant
+    t.#quant = quant !== null && t.#fixed ? frozenQuant(quant) : quant
   }
 
   #freeze(): void {
@@ -330,8 +320,7 @@ export class Tensor {
   }
 
   private static checkedFromStorage(data: TypedArray, options: StorageOptions): Tensor {
-    const tests = { dtype: anything, shape: anything, strides: anything, offset: anything, quant: anything }
-    checkOptions(options, tests satisfies Record<keyof StorageOptions, unknown>, 'Tensor.fromStorage()')
+    checkOptions(options, STORAGE_TESTS, 'Tensor.fromStorage()')
     // each is read once: what is checked is what is used
     const { dtype, shape: sizes, strides: steps, offset = 0, quant: parameters } = options
     const type = dtypeFromName(dtype)
@@ -368,10 +357,13 @@ export class Tensor {
   }
 }
 
-/** True where an object has this class and as many own properties as that gives it. */
-function isAsMade(object: object, { prototype }: { readonly prototype: object }, fields: number): boolean {
-  return Reflect.getPrototypeOf(object) === prototype && Reflect.ownKeys(object).length === fields
-}
+const STORAGE_TESTS = {
+  dtype: anything,
+  shape: anything,
+  strides: anything,
+  offset: anything,
+  quant: anything,
+} satisfies Record<keyof StorageOptions, unknown>
 
 /** Lists that were frozen last: programs have the same ones again and again, and to freeze one takes as long as to make a tensor. */
 const recent: (readonly number[])[] = [[], [], [], [], [], [], [], []].map((list) => Object.freeze(list))

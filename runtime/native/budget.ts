@@ -100,17 +100,18 @@ export class Budget {
     this.inherit(outer)
     const { words } = this
     setCurrent(this)
-    this.tellKernels()
+    this.tellKernels(begin)
     try {
       return run()
     } finally {
+      const end = milliseconds()
       current = outer
       limitMemory(before)
       this.settle()
-      this.time -= milliseconds() - begin
+      this.time -= end - begin
       this.bytes -= Math.max(0, memoryStats().live - live)
       if (words !== Infinity) outer.fuel -= words - this.words
-      if (outer.clocked) outer.tellKernels()
+      if (outer.clocked) outer.tellKernels(end)
       else if (this.clocked) kernels.budget_leave({})
     }
   }
@@ -142,16 +143,16 @@ export class Budget {
       return own.within(run)
     } finally {
       limitMemory(before)
-      const took = milliseconds() - begin
-      this.time += took
-      this.deadline = deadline + took
-      this.tellKernels()
+      const now = milliseconds()
+      this.time += now - begin
+      this.deadline = deadline + now - begin
+      this.tellKernels(now)
     }
   }
 
-  private tellKernels(): void {
+  private tellKernels(now: number): void {
     if (!this.clocked) return
-    const left = nanosecondsOf(this.deadline - milliseconds())
+    const left = nanosecondsOf(this.deadline - now)
     kernels.budget_enter({ nanoseconds: left, cancel: this.cancellation?.address ?? 0 })
   }
 }

@@ -184,8 +184,7 @@ function floatsText(data: Float32Array | Float64Array, name: string): string {
   const numbers: number[] = []
   for (let i = 0; i < data.length; i++) {
     const value = data[i]!
-    if (!Number.isFinite(value))
-      throw new InexpressibleError(`output '${name}' has ${value}, which JSON cannot say; ask for "binary_data"`)
+    if (!Number.isFinite(value)) throw new InexpressibleError(`output '${name}' has ${value}, which JSON cannot say; ask for "binary_data"`)
     numbers.push(value)
   }
   return JSON.stringify(numbers).slice(1, -1)

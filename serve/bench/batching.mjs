@@ -1,4 +1,4 @@
-import { closedLoop, head, middle, ms, openLoop, row, times, whole } from './measure.mjs'
+import { askingAgain, head, middle, ms, openLoop, row, times, whole } from './measure.mjs'
 
 const CONNECTIONS = 32
 /** Parts of the requests a second that batches answer: what leaves a server at rest most of the time, and what keeps it busy. */
@@ -32,14 +32,14 @@ export async function batching(server, { models, rounds, seconds }) {
 
 async function measure(server, model, { rounds, seconds }) {
   const name = `${model}_batched`
-  await closedLoop(server, model, 4, 1)
-  await closedLoop(server, name, CONNECTIONS, 1)
+  await askingAgain(server, model, 4, 1)
+  await askingAgain(server, name, CONNECTIONS, 1)
   const found = { without: [], batched: [], one: [], light: [], heavy: [] }
   for (let i = 0; i < rounds; i++) {
-    found.without.push(await closedLoop(server, model, CONNECTIONS, seconds))
-    const batched = await closedLoop(server, name, CONNECTIONS, seconds)
+    found.without.push(await askingAgain(server, model, CONNECTIONS, seconds))
+    const batched = await askingAgain(server, name, CONNECTIONS, seconds)
     found.batched.push(batched)
-    found.one.push(await closedLoop(server, name, 1, seconds))
+    found.one.push(await askingAgain(server, name, 1, seconds))
     const open = (part, longer) =>
       openLoop(server, name, { rate: part * batched.rate, seconds: seconds * longer, connections: CONNECTIONS })
     found.light.push(await open(LIGHT, LONGER))

@@ -1,4 +1,4 @@
-import { closedLoop, head, middle, ms, row, times, urlOf, whole } from './measure.mjs'
+import { askingAgain, head, middle, ms, row, times, urlOf, whole } from './measure.mjs'
 import { numbersOf, requestFor } from './models.mjs'
 
 /** Requests per second and latencies of two servers, by turns. */
@@ -9,11 +9,11 @@ export async function besidePeer(ours, peer, { models, connections, rounds, seco
   )
   for (const model of models) {
     await compare(ours, peer, model)
-    for (const child of [ours, peer]) await closedLoop(child, model, 4, 1)
+    for (const child of [ours, peer]) await askingAgain(child, model, 4, 1)
     for (const count of connections) {
       const found = [[], []]
       for (let i = 0; i < rounds; i++)
-        for (const [j, child] of [ours, peer].entries()) found[j].push(await closedLoop(child, model, count, seconds))
+        for (const [j, child] of [ours, peer].entries()) found[j].push(await askingAgain(child, model, count, seconds))
       const [a, b] = found.map((each) => middle(each))
       row(
         ...[model, count, whole(a.rate), ms(a.p50), ms(a.p99), ms(a.eventLoop), a.cpu.toFixed(3)],

@@ -1,5 +1,5 @@
 // What tables are made of: loads of a server, the middle of several rounds, and rows.
-import autocannon from 'autocannon'
+import { closedLoop } from './closed-loop.mjs'
 import { requestFor } from './models.mjs'
 import { paced } from './paced.mjs'
 
@@ -10,19 +10,12 @@ function warn(child, model, failed) {
 }
 
 /** Clients that ask again as soon as they have an answer. */
-export async function closedLoop(child, model, connections, duration) {
+export async function askingAgain(child, model, connections, seconds) {
   await child.ask()
-  const { headers, body } = requestFor(model)
-  const result = await autocannon({ url: urlOf(child, model), method: 'POST', connections, duration, headers, body })
+  const { requests, seconds: took, p50, p99, failed } = await closedLoop(urlOf(child, model), requestFor(model), { connections, seconds })
   const { eventLoop, cpu } = await child.ask()
-  warn(child, model, result.non2xx + result.errors)
-  return {
-    rate: result.requests.total / result.duration,
-    p50: result.latency.p50,
-    p99: result.latency.p99,
-    eventLoop,
-    cpu: cpu / result.requests.total,
-  }
+  warn(child, model, failed)
+  return { rate: requests / took, p50, p99, eventLoop, cpu: cpu / requests }
 }
 
 /** So many requests a second, whatever answers take. */
@@ -49,5 +42,5 @@ export function head(...names) {
 }
 
 export const row = (...cells) => console.log(`| ${cells.join(' | ')} |`)
-export const ms = (value) => (value < 10 ? value.toFixed(1) : value.toFixed(0))
+export const ms = (value) => value.toFixed(value < 1 ? 2 : value < 10 ? 1 : 0)
 export const whole = (value) => value.toFixed(0)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inferAnswer } from '../protocol/answer.js'
-import { InexpressibleError } from '../protocol/elements.js'
 import { invalid, RequestError } from '../protocol/error.js'
+import { InexpressibleError } from '../protocol/json-text.js'
 import { parseInferRequest } from '../protocol/parse.js'
 import { rawRequest } from '../protocol/raw.js'
 import type { InferRequest } from '../protocol/tensor.js'

@@ -1,4 +1,5 @@
-import { toBinary, toJsonText } from './elements.js'
+import { toBinary } from './elements.js'
+import { InexpressibleError, toJsonText } from './json-text.js'
 import type { NamedTensor } from './tensor.js'
 
 export interface Answer {
@@ -12,8 +13,17 @@ export interface AnswerOutput extends NamedTensor {
   readonly binary: boolean
 }
 
-/** What a request is answered with. */
+/** What a request is answered with. Throws InexpressibleError. */
 export function inferAnswer(model: string, version: string, id: string | undefined, outputs: readonly AnswerOutput[]): Answer {
+  try {
+    return answerOf(model, version, id, outputs)
+  } catch (error) {
+    if (error instanceof RangeError) throw new InexpressibleError('the outputs are too long for JSON; ask for "binary_data"')
+    throw error
+  }
+}
+
+function answerOf(model: string, version: string, id: string | undefined, outputs: readonly AnswerOutput[]): Answer {
   const parts: Uint8Array[] = []
   let texts = ''
   for (const { name, datatype, shape, data, binary } of outputs) {

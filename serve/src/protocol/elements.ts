@@ -158,37 +158,3 @@ export function toBinary(datatype: Datatype, data: ElementArray | readonly Uint8
   })
   return Buffer.concat(parts)
 }
-
-/** The text of the elements in JSON, without brackets. Throws for what it cannot say. */
-export function toJsonText(datatype: Datatype, data: ElementArray | readonly Uint8Array[], name: string): string {
-  switch (datatype) {
-    case 'BYTES':
-      return (data as readonly Uint8Array[])
-        .map((each) => JSON.stringify(Buffer.from(each.buffer, each.byteOffset, each.length).toString('utf8')))
-        .join()
-    case 'BOOL':
-      return Array.from(data as Uint8Array, (each) => (each === 0 ? 'false' : 'true')).join()
-    case 'FP16':
-    case 'BF16':
-      throw invalid(`output '${name}': ${datatype} has no form in JSON; ask for "binary_data"`)
-    case 'FP32':
-    case 'FP64':
-      return floatsText(data as Float32Array | Float64Array, name)
-    default:
-      return (data as ElementArray).join()
-  }
-}
-
-/** `join` would make a string of each number, which takes three times as long. */
-function floatsText(data: Float32Array | Float64Array, name: string): string {
-  const numbers: number[] = []
-  for (let i = 0; i < data.length; i++) {
-    const value = data[i]!
-    if (!Number.isFinite(value)) throw new InexpressibleError(`output '${name}' has ${value}, which JSON cannot say; ask for "binary_data"`)
-    numbers.push(value)
-  }
-  return JSON.stringify(numbers).slice(1, -1)
-}
-
-/** Of results that a client has to ask for in another form. */
-export class InexpressibleError extends Error {}

@@ -1,5 +1,6 @@
 import type { Datatype, ElementArray } from './datatypes.js'
 import { invalid } from './error.js'
+import { float32Text } from './float-text.js'
 
 /** Of results that a client has to ask for in another form. */
 export class InexpressibleError extends Error {}
@@ -17,28 +18,28 @@ export function toJsonText(datatype: Datatype, data: ElementArray | readonly Uin
     case 'BF16':
       throw invalid(`output '${name}': ${datatype} has no form in JSON; ask for "binary_data"`)
     case 'FP32':
+      return float32Text(checkFinite(data as Float32Array, name))
     case 'FP64':
-      return floatsText(data as Float32Array | Float64Array, name)
+      return float64Text(checkFinite(data as Float64Array, name))
     default:
       return (data as ElementArray).join()
   }
 }
 
-/** Numbers that are looked at together: lists of all would take twice the memory of what they are of. */
+function checkFinite<Data extends Float32Array | Float64Array>(data: Data, name: string): Data {
+  for (let i = 0; i < data.length; i++)
+    if (!Number.isFinite(data[i]))
+      throw new InexpressibleError(`output '${name}' has ${data[i]}, which JSON cannot say; ask for "binary_data"`)
+  return data
+}
+
+/** Numbers that are written at a time: a list of all would take as much memory again. */
 const CHUNK = 1 << 14
 
 /** `join` would make a string of each number, which takes three times as long. */
-function floatsText(data: Float32Array | Float64Array, name: string): string {
+function float64Text(data: Float64Array): string {
   let text = ''
-  for (let at = 0; at < data.length; at += CHUNK) {
-    const numbers: number[] = []
-    for (let i = at; i < Math.min(at + CHUNK, data.length); i++) {
-      const value = data[i]!
-      if (!Number.isFinite(value))
-        throw new InexpressibleError(`output '${name}' has ${value}, which JSON cannot say; ask for "binary_data"`)
-      numbers.push(value)
-    }
-    text += `${at === 0 ? '' : ','}${JSON.stringify(numbers).slice(1, -1)}`
-  }
+  for (let at = 0; at < data.length; at += CHUNK)
+    text += `${at === 0 ? '' : ','}${JSON.stringify(Array.from(data.subarray(at, at + CHUNK))).slice(1, -1)}`
   return text
 }

@@ -6,7 +6,7 @@ import { stridesAs } from '../../tensor/iterator.js'
 import { float } from '../../tensor/scalar.js'
 import { contiguousStrides, numelOf } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
-import { clampedLinear, linear, linearInto, matmul } from './matmul.js'
+import { clampedLinear, linear, linearInto, matmul, takesLinear } from './matmul.js'
 import { clamp_out } from './clamp.js'
 import { CONV_AXES, convolve } from './support/conv.js'
 import { type ConvSettings, convSizes } from '../../shapes/convolution.js'
@@ -21,6 +21,7 @@ import {
   takesPostOps,
   type StepArguments,
 } from '../../shapes/post-ops.js'
+import { contiguousOf } from '../support/copy.js'
 import { product } from '../support/product.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -68,36 +69,22 @@ function takesSteps(operator: string, x: Tensor, weight: Tensor, settings: ConvS
   return x.type === DType.float32 && takesPostOps(post, shape, CONV_AXES)
 }
 
-/** Whether kernel `linear` takes the tensors as they are. */
-export function isDirectLinear(input: Tensor, weight: Tensor, bias: Tensor | null): boolean {
-  const { type } = input
-  return (
-    (type === DType.float32 || type === DType.float64) &&
-    weight.type === type &&
-    weight.dim === 2 &&
-    input.dim > 0 &&
-    input.isContiguous &&
-    weight.isContiguous &&
-    input.shape[input.dim - 1] === weight.shape[1] &&
-    (bias === null || (bias.type === type && bias.dim === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
-  )
-}
-
 /** x weight^T + bias over the last dimension, clamped to [min, max]. Float tensors of one dtype. Steps as those of `clamped_convolution`. */
 export const clamped_linear: CPU['clamped_linear'] = (input, weight, bias, min, max, ...steps) => {
   const post = postOpsOf('ptlite::linear', ...steps)
   const clamped = limitsOf(min, max) !== null
-  if (!isDirectLinear(input, weight, bias)) {
+  if (!takesLinear(input, weight, bias)) {
     const result = linear(input, weight, bias)
     const bounded = clamped ? clamp_out(result, float(min), float(max)) : result
     return post === null ? bounded : applySteps(bounded, post)
   }
-  if (post === null) return clampedLinear(input, weight, bias, clamped, min, max)
-  const shape = [...input.shape.slice(0, -1), weight.shape[0]!]
+  const x = contiguousOf(input)
+  if (post === null) return clampedLinear(x, weight, bias, clamped, min, max)
+  const shape = [...x.shape.slice(0, -1), weight.shape[0]!]
   const axes = { row: 0, column: shape.length - 1 }
-  if (input.type !== DType.float32 || !takesPostOps(post, shape, axes))
-    return applySteps(clampedLinear(input, weight, bias, clamped, min, max), post)
-  return linearInto(input, weight, bias, clamped, min, max, 0, (frame) => {
+  if (x.type !== DType.float32 || !takesPostOps(post, shape, axes))
+    return applySteps(clampedLinear(x, weight, bias, clamped, min, max), post)
+  return linearInto(x, weight, bias, clamped, min, max, 0, (frame) => {
     kernels.linear_post({ ...frame, ...postFields(post, shape, axes) })
   })
 }

@@ -40,22 +40,23 @@ export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   return scaledMatmul(self, other, 1, out)
 }
 
-/** x weight^T + bias over the last dimension: one kernel call in the usual case of contiguous float tensors. */
-export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
-  const { type } = input
-  if (
-    out === undefined &&
+/** Whether kernel `linear` takes the tensors, once the input is contiguous: float tensors of one dtype, and a contiguous weight. */
+export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null): boolean {
+  const { type, shape } = input
+  return (
     (type === DType.float32 || type === DType.float64) &&
     weight.type === type &&
     weight.shape.length === 2 &&
     weight.isContiguous &&
-    input.isContiguous &&
-    input.shape.length > 0 &&
-    input.shape[input.shape.length - 1] === weight.shape[1] &&
+    shape.length > 0 &&
+    shape[shape.length - 1] === weight.shape[1] &&
     (bias === null || (bias.type === type && bias.shape.length === 1 && bias.shape[0] === weight.shape[0] && bias.isContiguous))
-  ) {
-    return clampedLinear(input, weight, bias, false, 0, 0)
-  }
+  )
+}
+
+/** x weight^T + bias over the last dimension: one kernel call in the usual case. */
+export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
+  if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(contiguousOf(input), weight, bias, false, 0, 0)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])

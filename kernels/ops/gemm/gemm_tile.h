@@ -68,15 +68,18 @@ PTLITE_INLINE void add_column(Vec<T> (&acc)[M][V], const T* a, const Vec<T> (&bv
 }
 
 /// What a tile asks for while it is computed: rows that are read after it, rows that it goes to, and of a panel that other tiles will read
-/// kPanelBytes in each pass; null: nothing of a panel.
+/// `panel_bytes` in each pass, one of the two below; null: nothing of a panel.
 struct Lines {
   Ahead read, write;
   const char* panel;
+  int64_t panel_bytes;
 };
-constexpr int64_t kPanelBytes = 128;
+/// A panel of B is asked for by four tiles, or by one where there are fewer.
+constexpr int64_t kPartBytes = 128;
+constexpr int64_t kWholeBytes = 512;
 
 /// What the loop over packed operands asks for, where there are instructions for that.
-enum class Asks { kNothing, kRows, kRowsAndPanel };
+enum class Asks { kNothing, kRows, kRowsAndPart, kRowsAndWhole };
 #if defined(PTLITE_NO_PREFETCH)
 constexpr bool kCanAsk = false;
 #else
@@ -113,10 +116,11 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
       read += more ? lines->read.row : 0;
       write += more ? lines->write.row : 0;
     }
-    if constexpr (asks == Asks::kRowsAndPanel) {
+    if constexpr (asks == Asks::kRowsAndPart || asks == Asks::kRowsAndWhole) {
+      constexpr int64_t kBytes = asks == Asks::kRowsAndPart ? kPartBytes : kWholeBytes;
       // to the second-level cache
-      for (int64_t i = 0; i < kPanelBytes; i += 64) __builtin_prefetch(panel + i, 0, 2);
-      panel += kPanelBytes;
+      for (int64_t i = 0; i < kBytes; i += 64) __builtin_prefetch(panel + i, 0, 2);
+      panel += kBytes;
     }
 #pragma GCC unroll 4
     for (int p = 0; p < kPass; p++) {
@@ -248,8 +252,13 @@ inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T*
     if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) {
       // without any, a line that is read anyway
       const Ahead none{reinterpret_cast<const char*>(a), 0};
-      const Lines asked = lines != nullptr ? *lines : Lines{none, none, nullptr};
-      if (asked.panel != nullptr) return whole_tile<T, Asks::kRowsAndPanel>(k, a, b, c, c_row, end, asked);
+      const Lines asked = lines != nullptr ? *lines : Lines{none, none, nullptr, 0};
+      if constexpr (kCanAsk) {
+        if (asked.panel != nullptr) {
+          const auto run = asked.panel_bytes == kWholeBytes ? whole_tile<T, Asks::kRowsAndWhole> : whole_tile<T, Asks::kRowsAndPart>;
+          return run(k, a, b, c, c_row, end, asked);
+        }
+      }
       return whole_tile<T, Asks::kRows>(k, a, b, c, c_row, end, asked);
     }
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { callOperator, float, int, Tensor, tensor } from '../../src/index.js'
+import { Storage } from '../../runtime/tensor/storage.js'
 import { atEveryLevel } from './support/levels.js'
 import { distance, Random, real } from './support/random.js'
 
@@ -164,3 +165,17 @@ t.test('shapes and dtypes that do not fit', (t) => {
 })
 
 atEveryLevel(t, import.meta.url)
+
+t.test('a linear layer packs its weight once for rows that lie apart, too', async (t) => {
+  const [n, k, rows] = [48, 32, 16]
+  const weight = tensor(Float32Array.from(random.data(n * k)), [n, k])
+  const bias = tensor(Float32Array.from(random.data(n)))
+  const tokens = tensor(Float32Array.from(random.data(rows * 4 * k)), [rows, 4, k])
+  const first = callOperator<Tensor>('aten::select.int', [tokens, int(1), int(0)])
+  const dense = callOperator<Tensor>('aten::clone', [first, int(0)])
+  t.notOk(first.isContiguous)
+  const results = [first, first, dense].map((x) => callOperator<Tensor>('aten::linear', [x, weight, bias]).data())
+  t.equal(Storage.derivedOf(weight.storage)?.length, 1)
+  t.strictSame(results[1], results[2])
+  t.strictSame(results[0], results[2])
+})

@@ -3,6 +3,8 @@ import { askingAgain, head, middle, ms, openLoop, row, times, whole } from './me
 const CONNECTIONS = 32
 /** Parts of the requests a second that batches answer: what leaves a server at rest most of the time, and what keeps it busy. */
 const [LIGHT, HEAVY] = [0.05, 0.75]
+/** Times the requests a second that are answered without batching, which are enough where batches could answer more. */
+const ENOUGH = 2
 /** Seconds of the light load are so many times the others': few requests have no 99th percentile. */
 const LONGER = 4
 
@@ -36,14 +38,14 @@ async function measure(server, model, { rounds, seconds }) {
   await askingAgain(server, name, CONNECTIONS, 1)
   const found = { without: [], batched: [], one: [], light: [], heavy: [] }
   for (let i = 0; i < rounds; i++) {
-    found.without.push(await askingAgain(server, model, CONNECTIONS, seconds))
+    const without = await askingAgain(server, model, CONNECTIONS, seconds)
+    found.without.push(without)
     const batched = await askingAgain(server, name, CONNECTIONS, seconds)
     found.batched.push(batched)
     found.one.push(await askingAgain(server, name, 1, seconds))
-    const open = (part, longer) =>
-      openLoop(server, name, { rate: part * batched.rate, seconds: seconds * longer, connections: CONNECTIONS })
-    found.light.push(await open(LIGHT, LONGER))
-    found.heavy.push(await open(HEAVY, 1))
+    const open = (rate, longer) => openLoop(server, name, { rate, seconds: seconds * longer, connections: CONNECTIONS })
+    found.light.push(await open(LIGHT * batched.rate, LONGER))
+    found.heavy.push(await open(Math.min(HEAVY * batched.rate, ENOUGH * without.rate), 1))
   }
   return found
 }

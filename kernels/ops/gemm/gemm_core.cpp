@@ -35,12 +35,12 @@ template <class T>
 void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_depth, const T* b, int64_t b_depth, int64_t k0_b, T* c,
                      int64_t c_row, const Epilogue<T>& e, bool first, bool last, int64_t row0, int64_t col0) {
   alignas(64) T buffer[kRows * kCols<T>];
-  const auto tile_at = [&](int64_t i, int64_t j, const char* panel, int64_t panel_bytes) {
+  const auto tile_at = [&](int64_t i, int64_t j, PanelAhead panel) {
     const int rows = int(std::min<int64_t>(kRows, m - i)), cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int width = int(round_up(cols, Vec<T>::size));
     T* cp = c + i * c_row + j;
     const Ahead here{reinterpret_cast<const char*>(a), 0};
-    Lines lines{here, here, panel, panel_bytes};
+    Lines lines{here, here, panel};
     const bool post = last && e.post != nullptr;
     if (sizeof(T) == 4 && k >= kPass * kRows && rows == kRows && cols == kCols<T>) {
       lines.write = {reinterpret_cast<const char*>(cp), c_row * int64_t(sizeof(T))};
@@ -71,9 +71,9 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
   // for more then, is filled along its rows, as the processor prefetches it.
   const bool few_products = k * n * int64_t(sizeof(T)) <= kStreamed / 2;
   // The panel that the next row of tiles reads: where it comes from beyond the second-level cache, the first tiles of this one ask for it.
-  const auto part_of = [&](const T* panel, int64_t elements, bool far, int64_t tile, int64_t bytes) {
+  const auto part_of = [&](const T* panel, int64_t elements, bool far, int64_t tile, int64_t bytes) -> PanelAhead {
     const int64_t from = tile * (k / kPass) * bytes;
-    return far && from < elements * int64_t(sizeof(T)) ? reinterpret_cast<const char*>(panel) + from : nullptr;
+    return {far && from < elements * int64_t(sizeof(T)) ? reinterpret_cast<const char*>(panel) + from : nullptr, bytes};
   };
   if (m * k * int64_t(sizeof(T)) <= kStreamed && !few_products) {
     const int64_t bytes = m < 4 * kRows ? kWholeBytes : kPartBytes;
@@ -82,14 +82,14 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
       const int64_t next = j + kCols<T>, width = round_up(std::min<int64_t>(kCols<T>, n - next), Vec<T>::size);
       const T* panel = b + next * b_depth + k0_b * width;
       const bool far = next < n && n * b_depth * int64_t(sizeof(T)) > kFar;
-      for (int64_t i = 0; i < m; i += kRows) tile_at(i, j, part_of(panel, k * width, far, i / kRows, bytes), bytes);
+      for (int64_t i = 0; i < m; i += kRows) tile_at(i, j, part_of(panel, k * width, far, i / kRows, bytes));
     }
   } else {
     for (int64_t i = 0; i < m; i += kRows) {
       poll();
       const T* panel = a + (i + kRows) * a_depth;
       const bool far = i + kRows < m && m * a_depth * int64_t(sizeof(T)) > kFar;
-      for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j, part_of(panel, k * kRows, far, j / kCols<T>, kPartBytes), kPartBytes);
+      for (int64_t j = 0; j < n; j += kCols<T>) tile_at(i, j, part_of(panel, k * kRows, far, j / kCols<T>, kPartBytes));
     }
   }
 }

@@ -67,12 +67,16 @@ PTLITE_INLINE void add_column(Vec<T> (&acc)[M][V], const T* a, const Vec<T> (&bv
   }
 }
 
-/// What a tile asks for while it is computed: rows that are read after it, rows that it goes to, and of a panel that other tiles will read
-/// `panel_bytes` in each pass, one of the two below; null: nothing of a panel.
+/// Of a panel that other tiles will read, from `at` on, `bytes` in each pass, one of the two below; null: nothing.
+struct PanelAhead {
+  const char* at;
+  int64_t bytes;
+};
+
+/// What a tile asks for while it is computed: rows that are read after it, rows that it goes to, and a panel.
 struct Lines {
   Ahead read, write;
-  const char* panel;
-  int64_t panel_bytes;
+  PanelAhead panel;
 };
 /// A panel of B is asked for by four tiles, or by one where there are fewer.
 constexpr int64_t kPartBytes = 128;
@@ -97,7 +101,7 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
   if constexpr (asks != Asks::kNothing) {
     read = lines->read.at;
     write = lines->write.at;
-    panel = lines->panel;
+    panel = lines->panel.at;
   }
   // the last passes ask for rows: early enough for the last row to come, and late enough for the first to be there still
   constexpr int64_t kLate = (M + 84 / M) * kPass;
@@ -252,10 +256,10 @@ inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T*
     if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) {
       // without any, a line that is read anyway
       const Ahead none{reinterpret_cast<const char*>(a), 0};
-      const Lines asked = lines != nullptr ? *lines : Lines{none, none, nullptr, 0};
+      const Lines asked = lines != nullptr ? *lines : Lines{none, none, {nullptr, 0}};
       if constexpr (kCanAsk) {
-        if (asked.panel != nullptr) {
-          const auto run = asked.panel_bytes == kWholeBytes ? whole_tile<T, Asks::kRowsAndWhole> : whole_tile<T, Asks::kRowsAndPart>;
+        if (asked.panel.at != nullptr) {
+          const auto run = asked.panel.bytes == kWholeBytes ? whole_tile<T, Asks::kRowsAndWhole> : whole_tile<T, Asks::kRowsAndPart>;
           return run(k, a, b, c, c_row, end, asked);
         }
       }

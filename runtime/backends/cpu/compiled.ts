@@ -21,7 +21,6 @@ import {
   takesPostOps,
   type StepArguments,
 } from '../../shapes/post-ops.js'
-import { contiguousOf } from '../support/copy.js'
 import { product } from '../support/product.js'
 import type { CPU } from '../support/generated/interfaces.js'
 
@@ -78,13 +77,12 @@ export const clamped_linear: CPU['clamped_linear'] = (input, weight, bias, min, 
     const bounded = clamped ? clamp_out(result, float(min), float(max)) : result
     return post === null ? bounded : applySteps(bounded, post)
   }
-  const x = contiguousOf(input)
-  if (post === null) return clampedLinear(x, weight, bias, clamped, min, max)
-  const shape = [...x.shape.slice(0, -1), weight.shape[0]!]
+  if (post === null) return clampedLinear(input, weight, bias, clamped, min, max)
+  const shape = [...input.shape.slice(0, -1), weight.shape[0]!]
   const axes = { row: 0, column: shape.length - 1 }
-  if (x.type !== DType.float32 || !takesPostOps(post, shape, axes))
-    return applySteps(clampedLinear(x, weight, bias, clamped, min, max), post)
-  return linearInto(x, weight, bias, clamped, min, max, 0, (frame) => {
+  if (input.type !== DType.float32 || !takesPostOps(post, shape, axes))
+    return applySteps(clampedLinear(input, weight, bias, clamped, min, max), post)
+  return linearInto(input, weight, bias, clamped, min, max, 0, (frame) => {
     kernels.linear_post({ ...frame, ...postFields(post, shape, axes) })
   })
 }

@@ -40,7 +40,7 @@ export function matmul(self: Tensor, other: Tensor, out?: Tensor): Tensor {
   return scaledMatmul(self, other, 1, out)
 }
 
-/** Whether kernel `linear` takes the tensors, once the input is contiguous: float tensors of one dtype, and a contiguous weight. */
+/** Whether `clampedLinear` takes the tensors: float tensors of one dtype, and a contiguous weight. */
 export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null): boolean {
   const { type, shape } = input
   return (
@@ -56,7 +56,7 @@ export function takesLinear(input: Tensor, weight: Tensor, bias: Tensor | null):
 
 /** x weight^T + bias over the last dimension: one kernel call in the usual case. */
 export function linear(input: Tensor, weight: Tensor, bias: Tensor | null, out?: Tensor): Tensor {
-  if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(contiguousOf(input), weight, bias, false, 0, 0)
+  if (out === undefined && takesLinear(input, weight, bias)) return clampedLinear(input, weight, bias, false, 0, 0)
   check(weight.dim === 1 || weight.dim === 2, () => `linear: expected a weight with 1 or 2 dimensions, found shape ${shapeText(weight)}`)
   check(input.dim > 0, () => 'linear: expected an input with 1 or more dimensions')
   checkInner('linear', input, weight, input.shape[input.dim - 1] === weight.shape[weight.dim - 1])
@@ -98,7 +98,7 @@ function broadcastTo(t: Tensor, shape: readonly number[]): Tensor {
   )
 }
 
-/** Contiguous float input [..., k] and weight [n, k] of one dtype; bias [n]. The result is clamped to [lo, hi] where asked. */
+/** Float input [..., k] and contiguous weight [n, k] of one dtype; bias [n]. The result is clamped to [lo, hi] where asked. */
 export function clampedLinear(
   input: Tensor,
   weight: Tensor,
@@ -133,6 +133,7 @@ export function linearInto(
   shape[rank - 1] = n
   const result = empty(shape, input.type)
   if (m * n === 0) return result
+  const x = contiguousOf(input)
   const pack = packed === 0 ? packedWeight(weight, PackSide.b, 1, n, k) : packed
   launch({
     dtype: input.type,
@@ -141,7 +142,7 @@ export function linearInto(
     k,
     packed: pack === 0 ? 0 : 1,
     clamped: clamped ? 1 : 0,
-    x: input.address,
+    x: x.address,
     weight: pack === 0 ? weight.address : pack,
     bias: bias === null ? 0 : bias.address,
     out: result.address,

@@ -157,7 +157,7 @@ export function linear_clamp_run(X: Tensor, wPrepack: CustomObject): Tensor {
     () =>
       `prepacked::linear_clamp_run: expected a float32 input with ${weight.shape[1]!} features, found ${X.dtype}[${X.shape.join(', ')}]`,
   )
-  return clampedLinear(contiguousOf(X), weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packing?.address ?? 0)
+  return clampedLinear(X, weight, bias, clamp !== null, clamp?.lo ?? 0, clamp?.hi ?? 0, packing?.address ?? 0)
 }
 
 /** Weight [out, in / groups, kh, kw] with bias, settings and limits of the result. */

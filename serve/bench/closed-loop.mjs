@@ -51,8 +51,13 @@ async function byWrk(url, { headers, body }, { connections, seconds }) {
 
 async function byAutocannon(url, { headers, body }, { connections, seconds }) {
   const { requests, duration, latency, non2xx, errors } = await autocannon({
-    ...{ url, method: 'POST', headers, body },
-    ...{ connections, duration: seconds, timeout: 30 },
+    url,
+    method: 'POST',
+    headers,
+    body,
+    connections,
+    duration: seconds,
+    timeout: 30,
   })
   return { requests: requests.total, seconds: duration, p50: latency.p50, p99: latency.p99, failed: non2xx + errors }
 }

@@ -261,7 +261,7 @@ export class RegionRecorder extends GraphRecorder {
     // what was read as something that stays the same has to be recorded as state
     if (this.start.parts.addState(object, slot) && this.guards.hasAttribute(object, slot))
       this.stop(`prim::SetAttr sets attribute '${object.names[slot] ?? slot}'`, origin, true)
-    this.outer = null
+    this.lookAround()
     let slots = this.written.get(object)
     if (slots === undefined) this.written.set(object, (slots = new Map<number, Origin>()))
     slots.set(slot, origin)
@@ -299,11 +299,16 @@ export class RegionRecorder extends GraphRecorder {
   protected override isOuter(container: Value): boolean {
     // all that the region is given may change, and is described at its end
     if (this.description.found.containers.includes(container as Container)) return false
+    return this.lookAround().has(container)
+  }
+
+  /** Containers and objects that are there before the region: asked for before the first change to what the module holds. */
+  private lookAround(): ReadonlySet<Value> {
     if (this.outer === null) {
       this.outer = new Set()
       collectContainers([this.root, ...this.program.functions.flatMap((fn) => fn.source.constants)], this.outer)
     }
-    return this.outer.has(container)
+    return this.outer
   }
 
   protected override noteWritten(written: readonly Tensor[]): void {
@@ -317,6 +322,7 @@ export class RegionRecorder extends GraphRecorder {
       const arg = args[i]
       if (alias?.includes('!') === true && arg !== undefined && isContainer(arg)) this.changing.set(arg, shallowCopy(arg))
     })
+    if (this.changing.size > 0) this.lookAround()
   }
 
   /** The region ends before this call of an operator, unless something is alive that cannot be described. */

@@ -112,7 +112,7 @@ export class BackgroundInterpreter {
   ): Promise<Value> {
     const { thread, module, state, moved } = shared
     const stateNodes: Node[] = []
-    state.changes(stateNodes)
+    state.changes(stateNodes, [...this.roots(), ...args])
     const run = new ObjectTable(1, receiveCopy, state)
     const nodes: Node[] = []
     const encoded = args.map((arg) => run.send(arg, nodes))

@@ -40,10 +40,15 @@ export class ObjectTable {
     return this.sendObject(value, nodes)
   }
 
-  /** Objects of this table whose contents are not what the other side knows. */
-  changes(nodes: Node[]): void {
+  /**
+   * Objects of this table whose contents are not what the other side knows, of those that `roots` reach: what a run has made for others may
+   * be gone already.
+   */
+  changes(nodes: Node[], roots: readonly Value[]): void {
+    const reached = reachedFrom(roots)
     for (const [id, known] of [...this.known]) {
       const object = this.objects.get(id)!
+      if (!reached.has(object)) continue
       const now = contentsOf(object)
       if (sameItems(now, known)) continue
       this.known.set(id, now)
@@ -133,18 +138,7 @@ export class ObjectTable {
 
   /** Forgets what `roots` do not reach. Both threads do it after the same run, so that numbers keep their meaning. */
   prune(roots: readonly Value[]): void {
-    const reached = new Set<Shared>()
-    const pending: unknown[] = [...roots]
-    while (pending.length > 0) {
-      const item = pending.pop()
-      if (typeof item !== 'object' || item === null || reached.has(item as Shared)) continue
-      const object = item as Shared
-      if (!this.ids.has(object)) continue
-      reached.add(object)
-      if (object instanceof CustomObject) pending.push(object.state)
-      if (object instanceof Storage) Storage.derivedOf(object)?.forEach((d) => pending.push(d.storage))
-      for (const inner of contentsOf(object)) if (typeof inner === 'object') pending.push(inner)
-    }
+    const reached = reachedFrom(roots)
     for (const [id, object] of this.objects) {
       if (reached.has(object)) continue
       this.objects.delete(id)
@@ -287,6 +281,22 @@ export class ObjectTable {
       Object.assign(object, { state: this.valueOf(body.state) })
     }
   }
+}
+
+/** Objects, tensors and their memory behind `roots`. */
+function reachedFrom(roots: readonly Value[]): Set<Shared> {
+  const reached = new Set<Shared>()
+  const pending: unknown[] = [...roots]
+  while (pending.length > 0) {
+    const item = pending.pop()
+    if (typeof item !== 'object' || item === null || reached.has(item as Shared)) continue
+    const object = item as Shared
+    reached.add(object)
+    if (object instanceof CustomObject) pending.push(object.state)
+    if (object instanceof Storage) Storage.derivedOf(object)?.forEach((d) => pending.push(d.storage))
+    for (const inner of contentsOf(object)) if (typeof inner === 'object') pending.push(inner)
+  }
+  return reached
 }
 
 /** One by one: there may be more than a function takes arguments. */

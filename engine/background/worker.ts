@@ -190,11 +190,12 @@ class Server {
     const run = new ObjectTable(-1, borrow, state)
     loaded.run = run
     let value: Value = null
+    let args: Value[] = []
     let outcome: Outcome<MadePlan> | null = null
     const failure = failureOf(() => {
       run.receive(request.nodes)
       const fn = script.functions.find((f) => f.source.name === request.method)!
-      const args = request.args.map((arg) => run.valueOf(arg))
+      args = request.args.map((arg) => run.valueOf(arg))
       const carryOut = (): void => {
         if (request.how === 'interpret') value = script.call(fn, args)
         else if (request.how === 'regions') value = regions.call(fn, args)
@@ -203,9 +204,10 @@ class Server {
       withinLimits(request.limits, carryOut, { flag: new Int32Array(request.cancel), address: request.cancelAddress })
     })
     const stateNodes: Node[] = []
-    state.changes(stateNodes)
+    const roots = [...rootsOf(script), ...args, value]
+    state.changes(stateNodes, roots)
     const nodes: Node[] = []
-    run.changes(nodes)
+    run.changes(nodes, roots)
     const kept = this.keep(outcome, loaded)
     return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: kept, plans: regions.news() }
   }
@@ -236,8 +238,13 @@ class Server {
     }
     for (const object of loaded.run?.made().values() ?? []) if (object instanceof Tensor) object.release()
     loaded.run = null
-    loaded.state.prune([loaded.script.root, ...loaded.script.functions.flatMap((fn) => fn.source.constants)])
+    loaded.state.prune(rootsOf(loaded.script))
   }
+}
+
+/** What outlives every run. */
+function rootsOf({ root, functions }: ScriptModule): Value[] {
+  return [root, ...functions.flatMap((fn) => fn.source.constants)]
 }
 
 function failureOf(action: () => void): Failure | null {

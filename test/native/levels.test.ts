@@ -59,6 +59,13 @@ for (const { name, inUse, reason } of ladder.slice(1)) {
   })
 }
 
+for (const { name, inUse, reason } of ladder) {
+  t.test(`${name} touches nothing outside of operands and results`, { skip: inUse ? false : `not run: ${reason}` }, (t) => {
+    for (const guard of ['end', 'start']) t.doesNotThrow(() => runAt(name, guard), guard)
+    t.end()
+  })
+}
+
 t.test('the table has every kernel that is compiled for several levels', (t) => {
   const names = Object.keys(CASES)
   const idle = Object.entries(CASES).flatMap(([kernel, cases]) =>

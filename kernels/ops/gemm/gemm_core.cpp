@@ -52,7 +52,7 @@ void multiply_packed(int64_t m, int64_t n, int64_t k, const T* a, int64_t a_dept
     }
     const TileEnd<T> end = tile_end<T>(e, first, last, row0 + i, col0 + j, rows, cols, cp, c_row, buffer);
     const auto run = [&](T* to, int64_t to_row) {
-      run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, true, to, to_row, rows, cols, end, &lines);
+      run_tile<T>(k, a + i * a_depth, 1, kRows, b + j * b_depth + k0_b * width, width, Packed::kBoth, to, to_row, rows, cols, end, &lines);
     };
     if constexpr (sizeof(T) == 4) {
       if (post) {

@@ -107,7 +107,7 @@ void row_by_packed(int64_t n, int64_t k, const T* a, int64_t a_col, const T* b, 
   for (; j < n; j += N) {
     const int cols = int(std::min<int64_t>(N, n - j));
     const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, 1, cols, c + j, 0, buffer);
-    run_tile<T>(k, a, 0, a_col, b + j * k, round_up(cols, L), true, c + j, 0, 1, cols, end);
+    run_tile<T>(k, a, 0, a_col, b + j * k, round_up(cols, L), Packed::kB, c + j, 0, 1, cols, end);
   }
 }
 
@@ -120,8 +120,9 @@ void few_rows(int64_t m, int64_t n, int64_t k, const Operand<T>& a, const Operan
     const int cols = int(std::min<int64_t>(kCols<T>, n - j));
     const int rows = int(m);
     const TileEnd<T> end = tile_end<T>(e, true, true, 0, j, rows, cols, c + j, c_row, buffer);
-    if (b.packed) run_tile<T>(k, a.data, a.row, a.col, b.data + j * k, round_up(cols, Vec<T>::size), true, c + j, c_row, rows, cols, end);
-    else run_tile<T>(k, a.data, a.row, a.col, b.data + j, b.row, false, c + j, c_row, rows, cols, end);
+    const T* panel = b.packed ? b.data + j * k : b.data + j;
+    const int64_t b_k = b.packed ? round_up(cols, Vec<T>::size) : b.row;
+    run_tile<T>(k, a.data, a.row, a.col, panel, b_k, b.packed ? Packed::kB : Packed::kNone, c + j, c_row, rows, cols, end);
   }
 }
 

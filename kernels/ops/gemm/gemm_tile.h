@@ -17,6 +17,9 @@ namespace {
 /// packed (what is packed is padded to whole vectors).
 enum class Layout { kStrided, kTail, kPacked };
 
+/// Which operands of a tile are packed. Strides do not tell: other matrices have those of a panel, too, and nothing behind their last row.
+enum class Packed { kNone, kB, kBoth };
+
 /// Steps of k in a pass of the loop over packed operands. Compilers for WebAssembly would load for all of them first, and spill.
 #if defined(PTLITE_TILE_PARTS)
 constexpr int kPass = 1;
@@ -37,12 +40,12 @@ struct TileEnd {
   int64_t source_row;
 };
 
-/// Adds the products of one k to an M x (V vectors) tile: rows of A `a_row` apart, V vectors of B.
+/// Adds the products of one k to an M x (V vectors) tile: rows of A `a_row` apart, the last one `a_last` behind the first, V vectors of B.
 template <class T, int M, int V>
-PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, const Vec<T> (&bv)[V]) {
+PTLITE_INLINE void add_products(Vec<T> (&acc)[M][V], const T* a, int64_t a_row, int64_t a_last, const Vec<T> (&bv)[V]) {
 #pragma GCC unroll 16
   for (int i = 0; i < M; i++) {
-    const Vec<T> av(a[i * a_row]);
+    const Vec<T> av(a[i < M - 1 ? i * a_row : a_last]);
 #pragma GCC unroll 4
     for (int v = 0; v < V; v++) arch::accumulate<T>(acc[i][v], av, bv[v]);
   }
@@ -63,7 +66,7 @@ PTLITE_INLINE void add_column(Vec<T> (&acc)[M][V], const T* a, const Vec<T> (&bv
       }
     }
   } else {
-    add_products<T, M, V>(acc, a, 1, bv);
+    add_products<T, M, V>(acc, a, 1, M - 1, bv);
   }
 }
 
@@ -140,10 +143,11 @@ PTLITE_INLINE void add_packed(Vec<T> (&acc)[M][V], int64_t k, const T* a, const 
   }
 }
 
-/// Accumulates an M x (V vectors) tile into `out`, V vectors a row. `a` advances by a_k per k and has rows a_row apart;
-/// `b` has V vectors per k, b_k apart, of which the last has `last` lanes with kTail.
+/// Accumulates an M x (V vectors) tile into `out`, V vectors a row. `a` advances by a_k per k and has rows a_row apart, M where it is packed and
+/// else `rows`, M or one less: the last is taken twice then, as nothing behind it may be read. `b` has V vectors per k, b_k apart, of which the
+/// last has `last` lanes with kTail.
 template <class T, int M, int V, Layout layout>
-void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int last, T* out) {
+void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int rows, int last, T* out) {
   constexpr int L = Vec<T>::size;
   constexpr bool kTail = layout == Layout::kTail;
   Vec<T> acc[M][V];
@@ -155,10 +159,11 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   if constexpr (layout == Layout::kPacked) {
     add_packed<T, M, V, Asks::kNothing>(acc, k, a, b, nullptr);
   } else {
+    const int64_t a_last = (rows - 1) * a_row;
     for (int64_t p = 0; p < k; p++, a += a_k, b += b_k) {
       Vec<T> bv[V];
       for (int v = 0; v < V; v++) bv[v] = kTail && v == V - 1 ? Vec<T>::load(b + v * L, last) : Vec<T>::load(b + v * L);
-      add_products<T, M, V>(acc, a, a_row, bv);
+      add_products<T, M, V>(acc, a, a_row, a_last, bv);
     }
   }
 #pragma GCC unroll 16
@@ -168,15 +173,16 @@ void tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t
   }
 }
 
-/// The tile with at least `rows` rows. Row counts are as dense as speed asks for; double gets by with fewer.
+/// The tile with at least `rows` rows, of unpacked ones with at most one more. Row counts are as dense as speed asks for; double gets by with fewer.
 template <class T, int V, Layout layout>
 inline void tile_rows(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, int rows, int last, T* out) {
   constexpr bool kFew = layout != Layout::kPacked;
   constexpr int kMost = kFew ? kUnpackedRows<T> : kRows;
   constexpr bool kDense = sizeof(T) == 4;
+  static_assert(!kFew || kDense || kMost == 1, "of unpacked rows, tiles may take one too many");
 #define PTLITE_TILE(M, wanted)                                                                      \
   if constexpr (M <= kMost && (wanted)) {                                                           \
-    if (rows <= M) return tile<T, M, V, layout>(k, a, a_row, a_k, b, b_k, last, out);                \
+    if (rows <= M) return tile<T, M, V, layout>(k, a, a_row, a_k, b, b_k, rows, last, out);          \
   }
   PTLITE_TILE(1, kFew || !kDense)
   PTLITE_TILE(2, kDense)
@@ -247,13 +253,13 @@ __attribute__((noinline)) void whole_tile(int64_t k, const T* a, const T* b, T* 
 }
 
 /// Runs the tile that covers rows x cols (at most kRows x kCols). Packed A panels are padded to kRows rows, so a tile
-/// may read, but not write, more rows than asked; unpacked A must have at most kUnpackedRows<T> rows.
+/// may read, but not write, more rows than asked. Unpacked A must have at most kUnpackedRows<T> rows, and no other is read.
 template <class T>
-inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, bool b_packed, T* c, int64_t c_row,
+inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T* b, int64_t b_k, Packed packed, T* c, int64_t c_row,
                      int rows, int cols, const TileEnd<T>& end, const Lines* lines = nullptr) {
   constexpr int L = Vec<T>::size;
   if constexpr (sizeof(T) == 4) {
-    if (b_packed && a_row == 1 && a_k == kRows && rows == kRows && cols == kCols<T>) {
+    if (packed == Packed::kBoth && rows == kRows && cols == kCols<T>) {
       // without any, a line that is read anyway
       const Ahead none{reinterpret_cast<const char*>(a), 0};
       const Lines asked = lines != nullptr ? *lines : Lines{none, none, {nullptr, 0}};
@@ -268,10 +274,10 @@ inline void run_tile(int64_t k, const T* a, int64_t a_row, int64_t a_k, const T*
   }
   alignas(64) T raw[kRows * kCols<T>];
   const int last = (cols - 1) % L + 1;
-  if (b_packed && a_row == 1 && a_k == kRows) {
+  if (packed == Packed::kBoth) {
     if (cols > L) tile_rows<T, 2, Layout::kPacked>(k, a, a_row, a_k, b, b_k, rows, last, raw);
     else tile_rows<T, 1, Layout::kPacked>(k, a, a_row, a_k, b, b_k, rows, last, raw);
-  } else if (b_packed || last == L) {
+  } else if (packed == Packed::kB || last == L) {
     if (cols > L) tile_rows<T, 2, Layout::kStrided>(k, a, a_row, a_k, b, b_k, rows, last, raw);
     else tile_rows<T, 1, Layout::kStrided>(k, a, a_row, a_k, b, b_k, rows, last, raw);
   } else {

@@ -54,7 +54,7 @@ export class Draw {
     return aten('to.dtype', tensor(data, [...shape]), dtype)
   }
 
-  /** Like dense, but of any order of dimensions, with gaps between elements and starting anywhere. */
+  /** Like dense, but of any order of dimensions, with gaps between elements and starting anywhere; the storage ends with the last element. */
   tensor(shape: readonly number[], options: Options = {}): Tensor {
     const order = shape.map((_, dim) => dim)
     for (let i = order.length - 1; i > 0; i--) {
@@ -69,6 +69,7 @@ export class Draw {
       strides[dim] = room
       room *= shape[dim]! + this.of([0, 0, 1])
     }
-    return aten('as_strided', this.dense([offset + room], options), [...shape], strides, offset)
+    const extent = shape.reduce((sum, n, dim) => sum + (n - 1) * strides[dim]!, offset + 1)
+    return aten('as_strided', this.dense([extent], options), [...shape], strides, offset)
   }
 }

@@ -20,9 +20,9 @@ export interface Report {
 
 const SCRIPT = fileURLToPath(new URL('child.ts', import.meta.url))
 
-/** Runs all cases in a process whose level ATEN_CPU_CAPABILITY sets. */
-export function runAt(level: string): Report {
-  const env = { ...process.env, ATEN_CPU_CAPABILITY: level }
+/** Runs all cases in a process whose level ATEN_CPU_CAPABILITY sets, between guard pages where `guard` says so. Throws where it dies. */
+export function runAt(level: string, guard = ''): Report {
+  const env = { ...process.env, ATEN_CPU_CAPABILITY: level, PTLITE_GUARD: guard }
   return JSON.parse(execFileSync(process.execPath, nodeArguments(SCRIPT), { env, encoding: 'utf8', maxBuffer: 1 << 28 })) as Report
 }
 

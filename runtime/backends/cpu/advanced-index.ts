@@ -1,46 +1,79 @@
 import { check, PtliteError } from '../../error.js'
+import { itemOf } from '../../tensor/data.js'
 import { DType } from '../../tensor/dtype.js'
 import { stridesAs } from '../../tensor/iterator.js'
 import { broadcastShapes, contiguousStrides } from '../../tensor/shape.js'
 import { empty, type Tensor, viewOf } from '../../tensor/tensor.js'
+import { fitting } from './index-fill.js'
+import { maskedFillInPlace } from './indexing.js'
 import { nonzero } from './masked-select.js'
 import { castTo } from '../support/copy.js'
 import { deliverExact } from '../support/deliver.js'
 import { getIndexed, type IndexedWalk, type IndexOperand, putIndexed } from './support/index-walk.js'
-import { expandTo } from '../support/make.js'
+import { expandTo, zerosOf } from '../support/make.js'
 import { checkSameType, targetOf } from '../support/target.js'
 
 type Indices = readonly (Tensor | null)[]
 
-/** Masks become one int64 index per dim that they cover; everything else must be int64, or int32 as newer versions of PyTorch take it. */
-function withoutMasks(self: Tensor, indices: Indices): Indices {
-  const result = indices.every((t) => t === null || t.type === DType.int64) ? indices : unmasked(self, indices)
-  check(result.length <= self.dim, () => `index: expected at most ${self.dim} indices, found ${result.length}`)
+/** Sizes and strides of what is indexed. */
+interface Extent {
+  readonly shape: number[]
+  readonly strides: number[]
+}
+
+const isMask = (index: Tensor): boolean => index.type === DType.bool || index.type === DType.uint8
+
+/** A mask without dimensions, which covers none of `self`. */
+const isTruth = (index: Tensor | null): boolean => index !== null && index.dim === 0 && isMask(index)
+
+/**
+ * Masks become one int64 index per dim that they cover; everything else must be int64, or int32 as newer versions of PyTorch take it.
+ * `extent` gets a dimension of size 1 for each mask that covers none.
+ */
+function withoutMasks(extent: Extent, indices: Indices): Indices {
+  const rank = extent.shape.length
+  check(indices.length <= rank, () => `index: expected at most ${rank} indices, found ${indices.length}`)
+  const result = indices.every((t) => t === null || t.type === DType.int64) ? indices : unmasked(extent, indices)
+  const most = extent.shape.length
+  check(result.length <= most, () => `index: expected at most ${most} indices, found ${result.length}`)
   check(result.some((t) => t !== null), () => 'index: expected at least one index tensor') // prettier-ignore
   return result
 }
 
-function unmasked(self: Tensor, indices: Indices): Indices {
+function unmasked(extent: Extent, indices: Indices): Indices {
   const result: (Tensor | null)[] = []
+  // beside other indices they select nothing of their own, and count as true in PyTorch
+  const onlyTruths = indices.every((index) => index === null || isTruth(index))
   for (const index of indices) {
     if (index === null) result.push(null)
     else if (index.type === DType.int64 || index.type === DType.int32) result.push(castTo(index, DType.int64))
-    else if (index.type !== DType.bool && index.type !== DType.uint8) {
+    else if (!isMask(index)) {
       throw new PtliteError('INVALID_DTYPE', `index: expected indices of dtype int64, int32, bool or uint8, found ${index.dtype}`)
-    } else if (index.dim === 0) result.push(castTo(index, DType.int64))
-    else {
-      index.shape.forEach((n, d) => {
-        const at = result.length + d
-        check(
-          n === self.shape[at],
-          () => `index: a mask of shape [${index.shape.join(', ')}] does not fit [${self.shape.join(', ')}] at dimension ${at}`,
-        )
-      })
-      const rows = nonzero(index)
-      index.shape.forEach((_, d) => result.push(viewOf(rows, [rows.shape[0]!], [index.dim], rows.offset + d)))
+    } else if (index.dim > 0) pushRows(result, index, extent.shape)
+    else if (onlyTruths) {
+      // a new dimension of which everything or nothing is taken, as NumPy has it
+      extent.shape.splice(result.length, 0, 1)
+      extent.strides.splice(result.length, 0, 0)
+      result.push(zerosOf([nonzero(index).shape[0]!], DType.int64))
     }
   }
   return result
+}
+
+/** One index per dimension of a mask, which stands at the next dimensions of `shape`. */
+function pushRows(result: (Tensor | null)[], mask: Tensor, shape: readonly number[]): void {
+  checkMaskShape(mask, shape, result.length)
+  const rows = nonzero(mask)
+  mask.shape.forEach((_, d) => result.push(viewOf(rows, [rows.shape[0]!], [mask.dim], rows.offset + d)))
+}
+
+function checkMaskShape(mask: Tensor, shape: readonly number[], first: number): void {
+  mask.shape.forEach((n, d) => {
+    check(
+      n === shape[first + d],
+      () => `index: a mask of shape [${mask.shape.join(', ')}] does not fit [${shape.join(', ')}] at dimension ${first + d}`,
+    )
+  })
 }
 
 interface Plan {
@@ -55,13 +88,15 @@ interface Plan {
  * else in front; dims without an index keep their order.
  */
 function planIndexing(self: Tensor, given: Indices): Plan {
-  const indices = withoutMasks(self, given)
+  const extent = { shape: self.shape.slice(), strides: self.strides.slice() }
+  const indices = withoutMasks(extent, given)
+  const { shape: sizes, strides: steps } = extent
   const free: number[] = []
   let common: readonly number[] = []
   let used = 0
   let first = 0
   let last = 0
-  for (let d = 0; d < self.dim; d++) {
+  for (let d = 0; d < sizes.length; d++) {
     const index = d < indices.length ? indices[d]! : null
     if (index === null) {
       free.push(d)
@@ -84,8 +119,8 @@ function planIndexing(self: Tensor, given: Indices): Plan {
       }
     }
     if (i === free.length) break
-    shape.push(self.shape[free[i]!]!)
-    indexed.push(self.strides[free[i]!]!)
+    shape.push(sizes[free[i]!]!)
+    indexed.push(steps[free[i]!]!)
   }
   const operands: IndexOperand[] = []
   for (let d = 0; d < indices.length; d++) {
@@ -94,7 +129,7 @@ function planIndexing(self: Tensor, given: Indices): Plan {
     const strides = new Array<number>(shape.length).fill(0)
     const own = stridesAs(index, common)
     for (let i = 0; i < own.length; i++) strides[lead + i] = own[i]!
-    operands.push({ index, strides, limit: self.shape[d]!, step: self.strides[d]! })
+    operands.push({ index, strides, limit: sizes[d]!, step: steps[d]! })
   }
   const outOfReach = operands.find((o) => o.limit === 0 && o.index.numel > 0)
   check(outOfReach === undefined || shape.includes(0) === false || common.includes(0), () => 'index: the indexed dimension has no elements')
@@ -109,8 +144,26 @@ export function index_Tensor(self: Tensor, indices: Indices, out?: Tensor): Tens
   return deliverExact(result, out, 'index')
 }
 
+/** The mask that is the only index, as a tensor that broadcasts to `self`: one element is written by it as masked_fill does, and without reading it. */
+function onlyMask(self: Tensor, indices: Indices): Tensor | null {
+  const first = indices.findIndex((index) => index !== null)
+  const mask = indices[first] ?? null
+  if (mask === null || !isMask(mask) || indices.length > self.dim) return null
+  if (indices.some((index, d) => d !== first && index !== null)) return null
+  checkMaskShape(mask, self.shape, first)
+  const behind = self.dim - first - mask.dim
+  if (behind <= 0) return mask
+  return viewOf(mask, [...mask.shape, ...new Array<number>(behind).fill(1)], [...mask.strides, ...new Array<number>(behind).fill(1)])
+}
+
 /** self[indices] = values (or += where `accumulate`); values are broadcast to the indexed shape. */
 export function index_put(self: Tensor, indices: Indices, values: Tensor, accumulate: boolean, out?: Tensor): Tensor {
+  const mask = accumulate || values.numel !== 1 ? null : onlyMask(self, indices)
+  if (mask !== null) {
+    const value = viewOf(values, [], [])
+    const fill = values.type === self.type ? value : fitting(itemOf(value), self.type, 'index_put')
+    return maskedFillInPlace(out === self ? self : targetOf(self, out, 'index_put', values, ...indices), mask, fill)
+  }
   checkSameType(self, values, 'index_put')
   const target = targetOf(self, out, 'index_put', values, ...indices)
   const plan = planIndexing(target, indices)

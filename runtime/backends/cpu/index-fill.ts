@@ -26,7 +26,7 @@ const LARGEST: Readonly<Partial<Record<DType, number>>> = {
 }
 
 /** Throws where the number does not fit the dtype, as at::Scalar's checked conversion does. */
-function fitting(value: Scalar, type: DType, operator: string): Tensor {
+export function fitting(value: Scalar, type: DType, operator: string): Tensor {
   const n = scalarToNumber(value)
   const range = RANGES[type]
   const largest = LARGEST[type]

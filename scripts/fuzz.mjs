@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts (or fuzz.ts) and what it starts in processes of its own, and runs it with the options.
+ * `npm run fuzz -- NAME [OPTIONS]`: bundles test/hostile/NAME/main.ts (or fuzz.ts), or test/differential/main.ts for `programs`, and what it starts in processes of its own, and runs it with the options.
  * Blocks of the readers are marked, so that mutants that reach new ones can be told (`--guided`).
  */
 import { spawnSync } from 'node:child_process'
@@ -9,22 +9,25 @@ import { blockMarks } from './block-marks.mjs'
 import { bundle, root } from './bundle.mjs'
 
 const hostile = 'test/hostile'
+const differential = 'test/differential'
 const [name = '', ...options] = process.argv.slice(2)
 /** The program of a folder, if there is one. */
 const programOf = (folder) => ['main.ts', 'fuzz.ts'].map((file) => join(hostile, folder, file)).find((file) => existsSync(join(root, file)))
-const main = /^(?!harness$)[\w-]+$/.test(name) ? programOf(name) : undefined
+const main = name === 'programs' ? join(differential, 'main.ts') : /^(?!harness$)[\w-]+$/.test(name) ? programOf(name) : undefined
 if (main === undefined) {
   const names = readdirSync(join(root, hostile)).filter((folder) => folder !== 'harness' && programOf(folder) !== undefined)
-  console.error(`usage: npm run fuzz -- NAME [OPTIONS], with one of these names: ${names.join(', ')}`)
+  console.error(`usage: npm run fuzz -- NAME [OPTIONS], with one of these names: ${[...names, 'programs'].join(', ')}`)
   process.exit(2)
 }
 
 const READERS =
   /\/(formats|program|engine\/interpreter|compiler\/(frames|executor))\/|\/engine\/(load|open|original|plan-engine|fingerprint)|\/src\/load/
 /** Programs that are started by themselves. */
-const children = readdirSync(join(root, hostile), { recursive: true })
-  .filter((path) => /child[\w-]*\.ts$/.test(path))
-  .map((path) => join(hostile, path))
+const children = [hostile, differential].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true })
+    .filter((path) => /child[\w-]*\.ts$/.test(path))
+    .map((path) => join(folder, path)),
+)
 
 // one folder each, so that several can run at a time
 const bundles = join(root, 'build/fuzz', `${name}-${process.pid}`)

@@ -31,6 +31,7 @@ export const p = {
   put: (index: number): number[] => [0x71, index],
   get: (index: number): number[] => [0x68, index],
   longPut: (index: number): number[] => [0x72, ...littleEndian(index, 4)],
+  longGet: (index: number): number[] => [0x6a, ...littleEndian(index, 4)],
 }
 
 export function pickle(...parts: readonly (readonly number[])[]): Buffer {

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { nodeArguments } from '../support/node.js'
+import type { ChildJob, ChildResult } from './child.js'
+
+export interface ProgramsOptions {
+  readonly families: readonly string[]
+  readonly seed: number
+  /** Programs of each family. */
+  readonly count: number
+  readonly milliseconds: number
+  /** A part of the names of modes; all of them where it is null. */
+  readonly modes: string | null
+  readonly shrinks: boolean
+}
+
+const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
+
+/** Runs programs in processes of their own, one after the other; a program that ends its process is a fault. */
+export async function runPrograms(options: ProgramsOptions, print = (text: string): void => console.log(text)): Promise<ChildResult> {
+  const { families, seed, count } = options
+  const folder = mkdtempSync(join(tmpdir(), 'ptlite-programs-'))
+  const position = join(folder, 'position')
+  const end = Date.now() + options.milliseconds
+  const total: ChildResult = { programs: 0, calls: 0, errors: 0, refused: 0, faults: 0, isDone: false }
+  let at = seed
+  let skip = 0
+  try {
+    while (at < seed + count && Date.now() < end) {
+      const left = Math.min(seed + count - at, 2 ** 31)
+      const job: ChildJob = {
+        families,
+        seed: at,
+        count: left,
+        end: Math.min(end, 2 ** 52),
+        modes: options.modes,
+        shrinks: options.shrinks,
+        position,
+        skip,
+      }
+      const how = await runChild(job, print)
+      const now = JSON.parse(readFileSync(position, 'utf8')) as { seed: number; family: string; result: ChildResult }
+      for (const key of ['programs', 'calls', 'errors', 'refused', 'faults'] as const) total[key] += now.result[key]
+      if (how === '') {
+        if (now.result.isDone) break
+        ;[at, skip] = [now.seed, 0]
+        continue
+      }
+      if (how !== 'status 3') {
+        total.faults++
+        print(
+          `${now.family}, seed ${now.seed}: the process ended, ${how}\nnpm run fuzz -- programs --family ${now.family} --seed ${now.seed} --count 1`,
+        )
+      }
+      ;[at, skip] = [now.seed, families.indexOf(now.family) + 1]
+      if (skip === families.length) [at, skip] = [at + 1, 0]
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  total.isDone = true
+  return total
+}
+
+async function runChild(job: ChildJob, print: (text: string) => void): Promise<string> {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...nodeArguments(CHILD), JSON.stringify(job)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stderr = ''
+  child.stdout.on('data', (text: Buffer) => print(text.toString().trimEnd()))
+  child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
+  return new Promise((resolve) =>
+    child.once('close', (code, signal) => resolve(code === 0 ? '' : code === 3 ? 'status 3' : `${signal ?? `status ${code}`}\n${stderr}`)),
+  )
+}

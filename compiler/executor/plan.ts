@@ -39,10 +39,14 @@ export class Plan {
   private idle: PlanInstance[] = []
   /** Instances that a run uses. */
   private taken = 0
-  /** Runs on other threads, and those that wait for their turn. */
+  /** Runs on other threads that were begun, be it that they wait for their turn. */
+  private begun = 0
+  /** Those that have it. */
   private running = 0
   private readonly queue: (() => void)[] = []
   private disposed = false
+  private ended = false
+  private addresses: readonly number[] | undefined
   private onEnd: (() => void) | null = null
 
   constructor(
@@ -137,6 +141,7 @@ export class Plan {
 
   /** `times` is 0 or the address for `frames` + 1 clock readings. */
   private replay(inputs: readonly Tensor[], times: number, outside: boolean): Value {
+    if (this.disposed) throw new PtliteError('DISPOSED', 'the plan was disposed')
     const instance = this.take()
     try {
       const { slots } = instance.frame
@@ -164,7 +169,9 @@ export class Plan {
     // from here on, whatever is disposed stays until this run is over
     const used = [...inputs.map((t) => t.storage), ...this.captured.constants.map((c) => c.storage)]
     const addresses = inputs.map((t) => t.address)
+    this.constantAddresses()
     for (const storage of used) lease(storage)
+    this.begun++
     try {
       await this.turn()
       try {
@@ -174,7 +181,9 @@ export class Plan {
         this.queue.shift()?.()
       }
     } finally {
+      this.begun--
       for (const storage of used) endLease(storage)
+      this.endOnceUnused()
     }
   }
 
@@ -232,7 +241,7 @@ export class Plan {
     }
   }
 
-  /** Memory of the frames and of arenas goes back. */
+  /** Memory of the frames and of arenas goes back, where runs were begun when they are over. */
   dispose(): void {
     if (this.disposed) return
     this.disposed = true
@@ -247,7 +256,8 @@ export class Plan {
   }
 
   private endOnceUnused(): void {
-    if (!this.disposed || this.taken > 0) return
+    if (!this.disposed || this.ended || this.taken > 0 || this.begun > 0) return
+    this.ended = true
     this.code.release()
     this.sparse.release()
     this.onEnd?.()
@@ -271,12 +281,12 @@ export class Plan {
   }
 
   private create(): PlanInstance {
-    if (this.disposed) throw new PtliteError('DISPOSED', 'the plan was disposed')
-    return new PlanInstance(
-      this.program,
-      this.captured.constants.map(({ storage }) => storage.address),
-      this.levels,
-    )
+    return new PlanInstance(this.program, this.constantAddresses(), this.levels)
+  }
+
+  /** They stay where they are while a run that was begun holds them, though they may be disposed of. */
+  private constantAddresses(): readonly number[] {
+    return (this.addresses ??= this.captured.constants.map(({ storage }) => storage.address))
   }
 
   /** Puts the addresses of new outputs in their slots, behind those of `n` inputs. */

@@ -2,7 +2,7 @@ import { Guards, type MadePlan, type Outcome, type Plan, type PlanData, planFrom
 import type { ProgramInstance } from '../interpreter/run-state.js'
 import { Storage } from '../../runtime/tensor/storage.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
-import type { ScriptObject } from '../../runtime/tensor/value.js'
+import { ScriptObject } from '../../runtime/tensor/value.js'
 import type { Encoded, Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
 
@@ -50,8 +50,15 @@ export function receivePlan(
   state: ObjectTable,
 ): { readonly plan: Plan; readonly guards: Guards } | null {
   const guards = new Guards(program)
-  for (const [object, slot] of sent.attributes) if (!guards.addAttribute(state.objectOf(object) as ScriptObject, slot)) return null
-  for (const storage of sent.storages) guards.addStorage(state.objectOf(storage) as Storage)
+  for (const [number, slot] of sent.attributes) {
+    const object = state.objectOf(number)
+    if (!(object instanceof ScriptObject) || !guards.addAttribute(object, slot)) return null
+  }
+  for (const number of sent.storages) {
+    const storage = state.objectOf(number)
+    if (!(storage instanceof Storage) || !storage.live) return null
+    guards.addStorage(storage)
+  }
   const marks = new ObjectTable(1, nowhere)
   marks.receive(sent.nodes)
   const plan = planFromData(sent.data, {

@@ -14,7 +14,7 @@ import { receivePlan } from './deliver.js'
 import type { CodeOnly, Failure, Reply } from './messages.js'
 import type { Node } from './nodes.js'
 import { ObjectTable } from './object-table.js'
-import { BackgroundThread } from './thread.js'
+import { BackgroundThread, NotBegun } from './thread.js'
 
 let thread: BackgroundThread | undefined
 let nextModule = 1
@@ -93,12 +93,17 @@ export class BackgroundInterpreter {
     signal: AbortSignal | undefined,
     limits: Limits | undefined,
   ): Promise<Value> {
-    const thread = currentThread()
-    const leave = thread.use()
-    try {
-      return await this.runIn(await this.load(thread), fn, args, step, signal, limits)
-    } finally {
-      leave()
+    for (;;) {
+      const thread = currentThread()
+      const leave = thread.use()
+      try {
+        return await this.runIn(await this.load(thread), fn, args, step, signal, limits)
+      } catch (error) {
+        // the thread ended in a run of another module
+        if (!(error instanceof NotBegun)) throw error
+      } finally {
+        leave()
+      }
     }
   }
 
@@ -110,27 +115,35 @@ export class BackgroundInterpreter {
     signal: AbortSignal | undefined,
     limits: Limits | undefined,
   ): Promise<Value> {
+    // it may have taken a while to come here
+    signal?.throwIfAborted()
     const { thread, module, state, moved } = shared
-    const stateNodes: Node[] = []
-    state.changes(stateNodes, [...this.roots(), ...args])
-    const run = new ObjectTable(1, receiveCopy, state)
-    const nodes: Node[] = []
-    const encoded = args.map((arg) => run.send(arg, nodes))
-    const used = [...state.storages(), ...run.storages()]
-    for (const storage of used) lease(storage)
-    const cancel = new SharedArrayBuffer(4)
+    // of what is done with the tables below, all or nothing may be known to both threads
+    let agreed = false
+    // what the run makes is read here
+    const letGo = thread.hold()
+    const used: Storage[] = []
     // what kernels look at
     const word = Storage.allocate(4)
     const { address: cancelAddress } = word
-    kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
+    const cancel = new SharedArrayBuffer(4)
     const onAbort = (): void => {
       Atomics.store(new Int32Array(cancel), 0, 1)
       kernels.mem_write({ address: cancelAddress, bytes: 4 }, Int32Array.of(1))
     }
-    signal?.addEventListener('abort', onAbort, { once: true })
-    if (signal?.aborted) onAbort()
     let arrived: (() => void) | undefined
     try {
+      kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
+      const stateNodes: Node[] = []
+      state.changes(stateNodes, [...this.roots(), ...args])
+      const run = new ObjectTable(1, receiveCopy, state)
+      const nodes: Node[] = []
+      const encoded = args.map((arg) => run.send(arg, nodes))
+      for (const storage of [...state.storages(), ...run.storages()]) {
+        lease(storage)
+        used.push(storage)
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
       const reply = await thread.ask({
         kind: 'run',
         module,
@@ -143,10 +156,12 @@ export class BackgroundInterpreter {
         limits,
         how: step.kind,
       })
+      if (reply.kind === 'failed') throw errorOf(reply.failure)
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
       state.receive(reply.stateNodes)
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
       run.receive(reply.nodes)
+      agreed = true
       this.plans = reply.plans ?? this.plans
       if (step.kind === 'compile') {
         await turnOfOthers()
@@ -165,6 +180,8 @@ export class BackgroundInterpreter {
       for (const [id] of fresh) moved.add(id)
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
       state.prune(this.roots())
+      if (!agreed) this.forget()
+      letGo()
       if (arrived !== undefined) {
         await turnOfOthers()
         // what the plan does not need can go once the memory is no longer in use
@@ -239,13 +256,19 @@ export class BackgroundInterpreter {
       root,
       nodes,
     })
-    if (reply.kind === 'loaded' && reply.failure !== null) throw errorOf(reply.failure)
     const unload = (): void => {
       thread.tell({ kind: 'unload', module })
       scripts.delete(module)
     }
+    if (reply.kind === 'loaded' && reply.failure !== null) {
+      unload()
+      throw errorOf(reply.failure)
+    }
+    if (this.disposed) {
+      unload()
+      throw new PtliteError('DISPOSED', 'the module was disposed')
+    }
     collected.register(this, unload, this)
-    if (this.disposed) unload()
     return (this.shared = { thread, module, state, moved: new Set(), unload })
   }
 }
@@ -270,6 +293,8 @@ function codeOnly({ source }: LinkedFunction): CodeOnly {
 
 /** Memory of this thread with what the background thread made. */
 function receiveCopy(address: number, bytes: number): Storage {
+  // given back already
+  if (address === 0) return Storage.borrow(0, bytes, null)
   const storage = Storage.allocate(bytes)
   if (bytes > 0) kernels.mem_copy({ to: storage.address, from: address, bytes })
   storage.watch()

@@ -97,6 +97,8 @@ export interface Failure {
 
 export type Reply =
   | { readonly kind: 'loaded'; readonly failure: Failure | null }
+  /** Of a run after which the two threads may know different things of the module. */
+  | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'warning'; readonly module: number; readonly text: string }
   | {
       readonly kind: 'result'

@@ -21,6 +21,8 @@ export class ObjectTable {
   private readonly objects = new Map<number, Shared>()
   /** Shallow contents as the other side knows them. */
   private readonly known = new Map<number, readonly unknown[]>()
+  /** Of this thread's memory, what was packed from storages that are gone: plans may read it as long as the module is there. */
+  readonly orphans: Storage[] = []
   private next: number
   /** Objects that have a number and no node yet; null while none is being sent. */
   private waiting: { readonly id: number; readonly object: Shared }[] | null = null
@@ -216,6 +218,12 @@ export class ObjectTable {
       this.register(id, storage)
     }
     storage.version = body.version
+    // given back by the main thread, whose memory it is
+    if (this.sign < 0 && body.address === 0 && storage.live) {
+      for (const d of Storage.derivedOf(storage) ?? []) this.orphans.push(d.storage)
+      Storage.setDerived(storage, undefined)
+      storage.free()
+    }
   }
 
   private addDerived(id: number, key: string, version: number, ref: Ref): void {
@@ -315,7 +323,7 @@ function same(a: readonly number[], b: readonly number[]): boolean {
 
 /** What an object holds, to be compared item by item. */
 function contentsOf(object: Shared): readonly unknown[] {
-  if (object instanceof Storage) return [object.version]
+  if (object instanceof Storage) return [object.version, object.live]
   if (object instanceof Tensor) return [object.storage, object.offset, object.shape, object.strides]
   if (object instanceof Tuple) return [...object.items]
   if (object instanceof ScriptObject) return [...object.slots]

@@ -16,6 +16,9 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
+/** Rejects requests that the thread had not come to when it ended: another thread may be asked the same. */
+export class NotBegun extends Error {}
+
 /** Names the milliseconds without a request after which the thread ends. */
 const IDLE_VARIABLE = 'PTLITE_BACKGROUND_IDLE'
 const DEFAULT_IDLE = 10_000
@@ -41,7 +44,8 @@ function startWorker(start: WorkerStart): Worker {
 export class BackgroundThread {
   private readonly worker: Worker
   private readonly waiting: Waiting[] = []
-  private failed: PtliteError | null = null
+  private over = false
+  private reason: PtliteError | undefined
   private readonly owner = kernels.owner_create()
   private holds = 0
   private exited = false
@@ -61,19 +65,24 @@ export class BackgroundThread {
       if (reply.kind === 'warning') this.onWarning(reply.module, reply.text)
       else this.settle(({ resolve }) => resolve(reply))
     })
-    this.worker.on('error', (error) => {
-      this.fail(`the background thread failed: ${error.message}`)
+    this.worker.on('error', (error: NodeJS.ErrnoException) => {
+      const code = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'OUT_OF_MEMORY' : 'INTERNAL'
+      this.doom(new PtliteError(code, `the background thread failed in this run: ${error.message}`, { cause: error }))
     })
-    this.worker.on('exit', () => {
-      this.fail('the background thread ended')
-      this.exited = true
-      this.releaseMemory()
+    this.worker.on('messageerror', (error) => {
+      // which request has lost its answer, nobody can say
+      this.doom(new PtliteError('INTERNAL', `the background thread gave an answer that cannot be read: ${error.message}`, { cause: error }))
+      void this.worker.terminate()
+    })
+    this.worker.on('exit', (code) => {
+      this.doom(new PtliteError('INTERNAL', `the background thread ended in this run, with exit code ${code}; the next run starts another`))
+      this.end()
     })
   }
 
   /** False once the thread is gone, or takes no requests any more. */
   get alive(): boolean {
-    return this.failed === null
+    return !this.over
   }
 
   /** It stays, as requests are about to come, until the returned function is called. */
@@ -84,19 +93,19 @@ export class BackgroundThread {
     }
   }
 
-  /** Requests are answered in order. */
+  /** Requests are answered in order. Where the thread ends, the first that waits fails with it; others reject with NotBegun. */
   ask(request: Request): Promise<Reply> {
-    if (this.failed !== null) return Promise.reject(this.failed)
+    if (this.over) return Promise.reject(new NotBegun())
     return new Promise((resolve, reject) => {
+      this.worker.postMessage(request)
       this.waiting.push({ resolve, reject })
       if (this.waiting.length === 1) this.worker.ref()
-      this.worker.postMessage(request)
     })
   }
 
   /** For requests without an answer. */
   tell(request: Request): void {
-    if (this.failed === null) this.worker.postMessage(request)
+    if (!this.over) this.worker.postMessage(request)
   }
 
   /** Something that the thread has made is in use here, until the returned function is called. */
@@ -112,7 +121,7 @@ export class BackgroundThread {
 
   private retire(): void {
     this.tell({ kind: 'retire' })
-    this.fail('the background thread has ended for want of work')
+    this.over = true
   }
 
   private releaseMemory(): void {
@@ -127,10 +136,20 @@ export class BackgroundThread {
     if (first !== undefined) how(first)
   }
 
-  private fail(message: string): void {
-    this.failed ??= new PtliteError('INTERNAL', message)
+  /** It takes no requests any more, and ends. */
+  private doom(reason: PtliteError): void {
+    this.over = true
+    this.reason ??= reason
+  }
+
+  /** Nothing that requests named is in use any more. */
+  private end(): void {
     clearTimeout(this.idle)
-    for (const { reject } of this.waiting.splice(0)) reject(this.failed)
+    const [first, ...others] = this.waiting.splice(0)
+    first?.reject(this.reason!)
+    for (const { reject } of others) reject(new NotBegun())
+    this.exited = true
+    this.releaseMemory()
   }
 }
 

@@ -81,7 +81,10 @@ class Server {
 
   constructor(private readonly port: MessagePort) {
     port.on('message', (request: Request) => {
-      this.handle(request)
+      const failure = failureOf(() => {
+        this.handle(request)
+      })
+      if (failure !== null && request.kind === 'run') this.reply({ kind: 'failed', failure })
     })
   }
 
@@ -91,7 +94,7 @@ class Server {
         this.reply({ kind: 'loaded', failure: failureOf(() => this.load(request)) })
         return
       case 'run':
-        this.reply(this.run(request))
+        this.run(request)
         return
       case 'done':
         this.done(request)
@@ -119,10 +122,11 @@ class Server {
     if (loaded !== undefined) this.unloadOnceUnused(module, loaded)
   }
 
-  private unloadOnceUnused(module: number, { state, plans, unloaded }: Loaded): void {
-    if (!unloaded || plans.size > 0) return
+  private unloadOnceUnused(module: number, { state, plans, run, unloaded }: Loaded): void {
+    // the main thread reads what the last run has made until it says that it is done
+    if (!unloaded || plans.size > 0 || run !== null) return
     // packed weights of this thread; what is borrowed stays
-    for (const storage of state.storages()) storage.free()
+    for (const storage of [...state.orphans, ...state.storages()]) storage.free()
     this.modules.delete(module)
   }
 
@@ -182,8 +186,9 @@ class Server {
     this.modules.set(module, { script, state, run: null, constants: shared, passes, regions, plans: new Map(), unloaded: false })
   }
 
-  private run(request: RunRequest): Reply {
-    const loaded = this.modules.get(request.module)!
+  private run(request: RunRequest): void {
+    const loaded = this.modules.get(request.module)
+    if (loaded === undefined) throw new PtliteError('DISPOSED', 'the module was disposed')
     const { script, state, passes, regions } = loaded
     state.receive(request.stateNodes)
     if (request.stateNodes.length > 0) script.attributeWrites++
@@ -208,8 +213,15 @@ class Server {
     state.changes(stateNodes, roots)
     const nodes: Node[] = []
     run.changes(nodes, roots)
+    const reply = { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, plans: regions.news() } as const
     const kept = this.keep(outcome, loaded)
-    return { kind: 'result', failure, value: run.send(value, nodes), stateNodes, nodes, outcome: kept, plans: regions.news() }
+    try {
+      this.reply({ ...reply, outcome: kept })
+    } catch (error) {
+      // the main thread will never drop it
+      if (kept?.kind === 'plan') this.drop({ kind: 'drop', module: request.module, plan: kept.plan.id })
+      throw error
+    }
   }
 
   /** Keeps a plan for the main thread, which drops it one day. */
@@ -239,6 +251,7 @@ class Server {
     for (const object of loaded.run?.made().values() ?? []) if (object instanceof Tensor) object.release()
     loaded.run = null
     loaded.state.prune(rootsOf(loaded.script))
+    this.unloadOnceUnused(module, loaded)
   }
 }
 

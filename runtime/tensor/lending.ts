@@ -16,11 +16,12 @@ export function endLease(storage: Storage): void {
 
 /**
  * Lets go of the pages of a mapped file that lie wholly inside and were not written to: they are read from the file again when
- * they are next used. Other memory stays. Nobody may write to it meanwhile.
+ * they are next used. Other memory stays, and that of another thread, which may be writing to it. Nobody may write to it meanwhile.
  */
 export function discardPages(storage: Storage): void {
   const { startAddress, byteLength } = storage
-  if (!storage.owned && startAddress !== 0 && !Storage.isLeased(storage)) kernels.mem_discard({ address: startAddress, bytes: byteLength })
+  const isMapped = !storage.owned && Storage.keptBy(storage) !== null
+  if (isMapped && startAddress !== 0 && !Storage.isLeased(storage)) kernels.mem_discard({ address: startAddress, bytes: byteLength })
 }
 
 /** Gives back what kernels derived from the contents, but for `kept` and what another thread knows. */

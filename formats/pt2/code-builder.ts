@@ -1,4 +1,5 @@
 import type { FunctionCode, FunctionSchema, OperatorName } from '../../program/code.js'
+import { withoutEmptyReads } from '../../program/empty-reads.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import { Float } from '../../runtime/tensor/scalar.js'
 import { Device, type Value } from '../../runtime/tensor/value.js'
@@ -103,7 +104,7 @@ export class CodeBuilder {
   }
 
   finish(className: string, method: string, schema: FunctionSchema): FunctionCode {
-    return {
+    return withoutEmptyReads({
       name: `${className}.${method}`,
       className,
       method,
@@ -113,7 +114,7 @@ export class CodeBuilder {
       types: this.types,
       registerSize: this.registers,
       schema,
-    }
+    })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FunctionArgument, FunctionCode, OperatorName } from '../../program/code.js'
+import { withoutEmptyReads } from '../../program/empty-reads.js'
 import { OPCODE_BY_NAME } from '../../program/opcodes.js'
 import type { OperatorEntry } from '../../runtime/operators/registry.js'
 import { Float } from '../../runtime/tensor/scalar.js'
@@ -46,6 +47,11 @@ class Emitter {
   private registerSize = 0
   /** How often values were put on the stack. */
   private readonly used = new Map<Value, number>()
+  /** Blocks that are being written, and how many of them there are where a value is stored: it is of the innermost one. */
+  private level = 0
+  private readonly levels = new Map<Value, number>()
+  /** By level: values whose last use is in a block of the node that is being written there. */
+  private readonly leaving: Value[][] = []
   private readonly constants: Constant[] = []
   private readonly constantNumbers = new Map<unknown, number>()
   private readonly types: string[] = []
@@ -84,7 +90,7 @@ class Emitter {
         returns: this.unit.returns.map(({ text }) => ({ type: text })),
       },
     }
-    return { code, sites: this.sites }
+    return { code: withoutEmptyReads(code), sites: this.sites }
   }
 
   private get length(): number {
@@ -102,6 +108,7 @@ class Emitter {
   }
 
   private block(block: Block): void {
+    this.leaving[++this.level] = []
     this.store(block.params)
     for (const node of block.nodes) {
       if (this.liveness.inline.has(node)) continue
@@ -109,17 +116,24 @@ class Emitter {
       this.store(node.outputs)
     }
     this.load(block.results)
+    this.level--
   }
 
   private store(values: readonly Value[]): void {
     if (values.length === 0) return
     const first = this.registerSize + 1
-    for (const value of values) this.registers.set(value, ++this.registerSize)
+    for (const value of values) {
+      this.registers.set(value, ++this.registerSize)
+      this.levels.set(value, this.level)
+    }
     if (values.length === 1) this.add('STORE', first)
     else this.add('STOREN', first, values.length)
   }
 
-  /** Puts values on the stack. The last use of one takes it out of its register. */
+  /**
+   * Puts values on the stack. The last use of one takes it out of its register, where that is in the block that the value is of. A block inside may run again,
+   * or not at all: what it uses last goes behind the node that it belongs to.
+   */
   private load(values: readonly Value[]): void {
     for (const value of values) {
       if (value.constant !== undefined) this.add('LOADC', this.constant(value.constant))
@@ -127,9 +141,19 @@ class Emitter {
       else {
         const count = (this.used.get(value) ?? 0) + 1
         this.used.set(value, count)
-        this.add(count === this.liveness.uses.get(value) ? 'MOVE' : 'LOAD', this.registers.get(value)!)
+        const isLast = count === this.liveness.uses.get(value)
+        const level = this.levels.get(value)!
+        this.add(isLast && level === this.level ? 'MOVE' : 'LOAD', this.registers.get(value)!)
+        if (isLast && level < this.level) this.leaving[level]!.push(value)
       }
     }
+  }
+
+  /** What was used last in blocks that end here. */
+  private leave(): void {
+    const values = this.leaving[this.level]!
+    for (const value of values) this.add('DROPR', this.registers.get(value)!)
+    values.length = 0
   }
 
   private node(node: Node): void {
@@ -210,6 +234,7 @@ class Emitter {
     this.land(toElse)
     this.block(node.blocks[1]!)
     this.land(toEnd)
+    this.leave()
   }
 
   private loop(node: Node): void {
@@ -219,6 +244,7 @@ class Emitter {
     this.block(node.blocks[0]!)
     this.add('JMP', start - this.length)
     this.land(start)
+    this.leave()
   }
 
   private operator(node: Node, entry: OperatorEntry): void {

@@ -1,25 +1,24 @@
 import { type Block, Node, type Site, type Value } from './graph.js'
 
 /*
- * When values are used for the last time, and which need no register since they are on the stack already where they are used, by the rules that
- * PyTorch's code generator has: memory of tensors goes back at their last use.
+ * How often values are used, and which need no register since they are on the stack already where they are used, by the rules that PyTorch's code generator
+ * has. Which use is the last one depends on the order in which code is written, and is left to whoever writes it.
  */
 
 /** Expressions that are left on the stack in expressions, blocks included. */
 const MOST_LEVELS = 250
 
 export interface Liveness {
-  /** How often each value is used: by then it goes. */
+  /** How often each value is put on the stack: by then it goes. */
   readonly uses: ReadonlyMap<Value, number>
   /** Nodes whose result stays on the stack. */
   readonly inline: ReadonlySet<Node>
 }
 
-/** Also appends `drop` nodes behind values that nobody uses, and behind blocks where a value is used for the last time. */
+/** Also appends `drop` nodes behind values that nobody uses. */
 export function livenessOf(body: Block, site: Site): Liveness {
   const uses = countUses(body)
   dropUnused(body, uses, site)
-  new LastUses(body, uses)
   return { uses, inline: new InlineNodes(body, uses).found }
 }
 
@@ -58,76 +57,6 @@ function dropUnused(block: Block, uses: Uses, site: Site): void {
   }
   block.nodes.length = 0
   for (const node of nodes) block.nodes.push(node)
-}
-
-/** A block that is being looked at, and the node of it that the one inside is a block of. */
-interface Level {
-  readonly block: Block
-  node: Node | Block
-}
-
-class LastUses {
-  private readonly seen = new Set<Value>()
-  private readonly home = new Map<Value, Block>()
-  /** What is to be dropped behind nodes, in the order of their blocks. */
-  private readonly drops = new Map<Node, Value[]>()
-  private readonly levels: Level[] = []
-
-  constructor(
-    body: Block,
-    private readonly uses: Uses,
-  ) {
-    this.place(body)
-    this.scanBlock(body)
-    this.insertDrops(body)
-  }
-
-  private place(block: Block): void {
-    for (const param of block.params) this.home.set(param, block)
-    for (const node of block.nodes) {
-      for (const output of node.outputs) this.home.set(output, block)
-      for (const inner of node.blocks) this.place(inner)
-    }
-  }
-
-  private scanBlock(block: Block): void {
-    const level: Level = { block, node: block }
-    this.levels.push(level)
-    this.scanUses(block, block.results)
-    for (let i = block.nodes.length - 1; i >= 0; i--) {
-      const node = (level.node = block.nodes[i]!)
-      for (const inner of node.blocks) this.scanBlock(inner)
-      this.scanUses(node, node.inputs)
-    }
-    this.levels.pop()
-  }
-
-  private scanUses(user: Node | Block, values: readonly Value[]): void {
-    for (let i = values.length - 1; i >= 0; i--) {
-      const value = values[i]!
-      const home = this.home.get(value)
-      if (home === undefined || this.seen.has(value)) continue
-      this.seen.add(value)
-      const { node } = this.levels.find(({ block }) => block === home)!
-      // a block inside of the one that has the value may run again, or not at all
-      if (node !== user && node instanceof Node) {
-        const dropped = this.drops.get(node) ?? []
-        dropped.push(value)
-        this.drops.set(node, dropped)
-        addUse(this.uses, value)
-      }
-    }
-  }
-
-  private insertDrops(block: Block): void {
-    const nodes = block.nodes.flatMap((node) => {
-      for (const inner of node.blocks) this.insertDrops(inner)
-      const values = this.drops.get(node)
-      return values === undefined ? [node] : [node, dropNode(values, node.site)]
-    })
-    block.nodes.length = 0
-    for (const node of nodes) block.nodes.push(node)
-  }
 }
 
 class InlineNodes {

@@ -1,4 +1,5 @@
 import { CONTAINER_ELEMENTS, TENSOR_ELEMENTS } from '../runtime/limits.js'
+import { pace } from '../runtime/pace.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { CustomObject, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
 
@@ -18,7 +19,7 @@ export function elementsIn(roots: Iterable<Value>, most: number): number {
   while (pending.length > 0 && count <= most) {
     const v = pending.pop()!
     if (typeof v === 'string') count += v.length
-    else if (v instanceof Tensor) count += seen.has(v) ? 1 : TENSOR_ELEMENTS
+    else if (v instanceof Tensor) count += seen.has(v) ? 1 : TENSOR_ELEMENTS + 2 * v.dim
     if (typeof v !== 'object' || v === null || seen.has(v)) continue
     // a set has room for no more
     if (seen.size >= MOST_SEEN) return Infinity
@@ -26,6 +27,7 @@ export function elementsIn(roots: Iterable<Value>, most: number): number {
     const items = elementsOf(v)
     if (items === null) continue
     count += CONTAINER_ELEMENTS + items.length
+    pace(CONTAINER_ELEMENTS + items.length)
     for (const item of items) if (typeof item === 'object' || typeof item === 'string') pending.push(item)
   }
   return count
@@ -53,7 +55,9 @@ export function visitTensors(value: Value, visit: (tensor: Tensor) => void, seen
     if (v instanceof Tensor) visit(v)
     else if (typeof v === 'object' && v !== null && !seen.has(v)) {
       seen.add(v)
-      for (const item of elementsOf(v) ?? []) if (typeof item === 'object') pending.push(item)
+      const items = elementsOf(v) ?? []
+      pace(CONTAINER_ELEMENTS + items.length)
+      for (const item of items) if (typeof item === 'object') pending.push(item)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { CustomObject, Device, type DictKey, listType, ScriptObject, Tuple, type Value } from '../runtime/tensor/value.js'
 import { type TypeNode, typeText } from './types.js'
+import { pace } from '../runtime/pace.js'
 import { Complex, Float } from '../runtime/tensor/scalar.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import { PairMap } from '../runtime/tensor/pair-map.js'
@@ -82,6 +83,7 @@ function matchesNamedTuple(value: Tuple, type: TypeNode, known: Known): boolean 
 function matchesList(list: Value[], type: TypeNode, seen: Known): boolean {
   const element = type.args[0]
   if (element === undefined) return true
+  pace(list.length)
   if (list.length > 0) return list.every((item) => matches(item, element, seen))
   const known = listType(list)
   return known === undefined || known === typeText(element)
@@ -90,6 +92,7 @@ function matchesList(list: Value[], type: TypeNode, seen: Known): boolean {
 function matchesDict(dict: Map<DictKey, Value>, type: TypeNode, known: Known): boolean {
   const [key, item] = type.args
   if (key === undefined || item === undefined) return true
+  pace(dict.size)
   for (const [k, v] of dict) {
     // float keys are plain numbers
     if (key.name === 'float' ? typeof k !== 'number' : !matches(k, key, known)) return false

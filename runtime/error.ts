@@ -22,6 +22,33 @@ export type ErrorCode =
   | 'ABORTED'
   | 'INTERNAL'
 
+/** Bytes of a message in UTF-8: what a file or an argument says in it may be of any length. */
+const MOST_BYTES = 4096
+/** Of those, what is kept of the beginning and of the end, where a traceback says where it was. */
+const FIRST_BYTES = 2600
+const LAST_BYTES = 1400
+
+/** A message without its middle, where it is too long. */
+export function shortened(message: string): string {
+  if (3 * message.length <= MOST_BYTES || charactersIn(message, MOST_BYTES, 1) === message.length) return message
+  let first = charactersIn(message, FIRST_BYTES, 1)
+  let last = message.length - charactersIn(message, LAST_BYTES, -1)
+  // no half of a pair
+  if ((message.charCodeAt(first - 1) & 0xfc00) === 0xd800) first--
+  if ((message.charCodeAt(last) & 0xfc00) === 0xdc00) last++
+  return `${message.slice(0, first)}\n… (${last - first} characters are left out here)\n${message.slice(last)}`
+}
+
+/** How many characters, from the beginning (1) or the end (-1) on, so many bytes have room for. */
+function charactersIn(text: string, bytes: number, step: 1 | -1): number {
+  let count = 0
+  for (let at = step > 0 ? 0 : text.length - 1; count < text.length; at += step, count++) {
+    const code = text.charCodeAt(at)
+    if ((bytes -= code < 0x80 ? 1 : code < 0x800 ? 2 : 3) < 0) break
+  }
+  return count
+}
+
 /** By which copies of the library in one process know each other's errors. */
 const BRAND = Symbol.for('ptlite.error')
 
@@ -38,7 +65,7 @@ export class PtliteError extends Error {
     message: string,
     options?: ErrorOptions,
   ) {
-    super(message, options)
+    super(shortened(message), options)
   }
 
   /** @hidden */

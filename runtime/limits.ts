@@ -40,7 +40,7 @@ export const TENSOR_ELEMENTS = 64
 export const CONTAINER_ELEMENTS = 4
 
 /** Who is limited, as messages begin. */
-export type Limited = 'the call' | 'loading the module'
+export type Limited = 'the call' | 'loading the module' | 'inspecting the model' | 'the operator'
 
 /** The error about a limit that was reached; `place` says where, where its traceback does not. */
 export function limitError(who: Limited, kind: keyof Limits, limit: number, place = ''): PtliteError {
@@ -55,7 +55,7 @@ export function limitError(who: Limited, kind: keyof Limits, limit: number, plac
           : kind === 'instructions'
             ? kind
             : 'ms'
-    }${at}; raise limits.${kind} if the model needs more`,
+    }${at}${who === 'the operator' ? '' : `; raise limits.${kind} if the model needs more`}`,
   )
 }
 

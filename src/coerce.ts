@@ -10,9 +10,15 @@ import { type Input, mismatch, toValue } from './convert.js'
 
 export { parameterType }
 
+/** Tuples that hold values of the runtime. A call looks into them again, since lists in them may have changed. */
+const made = new WeakSet<Value & object>()
+
 /** A tuple argument. */
 export function tuple(...items: Input[]): Tuple {
-  return reading(() => new Tuple(items.map((item) => toValue(item))))
+  // not anew what is in tuples that were made so: tuples in tuples would take as long as the square of their number
+  const result = reading(() => new Tuple(items.map((item) => (item instanceof Tuple && made.has(item) ? item : toValue(item, made)))))
+  made.add(result)
+  return result
 }
 
 /** As toValue, converting plain numbers and arrays to `type`. Throws INVALID_ARGUMENT naming `where`. */

@@ -6,9 +6,18 @@ import type { Output } from './convert.js'
 import { leafValue, outputOfLeaf, wholeValue } from './convert-leaf.js'
 import { foreignContainer } from './foreign.js'
 
-/** An argument that holds others as a value of the runtime. Throws INVALID_ARGUMENT for what is in itself. */
-export function valueOfContainer(input: unknown): Value {
-  return rebuild<unknown, Value>(input, ARGUMENTS) as Value
+/** An argument that holds others as a value of the runtime; `known` containers are one already. Throws INVALID_ARGUMENT for what is in itself. */
+export function valueOfContainer(input: unknown, known?: WeakSet<object>): Value {
+  return rebuild<unknown, Value>(input, known === undefined ? ARGUMENTS : argumentsBut(known)) as Value
+}
+
+function argumentsBut(known: WeakSet<object>): Rebuilding<unknown, Value> {
+  const isKnown = (value: unknown): value is Value => typeof value === 'object' && value !== null && known.has(value)
+  return {
+    ...ARGUMENTS,
+    itemsOf: (value) => (isKnown(value) ? null : ARGUMENTS.itemsOf(value)),
+    leaf: (value) => (isKnown(value) ? value : leafValue(value)),
+  }
 }
 
 /** The caller's form of a list, tuple or dict. What is shared, or in itself, is so in the result. */

@@ -32,12 +32,15 @@ export type Input =
 export type Output =
   null | boolean | number | bigint | Complex | string | Tensor | Output[] | Map<DictKey, Output> | ScriptObject | CustomObject
 
-/** The runtime's value of an argument whose type the operator itself will check. Throws INVALID_ARGUMENT for what is in itself. */
-export function toValue(input: Input): Value {
+/**
+ * The runtime's value of an argument whose type the operator itself will check; what is in `known` containers is one already. Throws INVALID_ARGUMENT for
+ * what is in itself.
+ */
+export function toValue(input: Input, known?: WeakSet<object>): Value {
   if (input instanceof Tensor && Tensor.isOne(input)) return Tensor.own(input)
   if (typeof input === 'number' || typeof input === 'bigint') return valueOfNumber(input)
   if (isFlat(input)) return input as Value
-  return typeof input === 'object' && input !== null ? valueOfContainer(input) : leafValue(input)
+  return typeof input === 'object' && input !== null ? valueOfContainer(input, known) : leafValue(input)
 }
 
 /** Lists of such values are taken as they are. */

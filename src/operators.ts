@@ -6,6 +6,7 @@ import type { SchemaArgument } from '../runtime/operators/schema.js'
 import { schemaText } from '../runtime/operators/schema-text.js'
 import { visitTensors } from '../program/reach.js'
 import { dtypeFromName } from '../runtime/tensor/dtype.js'
+import { enterCensus, enterOperator } from '../runtime/tensor/growth.js'
 import { Storage } from '../runtime/tensor/storage.js'
 import { enterScope, type Scope } from '../runtime/tensor/scope.js'
 import { newStack } from '../runtime/tensor/stack.js'
@@ -41,6 +42,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
   const given = stack.values.slice()
   const scope: Scope = { created: [] }
   const before = enterScope(scope)
+  const census = enterOperator()
   let results: Value[] = []
   try {
     if (entry.schema.isVararg) stack.values[stack.top++] = args.length
@@ -51,6 +53,7 @@ export function callOperator(name: string, args: readonly Input[]): Output {
     throw sizeError(error)
   } finally {
     enterScope(before)
+    enterCensus(census)
     settle(scope.created, results, given, before)
   }
   const outputs = results.map(toOutput)

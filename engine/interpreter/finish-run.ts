@@ -1,10 +1,21 @@
+import { enterPace } from '../../runtime/pace.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import type { Value } from '../../runtime/tensor/value.js'
 import { reachable } from '../../program/reach.js'
 import type { Run } from './run-state.js'
 
 /** Leaves results to the caller and what was put into arguments to the garbage collector, and notes what attributes hold. */
-export function finishRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
+export function finishRun(run: Run, result: Value, args: readonly Value[]): void {
+  // memory is given back whether there is time or not
+  const pace = enterPace(null)
+  try {
+    settleRun(run, result, args)
+  } finally {
+    enterPace(pace)
+  }
+}
+
+function settleRun({ program, lifetimes, roots }: Run, result: Value, args: readonly Value[]): void {
   const outputs = reachable([result])
   for (const t of outputs) t.storage.watch()
   if (lifetimes.pinned.length === 0) return

@@ -1,3 +1,4 @@
+import { pace } from '../../runtime/pace.js'
 import { Tensor } from '../../runtime/tensor/tensor.js'
 import { Tuple, type Value } from '../../runtime/tensor/value.js'
 import { elementsOf, reachable } from '../../program/reach.js'
@@ -44,6 +45,7 @@ export class Lifetimes {
         const elements = elementsOf(v)
         if (elements === null) continue
         seen.add(v)
+        pace(elements.length)
         for (const item of elements) if (typeof item === 'object') pending.push(item)
       }
     }
@@ -56,6 +58,8 @@ export class Lifetimes {
   count(container: object & Value, by: 1 | -1): void {
     const items = countedItems(container)
     if (items === null) return
+    // not in the middle: what is counted is counted whole
+    pace(items.length)
     this.countable = MOST_COUNTED
     if (!this.countItems(items, by, MOST_LEVELS)) this.pinContents(container, 0)
   }

@@ -1,6 +1,7 @@
-import { PtliteError, sizeError } from '../../runtime/error.js'
+import { PtliteError, shortened, sizeError } from '../../runtime/error.js'
 import { TENSOR_ELEMENTS } from '../../runtime/limits.js'
 import { currentBudget } from '../../runtime/native/budget.js'
+import { enterPace } from '../../runtime/pace.js'
 import { enterCensus } from '../../runtime/tensor/growth.js'
 import { enterScope } from '../../runtime/tensor/scope.js'
 import { newStack, type Stack } from '../../runtime/tensor/stack.js'
@@ -15,6 +16,9 @@ import type { LinkedFunction } from '../../program/linked.js'
 import type { ProgramInstance, Run } from './run-state.js'
 import { crowd } from './container-lifetimes.js'
 import { finishRun } from './finish-run.js'
+
+/** Calls in calls that a traceback shows. */
+const MOST_PLACES = 20
 
 export interface RunOptions {
   readonly profiler?: Profiler | null
@@ -91,17 +95,25 @@ export function takeResult(stack: Stack, run: Run): Value {
 /** Gives back what a run held when it failed. Returns the error with where in the model it happened. */
 export function abandonRun(cause: unknown, run: Run): PtliteError {
   const error = sizeError(cause)
-  for (const registers of run.frames) for (const v of registers) drop(v, run.lifetimes)
-  for (const v of run.held) if (v !== undefined) drop(v, run.lifetimes)
-  for (const t of run.scope.created) t.release()
-  return withTrace(error, run)
+  const pace = enterPace(null)
+  try {
+    for (const registers of run.frames) for (const v of registers) drop(v, run.lifetimes)
+    for (const v of run.held) if (v !== undefined) drop(v, run.lifetimes)
+    for (const t of run.scope.created) t.release()
+    return withTrace(error, run)
+  } finally {
+    enterPace(pace)
+  }
 }
 
 /** The error as a PtliteError whose message ends with where in the model it happened. */
 function withTrace(cause: unknown, { program, trace }: Run): PtliteError {
-  const places = trace
+  const shown = trace.length <= MOST_PLACES ? trace : [...trace.slice(0, MOST_PLACES / 2), ...trace.slice(-MOST_PLACES / 2)]
+  const places = shown
     .map(({ fn, pc }) => (program.root === undefined ? undefined : program.placeText(fn, pc)) ?? `  ${fn.source.name}, instruction ${pc}`)
+    .map((text) => shortened(text))
     .reverse()
+  if (shown !== trace) places.splice(MOST_PLACES / 2, 0, `  … ${trace.length - MOST_PLACES} calls more`)
   const { name, message } = cause instanceof Error ? cause : { name: 'Error', message: String(cause) }
   const [code, text] = cause instanceof PtliteError ? ([cause.code, message] as const) : (['INTERNAL', `${name}: ${message}`] as const)
   return new PtliteError(code, `${text}\nTraceback of TorchScript (most recent call last):\n${places.join('\n')}`, { cause })

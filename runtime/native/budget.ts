@@ -1,6 +1,7 @@
 import { milliseconds } from '../clock.js'
 import { PtliteError } from '../error.js'
 import { DEFAULT_ELEMENTS, type Limited, limitError, type Limits, nanosecondsOf } from '../limits.js'
+import { enterPace } from '../pace.js'
 import * as kernels from './generated/kernels.js'
 import { limitMemory, memoryStats } from './memory.js'
 
@@ -29,6 +30,7 @@ export class Budget {
   /** Operators have to look at the clock, or whether another thread ends the run. */
   clocked: boolean
   private granted = 0
+  private isOver = false
   /** Words left, those granted among them. */
   private words: number
   /** Milliseconds left when it is not entered. */
@@ -82,18 +84,26 @@ export class Budget {
     if (milliseconds() > this.deadline) throw this.timeError()
   }
 
+  /** Between steps of work in JavaScript. What cleans up behind the error is not ended again. */
+  private readonly look = (): void => {
+    if (this.isOver) return
+    this.isOver = true
+    this.check()
+    this.isOver = false
+  }
+
   /** The error about the time; `place` says where. */
   timeError(place = ''): PtliteError {
     const { who, limits } = this.ofTime
     return limitError(who, 'milliseconds', limits.milliseconds ?? Infinity, place)
   }
 
-  /** Carries `run` out within this budget, and within that around it. */
-  within<T>(run: () => T): T {
+  /** Carries `run` out within this budget, and within that around it, and in `atMost` milliseconds of it. */
+  within<T>(run: () => T, atMost = Infinity): T {
     const outer = current
     const begin = milliseconds()
     const { live } = memoryStats()
-    this.deadline = begin + this.time
+    this.deadline = begin + Math.min(this.time, atMost)
     const before = limitMemory(null)
     const ceiling = live + this.bytes
     limitMemory(before === null || ceiling < before.ceiling ? { who: this.who, limit: this.limits.bytes ?? Infinity, ceiling } : before)
@@ -101,10 +111,13 @@ export class Budget {
     const { words } = this
     setCurrent(this)
     this.tellKernels(begin)
+    const pace = enterPace(null)
+    enterPace(this.clocked ? this.look : pace)
     try {
       return run()
     } finally {
       const end = milliseconds()
+      enterPace(pace)
       current = outer
       limitMemory(before)
       this.settle()

@@ -1,4 +1,5 @@
 import { absent, PtliteError } from '../error.js'
+import { pace } from '../pace.js'
 import { kernelTimeError } from './budget.js'
 import { f32, f64, FRAME_BYTES, frameBytes, i32 } from './frame-memory.js'
 import type { Launch } from './host.js'
@@ -7,6 +8,9 @@ import { Status } from './generated/numbers.js'
 import { launchObserver, observeLaunches } from './launch-observer.js'
 
 export { f32, f64, FRAME_BYTES, frameBytes, i32 }
+
+/** Steps that a launch takes, beside what its kernel does. */
+const LAUNCH = 64
 
 /** Writes an int64 or address (an integer number) at 32-bit word `word`. */
 export function putI64(word: number, value: number): void {
@@ -74,6 +78,7 @@ export function launch(id: number, name: string, host: ArrayBufferView | null = 
 
 /** launch for a kernel of another library (see openLibrary). */
 export function launchWith(call: Launch, id: number, name: string, host: ArrayBufferView | null): void {
+  pace(LAUNCH)
   i32[0] = id
   if (launchObserver !== null) launchObserver(id, name, host, call === nativeLaunch)
   const status = call(host)

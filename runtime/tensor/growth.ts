@@ -1,3 +1,4 @@
+import { pace } from '../pace.js'
 import { CONTAINER_ELEMENTS, DEFAULT_ELEMENTS, type Limited, limitError } from '../limits.js'
 
 /**
@@ -14,8 +15,10 @@ export interface Census {
   count(most: number): number
 }
 
-/** Outside of runs single operators are bounded. */
+/** Outside of runs nothing is counted but what is made at once. */
 const OUTSIDE: Census = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the call', count: () => 0 }
+/** Of an operator that is called by itself: whatever it makes is taken for alive. */
+const SINGLE: Census = { room: DEFAULT_ELEMENTS, limit: DEFAULT_ELEMENTS, who: 'the operator', count: () => Infinity }
 
 let current: Census = OUTSIDE
 
@@ -26,8 +29,19 @@ export function enterCensus(census: Census | null): Census {
   return before
 }
 
+/** Begins an operator that is called outside of runs, or goes on with the census that there is. Returns that, to be put back when done. */
+export function enterOperator(): Census {
+  const before = current
+  if (before === OUTSIDE) {
+    SINGLE.room = SINGLE.limit
+    current = SINGLE
+  }
+  return before
+}
+
 /** So many elements are about to be made. Throws LIMIT_EXCEEDED where they are too many. */
 export function grow(elements: number): void {
+  pace(elements)
   if (!((current.room -= elements) >= 0)) overgrown(elements)
 }
 

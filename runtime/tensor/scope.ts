@@ -28,5 +28,5 @@ export function noteCreated(tensor: Tensor): void {
   if (current === null) return
   // first, so that one that is too many is released with the others
   current.created.push(tensor)
-  grow(TENSOR_ELEMENTS)
+  grow(TENSOR_ELEMENTS + 2 * tensor.dim)
 }

@@ -1,3 +1,4 @@
+import { pace } from '../pace.js'
 import { Complex, type Float } from './scalar.js'
 import type { Tensor } from './tensor.js'
 
@@ -75,6 +76,7 @@ export type DictKey = number | bigint | string | boolean | Complex | Tensor
 /** The key that a dict holds for `key`, or `key` itself: of complex numbers that is one with equal parts, looked for one by one. */
 export function keyIn(dict: Map<DictKey, Value>, key: DictKey): DictKey {
   if (!(key instanceof Complex)) return key
+  pace(dict.size)
   for (const other of dict.keys()) if (other instanceof Complex && other.re === key.re && other.im === key.im) return other
   return key
 }

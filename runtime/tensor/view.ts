@@ -232,7 +232,7 @@ export function splitWithSizes(self: Tensor, sizes: readonly number[], dim: numb
 }
 
 /** More parts than this are refused: a list of as many tensors would take the process down. */
-const MOST_PARTS = 2 ** 24
+const MOST_PARTS = 2 ** 22
 
 /** Throws INVALID_ARGUMENT where a tensor would come apart into more than MOST_PARTS. */
 export function checkParts(count: number): void {

@@ -1,9 +1,10 @@
 import { PtliteError } from '../../error.js'
+import { pace } from '../../pace.js'
 import { grow, growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import { newLength, sequenceIndex } from './support/sequence.js'
-import { likeList, list_mul } from './list.js'
+import { likeList, list_mul, repeatInto } from './list.js'
 
 export function list_set_item(l: Value[], idx: Int, el: Value): Value[] {
   l[sequenceIndex(idx, l.length, 'list')] = el
@@ -59,12 +60,15 @@ export function list_mul_(l: Value[], n: Int): Value[] {
   newLength(Number(n) * l.length)
   const once = l.slice()
   l.length = 0
-  if (once.length > 0) for (let i = 0; i < n; i++) for (const el of once) l.push(el)
+  if (once.length > 0) repeatInto(l, once, n)
   return l
 }
 
 /** Numbers 0 to n - 1. */
 export function rangelist(n: Int): Value[] {
   if (n < 0) throw new PtliteError('MODEL_ERROR', `ValueError: expected a length of at least 0, found ${n}`)
-  return Array.from({ length: newLength(Number(n)) }, (_, i) => i)
+  return Array.from({ length: newLength(Number(n)) }, (_, i) => {
+    pace()
+    return i
+  })
 }

@@ -4,9 +4,9 @@ import type { Tensor } from '../../tensor/tensor.js'
 import type { Value } from '../../tensor/value.js'
 import { sameTensors } from './support/equality.js'
 import { floatOf } from './support/scalar.js'
-import { findFloat } from './list-search.js'
+import { countWhere, findFloat, findWhere, isItem } from './list-search.js'
 
-const findTensor = (list: Tensor[], el: Tensor): number => list.findIndex((t) => sameTensors(t, el))
+const findTensor = (list: Tensor[], el: Tensor): number => findWhere(list, (t) => sameTensors(t, el))
 
 /** Throws MODEL_ERROR for a position of -1. */
 function found(position: number, el: Value): number {
@@ -16,7 +16,7 @@ function found(position: number, el: Value): number {
 }
 
 export function list_index(self: Value[], el: Int | boolean | string): number {
-  return found(self.indexOf(el), el)
+  return found(findWhere(self, isItem(el)), el)
 }
 
 export function list_index_float(self: Value[], el: number): number {
@@ -28,20 +28,20 @@ export function list_index_tensor(self: Tensor[], el: Tensor): number {
 }
 
 export function list_count(self: Value[], el: Int | boolean | string): number {
-  return self.filter((v) => v === el).length
+  return countWhere(self, isItem(el))
 }
 
 export function list_count_float(self: Value[], el: number): number {
-  return self.filter((v) => floatOf(v) === el).length
+  return countWhere(self, (v) => floatOf(v) === el)
 }
 
 export function list_count_tensor(self: Tensor[], el: Tensor): number {
-  return self.filter((t) => sameTensors(t, el)).length
+  return countWhere(self, (t) => sameTensors(t, el))
 }
 
 /** Takes the first equal element out. Throws MODEL_ERROR where there is none. */
 export function list_remove(self: Value[], el: Int | boolean | string): void {
-  self.splice(found(self.indexOf(el), el), 1)
+  self.splice(found(findWhere(self, isItem(el)), el), 1)
 }
 
 export function list_remove_float(self: Value[], el: number): void {

@@ -1,10 +1,12 @@
 import { check, PtliteError } from '../../error.js'
+import { pace } from '../../pace.js'
 import { kindOf } from '../../tensor/kind-of.js'
 import { growBy } from '../../tensor/growth.js'
 import { Float, type Int } from '../../tensor/scalar.js'
 import { PairMap } from '../../tensor/pair-map.js'
 import { Tensor } from '../../tensor/tensor.js'
 import { Tuple, type Value } from '../../tensor/value.js'
+import { countWhere } from './list-search.js'
 import { compareBytes } from './support/bytes.js'
 import { addInt, wrapInt32 } from './support/integer.js'
 import { elementOf, tensorLess } from './support/equality.js'
@@ -15,6 +17,7 @@ import { floatOf, plainItem } from './support/scalar.js'
 type Compare<T> = (a: T, b: T) => number
 
 const compareNumbers: Compare<Value> = (a, b) => {
+  pace()
   const [x, y] = [plainItem(a), plainItem(b)]
   return x < y ? -1 : x > y ? 1 : 0
 }
@@ -53,6 +56,7 @@ function isNumber(v: Value): boolean {
 function compareTuples(a: Tuple, b: Tuple, equal: Equal): number {
   const open = [{ a, b, next: 0 }]
   for (;;) {
+    pace(4)
     const top = open.at(-1)!
     const [x, y] = [top.a.items, top.b.items]
     if (top.next >= Math.min(x.length, y.length)) {
@@ -130,6 +134,7 @@ export function list_sorted_tensor(input: Tensor[]): Tensor[] {
 }
 
 function extreme(list: Value[], better: (a: Value, b: Value) => boolean, what: string): Value {
+  pace(list.length)
   if (list.length === 0) throw new PtliteError('MODEL_ERROR', `ValueError: ${what}() arg is an empty sequence`)
   let best = list[0]!
   for (let i = 1; i < list.length; i++) if (better(list[i]!, best)) best = list[i]!
@@ -163,6 +168,7 @@ export function list_max_bool(self: Value[]): boolean {
 /** Compares element by element, then by length. */
 function compareLists(l: Value[], r: Value[]): number {
   const count = Math.min(l.length, r.length)
+  pace(count)
   for (let i = 0; i < count; i++) {
     const [a, b] = [floatOf(l[i]!), floatOf(r[i]!)]
     if (a !== b) return a < b ? -1 : 1
@@ -187,12 +193,14 @@ function intItem(v: Value): Int {
 
 /** Sum of ints, in 32 bits as PyTorch adds them. */
 export function list_sum_int(self: Value[]): Int {
+  pace(self.length)
   let sum: Int = 0
   for (const v of self) sum = addInt(sum, intItem(v))
   return wrapInt32(sum)
 }
 
 export function list_sum_float(self: Value[]): number {
+  pace(self.length)
   let sum = 0
   for (const v of self) sum += floatOf(v)
   return sum
@@ -200,5 +208,5 @@ export function list_sum_float(self: Value[]): number {
 
 /** Number of true elements. */
 export function list_sum_bool(self: Value[]): number {
-  return self.filter((v) => v === true).length
+  return countWhere(self, (v) => v === true)
 }

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { pace } from '../../pace.js'
 import { grow, growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import { listType, setListType, type Value } from '../../tensor/value.js'
@@ -35,12 +36,20 @@ export function list_add(a: Value[], b: Value[]): Value[] {
   return likeList(a.concat(b), a)
 }
 
+/** Puts elements `n` times behind a list. */
+export function repeatInto(list: Value[], items: readonly Value[], n: Int): void {
+  for (let i = 0; i < n; i++) {
+    pace(items.length)
+    for (const el of items) list.push(el)
+  }
+}
+
 /** `n` times the elements. Throws MODEL_ERROR for a negative `n` unless the list is empty, as PyTorch does. */
 export function list_mul(l: Value[], n: Int): Value[] {
   if (n < 0 && l.length > 0) throw new PtliteError('MODEL_ERROR', `ValueError: a list cannot be repeated ${n} times`)
   newLength(Number(n) * l.length)
   const out: Value[] = []
-  if (l.length > 0) for (let i = 0; i < n; i++) for (const el of l) out.push(el)
+  if (l.length > 0) repeatInto(out, l, n)
   return likeList(out, l)
 }
 

@@ -1,4 +1,5 @@
 import { PtliteError } from '../../error.js'
+import { pace } from '../../pace.js'
 import { kindOf } from '../../tensor/kind-of.js'
 import { Float, type Int, toInt } from '../../tensor/scalar.js'
 import { CustomObject, Device, ScriptObject, Tuple, type Value } from '../../tensor/value.js'
@@ -36,6 +37,7 @@ function hashOfTuple(root: Tuple): bigint {
   const hashes = new Map<Tuple, bigint | null>([[root, null]])
   const open = [{ tuple: root, next: 0, seed: 0n }]
   for (;;) {
+    pace(16)
     const top = open.at(-1)!
     const { items } = top.tuple
     if (top.next === items.length) {

@@ -1,37 +1,46 @@
 import { PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
 import { decodeBytes, encodeBytes } from './support/bytes.js'
+import { splitAt } from './support/search.js'
 import { newLength } from './support/sequence.js'
 
-/** Index of the first byte from `from` on that `chars` does not have; the length if there is none. */
-function firstOutside(bytes: string, chars: string): number {
+/** Which bytes a string has. */
+function setOf(chars: string): Uint8Array {
+  const bytes = encodeBytes(chars)
+  const set = new Uint8Array(256)
+  for (let i = 0; i < bytes.length; i++) set[bytes.charCodeAt(i)] = 1
+  return set
+}
+
+/** Index of the first byte that the set does not have; the length if there is none. */
+function firstOutside(bytes: string, set: Uint8Array): number {
   let i = 0
-  while (i < bytes.length && chars.includes(bytes[i]!)) i++
+  while (i < bytes.length && set[bytes.charCodeAt(i)] === 1) i++
   return i
 }
 
-function lastOutside(bytes: string, chars: string): number {
+function lastOutside(bytes: string, set: Uint8Array): number {
   let i = bytes.length
-  while (i > 0 && chars.includes(bytes[i - 1]!)) i--
+  while (i > 0 && set[bytes.charCodeAt(i - 1)] === 1) i--
   return i
 }
 
 /** Without the bytes of `chars` at both ends. */
 export function strip(self: string, chars: string): string {
   const bytes = encodeBytes(self)
-  const set = encodeBytes(chars)
+  const set = setOf(chars)
   const rest = bytes.slice(0, lastOutside(bytes, set))
   return decodeBytes(rest.slice(firstOutside(rest, set)))
 }
 
 export function lstrip(self: string, chars: string): string {
   const bytes = encodeBytes(self)
-  return decodeBytes(bytes.slice(firstOutside(bytes, encodeBytes(chars))))
+  return decodeBytes(bytes.slice(firstOutside(bytes, setOf(chars))))
 }
 
 export function rstrip(self: string, chars: string): string {
   const bytes = encodeBytes(self)
-  return decodeBytes(bytes.slice(0, lastOutside(bytes, encodeBytes(chars))))
+  return decodeBytes(bytes.slice(0, lastOutside(bytes, setOf(chars))))
 }
 
 /** At most `max` occurrences, from the left; all of them if `max` is negative. */
@@ -45,11 +54,9 @@ export function str_replace(self: string, old: string, new_: string, max: Int): 
     newLength(Number(max) * to.length)
     return decodeBytes(to.repeat(Number(max)) + bytes)
   }
-  const parts = bytes.split(from)
-  newLength(Math.min(parts.length - 1, max < 0 ? Infinity : Number(max)) * to.length)
-  const limit = max < 0 ? parts.length : Number(max)
-  const rest = parts.slice(limit).join(from)
-  return decodeBytes(parts.length <= limit ? parts.join(to) : [...parts.slice(0, limit), rest].join(to))
+  const parts = splitAt(bytes, from, max < 0 ? Infinity : Number(max))
+  newLength((parts.length - 1) * to.length)
+  return decodeBytes(parts.join(to))
 }
 
 function checkFill(fillchar: string): string {
@@ -92,10 +99,14 @@ export function zfill(self: string, width: Int): string {
 /** Tabs as spaces up to the next multiple of `tabsize` bytes; line ends do not restart the count. */
 export function expandtabs(self: string, tabsize: Int): string {
   const size = Number(tabsize)
-  let out = ''
-  for (const byte of encodeBytes(self)) {
-    if (byte !== '\t') out += byte
-    else if (size > 0) out += ' '.repeat(newLength(size) - (out.length % size))
-  }
-  return decodeBytes(out)
+  let length = 0
+  const parts = encodeBytes(self).split('\t')
+  const last = parts.pop()!
+  const wide = parts.map((part) => {
+    length += part.length
+    const blanks = size > 0 ? newLength(size - (length % size)) : 0
+    length += blanks
+    return part + ' '.repeat(blanks)
+  })
+  return decodeBytes([...wide, last].join(''))
 }

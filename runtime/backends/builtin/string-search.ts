@@ -1,6 +1,7 @@
 import { PtliteError } from '../../error.js'
 import type { Int } from '../../tensor/scalar.js'
 import { encodeBytes } from './support/bytes.js'
+import { firstOf, lastOf } from './support/search.js'
 
 /** A start of a search: negative ones count from the end. */
 export function startOf(start: Int, length: number): number {
@@ -19,7 +20,7 @@ export function search(self: string, substr: string, start: Int, end: Int, fromR
   const to = endOf(end, bytes.length)
   if (to > from && from > bytes.length) throw outside(from, bytes.length)
   const range = to > from ? bytes.slice(from, to) : ''
-  const at = fromRight ? range.lastIndexOf(wanted) : range.indexOf(wanted)
+  const at = fromRight ? lastOf(range, wanted) : firstOf(range, wanted)
   return at < 0 ? -1 : at + from
 }
 

@@ -1,8 +1,10 @@
 import { PtliteError } from '../../error.js'
+import { pace } from '../../pace.js'
 import { growBy } from '../../tensor/growth.js'
 import type { Int } from '../../tensor/scalar.js'
 import type { Value } from '../../tensor/value.js'
 import { decodeBytes, encodeBytes } from './support/bytes.js'
+import { firstOf, lastOf, splitAt } from './support/search.js'
 import { endOf, outside, search, startOf } from './string-search.js'
 
 function orThrow(position: number): number {
@@ -33,7 +35,7 @@ export function str_count(self: string, substr: string, start: Int, end: Int): n
   // the empty string is found once per position; std::string finds it at the end as well
   if (wanted === '') return Math.max(0, Math.min(to, bytes.length + 1) - at)
   let count = 0
-  while ((at = bytes.indexOf(wanted, at)) >= 0 && at < to) {
+  while ((at = firstOf(bytes, wanted, at)) >= 0 && at < to) {
     count++
     at += wanted.length
   }
@@ -71,10 +73,7 @@ export function str_split(self: string, separator: string | null, max: Int): Val
   const wanted = encodeBytes(separator)
   if (wanted === '') throw new PtliteError('MODEL_ERROR', 'ValueError: empty separator')
   growBy(bytes.length)
-  const parts = bytes.split(wanted)
-  const limit = max < 0 ? parts.length : Number(max)
-  const whole = parts.length > limit + 1 ? [...parts.slice(0, limit), parts.slice(limit).join(wanted)] : parts
-  return whole.map(decodeBytes)
+  return splitAt(bytes, wanted, max < 0 ? Infinity : Number(max)).map(decodeBytes)
 }
 
 /** As str_split, but the splits are counted from the right. */
@@ -82,21 +81,24 @@ export function rsplit(self: string, separator: string, max: Int): Value[] {
   const wanted = encodeBytes(separator)
   if (wanted === '') throw new PtliteError('MODEL_ERROR', 'ValueError: empty separator')
   const parts: string[] = []
-  let rest = encodeBytes(self)
-  growBy(rest.length)
+  const bytes = encodeBytes(self)
+  growBy(bytes.length)
+  let end = bytes.length
   for (let n = max < 0 ? Infinity : Number(max); n > 0; n--) {
-    const at = rest.lastIndexOf(wanted)
+    const at = lastOf(bytes, wanted, end)
     if (at < 0) break
-    parts.unshift(decodeBytes(rest.slice(at + wanted.length)))
-    rest = rest.slice(0, at)
+    parts.push(decodeBytes(bytes.slice(at + wanted.length, end)))
+    end = at
   }
-  return [decodeBytes(rest), ...parts]
+  parts.push(decodeBytes(bytes.slice(0, end)))
+  return parts.reverse()
 }
 
 function splitAny(bytes: string, separators: string): string[] {
   growBy(bytes.length)
   const parts: string[] = []
   let begin = 0
+  pace(4 * bytes.length)
   for (let i = 0; i < bytes.length; i++) {
     if (!separators.includes(bytes[i]!)) continue
     parts.push(bytes.slice(begin, i))
@@ -126,14 +128,14 @@ export function splitlines(self: string, keepends: boolean): Value[] {
 /** What is before the first separator, the separator, and what is after it. */
 export function partition(self: string, separator: string): [string, string, string] {
   const bytes = encodeBytes(self)
-  const at = bytes.indexOf(encodeBytes(separator))
+  const at = firstOf(bytes, encodeBytes(separator))
   return at < 0 ? [self, '', ''] : cut(bytes, separator, at)
 }
 
 /** As partition, at the last separator. */
 export function rpartition(self: string, separator: string): [string, string, string] {
   const bytes = encodeBytes(self)
-  const at = bytes.lastIndexOf(encodeBytes(separator))
+  const at = lastOf(bytes, encodeBytes(separator))
   return at < 0 ? ['', '', self] : cut(bytes, separator, at)
 }
 

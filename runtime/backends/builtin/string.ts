@@ -20,9 +20,11 @@ export function str_slice(string: string, start: Int | null, end: Int | null, st
   const bytes = encodeBytes(string)
   const range = sliceRange(bytes.length, start, end, step)
   if (range.step === 1) return decodeBytes(bytes.slice(range.start, range.start + range.count))
-  let out = ''
-  for (let i = 0; i < range.count; i++) out += bytes[range.start + i * range.step]!
-  return decodeBytes(out)
+  growBy(range.count)
+  const all = Buffer.from(bytes, 'latin1')
+  const chosen = Buffer.alloc(range.count)
+  for (let i = 0; i < range.count; i++) chosen[i] = all[range.start + i * range.step]!
+  return decodeBytes(chosen.toString('latin1'))
 }
 
 /** The bytes of a string, each a string of its own. */
@@ -52,12 +54,14 @@ export function str_add(a: string, b: string): string {
 }
 
 export function str_join(self: string, values: Value[]): string {
-  const parts = values.map((v) => {
-    check(typeof v === 'string', () => 'join: expected a list of strings')
-    return encodeBytes(v)
-  })
   const between = encodeBytes(self)
-  // before it is made, since the engine makes no string of any length
-  growBy(parts.reduce((sum, part) => sum + part.length + between.length, 0))
+  // before anything is made: one string may be there many times
+  let length = 0
+  for (const v of values) {
+    check(typeof v === 'string', () => 'join: expected a list of strings')
+    length += v.length + between.length
+  }
+  growBy(length)
+  const parts = (values as string[]).map(encodeBytes)
   return decodeBytes(parts.join(between))
 }

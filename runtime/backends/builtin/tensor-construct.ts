@@ -3,6 +3,8 @@ import { arrayTypeOf, itemOf, readTensor, writeTensor } from '../../tensor/data.
 import { describe } from '../../tensor/describe.js'
 import { DType, dtypeName, isComplex, isFloating, isQuantized, realOf } from '../../tensor/dtype.js'
 import { type AnyScalar, Complex, Float, type Int } from '../../tensor/scalar.js'
+import { CONTAINER_ELEMENTS } from '../../limits.js'
+import { pace } from '../../pace.js'
 import { growBy } from '../../tensor/growth.js'
 import { checkValueCount } from '../../tensor/host-values.js'
 import { numelOf } from '../../tensor/shape.js'
@@ -76,6 +78,7 @@ function flatten(value: Value, shape: readonly number[], level: number, into: It
   }
   const length = Array.isArray(value) ? value.length : -1
   check(length === shape[level], () => `expected a list of length ${shape[level]} at depth ${level}, found length ${length}`)
+  pace(length)
   for (const item of value as Value[]) flatten(item, shape, level + 1, into)
 }
 
@@ -87,7 +90,7 @@ function isItem(value: Value): value is Item {
 function emptyType(data: Value[], asked: DType | null): DType {
   let list = data
   while (Array.isArray(list[0])) list = list[0]
-  const element = (listType(list) ?? listType(data) ?? '').replace(/^(List\[)+|\]+$/g, '').replace(/(\[\])+$/, '')
+  const element = innermost(listType(list) ?? listType(data) ?? '')
   if (element === 'int') return DType.int64
   if (element === 'bool') return DType.bool
   if (element === 'float' || element === '') return DType.float32
@@ -95,6 +98,15 @@ function emptyType(data: Value[], asked: DType | null): DType {
     'INVALID_ARGUMENT',
     `expected a list of ints, floats or bools${asked === null ? '' : ` for ${dtypeName(asked)}`}, found an empty list of ${element}`,
   )
+}
+
+/** `int` of `List[List[int]]`, and of `int[][]`. */
+function innermost(type: string): string {
+  let begin = 0
+  let end = type.length
+  while (type.startsWith('List[', begin)) begin += 5
+  while (end > begin && (type[end - 1] === ']' || type[end - 1] === '[')) end--
+  return type.slice(begin, end)
 }
 
 export function tensor_of_bool(t: boolean, type: DType | null, _device: Device | null, _requires_grad: boolean): Tensor {
@@ -180,10 +192,14 @@ export function to_list(self: Tensor, dim: Int, element_type: Int): Value {
   check(fits, () => `tolist() is declared to give ${kind}s, found a tensor of ${self.dtype}`)
   check(self.dim === Number(dim), () => `tolist() is declared to give lists of depth ${dim}, found a tensor with ${self.dim} dimensions`)
   if (self.dim === 0) return itemOf(self)
-  // each level copies the elements of the one below
-  for (let d = 0; d < self.dim; d++) growBy(numelOf(self.shape))
+  // each level copies the elements of the one below, and has lists where these have no elements
+  for (let d = 0; d < self.dim; d++) growBy(numelOf(self.shape) + CONTAINER_ELEMENTS * numelOf(self.shape.slice(0, d)))
   const read = elementReader(self.type)
-  return nested(Array.from<number | bigint, Value>(readTensor(self), read), self.shape)
+  const value = (raw: number | bigint): Value => {
+    pace(4)
+    return read(raw)
+  }
+  return nested(Array.from<number | bigint, Value>(readTensor(self), value), self.shape)
 }
 
 function nested(items: readonly Value[], shape: readonly number[]): Value[] {

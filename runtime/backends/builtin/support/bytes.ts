@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import { pace } from '../../../pace.js'
 import { grow } from '../../../tensor/growth.js'
 import { codePointAt } from './code-point.js'
 
@@ -14,36 +16,59 @@ export function isAscii(text: string): boolean {
   return !NOT_ASCII.test(text)
 }
 
+/** Half of a pair of surrogates, which stands for a byte here. */
+const LONE = /\p{Surrogate}/u
+/** Characters that are put together at a time. */
+const STRETCH = 1 << 12
+
 /** The UTF-8 bytes of a text, one character per byte. An ASCII text is its own byte string. */
 export function encodeBytes(text: string): string {
   if (isAscii(text)) return text
-  let bytes = ''
+  pace(text.length)
+  if (!LONE.test(text)) return Buffer.from(text).toString('latin1')
+  const parts: string[] = []
+  let bytes: number[] = []
   for (const character of text) {
     const code = character.codePointAt(0)!
-    if (code < 0x80) bytes += character
-    else if (code >= 0xdc80 && code <= 0xdcff) bytes += String.fromCharCode(code - 0xdc00)
-    else if (code < 0x800) bytes += String.fromCharCode(0xc0 | (code >> 6), 0x80 | (code & 63))
-    else if (code < 0x10000) bytes += String.fromCharCode(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
-    else bytes += String.fromCharCode(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+    if (code < 0x80) bytes.push(code)
+    else if (code >= 0xdc80 && code <= 0xdcff) bytes.push(code - 0xdc00)
+    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), 0x80 | (code & 63))
+    else if (code < 0x10000) bytes.push(0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+    else bytes.push(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63))
+    if (bytes.length >= STRETCH) bytes = flush(bytes, parts)
   }
-  return bytes
+  flush(bytes, parts)
+  return parts.join('')
 }
 
 /** The text of a byte string: what an operator makes. */
 export function decodeBytes(bytes: string): string {
   grow(bytes.length)
   if (isAscii(bytes)) return bytes
-  let text = ''
+  pace(bytes.length)
+  const whole = Buffer.from(bytes, 'latin1')
+  if (isUtf8(whole)) return whole.toString()
+  const parts: string[] = []
+  let units: number[] = []
   for (let i = 0; i < bytes.length;) {
     const code = codePointAt(bytes, i)
-    if (code < 0) {
-      text += String.fromCharCode(0xdc00 + bytes.charCodeAt(i++))
-    } else {
-      text += String.fromCodePoint(code)
+    if (code < 0) units.push(0xdc00 + bytes.charCodeAt(i++))
+    else {
+      if (code < 0x10000) units.push(code)
+      else units.push(0xd800 + ((code - 0x10000) >> 10), 0xdc00 + (code & 0x3ff))
       i += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
     }
+    if (units.length >= STRETCH) units = flush(units, parts)
   }
-  return text
+  flush(units, parts)
+  return parts.join('')
+}
+
+/** Adds characters, by their codes, to the parts of a text. */
+function flush(codes: readonly number[], parts: string[]): number[] {
+  pace(8 * codes.length)
+  parts.push(String.fromCharCode(...codes))
+  return []
 }
 
 export function byteLength(text: string): number {
@@ -52,6 +77,7 @@ export function byteLength(text: string): number {
 
 /** Order of two strings by their bytes: negative, 0 or positive. */
 export function compareBytes(a: string, b: string): number {
+  pace((a.length + b.length) >> 3)
   if (a === b) return 0
   return encodeBytes(a) < encodeBytes(b) ? -1 : 1
 }

@@ -1,3 +1,5 @@
+import { pace } from '../../../pace.js'
+import { grow } from '../../../tensor/growth.js'
 import { decodeBytes, encodeBytes } from './bytes.js'
 
 // the character classes of the C locale, by byte
@@ -41,15 +43,17 @@ export function toLower(byte: number): number {
 
 /** Maps every byte of a string. */
 export function mapBytes(text: string, map: (byte: number, index: number) => number): string {
-  const bytes = encodeBytes(text)
-  let out = ''
-  for (let i = 0; i < bytes.length; i++) out += String.fromCharCode(map(bytes.charCodeAt(i), i))
-  return decodeBytes(out)
+  grow(text.length)
+  const bytes = Buffer.from(encodeBytes(text), 'latin1')
+  pace(bytes.length)
+  for (let i = 0; i < bytes.length; i++) bytes[i] = map(bytes[i]!, i)
+  return decodeBytes(bytes.toString('latin1'))
 }
 
 /** Whether `test` holds for every byte; true for the empty string. */
 export function everyByte(text: string, test: (byte: number) => boolean): boolean {
   const bytes = encodeBytes(text)
+  pace(bytes.length)
   for (let i = 0; i < bytes.length; i++) if (!test(bytes.charCodeAt(i))) return false
   return true
 }

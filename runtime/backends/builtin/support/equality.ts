@@ -1,4 +1,6 @@
 import { check } from '../../../error.js'
+import { TENSOR_ELEMENTS } from '../../../limits.js'
+import { pace } from '../../../pace.js'
 import { itemOf } from '../../../tensor/data.js'
 import { Float } from '../../../tensor/scalar.js'
 import { numelOf } from '../../../tensor/shape.js'
@@ -9,19 +11,26 @@ import { floatOf } from './scalar.js'
 /** Equality of lists whose elements are ints, bools or strings. */
 export function sameItems(a: readonly Value[], b: readonly Value[]): boolean {
   if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  pace(a.length)
+  for (let i = 0; i < a.length; i++) {
+    const item = a[i]!
+    if (typeof item === 'string') pace(item.length >> 4)
+    if (item !== b[i]) return false
+  }
   return true
 }
 
 /** Equality of lists of floats: NaN differs from itself. */
 export function sameFloats(a: readonly Value[], b: readonly Value[]): boolean {
   if (a.length !== b.length) return false
+  pace(a.length)
   for (let i = 0; i < a.length; i++) if (floatOf(a[i]!) !== floatOf(b[i]!)) return false
   return true
 }
 
 /** The element of a one-element tensor, to be compared. Throws INVALID_ARGUMENT for other sizes. */
 export function elementOf(t: Tensor): number | bigint {
+  pace(TENSOR_ELEMENTS)
   check(numelOf(t.shape) === 1, () => `expected tensors of one element to compare in a list, found shape [${t.shape.join(', ')}]`)
   const item = itemOf(t)
   return typeof item === 'bigint' ? item : Number(item)

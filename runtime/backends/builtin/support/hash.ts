@@ -1,3 +1,5 @@
+import { pace } from '../../../pace.js'
+
 /**
  * Hashes as PyTorch on x86-64 Linux gives them: ints are their own hash; strings and floats go through the 64-bit Murmur hash
  * of libstdc++, with its fixed seed.
@@ -16,6 +18,7 @@ export function hashBytes(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let hash = SEED ^ times(BigInt(bytes.length), MULTIPLIER)
   for (let i = 0; i < whole; i += 8) {
+    pace(64)
     const data = times(mix(times(view.getBigUint64(i, true), MULTIPLIER)), MULTIPLIER)
     hash = times(hash ^ data, MULTIPLIER)
   }

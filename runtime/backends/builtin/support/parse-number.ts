@@ -2,16 +2,20 @@ import { PtliteError } from '../../../error.js'
 import { type Int, toInt } from '../../../tensor/scalar.js'
 
 const INT = /^[ \t\n\v\f\r]*([+-]?)(\d+)$/
-const DECIMAL = /^[ \t\n\v\f\r]*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
-const HEXADECIMAL = /^[ \t\n\v\f\r]*([+-]?)0x([\da-f]*)\.?([\da-f]*)(?:p([+-]?\d+))?$/i
+/** Digits of an int of 64 bits. */
+const MOST_DIGITS = 19
+const DECIMAL = /^[ \t\n\v\f\r]*[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
+const HEXADECIMAL = /^[ \t\n\v\f\r]*([+-]?)0x([\da-f]*)(?:\.([\da-f]*))?(?:p([+-]?\d+))?$/i
 const SPECIAL = /^[ \t\n\v\f\r]*([+-]?)(?:(inf(?:inity)?)|nan(?:\(\w*\))?)$/i
 
 /** int(text) as C's stoll reads it: blanks in front are allowed. Throws MODEL_ERROR. */
 export function parseInt64(text: string): Int {
   const match = INT.exec(text)
   if (match === null) throw new PtliteError('MODEL_ERROR', `ValueError: invalid literal for int() with base 10: '${text}'`)
-  const value = BigInt(match[2]!) * (match[1] === '-' ? -1n : 1n)
-  if (BigInt.asIntN(64, value) !== value) throw new PtliteError('MODEL_ERROR', `OverflowError: '${text}' does not fit 64 bits`)
+  const digits = match[2]!.replace(/^0+/, '')
+  const value = digits.length > MOST_DIGITS ? null : BigInt(digits) * (match[1] === '-' ? -1n : 1n)
+  if (value === null || BigInt.asIntN(64, value) !== value)
+    throw new PtliteError('MODEL_ERROR', `OverflowError: '${text}' does not fit 64 bits`)
   return toInt(value)
 }
 
@@ -29,10 +33,12 @@ export function parseDouble(text: string): number {
 
 function parseHexadecimal(text: string): number {
   const match = HEXADECIMAL.exec(text)
-  if (match === null || match[2]! + match[3]! === '') {
+  const whole = match?.[2] ?? ''
+  const fraction = match?.[3] ?? ''
+  if (match === null || whole + fraction === '') {
     throw new PtliteError('MODEL_ERROR', `ValueError: could not convert string to float: '${text}'`)
   }
-  const digits = Number(BigInt(`0x${match[2]!}${match[3]!}`))
-  const value = digits * 2 ** (Number(match[4] ?? 0) - 4 * match[3]!.length)
+  const digits = Number(BigInt(`0x${whole}${fraction}`))
+  const value = digits * 2 ** (Number(match[4] ?? 0) - 4 * fraction.length)
   return match[1] === '-' ? -value : value
 }

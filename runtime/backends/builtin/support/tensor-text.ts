@@ -1,3 +1,4 @@
+import { pace } from '../../../pace.js'
 import { elementScalar, readTensor } from '../../../tensor/data.js'
 import { DType } from '../../../tensor/dtype.js'
 import { contiguousStrides, numelOf } from '../../../tensor/shape.js'
@@ -95,6 +96,7 @@ function scaleLine(format: Format): string {
 }
 
 function element(x: number, { width, scale, text }: Format): string {
+  pace(ELEMENT)
   return text(x / scale).padStart(width)
 }
 

@@ -1,4 +1,6 @@
 import { PtliteError } from '../../../error.js'
+import { pace } from '../../../pace.js'
+import { growBy } from '../../../tensor/growth.js'
 import { RandomGenerator } from '../../../tensor/generator.js'
 import { Complex, Float } from '../../../tensor/scalar.js'
 import { Tensor } from '../../../tensor/tensor.js'
@@ -76,7 +78,8 @@ class ContainerTexts {
       else {
         const text = this.leave(top)
         if (this.open.length === 0) return text
-        add(this.open.at(-1)!, text)
+        // its parts are counted already: to count them again at each level would be as much as the square of the levels
+        this.open.at(-1)!.text += text
       }
     }
   }
@@ -103,6 +106,7 @@ class ContainerTexts {
   }
 
   private writeItem(top: Open): void {
+    pace()
     const { items, keys, written } = top
     const item = items[written]!
     top.written++
@@ -129,9 +133,9 @@ function brackets(container: Container): readonly [string, string] {
   return container instanceof Map ? ['{', '}'] : container instanceof Tuple ? ['(', ')'] : ['[', ']']
 }
 
-/** Adds to a text. Strings that are put together so are not copied. */
+/** Adds a new part to a text. Strings that are put together so are not copied. */
 function add(to: Open, text: string): void {
-  newLength(to.text.length + text.length)
+  growBy(text.length)
   to.text += text
 }
 

@@ -125,6 +125,10 @@ class Recorder implements StorageObserver {
     this.known.delete(storage)
   }
 
+  moved(): void {
+    this.refuse('a tensor outgrows memory that others view')
+  }
+
   private refuse(reason: string): void {
     this.reason ??= reason
   }

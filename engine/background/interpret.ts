@@ -178,6 +178,8 @@ export class BackgroundInterpreter {
       for (const storage of used) endLease(storage)
       const fresh = [...state.receivedStorages()].filter(([id]) => !moved.has(id))
       for (const [id] of fresh) moved.add(id)
+      for (const id of state.grown) fresh.push([id, state.objectOf(id) as Storage])
+      state.grown.clear()
       thread.tell({ kind: 'done', module, moved: fresh.map(([id, storage]) => [id, storage.startAddress] as const) })
       state.prune(this.roots())
       if (!agreed) this.forget()

@@ -24,6 +24,8 @@ export class ObjectTable {
   /** Of this thread's memory, what was packed from storages that are gone: plans may read it as long as the module is there. */
   readonly orphans: Storage[] = []
   private next: number
+  /** Storages of this thread that the other one made larger, by number, until that has been told where they are now. */
+  readonly grown = new Set<number>()
   /** Objects that have a number and no node yet; null while none is being sent. */
   private waiting: { readonly id: number; readonly object: Shared }[] | null = null
 
@@ -216,6 +218,9 @@ export class ObjectTable {
     if (storage === undefined) {
       storage = this.receiveStorage(body.address, body.bytes)
       this.register(id, storage)
+    } else if (storage.byteLength !== body.bytes && storage.live && body.address !== 0) {
+      Storage.takeOver(storage, this.receiveStorage(body.address, body.bytes))
+      this.grown.add(id)
     }
     storage.version = body.version
     // given back by the main thread, whose memory it is
@@ -323,7 +328,7 @@ function same(a: readonly number[], b: readonly number[]): boolean {
 
 /** What an object holds, to be compared item by item. */
 function contentsOf(object: Shared): readonly unknown[] {
-  if (object instanceof Storage) return [object.version, object.live]
+  if (object instanceof Storage) return [object.version, object.live, object.byteLength]
   if (object instanceof Tensor) return [object.storage, object.offset, object.shape, object.strides]
   if (object instanceof Tuple) return [...object.items]
   if (object instanceof ScriptObject) return [...object.slots]

@@ -245,9 +245,13 @@ class Server {
     const loaded = this.modules.get(module)
     if (loaded === undefined) return
     for (const [id, address] of moved) {
-      const old = loaded.state.made().get(id)
-      if (old instanceof Storage) loaded.state.replaceStorage(id, borrow(address, old.byteLength))
+      const old = loaded.state.objectOf(id)
+      if (!(old instanceof Storage)) continue
+      if (loaded.state.made().has(id)) loaded.state.replaceStorage(id, borrow(address, old.byteLength))
+      // what grew here is the main thread's again
+      else if (old.owned) Storage.takeOver(old, borrow(address, old.byteLength))
     }
+    for (const storage of loaded.run?.receivedStorages().values() ?? []) if (storage.owned) storage.free()
     for (const object of loaded.run?.made().values() ?? []) if (object instanceof Tensor) object.release()
     loaded.run = null
     loaded.state.prune(rootsOf(loaded.script))

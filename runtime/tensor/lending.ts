@@ -10,8 +10,7 @@ export function lease(storage: Storage): void {
 }
 
 export function endLease(storage: Storage): void {
-  const doomed = Storage.addLease(storage, -1)
-  if (doomed !== undefined) release(doomed)
+  for (const doomed of Storage.addLease(storage, -1)) release(doomed)
 }
 
 /**

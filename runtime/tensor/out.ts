@@ -1,18 +1,17 @@
 import { check, PtliteError } from '../error.js'
 import { canCast, type DType, dtypeName } from './dtype.js'
 import { contiguousStrides, extentOf, sameShape } from './shape.js'
-import { Storage } from './storage.js'
+import { roomFor } from './room.js'
 import { become, bytesFor, type Tensor } from './tensor.js'
 import { isDense } from './view-strides.js'
 
 /** Tensors that an operator is given to write into. */
 
-/** Gives `out` the shape of a result; its storage is replaced where it is too small. */
-export function resizeOut(out: Tensor, shape: readonly number[]): void {
+/** Gives `out` the shape of a result; a storage that is too small grows. `strides` are those of a result of its own, which `out` gets with a new shape. */
+export function resizeOut(out: Tensor, shape: readonly number[], strides: readonly number[] = contiguousStrides(shape)): void {
   if (sameShape(out.shape, shape)) return
   const bytes = bytesFor(shape, out.type)
-  const fits = out.offset * out.itemSize + bytes <= out.storage.byteLength
-  become(out, fits ? out.storage : Storage.allocate(bytes), fits ? out.offset : 0, shape, contiguousStrides(shape))
+  become(out, roomFor(out, bytes === 0 ? 0 : out.offset * out.itemSize + bytes, false), out.offset, shape, strides)
 }
 
 /** Throws INVALID_DTYPE where a result of dtype `from` must not be written into `to`. */

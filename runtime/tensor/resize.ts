@@ -1,13 +1,12 @@
 import { check } from '../error.js'
 import { canCast, dtypeName, type DType } from './dtype.js'
 import { contiguousStrides, extentOf, numelOf, sameShape } from './shape.js'
-import { Storage } from './storage.js'
-import * as kernels from '../native/generated/kernels.js'
+import { roomFor } from './room.js'
 import { become, empty, type Tensor } from './tensor.js'
 
 /**
  * Gives `self` this shape in place (`resize_`): what fits keeps its elements in storage order, new elements are
- * undefined. A storage that is too small is replaced, so other views keep the old one.
+ * undefined. A storage that is too small grows, for all that view it.
  */
 export function resize(self: Tensor, shape: readonly number[], strides: readonly number[] = contiguousStrides(shape)): Tensor {
   check(
@@ -15,12 +14,7 @@ export function resize(self: Tensor, shape: readonly number[], strides: readonly
     () => `expected sizes of at least 0, found [${shape.join(', ')}]`,
   )
   const needed = numelOf(shape) === 0 ? 0 : (self.offset + extentOf(shape, strides)) * self.itemSize
-  let storage = self.storage
-  if (needed > storage.byteLength) {
-    storage = Storage.allocate(needed)
-    kernels.mem_copy({ to: storage.address, from: self.storage.address, bytes: self.storage.byteLength })
-  }
-  become(self, storage, self.offset, shape.slice(), strides.slice())
+  become(self, roomFor(self, needed, true), self.offset, shape.slice(), strides.slice())
   return self
 }
 

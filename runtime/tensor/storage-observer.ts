@@ -6,6 +6,8 @@ export interface StorageObserver {
   used(storage: Storage): void
   allocated(storage: Storage): void
   freed(storage: Storage): void
+  /** It gets other memory, at another address. */
+  moved(storage: Storage): void
 }
 
 export let storageObserver: StorageObserver | null = null

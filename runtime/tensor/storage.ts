@@ -23,7 +23,7 @@ export class Storage {
   #derived: DerivedData[] | undefined
   #leases = 0
   /** To be released when the last lease ends. */
-  #doomed: Block | undefined
+  #doomed: Block[] = []
   #watched = false
   /** Keeps the owner of borrowed memory alive. */
   #keep: unknown
@@ -86,17 +86,32 @@ export class Storage {
     storage.#derived = derived
   }
 
-  /** Threads that use the memory change by `by` (see lending.ts). Returns the block to be released where that was the last one of freed memory. */
-  static addLease(storage: Storage, by: 1 | -1): Block | undefined {
+  /** Threads that use the memory change by `by` (see lending.ts). Returns the blocks to be released where that was the last one. */
+  static addLease(storage: Storage, by: 1 | -1): readonly Block[] {
     storage.#leases += by
-    if (storage.#leases > 0) return undefined
-    const doomed = storage.#doomed
-    storage.#doomed = undefined
-    return doomed
+    if (storage.#leases > 0 || storage.#doomed.length === 0) return NONE
+    return storage.#doomed.splice(0)
   }
 
   static isLeased(storage: Storage): boolean {
     return storage.#leases > 0
+  }
+
+  /** Gives `storage` the memory of `other`, which has none from then on: tensors that view it see what that holds, at another address. */
+  static takeOver(storage: Storage, other: Storage): void {
+    storage.checkLive()
+    if (storageObserver !== null) storageObserver.moved(storage)
+    storage.#dropDerived()
+    storage.#giveBack()
+    storage.#base = other.#base
+    storage.#byteLength = other.#byteLength
+    storage.#block = other.#block
+    storage.#keep = other.#keep
+    other.#base = 0
+    other.#block = undefined
+    if (storage.#watched) storage.watch()
+    else storage.#watched = other.#watched
+    storage.version++
   }
 
   get byteLength(): number {
@@ -153,15 +168,25 @@ export class Storage {
   free(): void {
     if (this.#base === 0) return
     if (storageObserver !== null) storageObserver.freed(this)
+    this.#dropDerived()
+    this.#base = 0
+    this.#giveBack()
+  }
+
+  #dropDerived(): void {
     for (const d of this.#derived ?? []) d.storage.free()
     this.#derived = undefined
-    this.#base = 0
+  }
+
+  #giveBack(): void {
     if (this.#block === undefined) return
-    if (this.#leases > 0) this.#doomed = this.#block
+    if (this.#leases > 0) this.#doomed.push(this.#block)
     else release(this.#block)
     this.#block = undefined
   }
 }
+
+const NONE: readonly Block[] = []
 
 export interface DerivedData {
   readonly key: string

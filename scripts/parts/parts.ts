@@ -221,6 +221,7 @@ export const PARTS: readonly Part[] = [
         'prepared-out',
         'promote',
         'reshaping',
+        'room',
         'view-strides',
       ),
       ...writers('copy', 'elementwise', 'join'),

@@ -93,7 +93,7 @@ function withNaN<T>(run: () => T): T {
   const allocated = (storage: Storage): void => {
     if (storage.byteLength > 0) mem_fill({ address: storage.address, bytes: storage.byteLength, value: 255 })
   }
-  const before = observeStorages({ used: nothing, freed: nothing, allocated })
+  const before = observeStorages({ used: nothing, freed: nothing, moved: nothing, allocated })
   try {
     return run()
   } finally {

@@ -274,7 +274,7 @@ t.test('what operators hand to kernels to be read stays as it is', (t) => {
   }
   const launches = observeLaunches(observer)
   const used = (storage: Storage): void => void storages.add(storage)
-  const before = observeStorages({ used, allocated: used, freed: (storage) => void storages.delete(storage) })
+  const before = observeStorages({ used, allocated: used, freed: (storage) => void storages.delete(storage), moved: used })
   try {
     for (const cases of Object.values(CASES)) for (const { run } of cases) run(new Draw(1))
   } finally {

@@ -33,7 +33,7 @@ const OTHER_KERNELS = /^(mem_(?!copy|read|write)|file_|map_|jit_|owner_|pool_|th
 export function withCheckedLaunches<T>(run: () => T): T {
   const storages = new Set<Storage>()
   const known = (storage: Storage): void => void storages.add(storage)
-  const before = observeStorages({ used: known, allocated: known, freed: (storage) => void storages.delete(storage) })
+  const before = observeStorages({ used: known, allocated: known, freed: (storage) => void storages.delete(storage), moved: known })
   let count = 0
   const launches = observeLaunches((id, name, host, own) => {
     if (++count > MOST_LAUNCHES) throw new LongLaunch(name)

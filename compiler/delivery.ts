@@ -53,6 +53,10 @@ export function callAndCompile(
   const found = recorder.finish(value)
   if (!('graph' in found)) return { value, outcome: { kind: 'refused', ...found } }
   const { graph, guards } = found
+  if (guards.shareMemory(inputs)) {
+    const reason = 'an argument lies in memory of the module'
+    return { value, outcome: { kind: 'refused', reason, origin: null, temporary: true } }
+  }
   const recorded = graph.nodes.length
   try {
     const { call, result } = withSharedConstants(constants, () => compileCall(graph, inputs, passes))

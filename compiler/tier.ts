@@ -403,6 +403,8 @@ export class TieredModule implements RegionHost {
     }
     const begin = milliseconds()
     try {
+      // plans tell inputs from constants by where they lie
+      if (state.kind === 'recorded' && state.recording.guards.shareMemory(inputs)) return this.interpretCall(fn, args)
       if (state.kind === 'recorded' && state.recording.guards.hold()) return this.compileEntry(fn, entry, state.recording, inputs, args)
       entry.release()
       if (state.kind === 'refused' || !this.parts.haveState) return this.recordEntry(fn, entry, inputs, args)
@@ -451,7 +453,7 @@ export class TieredModule implements RegionHost {
       }
     }
     this.noteChange()
-    if (this.mode === 'eager' && entry.state.kind === 'recorded')
+    if (this.mode === 'eager' && entry.state.kind === 'recorded' && !entry.state.recording.guards.shareMemory(inputs))
       this.discard(this.compileEntry(fn, entry, entry.state.recording, inputs, args), inputs)
     return result
   }

@@ -66,6 +66,10 @@ export class Guards {
     return this.attributes.some((g) => g.object === object && g.slot === slot)
   }
 
+  hasContainer(container: Value): boolean {
+    return this.containers.some((g) => g.container === container)
+  }
+
   addTensor({ storage }: Tensor): void {
     this.addStorage(storage)
   }
@@ -76,6 +80,11 @@ export class Guards {
 
   hasStorage(storage: Storage): boolean {
     return this.storages.has(storage)
+  }
+
+  /** True where some of these lie in memory of the module that was read. */
+  shareMemory(tensors: readonly Tensor[]): boolean {
+    return tensors.some(({ storage }) => this.storages.has(storage))
   }
 
   /** Memory of the module's tensors that were read. */

@@ -15,6 +15,7 @@ export interface Place {
  */
 export class ModuleParts {
   private readonly tensors = new Set<Tensor>()
+  private readonly fixed = new Set<Tensor>()
   private readonly objects = new Set<ScriptObject | CustomObject>()
   private readonly state = new Map<ScriptObject, Set<number>>()
   private lookedAt = -1
@@ -25,6 +26,12 @@ export class ModuleParts {
   belongs(value: Tensor | ScriptObject | CustomObject): boolean {
     this.look()
     return value instanceof Tensor ? this.tensors.has(value) : this.objects.has(value)
+  }
+
+  /** True for constants, and for attributes that are no state, even where their memory is that of state. */
+  isFixed(tensor: Tensor): boolean {
+    this.look()
+    return this.fixed.has(tensor)
   }
 
   get haveState(): boolean {
@@ -55,20 +62,23 @@ export class ModuleParts {
   }
 
   private look(): void {
-    const { program, tensors, objects } = this
+    const { program, tensors, objects, fixed } = this
     if (this.lookedAt === program.attributeWrites) return
     this.lookedAt = program.attributeWrites
     tensors.clear()
     objects.clear()
+    fixed.clear()
     if (program.root !== undefined) objects.add(program.root)
     const stateful = new Set<Storage>()
     this.walk((value, object, slot) => {
       if (value instanceof Tensor) {
         tensors.add(value)
         if (this.isState(object, slot)) stateful.add(value.storage)
+        else fixed.add(value)
       } else if (value instanceof ScriptObject || value instanceof CustomObject) objects.add(value)
     })
-    for (const fn of program.functions) for (const value of fn.source.constants) if (value instanceof Tensor) tensors.add(value)
+    for (const fn of program.functions) for (const value of fn.source.constants) if (value instanceof Tensor) fixed.add(value)
+    for (const t of fixed) tensors.add(t)
     for (const t of tensors) if (stateful.has(t.storage)) tensors.delete(t)
   }
 

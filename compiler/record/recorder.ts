@@ -14,6 +14,7 @@ import type { Arg, Graph, GraphConstant, GraphNode, GraphValue, Origin, Result, 
 import { attributeNames } from './attribute-names.js'
 import { Guards, isPlain } from './guards.js'
 import { hasFact, isTimeless, viewOperator } from './operator-kinds.js'
+import { insideOf, isContainer } from './state-signature.js'
 
 /** Why a run cannot be replayed, and where. */
 export interface Refusal {
@@ -43,7 +44,9 @@ export interface StoppedCall {
 
 /** A GraphRecorder for a run of a method of the program with these arguments, of which `inputs` are the tensors. */
 export function recorderOf(program: ProgramInstance, root: ScriptObject, args: readonly Value[], inputs: readonly Tensor[]): GraphRecorder {
-  return new GraphRecorder(program, root, args, [...inputs])
+  const recorder = new GraphRecorder(program, root, args, [...inputs])
+  recorder.expectNoConstants()
+  return recorder
 }
 
 /**
@@ -66,6 +69,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   protected readonly inputStorages = new Map<Storage, number>()
   protected readonly inputs: ValueId[]
   private readonly names: ReadonlyMap<Tensor, string>
+  private givenContainers: Set<Value> | null = null
   protected refusal: Refusal | null = null
   protected readData: Tensor[] = []
   protected drewRandom = false
@@ -91,12 +95,26 @@ export class GraphRecorder implements RunRecorder, DataObserver {
     this.inputs = given.map((t) => this.ids.get(t) ?? this.define(t))
   }
 
+  /** Refuses arguments that are constants of the program, which it has returned before: operators on either look the same. */
+  expectNoConstants(): void {
+    const { given, program } = this
+    const isGiven = (value: Value): boolean => value instanceof Tensor && given.includes(value)
+    if (given.length > 0 && program.functions.some((fn) => fn.source.constants.some(isGiven)))
+      this.stop('an argument is also a constant', null, true)
+  }
+
   /** The run goes on to its end. */
   leavesBefore(_op: LinkedOperator, _fn: LinkedFunction, _pc: number): boolean {
     return false
   }
 
   settles(_stack: Stack, _count: number): void {}
+
+  compares(a: Value, b: Value, fn: LinkedFunction, pc: number): void {
+    const isReference = (v: Value): boolean => v instanceof Tensor || isContainer(v)
+    if (isReference(a) && isReference(b) && this.isGiven(a) !== this.isGiven(b))
+      this.stop('compares an object of the call with one of the module', originOf(fn, pc))
+  }
 
   called(_fn: LinkedFunction, _pc: number): void {}
 
@@ -116,8 +134,22 @@ export class GraphRecorder implements RunRecorder, DataObserver {
 
   attributeRead(object: ScriptObject, slot: number): void {
     if (this.refusal !== null || this.local.has(object)) return
+    if (this.holdsGiven(object.slots[slot]!)) return this.stop(`attribute '${object.names[slot] ?? slot}' is also an argument`, null, true)
     if (!this.guards.addAttribute(object, slot))
       this.stop(`reads attribute '${object.names[slot] ?? slot}', a container of many values`, null)
+  }
+
+  /** True for an attribute that is, or holds, what the run is also given in another way: it need not be so next time. */
+  protected holdsGiven(value: Value): boolean {
+    for (const v of insideOf(value)) if (this.isGiven(v)) return true
+    return false
+  }
+
+  /** True for a tensor or container that the run is given. */
+  protected isGiven(value: Value): boolean {
+    if (value instanceof Tensor) return this.given.includes(value)
+    if (this.givenContainers === null) collectContainers(this.args, (this.givenContainers = new Set<Value>()))
+    return this.givenContainers.has(value)
   }
 
   attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
@@ -377,6 +409,11 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   /** A node will write to these. */
   protected noteWritten(_written: readonly Tensor[]): void {}
 
+  /** True for memory that nodes write to. */
+  protected isWritten(_storage: Storage): boolean {
+    return false
+  }
+
   /** True for a list, dict or object that is there before and after the run. */
   protected isOuter(container: Value): boolean {
     const outer = new Set<Value>()
@@ -414,6 +451,7 @@ export class GraphRecorder implements RunRecorder, DataObserver {
   private idOf(t: Tensor): ValueId {
     const known = this.ids.get(t)
     if (known !== undefined) return known
+    if (this.isWritten(t.storage)) this.stop('reads an attribute after its memory was written to in another way', null)
     const id = this.define(t)
     this.constants.push({ id, name: this.nameOf(t), tensor: t, derived: false })
     this.guards.addTensor(t)

@@ -27,7 +27,7 @@ import type { RegionEnd, RegionRecording, Stand } from './region.js'
 import { TracedInt } from './region-int.js'
 import { isFixable, type PrologueArg } from './region-prologue.js'
 import { RegionTrace, valueArg } from './region-trace.js'
-import { type Container, isContainer, itemsOf, keysOf, StateDescription } from './state-signature.js'
+import { type Container, insideOf, isContainer, itemsOf, keysOf, StateDescription } from './state-signature.js'
 import { MOST_LEVELS } from '../../runtime/tensor/paths.js'
 import { containerTemplate, type ContainerTemplate, type Template } from './template.js'
 
@@ -46,7 +46,7 @@ export interface RegionStart {
 
 /** Records from a state of a run up to what cannot be recorded. Null where the state has no signature. */
 export function regionRecorderOf(program: ProgramInstance, root: ScriptObject, start: RegionStart): RegionRecorder | null {
-  const description = new StateDescription((value) => start.parts.belongs(value))
+  const description = new StateDescription(start.parts)
   if (!start.values.every((value, i) => description.add(value, start.varying.has(i)))) return null
   return new RegionRecorder(program, root, start, description)
 }
@@ -251,8 +251,17 @@ export class RegionRecorder extends GraphRecorder {
 
   override attributeRead(object: ScriptObject, slot: number): void {
     if (this.refusal !== null || this.local.has(object) || this.written.get(object)?.has(slot) === true) return
-    if (this.start.parts.isState(object, slot)) this.stateRead(object, slot)
+    if (this.start.parts.isState(object, slot) || this.holdsGiven(object.slots[slot]!)) this.stateRead(object, slot)
     else super.attributeRead(object, slot)
+  }
+
+  protected override isGiven(value: Value): boolean {
+    const { tensors, containers } = this.description.found
+    return value instanceof Tensor ? tensors.includes(value) : isContainer(value) && containers.includes(value)
+  }
+
+  protected override isWritten(storage: Storage): boolean {
+    return this.writtenMemory.has(storage)
   }
 
   override attributeWritten(object: ScriptObject, slot: number, fn: LinkedFunction, pc: number): void {
@@ -272,22 +281,34 @@ export class RegionRecorder extends GraphRecorder {
     if (this.reads.some((place) => place.object === object && place.slot === slot)) return
     const { description } = this
     const { tensors } = description.found
-    const before = tensors.length
+    const { containers } = description.found
+    const [before, held] = [tensors.length, containers.length]
     const value = object.slots[slot]!
     const isInt = typeof value === 'number'
     // what some run sets to an int is a counter more often than not
     if (!description.add(value, isInt)) return this.stop(`reads attribute '${object.names[slot] ?? slot}', which is state`, null)
     this.reads.push({ object, slot })
     if (isInt) this.trace.replaceSlot(object, slot)
+    if (containers.slice(held).some((container) => this.guards.hasContainer(container))) return this.stopTwoWays(value)
     for (const t of tensors.slice(before)) {
       const known = this.ids.get(t)
-      if (known !== undefined && !this.given.includes(t)) return this.stop('state is also read in another way', null, true)
+      if (known !== undefined && !this.given.includes(t)) return this.stopTwoWays(value)
+      // its contents are no longer those that the region began with
+      if (this.writtenMemory.has(t.storage)) return this.stop('state is read after its memory was written to in another way', null)
       this.given.push(t)
       this.inputStorages.set(t.storage, t.storage.version)
       this.variable.add(t.storage)
       this.inputs.push(known ?? this.define(t))
     }
     this.noteContainers()
+  }
+
+  /** State was read as an attribute that stays the same, which is state from now on. */
+  private stopTwoWays(value: Value): void {
+    const state = insideOf(value)
+    for (const { object, slot } of this.guards.knownAttributes())
+      if ([...insideOf(object.slots[slot]!)].some((v) => state.has(v))) this.start.parts.addState(object, slot)
+    this.stop('state is also read in another way', null, true)
   }
 
   /** Remembers what containers of the start hold. */
@@ -502,6 +523,7 @@ export class RegionRecorder extends GraphRecorder {
     const used = new Set<ValueId>(nodes.flatMap(usesOf))
     const picked = given.flatMap((t, i) => (used.delete(this.inputs[i]!) ? [i] : []))
     const picks = picked.map((i) => this.placeOf(given[i]!, i))
+    const inConstants = description.found.tensors.map(({ storage }) => (guards.hasStorage(storage) ? storage : null))
     const graph: Graph = {
       values,
       inputs: picked.map((i) => this.inputs[i]!),
@@ -510,7 +532,7 @@ export class RegionRecorder extends GraphRecorder {
       nodes,
       output: { kind: 'list', items: outputs.map((id) => ({ kind: 'value', id })) },
     }
-    return { graph, guards, start: description.finish(), reads, prologue: [...this.trace.steps], picks, writes, changes, end }
+    return { graph, guards, start: description.finish(), reads, prologue: [...this.trace.steps], picks, inConstants, writes, changes, end }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LinkedFunction } from '../../program/linked.js'
+import type { Storage } from '../../runtime/tensor/storage.js'
 import type { Graph, Origin } from '../graph/graph.js'
 import type { Guards } from './guards.js'
 import type { Place } from './module-parts.js'
@@ -41,6 +42,8 @@ export interface RegionRecording {
   readonly prologue: readonly PrologueStep[]
   /** Which tensors of the start, and of those that the prologue makes behind them, are inputs of the graph. */
   readonly picks: readonly number[]
+  /** For each tensor of the start the memory of a constant that it lies in; null for those that lie in none. */
+  readonly inConstants: readonly (Storage | null)[]
   /** Attributes that are set. */
   readonly writes: readonly { readonly place: Place; readonly value: Template; readonly origin: Origin }[]
   /** Lists and dicts of the start that are changed. */

@@ -18,8 +18,11 @@ type Part =
   | { readonly kind: 'int' }
   | { readonly kind: 'float'; readonly value: number }
   | { readonly kind: 'device'; readonly text: string }
-  /** `again`: the earlier tensor that it is, or -1; `memory`: the first tensor with the same storage. */
-  | { readonly kind: 'tensor'; readonly like: TensorShape; readonly again: number; readonly memory: number }
+  /**
+   * `again`: the earlier tensor that it is, or -1; `memory`: the first tensor with the same storage; `fixed`: one that the module reads by
+   * another name, too, and that it has to be.
+   */
+  | { readonly kind: 'tensor'; readonly like: TensorShape; readonly again: number; readonly memory: number; readonly fixed: Tensor | null }
   | {
       readonly kind: 'container'
       readonly of: 'list' | 'tuple' | 'dict'
@@ -51,6 +54,14 @@ export function tensorAt({ tensors, made }: StateParts, index: number): Tensor {
   return tensors[index] ?? made[index - tensors.length]!
 }
 
+/** What of a module is the same in each run. */
+export interface KnownParts {
+  /** Objects, and tensors whose memory no state shares. */
+  belongs(value: Tensor | ScriptObject | CustomObject): boolean
+  /** Tensors that are constants or attributes, although state may share their memory. */
+  isFixed(tensor: Tensor): boolean
+}
+
 /** Describes values as they are met. */
 export class StateDescription {
   private readonly parts: Part[] = []
@@ -58,16 +69,19 @@ export class StateDescription {
   private left = MAX_LEAVES
   private levels = 0
 
-  /** `belongs` tells objects and tensors of the module, which are the same in each run. */
-  constructor(private readonly belongs: (value: Tensor | ScriptObject | CustomObject) => boolean) {}
+  constructor(private readonly known: KnownParts) {}
 
   /**
    * False for what has no signature: objects that a run made, complex numbers, tensors as keys, and values that are too many or nested too deep. An int that `varies`
    * fits any other.
    */
   add(value: Value, varies = false): boolean {
+    const { tensors, containers } = this.found
+    const before = [tensors.length, containers.length] as const
     const part = varies && typeof value === 'number' ? this.describeInt(value) : this.describe(value)
     if (part !== null) this.parts.push(part)
+    // what was found on the way to something without a signature is not part of the state
+    else [tensors.length, containers.length] = before
     return part !== null
   }
 
@@ -85,16 +99,17 @@ export class StateDescription {
     if (value === null || typeof value !== 'object') return { kind: 'same', value }
     const { tensors, containers } = this.found
     if (value instanceof Tensor) {
-      if (this.belongs(value)) return { kind: 'same', value }
+      if (this.known.belongs(value)) return { kind: 'same', value }
       if (value.isSparse) return null
       const again = tensors.indexOf(value)
       const memory = tensors.findIndex((t) => t.storage === value.storage)
       tensors.push(value)
-      return { kind: 'tensor', like: tensorShape(value), again, memory: memory < 0 ? tensors.length - 1 : memory }
+      const fixed = this.known.isFixed(value) ? value : null
+      return { kind: 'tensor', like: tensorShape(value), again, memory: memory < 0 ? tensors.length - 1 : memory, fixed }
     }
     if (value instanceof Float) return { kind: 'float', value: value.value }
     if (value instanceof Device) return { kind: 'device', text: value.toString() }
-    if (value instanceof ScriptObject || value instanceof CustomObject) return this.belongs(value) ? { kind: 'same', value } : null
+    if (value instanceof ScriptObject || value instanceof CustomObject) return this.known.belongs(value) ? { kind: 'same', value } : null
     if (value instanceof Complex) return null
     const index = containers.indexOf(value)
     if (index >= 0) return { kind: 'again', index }
@@ -172,6 +187,19 @@ export function itemsOf(value: Container): readonly Value[] {
   return value instanceof Map ? [...value.values()] : value instanceof Tuple ? value.items : value
 }
 
+/** Tensors and containers in a value, itself included; what objects hold is theirs. */
+export function insideOf(value: Value): Set<Value> {
+  const found = new Set<Value>()
+  const pending = [value]
+  while (pending.length > 0) {
+    const v = pending.pop()!
+    if (found.has(v) || !(v instanceof Tensor || isContainer(v))) continue
+    found.add(v)
+    if (!(v instanceof Tensor)) for (const item of itemsOf(v)) pending.push(item)
+  }
+  return found
+}
+
 function fits(value: Value, part: Part, found: StateParts): boolean {
   switch (part.kind) {
     case 'same':
@@ -200,7 +228,8 @@ function fits(value: Value, part: Part, found: StateParts): boolean {
   }
 }
 
-function fitsPlace(t: Tensor, { like, again, memory }: Part & { readonly kind: 'tensor' }, tensors: Tensor[]): boolean {
+function fitsPlace(t: Tensor, { like, again, memory, fixed }: Part & { readonly kind: 'tensor' }, tensors: Tensor[]): boolean {
+  if (fixed !== null && fixed !== t) return false
   if (!fitsTensor(t, like)) return false
   if (again >= 0) {
     if (tensors[again] !== t) return false

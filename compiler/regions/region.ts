@@ -9,10 +9,16 @@ import { type StateParts, tensorAt } from '../record/state-signature.js'
 import { Maker } from '../record/template.js'
 
 /** The form of a state that a region begins with: what differs in `values`, and in the attributes that it reads. Null for other states. */
-export function matchStart({ start, reads, prologue }: RegionRecording, values: readonly Value[]): StateParts | null {
+export function matchStart({ start, reads, prologue, guards, inConstants }: RegionRecording, values: readonly Value[]): StateParts | null {
   const read = reads.length === 0 ? values : [...values, ...reads.map(({ object, slot }) => object.slots[slot] ?? null)]
   const parts = start.match(read)
-  return parts === null || prologue.length === 0 || runPrologue(prologue, parts) ? parts : null
+  if (parts === null) return null
+  // plans tell inputs from constants by where they lie, and would write to constants that lie where inputs do
+  for (let i = 0; i < inConstants.length; i++) {
+    const { storage } = parts.tensors[i]!
+    if ((guards.hasStorage(storage) ? storage : null) !== inConstants[i]) return null
+  }
+  return prologue.length === 0 || runPrologue(prologue, parts) ? parts : null
 }
 
 /** True where a state fits. */

@@ -237,7 +237,7 @@ export class RegionRun {
     if (!widened && list.entries.length > 0 && !list.isDue(hash)) return null
     const { parts } = this.host
     const { fn, pc } = this.act.frames[this.act.frames.length - 1]!
-    const description = new StateDescription((value) => parts.belongs(value))
+    const description = new StateDescription(parts)
     if (!values.every((value, i) => description.add(value, location.varying.has(i)))) {
       // objects that the run has made
       this.table.markBarren(fn.source.name, pc)
@@ -325,6 +325,7 @@ class Watcher implements RunRecorder {
   }
 
   settles(): void {}
+  compares(): void {}
   called(): void {}
   returned(): void {}
   attributeRead(): void {}

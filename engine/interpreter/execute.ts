@@ -218,6 +218,7 @@ export function execute(
           recorderOf(run)?.settles(stack, 2)
           const b = values[--stack.top]!
           const a = values[stack.top - 1]!
+          recorderOf(run)?.compares(a, b, fn, pc)
           values[stack.top - 1] = step.isSame(a, b) === (code[pc] === Opcode.__IS__)
           drop(a, run.lifetimes)
           drop(b, run.lifetimes)

@@ -26,6 +26,8 @@ export interface RunRecorder {
   ): void
   /** An instruction other than an operator call looks at the topmost `count` values of the stack. */
   settles(stack: Stack, count: number): void
+  /** The instruction at `pc` tells whether two values are the same object. */
+  compares(a: Value, b: Value, fn: LinkedFunction, pc: number): void
   /** The instruction at `pc` calls a function of the model. */
   called(fn: LinkedFunction, pc: number): void
   /** That function has returned. */

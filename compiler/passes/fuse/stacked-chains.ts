@@ -42,9 +42,12 @@ function stackOnce(graph: Graph): Graph {
       const producer = analysis.producer(id)
       const first = producer === undefined || taken.has(producer) ? null : stackOf(producer, analysis)
       const joined = first === null ? null : join(first, second, analysis)
-      const place = joined === null ? null : placeFor(first!, second, analysis, position)
-      // a node that moves this time is no landmark
-      if (place === null || taken.has(place)) continue
+      // where a neighbour moves this time, positions say nothing
+      const place =
+        joined === null || neighbours(first!, second, analysis).some((n) => taken.has(n))
+          ? null
+          : placeFor(first!, second, analysis, position)
+      if (place === null) continue
       for (const part of [first!.node, second.node]) taken.add(part)
       editor.replaceNode(second.node, [])
       if (place === first!.node) {
@@ -103,6 +106,14 @@ function join(first: Stack, second: Stack, analysis: Analysis): GraphNode | null
     dtypes: results.map(({ id }) => analysis.type(id).dtype),
     results: items.length === 1 ? items : [{ kind: 'list', items }],
   }
+}
+
+/** Who makes what the two read, and reads what the first makes. */
+function neighbours(first: Stack, second: Stack, analysis: Analysis): GraphNode[] {
+  return [
+    ...[...first.inputs, ...second.inputs].flatMap((id) => analysis.producer(id) ?? []),
+    ...first.results.flatMap(({ id }) => analysis.readersOf(id)),
+  ]
 }
 
 /** The node behind which all that the two read is there, and before which nobody else reads what they make; null where there is none. */

@@ -70,12 +70,17 @@ export type BackgroundStep =
 const INTERPRET: BackgroundStep = { kind: 'interpret' }
 const IN_REGIONS: BackgroundStep = { kind: 'regions' }
 
+type MethodPlans = Map<LinkedFunction, SignatureList<Entry>>
+
 /** Calls methods of a module: interprets them first, and replays what repeats itself. */
 export class TieredModule implements RegionHost {
   readonly parts: ModuleParts
   /** Changes with what `plans` says. */
   revision = 0
-  private readonly methods = new Map<LinkedFunction, SignatureList<Entry>>()
+  private methods: MethodPlans = new Map()
+  /** By the modes that modules were in (ScriptModule.modes): plans of other modes are kept beside. */
+  private readonly byModes = new Map<string, MethodPlans>()
+  private modes: string | undefined
   private busy = false
 
   constructor(
@@ -88,6 +93,22 @@ export class TieredModule implements RegionHost {
     readonly runOptions: RunOptions = {},
   ) {
     this.parts = new ModuleParts(script)
+  }
+
+  /** Goes on with the plans that were made when modules were in these modes. */
+  enterModes(modes: string): void {
+    if (modes === this.modes) return
+    // those made so far are of the modes that are named first
+    if (this.modes !== undefined) this.methods = this.byModes.get(modes) ?? (new Map() as MethodPlans)
+    this.byModes.set(modes, this.methods)
+    this.modes = modes
+    this.noteChange()
+  }
+
+  /** Those of all modes. */
+  private everyMethod(): SignatureList<Entry>[] {
+    const all = this.byModes.size > 1 ? [...this.byModes.values()] : [this.methods]
+    return all.flatMap((methods) => [...methods.values()])
   }
 
   /** Calls a method; `args` come without `self` and have been fitted to its schema. */
@@ -235,7 +256,7 @@ export class TieredModule implements RegionHost {
     return describeGraph(found.graph, optimized ? this.options : null, names, lineOf)
   }
 
-  /** Every signature that was looked at, by method. */
+  /** Every signature that was looked at in the modes that modules are in, by method. */
   plans(): PlanInfo[] {
     return [...this.methods].flatMap(([fn, { entries }]) =>
       entries.flatMap((entry) => [
@@ -258,7 +279,8 @@ export class TieredModule implements RegionHost {
   }
 
   dispose(): void {
-    for (const { entries } of this.methods.values()) for (const entry of entries) entry.dispose()
+    for (const { entries } of this.everyMethod()) for (const entry of entries.splice(0)) entry.dispose()
+    this.byModes.clear()
     this.methods.clear()
   }
 
@@ -318,11 +340,12 @@ export class TieredModule implements RegionHost {
 
   private compileStep(fn: LinkedFunction, entry: Entry): BackgroundStep {
     const begin = milliseconds()
+    const plans = this.plansOf(fn)
     return {
       kind: 'compile',
       done: (outcome) => {
         entry.cost += milliseconds() - begin
-        if (this.methods.get(fn)?.entries.includes(entry) === true) this.takeOver(fn, entry, outcome)
+        if (plans.entries.includes(entry)) this.takeOver(fn, entry, outcome)
         else if (outcome.kind === 'plan') outcome.plan.plan.dispose()
       },
     }
@@ -528,7 +551,7 @@ export class TieredModule implements RegionHost {
   }
 
   private compiled(): { readonly call: Call; readonly guards: Guards }[] {
-    return [...this.methods.values()].flatMap(({ entries }) =>
+    return this.everyMethod().flatMap(({ entries }) =>
       entries.flatMap((entry) => [...plansOf(entry), ...[...(entry.regions?.entries() ?? [])].flatMap(plansOf)]),
     )
   }

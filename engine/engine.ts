@@ -43,6 +43,10 @@ export interface Engine {
   signature(method: string): MethodSignature
   parameters(): Map<string, Tensor>
   attribute(name: string): Value
+  /** Puts the module and its submodules in training mode, or out of it. */
+  setTraining(mode: boolean): void
+  /** What to say of a model that is in training mode, of the file of this name; null where nothing goes by that. */
+  trainingWarning(label: string): string | null
   call(method: string, args: readonly Value[], settings: CallSettings): Value
   run(method: string, args: readonly Value[], settings: RunSettings): Promise<Value>
   compile(method: string, args: readonly Value[]): Promise<void>

@@ -4,6 +4,7 @@ import type { ModelGraph } from '../program/graph-info.js'
 import type { LinkedFunction } from '../program/linked.js'
 import { type ArgumentInfo, inputsOf, outputsOf } from '../program/signature-info.js'
 import { reachable } from '../program/reach.js'
+import { layersInTraining, type TrainingLayer, trainingText } from '../program/training-layers.js'
 import { argumentCount } from '../program/verifier.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Storage } from '../runtime/tensor/storage.js'
@@ -74,6 +75,21 @@ export abstract class InterpretingEngine implements Engine {
   storages(): Set<Storage> {
     const { root, functions } = this.script
     return new Set([...reachable([root, ...functions.flatMap(({ source }) => source.constants)])].map(({ storage }) => storage))
+  }
+
+  setTraining(mode: boolean): void {
+    this.script.setTraining(mode)
+  }
+
+  /** Modules in training mode that go by it. */
+  trainingLayers(): TrainingLayer[] {
+    const { functions, root, file } = this.script
+    return layersInTraining(functions, root, file.plainClasses)
+  }
+
+  trainingWarning(label: string): string | null {
+    const layers = this.trainingLayers()
+    return layers.length === 0 ? null : trainingText(label, layers)
   }
 
   attribute(name: string): Value {

@@ -1,11 +1,11 @@
-import type { AheadModule } from '../formats/ptlc/module.js'
+import type { AheadModule, AheadTraining } from '../formats/ptlc/module.js'
 import { readPlans } from '../formats/ptlc/read.js'
 import type { CompileMode, PassOptions } from '../compiler/index.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import type { PlanFormat } from '../formats/registry.js'
 import type { Engine } from './engine.js'
 import { openProgramEngine } from './open-program.js'
-import type { LoadOptions } from './options.js'
+import { type LoadOptions, warningsTo } from './options.js'
 import { PlanEngine } from './plan-engine.js'
 import type { ProgramEngine } from './program-engine.js'
 import { incompatibility, levelsOfPlans, originalBeside } from './original.js'
@@ -22,12 +22,17 @@ function unwanted({ plans }: AheadModule, { winograd }: PassOptions): string | n
  * used. Throws INVALID_FILE or UNSUPPORTED_FILE.
  */
 export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadOptions): Engine {
-  const warn = options.onWarning ?? ((text: string): void => console.warn(`ptlite: ${text}`))
-  const load = (path: string, mode: CompileMode): ProgramEngine => openProgramEngine(path, { ...options, compile: options.compile ?? mode })
+  const warn = warningsTo(options)
+  /** In the mode that the plans were made in. */
+  const open = (path: string, mode: CompileMode, { set }: AheadTraining): ProgramEngine => {
+    const engine = openProgramEngine(path, { ...options, compile: options.compile ?? mode, eval: false })
+    if (set !== null) engine.setTraining(set)
+    return engine
+  }
   try {
     const passes = passOptions(options)
     const header = format.read(source)
-    const original = originalBeside(source, header.about, load)
+    const original = originalBeside(source, header.about, (path, mode) => open(path, mode, header.about.training))
     let reason = incompatibility(header.about)
     if (reason === null) {
       const levels = levelsOfPlans(header.about)
@@ -37,10 +42,13 @@ export function loadPlans(source: ByteSource, format: PlanFormat, options: LoadO
         const warning = original.warning()
         if (warning !== null) warn(warning)
         source.checkUnchanged()
-        return new PlanEngine(ahead, source, original, levels, options.limits)
+        const engine = new PlanEngine(ahead, source, original, levels, options.limits)
+        if (options.eval === true) engine.setTraining(false)
+        return engine
       }
     }
     const instead = original.insteadOf(reason)
+    if (options.eval === true) instead.setTraining(false)
     source.close()
     return instead
   } catch (error) {

@@ -9,7 +9,9 @@ import { ProgramEngine } from './program-engine.js'
 /** What runs the program of a path or bytes, whose file is open, step by step. Throws PtliteError. */
 export function* openProgramSteps(source: Openable, options: LoadOptions, opened: ProgramFile): Steps<ProgramEngine> {
   if (options.compile === 'eager') yield compilerReady()
-  return new ProgramEngine(yield* loadOpened(source, options, opened), options)
+  const engine = new ProgramEngine(yield* loadOpened(source, options, opened), options)
+  if (options.eval === true) engine.setTraining(false)
+  return engine
 }
 
 /** The same at once, of a path or bytes that it opens. */

@@ -6,7 +6,7 @@ import { formatReady } from '../runtime/ready.js'
 import type { Engine } from './engine.js'
 import { loadPlans } from './load-plans.js'
 import { openProgramSteps } from './open-program.js'
-import type { LoadOptions } from './options.js'
+import { type LoadOptions, warningsTo } from './options.js'
 
 /** What runs the model of a path or bytes, which are open, by what its format holds, step by step. Throws PtliteError, and closes the file then. */
 export function* openEngine(source: Openable, options: LoadOptions, bytes: ByteSource): Steps<Engine> {
@@ -14,7 +14,10 @@ export function* openEngine(source: Openable, options: LoadOptions, bytes: ByteS
     const file = new OpenedFile(bytes, options.verify)
     const format = formatOf(file)
     yield formatReady(format.name)
-    return format.holds === 'plans' ? loadPlans(bytes, format, options) : yield* openProgramSteps(source, options, { file, format })
+    const engine = format.holds === 'plans' ? loadPlans(bytes, format, options) : yield* openProgramSteps(source, options, { file, format })
+    const warning = options.eval === true ? null : engine.trainingWarning(bytes.label)
+    if (warning !== null) warningsTo(options)(warning)
+    return engine
   } catch (error) {
     bytes.close()
     throw error

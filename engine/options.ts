@@ -25,9 +25,13 @@ export interface LoadOptions {
    * half a millisecond for each megabyte. Those of programs and attributes are always checked; `.ff` files have none.
    */
   readonly verify?: boolean
+  /**
+   * true: the module and its submodules leave training mode, which many files are saved in: as `module.eval()` does, and without a word about it.
+   */
+  readonly eval?: boolean
   /** Gives the load up once it is aborted: while bytes are waited for, and between the steps of reading them. */
   readonly signal?: AbortSignal
-  /** Receives what the model warns about; the console by default. */
+  /** Receives what the model warns about, and that it is in training mode, once, where it has layers that go by that; the console by default. */
   readonly onWarning?: (text: string) => void
   /**
    * What the code that loading runs may take, and each call of the module that does not say otherwise: LIMIT_EXCEEDED beyond. Loading has limits
@@ -36,6 +40,11 @@ export interface LoadOptions {
   readonly limits?: Limits & ReadLimits
   /** Loop iterations and backward jumps after which a call is given up with LIMIT_EXCEEDED; unlimited by default. */
   readonly maxIterations?: number
+}
+
+/** Who is told of what a load finds. */
+export function warningsTo({ onWarning }: Pick<LoadOptions, 'onWarning'>): (text: string) => void {
+  return onWarning ?? ((text) => console.warn(`ptlite: ${text}`))
 }
 
 /** How a call is made. */

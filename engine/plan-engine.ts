@@ -9,6 +9,7 @@ import { type Limits, limitsOver } from '../runtime/limits.js'
 import { withinLimits } from '../runtime/native/budget.js'
 import type { ByteSource } from '../formats/containers/bytes.js'
 import type { Storage } from '../runtime/tensor/storage.js'
+import { trainingText } from '../program/training-layers.js'
 import type { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { checkText } from '../runtime/tensor/check-arguments.js'
@@ -38,6 +39,8 @@ export class PlanEngine implements Engine {
   /** Of the original, as it was loaded: the state that plans were made for. */
   private initial: readonly unknown[] = []
   private readonly lifetime = new Lifetime()
+  /** The module was to leave training mode, which makes no difference to the plans. */
+  private leavesTraining = false
   /** Background runs that are under way. */
   private uses = 0
 
@@ -81,6 +84,32 @@ export class PlanEngine implements Engine {
 
   get outputs(): readonly ArgumentInfo[] | null {
     return this.loaded?.outputs ?? null
+  }
+
+  /**
+   * Plans are of one mode, and calls in the other one are left to the model. Leaving training mode changes nothing where the plans were made outside of it, or
+   * nothing in the model goes by it.
+   */
+  setTraining(mode: boolean): void {
+    this.checkUsable()
+    const { isOn, layers } = this.ahead.training
+    const matters = mode || (isOn && layers.length > 0)
+    if (matters) this.model(`its plans were made ${isOn ? 'in' : 'outside of'} training mode; the other mode is`)
+    else this.leavesTraining = true
+    if (this.loaded !== undefined) this.setTrainingOf(this.loaded, mode, matters)
+  }
+
+  private setTrainingOf(model: InterpretingEngine, mode: boolean, matters: boolean): void {
+    const isSame = sameState(model.moduleState(), this.initial)
+    model.setTraining(mode)
+    if (isSame && !matters) this.initial = model.moduleState()
+  }
+
+  trainingWarning(label: string): string | null {
+    const { layers } = this.ahead.training
+    return layers.length === 0
+      ? null
+      : trainingText(label, layers, 'it was compiled so; compile the model again, out of training mode (ptlite compile --eval)')
   }
 
   parameters(): Map<string, Tensor> {
@@ -231,6 +260,7 @@ export class PlanEngine implements Engine {
       try {
         this.loaded = this.original.open()
         this.initial = this.loaded.moduleState()
+        if (this.leavesTraining) this.setTrainingOf(this.loaded, false, false)
       } catch (cause) {
         if (!(cause instanceof PtliteError)) throw cause
         throw new PtliteError('INVALID_ARGUMENT', `${this.source.label}: ${what} in ${this.ahead.original} alone: ${cause.message}`, {

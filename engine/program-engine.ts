@@ -36,6 +36,8 @@ export class ProgramEngine extends InterpretingEngine {
   private readonly aheadOfTime: TieredModule[] = []
   private background: BackgroundInterpreter | undefined
   private readonly lifetime = new Lifetime()
+  /** What setTraining said last; null where it is as in the file. */
+  private trainingSet: boolean | null = null
 
   private readonly passes: PassOptions
   private readonly limits: Limits | undefined
@@ -56,6 +58,15 @@ export class ProgramEngine extends InterpretingEngine {
         ? this.tiers.callProfiled(fn, args, profiler)
         : this.tiers.call(fn, args, profiler === undefined ? {} : { profiler }),
     )
+  }
+
+  override setTraining(mode: boolean): void {
+    const { script, tiers } = this
+    // what was made before is kept for when the modes are what they were
+    tiers.enterModes(script.modes)
+    super.setTraining(mode)
+    this.trainingSet = mode
+    tiers.enterModes(script.modes)
   }
 
   async run(method: string, args: readonly Value[], { signal, limits: own }: RunSettings): Promise<Value> {
@@ -123,7 +134,8 @@ export class ProgramEngine extends InterpretingEngine {
    * calls that there can be no plan for in such a file, and why. The plans end with the module. Throws INVALID_ARGUMENT where there is no
    * plan for any of the calls or for parts of them, and what a call throws.
    */
-  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned'> {
+  planAhead(calls: readonly PlannedCall[]): Pick<AheadModule, 'methods' | 'plans' | 'unplanned' | 'training'> {
+    const training = { set: this.trainingSet, isOn: this.script.modes.includes('t'), layers: this.trainingLayers() }
     const methods = new Map<string, AheadMethod>()
     const constants = newSharedConstants()
     const plans: AheadPlan[] = []
@@ -152,7 +164,7 @@ export class ProgramEngine extends InterpretingEngine {
       const reasons = unplanned.map(({ method, signature, reason }) => `${method}(${signature}) cannot be compiled to a plan: ${reason}`)
       throw new PtliteError('INVALID_ARGUMENT', reasons.join('\n'))
     }
-    return { methods: [...methods.values()], plans, unplanned }
+    return { methods: [...methods.values()], plans, unplanned, training }
   }
 
   arena(method: string, args: readonly Value[]): ArenaUse {

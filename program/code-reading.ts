@@ -36,8 +36,6 @@ const PUSHES = column(3, EFFECT_LETTERS)
 /** Values that an instruction can leave on the stack: N is no larger, and nobody unpacks longer lists. */
 const MAX_PUSHES = 1 << 16
 
-const RAISE = 'prim::RaiseException'
-
 /**
  * Follows all paths of functions at once, from the first instruction to the last, with the kinds of the values on the stack. Registers are known by
  * the only instruction that stores into them; where paths meet, values are of the kinds of either path, and of any kind where code is repeated. Operands
@@ -104,8 +102,7 @@ export class CodeReading {
           waiting.set(target, both)
         }
       }
-      if (opcode === Opcode.JMP || opcode === Opcode.RET || opcode === Opcode.RAISE_EXCEPTION || call?.operator.qualifiedName === RAISE)
-        stack = null
+      if (opcode === Opcode.JMP || opcode === Opcode.RET || opcode === Opcode.RAISE_EXCEPTION || call?.operator.ends === true) stack = null
     }
     return stack === null ? null : 'fails'
   }

@@ -68,7 +68,7 @@ function promotedIn(code: Int32Array, link: (name: string, argCount: number) => 
 
 function linkOperator(name: string, argCount: number, operatorVersion: number, missing: Set<string>): LinkedOperator[] {
   // files disagree on how many arguments it has, and some say it wrong; the stack tells
-  if (name === RAISE) return [standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0)]
+  if (name === RAISE) return [{ ...standIn(name, argCount < 0 ? 1 : argCount, raiseTopmost, 0), ends: true }]
   const find = (used: string): OperatorEntry | undefined => {
     const entry = findOperator(used)
     if (entry === undefined) missing.add(used)

@@ -35,6 +35,8 @@ export interface LinkedOperator {
   /** Takes the number of arguments from the instruction. */
   readonly vararg: boolean
   readonly returns: number
+  /** No call of it returns: the path ends there, and what it would leave on the stack is not known. */
+  readonly ends?: true
 }
 
 /** What is called in an operator's place. */

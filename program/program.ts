@@ -30,6 +30,8 @@ export interface Program {
   readonly debug?: DebugInfo | undefined
   /** Of files whose code reading compiles: the operators that this looked up, and whether it called them. */
   readonly lookedUp?: ReadonlyMap<string, boolean> | undefined
+  /** Classes of objects that are no modules, of files that tell them apart. */
+  readonly plainClasses?: ReadonlySet<string> | undefined
   /** What the program takes and gives, value by value, where the file says so. */
   readonly inputs?: readonly ArgumentInfo[] | undefined
   readonly outputs?: readonly ArgumentInfo[] | undefined

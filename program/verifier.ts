@@ -6,8 +6,6 @@ import type { LinkedFunction } from './linked.js'
 import { unknownOpcode } from './unknown-instruction.js'
 import { pathVerifier } from './verify-paths.js'
 
-const RAISE = 'prim::RaiseException'
-
 // numbers by opcode, which loops over tens of thousands of instructions are quickest with
 const KIND = column(0, OPERAND_LETTERS)
 const POPS = column(2, EFFECT_LETTERS)
@@ -90,7 +88,7 @@ export function verifyFunction(fn: LinkedFunction, all: readonly LinkedFunction[
     const after = depth - pops + pushes
     if (kind === OperandKind.jump) reach(pc, target, opcode === Opcode.LOOP ? depth - 3 : after)
     // older files raise exceptions by an operator, and leave what they like on the stack behind it
-    const raises = opcode === Opcode.OP ? operator.qualifiedName === RAISE : opcode === Opcode.RAISE_EXCEPTION
+    const raises = opcode <= Opcode.OPN ? operator.ends === true : opcode === Opcode.RAISE_EXCEPTION
     if (!raises && opcode !== Opcode.JMP && opcode !== Opcode.RET) reach(pc, pc + 1, after)
   }
 

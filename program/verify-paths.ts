@@ -2,7 +2,6 @@ import { CHECKED, EFFECT_LETTERS, Opcode, OPERAND_LETTERS, OperandKind, StackEff
 import { column } from './opcodes.js'
 import type { LinkedFunction } from './linked.js'
 
-const RAISE = 'prim::RaiseException'
 /** Kind of X by opcode; -1 for those that this leaves to others. */
 const KIND = column(0, OPERAND_LETTERS).map((kind, opcode) => (kind > OperandKind.register || CHECKED.includes(opcode) ? -1 : kind))
 /** No stack is as deep. */
@@ -36,9 +35,7 @@ export function pathVerifier(
   found: (pc: number) => void,
   check: (pc: number) => void,
 ): (pc: number, place: number) => void {
-  const takes = operators.map(({ vararg, returns, qualifiedName, given }) =>
-    vararg || returns < 0 || qualifiedName === RAISE ? MAX_DEPTH : given,
-  )
+  const takes = operators.map(({ vararg, returns, ends, given }) => (vararg || returns < 0 || ends === true ? MAX_DEPTH : given))
   const leaves = operators.map(({ returns }) => returns)
   /** The instruction to be checked, or -1 where the path ends or comes to where one has been. */
   const follow = (start: number): number => {

@@ -60,6 +60,7 @@ export function checkLoadOptions(options: LoadOptions, where = 'loadModule()'): 
     winograd: boolean,
     map: boolean,
     verify: boolean,
+    eval: boolean,
     limits: limitsTest(where, { objects: count }),
     signal: isSignal,
     onWarning: callback,

@@ -3,6 +3,8 @@ import type { Engine, MethodSignature } from '../engine/engine.js'
 import type { CallOptions, RunOptions } from '../engine/options.js'
 import type { ModelGraph } from '../program/graph-info.js'
 import type { ArgumentInfo } from '../program/signature-info.js'
+import { PtliteError } from '../runtime/error.js'
+import { kindOf } from '../runtime/tensor/kind-of.js'
 import { Tensor } from '../runtime/tensor/tensor.js'
 import type { Value } from '../runtime/tensor/value.js'
 import { callSettings, runSettings } from './call-options.js'
@@ -143,6 +145,22 @@ export class Module {
   getAttribute<Result extends Output>(name: string): Result
   getAttribute(name: string): Output {
     return toOutput(this.engine.attribute(name))
+  }
+
+  /**
+   * Sets `training` of the module and of all its submodules to `mode`, as PyTorch does; dropout, batch normalization and their kind go by it. Plans of
+   * the other mode are kept for when it comes back. Runs that are under way end in the mode that they began in. Programs of `torch.export` and
+   * modules that were frozen have no such attribute: what they do is fixed. Returns the module.
+   */
+  train(mode = true): this {
+    if (typeof mode !== 'boolean') throw new PtliteError('INVALID_ARGUMENT', `train(): expected true or false, found ${kindOf(mode)}`)
+    this.engine.setTraining(mode)
+    return this
+  }
+
+  /** `train(false)` */
+  eval(): this {
+    return this.train(false)
   }
 
   /** Gives weights and state back at once, or when the last background run has ended, which it makes them do. The module and views on its weights cannot be used afterwards. */

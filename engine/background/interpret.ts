@@ -134,6 +134,7 @@ export class BackgroundInterpreter {
     let arrived: (() => void) | undefined
     try {
       kernels.mem_fill({ address: cancelAddress, bytes: 4, value: 0 })
+      const { modes, trainingSets } = this.script
       const stateNodes: Node[] = []
       state.changes(stateNodes, [...this.roots(), ...args])
       const run = new ObjectTable(1, receiveCopy, state)
@@ -155,11 +156,14 @@ export class BackgroundInterpreter {
         cancelAddress,
         limits,
         how: step.kind,
+        modes,
       })
       if (reply.kind === 'failed') throw errorOf(reply.failure)
       if (reply.kind !== 'result') throw new PtliteError('INTERNAL', `expected a result, found ${reply.kind}`)
       state.receive(reply.stateNodes)
       if (reply.stateNodes.length > 0) this.script.attributeWrites++
+      // the mode was set while the run was under way
+      if (this.script.trainingSets !== trainingSets) this.script.repeatTraining()
       run.receive(reply.nodes)
       agreed = true
       this.plans = reply.plans ?? this.plans

@@ -46,6 +46,8 @@ export interface RunRequest {
   readonly limits: Limits | undefined
   /** 'compile': interpreted, and compiled too. 'regions': by regions that the worker makes and keeps. */
   readonly how: 'interpret' | 'compile' | 'regions'
+  /** Of the module, which plans are told apart by. */
+  readonly modes: string
 }
 
 /** The main thread has what the last run made: the worker's memory can go. */

@@ -192,6 +192,7 @@ class Server {
     const { script, state, passes, regions } = loaded
     state.receive(request.stateNodes)
     if (request.stateNodes.length > 0) script.attributeWrites++
+    regions.enterModes(request.modes)
     const run = new ObjectTable(-1, borrow, state)
     loaded.run = run
     let value: Value = null

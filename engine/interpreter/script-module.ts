@@ -11,6 +11,7 @@ import { kindOf } from '../../runtime/tensor/kind-of.js'
 import type { Tensor } from '../../runtime/tensor/tensor.js'
 import { ScriptObject, type Value } from '../../runtime/tensor/value.js'
 import { tensorAttributes } from '../../program/attributes.js'
+import { setTraining, trainingModes } from '../../program/training.js'
 import type { Program } from '../../program/program.js'
 import { moduleObserver } from './module-observer.js'
 
@@ -33,6 +34,9 @@ export class ScriptModule implements ProgramInstance {
   functions: readonly LinkedFunction[] = []
   attributeWrites = 0
   stored: readonly Tensor[] = []
+  /** Counts calls of setTraining. */
+  trainingSets = 0
+  private training = false
   /** NamedTuples that the file's types define. */
   readonly namedTuples: NamedTuples = new Map()
   private byName: ReadonlyMap<string, LinkedFunction> | undefined
@@ -138,6 +142,24 @@ export class ScriptModule implements ProgramInstance {
       throw new PtliteError('UNKNOWN_ATTRIBUTE', `the module has no attribute ${nameText(name)}; it has ${this.root.names.join(', ')}`)
     }
     return this.root.slots[index] ?? null
+  }
+
+  /** Puts the module and its submodules in training mode, or out of it. */
+  setTraining(mode: boolean): void {
+    this.checkAlive()
+    this.training = mode
+    this.trainingSets++
+    this.repeatTraining()
+  }
+
+  /** Does again what setTraining did last, where a run that began before it has written its state back. */
+  repeatTraining(): void {
+    if (setTraining(this.root, this.training, this.file.plainClasses)) this.attributeWrites++
+  }
+
+  /** The modes of the modules, as text: the same for the same ones. */
+  get modes(): string {
+    return trainingModes(this.root, this.file.plainClasses)
   }
 
   /** Tensors among the attributes of the root and its submodules, by dotted name. */

@@ -1,5 +1,6 @@
 import type { CapturedRun } from '../../compiler/capture/captured.js'
 import type { BufferAssignment } from '../../compiler/executor/buffer-assignment.js'
+import type { TrainingLayer } from '../../program/training-layers.js'
 import type { Value } from '../../runtime/tensor/value.js'
 
 export interface AheadArgument {
@@ -53,6 +54,16 @@ export interface AheadKernel {
   readonly level: string
 }
 
+/** The mode that plans were made in. */
+export interface AheadTraining {
+  /** What the module's `train(mode)` was called with before; null where it was as in its file. */
+  readonly set: boolean | null
+  /** Some module was in training mode. */
+  readonly isOn: boolean
+  /** Those that go by it. */
+  readonly layers: readonly TrainingLayer[]
+}
+
 /** What a .ptlc file holds. */
 export interface AheadModule extends OriginalFile {
   /** Version of the library that wrote it. */
@@ -68,4 +79,5 @@ export interface AheadModule extends OriginalFile {
   readonly methods: readonly AheadMethod[]
   readonly plans: readonly AheadPlan[]
   readonly unplanned: readonly UnplannedCall[]
+  readonly training: AheadTraining
 }

@@ -77,6 +77,8 @@ export function readSummaries({ source, root, about }: AheadHeader): PlanSummary
 
 function readAbout(root: FlatTable): AheadAbout {
   const at = Field.module
+  const set = root.uint8(at.trainingSet)
+  const layers = root.texts(at.trainingLayers)
   return {
     library: root.text(at.library),
     level: root.text(at.level),
@@ -97,6 +99,11 @@ function readAbout(root: FlatTable): AheadAbout {
       const of = Field.unplanned
       return { method: table.text(of.method), signature: table.text(of.signature), reason: table.text(of.reason) }
     }),
+    training: {
+      set: set === 0 ? null : set > 1,
+      isOn: root.uint8(at.inTraining) !== 0,
+      layers: layers.flatMap((name, i) => (i % 2 === 0 ? { name, type: layers[i + 1] ?? '' } : [])),
+    },
   }
 }
 

@@ -43,6 +43,9 @@ export const Field = {
     fingerprint: 13,
     unplanned: 14,
     sparse: 15,
+    trainingSet: 16,
+    inTraining: 17,
+    trainingLayers: 18,
   },
 } as const
 

@@ -100,9 +100,11 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
   const [library, level, original, sha256, fingerprint] = [
     ...[module.library, module.level, module.original, module.sha256, module.fingerprint].map((text) => e.text(text)),
   ]
+  const { set, isOn, layers } = module.training
+  const training = e.texts(layers.flatMap(({ name, type }) => [name, type]))
   const at = Field.module
   return e.finish(
-    e.table(16, (b) => {
+    e.table(19, (b) => {
       b.addFieldOffset(at.library, library!, 0)
       b.addFieldOffset(at.level, level!, 0)
       b.addFieldOffset(at.original, original!, 0)
@@ -119,6 +121,9 @@ function encodeModule(module: AheadModule, data: DataSection): Uint8Array {
       b.addFieldOffset(at.fingerprint, fingerprint!, 0)
       b.addFieldOffset(at.unplanned, unplanned, 0)
       b.addFieldOffset(at.sparse, sparseWeights, 0)
+      b.addFieldInt8(at.trainingSet, set === null ? 0 : 1 + Number(set), 0)
+      b.addFieldInt8(at.inTraining, Number(isOn), 0)
+      b.addFieldOffset(at.trainingLayers, training, 0)
     }),
   )
 }

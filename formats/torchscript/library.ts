@@ -42,6 +42,8 @@ export interface ClassUnit {
   /** Values that all objects share, and members of an enum. */
   readonly constants: ReadonlyMap<string, Expr>
   readonly methods: ReadonlyMap<string, FunctionSyntax>
+  /** Its objects are modules. */
+  readonly isModule: boolean
 }
 
 /** Types in types of an annotation. */
@@ -327,6 +329,7 @@ class UnitReader implements FunctionUnit {
 class ClassReader implements ClassUnit {
   readonly constants: ReadonlyMap<string, Expr>
   readonly methods: ReadonlyMap<string, FunctionSyntax>
+  readonly isModule: boolean
   private readAttributes: ClassUnit['attributes'] | undefined
   private readType: Type | undefined
 
@@ -337,6 +340,7 @@ class ClassReader implements ClassUnit {
     private readonly syntax: ClassSyntax,
   ) {
     this.methods = new Map(syntax.methods.map((method) => [method.name, method]))
+    this.isModule = syntax.base === 'Module'
     this.constants = new Map(syntax.members.flatMap(({ name, value }) => (value === null ? [] : [[name, value] as const])))
   }
 

@@ -54,7 +54,9 @@ export function read(file: OpenedFile, { pool, budget }: Reading): ParsedProgram
       return { root: value, pending: meaning.pending }
     })
   const { lookedUp } = library
-  return { bytecodeVersion: BYTECODE_VERSION, operatorVersion, functions, extraFiles: extraFilesOf(zip), debug, lookedUp, readState }
+  const plainClasses = new Set(classes.filter((name) => !find(name).isModule))
+  const code = { functions, debug, lookedUp, plainClasses }
+  return { bytecodeVersion: BYTECODE_VERSION, operatorVersion, ...code, extraFiles: extraFilesOf(zip), readState }
 }
 
 function sourceReader(zip: ZipArchive): (path: string) => SourceFile | undefined {

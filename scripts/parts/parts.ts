@@ -325,7 +325,17 @@ export const PARTS: readonly Part[] = [
     files: [
       ...compiler('plan-info', 'record/signature-text'),
       ...['ptl/source-range', 'reading/quantization', 'refuse'].map((name) => `formats/${name}.ts`),
-      ...within('program')('data-flow', 'disassemble', 'flow-values', 'graph-info', 'raise', 'signature-info', 'type-match'),
+      ...within('program')(
+        'data-flow',
+        'disassemble',
+        'flow-values',
+        'graph-info',
+        'raise',
+        'signature-info',
+        'stack-effect',
+        'training-layers',
+        'type-match',
+      ),
       'src/graph-options.ts',
       'src/inspect/*',
     ],

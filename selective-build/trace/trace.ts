@@ -34,6 +34,8 @@ export interface TracedRun {
   readonly method: string
   /** Paths of the arguments; null for the inputs that are bundled with the model. */
   readonly files: readonly string[] | null
+  /** It is loaded out of training mode. */
+  readonly eval?: true
 }
 
 /** What models used while they ran: what a selective build has to hold. */

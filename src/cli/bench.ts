@@ -1,6 +1,7 @@
 import { cpu, getNumThreads, type Input, loadModule, memoryStats, type Module, Profiler, setNumThreads } from '../index.js'
 import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
+import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
 import { formatBytes, formatMilliseconds, table } from './format.js'
 import { dispose } from '../inspect/guess.js'
 import { type KernelTime, kernelTable, kernelTimes } from './kernel-profile.js'
@@ -14,7 +15,7 @@ const WARM_UP = 5
 const PROFILED = 50
 
 export const bench: Command = {
-  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--no-winograd] [--json] ${OPS_USAGE}`,
+  usage: `bench MODEL [--threads N] [--input FILE ...] [--shape 1,3,224,224] ${PICTURE_USAGE} [--method forward] [--runs N] [--seconds N] [--profile] [--eval] [--no-winograd] [--json] ${OPS_USAGE}`,
   help: `Times a method.
 
 Arguments are those of --input or --shape, else the inputs bundled with the model, else of a form that a .ptlc file was compiled for,
@@ -29,6 +30,7 @@ ${PICTURE_HELP}
       --seconds N     time to spend (3)
       --profile       also the kernel calls of the compiled method: median time, GFLOP/s, GB/s and share of each
       --json          as JSON
+${EVAL_HELP}
 ${WINOGRAD_HELP}
 ${OPS_HELP}`,
 
@@ -41,6 +43,7 @@ ${OPS_HELP}`,
       seconds: { type: 'string', default: '3' },
       profile: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
       ...OPS_OPTION,
     })
@@ -50,7 +53,7 @@ ${OPS_HELP}`,
 
     await loadOperators(values.ops)
     const loadStart = performance.now()
-    const module = await during(`loading ${model}`, () => loadModule(model, winogradOf(values)))
+    const module = await during(`loading ${model}`, () => loadModule(model, { ...evalOf(values), ...winogradOf(values) }))
     const loadMs = performance.now() - loadStart
     const { args: call, source } = await chooseInputs(module, model, values.method, inputs, values.shape)
 

@@ -4,6 +4,7 @@ import { PtliteError } from '../../runtime/error.js'
 import { compileAhead } from '../ahead.js'
 import { cpu, loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
+import { EVAL_HELP, evalOf } from './eval-option.js'
 import { formatBytes } from './format.js'
 import { levelNamed, repeatAt } from './levels.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
@@ -13,7 +14,8 @@ import { WINOGRAD_HELP, winogradOf } from './winograd-option.js'
 import { isKept, isSameFile, reportBeside, writeFile } from './write-file.js'
 
 export const compile: Command = {
-  usage: 'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--no-winograd]',
+  usage:
+    'compile MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ... [--method NAME] [-o model.ptlc] [--isa LEVEL] [--eval] [--no-winograd]',
   help: `Compiles a model ahead: plans and packed weights, to be mapped and run at once.
 
 The file serves calls with arguments of the forms (shapes, dtypes, other values) that it was compiled for, on CPUs that have
@@ -27,6 +29,7 @@ warned of, are interpreted.
   -o, --output FILE     MODEL.ptlc beside MODEL without it
       --isa LEVEL       for CPUs of this instruction set level (ptlite cpu lists them), which this one must have: plans are made by
                         running their kernels. The highest without it
+${EVAL_HELP}. A .ptlc file is of one mode
 ${WINOGRAD_HELP}`,
 
   async run(args) {
@@ -38,7 +41,8 @@ ${WINOGRAD_HELP}`,
       throw new PtliteError('INVALID_ARGUMENT', `${model} would be overwritten; name another file with --output`)
     refuseCompiled(model, 'compile', 'give it the model that the file was compiled from')
     if (isa !== undefined && levelNamed(isa) !== cpu.currentLevel()) return repeatAt(isa, ['compile', ...args])
-    const bytes = await during(`compiling ${model}`, () => compileAhead(model, (module) => plannedCalls(module, runs), winogradOf(given)))
+    const options = { ...evalOf(given), ...winogradOf(given) }
+    const bytes = await during(`compiling ${model}`, () => compileAhead(model, (module) => plannedCalls(module, runs), options))
     const report = reportBeside(output)
     await writeFile(output, bytes)
     const module = await loadModule(isKept(output) ? output : bytes, winogradOf(given))

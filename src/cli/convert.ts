@@ -4,22 +4,31 @@ import { formats, writableFormats } from '../../formats/registry.js'
 import { allSteps } from '../../formats/steps.js'
 import { withExplicitCounts } from '../../formats/writing/explicit-counts.js'
 import type { ObjectState, ProgramWriter } from '../../formats/writing/program-writer.js'
+import { setTraining } from '../../program/training.js'
+import { trainingText } from '../../program/training-layers.js'
 import type { ScriptObject } from '../../runtime/tensor/value.js'
+import { trainingOf } from '../inspect/training.js'
+import { EVAL_HELP, EVAL_OPTION } from './eval-option.js'
 import { during } from './terminal.js'
 import { parse, UsageError, type Command } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 /** ptlite convert: writes what a file holds as a mobile module. */
 export const convert: Command = {
-  usage: 'convert MODEL -o OUT.ptl|OUT.ff',
+  usage: 'convert MODEL -o OUT.ptl|OUT.ff [--eval]',
   help: `Writes a model (.pt, .pt2, .ptl or .ff) as a mobile module: a flatbuffer where the name ends in .ff, else a zip.
 
 PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .pt2 that are symbols stay so.
 
-  -o, --output FILE   where the mobile module goes`,
+  -o, --output FILE   where the mobile module goes
+${EVAL_HELP}`,
 
   async run(args) {
-    const { values, positionals } = parse({ args, options: { output: { type: 'string', short: 'o' } }, allowPositionals: true })
+    const { values, positionals } = parse({
+      args,
+      options: { output: { type: 'string', short: 'o' }, ...EVAL_OPTION },
+      allowPositionals: true,
+    })
     if (positionals.length !== 1) throw new UsageError(positionals.length === 0 ? 'name a model file' : 'expected one model file')
     if (values.output === undefined) throw new UsageError('name the file to write with -o')
     const [model] = positionals as [string]
@@ -32,6 +41,9 @@ PyTorch's lite interpreter runs it, as far as it has the operators. Sizes of a .
     }
     const program = await during(`reading ${model}`, () => allSteps(readProgram(openProgram(model), hooks, {})))
     try {
+      if (values.eval) setTraining(program.root, false, program.plainClasses)
+      const layers = trainingOf(program)
+      if (layers.length > 0) console.error(`warning: ${trainingText(model, layers, 'convert it with --eval, or load what is written so')}`)
       const counted = withExplicitCounts(program)
       const filled = new Map([...states].map(([object, { state, setState }]) => [object, { state, setState: counted.get(setState)! }]))
       const content = write({ ...program, functions: [...counted.values()] }, filled)

@@ -6,7 +6,7 @@ import type { ScriptModule } from '../../engine/interpreter/script-module.js'
 import type { Exercise } from '../../selective-build/build/observed.js'
 import type { Trace } from '../../selective-build/trace/trace.js'
 import * as full from '../index.js'
-import { carry, type Runtime, runsOf } from './verify.js'
+import { carry, type Runtime, runsOf, type VerifiedRun } from './verify.js'
 
 /** Makes the runs of a trace; or why they cannot be made: each of its models must be there as it was. */
 export function exerciseOf(trace: Trace): Exercise | string {
@@ -26,16 +26,19 @@ const exercise = async (trace: Trace, ...[folder, observer, library, { formsOf }
   runtime.setNativeLibrary(library)
   const runs = await runsOf(trace)
   const models = new Map<string, full.Module[]>()
-  const options = { onWarning: () => undefined }
-  for (const model of new Set(runs.map((run) => run.model))) {
+  for (const run of runs) {
+    if (models.has(keyOf(run))) continue
     const loaded: full.Module[] = []
-    for (const form of formsOf(model)) loaded.push(await runtime.loadModule(form, options))
-    models.set(model, loaded)
+    const mode = run.eval === true ? { eval: true } : {}
+    for (const form of formsOf(run.model)) loaded.push(await runtime.loadModule(form, { onWarning: () => undefined, ...mode }))
+    // apps take a module out of training mode in either way
+    if (run.eval === true) for (const module of loaded) module.eval()
+    models.set(keyOf(run), loaded)
   }
   for (const module of [...models.values()].flat()) readCode(module, observer.seen.opcodes)
   await observer.loaded()
-  for (const { model, method, args } of runs) {
-    for (const module of models.get(model)!) {
+  for (const { method, args, ...run } of runs) {
+    for (const module of models.get(keyOf(run))!) {
       module.call(
         method,
         args.map((arg) => carry(arg, full, runtime)),
@@ -48,6 +51,11 @@ const exercise = async (trace: Trace, ...[folder, observer, library, { formsOf }
     module.dispose()
   }
   observer.called()
+}
+
+/** Runs with the same one are made on the same module. */
+function keyOf({ model, eval: isOut }: Pick<VerifiedRun, 'model' | 'eval'>): string {
+  return JSON.stringify([model, isOut])
 }
 
 /** Notes the instructions of a model, and reads of its file what errors in its code do when they are made. */

@@ -154,6 +154,14 @@ export function section(title: string, rows: readonly (readonly string[])[], rig
   return rows.length === 0 ? `${title}\n  none` : `${title}\n${table(rows, right).replace(/^/gm, '  ')}`
 }
 
+/** Modules that are in training mode. */
+export function trainingSection(title: string, layers: readonly { readonly name: string; readonly type: string }[]): string {
+  return section(
+    title,
+    layers.map(({ name, type }) => [name === '' ? '(the model itself)' : name, type]),
+  )
+}
+
 /** `forward(Tensor x, int n=2) -> Tensor`, without self. */
 export function methodText(
   name: string,

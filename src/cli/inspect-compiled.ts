@@ -1,7 +1,7 @@
 import { Signature } from '../../compiler/record/signature.js'
 import type { CompiledFile } from './compiled-file.js'
 import { countOf } from '../inspect/inspect-model.js'
-import { formatBytes, methodText, section } from './format.js'
+import { formatBytes, methodText, section, trainingSection } from './format.js'
 
 export type CompiledReport = ReturnType<typeof compiledReport>
 
@@ -33,11 +33,12 @@ export function compiledReport({ bytes, about, plans, constantBytes }: CompiledF
       outputBytes: placement.outputs.reduce((sum, size) => sum + size, 0),
     })),
     unplanned: about.unplanned,
+    training: about.training.layers,
   }
 }
 
 export function compiledText(report: CompiledReport): string {
-  const { library, level, levels, usable, reason, original, plans, unplanned } = report
+  const { library, level, levels, usable, reason, original, plans, unplanned, training } = report
   const use = usable ? 'its plans can be used here' : `its plans cannot be used here: ${reason}`
   const replaced = original.replacement === null ? [] : [`${original.replacement}: compile it again`]
   return [
@@ -74,6 +75,7 @@ export function compiledText(report: CompiledReport): string {
             unplanned.map(({ method, signature, reason }) => [`${method}(${signature})`, reason]),
           ),
         ]),
+    ...(training.length === 0 ? [] : [trainingSection('Compiled in training mode, which changes what is computed', training)]),
     `Constants: ${formatBytes(report.constantBytes)} of ${formatBytes(report.bytes)}`,
     `Operators of the original (${report.operators.length})\n${report.operators.map((name) => `  ${name}`).join('\n')}`,
   ].join('\n\n')

@@ -11,10 +11,12 @@ import { chooseInputs } from './choose-inputs.js'
 import { loadOperators, OPS_HELP, OPS_OPTION, OPS_USAGE } from './custom-operators.js'
 import { readCompiled, replacementOf, whyUnusable } from './compiled-file.js'
 import type { InputFiles } from './arguments.js'
-import { loadModule, PtliteError, type Tensor } from '../index.js'
-import { describeTensor, formatBytes, methodText, section } from './format.js'
+import { loadModule, type LoadOptions, PtliteError, type Tensor } from '../index.js'
+import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
+import { describeTensor, formatBytes, methodText, section, trainingSection } from './format.js'
 import { compiledReport, compiledText } from './inspect-compiled.js'
 import { operatorsOf } from '../inspect/operators.js'
+import { trainingOf } from '../inspect/training.js'
 import { byteSize, listParameters, type Parameter } from '../inspect/parameters.js'
 import { PICTURE_HELP, PICTURE_USAGE } from './picture-options.js'
 import { type Command, parseModelArguments, UsageError } from './usage.js'
@@ -22,7 +24,7 @@ import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js
 import { reportBeside, writeFile } from './write-file.js'
 
 export const inspect: Command = {
-  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] ${PICTURE_USAGE} [--method forward] [--no-winograd] ${OPS_USAGE}`,
+  usage: `inspect MODEL [--code] [--json] [--plan] [--arena FILE.svg] [--input FILE ...] ${PICTURE_USAGE} [--method forward] [--eval] [--no-winograd] ${OPS_USAGE}`,
   help: `Says what a model file holds. Nothing of it is run, but for --plan and --arena.
 
 Methods with their schemas, the operators they call and which of them this build lacks, parameters, versions. Of a .ptlc file: version
@@ -36,6 +38,8 @@ and level it was compiled for and whether it can be used here, its plans with th
 ${PICTURE_HELP}
   -m, --method NAME   with --plan and --arena: forward without it
       --json          as JSON; of --arena the buffers
+${EVAL_HELP};
+                      goes with --plan and --arena
 ${WINOGRAD_HELP}
 ${OPS_HELP}`,
 
@@ -46,17 +50,19 @@ ${OPS_HELP}`,
       plan: { type: 'boolean', default: false },
       arena: { type: 'string' },
       method: { type: 'string', short: 'm', default: 'forward' },
+      ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
       ...OPS_OPTION,
     })
     const { plan, arena, method } = values
     const runs = plan || arena !== undefined
     if (!runs && inputs.files.length > 0) throw new UsageError('--input goes with --plan and --arena')
+    if (!runs && values.eval) throw new UsageError('--eval goes with --plan and --arena')
     if (runs && values.code) throw new UsageError('--code goes without --plan and --arena')
     if (plan && values.json) throw new UsageError('--plan is text; --json goes without it')
     await loadOperators(values.ops)
     if (runs) {
-      await showPlan({ model, method, inputs, plan, arena, json: values.json, winograd: winogradOf(values) })
+      await showPlan({ model, method, inputs, plan, arena, json: values.json, load: { ...evalOf(values), ...winogradOf(values) } })
       return
     }
     const compiled = readCompiled(model)
@@ -84,11 +90,11 @@ interface PlanOptions {
   readonly plan: boolean
   readonly arena: string | undefined
   readonly json: boolean
-  readonly winograd: ReturnType<typeof winogradOf>
+  readonly load: Pick<LoadOptions, 'eval' | 'winograd'>
 }
 
-async function showPlan({ model, method, inputs, plan, arena, json, winograd }: PlanOptions): Promise<void> {
-  const module = await loadModule(model, { compile: 'off', ...winograd })
+async function showPlan({ model, method, inputs, plan, arena, json, load }: PlanOptions): Promise<void> {
+  const module = await loadModule(model, { compile: 'off', ...load })
   try {
     const { args } = await chooseInputs(module, model, method, inputs, undefined)
     if (plan) console.log(module.explain(method, args))
@@ -123,6 +129,7 @@ function reportOf(file: Program, withCode: boolean) {
     ...(file.outputs === undefined ? {} : { outputs: file.outputs.map(argumentReport) }),
     operators,
     missing: operators.filter((op) => !op.present).map((op) => op.name),
+    training: trainingOf(file),
     parameters: parameters.map(({ name, tensor }) => ({
       name,
       dtype: tensor.dtype,
@@ -182,6 +189,9 @@ function textOf(report: Report, parameters: readonly Parameter[]): string {
       `Operators (${report.operators.length}${report.missing.length > 0 ? `, ${report.missing.length} missing` : ', all present'})`,
       report.operators.map((op) => [op.name, op.present ? '' : 'MISSING']),
     ),
+    ...(report.training.length === 0
+      ? []
+      : [trainingSection('In training mode, which changes what is computed; load it with { eval: true }, or --eval', report.training)]),
     section(
       `Parameters (${parameters.length}, ${formatBytes(report.parameterBytes)})`,
       parameters.map(({ name, tensor }, i) => [

@@ -1,5 +1,6 @@
 import { PtliteError } from '../../runtime/error.js'
 import type { Input, Module } from '../index.js'
+import { EVAL_OPTION } from './eval-option.js'
 import { readInputs } from './inputs.js'
 import { isInputFile, parse, UsageError } from './usage.js'
 import { WINOGRAD_OPTION } from './winograd-option.js'
@@ -17,6 +18,7 @@ export interface PlannedRuns {
   readonly merge: readonly string[]
   readonly isa: string | undefined
   readonly plans: boolean
+  readonly eval: boolean
   readonly 'no-winograd': boolean
 }
 
@@ -34,6 +36,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
       merge: { type: 'string', multiple: true },
       isa: { type: 'string' },
       plans: { type: 'boolean', default: false },
+      ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
     },
     allowPositionals: true,
@@ -60,7 +63,7 @@ export function parsePlannedRuns(args: string[]): PlannedRuns {
     throw new UsageError(models.length === 0 ? 'name a model file' : `expected one model file, found ${models.join(', ')}`)
   }
   const { output, merge = [], isa, plans } = values
-  return { model: models[0]!, runs, output, merge, isa, plans, 'no-winograd': values['no-winograd'] }
+  return { model: models[0]!, runs, output, merge, isa, plans, eval: values.eval, 'no-winograd': values['no-winograd'] }
 }
 
 /** Arguments of forward that the exporter put into the model. */

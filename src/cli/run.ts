@@ -2,6 +2,7 @@ import { replaceFiles } from '../../codegen/replace-files.js'
 import { type Input, loadModule, type Output, Profiler, Tensor } from '../index.js'
 import { type InputFiles, readArguments } from './arguments.js'
 import { loadOperators, OPS_HELP, OPS_OPTION } from './custom-operators.js'
+import { EVAL_HELP, EVAL_OPTION, evalOf } from './eval-option.js'
 import { exampleInputs } from './example-inputs.js'
 import { formatValue } from './format.js'
 import { checkPrintable } from './printable.js'
@@ -18,7 +19,7 @@ import { WINOGRAD_HELP, WINOGRAD_OPTION, winogradOf } from './winograd-option.js
 import { writeFile } from './write-file.js'
 
 export const run: Command = {
-  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
+  usage: `run MODEL [--input FILE.npy|FILE.npz|FILE.json ...] ${PICTURE_USAGE} [--each] [--labels FILE [--top N]] [--method forward] [--json] [--output FILE.npy] [--profile trace.json [--kernels]] [--eval] [--no-winograd] [--limit NAME=N ...] [--ops FILE.js ...]`,
   help: `Calls a method and prints its result.
 
   -i, --input FILE    an argument, in order: a NumPy array, several of a .npz file, or JSON (nested numbers, or {"dtype", "shape", "data"},
@@ -35,6 +36,7 @@ ${PICTURE_HELP}
       --profile FILE  write the operators of the run as a Chrome trace (chrome://tracing, Perfetto)
       --kernels       with --profile: compile the method, and write the kernel calls of its plan with their operations and bytes; as a
                       table too, but for --json
+${EVAL_HELP}
 ${WINOGRAD_HELP}
 ${LIMIT_HELP}
 ${OPS_HELP}`,
@@ -49,6 +51,7 @@ ${OPS_HELP}`,
       output: { type: 'string', short: 'o' },
       profile: { type: 'string' },
       kernels: { type: 'boolean', default: false },
+      ...EVAL_OPTION,
       ...WINOGRAD_OPTION,
       ...LIMIT_OPTION,
       ...OPS_OPTION,
@@ -63,7 +66,9 @@ ${OPS_HELP}`,
     checkOutput(values.output)
     const labels = values.labels === undefined ? undefined : readLabels(values.labels)
     await loadOperators(values.ops)
-    const module = await during(`loading ${model}`, () => loadModule(model, { ...winogradOf(values), ...limitsFrom(values) }))
+    const module = await during(`loading ${model}`, () =>
+      loadModule(model, { ...evalOf(values), ...winogradOf(values), ...limitsFrom(values) }),
+    )
     const shown = (result: Output): Shown => {
       if (labels !== undefined) return labelled(result, labels, top)
       checkPrintable(result)

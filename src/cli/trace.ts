@@ -8,13 +8,14 @@ import { traceToYaml } from '../../selective-build/trace/to-yaml.js'
 import { mergeTraces, type Trace } from '../../selective-build/trace/trace.js'
 import { loadModule } from '../index.js'
 import { refuseCompiled } from './compiled-file.js'
+import { evalOf } from './eval-option.js'
 import { parsePlannedRuns, plannedCalls } from './planned-runs.js'
 import { during } from './terminal.js'
 import { type Command, UsageError } from './usage.js'
 import { reportBeside, writeFile } from './write-file.js'
 
 export const trace: Command = {
-  usage: 'trace MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method NAME] [--plans] [-o model.trace] [--merge FILE]',
+  usage: 'trace MODEL [--input FILE.npy|FILE.npz|FILE.json ...] [--method NAME] [--plans] [--eval] [-o model.trace] [--merge FILE]',
   help: `Runs a model and writes down what it uses, for selective-build.
 
 Without --input, forward runs on every input that the exporter bundled with the model.
@@ -23,6 +24,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
   -m, --method NAME     the method of the runs after it; forward before the first one. Without any run it is called without arguments
   -o, --output FILE     MODEL.trace in this folder without it
       --plans           compile each run, too, for builds with the compiler (selective-build --with-compiler)
+      --eval            take the model out of training mode, for apps that do; builds are tried with it so
       --merge FILE      add another trace, or a selected_operators.yaml of PyTorch's tools; may be repeated`,
 
   async run(args) {
@@ -34,7 +36,7 @@ Without --input, forward runs on every input that the exporter bundled with the 
     startRecording()
     let traced: Trace
     try {
-      const module = await loadModule(model, { onWarning: () => undefined })
+      const module = await loadModule(model, { onWarning: () => undefined, ...evalOf(given) })
       for (const { method, args } of plannedCalls(module, runs)) {
         await during(`running ${method}`, async () => {
           module.call(method, args)
@@ -45,8 +47,9 @@ Without --input, forward runs on every input that the exporter bundled with the 
       traced = stopRecording()
     }
     const known = new Set(kernelFields.map((row) => row.split(' ', 1)[0]!))
-    const again =
-      runs.length === 0 ? [{ model, method: 'forward', files: null }] : runs.map((r) => ({ model, method: r.method, files: r.files ?? [] }))
+    const calls =
+      runs.length === 0 ? [{ method: 'forward', files: null }] : runs.map(({ method, files }) => ({ method, files: files ?? [] }))
+    const again = calls.map((call) => ({ model, ...call, ...(given.eval ? { eval: true as const } : {}) }))
     const features = new Set([...traced.features, ...(given.plans ? [TRACED_PLANS] : [])])
     const result = mergeTraces([{ ...traced, features, runs: again }, ...merge.map((file) => readTrace(file, known))])
     const report = reportBeside(output)

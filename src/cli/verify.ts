@@ -16,6 +16,7 @@ export interface VerifiedRun {
   readonly method: string
   /** Arguments of the whole runtime. */
   readonly args: readonly whole.Input[]
+  readonly eval?: true
 }
 
 export type Runtime = typeof whole
@@ -35,15 +36,16 @@ export async function verifyRuns(
   const selected = (await import(pathToFileURL(resolve(folder, 'index.js')).href)) as Runtime
   // not the library that PTLITE_NATIVE_LIBRARY names
   selected.setNativeLibrary(library)
-  for (const { model, method, args } of runs) {
+  for (const { model, method, args, ...mode } of runs) {
     const [expected, found] = await Promise.all([
-      callIn(runtime, model, method, args, compiled),
+      callIn(runtime, model, method, args, compiled, mode),
       callIn(
         selected,
         model,
         method,
         args.map((a) => carry(a, runtime, selected)),
         compiled,
+        mode,
       ),
     ])
     const where = difference(expected, found, 'result', runtime, selected)
@@ -58,8 +60,9 @@ async function callIn(
   method: string,
   args: readonly whole.Input[],
   compiled: boolean,
+  mode: Pick<VerifiedRun, 'eval'>,
 ): Promise<whole.Output> {
-  const module = await runtime.loadModule(model, { onWarning: () => undefined })
+  const module = await runtime.loadModule(model, { onWarning: () => undefined, ...mode })
   if (!compiled) return module.call(method, args)
   await module.compile(method, args)
   return [module.plans().map(({ state }) => state), module.call(method, args)]
@@ -132,9 +135,9 @@ export function verifyLevels(trace: Trace, levels: readonly string[], args: read
 /** The calls that a trace notes. */
 export async function runsOf(trace: Trace): Promise<VerifiedRun[]> {
   const runs: VerifiedRun[] = []
-  for (const { model, method, files } of trace.runs) {
-    if (files !== null) runs.push({ model, method, args: readInputs(files) })
-    else for (const args of await argumentLists(model, method)) runs.push({ model, method, args })
+  for (const { model, method, files, ...mode } of trace.runs) {
+    if (files !== null) runs.push({ model, method, args: readInputs(files), ...mode })
+    else for (const args of await argumentLists(model, method)) runs.push({ model, method, args, ...mode })
   }
   return runs
 }

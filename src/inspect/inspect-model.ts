@@ -19,6 +19,7 @@ import type { ModelSource } from '../sources.js'
 import { operatorsOf } from './operators.js'
 import { byteSize, listParameters } from './parameters.js'
 import type { MethodReport, ModelReport } from './report.js'
+import { trainingOf } from './training.js'
 
 /**
  * What a model file holds. Nothing of it runs, and operators that this build lacks are named rather than refused. Throws INVALID_FILE for a
@@ -69,6 +70,7 @@ function programReport({ size }: ByteSource, { name, extension }: ProgramFormat,
     methods: methods.map((fn) => methodReport(fn, program)),
     operators,
     missing: operators.filter(({ present }) => !present).map(({ name }) => name),
+    training: trainingOf(program),
     parameters,
     parameterBytes: parameters.reduce((sum, { bytes }) => sum + bytes, 0),
     extraFiles: [...program.extraFiles].map(([name, bytes]) => ({ name, bytes: bytes.length })),
@@ -109,6 +111,7 @@ function plansReport(source: ByteSource, format: PlanFormat): ModelReport {
       methods: about.methods.map(({ name, arguments: list }) => ({ name, inputs: inputsOf(list), outputs: null, instructions: null })),
       operators,
       missing: [],
+      training: about.training.layers,
       parameters: [],
       parameterBytes: header.preamble.dataBytes,
       extraFiles: [],

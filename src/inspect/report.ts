@@ -1,5 +1,6 @@
 import type { FunctionGraph } from '../../program/data-flow.js'
 import type { ArgumentInfo } from '../../program/signature-info.js'
+import type { TrainingLayer } from '../../program/training-layers.js'
 import type { DTypeName } from '../../runtime/tensor/dtype.js'
 import type { OperatorUse } from './operators.js'
 
@@ -75,6 +76,8 @@ export interface ModelReport {
   readonly operators: readonly OperatorUse[]
   /** Operators that this build lacks, without which the file cannot be loaded. */
   readonly missing: readonly string[]
+  /** Submodules that are in training mode and go by it, such as dropout; empty for a model that is to be used as it is. */
+  readonly training: readonly TrainingLayer[]
   /** All tensors of the file, in its order. */
   readonly parameters: readonly ParameterReport[]
   /** Of all parameters; in files of plans of their constants. */

@@ -52,7 +52,14 @@ export async function loadCached(url: string | URL, options: CachedOptions = {})
   signal?.throwIfAborted()
   const address = absolute(url)
   const [cache, tag] = await Promise.all([opened(where), tagOf(address, signal), kernelsReady()])
-  const made = [PLAN_VERSION, KERNEL_ABI_HASH, cpu.currentLevel(), others.winograd ?? '', calls === undefined ? 'file' : 'plans'].join(' ')
+  const made = [
+    PLAN_VERSION,
+    KERNEL_ABI_HASH,
+    cpu.currentLevel(),
+    others.winograd ?? '',
+    others.eval ?? '',
+    calls === undefined ? 'file' : 'plans',
+  ].join(' ')
   const kept = await cache?.match(address).catch(() => undefined)
   if (cache !== undefined && kept !== undefined) {
     const isCurrent = kept.headers.get(MADE) === made && (tag === OFFLINE || (tag !== '' && kept.headers.get(TAG) === tag))

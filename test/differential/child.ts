@@ -22,6 +22,14 @@ export interface ChildJob {
   readonly skip: number
 }
 
+/** What the file of a child says. */
+export interface Position {
+  readonly seed: number
+  readonly family: string
+  readonly mode: string
+  readonly result: ChildResult
+}
+
 export interface ChildResult {
   programs: number
   calls: number
@@ -37,7 +45,7 @@ const MAX_SHRINK = 15_000
 /** Programs of one process: what a fault leaves behind must not go on for ever. */
 const PER_CHILD = 4000
 
-async function judged(program: Program, modes: typeof MODES): Promise<Verdict> {
+async function judged(program: Program, modes: typeof MODES, onMode?: (name: string) => void): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<Verdict>((resolve) => {
     timer = setTimeout(() => {
@@ -46,7 +54,7 @@ async function judged(program: Program, modes: typeof MODES): Promise<Verdict> {
     }, MAX_WAIT)
   })
   try {
-    return await Promise.race([judge(program, modes), late])
+    return await Promise.race([judge(program, modes, onMode), late])
   } finally {
     clearTimeout(timer)
   }
@@ -57,15 +65,17 @@ async function main(job: ChildJob): Promise<void> {
   const result: ChildResult = { programs: 0, calls: 0, errors: 0, refused: 0, faults: 0, isDone: true }
   const position = openSync(job.position, 'w')
   let skip = job.skip
+  const note = (family: string, mode: string): void =>
+    void writeSync(position, `${JSON.stringify({ seed: at, family, mode, result } satisfies Position)}\n`.padEnd(400), 0)
   let at = job.seed
   programs: for (; at < job.seed + job.count; at++) {
     for (const family of job.families) {
       if (skip-- > 0) continue
       if (Date.now() > job.end) break programs
-      writeSync(position, `${JSON.stringify({ seed: at, family, result })}\n`.padEnd(400), 0)
       const program = generate(family, at)
+      const onMode = (mode: string): void => note(family, mode)
       try {
-        const { fault, errors } = await judged(program, modes)
+        const { fault, errors } = await judged(program, modes, onMode)
         result.programs++
         result.calls += program.calls.length * (modes.length + 1)
         result.errors += errors
@@ -86,7 +96,7 @@ async function main(job: ChildJob): Promise<void> {
       break
     }
   }
-  writeSync(position, `${JSON.stringify({ seed: at, family: job.families[0], result })}\n`.padEnd(400), 0)
+  note(job.families[0]!, '')
   process.exit(0)
 }
 

@@ -30,13 +30,19 @@ export interface Verdict {
 }
 
 /** Runs a program in all modes. Throws PtliteError where the reader refuses its file. */
-export async function judge(program: Program, modes: readonly Mode[] = MODES): Promise<Verdict> {
+export async function judge(
+  program: Program,
+  modes: readonly Mode[] = MODES,
+  onMode: (name: string) => void = () => undefined,
+): Promise<Verdict> {
   const pt = writeProgram(program)
   const files: Files = { pt, ...convert(pt) }
+  onMode(TRUTH.name)
   const truth = await outcomesOf(program, files, TRUTH)
   if ('fault' in truth) return { fault: truth.fault, errors: 0, outcomes: [] }
   const errors = truth.outcomes.filter(({ error }) => error !== null).length
   for (const mode of modes) {
+    onMode(mode.name)
     const found = await outcomesOf(program, files, mode)
     const fault = 'fault' in found ? found.fault : compare(found.outcomes, truth.outcomes, mode)
     if (fault !== null) return { fault, errors, outcomes: truth.outcomes }

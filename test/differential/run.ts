@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeArguments } from '../support/node.js'
-import type { ChildJob, ChildResult } from './child.js'
+import type { ChildJob, ChildResult, Position } from './child.js'
+import { generate } from './generator.js'
+import { Prober } from './prober.js'
+import { report } from './report.js'
+import { shrink } from './shrink.js'
 
 export interface ProgramsOptions {
   readonly families: readonly string[]
@@ -16,6 +20,8 @@ export interface ProgramsOptions {
   readonly modes: string | null
   readonly shrinks: boolean
 }
+
+const MAX_SHRINK = 300_000
 
 const CHILD = fileURLToPath(new URL('child.ts', import.meta.url))
 
@@ -42,7 +48,7 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
         skip,
       }
       const how = await runChild(job, print)
-      const now = JSON.parse(readFileSync(position, 'utf8')) as { seed: number; family: string; result: ChildResult }
+      const now = JSON.parse(readFileSync(position, 'utf8')) as Position
       for (const key of ['programs', 'calls', 'errors', 'refused', 'faults'] as const) total[key] += now.result[key]
       if (how === '') {
         if (now.result.isDone) break
@@ -51,9 +57,7 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
       }
       if (how !== 'status 3') {
         total.faults++
-        print(
-          `${now.family}, seed ${now.seed}: the process ended, ${how}\nnpm run fuzz -- programs --family ${now.family} --seed ${now.seed} --count 1`,
-        )
+        print(await crash(now, how, options.shrinks))
       }
       ;[at, skip] = [now.seed, families.indexOf(now.family) + 1]
       if (skip === families.length) [at, skip] = [at + 1, 0]
@@ -63,6 +67,17 @@ export async function runPrograms(options: ProgramsOptions, print = (text: strin
   }
   total.isDone = true
   return total
+}
+
+/** Tells of a program that ended its process. */
+async function crash({ family, seed, mode }: Position, how: string, shrinks: boolean): Promise<string> {
+  const program = generate(family, seed)
+  const fault = { mode, call: 0, text: `the process ended, ${how}` }
+  if (!shrinks) return report(program, fault).split('\n').slice(0, 2).join('\n')
+  const prober = new Prober(mode)
+  const smaller = await shrink(program, (candidate) => prober.ends(candidate), MAX_SHRINK)
+  prober.dispose()
+  return report(smaller, fault)
 }
 
 async function runChild(job: ChildJob, print: (text: string) => void): Promise<string> {
